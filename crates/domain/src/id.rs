@@ -1,0 +1,34 @@
+//! Identities of entities, one type each, so that a key's id is never taken for a user's.
+
+macro_rules! ids {
+    ($($(#[$doc:meta])* $name:ident),+ $(,)?) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub struct $name(pub i64);
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+    )+};
+}
+
+ids! {
+    /// A user account.
+    UserId,
+    /// A namespace: the first part of a project's path, owned by a user or a group.
+    NamespaceId,
+    /// A project.
+    ProjectId,
+    /// A registered SSH key.
+    KeyId,
+    /// A secondary e-mail address.
+    EmailId,
+    /// An access token.
+    TokenId,
+    /// An activity event.
+    EventId,
+    /// A row of the outbox.
+    OutboxId,
+}

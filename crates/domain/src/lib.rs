@@ -1,0 +1,34 @@
+//! The heart of hexforge: entities, state machines, access policy and the ports through which the
+//! outside is reached. Nothing in here does I/O, reads a clock or draws a random number, so every
+//! rule can be tested as a table and reused by other programs.
+//!
+//! ```
+//! use hexforge_domain::change::Change;
+//! use hexforge_domain::user::{UserCommand, UserState, Username};
+//!
+//! let name = Username::parse("ada.lovelace").expect("letters and dots make a username");
+//! assert_eq!(name.as_str(), "ada.lovelace");
+//!
+//! let blocked = UserState::Active.apply(UserCommand::Block);
+//! assert_eq!(blocked, Ok(Change::Applied(UserState::Blocked)));
+//! ```
+//!
+//! The feature `testing` adds fakes of every port and the contract suite that all implementations
+//! of the ports, fakes included, have to pass.
+
+pub mod change;
+pub mod event;
+pub mod field_errors;
+pub mod id;
+pub mod namespace;
+pub mod outbox;
+pub mod paging;
+pub mod policy;
+pub mod ports;
+pub mod sign_in;
+pub mod text;
+pub mod token;
+pub mod user;
+
+/// A moment in UTC, to the microsecond: the finest that both databases keep.
+pub type Timestamp = chrono::DateTime<chrono::Utc>;

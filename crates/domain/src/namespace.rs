@@ -1,0 +1,164 @@
+//! Namespaces: the first part of every project path. Users and groups share one set of paths.
+
+pub mod port;
+
+use crate::id::{NamespaceId, UserId};
+use crate::text::{TooLong, within};
+
+/// First path segments that the service itself uses, now or in the interface it restores.
+const RESERVED: [&str; 29] = [
+    ".well-known",
+    "admin",
+    "all",
+    "api",
+    "assets",
+    "ci",
+    "dashboard",
+    "files",
+    "groups",
+    "help",
+    "hooks",
+    "issues",
+    "merge_requests",
+    "new",
+    "notes",
+    "profile",
+    "projects",
+    "public",
+    "repository",
+    "robots.txt",
+    "s",
+    "search",
+    "services",
+    "snippets",
+    "teams",
+    "u",
+    "unsubscribes",
+    "uploads",
+    "users",
+];
+
+/// A valid path of a namespace, which is also what a username has to be.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct NamespacePath(String);
+
+impl NamespacePath {
+    /// Checks the rules for paths of users and groups.
+    pub fn parse(path: &str) -> Result<Self, NamespacePathError> {
+        if path.trim().is_empty() {
+            return Err(NamespacePathError::Blank);
+        }
+        within(path, 255)?;
+        if !well_formed(path) {
+            return Err(NamespacePathError::Format);
+        }
+        if RESERVED.contains(&path) {
+            return Err(NamespacePathError::Reserved(path.to_owned()));
+        }
+        Ok(Self(path.to_owned()))
+    }
+
+    /// A path that was checked when it was stored.
+    pub fn stored(path: String) -> Self {
+        Self(path)
+    }
+
+    /// The path as it was given.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The form in which paths are unique.
+    pub fn folded(&self) -> String {
+        self.0.to_ascii_lowercase()
+    }
+}
+
+fn well_formed(path: &str) -> bool {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    path.chars().all(allowed)
+        && !path.starts_with('-')
+        && !path.ends_with('.')
+        && !path.ends_with(".git")
+        && !path.ends_with(".atom")
+}
+
+/// Why a text is no path of a namespace.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NamespacePathError {
+    /// Nothing there.
+    #[error("can't be blank")]
+    Blank,
+    /// Too long.
+    #[error(transparent)]
+    TooLong(#[from] TooLong),
+    /// A character or ending that is not allowed.
+    #[error(
+        "can contain only letters, digits, '_', '-' and '.'. \
+         Cannot start with '-' or end in '.', '.git' or '.atom'."
+    )]
+    Format,
+    /// A word the service needs for itself.
+    #[error("{0} is a reserved name")]
+    Reserved(String),
+}
+
+/// A namespace as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Namespace {
+    /// Assigned by the store.
+    pub id: NamespaceId,
+    /// Unique among users and groups, ignoring case.
+    pub path: NamespacePath,
+    /// The user whose personal namespace this is.
+    pub owner: Option<UserId>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_follow_the_rules_of_the_reference() {
+        use NamespacePathError::*;
+        let reserved = |path: &str| Err(Reserved(path.to_owned()));
+        for (path, expected) in [
+            ("ada", Ok(())),
+            ("ada.lovelace", Ok(())),
+            (".dot", Ok(())),
+            ("_", Ok(())),
+            ("7", Ok(())),
+            ("a-", Ok(())),
+            ("Admin", Ok(())),
+            ("", Err(Blank)),
+            ("  ", Err(Blank)),
+            ("-", Err(Format)),
+            (".", Err(Format)),
+            ("-ada", Err(Format)),
+            ("ada.", Err(Format)),
+            ("ada.git", Err(Format)),
+            ("ada.atom", Err(Format)),
+            ("ada lovelace", Err(Format)),
+            ("ada/lovelace", Err(Format)),
+            ("adä", Err(Format)),
+            ("admin", reserved("admin")),
+            ("api", reserved("api")),
+            ("users", reserved("users")),
+        ] {
+            assert_eq!(NamespacePath::parse(path).map(|_| ()), expected, "{path:?}");
+        }
+        assert_eq!(NamespacePath::parse(&"a".repeat(256)), Err(TooLong(crate::text::TooLong(255))));
+    }
+
+    #[test]
+    fn the_messages_are_those_of_the_reference() {
+        assert_eq!(
+            NamespacePathError::Format.to_string(),
+            "can contain only letters, digits, '_', '-' and '.'. Cannot start with '-' or end in '.', '.git' or '.atom'."
+        );
+        assert_eq!(
+            NamespacePathError::Reserved("admin".into()).to_string(),
+            "admin is a reserved name"
+        );
+    }
+}

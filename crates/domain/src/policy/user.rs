@@ -1,0 +1,70 @@
+//! The rules about accounts. They are alike for all accounts, so no facts are needed.
+
+use super::{Actor, Protected};
+
+/// All accounts of the service.
+pub struct Accounts;
+
+/// What can be done with accounts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AccountAbility {
+    /// List users and read what everybody may see of them.
+    Read,
+    /// Read and change what belongs to oneself: keys, addresses, the full record.
+    UseOwn,
+    /// Read everything, create, change, block and delete.
+    Manage,
+}
+
+impl Protected for Accounts {
+    type Ability = AccountAbility;
+    const READ: AccountAbility = AccountAbility::Read;
+
+    fn allows(&self, actor: Actor, ability: AccountAbility) -> bool {
+        match (ability, actor) {
+            (
+                AccountAbility::Read | AccountAbility::UseOwn | AccountAbility::Manage,
+                Actor::Anonymous,
+            ) => false,
+            (
+                AccountAbility::Read | AccountAbility::UseOwn,
+                Actor::User { .. } | Actor::Admin { .. },
+            ) => true,
+            (AccountAbility::Manage, Actor::User { .. }) => false,
+            (AccountAbility::Manage, Actor::Admin { .. }) => true,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Denied, authorize};
+    use super::*;
+    use crate::id::UserId;
+
+    #[test]
+    fn the_whole_matrix_of_accounts() {
+        use AccountAbility::*;
+        use Denied::*;
+        let anonymous = Actor::Anonymous;
+        let user = Actor::User { id: UserId(2), external: false };
+        let external = Actor::User { id: UserId(3), external: true };
+        let admin = Actor::Admin { id: UserId(1) };
+        for (actor, ability, expected) in [
+            (anonymous, Read, Err(Unauthenticated)),
+            (anonymous, UseOwn, Err(Unauthenticated)),
+            (anonymous, Manage, Err(Unauthenticated)),
+            (user, Read, Ok(())),
+            (user, UseOwn, Ok(())),
+            (user, Manage, Err(Forbidden)),
+            (external, Read, Ok(())),
+            (external, UseOwn, Ok(())),
+            (external, Manage, Err(Forbidden)),
+            (admin, Read, Ok(())),
+            (admin, UseOwn, Ok(())),
+            (admin, Manage, Ok(())),
+        ] {
+            assert_eq!(authorize(actor, ability, &Accounts), expected, "{actor:?} {ability:?}");
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! Ports that belong to no single aggregate.
+
+pub mod clock;
+pub mod passwords;
+pub mod public_keys;
+pub mod secrets;
+pub mod store;

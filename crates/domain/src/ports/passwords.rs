@@ -1,0 +1,13 @@
+//! The port to password hashing.
+
+use crate::user::{Password, PasswordHash};
+
+/// Hashes and verifies passwords. Both are slow on purpose: never call them inside a transaction.
+pub trait Passwords: Send + Sync {
+    /// A salted hash.
+    fn hash(&self, password: &Password) -> PasswordHash;
+
+    /// Whether `attempt` is the password behind `hash`. With `None`, for an account that does not
+    /// exist, it takes as long and is false, so that time tells nobody which accounts exist.
+    fn verify(&self, attempt: &str, hash: Option<&PasswordHash>) -> bool;
+}

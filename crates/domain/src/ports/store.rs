@@ -1,0 +1,118 @@
+//! The port to everything that is stored, and its unit of work.
+
+use crate::event::port::Events;
+use crate::namespace::port::Namespaces;
+use crate::outbox::port::Outbox;
+use crate::sign_in::port::SignInFailures;
+use crate::token::port::Tokens;
+use crate::user::port::{Emails, Identities, Keys, Users};
+
+/// One transaction: the index of all ports to stored things.
+pub trait Tx {
+    /// All accounts.
+    fn users(&mut self) -> &mut dyn Users;
+    /// Who users are at other providers.
+    fn identities(&mut self) -> &mut dyn Identities;
+    /// The SSH keys of all users.
+    fn keys(&mut self) -> &mut dyn Keys;
+    /// The addresses of all users.
+    fn emails(&mut self) -> &mut dyn Emails;
+    /// The tokens of all users.
+    fn tokens(&mut self) -> &mut dyn Tokens;
+    /// The namespaces of all users and groups.
+    fn namespaces(&mut self) -> &mut dyn Namespaces;
+    /// The activity of everybody.
+    fn events(&mut self) -> &mut dyn Events;
+    /// What waits to be sent.
+    fn outbox(&mut self) -> &mut dyn Outbox;
+    /// Failed sign-ins.
+    fn sign_in_failures(&mut self) -> &mut dyn SignInFailures;
+}
+
+/// What a transaction is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Sees one consistent state and changes nothing; never waits for a writer.
+    Read,
+    /// May change things. Acknowledged means durable.
+    Write,
+}
+
+/// How a transaction is to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Keep everything.
+    Commit,
+    /// Keep nothing.
+    RollBack,
+}
+
+/// Stores everything but git data.
+pub trait Store: Send + Sync {
+    /// Calls `work` exactly once inside a transaction, then ends it by the verdict.
+    /// # Errors
+    /// [`StoreError::Aborted`] when the verdict is to commit although a port of the transaction
+    /// returned an error: nothing is kept then.
+    fn transact(
+        &self,
+        mode: Mode,
+        work: &mut dyn FnMut(&mut dyn Tx) -> Verdict,
+    ) -> Result<(), StoreError>;
+
+    /// Answers when the store is reachable and its schema is the one this program knows.
+    fn ready(&self) -> Result<(), StoreError>;
+}
+
+impl dyn Store + '_ {
+    /// One transaction that may change things: `Ok` commits, `Err` rolls back.
+    pub fn write<T, E: From<StoreError>>(
+        &self,
+        work: impl FnOnce(&mut dyn Tx) -> Result<T, E>,
+    ) -> Result<T, E> {
+        self.run(Mode::Write, work)
+    }
+
+    /// One transaction that only reads.
+    pub fn read<T, E: From<StoreError>>(
+        &self,
+        work: impl FnOnce(&mut dyn Tx) -> Result<T, E>,
+    ) -> Result<T, E> {
+        self.run(Mode::Read, work)
+    }
+
+    fn run<T, E: From<StoreError>>(
+        &self,
+        mode: Mode,
+        work: impl FnOnce(&mut dyn Tx) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let (mut work, mut outcome) = (Some(work), None);
+        self.transact(mode, &mut |tx| {
+            let work = work.take().expect("`transact` calls its work once");
+            match outcome.insert(work(tx)) {
+                Ok(_) => Verdict::Commit,
+                Err(_) => Verdict::RollBack,
+            }
+        })?;
+        outcome.expect("`transact` calls its work once")
+    }
+}
+
+/// Why the store did not do what it was asked for.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// Something that has to be unique exists already; this field is the one.
+    #[error("`{0}` is already taken")]
+    Duplicate(&'static str),
+    /// The transaction had failed before it was to be committed.
+    #[error("the transaction was aborted by an earlier error")]
+    Aborted,
+    /// No connection could be had in time.
+    #[error("the store is not reachable")]
+    Unreachable(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The store holds something that this program does not understand.
+    #[error("the store holds an unknown {0}")]
+    Corrupt(&'static str),
+    /// Anything else.
+    #[error("the store failed")]
+    Failed(#[source] Box<dyn std::error::Error + Send + Sync>),
+}

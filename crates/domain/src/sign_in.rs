@@ -1,0 +1,80 @@
+//! The brake on guessing passwords.
+
+pub mod port;
+
+use crate::Timestamp;
+use chrono::TimeDelta;
+
+/// How many failures within [`WINDOW`] stop further tries.
+const LIMIT: u32 = 10;
+/// How close together failures have to be to count together.
+const WINDOW: TimeDelta = TimeDelta::minutes(1);
+/// How long further tries are refused. The account itself is never locked: its tokens go on working.
+const PAUSE: TimeDelta = TimeDelta::minutes(1);
+
+/// The failed sign-ins of one account or from one address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Failures {
+    /// How many since `since`.
+    pub count: u32,
+    /// The first failure that counts.
+    pub since: Timestamp,
+    /// Until when further tries are refused.
+    pub refused_until: Option<Timestamp>,
+}
+
+impl Failures {
+    /// What is known after one more failure.
+    pub fn after(known: Option<Failures>, now: Timestamp) -> Failures {
+        let (count, since) = match known {
+            Some(failures) if now - failures.since < WINDOW => (failures.count + 1, failures.since),
+            Some(_) | None => (1, now),
+        };
+        let refused_until = (count >= LIMIT).then_some(now + PAUSE);
+        Failures { count, since, refused_until }
+    }
+
+    /// How many seconds a caller has to wait before the next try counts, if at all.
+    pub fn wait(self, now: Timestamp) -> Option<u64> {
+        let left = self.refused_until? - now;
+        // Rounded up, so that a caller who waits as told is not refused again.
+        u64::try_from((left.num_milliseconds() + 999) / 1000).ok().filter(|seconds| *seconds > 0)
+    }
+
+    /// The moment before which failures no longer matter, for tidying up.
+    pub fn forgotten_before(now: Timestamp) -> Timestamp {
+        now - WINDOW - PAUSE
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(seconds: i64) -> Timestamp {
+        chrono::DateTime::from_timestamp(seconds, 0).expect("in range")
+    }
+
+    #[test]
+    fn ten_failures_within_a_minute_refuse_the_eleventh_try_for_a_minute() {
+        let mut known = None;
+        for n in 1..=10 {
+            assert_eq!(known.and_then(|f: Failures| f.wait(at(n))), None, "before failure {n}");
+            known = Some(Failures::after(known, at(n)));
+        }
+        let failures = known.expect("ten failures");
+        assert_eq!(failures.wait(at(10)), Some(60));
+        assert_eq!(failures.wait(at(69)), Some(1));
+        assert_eq!(failures.wait(at(70)), None);
+    }
+
+    #[test]
+    fn failures_far_apart_never_add_up() {
+        let mut known = None;
+        for n in 0..100 {
+            let failures = Failures::after(known, at(n * 60));
+            assert_eq!((failures.count, failures.refused_until), (1, None));
+            known = Some(failures);
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! The port to the failed sign-ins.
+
+use super::Failures;
+use crate::Timestamp;
+use crate::ports::store::StoreError;
+
+/// Failed sign-ins by subject: an account or an address. Stored rather than kept in memory, so that
+/// several server processes brake together.
+pub trait SignInFailures {
+    /// What is known of a subject.
+    fn find(&mut self, subject: &str) -> Result<Option<Failures>, StoreError>;
+
+    /// Remembers the failures of a subject in place of what was known.
+    fn put(&mut self, subject: &str, failures: Failures) -> Result<(), StoreError>;
+
+    /// Forgets a subject.
+    fn clear(&mut self, subject: &str) -> Result<(), StoreError>;
+
+    /// Forgets every subject whose count began before a moment.
+    fn forget_before(&mut self, moment: Timestamp) -> Result<(), StoreError>;
+}

@@ -1,0 +1,132 @@
+//! Texts that people type: bounded in length, free of markup where it would be shown.
+
+use std::fmt;
+
+/// Text of at most `MAX` characters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Text<const MAX: usize>(String);
+
+/// The length nearly every short text of the interface has.
+pub type ShortText = Text<255>;
+
+impl<const MAX: usize> Text<MAX> {
+    /// Takes the text as it is, if it is short enough.
+    pub fn parse(text: &str) -> Result<Self, TooLong> {
+        within(text, MAX)?;
+        Ok(Self(text.to_owned()))
+    }
+
+    /// Like [`parse`](Self::parse), after removing markup.
+    pub fn parse_plain(text: &str) -> Result<Self, TooLong> {
+        Self::parse(&strip_tags(text))
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The text itself.
+    pub fn into_string(self) -> String {
+        self.0
+    }
+}
+
+/// More characters than allowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("is too long (maximum is {0} characters)")]
+pub struct TooLong(pub usize);
+
+/// Checks a length in characters.
+pub fn within(text: &str, max: usize) -> Result<(), TooLong> {
+    // A text of at most `max` bytes has at most `max` characters: the common case needs no count.
+    if text.len() > max && text.chars().count() > max { Err(TooLong(max)) } else { Ok(()) }
+}
+
+/// Nothing but blanks where something is needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("can't be blank")]
+pub struct Blank;
+
+/// Removes HTML tags and comments, in one pass over the text. A lone `<` stays, as in `1 < 2`.
+pub fn strip_tags(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find('<') {
+        let (before, from_bracket) = rest.split_at(start);
+        plain.push_str(before);
+        let opens_tag = from_bracket[1..]
+            .chars()
+            .next()
+            .is_some_and(|c| c.is_ascii_alphabetic() || matches!(c, '/' | '!' | '?'));
+        match from_bracket.find('>') {
+            Some(end) if opens_tag => rest = &from_bracket[end + 1..],
+            // Without a closing bracket no later `<` has one either.
+            None => {
+                plain.push_str(from_bracket);
+                return plain;
+            }
+            Some(_) => {
+                plain.push('<');
+                rest = &from_bracket[1..];
+            }
+        }
+    }
+    plain.push_str(rest);
+    plain
+}
+
+/// A secret text that never shows itself in logs.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    /// Wraps a secret.
+    pub fn new(secret: impl Into<String>) -> Self {
+        Self(secret.into())
+    }
+
+    /// The secret itself, for hashing it or for showing it once to its owner.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(..)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn length_counts_characters_not_bytes() {
+        assert!(ShortText::parse(&"ü".repeat(255)).is_ok());
+        let error = ShortText::parse(&"ü".repeat(256)).expect_err("one too many");
+        assert_eq!(error.to_string(), "is too long (maximum is 255 characters)");
+    }
+
+    #[test]
+    fn tags_are_removed_and_lone_brackets_stay() {
+        for (text, plain) in [
+            ("Ada", "Ada"),
+            ("<b>Ada</b>", "Ada"),
+            ("Ada <script>alert(1)</script>", "Ada alert(1)"),
+            ("<!-- x -->Ada", "Ada"),
+            ("1 < 2 > 0", "1 < 2 > 0"),
+            ("a<", "a<"),
+            ("a<b", "a<b"),
+            ("<<b>>", "<>"),
+        ] {
+            assert_eq!(strip_tags(text), plain, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_secret_does_not_debug_print() {
+        assert_eq!(format!("{:?}", Secret::new("hunter22")), "Secret(..)");
+    }
+}

@@ -1,0 +1,111 @@
+//! SSH keys, by which users sign in over SSH.
+
+use crate::Timestamp;
+use crate::field_errors::FieldErrors;
+use crate::id::{KeyId, UserId};
+use crate::ports::public_keys::PublicKeys;
+use crate::text::{ShortText, within};
+
+/// A registered key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SshKey {
+    /// Assigned by the store.
+    pub id: KeyId,
+    /// Whose key it is.
+    pub user: UserId,
+    /// What the user calls it.
+    pub title: ShortText,
+    /// The text as it was given, comment included.
+    pub key: String,
+    /// Unique among all keys of the service.
+    pub fingerprint: Fingerprint,
+    /// When it was registered.
+    pub created_at: Timestamp,
+}
+
+/// A key to be registered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewSshKey {
+    /// See [`SshKey::title`].
+    pub title: ShortText,
+    /// See [`SshKey::key`].
+    pub key: String,
+    /// See [`SshKey::fingerprint`].
+    pub fingerprint: Fingerprint,
+}
+
+/// The MD5 of the key blob as colon-separated hex, so that title and comment do not matter.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Fingerprint(pub String);
+
+/// The longest key text that is taken.
+const MAX_KEY: usize = 5000;
+
+impl NewSshKey {
+    /// Checks title and key, naming everything that is wrong.
+    pub fn parse(
+        title: &str,
+        key: &str,
+        public_keys: &dyn PublicKeys,
+    ) -> Result<Self, FieldErrors> {
+        let mut errors = FieldErrors::default();
+        let title = errors.check("title", ShortText::parse(title));
+        let key = key.trim();
+        errors.check("key", within(key, MAX_KEY));
+        if !(key.starts_with("ssh-") || key.starts_with("ecdsa-")) || key.contains(['\r', '\n']) {
+            errors.add("key", "is invalid");
+        }
+        if key.contains(['\r', '\n']) {
+            errors.add("key", "should be a single line");
+        }
+        // Reading a key costs by its length, so one that is too long is not read.
+        let fingerprint = if key.len() <= MAX_KEY { public_keys.fingerprint(key) } else { None };
+        if fingerprint.is_none() {
+            errors.add("fingerprint", "cannot be generated");
+        }
+        errors.into_result_with(|| {
+            Some(Self { title: title?, key: key.to_owned(), fingerprint: fingerprint? })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Takes every `ssh-ed25519 AAAA…` for a key.
+    struct AnyEd25519;
+
+    impl PublicKeys for AnyEd25519 {
+        fn fingerprint(&self, key: &str) -> Option<Fingerprint> {
+            key.strip_prefix("ssh-ed25519 AAAA").map(|rest| Fingerprint(rest.to_owned()))
+        }
+    }
+
+    #[test]
+    fn keys_are_trimmed_and_checked() {
+        for (key, key_messages, fingerprint_messages) in [
+            (" ssh-ed25519 AAAAx me@home ", &[][..], &[][..]),
+            ("ssh-rsa garbage", &[], &["cannot be generated"]),
+            ("garbage", &["is invalid"], &["cannot be generated"]),
+            ("ssh-ed25519 AAAA\nssh-ed25519 AAAA", &["is invalid", "should be a single line"], &[]),
+        ] {
+            let parsed = NewSshKey::parse("title", key, &AnyEd25519);
+            let errors = parsed.as_ref().err().cloned().unwrap_or_default();
+            assert_eq!(errors.of("key"), key_messages, "{key:?}");
+            assert_eq!(errors.of("fingerprint"), fingerprint_messages, "{key:?}");
+            if let Ok(new) = parsed {
+                assert_eq!(new.key, key.trim());
+            }
+        }
+    }
+
+    #[test]
+    fn long_titles_and_keys_are_refused() {
+        let key = format!("ssh-ed25519 AAAA{}", "A".repeat(5000));
+        let errors =
+            NewSshKey::parse(&"t".repeat(256), &key, &AnyEd25519).expect_err("both too long");
+        assert_eq!(errors.of("title"), ["is too long (maximum is 255 characters)"]);
+        assert_eq!(errors.of("key"), ["is too long (maximum is 5000 characters)"]);
+    }
+}

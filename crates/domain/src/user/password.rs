@@ -1,0 +1,69 @@
+//! Passwords. Only their hashes are ever stored.
+
+use crate::text::{Secret, TooLong, within};
+
+/// A password that is long enough to be one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Password(Secret);
+
+impl Password {
+    /// 8 to 128 characters.
+    pub fn parse(text: &str) -> Result<Self, PasswordError> {
+        within(text, 128)?;
+        if text.chars().count() < 8 {
+            return Err(PasswordError::TooShort);
+        }
+        Ok(Self(Secret::new(text)))
+    }
+
+    /// The password itself, for hashing it.
+    pub fn reveal(&self) -> &str {
+        self.0.reveal()
+    }
+}
+
+/// Why a text is no password.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PasswordError {
+    /// Fewer than 8 characters.
+    #[error("is too short (minimum is 8 characters)")]
+    TooShort,
+    /// More than 128 characters.
+    #[error(transparent)]
+    TooLong(#[from] TooLong),
+}
+
+/// What is stored of a password: algorithm, parameters, salt and hash in one text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PasswordHash(Secret);
+
+impl PasswordHash {
+    /// Wraps what a hasher made or the store kept.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(Secret::new(text))
+    }
+
+    /// The text to store or to verify against.
+    pub fn reveal(&self) -> &str {
+        self.0.reveal()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_has_8_to_128_characters() {
+        for (length, message) in [
+            (0, Some("is too short (minimum is 8 characters)")),
+            (7, Some("is too short (minimum is 8 characters)")),
+            (8, None),
+            (128, None),
+            (129, Some("is too long (maximum is 128 characters)")),
+        ] {
+            let parsed = Password::parse(&"ä".repeat(length));
+            assert_eq!(parsed.err().map(|e| e.to_string()).as_deref(), message, "{length}");
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Whether an account may be used: the block state machine.
+
+use crate::change::Change;
+
+/// The states of an account.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum UserState {
+    /// May be used.
+    Active,
+    /// Blocked by an administrator.
+    Blocked,
+    /// Blocked by directory synchronisation, which alone can lift it.
+    DirectoryBlocked,
+}
+
+/// What an administrator may ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UserCommand {
+    /// No token and no password of the account works any more.
+    Block,
+    /// Everything works as before the block.
+    Unblock,
+}
+
+/// What directory synchronisation may ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DirectoryCommand {
+    /// The person left the directory.
+    Block,
+    /// The person is in the directory again.
+    Unblock,
+}
+
+/// The state belongs to the directory; administrators cannot change it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the user was blocked by directory synchronisation")]
+pub struct ManagedByDirectory;
+
+impl UserState {
+    /// What becomes of the state when an administrator gives a command.
+    pub fn apply(self, command: UserCommand) -> Result<Change<UserState>, ManagedByDirectory> {
+        match (self, command) {
+            (UserState::Active, UserCommand::Block) => Ok(Change::Applied(UserState::Blocked)),
+            (UserState::Blocked, UserCommand::Unblock) => Ok(Change::Applied(UserState::Active)),
+            (UserState::Active, UserCommand::Unblock) => Ok(Change::Unchanged),
+            (UserState::Blocked, UserCommand::Block) => Ok(Change::Unchanged),
+            (UserState::DirectoryBlocked, UserCommand::Block | UserCommand::Unblock) => {
+                Err(ManagedByDirectory)
+            }
+        }
+    }
+
+    /// What becomes of the state when the directory gives a command. A block by hand stays one:
+    /// the directory neither takes it over nor lifts it.
+    pub fn follow(self, command: DirectoryCommand) -> Change<UserState> {
+        match (self, command) {
+            (UserState::Active, DirectoryCommand::Block) => {
+                Change::Applied(UserState::DirectoryBlocked)
+            }
+            (UserState::DirectoryBlocked, DirectoryCommand::Unblock) => {
+                Change::Applied(UserState::Active)
+            }
+            (UserState::Active, DirectoryCommand::Unblock) => Change::Unchanged,
+            (UserState::DirectoryBlocked, DirectoryCommand::Block) => Change::Unchanged,
+            (UserState::Blocked, DirectoryCommand::Block | DirectoryCommand::Unblock) => {
+                Change::Unchanged
+            }
+        }
+    }
+
+    /// Whether a caller with this state is anybody at all.
+    pub fn may_act(self) -> bool {
+        match self {
+            UserState::Active => true,
+            UserState::Blocked | UserState::DirectoryBlocked => false,
+        }
+    }
+
+    /// The word for it in the interface and in the store.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            UserState::Active => "active",
+            UserState::Blocked => "blocked",
+            UserState::DirectoryBlocked => "ldap_blocked",
+        }
+    }
+
+    /// The state of that word.
+    pub fn parse(word: &str) -> Option<Self> {
+        [UserState::Active, UserState::Blocked, UserState::DirectoryBlocked]
+            .into_iter()
+            .find(|state| state.as_str() == word)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use {Change::*, UserState::*};
+
+    #[test]
+    fn block_and_unblock() {
+        use UserCommand::*;
+        for (state, command, expected) in [
+            (Active, Block, Ok(Applied(Blocked))),
+            (Active, Unblock, Ok(Unchanged)),
+            (Blocked, Block, Ok(Unchanged)),
+            (Blocked, Unblock, Ok(Applied(Active))),
+            (DirectoryBlocked, Block, Err(ManagedByDirectory)),
+            (DirectoryBlocked, Unblock, Err(ManagedByDirectory)),
+        ] {
+            assert_eq!(state.apply(command), expected, "{state:?} on {command:?}");
+        }
+    }
+
+    #[test]
+    fn the_directory_blocks_and_unblocks_only_its_own() {
+        use DirectoryCommand::*;
+        for (state, command, expected) in [
+            (Active, Block, Applied(DirectoryBlocked)),
+            (Active, Unblock, Unchanged),
+            (Blocked, Block, Unchanged),
+            (Blocked, Unblock, Unchanged),
+            (DirectoryBlocked, Block, Unchanged),
+            (DirectoryBlocked, Unblock, Applied(Active)),
+        ] {
+            assert_eq!(state.follow(command), expected, "{state:?} on {command:?}");
+        }
+    }
+
+    #[test]
+    fn every_state_has_its_word() {
+        for (state, word, acts) in [
+            (Active, "active", true),
+            (Blocked, "blocked", false),
+            (DirectoryBlocked, "ldap_blocked", false),
+        ] {
+            assert_eq!(state.as_str(), word);
+            assert_eq!(UserState::parse(word), Some(state));
+            assert_eq!(state.may_act(), acts);
+        }
+        assert_eq!(UserState::parse("gone"), None);
+    }
+}
