@@ -1,1 +1,17 @@
+//! What hexforge can do: use cases over the ports of the domain, one transaction each.
+//!
+//! A use case is a free function. It takes the [`app::App`] with the ports, the
+//! [`Actor`](hexforge_domain::policy::Actor) who asks and what is asked for; it loads with
+//! permission ([`access`]), lets the domain decide, writes, and answers with a read model
+//! ([`view`]). It knows neither HTTP nor databases.
 
+pub mod access;
+pub mod app;
+pub mod error;
+pub mod event;
+pub mod session;
+pub mod setup;
+pub mod sign_in;
+pub mod token;
+pub mod user;
+pub mod view;

@@ -44,6 +44,15 @@ impl FieldErrors {
         }
     }
 
+    /// Adds everything that another check found.
+    pub fn extend(&mut self, found: FieldErrors) {
+        for (field, messages) in found.0 {
+            for message in messages {
+                self.add(field.as_str(), message);
+            }
+        }
+    }
+
     /// Whether nothing was found.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

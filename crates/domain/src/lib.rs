@@ -26,6 +26,8 @@ pub mod paging;
 pub mod policy;
 pub mod ports;
 pub mod sign_in;
+#[cfg(feature = "testing")]
+pub mod testing;
 pub mod text;
 pub mod token;
 pub mod user;

@@ -26,6 +26,9 @@ pub enum Actor {
 }
 
 impl Actor {
+    /// The person at the command line of the server: an administrator who is no user.
+    pub const OPERATOR: Actor = Actor::Admin { id: UserId(0) };
+
     /// The actor that a user with these privileges is.
     pub fn of(id: UserId, privileges: &Privileges) -> Self {
         if privileges.admin {

@@ -103,6 +103,9 @@ pub enum StoreError {
     /// Something that has to be unique exists already; this field is the one.
     #[error("`{0}` is already taken")]
     Duplicate(&'static str),
+    /// What a new row was to hang on was removed at the same time.
+    #[error("the owner of the row is gone")]
+    Gone,
     /// The transaction had failed before it was to be committed.
     #[error("the transaction was aborted by an earlier error")]
     Aborted,

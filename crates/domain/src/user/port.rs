@@ -20,7 +20,8 @@ pub trait Users {
     fn find_by_username(&mut self, username: &str) -> Result<Option<User>, StoreError>;
 
     /// Who signs in as `login`: a primary address when it has an `@`, else a username; both
-    /// ignoring case. Secondary addresses do not sign in.
+    /// ignoring case. A username is found by the personal namespace that every account has. Secondary
+    /// addresses do not sign in.
     fn find_by_login(&mut self, login: &str) -> Result<Option<(User, PasswordHash)>, StoreError>;
 
     /// Users that fit the filter, highest id first.
@@ -97,7 +98,7 @@ pub trait Emails {
     fn insert(&mut self, user: UserId, address: &EmailAddress) -> Result<Email, StoreError>;
 
     /// Makes an address the primary one of a user. If it was a secondary one of that user, the old
-    /// primary address becomes secondary in its place; otherwise the old one is given up.
+    /// primary address becomes a secondary one; otherwise the old one is given up.
     /// # Errors
     /// [`StoreError::Duplicate`]`("email")` when somebody else has the address.
     fn make_primary(&mut self, user: UserId, address: &EmailAddress) -> Result<(), StoreError>;

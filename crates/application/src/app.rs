@@ -1,0 +1,34 @@
+//! What a use case may reach.
+
+use std::sync::Arc;
+
+use hexforge_domain::ports::clock::Clock;
+use hexforge_domain::ports::passwords::Passwords;
+use hexforge_domain::ports::public_keys::PublicKeys;
+use hexforge_domain::ports::secrets::Secrets;
+use hexforge_domain::ports::store::Store;
+use hexforge_domain::user::ProjectsLimit;
+
+/// The ports and settings of one running hexforge.
+#[derive(Clone)]
+pub struct App {
+    /// Everything that is stored.
+    pub store: Arc<dyn Store>,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// Randomness.
+    pub secrets: Arc<dyn Secrets>,
+    /// Password hashing.
+    pub passwords: Arc<dyn Passwords>,
+    /// Reading of SSH keys.
+    pub public_keys: Arc<dyn PublicKeys>,
+    /// Choices of whoever runs it.
+    pub settings: Settings,
+}
+
+/// Choices of whoever runs hexforge that change what use cases do.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// How many projects a new user may have.
+    pub default_projects_limit: ProjectsLimit,
+}

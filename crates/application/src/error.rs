@@ -1,0 +1,104 @@
+//! Why a use case did not do what was asked for: by meaning, not by transport.
+
+use std::fmt;
+
+use hexforge_domain::field_errors::FieldErrors;
+use hexforge_domain::policy::Denied;
+use hexforge_domain::ports::store::StoreError;
+
+/// The one error of all use cases.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The caller is not known.
+    #[error("the caller is not known")]
+    Unauthenticated,
+    /// The password would be right, but this account signs in by token only.
+    #[error("the account has a second factor")]
+    SecondFactor,
+    /// A bearer token that was good once.
+    #[error("the token is {0}")]
+    StaleToken(StaleToken),
+    /// The caller may not do this.
+    #[error("forbidden")]
+    Forbidden(Option<&'static str>),
+    /// What was named does not exist, or the caller may not learn that it does.
+    #[error("{0} not found")]
+    NotFound(Thing),
+    /// A field without which nothing can be done.
+    #[error("`{0}` is not given")]
+    NotGiven(&'static str),
+    /// Fields that do not fit the rules.
+    #[error("invalid: {0}")]
+    Invalid(FieldErrors),
+    /// Something exists already that may exist only once.
+    #[error("{0}")]
+    Conflict(&'static str),
+    /// Too many failures; the caller has to wait this many seconds.
+    #[error("too many failures, wait {0} s")]
+    Throttled(u64),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// What has become of a token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StaleToken {
+    /// Its time is over.
+    Expired,
+    /// It was taken back.
+    Revoked,
+}
+
+impl fmt::Display for StaleToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            StaleToken::Expired => "expired",
+            StaleToken::Revoked => "revoked",
+        })
+    }
+}
+
+/// What was not found, in the words of the interface.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Thing {
+    /// A row looked up by its id, which the interface does not name.
+    Record,
+    /// A user, where the interface names it.
+    User,
+    /// A key, where the interface names it.
+    Key,
+    /// An e-mail address, where the interface names it.
+    Email,
+    /// The user of a sudo request.
+    SudoTarget(String),
+}
+
+impl fmt::Display for Thing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Thing::Record => f.write_str("Record"),
+            Thing::User => f.write_str("User"),
+            Thing::Key => f.write_str("Key"),
+            Thing::Email => f.write_str("Email"),
+            Thing::SudoTarget(name) => write!(f, "No user id or username for: {name}"),
+        }
+    }
+}
+
+impl From<FieldErrors> for Error {
+    fn from(errors: FieldErrors) -> Self {
+        Error::Invalid(errors)
+    }
+}
+
+impl Error {
+    /// The refusal of the policy, about this thing.
+    pub fn denied(denied: Denied, thing: Thing) -> Self {
+        match denied {
+            Denied::Unauthenticated => Error::Unauthenticated,
+            Denied::Hidden => Error::NotFound(thing),
+            Denied::Forbidden => Error::Forbidden(None),
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! What happens on the very first start.
+
+use hexforge_domain::field_errors::FieldErrors;
+use hexforge_domain::paging::Page;
+use hexforge_domain::ports::store::StoreError;
+use hexforge_domain::text::Secret;
+use hexforge_domain::token::{NewToken, TokenKind};
+use hexforge_domain::user::{
+    DisplayName, EmailAddress, NewUser, Password, Privileges, Profile, UserFilter, Username,
+};
+
+use crate::app::App;
+use crate::error::Error;
+use crate::user::store_new;
+
+/// Makes the administrator `root` with a private token, unless there are users already.
+/// Says whether it did.
+pub fn first_administrator(app: &App, password: &str, token: &Secret) -> Result<bool, Error> {
+    if any_user(app)? {
+        return Ok(false);
+    }
+    let mut errors = FieldErrors::default();
+    let password = errors.check("password", Password::parse(password));
+    if token.reveal().chars().count() < 20 {
+        errors.add("token", "is too short (minimum is 20 characters)");
+    }
+    let password = errors.into_result_with(|| password)?;
+    let now = app.clock.now();
+    let root = NewUser {
+        username: Username::stored("root".to_owned()),
+        name: DisplayName::stored("Administrator".to_owned()),
+        email: EmailAddress::stored("admin@example.com".to_owned()),
+        privileges: Privileges {
+            admin: true,
+            external: false,
+            can_create_group: true,
+            projects_limit: app.settings.default_projects_limit,
+        },
+        profile: Profile::default(),
+        password: app.passwords.hash(&password),
+        confirmed_at: Some(now),
+        at: now,
+    };
+    let made = app.store.write(|tx| {
+        let root = store_new(tx, root, now)?;
+        tx.tokens().insert(NewToken {
+            user: root.id,
+            kind: TokenKind::Private,
+            name: "first start".to_owned(),
+            hash: app.secrets.digest(token.reveal()),
+            expires_at: None,
+            at: now,
+        })
+    });
+    match made {
+        Ok(_) => Ok(true),
+        // Another process on the same database was first.
+        Err(StoreError::Duplicate(_)) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn any_user(app: &App) -> Result<bool, StoreError> {
+    app.store.read(|tx| {
+        let first =
+            tx.users().list(&UserFilter::default(), Page::Numbered { number: 1, size: 1 })?;
+        Ok(!first.items.is_empty())
+    })
+}

@@ -1,0 +1,91 @@
+//! From what a request shows to who is asking.
+
+use hexforge_domain::id::UserId;
+use hexforge_domain::policy::Actor;
+use hexforge_domain::ports::store::Tx;
+use hexforge_domain::token::{TokenHolder, TokenKind, TokenValidity};
+
+use crate::app::App;
+use crate::error::{Error, StaleToken, Thing};
+
+/// What a request shows of its caller.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Credentials {
+    /// The parameter `private_token` or the header of that name.
+    pub private_token: Option<String>,
+    /// The bearer token, from its header or parameter.
+    pub bearer_token: Option<String>,
+    /// As whom an administrator wants to act: an id or a username.
+    pub sudo: Option<String>,
+}
+
+/// Who is asking: [`Actor::Anonymous`] when nothing that was shown is worth anything.
+/// # Errors
+/// A bearer token that was good once, and a sudo that may not be or leads nowhere, end the request.
+pub fn identify(app: &App, credentials: &Credentials) -> Result<Actor, Error> {
+    app.store.read(|tx| {
+        let Some(caller) = caller(app, tx, credentials)? else { return Ok(Actor::Anonymous) };
+        match credentials.sudo.as_deref() {
+            None => Ok(Actor::of(caller.user, &caller.privileges)),
+            Some(target) => sudo(tx, &caller, target),
+        }
+    })
+}
+
+fn caller(
+    app: &App,
+    tx: &mut dyn Tx,
+    credentials: &Credentials,
+) -> Result<Option<TokenHolder>, Error> {
+    let now = app.clock.now();
+    if let Some(token) = &credentials.private_token
+        && let Some(holder) = tx.tokens().holder(&app.secrets.digest(token))?
+        && holder.life.at(now) == TokenValidity::Active
+    {
+        return Ok(usable(holder));
+    }
+    if let Some(token) = &credentials.bearer_token
+        && let Some(holder) = tx.tokens().holder(&app.secrets.digest(token))?
+    {
+        return match holder.life.at(now) {
+            TokenValidity::Active => Ok(usable(holder)),
+            TokenValidity::Expired => Err(Error::StaleToken(StaleToken::Expired)),
+            TokenValidity::Revoked => Err(Error::StaleToken(StaleToken::Revoked)),
+        };
+    }
+    Ok(None)
+}
+
+/// A blocked user is nobody.
+fn usable(holder: TokenHolder) -> Option<TokenHolder> {
+    holder.state.may_act().then_some(holder)
+}
+
+fn sudo(tx: &mut dyn Tx, caller: &TokenHolder, target: &str) -> Result<Actor, Error> {
+    if !caller.privileges.admin {
+        return Err(Error::Forbidden(Some("Must be admin to use sudo")));
+    }
+    match caller.kind {
+        TokenKind::Private => (),
+        TokenKind::Personal => {
+            return Err(Error::Forbidden(Some(
+                "Private token must be specified in order to use sudo",
+            )));
+        }
+    }
+    let found = if target.bytes().all(|b| b.is_ascii_digit()) {
+        // An id too large to be one belongs to nobody.
+        match target.parse() {
+            Ok(id) => tx.users().find(UserId(id))?,
+            Err(_) => None,
+        }
+    } else {
+        tx.users().find_by_username(target)?
+    };
+    let user = found.ok_or_else(|| Error::NotFound(Thing::SudoTarget(target.to_owned())))?;
+    if user.state.may_act() {
+        Ok(Actor::of(user.id, &user.privileges))
+    } else {
+        Ok(Actor::Anonymous)
+    }
+}

@@ -1,0 +1,58 @@
+//! Personal access tokens, made and taken back at the command line.
+
+use hexforge_domain::Timestamp;
+use hexforge_domain::id::TokenId;
+use hexforge_domain::paging::{Page, Paged};
+use hexforge_domain::policy::Actor;
+use hexforge_domain::policy::user::AccountAbility;
+use hexforge_domain::text::Secret;
+use hexforge_domain::token::{NewToken, Token, TokenKind};
+
+use crate::access;
+use crate::app::App;
+use crate::error::{Error, Thing};
+
+/// Makes a personal access token for a user. The secret is shown this once.
+pub fn create(
+    app: &App,
+    actor: Actor,
+    username: &str,
+    name: &str,
+    expires_at: Option<Timestamp>,
+) -> Result<Secret, Error> {
+    access::accounts(actor, AccountAbility::Manage)?;
+    let secret = app.secrets.token();
+    app.store.write(|tx| {
+        let user = tx.users().find_by_username(username)?.ok_or(Error::NotFound(Thing::User))?;
+        tx.tokens().insert(NewToken {
+            user: user.id,
+            kind: TokenKind::Personal,
+            name: name.to_owned(),
+            hash: app.secrets.digest(secret.reveal()),
+            expires_at,
+            at: app.clock.now(),
+        })?;
+        Ok(secret)
+    })
+}
+
+/// The tokens of a user, newest first, without their secrets.
+pub fn list(app: &App, actor: Actor, username: &str, page: Page) -> Result<Paged<Token>, Error> {
+    access::accounts(actor, AccountAbility::Manage)?;
+    app.store.read(|tx| {
+        let user = tx.users().find_by_username(username)?.ok_or(Error::NotFound(Thing::User))?;
+        Ok(tx.tokens().list(user.id, page)?)
+    })
+}
+
+/// Takes a token back.
+pub fn revoke(app: &App, actor: Actor, id: TokenId) -> Result<(), Error> {
+    access::accounts(actor, AccountAbility::Manage)?;
+    app.store.write(|tx| {
+        if tx.tokens().revoke(id, app.clock.now())? {
+            Ok(())
+        } else {
+            Err(Error::NotFound(Thing::Record))
+        }
+    })
+}

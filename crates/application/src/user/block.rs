@@ -1,0 +1,64 @@
+//! Blocking and unblocking accounts.
+
+use hexforge_domain::change::Change;
+use hexforge_domain::id::UserId;
+use hexforge_domain::policy::Actor;
+use hexforge_domain::policy::user::AccountAbility;
+use hexforge_domain::ports::store::Tx;
+use hexforge_domain::user::state::DirectoryCommand;
+use hexforge_domain::user::{User, UserCommand, UserState};
+
+use crate::access;
+use crate::app::App;
+use crate::error::{Error, Thing};
+
+/// Gives a command about an account in an administrator's name.
+pub fn apply(
+    app: &App,
+    actor: Actor,
+    id: UserId,
+    command: UserCommand,
+) -> Result<Change<UserState>, Error> {
+    access::accounts(actor, AccountAbility::Manage)?;
+    app.store.write(|tx| {
+        let user = tx.users().lock(id)?.ok_or(Error::NotFound(Thing::User))?;
+        let change =
+            user.state.apply(command).map_err(|_| Error::Forbidden(Some(refusal(command))))?;
+        store(app, tx, user, change)
+    })
+}
+
+/// Gives a command about an account in the name of the directory.
+pub fn follow_directory(
+    app: &App,
+    actor: Actor,
+    username: &str,
+    command: DirectoryCommand,
+) -> Result<Change<UserState>, Error> {
+    access::accounts(actor, AccountAbility::Manage)?;
+    app.store.write(|tx| {
+        let found = tx.users().find_by_username(username)?.ok_or(Error::NotFound(Thing::User))?;
+        let user = tx.users().lock(found.id)?.ok_or(Error::NotFound(Thing::User))?;
+        let change = user.state.follow(command);
+        store(app, tx, user, change)
+    })
+}
+
+fn store(
+    app: &App,
+    tx: &mut dyn Tx,
+    user: User,
+    change: Change<UserState>,
+) -> Result<Change<UserState>, Error> {
+    if let Change::Applied(state) = change {
+        tx.users().update(&User { state, updated_at: app.clock.now(), ..user })?;
+    }
+    Ok(change)
+}
+
+fn refusal(command: UserCommand) -> &'static str {
+    match command {
+        UserCommand::Block => "LDAP blocked users cannot be modified by the API",
+        UserCommand::Unblock => "LDAP blocked users cannot be unblocked by the API",
+    }
+}

@@ -1,0 +1,4 @@
+//! Read models: what one answer needs, loaded in a bounded number of queries.
+
+pub mod event;
+pub mod user;

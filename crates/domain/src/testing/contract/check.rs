@@ -1,0 +1,72 @@
+//! What the cases share: transactions that have to succeed or fail, and the walk through pages.
+
+use crate::id::UserId;
+use crate::paging::{Page, Paged};
+use crate::ports::store::{Store, StoreError, Tx};
+use crate::testing::builders::UserBuilder;
+use crate::user::User;
+use std::fmt::Debug;
+
+/// A transaction that changes things and has to succeed.
+#[track_caller]
+pub(super) fn write<T>(
+    store: &dyn Store,
+    work: impl FnOnce(&mut dyn Tx) -> Result<T, StoreError>,
+) -> T {
+    store.write(work).expect("a writing transaction without a mistake succeeds")
+}
+
+/// A transaction that reads and has to succeed.
+#[track_caller]
+pub(super) fn read<T>(
+    store: &dyn Store,
+    work: impl FnOnce(&mut dyn Tx) -> Result<T, StoreError>,
+) -> T {
+    store.read(work).expect("a reading transaction succeeds")
+}
+
+/// A transaction that has to end with the field as a duplicate.
+#[track_caller]
+pub(super) fn assert_duplicate<T: Debug>(
+    store: &dyn Store,
+    field: &str,
+    work: impl FnOnce(&mut dyn Tx) -> Result<T, StoreError>,
+) {
+    let outcome = store.write(work);
+    let named = matches!(&outcome, Err(StoreError::Duplicate(duplicate)) if *duplicate == field);
+    assert!(named, "expected a duplicate `{field}`, not {outcome:?}");
+}
+
+/// Makes an account.
+#[track_caller]
+pub(super) fn insert(store: &dyn Store, user: UserBuilder) -> User {
+    write(store, |tx| user.insert(tx))
+}
+
+/// The account of an id, which has to exist.
+#[track_caller]
+pub(super) fn user(store: &dyn Store, id: UserId) -> User {
+    read(store, |tx| tx.users().find(id)).expect("the account exists")
+}
+
+/// Checks a list against everything it has to hold: the whole, pages of several sizes, and pages
+/// past the end, each with the same total.
+#[track_caller]
+pub(super) fn assert_pages<T: Clone + Debug + PartialEq>(
+    store: &dyn Store,
+    expected: &[T],
+    list: impl Fn(&mut dyn Tx, Page) -> Result<Paged<T>, StoreError>,
+) {
+    let length = expected.len() as u64;
+    let numbered = [1, 2, length.max(1), length + 1].into_iter().flat_map(|size| {
+        let beyond = [length + 2, u64::MAX];
+        (1..=length + 1).chain(beyond).map(move |number| Page::Numbered { number, size })
+    });
+    let pages: Vec<Page> = numbered.chain([Page::Whole]).collect();
+    read(store, |tx| {
+        for page in pages {
+            assert_eq!(list(tx, page)?, page.cut(expected.to_vec()), "{page:?}");
+        }
+        Ok(())
+    });
+}

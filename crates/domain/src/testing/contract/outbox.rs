@@ -1,0 +1,70 @@
+//! The outbox; see [`Outbox`](crate::outbox::port::Outbox).
+
+use super::check::{read, write};
+use crate::id::{KeyId, UserId};
+use crate::outbox::{KeyFacts, SystemEvent, UserFacts};
+use crate::ports::store::Store;
+use crate::testing::builders::at;
+use chrono::TimeDelta;
+
+fn a_fact(id: i64) -> UserFacts {
+    UserFacts {
+        id: UserId(id),
+        username: format!("user{id}"),
+        name: r#"Ada "🦀" O'Hara \ "#.into(),
+        email: "ada@example.com".into(),
+        created_at: at(1) + TimeDelta::microseconds(123_456),
+        updated_at: at(2) + TimeDelta::microseconds(1),
+    }
+}
+
+fn a_key_fact(id: i64) -> KeyFacts {
+    KeyFacts {
+        id: KeyId(id),
+        key: "ssh-ed25519 AAAA 🦀\t\"comment\"".into(),
+        username: "ada".into(),
+        created_at: at(3) + TimeDelta::microseconds(999_999),
+    }
+}
+
+/// Everything about an event comes back as it was written.
+pub fn every_system_event_waits_as_it_was_recorded(store: &dyn Store) {
+    let events = [
+        SystemEvent::UserCreated(a_fact(1)),
+        SystemEvent::UserDestroyed(a_fact(i64::MAX)),
+        SystemEvent::KeyCreated(a_key_fact(2)),
+        SystemEvent::KeyDestroyed(a_key_fact(i64::MAX)),
+    ];
+    for event in &events {
+        write(store, |tx| tx.outbox().record(event, at(5) + TimeDelta::microseconds(7)));
+    }
+    let waiting = read(store, |tx| tx.outbox().oldest(100));
+    assert!(waiting.iter().all(|entry| entry.at == at(5) + TimeDelta::microseconds(7)));
+    assert_eq!(waiting.into_iter().map(|entry| entry.event).collect::<Vec<_>>(), events);
+}
+
+/// See [`Outbox::oldest`](crate::outbox::port::Outbox::oldest).
+pub fn the_oldest_entries_come_first_and_no_more_than_asked_for(store: &dyn Store) {
+    assert_eq!(read(store, |tx| tx.outbox().oldest(10)), []);
+    let moments = [at(0), at(1), at(1), at(1), at(9)];
+    for (id, moment) in (1..).zip(moments) {
+        write(store, |tx| tx.outbox().record(&SystemEvent::UserCreated(a_fact(id)), moment));
+    }
+    let all = read(store, |tx| tx.outbox().oldest(u32::MAX));
+    assert!(all.is_sorted_by(|older, newer| older.id < newer.id), "{all:?}");
+    let expected: Vec<_> = (1..=5).map(|id| SystemEvent::UserCreated(a_fact(id))).collect();
+    assert_eq!(all.iter().map(|entry| entry.event.clone()).collect::<Vec<_>>(), expected);
+    assert_eq!(all.iter().map(|entry| entry.at).collect::<Vec<_>>(), moments);
+    for limit in [0, 1, 4, 5, 6] {
+        let some = read(store, |tx| tx.outbox().oldest(limit));
+        assert_eq!(some, all[..all.len().min(limit as usize)], "{limit}");
+    }
+}
+
+/// Looking does not take anything out.
+pub fn entries_wait_until_they_are_sent(store: &dyn Store) {
+    write(store, |tx| tx.outbox().record(&SystemEvent::UserCreated(a_fact(1)), at(0)));
+    let first = read(store, |tx| tx.outbox().oldest(1));
+    assert_eq!(first.len(), 1);
+    assert_eq!(read(store, |tx| tx.outbox().oldest(1)), first);
+}

@@ -1,0 +1,61 @@
+//! The tokens in memory.
+
+use super::tx::FakeTx;
+use crate::Timestamp;
+use crate::id::{TokenId, UserId};
+use crate::paging::{Page, Paged};
+use crate::ports::store::StoreError;
+use crate::token::port::Tokens;
+use crate::token::{NewToken, Token, TokenHash, TokenHolder, TokenLife};
+
+/// A token with its digest.
+#[derive(Clone, PartialEq)]
+pub(super) struct TokenRow {
+    pub token: Token,
+    pub hash: TokenHash,
+}
+
+impl Tokens for FakeTx {
+    fn holder(&mut self, hash: &TokenHash) -> Result<Option<TokenHolder>, StoreError> {
+        let Some(TokenRow { token, .. }) = self.tables.tokens.iter().find(|row| row.hash == *hash)
+        else {
+            return Ok(None);
+        };
+        Ok(self.tables.users.get(&token.user).map(|row| TokenHolder {
+            kind: token.kind,
+            life: token.life,
+            user: token.user,
+            state: row.user.state,
+            privileges: row.user.privileges,
+        }))
+    }
+
+    fn list(&mut self, user: UserId, page: Page) -> Result<Paged<Token>, StoreError> {
+        let newest_first = self.tables.tokens.iter().rev().map(|row| &row.token);
+        Ok(page.cut(newest_first.filter(|token| token.user == user).cloned().collect()))
+    }
+
+    fn insert(&mut self, new: NewToken) -> Result<Token, StoreError> {
+        self.require(new.user)?;
+        if self.tables.tokens.iter().any(|row| row.hash == new.hash) {
+            return self.refuse(StoreError::Duplicate("token"));
+        }
+        let token = Token {
+            id: TokenId(self.next_id()),
+            user: new.user,
+            kind: new.kind,
+            name: new.name,
+            life: TokenLife { expires_at: new.expires_at, revoked_at: None },
+            created_at: new.at,
+        };
+        self.tables.tokens.push(TokenRow { token: token.clone(), hash: new.hash });
+        Ok(token)
+    }
+
+    fn revoke(&mut self, id: TokenId, at: Timestamp) -> Result<bool, StoreError> {
+        let lives = self.tables.tokens.iter_mut().filter(|row| row.token.id == id);
+        let mut unrevoked = lives.map(|row| &mut row.token.life.revoked_at).filter(|r| r.is_none());
+        let found = unrevoked.next();
+        Ok(found.map(|revoked_at| *revoked_at = Some(at)).is_some())
+    }
+}

@@ -1,0 +1,101 @@
+//! One transaction of the store in memory.
+
+use super::tokens::TokenRow;
+use super::users::UserRow;
+use crate::event::Event;
+use crate::event::port::Events;
+use crate::id::UserId;
+use crate::namespace::Namespace;
+use crate::namespace::port::Namespaces;
+use crate::outbox::OutboxEntry;
+use crate::outbox::port::Outbox;
+use crate::ports::store::{StoreError, Tx};
+use crate::sign_in::Failures;
+use crate::sign_in::port::SignInFailures;
+use crate::token::port::Tokens;
+use crate::user::port::{Emails, Identities, Keys, Users};
+use crate::user::{Email, Identity, SshKey};
+use std::collections::BTreeMap;
+
+/// Everything that is stored. Rows are in the order in which they were made.
+#[derive(Clone, Default, PartialEq)]
+pub(super) struct Tables {
+    /// Ids come from one count for all tables, so that no test can rely on their values.
+    last_id: i64,
+    pub users: BTreeMap<UserId, UserRow>,
+    pub identities: Vec<(UserId, Identity)>,
+    pub keys: Vec<SshKey>,
+    pub emails: Vec<Email>,
+    pub tokens: Vec<TokenRow>,
+    pub namespaces: Vec<Namespace>,
+    pub events: Vec<Event>,
+    pub outbox: Vec<OutboxEntry>,
+    pub sign_in_failures: BTreeMap<String, Failures>,
+}
+
+/// A transaction on a copy of the tables. Its ports are in one file each.
+pub(super) struct FakeTx {
+    pub tables: Tables,
+    /// Whether a port returned an error.
+    pub failed: bool,
+}
+
+impl FakeTx {
+    pub fn on(tables: Tables) -> Self {
+        Self { tables, failed: false }
+    }
+
+    /// The only way in which a port returns an error.
+    pub fn refuse<T>(&mut self, error: StoreError) -> Result<T, StoreError> {
+        self.failed = true;
+        Err(error)
+    }
+
+    /// Rows that belong to a user need that user to exist.
+    pub fn require(&mut self, user: UserId) -> Result<(), StoreError> {
+        if self.tables.users.contains_key(&user) { Ok(()) } else { self.refuse(StoreError::Gone) }
+    }
+
+    pub fn next_id(&mut self) -> i64 {
+        self.tables.last_id += 1;
+        self.tables.last_id
+    }
+}
+
+impl Tx for FakeTx {
+    fn users(&mut self) -> &mut dyn Users {
+        self
+    }
+
+    fn identities(&mut self) -> &mut dyn Identities {
+        self
+    }
+
+    fn keys(&mut self) -> &mut dyn Keys {
+        self
+    }
+
+    fn emails(&mut self) -> &mut dyn Emails {
+        self
+    }
+
+    fn tokens(&mut self) -> &mut dyn Tokens {
+        self
+    }
+
+    fn namespaces(&mut self) -> &mut dyn Namespaces {
+        self
+    }
+
+    fn events(&mut self) -> &mut dyn Events {
+        self
+    }
+
+    fn outbox(&mut self) -> &mut dyn Outbox {
+        self
+    }
+
+    fn sign_in_failures(&mut self) -> &mut dyn SignInFailures {
+        self
+    }
+}

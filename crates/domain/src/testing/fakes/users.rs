@@ -1,0 +1,120 @@
+//! The accounts in memory.
+
+use super::tx::FakeTx;
+use crate::id::UserId;
+use crate::paging::{Page, Paged};
+use crate::ports::store::StoreError;
+use crate::user::port::{Emails, Users};
+use crate::user::{Appearance, NewUser, PasswordHash, User, UserFilter, UserState};
+
+/// An account with its password.
+#[derive(Clone, PartialEq)]
+pub(super) struct UserRow {
+    pub user: User,
+    pub password: PasswordHash,
+}
+
+impl Users for FakeTx {
+    fn find(&mut self, id: UserId) -> Result<Option<User>, StoreError> {
+        Ok(self.tables.users.get(&id).map(|row| row.user.clone()))
+    }
+
+    fn lock(&mut self, id: UserId) -> Result<Option<User>, StoreError> {
+        // Writing transactions take turns, so every row is locked already.
+        Users::find(self, id)
+    }
+
+    fn find_by_username(&mut self, username: &str) -> Result<Option<User>, StoreError> {
+        let found = self.tables.users.values().find(|row| row.user.username.as_str() == username);
+        Ok(found.map(|row| row.user.clone()))
+    }
+
+    fn find_by_login(&mut self, login: &str) -> Result<Option<(User, PasswordHash)>, StoreError> {
+        let address = login.to_lowercase();
+        let found = self.tables.users.values().find(|UserRow { user, .. }| {
+            if login.contains('@') {
+                user.email.as_str() == address
+            } else {
+                user.username.as_str().eq_ignore_ascii_case(login)
+            }
+        });
+        Ok(found.map(|row| (row.user.clone(), row.password.clone())))
+    }
+
+    fn list(&mut self, filter: &UserFilter, page: Page) -> Result<Paged<User>, StoreError> {
+        let users = self.tables.users.values().rev().map(|row| &row.user);
+        Ok(page.cut(users.filter(|user| fits(user, filter)).cloned().collect()))
+    }
+
+    fn insert(&mut self, new: NewUser) -> Result<User, StoreError> {
+        if Users::find_by_username(self, new.username.as_str())?.is_some() {
+            return self.refuse(StoreError::Duplicate("username"));
+        }
+        if Emails::holder(self, &new.email)?.is_some() {
+            return self.refuse(StoreError::Duplicate("email"));
+        }
+        let user = User {
+            id: UserId(self.next_id()),
+            username: new.username,
+            name: new.name,
+            email: new.email,
+            state: UserState::Active,
+            privileges: new.privileges,
+            profile: new.profile,
+            appearance: Appearance::default(),
+            avatar: None,
+            two_factor_enabled: false,
+            confirmed_at: new.confirmed_at,
+            last_sign_in_at: None,
+            current_sign_in_at: None,
+            created_at: new.at,
+            updated_at: new.at,
+        };
+        let row = UserRow { user: user.clone(), password: new.password };
+        self.tables.users.insert(user.id, row);
+        Ok(user)
+    }
+
+    fn update(&mut self, user: &User) -> Result<(), StoreError> {
+        let namesake = Users::find_by_username(self, user.username.as_str())?;
+        if namesake.is_some_and(|namesake| namesake.id != user.id) {
+            return self.refuse(StoreError::Duplicate("username"));
+        }
+        if let Some(row) = self.tables.users.get_mut(&user.id) {
+            row.user = User { email: row.user.email.clone(), ..user.clone() };
+        }
+        Ok(())
+    }
+
+    fn set_password(&mut self, id: UserId, hash: &PasswordHash) -> Result<(), StoreError> {
+        if let Some(row) = self.tables.users.get_mut(&id) {
+            row.password = hash.clone();
+        }
+        Ok(())
+    }
+
+    fn delete(&mut self, id: UserId) -> Result<(), StoreError> {
+        let tables = &mut self.tables;
+        tables.users.remove(&id);
+        tables.namespaces.retain(|namespace| namespace.owner != Some(id));
+        tables.keys.retain(|key| key.user != id);
+        tables.emails.retain(|email| email.user != id);
+        tables.tokens.retain(|row| row.token.user != id);
+        tables.identities.retain(|(user, _)| *user != id);
+        tables.events.retain(|event| event.author != id);
+        Ok(())
+    }
+}
+
+fn fits(user: &User, filter: &UserFilter) -> bool {
+    let found = |text: &str| {
+        let part = text.to_lowercase();
+        [user.name.as_str(), user.email.as_str(), user.username.as_str()]
+            .iter()
+            .any(|field| field.to_lowercase().contains(&part))
+    };
+    (!filter.active || user.state.may_act())
+        && (!filter.blocked || !user.state.may_act())
+        && (!filter.external || user.privileges.external)
+        && filter.search.as_deref().is_none_or(found)
+}

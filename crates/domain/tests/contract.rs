@@ -1,0 +1,51 @@
+//! The contract of the ports, kept by the fakes.
+
+use hexforge_domain::testing::OpenStore;
+use hexforge_domain::testing::fakes::FakeStore;
+
+fn open() -> OpenStore {
+    OpenStore::new(FakeStore::default())
+}
+
+mod fake {
+    hexforge_domain::store_contract!(super::open);
+}
+
+/// A case that the macro does not name would never run.
+#[test]
+fn every_case_is_run() {
+    macro_rules! cases {
+        ($($module:literal),+ $(,)?) => {
+            [$(($module, include_str!(concat!("../src/testing/contract/", $module, ".rs")))),+]
+        };
+    }
+    let suite = include_str!("../src/testing/contract.rs");
+    let files = cases![
+        "concurrency",
+        "emails",
+        "events",
+        "identities",
+        "keys",
+        "logins",
+        "namespaces",
+        "outbox",
+        "sign_in_failures",
+        "tokens",
+        "transactions",
+        "user_deletion",
+        "user_lists",
+        "user_search",
+        "users",
+        "values",
+    ];
+    for (module, text) in files {
+        let cases: Vec<&str> = (text.lines())
+            .filter_map(|line| line.strip_prefix("pub fn ")?.split('(').next())
+            .collect();
+        assert!(!cases.is_empty(), "{module}");
+        for case in cases {
+            assert!(suite.contains(&format!(" {module}::{case},")), "{module}::{case}");
+        }
+    }
+    assert_eq!(suite.matches("pub mod ").count(), files.len());
+}

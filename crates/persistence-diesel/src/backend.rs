@@ -1,0 +1,74 @@
+//! Everything that differs between the two databases and can be said in Rust.
+
+use diesel::QueryResult;
+use diesel::connection::SimpleConnection;
+use hexforge_domain::ports::store::Mode;
+
+use crate::connection::DbConn;
+
+/// Compiles its body once per database, for statements that cannot be written for both at once.
+macro_rules! each_backend {
+    ($conn:expr, $c:ident => $body:expr) => {
+        match $conn {
+            $crate::connection::DbConn::Sqlite($c) => $body,
+            $crate::connection::DbConn::Postgres($c) => $body,
+        }
+    };
+}
+
+/// Begins a transaction. A writer on SQLite takes its lock at once: one that first reads and then
+/// writes could find that somebody else wrote in between. A reader sees one state on both.
+pub(crate) fn begin(conn: &mut DbConn, mode: Mode) -> QueryResult<()> {
+    match (conn, mode) {
+        (DbConn::Sqlite(conn), Mode::Read) => conn.batch_execute("BEGIN DEFERRED"),
+        (DbConn::Sqlite(conn), Mode::Write) => conn.batch_execute("BEGIN IMMEDIATE"),
+        (DbConn::Postgres(conn), Mode::Read) => {
+            conn.batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        }
+        (DbConn::Postgres(conn), Mode::Write) => conn.batch_execute("BEGIN"),
+    }
+}
+
+/// Loads at most one row so that nobody else changes it before the transaction ends. SQLite has one
+/// writer at a time, so there the row is safe as it is.
+macro_rules! load_locked {
+    ($conn:expr, $query:expr, $row:ty) => {
+        match $conn {
+            $crate::connection::DbConn::Sqlite(c) => $query.get_result::<$row>(c).optional(),
+            $crate::connection::DbConn::Postgres(c) => {
+                $query.for_update().get_result::<$row>(c).optional()
+            }
+        }
+    };
+}
+
+/// Whether a text cannot be stored, and so cannot be found: PostgreSQL has no NUL in its texts and
+/// fails when asked for one.
+pub(crate) fn unstorable(text: &str) -> bool {
+    text.contains('\0')
+}
+
+/// The pattern that finds `text` anywhere, with nothing in it standing for anything else. To be used
+/// on lower-cased columns only: SQLite's `LIKE` ignores the case of ASCII, PostgreSQL's does not.
+pub(crate) fn containing(text: &str) -> String {
+    let mut pattern = String::with_capacity(text.len() + 2);
+    pattern.push('%');
+    for c in text.chars() {
+        if matches!(c, '%' | '_' | '\\') {
+            pattern.push('\\');
+        }
+        pattern.push(c);
+    }
+    pattern.push('%');
+    pattern
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_take_every_character_literally() {
+        assert_eq!(containing(r"50%_a\b"), r"%50\%\_a\\b%");
+    }
+}

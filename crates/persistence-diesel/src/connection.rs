@@ -1,0 +1,141 @@
+//! One connection to either database, and the addresses by which they are chosen.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use diesel::connection::SimpleConnection;
+use diesel::{Connection, ConnectionError, ConnectionResult, PgConnection, SqliteConnection};
+
+/// A connection to whichever database was chosen.
+#[derive(diesel::MultiConnection)]
+pub enum DbConn {
+    /// The embedded database.
+    Sqlite(SqliteConnection),
+    /// The database server.
+    Postgres(PgConnection),
+}
+
+/// Where the data is.
+#[derive(Clone, PartialEq, Eq)]
+pub enum DatabaseUrl {
+    /// A file of the embedded database.
+    Sqlite(PathBuf),
+    /// The address of a PostgreSQL database, as libpq reads it.
+    Postgres(String),
+}
+
+/// An address of no database we know.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a database address is `sqlite:PATH` or `postgres://...`")]
+pub struct UnknownDatabase;
+
+impl DatabaseUrl {
+    /// Chooses the database by the scheme and by nothing else, so that a mistyped address never
+    /// becomes a file of that name.
+    pub fn parse(url: &str) -> Result<Self, UnknownDatabase> {
+        if let Some(path) = url.strip_prefix("sqlite:") {
+            let path = path.strip_prefix("//").unwrap_or(path);
+            return if path.is_empty() {
+                Err(UnknownDatabase)
+            } else {
+                Ok(Self::Sqlite(path.into()))
+            };
+        }
+        if url.starts_with("postgres://") || url.starts_with("postgresql://") {
+            return Ok(Self::Postgres(url.to_owned()));
+        }
+        Err(UnknownDatabase)
+    }
+
+    pub(crate) fn connect(&self, role: Role) -> ConnectionResult<DbConn> {
+        match self {
+            Self::Sqlite(path) => {
+                let path = path.to_str().ok_or_else(|| {
+                    ConnectionError::BadConnection("the path of the database is not UTF-8".into())
+                })?;
+                let mut conn = SqliteConnection::establish(path)?;
+                conn.batch_execute(sqlite_settings(role))
+                    .map_err(ConnectionError::CouldntSetupConfiguration)?;
+                Ok(DbConn::Sqlite(conn))
+            }
+            Self::Postgres(url) => {
+                let mut conn = PgConnection::establish(url)?;
+                conn.batch_execute("SET timezone = 'UTC'; SET client_min_messages = error;")
+                    .map_err(ConnectionError::CouldntSetupConfiguration)?;
+                Ok(DbConn::Postgres(conn))
+            }
+        }
+    }
+}
+
+/// Never shows the password that an address may carry.
+impl fmt::Display for DatabaseUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Sqlite(path) => write!(f, "sqlite:{}", path.display()),
+            Self::Postgres(url) => {
+                let (scheme, rest) = url.split_once("://").unwrap_or(("postgres", url));
+                // A password may also be given as a parameter, so none is shown.
+                let rest = rest.split_once('?').map_or(rest, |(before, _)| before);
+                let rest = rest.rsplit_once('@').map_or(rest, |(_, after)| after);
+                write!(f, "{scheme}://{rest}")
+            }
+        }
+    }
+}
+
+impl fmt::Debug for DatabaseUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// What a connection is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    Reader,
+    Writer,
+}
+
+/// WAL lets readers go on while one writes; FULL makes an acknowledged commit survive power loss.
+fn sqlite_settings(role: Role) -> &'static str {
+    match role {
+        Role::Reader => {
+            "PRAGMA busy_timeout = 5000; PRAGMA foreign_keys = ON; PRAGMA query_only = ON;"
+        }
+        Role::Writer => {
+            "PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
+             PRAGMA foreign_keys = ON;"
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_scheme_chooses_the_database() {
+        for (url, expected) in [
+            ("sqlite:data/x.db", Ok(DatabaseUrl::Sqlite("data/x.db".into()))),
+            ("sqlite:/var/x.db", Ok(DatabaseUrl::Sqlite("/var/x.db".into()))),
+            ("sqlite:///var/x.db", Ok(DatabaseUrl::Sqlite("/var/x.db".into()))),
+            ("postgres://h/d", Ok(DatabaseUrl::Postgres("postgres://h/d".into()))),
+            ("postgresql://h/d", Ok(DatabaseUrl::Postgres("postgresql://h/d".into()))),
+            ("postgres:x", Err(UnknownDatabase)),
+            ("mysql://h/d", Err(UnknownDatabase)),
+            ("sqlite:", Err(UnknownDatabase)),
+            ("", Err(UnknownDatabase)),
+        ] {
+            assert_eq!(DatabaseUrl::parse(url), expected, "{url}");
+        }
+    }
+
+    #[test]
+    fn an_address_is_shown_without_its_password() {
+        for url in ["postgres://me:hunter2@db/forge", "postgres://db/forge?password=hunter2"] {
+            let url = DatabaseUrl::parse(url).expect("a PostgreSQL address");
+            assert_eq!(format!("{url} {url:?}"), "postgres://db/forge postgres://db/forge");
+        }
+    }
+}

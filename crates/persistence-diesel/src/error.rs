@@ -1,0 +1,52 @@
+//! Driver errors in the words of the port.
+
+use diesel::result::{DatabaseErrorInformation, DatabaseErrorKind, Error as DieselError};
+use hexforge_domain::ports::store::StoreError;
+
+/// What has to be unique: how SQLite names it, how PostgreSQL names it, how the ports call it.
+const UNIQUE: [(&str, &str, &str); 8] = [
+    ("users.username", "users_username_key", "username"),
+    ("users.email", "users_email_key", "email"),
+    ("emails.email", "emails_email_key", "email"),
+    ("namespaces.path_folded", "namespaces_path_folded_key", "path"),
+    (
+        "identities.provider, identities.extern_uid",
+        "identities_provider_extern_uid_key",
+        "extern_uid",
+    ),
+    ("identities.user_id, identities.provider", "identities_user_id_provider_key", "provider"),
+    ("keys.fingerprint", "keys_fingerprint_key", "fingerprint"),
+    ("tokens.hash", "tokens_hash_key", "token"),
+];
+
+/// The only way for a driver error to leave the adapter.
+pub(crate) fn translate(error: DieselError) -> StoreError {
+    match error {
+        DieselError::DatabaseError(DatabaseErrorKind::UniqueViolation, info) => {
+            match duplicate(&*info) {
+                Some(field) => StoreError::Duplicate(field),
+                None => {
+                    failed(DieselError::DatabaseError(DatabaseErrorKind::UniqueViolation, info))
+                }
+            }
+        }
+        DieselError::DatabaseError(DatabaseErrorKind::ForeignKeyViolation, _) => StoreError::Gone,
+        DieselError::DatabaseError(DatabaseErrorKind::ClosedConnection, info) => {
+            StoreError::Unreachable(info.message().into())
+        }
+        error => failed(error),
+    }
+}
+
+fn failed(error: DieselError) -> StoreError {
+    StoreError::Failed(Box::new(error))
+}
+
+fn duplicate(info: &(dyn DatabaseErrorInformation + Send + Sync)) -> Option<&'static str> {
+    let constraint = info.constraint_name();
+    let columns = info.message().strip_prefix("UNIQUE constraint failed: ");
+    UNIQUE
+        .iter()
+        .find(|(sqlite, postgres, _)| columns == Some(sqlite) || constraint == Some(postgres))
+        .map(|(_, _, field)| *field)
+}

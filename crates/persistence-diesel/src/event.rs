@@ -1,0 +1,95 @@
+//! Activity events.
+
+use chrono::NaiveDateTime;
+use diesel::prelude::*;
+use hexforge_domain::event::port::Events;
+use hexforge_domain::event::{Event, EventAction, EventTarget, NewEvent};
+use hexforge_domain::id::{EventId, ProjectId, UserId};
+use hexforge_domain::paging::{Page, Paged};
+use hexforge_domain::ports::store::StoreError;
+
+use crate::page::{self, CountRows};
+use crate::schema::events;
+use crate::time::{moment, stored};
+use crate::tx::DieselTx;
+
+#[derive(Queryable)]
+struct EventRow {
+    id: i64,
+    project_id: i64,
+    author_id: i64,
+    action: String,
+    target_type: Option<String>,
+    target_id: Option<i64>,
+    target_title: Option<String>,
+    data: Option<String>,
+    created_at: NaiveDateTime,
+}
+
+impl TryFrom<EventRow> for Event {
+    type Error = StoreError;
+
+    fn try_from(row: EventRow) -> Result<Self, StoreError> {
+        let (id, title) = (row.target_id, row.target_title);
+        Ok(Event {
+            id: EventId(row.id),
+            project: ProjectId(row.project_id),
+            author: UserId(row.author_id),
+            action: EventAction::parse(&row.action).ok_or(StoreError::Corrupt("event action"))?,
+            target: row.target_type.map(|kind| EventTarget { kind, id, title }),
+            data: row.data,
+            created_at: moment(row.created_at),
+        })
+    }
+}
+
+impl Events for DieselTx<'_> {
+    fn insert(&mut self, new: NewEvent) -> Result<Event, StoreError> {
+        let target = new.target.as_ref();
+        let values = (
+            events::project_id.eq(new.project.0),
+            events::author_id.eq(new.author.0),
+            events::action.eq(new.action.as_str()),
+            events::target_type.eq(target.map(|target| target.kind.as_str())),
+            events::target_id.eq(target.and_then(|target| target.id)),
+            events::target_title.eq(target.and_then(|target| target.title.as_deref())),
+            events::data.eq(new.data.as_deref()),
+            events::created_at.eq(stored(new.at)),
+        );
+        let id = self.run(|conn| {
+            diesel::insert_into(events::table).values(values).returning(events::id).get_result(conn)
+        })?;
+        Ok(Event {
+            id: EventId(id),
+            project: new.project,
+            author: new.author,
+            action: new.action,
+            target: new.target,
+            data: new.data,
+            created_at: new.at,
+        })
+    }
+
+    fn authored_by(&mut self, author: UserId, page: Page) -> Result<Paged<Event>, StoreError> {
+        let totals = self.totals;
+        let total = totals.of(&format!("events of {author}"), |limit| {
+            self.run(|conn| {
+                let mine = events::table
+                    .filter(events::author_id.eq(author.0))
+                    .select(events::id)
+                    .limit(limit.unwrap_or(i64::MAX));
+                CountRows(mine).get_result(conn)
+            })
+        })?;
+        let rows: Vec<EventRow> = self.run(|conn| {
+            events::table
+                .filter(events::author_id.eq(author.0))
+                .order(events::id.desc())
+                .limit(page::limit(page))
+                .offset(page::offset(page))
+                .load(conn)
+        })?;
+        let items = rows.into_iter().map(Event::try_from).collect::<Result<_, _>>();
+        Ok(Paged { items: items.map_err(|error| self.fail(error))?, total })
+    }
+}

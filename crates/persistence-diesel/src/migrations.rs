@@ -1,0 +1,69 @@
+//! The schema's history, compiled in for each database.
+
+use diesel::PgConnection;
+use diesel::connection::SimpleConnection;
+use diesel::migration::{Migration, MigrationSource};
+use diesel::pg::Pg;
+use diesel::sqlite::Sqlite;
+use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
+
+use crate::connection::DbConn;
+
+/// For SQLite.
+pub const SQLITE: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
+/// For PostgreSQL.
+pub const POSTGRES: EmbeddedMigrations = embed_migrations!("../../migrations/postgresql");
+
+type BoxedError = Box<dyn std::error::Error + Send + Sync>;
+
+/// Brings the schema up to date and names what was done.
+pub fn run(conn: &mut DbConn) -> Result<Vec<String>, BoxedError> {
+    match conn {
+        DbConn::Sqlite(conn) => {
+            Ok(conn.run_pending_migrations(SQLITE)?.iter().map(ToString::to_string).collect())
+        }
+        DbConn::Postgres(conn) => alone(conn, |conn| {
+            Ok(conn.run_pending_migrations(POSTGRES)?.iter().map(ToString::to_string).collect())
+        }),
+    }
+}
+
+/// Takes back everything, newest first.
+pub fn revert_all(conn: &mut DbConn) -> Result<(), BoxedError> {
+    match conn {
+        DbConn::Sqlite(conn) => conn.revert_all_migrations(SQLITE).map(drop),
+        DbConn::Postgres(conn) => conn.revert_all_migrations(POSTGRES).map(drop),
+    }
+}
+
+/// The names of what is still to be done.
+pub fn pending(conn: &mut DbConn) -> Result<Vec<String>, BoxedError> {
+    fn names<DB: diesel::backend::Backend>(found: Vec<Box<dyn Migration<DB>>>) -> Vec<String> {
+        found.iter().map(|migration| migration.name().to_string()).collect()
+    }
+    match conn {
+        DbConn::Sqlite(conn) => Ok(names::<Sqlite>(conn.pending_migrations(SQLITE)?)),
+        DbConn::Postgres(conn) => Ok(names::<Pg>(conn.pending_migrations(POSTGRES)?)),
+    }
+}
+
+/// Several processes may start at once on one server: they migrate one after the other.
+fn alone<T>(
+    conn: &mut PgConnection,
+    work: impl FnOnce(&mut PgConnection) -> Result<T, BoxedError>,
+) -> Result<T, BoxedError> {
+    conn.batch_execute("SELECT pg_advisory_lock(7239401)")?;
+    let outcome = work(conn);
+    conn.batch_execute("SELECT pg_advisory_unlock(7239401)")?;
+    outcome
+}
+
+/// The names of all migrations for both databases, in their order.
+pub fn names() -> Result<(Vec<String>, Vec<String>), BoxedError> {
+    let sqlite: Vec<Box<dyn Migration<Sqlite>>> = SQLITE.migrations()?;
+    let postgres: Vec<Box<dyn Migration<Pg>>> = POSTGRES.migrations()?;
+    Ok((
+        sqlite.iter().map(|migration| migration.name().to_string()).collect(),
+        postgres.iter().map(|migration| migration.name().to_string()).collect(),
+    ))
+}

@@ -1,0 +1,124 @@
+//! The `Store` port on either database.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use diesel::r2d2::{Pool, PooledConnection};
+use hexforge_domain::ports::store::{Mode, Store, StoreError, Tx, Verdict};
+
+use crate::connection::{DatabaseUrl, Role};
+use crate::page::Totals;
+use crate::pool::{self, Connector};
+use crate::tx::DieselTx;
+use crate::{error, migrations};
+
+/// How many connections read at the same time on SQLite.
+const READERS: u32 = 8;
+/// How many connections one process opens to PostgreSQL.
+const CONNECTIONS: u32 = 16;
+
+/// What can be chosen about a store.
+#[derive(Clone, Default)]
+pub struct Options {
+    /// Counts all queries, for tests that bound them.
+    pub queries: Option<Arc<AtomicU64>>,
+}
+
+/// All stored things in one database.
+pub struct DieselStore {
+    readers: Pool<Connector>,
+    /// SQLite has one writer at a time: waiting for the one connection is waiting for one's turn.
+    writers: Pool<Connector>,
+    totals: Totals,
+}
+
+/// Why a store could not be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The folder of the database does not exist and could not be made.
+    #[error("the folder {0} could not be made")]
+    Folder(PathBuf, #[source] std::io::Error),
+    /// No connection.
+    #[error("the database {0} cannot be opened")]
+    Connect(String, #[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The schema could not be read or brought up to date.
+    #[error("the database {0} cannot be migrated")]
+    Migrate(String, #[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl DieselStore {
+    /// Opens the database and brings its schema up to date.
+    pub fn open(url: &DatabaseUrl, options: Options) -> Result<Self, OpenError> {
+        migrate(url)?;
+        let connector =
+            |role| Connector { url: url.clone(), role, queries: options.queries.clone() };
+        let (readers, writers) = match url {
+            DatabaseUrl::Sqlite(_) => (
+                pool::lazy(connector(Role::Reader), READERS),
+                pool::lazy(connector(Role::Writer), 1),
+            ),
+            DatabaseUrl::Postgres(_) => {
+                let shared = pool::lazy(connector(Role::Writer), CONNECTIONS);
+                (shared.clone(), shared)
+            }
+        };
+        Ok(Self { readers, writers, totals: Totals::default() })
+    }
+
+    fn connection(&self, mode: Mode) -> Result<PooledConnection<Connector>, StoreError> {
+        let pool = match mode {
+            Mode::Read => &self.readers,
+            Mode::Write => &self.writers,
+        };
+        pool.get().map_err(|error| StoreError::Unreachable(Box::new(error)))
+    }
+}
+
+/// Brings the schema of a database up to date and names what was done.
+pub fn migrate(url: &DatabaseUrl) -> Result<Vec<String>, OpenError> {
+    if let DatabaseUrl::Sqlite(path) = url
+        && let Some(folder) = path.parent()
+    {
+        std::fs::create_dir_all(folder).map_err(|error| OpenError::Folder(folder.into(), error))?;
+    }
+    let mut conn = connect(url)?;
+    migrations::run(&mut conn).map_err(|error| OpenError::Migrate(url.to_string(), error))
+}
+
+/// The names of what would be done to bring the schema up to date.
+pub fn pending_migrations(url: &DatabaseUrl) -> Result<Vec<String>, OpenError> {
+    let mut conn = connect(url)?;
+    migrations::pending(&mut conn).map_err(|error| OpenError::Migrate(url.to_string(), error))
+}
+
+fn connect(url: &DatabaseUrl) -> Result<crate::connection::DbConn, OpenError> {
+    url.connect(Role::Writer).map_err(|error| OpenError::Connect(url.to_string(), Box::new(error)))
+}
+
+impl Store for DieselStore {
+    fn transact(
+        &self,
+        mode: Mode,
+        work: &mut dyn FnMut(&mut dyn Tx) -> Verdict,
+    ) -> Result<(), StoreError> {
+        let mut conn = self.connection(mode)?;
+        let mut tx = DieselTx::begin(&mut conn, &self.totals, mode).map_err(error::translate)?;
+        match work(&mut tx) {
+            Verdict::Commit => tx.commit(),
+            Verdict::RollBack => tx.roll_back(),
+        }
+    }
+
+    fn ready(&self) -> Result<(), StoreError> {
+        let mut conn = self.connection(Mode::Read)?;
+        let pending = migrations::pending(&mut conn).map_err(StoreError::Failed)?;
+        if pending.is_empty() {
+            Ok(())
+        } else {
+            Err(StoreError::Failed(
+                format!("migrations are pending: {}", pending.join(", ")).into(),
+            ))
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Empty stores on real databases, for tests.
+
+mod postgres;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use diesel::connection::SimpleConnection;
+use diesel::{Connection, PgConnection};
+use hexforge_domain::testing::OpenStore;
+
+use crate::{DatabaseUrl, DieselStore, Options};
+
+/// A database of its own for one test, removed with it.
+pub struct TestDatabase {
+    /// Where it is.
+    pub url: DatabaseUrl,
+    _guard: Guard,
+}
+
+enum Guard {
+    Folder { _folder: tempfile::TempDir },
+    Database { server: String, name: String },
+}
+
+impl TestDatabase {
+    /// An empty SQLite file.
+    pub fn sqlite() -> Self {
+        let folder = tempfile::tempdir().expect("a folder for temporary files exists");
+        let url = DatabaseUrl::Sqlite(folder.path().join("test.db"));
+        Self { url, _guard: Guard::Folder { _folder: folder } }
+    }
+
+    /// An empty database on the PostgreSQL for tests, or `None` where there is no PostgreSQL; that is
+    /// said loudly, and is a failure where `HEXFORGE_REQUIRE_POSTGRES` is set.
+    pub fn postgres() -> Option<Self> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let server = postgres::server()?;
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("hexforge_test_{}_{number}", std::process::id());
+        let admin = server.database("postgres");
+        administer(&admin, &format!("CREATE DATABASE {name}"));
+        let url = DatabaseUrl::Postgres(server.database(&name));
+        Some(Self { url, _guard: Guard::Database { server: admin, name } })
+    }
+
+    /// Opens the store in it.
+    pub fn open(&self, options: Options) -> DieselStore {
+        DieselStore::open(&self.url, options).expect("an empty database can be migrated")
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        if let Guard::Database { server, name } = self {
+            administer(server, &format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"));
+        }
+    }
+}
+
+fn administer(server: &str, statement: &str) {
+    let mut conn = PgConnection::establish(server).expect("the PostgreSQL for tests answers");
+    conn.batch_execute(statement).expect("the PostgreSQL for tests lets us make databases");
+}
+
+/// An empty store on SQLite.
+pub fn fresh_sqlite() -> OpenStore {
+    let database = TestDatabase::sqlite();
+    OpenStore::guarded(database.open(Options::default()), database)
+}
+
+/// An empty store on PostgreSQL; see [`TestDatabase::postgres`].
+pub fn fresh_postgres() -> Option<OpenStore> {
+    let database = TestDatabase::postgres()?;
+    Some(OpenStore::guarded(database.open(Options::default()), database))
+}

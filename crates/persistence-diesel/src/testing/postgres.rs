@@ -1,0 +1,174 @@
+//! A private PostgreSQL for the tests of one process, started from the installed server programs.
+
+use std::io::Write;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use diesel::{Connection, PgConnection};
+
+/// A server on which databases can be made.
+pub(super) enum Server {
+    /// Ours, reached by a socket in its folder.
+    Private { socket: PathBuf },
+    /// The one whose address was given, up to the name of the database, and what follows it.
+    Given { base: String, options: String },
+}
+
+impl Server {
+    /// The address of a database on the server.
+    pub fn database(&self, name: &str) -> String {
+        match self {
+            Server::Private { socket } => {
+                format!("postgres://hexforge@/{name}?host={}", socket.display())
+            }
+            Server::Given { base, options } => format!("{base}/{name}{options}"),
+        }
+    }
+}
+
+/// The server for tests: the one of `HEXFORGE_TEST_DATABASE_URL`, else a private one.
+pub(super) fn server() -> Option<&'static Server> {
+    static SERVER: OnceLock<Result<Server, String>> = OnceLock::new();
+    match SERVER.get_or_init(find_or_start) {
+        Ok(server) => Some(server),
+        Err(reason) if std::env::var_os("HEXFORGE_REQUIRE_POSTGRES").is_some() => {
+            panic!("no PostgreSQL for tests: {reason}")
+        }
+        Err(reason) => {
+            // Past the capture of test output, so that nobody takes a skipped test for a passed one.
+            let _ = writeln!(
+                std::io::stderr(),
+                "\n!!! SKIPPED, NOT TESTED ON POSTGRESQL: {reason}.\n!!! Install PostgreSQL's \
+                 server or set HEXFORGE_TEST_DATABASE_URL.\n"
+            );
+            None
+        }
+    }
+}
+
+fn find_or_start() -> Result<Server, String> {
+    match std::env::var("HEXFORGE_TEST_DATABASE_URL") {
+        Ok(url) => Ok(given(&url)),
+        Err(_) => start(&programs().ok_or("the programs of its server were not found")?),
+    }
+}
+
+fn given(url: &str) -> Server {
+    let (address, options) = match url.split_once('?') {
+        Some((address, options)) => (address, format!("?{options}")),
+        None => (url, String::new()),
+    };
+    let authority = address.find("://").map_or(0, |at| at + 3);
+    let base = match address[authority..].rfind('/') {
+        Some(slash) => &address[..authority + slash],
+        None => address,
+    };
+    Server::Given { base: base.to_owned(), options }
+}
+
+/// The folder with `initdb` and `postgres` in it: of the newest version, where there are several.
+fn programs() -> Option<PathBuf> {
+    let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    let mut folders: Vec<PathBuf> = versions.map(|version| version.path().join("bin")).collect();
+    folders.sort();
+    folders.reverse();
+    folders.extend(["/usr/bin", "/usr/local/bin", "/usr/local/pgsql/bin"].map(PathBuf::from));
+    folders
+        .into_iter()
+        .find(|folder| folder.join("initdb").exists() && folder.join("postgres").exists())
+}
+
+fn start(programs: &Path) -> Result<Server, String> {
+    let folder = tempfile::Builder::new()
+        .prefix("hexforge-pg-")
+        .tempdir()
+        .map_err(|error| error.to_string())?
+        .keep();
+    // The server refuses to be run by root, so root lends it to another user.
+    let user = unprivileged_user();
+    if let Some((uid, gid)) = user {
+        std::os::unix::fs::chown(&folder, Some(uid), Some(gid))
+            .map_err(|error| error.to_string())?;
+    }
+    let data = folder.join("data");
+    let mut initdb = Command::new(programs.join("initdb"));
+    initdb.args([
+        "-U",
+        "hexforge",
+        "-A",
+        "trust",
+        "-E",
+        "UTF8",
+        "--locale=C.UTF-8",
+        "--no-sync",
+        "-D",
+    ]);
+    initdb.arg(&data).current_dir(&folder).stdin(Stdio::null());
+    run_as(&mut initdb, user);
+    let made = initdb.output().map_err(|error| error.to_string())?;
+    if !made.status.success() {
+        return Err(format!("initdb failed: {}", String::from_utf8_lossy(&made.stderr)));
+    }
+    // The shell outlives the server by as long as it takes to tidy up. It ends both when its input is
+    // closed, which happens however this process ends.
+    let script = r#"
+        "$1/postgres" -D "$2/data" -k "$2" -c listen_addresses= -c max_connections=400 \
+            -c fsync=off -c full_page_writes=off -c synchronous_commit=off \
+            -c shared_buffers=64MB -c autovacuum=off >"$2/log" 2>&1 &
+        server=$!
+        read -r _
+        kill -QUIT $server
+        wait $server
+        rm -rf "$2"
+    "#;
+    let mut keeper = Command::new("sh");
+    keeper.args(["-c", script, "sh"]).arg(programs).arg(&folder).current_dir(&folder);
+    // In a group of its own, so that ^C at the terminal does not take it before it has tidied up.
+    keeper.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
+    run_as(&mut keeper, user);
+    let keeper = keeper.spawn().map_err(|error| error.to_string())?;
+    // Its input has to stay open until this process ends.
+    std::mem::forget(keeper);
+    let server = Server::Private { socket: folder.clone() };
+    wait_until_ready(&server, &folder)?;
+    Ok(server)
+}
+
+fn wait_until_ready(server: &Server, folder: &Path) -> Result<(), String> {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    loop {
+        match PgConnection::establish(&server.database("postgres")) {
+            Ok(_) => return Ok(()),
+            Err(_) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(50)),
+            Err(error) => {
+                let log = std::fs::read_to_string(folder.join("log")).unwrap_or_default();
+                return Err(format!("the server did not start: {error}\n{log}"));
+            }
+        }
+    }
+}
+
+fn run_as(command: &mut Command, user: Option<(u32, u32)>) {
+    if let Some((uid, gid)) = user {
+        command.uid(uid).gid(gid);
+    }
+}
+
+/// When we are root: the user `postgres`, else `nobody`.
+fn unprivileged_user() -> Option<(u32, u32)> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let effective =
+        status.lines().find(|line| line.starts_with("Uid:"))?.split_whitespace().nth(2)?;
+    if effective != "0" {
+        return None;
+    }
+    let accounts = std::fs::read_to_string("/etc/passwd").ok()?;
+    ["postgres", "nobody"].iter().find_map(|name| {
+        let line = accounts.lines().find(|line| line.split(':').next() == Some(name))?;
+        let mut fields = line.split(':').skip(2);
+        Some((fields.next()?.parse().ok()?, fields.next()?.parse().ok()?))
+    })
+}

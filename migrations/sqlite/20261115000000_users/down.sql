@@ -1,0 +1,10 @@
+DROP TABLE outbox;
+DROP TABLE events;
+DROP TABLE sign_in_failures;
+DROP TABLE tokens;
+DROP TABLE keys;
+DROP TABLE emails;
+DROP TABLE identities;
+DROP TABLE namespaces;
+DROP TABLE users_search;
+DROP TABLE users;
