@@ -73,6 +73,15 @@ pub fn get(app: &App, actor: Actor, id: UserId) -> Result<UserView, Error> {
     })
 }
 
+/// The user of exactly that name, for those who manage accounts by name.
+pub fn find_named(app: &App, actor: Actor, username: &str) -> Result<FullUser, Error> {
+    access::accounts(actor, AccountAbility::Manage)?;
+    app.store.read(|tx| {
+        let user = tx.users().find_by_username(username)?.ok_or(Error::NotFound(Thing::User))?;
+        Ok(view::full(tx, user)?)
+    })
+}
+
 /// The actor's own account.
 pub fn current(app: &App, actor: Actor) -> Result<FullUser, Error> {
     let id = access::own_account(actor)?;

@@ -15,6 +15,14 @@ pub enum Page {
 }
 
 impl Page {
+    /// The first page of the same size.
+    pub fn first(self) -> Page {
+        match self {
+            Page::Numbered { size, .. } => Page::Numbered { number: 1, size },
+            Page::Whole => Page::Whole,
+        }
+    }
+
     /// How many rows come before this page.
     pub fn offset(self) -> u64 {
         match self {
@@ -50,6 +58,11 @@ pub struct Paged<T> {
 }
 
 impl<T> Paged<T> {
+    /// The same page by reference.
+    pub fn as_ref(&self) -> Paged<&T> {
+        Paged { items: self.items.iter().collect(), total: self.total }
+    }
+
     /// The same page with each row turned into something else.
     pub fn map<U>(self, turn: impl FnMut(T) -> U) -> Paged<U> {
         Paged { items: self.items.into_iter().map(turn).collect(), total: self.total }

@@ -1,1 +1,25 @@
+//! hexforge's REST v3 interface over HTTP: thin. It parses a request, calls one use case and renders
+//! the answer. What every call has in common is here once, as mechanisms that routes only use:
+//!
+//! - [`params`]: parameters from query, form, multipart and JSON as one set, with the coercion rules;
+//! - [`api`]: who asks, and the one bridge to the synchronous use cases;
+//! - [`paging`], [`respond`]: pages with their headers, and the shapes of answers;
+//! - [`error`]: the one mapping from meanings to statuses and bodies;
+//! - [`dialect`]: the few calls that answer in two ways;
+//! - [`middleware`]: request ids, the access log, metrics, slashes, HEAD.
 
+pub mod api;
+pub mod dialect;
+pub mod entities;
+pub mod error;
+pub mod health;
+pub mod middleware;
+pub mod paging;
+pub mod params;
+pub mod respond;
+pub mod routes;
+pub mod shared;
+
+pub use dialect::Dialect;
+pub use routes::configure;
+pub use shared::{HttpSettings, Shared};

@@ -1,0 +1,8 @@
+//! JSON as the interface shows it: fields in the order of the reference.
+
+pub mod email;
+pub mod event;
+pub mod key;
+pub mod links;
+pub mod time;
+pub mod user;

@@ -1,0 +1,17 @@
+//! Secondary e-mail addresses.
+
+use hexforge_domain::user::Email;
+use serde::Serialize;
+
+/// An address as an answer shows it.
+#[derive(Serialize)]
+pub struct EmailJson {
+    id: i64,
+    email: String,
+}
+
+impl From<Email> for EmailJson {
+    fn from(email: Email) -> Self {
+        Self { id: email.id.0, email: email.address.as_str().to_owned() }
+    }
+}

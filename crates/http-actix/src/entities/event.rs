@@ -1,0 +1,47 @@
+//! Lines of the activity feeds.
+
+use hexforge_application::view::event::EventView;
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::links::Links;
+use super::time::Iso;
+use super::user::UserJson;
+
+/// An event as an answer shows it.
+#[derive(Serialize)]
+pub struct EventJson<'a> {
+    /// Always null: what is shown is `target_title`.
+    title: Option<&'a str>,
+    project_id: i64,
+    action_name: &'static str,
+    target_id: Option<i64>,
+    target_type: Option<&'a str>,
+    author_id: i64,
+    data: Option<&'a RawValue>,
+    target_title: Option<&'a str>,
+    created_at: Iso,
+    author: UserJson<'a>,
+    author_username: &'a str,
+}
+
+impl<'a> EventJson<'a> {
+    /// The event as seen below this address.
+    pub fn new(view: &'a EventView, links: &'a Links) -> Self {
+        let event = &view.event;
+        let target = event.target.as_ref();
+        Self {
+            title: None,
+            project_id: event.project.0,
+            action_name: event.action.as_str(),
+            target_id: target.and_then(|target| target.id),
+            target_type: target.map(|target| target.kind.as_str()),
+            author_id: event.author.0,
+            data: event.data.as_deref().and_then(|data| serde_json::from_str(data).ok()),
+            target_title: target.and_then(|target| target.title.as_deref()),
+            created_at: Iso(event.created_at),
+            author: UserJson::summary(&view.author, links),
+            author_username: view.author.username.as_str(),
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! SSH keys.
+
+use hexforge_domain::user::SshKey;
+use serde::Serialize;
+
+use super::time::Iso;
+
+/// A key as an answer shows it.
+#[derive(Serialize)]
+pub struct KeyJson {
+    id: i64,
+    title: String,
+    key: String,
+    created_at: Iso,
+}
+
+impl From<SshKey> for KeyJson {
+    fn from(key: SshKey) -> Self {
+        Self {
+            id: key.id.0,
+            title: key.title.into_string(),
+            key: key.key,
+            created_at: Iso(key.created_at),
+        }
+    }
+}

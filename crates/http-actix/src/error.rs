@@ -1,0 +1,166 @@
+//! The one mapping from what went wrong to what the caller sees.
+
+use std::fmt;
+
+use actix_web::http::StatusCode;
+use actix_web::http::header::{self, HeaderName, HeaderValue};
+use actix_web::{HttpResponse, ResponseError};
+use hexforge_application::error::{Error, StaleToken, Thing};
+use hexforge_domain::field_errors::FieldErrors;
+use hexforge_domain::ports::store::StoreError;
+use serde_json::{Map, Value, json};
+
+/// What a handler gives back.
+pub type ApiResult<T> = Result<T, ApiError>;
+
+/// An answer that says what went wrong. Two families of bodies exist, `{"message": …}` and
+/// `{"error": …}`; which one is a property of the place that raised the error.
+#[derive(Debug)]
+pub struct ApiError(Box<Answer>);
+
+#[derive(Debug)]
+struct Answer {
+    status: StatusCode,
+    body: Value,
+    header: Option<(HeaderName, HeaderValue)>,
+}
+
+impl ApiError {
+    /// An error of a rule or a look-up: `{"message": …}`.
+    pub fn message(status: StatusCode, message: impl Into<Value>) -> Self {
+        Self::new(status, json!({ "message": message.into() }))
+    }
+
+    /// An error of the request's form, or no route: `{"error": …}`.
+    pub fn error(status: StatusCode, error: impl Into<Value>) -> Self {
+        Self::new(status, json!({ "error": error.into() }))
+    }
+
+    fn new(status: StatusCode, body: Value) -> Self {
+        Self(Box::new(Answer { status, body, header: None }))
+    }
+
+    /// A request whose form is wrong.
+    pub fn bad_request(error: impl Into<Value>) -> Self {
+        Self::error(StatusCode::BAD_REQUEST, error)
+    }
+
+    /// There is no such route, or it does not have this method.
+    pub fn no_route() -> Self {
+        Self::error(StatusCode::NOT_FOUND, "404 Not Found")
+    }
+
+    /// Something unexpected: logged with its causes, shown without them.
+    pub fn internal(cause: &dyn fmt::Display) -> Self {
+        tracing::error!(%cause, "a request failed");
+        Self::message(StatusCode::INTERNAL_SERVER_ERROR, "500 Internal Server Error")
+    }
+
+    /// The same error under another status.
+    pub fn with_status(mut self, status: StatusCode) -> Self {
+        self.0.status = status;
+        self
+    }
+
+    fn with_header(mut self, name: HeaderName, value: &str) -> Self {
+        self.0.header = HeaderValue::from_str(value).ok().map(|value| (name, value));
+        self
+    }
+}
+
+impl fmt::Display for ApiError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.0.status, self.0.body)
+    }
+}
+
+impl ResponseError for ApiError {
+    fn status_code(&self) -> StatusCode {
+        self.0.status
+    }
+
+    fn error_response(&self) -> HttpResponse {
+        let mut response = HttpResponse::build(self.0.status);
+        if let Some(header) = &self.0.header {
+            response.insert_header(header.clone());
+        }
+        response.json(&self.0.body)
+    }
+}
+
+impl From<Error> for ApiError {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Unauthenticated => Self::message(StatusCode::UNAUTHORIZED, "401 Unauthorized"),
+            Error::SecondFactor => Self::message(
+                StatusCode::UNAUTHORIZED,
+                "401 Unauthorized. You have 2FA enabled. Please use a personal access token to \
+                 access the API",
+            ),
+            Error::StaleToken(stale) => stale_token(stale),
+            Error::Forbidden(None) => Self::message(StatusCode::FORBIDDEN, "403 Forbidden"),
+            // Two spaces: clients compare the text.
+            Error::Forbidden(Some(reason)) => {
+                Self::message(StatusCode::FORBIDDEN, format!("403 Forbidden  - {reason}"))
+            }
+            Error::NotFound(Thing::Record) => Self::message(StatusCode::NOT_FOUND, "404 Not found"),
+            Error::NotFound(
+                thing @ (Thing::User | Thing::Key | Thing::Email | Thing::SudoTarget(_)),
+            ) => Self::message(StatusCode::NOT_FOUND, format!("404 {thing} Not Found")),
+            Error::NotGiven(field) => Self::message(
+                StatusCode::BAD_REQUEST,
+                format!("400 (Bad request) \"{field}\" not given"),
+            ),
+            Error::Invalid(fields) => Self::message(StatusCode::BAD_REQUEST, field_map(&fields)),
+            Error::Conflict(text) => Self::message(StatusCode::CONFLICT, text),
+            Error::Throttled(seconds) => {
+                Self::message(StatusCode::TOO_MANY_REQUESTS, "429 Too Many Requests")
+                    .with_header(header::RETRY_AFTER, &seconds.to_string())
+            }
+            // Removed by somebody else while the call ran: as if it had been asked for a moment later.
+            Error::Store(StoreError::Gone) => Self::message(StatusCode::NOT_FOUND, "404 Not found"),
+            Error::Store(error) => Self::internal(&Chain(&error)),
+        }
+    }
+}
+
+fn stale_token(stale: StaleToken) -> ApiError {
+    let description = match stale {
+        StaleToken::Expired => {
+            "Token is expired. You can either do re-authorization or token refresh."
+        }
+        StaleToken::Revoked => "Token was revoked. You have to re-authorize from the user.",
+    };
+    let challenge = format!(
+        "Bearer realm=\"Protected by OAuth 2.0\", error=\"invalid_token\", \
+         error_description=\"{description}\""
+    );
+    ApiError::new(
+        StatusCode::UNAUTHORIZED,
+        json!({ "error": "invalid_token", "error_description": description }),
+    )
+    .with_header(header::WWW_AUTHENTICATE, &challenge)
+}
+
+fn field_map(fields: &FieldErrors) -> Value {
+    let mut map = Map::new();
+    for (field, messages) in fields.iter() {
+        map.insert(field.to_owned(), json!(messages));
+    }
+    Value::Object(map)
+}
+
+/// An error with all its causes, for the log.
+struct Chain<'a>(&'a (dyn std::error::Error + 'static));
+
+impl fmt::Display for Chain<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)?;
+        let mut cause = self.0.source();
+        while let Some(error) = cause {
+            write!(f, ": {error}")?;
+            cause = error.source();
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,48 @@
+//! Routes for those who run the server.
+
+use actix_web::{HttpResponse, web};
+use serde_json::json;
+
+use crate::shared::Shared;
+
+/// Adds the routes.
+pub fn configure(cfg: &mut web::ServiceConfig) {
+    cfg.route("/-/liveness", web::get().to(liveness));
+    cfg.route("/-/readiness", web::get().to(readiness));
+    cfg.route("/-/metrics", web::get().to(metrics));
+}
+
+/// The process answers.
+async fn liveness() -> HttpResponse {
+    HttpResponse::Ok().json(json!({ "status": "ok" }))
+}
+
+/// Database and storage answer too.
+async fn readiness(shared: web::Data<Shared>) -> HttpResponse {
+    let checked = web::block(move || {
+        let database = shared.app.store.ready().map_err(|error| error.to_string());
+        [("database", database), ("storage", (shared.storage_ready)())]
+    })
+    .await;
+    let Ok(checks) = checked else {
+        return HttpResponse::ServiceUnavailable().json(json!({ "status": "failed" }));
+    };
+    let mut status = HttpResponse::Ok();
+    let mut body = serde_json::Map::new();
+    for (name, check) in checks {
+        let state = match check {
+            Ok(()) => "ok",
+            Err(cause) => {
+                tracing::warn!(%cause, check = name, "not ready");
+                status = HttpResponse::ServiceUnavailable();
+                "failed"
+            }
+        };
+        body.insert(name.to_owned(), json!(state));
+    }
+    status.json(body)
+}
+
+async fn metrics(shared: web::Data<Shared>) -> HttpResponse {
+    HttpResponse::Ok().content_type("text/plain; version=0.0.4").body((shared.metrics)())
+}

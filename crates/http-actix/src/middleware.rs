@@ -1,0 +1,19 @@
+//! What happens to every request before it is routed and after it is answered.
+
+mod observe;
+mod rewrite;
+
+pub use observe::observe;
+pub use rewrite::rewrite;
+
+use actix_cors::Cors;
+
+/// Pages of any origin may call the interface, with tokens but without cookies.
+pub fn cors() -> Cors {
+    Cors::default()
+        .allow_any_origin()
+        .send_wildcard()
+        .allow_any_method()
+        .allow_any_header()
+        .expose_headers(["Link"])
+}

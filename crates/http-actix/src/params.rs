@@ -1,0 +1,152 @@
+//! The parameters of a call: query, form, multipart and JSON body as one flat set.
+
+mod body;
+mod credentials;
+mod declared;
+mod encoded;
+
+pub use credentials::credentials;
+pub use declared::Declared;
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use actix_web::HttpRequest;
+use actix_web::dev::Payload;
+use serde_json::Value;
+
+use crate::error::{ApiError, ApiResult};
+
+/// No honest call has more; each costs memory.
+const MAX_PARAMS: usize = 1000;
+
+/// All parameters of a call by name. Where one is given several times, the last one counts, and the
+/// body counts more than the query. Unknown ones are never an error.
+#[derive(Default)]
+pub struct Params {
+    values: HashMap<String, Value>,
+    query: Vec<(String, String)>,
+}
+
+impl Params {
+    /// Reads everything a request carries.
+    pub async fn read(request: &HttpRequest, payload: Payload, max_body: usize) -> ApiResult<Self> {
+        let query = encoded::pairs(request.query_string().as_bytes())?;
+        let mut values = HashMap::new();
+        for (name, value) in &query {
+            encoded::insert(&mut values, name, value.clone());
+        }
+        body::read(request, payload, max_body, &mut values).await?;
+        Ok(Self { values, query })
+    }
+
+    /// Whether the parameter is there at all.
+    pub fn has(&self, name: &str) -> bool {
+        self.values.contains_key(name)
+    }
+
+    /// What the query said, in its order.
+    pub fn query_pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.query.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    /// A text as calls take it that pick their parameters by hand: blank counts as not given.
+    /// # Errors
+    /// A list or an object where a text belongs.
+    pub fn text(&self, name: &str) -> ApiResult<Option<String>> {
+        let text = self.scalar(name)?.map(Cow::into_owned);
+        Ok(text.filter(|text| !text.trim().is_empty()))
+    }
+
+    /// A switch as those calls take it: what is no boolean counts as not given.
+    pub fn switch(&self, name: &str) -> ApiResult<Option<bool>> {
+        Ok(self.scalar(name)?.and_then(|text| boolean(&text)))
+    }
+
+    /// A text of calls that ignore what they do not understand; blank counts as not given.
+    pub(crate) fn lenient_text(&self, name: &str) -> Option<Cow<'_, str>> {
+        self.scalar(name).ok().flatten().filter(|text| !text.trim().is_empty())
+    }
+
+    /// For calls that declare their parameters.
+    pub fn declared(&self) -> Declared<'_> {
+        Declared::new(self)
+    }
+
+    /// A single value as text; null counts as not given.
+    fn scalar(&self, name: &str) -> ApiResult<Option<Cow<'_, str>>> {
+        let text = match self.values.get(name) {
+            None | Some(Value::Null) => return Ok(None),
+            Some(Value::String(text)) => Cow::Borrowed(text.as_str()),
+            Some(Value::Bool(value)) => Cow::Borrowed(if *value { "true" } else { "false" }),
+            Some(Value::Number(number)) => Cow::Owned(number.to_string()),
+            Some(Value::Array(_) | Value::Object(_)) => return Err(invalid(name)),
+        };
+        // No text of ours has a NUL in it, and PostgreSQL cannot store one.
+        if text.contains('\0') { Err(invalid(name)) } else { Ok(Some(text)) }
+    }
+}
+
+fn invalid(name: &str) -> ApiError {
+    ApiError::bad_request(format!("{name} is invalid"))
+}
+
+fn too_many() -> ApiError {
+    ApiError::bad_request(format!("too many parameters (maximum is {MAX_PARAMS})"))
+}
+
+/// The words for yes and no, in any case.
+fn boolean(text: &str) -> Option<bool> {
+    let word = text.trim().to_ascii_lowercase();
+    match word.as_str() {
+        "true" | "t" | "yes" | "y" | "1" | "on" => Some(true),
+        "false" | "f" | "no" | "n" | "0" | "off" => Some(false),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn params(values: Value) -> Params {
+        let Value::Object(values) = values else { panic!("an object") };
+        Params { values: values.into_iter().collect(), query: vec![] }
+    }
+
+    #[test]
+    fn blank_texts_count_as_not_given() {
+        let params = params(json!({"a": "", "b": "  ", "c": null, "d": " x ", "e": 7, "f": false}));
+        let text = |name| params.text(name).expect("a scalar");
+        assert_eq!((text("a"), text("b"), text("c"), text("missing")), (None, None, None, None));
+        assert_eq!(text("d").as_deref(), Some(" x "));
+        assert_eq!(text("e").as_deref(), Some("7"));
+        assert_eq!(text("f").as_deref(), Some("false"));
+    }
+
+    #[test]
+    fn structures_and_nul_bytes_are_no_texts() {
+        let params = params(json!({"a": ["x"], "b": {"x": 1}, "c": "x\u{0}y"}));
+        for name in ["a", "b", "c"] {
+            let error = params.text(name).expect_err("no text");
+            assert_eq!(
+                error.to_string(),
+                format!("400 Bad Request {{\"error\":\"{name} is invalid\"}}")
+            );
+        }
+    }
+
+    #[test]
+    fn switches_know_the_words_for_yes_and_no_in_any_case() {
+        for word in ["true", "t", "yes", "y", "1", "on", "TRUE", "Yes", "oN"] {
+            assert_eq!(boolean(word), Some(true), "{word}");
+        }
+        for word in ["false", "f", "no", "n", "0", "off", "FALSE", "No"] {
+            assert_eq!(boolean(word), Some(false), "{word}");
+        }
+        for word in ["", "2", "maybe", "truee"] {
+            assert_eq!(boolean(word), None, "{word}");
+        }
+    }
+}

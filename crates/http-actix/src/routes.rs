@@ -1,0 +1,36 @@
+//! The route table. One file for each group of calls, named as in the URL.
+
+mod emails;
+mod ids;
+mod keys;
+mod session;
+mod users;
+mod version;
+
+use actix_web::{HttpResponse, ResponseError, web};
+
+use crate::error::ApiError;
+use crate::health;
+
+/// The interface's own level, because clients compare it.
+pub const VERSION: &str = "8.14.10";
+
+/// Adds everything the server answers.
+pub fn configure(cfg: &mut web::ServiceConfig) {
+    health::configure(cfg);
+    cfg.service(
+        web::scope("/api/v3")
+            .configure(session::configure)
+            .configure(version::configure)
+            .configure(users::configure)
+            .configure(keys::configure)
+            .configure(emails::configure)
+            .default_service(web::to(no_route)),
+    );
+    cfg.default_service(web::to(no_route));
+}
+
+/// A path that nobody has, or a method that the path does not have.
+async fn no_route() -> HttpResponse {
+    ApiError::no_route().error_response()
+}

@@ -1,0 +1,74 @@
+//! Secondary e-mail addresses: of the caller below `/user`, of anybody below `/users`.
+
+use actix_web::{HttpResponse, web};
+use hexforge_application::user::{Owner, email};
+use hexforge_domain::id::{EmailId, UserId};
+
+use super::ids::PathId;
+use crate::api::Api;
+use crate::entities::email::EmailJson;
+use crate::error::ApiResult;
+use crate::respond;
+
+/// Adds the routes.
+pub fn configure(cfg: &mut web::ServiceConfig) {
+    cfg.route("/user/emails", web::get().to(list_own));
+    cfg.route("/user/emails", web::post().to(add_own));
+    cfg.route("/user/emails/{id}", web::get().to(get_own));
+    cfg.route("/user/emails/{id}", web::delete().to(remove_own));
+    cfg.route("/users/{user:[0-9]+}/emails", web::get().to(list_of));
+    cfg.route("/users/{user:[0-9]+}/emails", web::post().to(add_of));
+    cfg.route("/users/{user:[0-9]+}/emails/{id}", web::delete().to(remove_of));
+}
+
+async fn list_own(api: Api) -> ApiResult<HttpResponse> {
+    list(api, Owner::Actor).await
+}
+
+async fn list_of(api: Api, user: web::Path<PathId>) -> ApiResult<HttpResponse> {
+    list(api, Owner::User(user.into_inner().into())).await
+}
+
+async fn list(api: Api, owner: Owner) -> ApiResult<HttpResponse> {
+    let page = api.page_of_short_list();
+    let emails = api.run(move |app, actor, _| Ok(email::list(app, actor, owner, page)?)).await?;
+    respond::paged(&api, page, emails.map(EmailJson::from))
+}
+
+async fn get_own(api: Api, id: web::Path<PathId>) -> ApiResult<HttpResponse> {
+    let id = EmailId::from(id.into_inner());
+    let email = api.run(move |app, actor, _| Ok(email::get(app, actor, id)?)).await?;
+    respond::ok(EmailJson::from(email))
+}
+
+async fn add_own(api: Api) -> ApiResult<HttpResponse> {
+    add(api, Owner::Actor).await
+}
+
+async fn add_of(api: Api, user: web::Path<PathId>) -> ApiResult<HttpResponse> {
+    add(api, Owner::User(user.into_inner().into())).await
+}
+
+async fn add(api: Api, owner: Owner) -> ApiResult<HttpResponse> {
+    let email = api
+        .run(move |app, actor, params| {
+            let address = params.text("email")?;
+            Ok(email::add(app, actor, owner, address.as_deref())?)
+        })
+        .await?;
+    respond::created(EmailJson::from(email))
+}
+
+/// 200 with the one that was removed, or with null where there was none.
+async fn remove_own(api: Api, id: web::Path<PathId>) -> ApiResult<HttpResponse> {
+    let id = EmailId::from(id.into_inner());
+    let removed = api.run(move |app, actor, _| Ok(email::remove_own(app, actor, id)?)).await?;
+    respond::ok(removed.map(EmailJson::from))
+}
+
+async fn remove_of(api: Api, ids: web::Path<(PathId, PathId)>) -> ApiResult<HttpResponse> {
+    let (user, id) = ids.into_inner();
+    let (user, id) = (UserId::from(user), EmailId::from(id));
+    let removed = api.run(move |app, actor, _| Ok(email::remove_of(app, actor, user, id)?)).await?;
+    respond::ok(EmailJson::from(removed))
+}

@@ -1,0 +1,81 @@
+//! SSH keys: of the caller below `/user`, of anybody below `/users`.
+
+use actix_web::{HttpResponse, web};
+use hexforge_application::user::Owner;
+use hexforge_application::user::key::{self, KeyFields};
+use hexforge_domain::id::{KeyId, UserId};
+
+use super::ids::PathId;
+use crate::api::Api;
+use crate::entities::key::KeyJson;
+use crate::error::ApiResult;
+use crate::params::Params;
+use crate::respond;
+
+/// Adds the routes.
+pub fn configure(cfg: &mut web::ServiceConfig) {
+    cfg.route("/user/keys", web::get().to(list_own));
+    cfg.route("/user/keys", web::post().to(add_own));
+    cfg.route("/user/keys/{id}", web::get().to(get_own));
+    cfg.route("/user/keys/{id}", web::delete().to(remove_own));
+    cfg.route("/users/{user:[0-9]+}/keys", web::get().to(list_of));
+    cfg.route("/users/{user:[0-9]+}/keys", web::post().to(add_of));
+    cfg.route("/users/{user:[0-9]+}/keys/{id}", web::delete().to(remove_of));
+}
+
+async fn list_own(api: Api) -> ApiResult<HttpResponse> {
+    list(api, Owner::Actor).await
+}
+
+async fn list_of(api: Api, user: web::Path<PathId>) -> ApiResult<HttpResponse> {
+    list(api, Owner::User(user.into_inner().into())).await
+}
+
+async fn list(api: Api, owner: Owner) -> ApiResult<HttpResponse> {
+    let page = api.page_of_short_list();
+    let keys = api.run(move |app, actor, _| Ok(key::list(app, actor, owner, page)?)).await?;
+    respond::paged(&api, page, keys.map(KeyJson::from))
+}
+
+async fn get_own(api: Api, id: web::Path<PathId>) -> ApiResult<HttpResponse> {
+    let id = KeyId::from(id.into_inner());
+    let key = api.run(move |app, actor, _| Ok(key::get(app, actor, id)?)).await?;
+    respond::ok(KeyJson::from(key))
+}
+
+async fn add_own(api: Api) -> ApiResult<HttpResponse> {
+    add(api, Owner::Actor).await
+}
+
+async fn add_of(api: Api, user: web::Path<PathId>) -> ApiResult<HttpResponse> {
+    add(api, Owner::User(user.into_inner().into())).await
+}
+
+async fn add(api: Api, owner: Owner) -> ApiResult<HttpResponse> {
+    let dialect = api.dialect();
+    let key = api
+        .run(move |app, actor, params| {
+            let fields = read_fields(params)?;
+            key::add(app, actor, owner, &fields).map_err(|error| dialect.used_key(error))
+        })
+        .await?;
+    respond::created(KeyJson::from(key))
+}
+
+fn read_fields(params: &Params) -> ApiResult<KeyFields> {
+    Ok(KeyFields { title: params.text("title")?, key: params.text("key")? })
+}
+
+/// 200 with the one that was removed, or with null where there was none.
+async fn remove_own(api: Api, id: web::Path<PathId>) -> ApiResult<HttpResponse> {
+    let id = KeyId::from(id.into_inner());
+    let removed = api.run(move |app, actor, _| Ok(key::remove_own(app, actor, id)?)).await?;
+    respond::ok(removed.map(KeyJson::from))
+}
+
+async fn remove_of(api: Api, ids: web::Path<(PathId, PathId)>) -> ApiResult<HttpResponse> {
+    let (user, id) = ids.into_inner();
+    let (user, id) = (UserId::from(user), KeyId::from(id));
+    let removed = api.run(move |app, actor, _| Ok(key::remove_of(app, actor, user, id)?)).await?;
+    respond::ok(KeyJson::from(removed))
+}

@@ -1,0 +1,38 @@
+//! `POST /session`: signing in with a password.
+
+use actix_web::{HttpResponse, web};
+use hexforge_application::session::{self, Attempt};
+use hexforge_domain::text::Secret;
+
+use crate::api::Api;
+use crate::entities::user::UserJson;
+use crate::error::ApiResult;
+use crate::params::Params;
+use crate::respond;
+
+/// Adds the route.
+pub fn configure(cfg: &mut web::ServiceConfig) {
+    cfg.route("/session", web::post().to(create));
+}
+
+async fn create(api: Api) -> ApiResult<HttpResponse> {
+    let address = api.peer();
+    let login = api
+        .run_for_anyone(move |app, params| {
+            let (login, password) = read(params)?;
+            Ok(session::create(app, &Attempt { login, password, address })?)
+        })
+        .await?;
+    respond::created(UserJson::login(&login, api.links()))
+}
+
+/// An e-mail address counts more than a login; either may hold either.
+fn read(params: &Params) -> ApiResult<(String, Secret)> {
+    let mut declared = params.declared();
+    let login = declared.text("login");
+    let email = declared.text("email");
+    let password = declared.required_text("password");
+    declared.at_least_one(&["login", "email"]);
+    declared.finish()?;
+    Ok((email.or(login).unwrap_or_default(), Secret::new(password)))
+}

@@ -1,0 +1,61 @@
+//! What all requests of one server share.
+
+use std::sync::Arc;
+
+use hexforge_application::app::App;
+use tokio::sync::Semaphore;
+
+use crate::dialect::Dialect;
+use crate::entities::links::Links;
+
+/// How many changing calls run at the same time. The rest wait without a thread, so that a flood of
+/// writes leaves threads for reads.
+const WRITERS: usize = 64;
+
+/// Choices about the interface.
+#[derive(Clone, Debug)]
+pub struct HttpSettings {
+    /// The base of every address in answers, without a slash at the end.
+    pub external_url: String,
+    /// How the calls answer on which specification and original differ.
+    pub dialect: Dialect,
+    /// The largest body, in bytes, of a call that is no upload.
+    pub max_body: usize,
+    /// What `GET /version` tells about the program.
+    pub revision: String,
+}
+
+/// Renders the metrics as text for Prometheus.
+pub type RenderMetrics = Arc<dyn Fn() -> String + Send + Sync>;
+
+/// Answers whether everything the server needs outside the database is there.
+pub type StorageReady = Arc<dyn Fn() -> Result<(), String> + Send + Sync>;
+
+/// What all requests share.
+pub struct Shared {
+    pub(crate) app: Arc<App>,
+    pub(crate) settings: HttpSettings,
+    pub(crate) links: Links,
+    pub(crate) writers: Arc<Semaphore>,
+    pub(crate) metrics: RenderMetrics,
+    pub(crate) storage_ready: StorageReady,
+}
+
+impl Shared {
+    /// Puts together what requests share.
+    pub fn new(
+        app: App,
+        settings: HttpSettings,
+        metrics: RenderMetrics,
+        storage_ready: StorageReady,
+    ) -> Self {
+        Self {
+            app: Arc::new(app),
+            links: Links::new(&settings.external_url),
+            settings,
+            writers: Arc::new(Semaphore::new(WRITERS)),
+            metrics,
+            storage_ready,
+        }
+    }
+}
