@@ -1,1 +1,11 @@
+//! The hexforge program: configuration, wiring and command line around the crates that do the work.
 
+pub mod cli;
+pub mod commands;
+pub mod config;
+pub mod first_start;
+pub mod http;
+pub mod logging;
+pub mod serve;
+pub mod system;
+pub mod wiring;

@@ -1,1 +1,18 @@
-fn main() {}
+//! `hexforge`: see `hexforge --help`.
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use hexforge_server::cli::Cli;
+use hexforge_server::commands;
+
+fn main() -> ExitCode {
+    match commands::run(Cli::parse()) {
+        Ok(code) => code,
+        Err(error) => {
+            // `{:#}` is the whole chain of causes on one line.
+            commands::complain(&format!("hexforge: {error:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}

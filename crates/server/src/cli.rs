@@ -1,0 +1,157 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::config::Overrides;
+
+/// A source-code hosting service in one program.
+///
+/// Without a command it serves. Settings come from flags, then from HEXFORGE_* variables, then from
+/// the file hexforge.toml in the data folder, then from defaults.
+#[derive(Parser)]
+#[command(name = "hexforge", version)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// The file with settings [default: hexforge.toml in the data folder, if it is there].
+    #[arg(long, global = true, env = "HEXFORGE_CONFIG", value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Settings.
+    #[command(flatten)]
+    pub overrides: Overrides,
+}
+
+/// What the program can do.
+#[derive(Subcommand)]
+pub enum Command {
+    /// Serve HTTP (the default). SIGTERM ends it after what is running is finished.
+    Serve(Serve),
+    /// Bring the database's schema up to date. `serve` does the same when it starts.
+    Migrate(Migrate),
+    /// Manage user accounts.
+    #[command(subcommand)]
+    User(User),
+    /// Manage personal access tokens, by which programs sign in as a user.
+    #[command(subcommand)]
+    Token(Token),
+}
+
+/// `hexforge serve`.
+#[derive(Args, Default)]
+pub struct Serve {
+    /// Show the settings that would be used, without secrets, and stop.
+    #[arg(long)]
+    pub print_config: bool,
+}
+
+/// `hexforge migrate`.
+#[derive(Args)]
+pub struct Migrate {
+    /// Change nothing; name what would be done, and end with 1 if that is anything.
+    #[arg(long)]
+    pub check: bool,
+}
+
+/// `hexforge user`.
+#[derive(Subcommand)]
+pub enum User {
+    /// Make an account. Unless the password is given on standard input, one is made and shown.
+    Create(CreateUser),
+    /// List all accounts.
+    List,
+    /// Block an account: none of its tokens and passwords works any more.
+    Block(Block),
+    /// Lift a block.
+    Unblock(Block),
+    /// Set another password. Unless it is given on standard input, one is made and shown.
+    Password(Password),
+}
+
+/// `hexforge user create`.
+#[derive(Args)]
+pub struct CreateUser {
+    /// The name by which the user is addressed.
+    #[arg(value_name = "NAME")]
+    pub username: String,
+    /// The primary e-mail address.
+    #[arg(long)]
+    pub email: String,
+    /// The name shown to people [default: the username].
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// Make an administrator.
+    #[arg(long)]
+    pub admin: bool,
+    /// Make an external user, who sees only what it is a member of.
+    #[arg(long)]
+    pub external: bool,
+    /// Read the password from standard input, one line.
+    #[arg(long)]
+    pub password_stdin: bool,
+}
+
+/// `hexforge user block` and `unblock`.
+#[derive(Args)]
+pub struct Block {
+    /// Whose account.
+    #[arg(value_name = "NAME")]
+    pub username: String,
+    /// Act for a directory that is synchronised: its blocks can be lifted by it alone, not by
+    /// administrators over the interface.
+    #[arg(long)]
+    pub directory: bool,
+}
+
+/// `hexforge user password`.
+#[derive(Args)]
+pub struct Password {
+    /// Whose password.
+    #[arg(value_name = "NAME")]
+    pub username: String,
+    /// Read the password from standard input, one line.
+    #[arg(long)]
+    pub password_stdin: bool,
+}
+
+/// `hexforge token`.
+#[derive(Subcommand)]
+pub enum Token {
+    /// Make a token and show it, this once.
+    Create(CreateToken),
+    /// List the tokens of a user, without their secrets.
+    List(ListTokens),
+    /// Take a token back.
+    Revoke(RevokeToken),
+}
+
+/// `hexforge token create`.
+#[derive(Args)]
+pub struct CreateToken {
+    /// Whose token.
+    #[arg(long, value_name = "NAME")]
+    pub user: String,
+    /// What it is for.
+    #[arg(long, default_value = "command line")]
+    pub name: String,
+    /// The last day on which it works, as YYYY-MM-DD [default: for ever].
+    #[arg(long, value_name = "DATE")]
+    pub expires_at: Option<chrono::NaiveDate>,
+}
+
+/// `hexforge token list`.
+#[derive(Args)]
+pub struct ListTokens {
+    /// Whose tokens.
+    #[arg(long, value_name = "NAME")]
+    pub user: String,
+}
+
+/// `hexforge token revoke`.
+#[derive(Args)]
+pub struct RevokeToken {
+    /// The number of the token, as `token list` shows it.
+    pub id: i64,
+}

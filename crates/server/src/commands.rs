@@ -1,0 +1,63 @@
+//! The commands of the command line.
+
+mod token;
+mod user;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+use hexforge_persistence_diesel::store;
+
+use crate::cli::{Cli, Command, Migrate, Serve};
+use crate::config::Config;
+use crate::{logging, serve, wiring};
+
+/// Does what the command line says.
+pub fn run(cli: Cli) -> Result<ExitCode> {
+    let config = Config::load(cli.overrides, cli.config.as_deref())?;
+    match cli.command.unwrap_or(Command::Serve(Serve::default())) {
+        Command::Serve(Serve { print_config: true }) => {
+            say(&config.to_string())?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Serve(Serve { print_config: false }) => {
+            logging::start(&config)?;
+            serve::run(&config, &mut std::io::stdout())?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Migrate(Migrate { check }) => migrate(&config, check),
+        Command::User(command) => user::run(&wiring::app(&config)?, command),
+        Command::Token(command) => token::run(&wiring::app(&config)?, command),
+    }
+}
+
+fn migrate(config: &Config, check: bool) -> Result<ExitCode> {
+    if check {
+        let pending = store::pending_migrations(&config.database_url)?;
+        for name in &pending {
+            say(&format!("pending {name}\n"))?;
+        }
+        return Ok(if pending.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+    }
+    wiring::prepare_data_dir(config)?;
+    let done = store::migrate(&config.database_url)?;
+    for name in &done {
+        say(&format!("applied {name}\n"))?;
+    }
+    say("the database is up to date\n")?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes to standard output. A reader who went away is no error of ours.
+fn say(text: &str) -> Result<()> {
+    match std::io::stdout().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => bail!(error),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+/// Writes to standard error. There is nobody to tell when even that fails.
+pub fn complain(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
+}

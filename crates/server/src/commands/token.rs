@@ -1,0 +1,51 @@
+//! `hexforge token`.
+
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use chrono::{Days, NaiveTime};
+use hexforge_application::app::App;
+use hexforge_application::token;
+use hexforge_domain::id::TokenId;
+use hexforge_domain::paging::Page;
+use hexforge_domain::policy::Actor;
+use hexforge_domain::token::TokenValidity;
+
+use super::say;
+use crate::cli::Token;
+
+pub(super) fn run(app: &App, command: Token) -> Result<ExitCode> {
+    match command {
+        Token::Create(new) => {
+            // The day that is named is the last one: the token ends with it.
+            let end = new.expires_at.map(|day| {
+                day.checked_add_days(Days::new(1))
+                    .map(|next| next.and_time(NaiveTime::MIN).and_utc())
+                    .context("expires_at is too far away")
+            });
+            let end = end.transpose()?;
+            let secret = token::create(app, Actor::OPERATOR, &new.user, &new.name, end)?;
+            // Nothing but the token, so that a script can take it.
+            say(&format!("{}\n", secret.reveal()))?;
+        }
+        Token::List(of) => list(app, &of.user)?,
+        Token::Revoke(which) => {
+            token::revoke(app, Actor::OPERATOR, TokenId(which.id))?;
+            say(&format!("token {} is revoked\n", which.id))?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn list(app: &App, user: &str) -> Result<()> {
+    let now = app.clock.now();
+    for token in token::list(app, Actor::OPERATOR, user, Page::Whole)?.items {
+        let validity = match token.life.at(now) {
+            TokenValidity::Active => "active",
+            TokenValidity::Expired => "expired",
+            TokenValidity::Revoked => "revoked",
+        };
+        say(&format!("{}\t{}\t{validity}\t{}\n", token.id, token.kind.as_str(), token.name))?;
+    }
+    Ok(())
+}

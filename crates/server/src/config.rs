@@ -1,0 +1,351 @@
+//! Settings: flags over environment over file over defaults.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, anyhow, bail};
+use clap::Args;
+use hexforge_domain::text::Secret;
+use hexforge_http_actix::Dialect;
+use hexforge_persistence_diesel::DatabaseUrl;
+use serde::Deserialize;
+use validator::Validate;
+
+/// What somebody chose, by flag, variable or file. Texts, so that every mistake is told in the same
+/// way wherever it was made.
+#[derive(Args, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[command(next_help_heading = "Settings")]
+pub struct Overrides {
+    /// The address to serve HTTP on [default: 127.0.0.1:8080].
+    #[arg(long, global = true, env = "HEXFORGE_LISTEN", value_name = "ADDRESS")]
+    pub listen: Option<String>,
+    /// The folder for everything the server keeps [default: ./hexforge-data].
+    #[arg(long, global = true, env = "HEXFORGE_DATA_DIR", value_name = "FOLDER")]
+    pub data_dir: Option<String>,
+    /// `sqlite:PATH` or `postgres://...` [default: an SQLite file in the data folder].
+    #[arg(
+        long,
+        global = true,
+        env = "HEXFORGE_DATABASE_URL",
+        value_name = "URL",
+        hide_env_values = true
+    )]
+    pub database_url: Option<String>,
+    /// The base of every address in answers [default: http:// and the address of HTTP].
+    #[arg(long, global = true, env = "HEXFORGE_EXTERNAL_URL", value_name = "URL")]
+    pub external_url: Option<String>,
+    /// The password of the first administrator, on first start only [default: generated].
+    #[arg(long, global = true, env = "HEXFORGE_ROOT_PASSWORD", hide_env_values = true)]
+    pub root_password: Option<String>,
+    /// The private token of the first administrator, on first start only [default: generated].
+    #[arg(long, global = true, env = "HEXFORGE_ROOT_TOKEN", hide_env_values = true)]
+    pub root_token: Option<String>,
+    /// `projects_limit` of a new user [default: 100].
+    #[arg(long, global = true, env = "HEXFORGE_DEFAULT_PROJECTS_LIMIT", value_name = "NUMBER")]
+    pub default_projects_limit: Option<String>,
+    /// `specification` or `original`: how calls answer on which the two differ.
+    #[arg(long, global = true, env = "HEXFORGE_DIALECT")]
+    pub dialect: Option<String>,
+    /// The largest body of a request in MiB [default: 10].
+    #[arg(long, global = true, env = "HEXFORGE_MAX_BODY_MB", value_name = "MIB")]
+    pub max_body_mb: Option<String>,
+    /// What to log: a level or a filter such as `info,hexforge_http_actix=debug` [default: info].
+    #[arg(long, global = true, env = "HEXFORGE_LOG", value_name = "FILTER")]
+    pub log: Option<String>,
+    /// `text` or `json` [default: text].
+    #[arg(long, global = true, env = "HEXFORGE_LOG_FORMAT", value_name = "FORMAT")]
+    pub log_format: Option<String>,
+}
+
+/// The settings of one run, all of them good.
+#[derive(Clone, Validate)]
+pub struct Config {
+    /// The address of HTTP.
+    pub listen: SocketAddr,
+    /// Everything the server keeps.
+    pub data_dir: PathBuf,
+    /// Where the data is.
+    pub database_url: DatabaseUrl,
+    /// The base of addresses; `None` follows `listen`.
+    #[validate(url(message = "has to be an address such as https://forge.example.com"))]
+    pub external_url: Option<String>,
+    /// Of the first administrator.
+    pub root_password: Option<Secret>,
+    /// Of the first administrator.
+    pub root_token: Option<Secret>,
+    /// Of a new user.
+    #[validate(range(min = 0, message = "has to be a number from 0 on"))]
+    pub default_projects_limit: i32,
+    /// How to answer.
+    pub dialect: Dialect,
+    /// In MiB.
+    #[validate(range(min = 1, max = 4096, message = "has to be a number from 1 to 4096"))]
+    pub max_body_mb: usize,
+    /// A filter for tracing.
+    pub log: String,
+    /// How lines are written.
+    pub log_format: LogFormat,
+}
+
+/// How lines of the log are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// For machines.
+    Json,
+}
+
+impl Overrides {
+    /// These, and where they say nothing, the others.
+    fn or(self, other: Overrides) -> Self {
+        Self {
+            listen: given(self.listen).or(other.listen),
+            data_dir: given(self.data_dir).or(other.data_dir),
+            database_url: given(self.database_url).or(other.database_url),
+            external_url: given(self.external_url).or(other.external_url),
+            root_password: given(self.root_password).or(other.root_password),
+            root_token: given(self.root_token).or(other.root_token),
+            default_projects_limit: given(self.default_projects_limit)
+                .or(other.default_projects_limit),
+            dialect: given(self.dialect).or(other.dialect),
+            max_body_mb: given(self.max_body_mb).or(other.max_body_mb),
+            log: given(self.log).or(other.log),
+            log_format: given(self.log_format).or(other.log_format),
+        }
+    }
+}
+
+/// An empty variable is one that is not set.
+fn given(value: Option<String>) -> Option<String> {
+    value.filter(|value| !value.trim().is_empty())
+}
+
+impl Config {
+    /// Puts the settings together.
+    /// # Errors
+    /// A sentence that names the setting that is wrong.
+    pub fn load(overrides: Overrides, file: Option<&Path>) -> Result<Self> {
+        let data_dir =
+            given(overrides.data_dir.clone()).unwrap_or_else(|| "hexforge-data".to_owned());
+        let in_data_dir = Path::new(&data_dir).join("hexforge.toml");
+        let from_file = match file {
+            Some(file) => read_file(file)?,
+            None if in_data_dir.exists() => read_file(&in_data_dir)?,
+            None => Overrides::default(),
+        };
+        Self::resolve(overrides.or(from_file))
+    }
+
+    fn resolve(chosen: Overrides) -> Result<Self> {
+        let data_dir = PathBuf::from(chosen.data_dir.unwrap_or_else(|| "hexforge-data".to_owned()));
+        let database_url = match chosen.database_url {
+            // Not shown again: an address may carry a password.
+            Some(url) => {
+                DatabaseUrl::parse(&url).map_err(|why| anyhow!("database_url is wrong: {why}"))?
+            }
+            None => DatabaseUrl::Sqlite(data_dir.join("hexforge.db")),
+        };
+        let config = Self {
+            listen: parse(
+                "listen",
+                chosen.listen,
+                "127.0.0.1:8080",
+                "an address such as 127.0.0.1:8080",
+            )?,
+            data_dir,
+            database_url,
+            external_url: chosen.external_url.map(|url| url.trim_end_matches('/').to_owned()),
+            root_password: chosen.root_password.map(Secret::new),
+            root_token: chosen.root_token.map(Secret::new),
+            default_projects_limit: parse(
+                "default_projects_limit",
+                chosen.default_projects_limit,
+                "100",
+                "a number from 0 on",
+            )?,
+            dialect: match chosen.dialect {
+                None => Dialect::default(),
+                Some(name) => match name.parse() {
+                    Ok(dialect) => dialect,
+                    Err(_) => {
+                        bail!("dialect is `{name}` and has to be `specification` or `original`")
+                    }
+                },
+            },
+            max_body_mb: parse("max_body_mb", chosen.max_body_mb, "10", "a number from 1 to 4096")?,
+            log: chosen.log.unwrap_or_else(|| "info".to_owned()),
+            log_format: match chosen.log_format.as_deref() {
+                None | Some("text") => LogFormat::Text,
+                Some("json") => LogFormat::Json,
+                Some(other) => bail!("log_format is `{other}` and has to be `text` or `json`"),
+            },
+        };
+        check(&config)?;
+        Ok(config)
+    }
+}
+
+fn check(config: &Config) -> Result<()> {
+    if let Err(errors) = config.validate() {
+        let problems: Vec<String> = errors
+            .field_errors()
+            .iter()
+            .flat_map(|(setting, problems)| problems.iter().map(move |problem| (setting, problem)))
+            .map(|(setting, problem)| {
+                format!("{setting} {}", problem.message.as_deref().unwrap_or("is wrong"))
+            })
+            .collect();
+        bail!("{}", problems.join("; "));
+    }
+    match &config.external_url {
+        Some(url) if !url.starts_with("http://") && !url.starts_with("https://") => {
+            bail!("external_url is `{url}` and has to begin with http:// or https://")
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
+fn read_file(path: &Path) -> Result<Overrides> {
+    let text = std::fs::read_to_string(path)
+        .with_context(|| format!("the settings in {} cannot be read", path.display()))?;
+    // Numbers are welcome as numbers.
+    let table: toml::Table = toml::from_str(&text)
+        .with_context(|| format!("the settings in {} are no TOML", path.display()))?;
+    let texts: toml::Table = table
+        .into_iter()
+        .map(|(name, value)| match value {
+            toml::Value::Integer(number) => (name, toml::Value::String(number.to_string())),
+            value => (name, value),
+        })
+        .collect();
+    texts.try_into().with_context(|| format!("the settings in {} are wrong", path.display()))
+}
+
+fn parse<T: std::str::FromStr>(
+    name: &str,
+    chosen: Option<String>,
+    default: &str,
+    expected: &str,
+) -> Result<T> {
+    let text = chosen.as_deref().unwrap_or(default);
+    text.trim().parse().map_err(|_| anyhow!("{name} is `{text}` and has to be {expected}"))
+}
+
+/// The settings as a file would have them, without secrets.
+impl fmt::Display for Config {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let quoted = |text: &str| toml::Value::String(text.to_owned()).to_string();
+        writeln!(f, "listen = {}", quoted(&self.listen.to_string()))?;
+        writeln!(f, "data_dir = {}", quoted(&self.data_dir.display().to_string()))?;
+        writeln!(f, "database_url = {}", quoted(&self.database_url.to_string()))?;
+        match &self.external_url {
+            Some(url) => writeln!(f, "external_url = {}", quoted(url))?,
+            None => writeln!(f, "external_url = {}", quoted(&format!("http://{}", self.listen)))?,
+        }
+        writeln!(f, "default_projects_limit = {}", self.default_projects_limit)?;
+        writeln!(f, "dialect = {}", quoted(self.dialect.as_str()))?;
+        writeln!(f, "max_body_mb = {}", self.max_body_mb)?;
+        writeln!(f, "log = {}", quoted(&self.log))?;
+        let format = match self.log_format {
+            LogFormat::Text => "text",
+            LogFormat::Json => "json",
+        };
+        writeln!(f, "log_format = {}", quoted(format))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wrong(overrides: Overrides) -> String {
+        match Config::resolve(overrides) {
+            Ok(_) => "nothing is wrong".to_owned(),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    fn text(text: &str) -> Option<String> {
+        Some(text.to_owned())
+    }
+
+    #[test]
+    fn a_wrong_value_is_told_in_a_sentence_that_names_it() {
+        let none = Overrides::default;
+        for (overrides, sentence) in [
+            (
+                Overrides { listen: text("here"), ..none() },
+                "listen is `here` and has to be an address such as 127.0.0.1:8080",
+            ),
+            (
+                Overrides { database_url: text("mysql://me:hunter2@h/d"), ..none() },
+                "database_url is wrong: a database address is `sqlite:PATH` or `postgres://...`",
+            ),
+            (
+                Overrides { external_url: text("forge"), ..none() },
+                "external_url has to be an address such as https://forge.example.com",
+            ),
+            (
+                Overrides { external_url: text("ftp://forge.example.com"), ..none() },
+                "external_url is `ftp://forge.example.com` and has to begin with http:// or https://",
+            ),
+            (
+                Overrides { dialect: text("klingon"), ..none() },
+                "dialect is `klingon` and has to be `specification` or `original`",
+            ),
+            (
+                Overrides { max_body_mb: text("0"), ..none() },
+                "max_body_mb has to be a number from 1 to 4096",
+            ),
+            (
+                Overrides { max_body_mb: text("lots"), ..none() },
+                "max_body_mb is `lots` and has to be a number from 1 to 4096",
+            ),
+            (
+                Overrides { default_projects_limit: text("-1"), ..none() },
+                "default_projects_limit has to be a number from 0 on",
+            ),
+            (
+                Overrides { log_format: text("xml"), ..none() },
+                "log_format is `xml` and has to be `text` or `json`",
+            ),
+        ] {
+            assert_eq!(wrong(overrides), sentence);
+        }
+    }
+
+    #[test]
+    fn flags_count_more_than_the_file_and_the_file_more_than_defaults() {
+        let folder = tempfile::tempdir().expect("a folder for temporary files exists");
+        let file = folder.path().join("hexforge.toml");
+        std::fs::write(&file, "listen = \"127.0.0.1:1\"\nmax_body_mb = 3\n").expect("writable");
+        let flags = Overrides {
+            listen: text("127.0.0.1:2"),
+            data_dir: Some(folder.path().display().to_string()),
+            dialect: text(""),
+            ..Overrides::default()
+        };
+        let config = Config::load(flags, None).expect("all of it is right");
+        assert_eq!(config.listen.port(), 2);
+        assert_eq!(config.max_body_mb, 3);
+        assert_eq!(config.dialect, Dialect::Specification);
+        std::fs::write(&file, "lisen = \"x\"").expect("writable");
+        let error = Config::load(Overrides::default(), Some(&file)).err().expect("unknown setting");
+        assert!(format!("{error:#}").contains("lisen"), "{error:#}");
+    }
+
+    #[test]
+    fn printed_settings_have_no_secrets() {
+        let config = Config::resolve(Overrides {
+            database_url: text("postgres://me:hunter2@db/forge"),
+            root_password: text("hunter2hunter2"),
+            root_token: text("hunter2hunter2hunter2"),
+            ..Overrides::default()
+        })
+        .expect("all of it is right");
+        assert!(!config.to_string().contains("hunter2"), "{config}");
+    }
+}

@@ -1,0 +1,35 @@
+//! The first administrator.
+
+use std::io::Write;
+
+use anyhow::{Context, Result};
+use hexforge_application::app::App;
+use hexforge_application::setup;
+use hexforge_domain::text::Secret;
+
+use crate::config::Config;
+
+/// Makes the administrator when there is nobody yet. What had to be generated for it is written to
+/// `terminal`, this once and nowhere else.
+pub fn prepare(app: &App, config: &Config, terminal: &mut dyn Write) -> Result<()> {
+    let password = config.root_password.clone().unwrap_or_else(|| app.secrets.token());
+    let token = config.root_token.clone().unwrap_or_else(|| app.secrets.token());
+    let made = setup::first_administrator(app, password.reveal(), &token)
+        .context("the first administrator cannot be made of root_password and root_token")?;
+    if !made {
+        return Ok(());
+    }
+    writeln!(terminal, "The administrator is `root`.")?;
+    show(terminal, "password", config.root_password.as_ref(), &password)?;
+    show(terminal, "private token", config.root_token.as_ref(), &token)?;
+    writeln!(terminal, "Neither is shown again.")?;
+    Ok(())
+}
+
+fn show(terminal: &mut dyn Write, what: &str, given: Option<&Secret>, used: &Secret) -> Result<()> {
+    match given {
+        Some(_) => writeln!(terminal, "  {what}: as configured")?,
+        None => writeln!(terminal, "  {what}: {}", used.reveal())?,
+    }
+    Ok(())
+}

@@ -1,0 +1,18 @@
+//! The log, on standard error.
+
+use anyhow::{Context, Result};
+use tracing_subscriber::EnvFilter;
+
+use crate::config::{Config, LogFormat};
+
+/// Starts logging as configured.
+pub fn start(config: &Config) -> Result<()> {
+    let filter = EnvFilter::try_new(&config.log)
+        .with_context(|| format!("log is `{}` and has to be a level or a filter", config.log))?;
+    let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let started = match config.log_format {
+        LogFormat::Text => subscriber.try_init(),
+        LogFormat::Json => subscriber.json().try_init(),
+    };
+    started.map_err(|error| anyhow::anyhow!("logging cannot be started: {error}"))
+}

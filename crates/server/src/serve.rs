@@ -1,0 +1,66 @@
+//! `hexforge serve`.
+
+use std::io::Write;
+use std::net::TcpListener;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use hexforge_http_actix::shared::StorageReady;
+use hexforge_http_actix::{HttpSettings, Shared};
+use metrics_exporter_prometheus::PrometheusBuilder;
+
+use crate::config::Config;
+use crate::http::{self, ServerOptions};
+use crate::{first_start, wiring};
+
+/// Serves until told to stop. `terminal` is where people are told how to get in.
+pub fn run(config: &Config, terminal: &mut dyn Write) -> Result<()> {
+    let app = wiring::app(config)?;
+    let listener = TcpListener::bind(config.listen)
+        .with_context(|| format!("the address {} (listen) cannot be served", config.listen))?;
+    let address = listener.local_addr().context("the socket has no address")?;
+    let external_url = config.external_url.clone().unwrap_or_else(|| format!("http://{address}"));
+    first_start::prepare(&app, config, terminal)?;
+
+    let metrics = PrometheusBuilder::new()
+        .set_buckets(&LATENCY_BUCKETS)
+        .context("the buckets of the metrics are wrong")?
+        .install_recorder()
+        .context("metrics cannot be collected")?;
+    let settings = HttpSettings {
+        external_url: external_url.clone(),
+        dialect: config.dialect,
+        max_body: config.max_body_mb * 1024 * 1024,
+        revision: format!("hexforge-{}", env!("CARGO_PKG_VERSION")),
+    };
+    let shared = Shared::new(
+        app,
+        settings,
+        Arc::new(move || metrics.render()),
+        storage_ready(config.data_dir.clone()),
+    );
+    let options = ServerOptions { workers: None, handle_signals: true };
+    actix_web::rt::System::new().block_on(async move {
+        let server = http::server(listener, shared, options)?;
+        writeln!(terminal, "hexforge serves {external_url} (listening on {address}).")?;
+        terminal.flush()?;
+        tracing::info!(%address, external_url, "serving");
+        server.await.context("serving failed")?;
+        tracing::info!("stopped");
+        Ok(())
+    })
+}
+
+/// In seconds; from what a read takes to what nobody should wait for.
+const LATENCY_BUCKETS: [f64; 10] = [0.0002, 0.0005, 0.001, 0.003, 0.01, 0.03, 0.1, 0.5, 2.0, 10.0];
+
+/// The storage is ready when a file can be written into the data folder.
+fn storage_ready(data_dir: PathBuf) -> StorageReady {
+    Arc::new(move || {
+        let probe = data_dir.join(".ready");
+        std::fs::write(&probe, b"")
+            .and_then(|()| std::fs::remove_file(&probe))
+            .map_err(|error| format!("the data folder cannot be written: {error}"))
+    })
+}

@@ -1,0 +1,67 @@
+//! SSH public keys as OpenSSH writes them.
+
+use hexforge_domain::ports::public_keys::PublicKeys;
+use hexforge_domain::user::key::Fingerprint;
+use md5::{Digest, Md5};
+use ssh_key::PublicKey;
+
+/// Reads keys in the one-line form of `.pub` files.
+pub struct OpensshKeys;
+
+impl PublicKeys for OpensshKeys {
+    fn fingerprint(&self, key: &str) -> Option<Fingerprint> {
+        let blob = PublicKey::from_openssh(key).ok()?.to_bytes().ok()?;
+        let pairs: Vec<String> =
+            Md5::digest(&blob).iter().map(|byte| format!("{byte:02x}")).collect();
+        Some(Fingerprint(pairs.join(":")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Keys and fingerprints as `ssh-keygen -l -E md5` prints them.
+    const KEYS: [(&str, &str); 5] = [
+        (
+            "ssh-dss AAAAB3NzaC1kc3MAAACBAKTGxqgczCHJ2Nukg6IKOhuhaA+9sMFPTnJmipVgJKxRkl7WlHSgEkKaSv39Ss28dnGoX6/jer/2KsJjHQ/2Ib7uBbgu2raS2VgG7E0ZTSO+x7Cty4N67IcxvhVTOvJYrcwTAVE7AbdxottofkwOqBy4JJTGWNXFsr0Dgrjqk2FHAAAAFQCymhdy/dCWKTpkZD7iUIeobh6UgQAAAIAJprSU2ZO87sGaxppO20h3/ARLrIPDP1O7adU24boG0o0wEjTisgbqtspCNj3FjX7w4TAseGTbOmxjzBUYdvzBjW3bh4T0J0EalWfvwcouJnEO2OZQqyyniDpKap0RbSwGqlwTXP/d17oQA2NkGLxShvvCvqxcGNgoBHcMfwrsRwAAAIBqlCh+EwlFXOL/tsXTvaZqLGX0VSDm2kJNPloE5nxmJvT/eR5Uv6KG/zPv9NDtLqk5j7NiCPLxliYCK1Vr02D694CI+CLZR98R6XzMtGlJViOT1Urbo0/aubjNen/OS8Yj6R7XoN9C8W0cubwpOT62mpMv1vxGS8ASeUgjUELBnw== me@home",
+            "26:43:34:90:6d:8a:6b:7b:06:6f:fc:e8:6d:9f:2c:8d",
+        ),
+        (
+            "ecdsa-sha2-nistp256 AAAAE2VjZHNhLXNoYTItbmlzdHAyNTYAAAAIbmlzdHAyNTYAAABBBIt8ixcNSKNx715kqfYaGyXao9cEKJV0VQykNlG4ClNe5nCw4XVNeoXjIY67zDHn8KxtRkZUdJIdh8m66iw69Tw= me@home",
+            "c7:26:84:db:da:11:75:03:e1:7f:f2:df:cf:da:0b:6d",
+        ),
+        (
+            "ecdsa-sha2-nistp521 AAAAE2VjZHNhLXNoYTItbmlzdHA1MjEAAAAIbmlzdHA1MjEAAACFBABWmSqKQoMqVa1mvJlNNkFKhBSjoP6GsdGZ+hjcpRXpgKuHok0aGjCjEkX3G86iKQGKbpiPAWHjoj5F/AxNLLffHgHsunpKFWRwqc7mllJF79wZ4FHZNbLQscz/Vzp+PN1Md5JbqFcwy+Ys8xyDx9JzDtP0Ei45BOYfdm0FQcvN8nRwMw== me@home",
+            "cf:d4:e7:96:51:3a:46:85:bf:72:d5:b8:a3:06:4c:37",
+        ),
+        (
+            "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAICifpYPrldD9KtWGzGwz1f8TDGUBAKh1FTCklii0hAjt me@home",
+            "52:33:fb:42:3d:a4:af:aa:83:41:3d:b3:81:c9:d4:1f",
+        ),
+        (
+            "ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABAQDCMqYTAt/pKT69Sw0+9VAhiZmWmxqZQ+lslAEf6fA9qkO45VCl+ez1EiMMzpTj4HRBknyn+TBl3Slgpb5tn1oYmjcyn4UY+KTXTs14pgjc9tZ5wEx155xuTQc2/1nUd4Ao36aZd0shrq/tU9wvYXQf5dmLiBOPjLbDQaYUGmIvvYde5MxMz5wkUg8eBYKuscmxLBK4/XhwP2rv8HcfQeYX7Hey7rRrencrsuh4HlxiyKjynWBSRE38xJlGOx5KQnJrV6kJoTxFKPXnN0SmAddVk61c/PPk/EYYqMx8LWCddE+tCVvxpM+Mf9ysnUfTOt3e/qTpeahXwWRvgsCAaxoZ me@home",
+            "40:d4:33:d7:83:aa:a4:1b:8e:3d:da:d0:71:8b:87:e6",
+        ),
+    ];
+
+    #[test]
+    fn fingerprints_equal_those_of_ssh_keygen() {
+        for (key, fingerprint) in KEYS {
+            assert_eq!(
+                OpensshKeys.fingerprint(key),
+                Some(Fingerprint(fingerprint.into())),
+                "{key}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_no_key_has_no_fingerprint() {
+        for key in
+            ["", "garbage", "ssh-rsa garbage", "ssh-rsa AAAA", "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5"]
+        {
+            assert_eq!(OpensshKeys.fingerprint(key), None, "{key}");
+        }
+    }
+}

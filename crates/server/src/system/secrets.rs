@@ -1,0 +1,42 @@
+//! Real randomness.
+
+use hexforge_domain::ports::secrets::Secrets;
+use hexforge_domain::text::Secret;
+use hexforge_domain::token::TokenHash;
+use sha2::{Digest, Sha256};
+
+/// 64 characters that need no escaping anywhere: six random bits each.
+const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+/// 192 random bits.
+const LENGTH: usize = 32;
+
+/// The random numbers of the operating system.
+pub struct SystemSecrets;
+
+impl Secrets for SystemSecrets {
+    fn token(&self) -> Secret {
+        let mut random = [0; LENGTH];
+        getrandom::fill(&mut random).expect("the operating system has random numbers");
+        let text: String =
+            random.iter().map(|b| char::from(ALPHABET[usize::from(b & 63)])).collect();
+        Secret::new(text)
+    }
+
+    fn digest(&self, token: &str) -> TokenHash {
+        TokenHash(Sha256::digest(token.as_bytes()).into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_are_long_and_never_the_same() {
+        let (one, other) = (SystemSecrets.token(), SystemSecrets.token());
+        assert_eq!(one.reveal().len(), LENGTH);
+        assert_ne!(one, other);
+        assert_ne!(SystemSecrets.digest(one.reveal()), SystemSecrets.digest(other.reveal()));
+        assert_eq!(SystemSecrets.digest(one.reveal()), SystemSecrets.digest(one.reveal()));
+    }
+}
