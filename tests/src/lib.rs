@@ -1,1 +1,27 @@
+//! What black-box tests need: a whole hexforge in this process, on any store, and a client that sends
+//! exactly the bytes a test wants to send.
 
+pub mod client;
+pub mod forge;
+pub mod ssh_keys;
+
+pub use client::{Request, Response};
+pub use forge::{Backend, Forge, ForgeOptions};
+pub use ssh_keys::an_ssh_key;
+
+/// Makes three tests of each case, `fn case(forge: &Forge)`: on the fake, on SQLite and on PostgreSQL.
+/// A case that is not listed is dead code, which is an error.
+#[macro_export]
+macro_rules! on_every_store {
+    ($($case:ident),+ $(,)?) => {
+        mod on_fake {
+            $(#[test] fn $case() { $crate::forge::run($crate::Backend::Fake, super::$case); })+
+        }
+        mod on_sqlite {
+            $(#[test] fn $case() { $crate::forge::run($crate::Backend::Sqlite, super::$case); })+
+        }
+        mod on_postgres {
+            $(#[test] fn $case() { $crate::forge::run($crate::Backend::Postgres, super::$case); })+
+        }
+    };
+}

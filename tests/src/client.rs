@@ -1,0 +1,183 @@
+//! An HTTP client that hides nothing: paths, headers and bodies go out as they are written.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+use serde_json::Value;
+
+/// A request in the making.
+#[must_use]
+pub struct Request {
+    address: SocketAddr,
+    method: String,
+    target: String,
+    headers: Vec<(String, String)>,
+    body: Option<Vec<u8>>,
+}
+
+impl Request {
+    /// A request for a target that is sent as it is.
+    pub fn new(address: SocketAddr, method: &str, target: &str) -> Self {
+        Self {
+            address,
+            method: method.to_owned(),
+            target: target.to_owned(),
+            headers: Vec::new(),
+            body: None,
+        }
+    }
+
+    /// Adds a header.
+    pub fn header(mut self, name: &str, value: &str) -> Self {
+        self.headers.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Signs the request.
+    pub fn token(self, token: &str) -> Self {
+        self.header("PRIVATE-TOKEN", token)
+    }
+
+    /// Adds parameters to the query.
+    pub fn query(mut self, pairs: &[(&str, &str)]) -> Self {
+        let separator = if self.target.contains('?') { '&' } else { '?' };
+        self.target.push(separator);
+        self.target.push_str(&encoded(pairs));
+        self
+    }
+
+    /// Sends parameters as a form.
+    pub fn form(self, pairs: &[(&str, &str)]) -> Self {
+        let body = encoded(pairs);
+        self.header("Content-Type", "application/x-www-form-urlencoded").body(body)
+    }
+
+    /// Sends parameters as a JSON object.
+    pub fn json(self, value: &Value) -> Self {
+        self.header("Content-Type", "application/json").body(value.to_string())
+    }
+
+    /// Sends parameters as parts of a multipart form.
+    pub fn multipart(self, pairs: &[(&str, &str)]) -> Self {
+        let mut body = String::new();
+        for (name, value) in pairs {
+            body.push_str(&format!(
+                "--frontier\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n"
+            ));
+        }
+        body.push_str("--frontier--\r\n");
+        self.header("Content-Type", "multipart/form-data; boundary=frontier").body(body)
+    }
+
+    /// Sends a body as it is.
+    pub fn body(mut self, body: impl Into<Vec<u8>>) -> Self {
+        self.body = Some(body.into());
+        self
+    }
+
+    /// Sends the request on a connection of its own and reads the answer.
+    pub fn send(self) -> Response {
+        let mut head = format!("{} {} HTTP/1.1\r\n", self.method, self.target);
+        if !self.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
+            head.push_str(&format!("Host: {}\r\n", self.address));
+        }
+        head.push_str("Connection: close\r\n");
+        for (name, value) in &self.headers {
+            head.push_str(&format!("{name}: {value}\r\n"));
+        }
+        if let Some(body) = &self.body {
+            head.push_str(&format!("Content-Length: {}\r\n", body.len()));
+        }
+        head.push_str("\r\n");
+        let mut bytes = head.into_bytes();
+        bytes.extend(self.body.unwrap_or_default());
+        Response::parse(&exchange(self.address, &bytes))
+    }
+}
+
+/// Sends bytes and reads what comes back until the server closes.
+pub fn exchange(address: SocketAddr, bytes: &[u8]) -> Vec<u8> {
+    let mut stream = TcpStream::connect(address).expect("the server listens");
+    stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a time-out can be set");
+    // The server may answer and close before it has read everything, which is no failure here.
+    let _ = stream.write_all(bytes);
+    let mut answer = Vec::new();
+    let mut buffer = [0; 16 * 1024];
+    loop {
+        match stream.read(&mut buffer) {
+            Ok(0) | Err(_) => return answer,
+            Ok(read) => answer.extend_from_slice(&buffer[..read]),
+        }
+    }
+}
+
+fn encoded(pairs: &[(&str, &str)]) -> String {
+    let escape = |text: &str| -> String {
+        text.bytes()
+            .map(|b| match b {
+                b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
+                    char::from(b).to_string()
+                }
+                b => format!("%{b:02X}"),
+            })
+            .collect()
+    };
+    let pairs: Vec<_> =
+        pairs.iter().map(|(name, value)| format!("{}={}", escape(name), escape(value))).collect();
+    pairs.join("&")
+}
+
+/// An answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Response {
+    /// The status code.
+    pub status: u16,
+    /// All headers, names in lower case.
+    pub headers: Vec<(String, String)>,
+    /// The body.
+    pub body: Vec<u8>,
+}
+
+impl Response {
+    /// Reads an answer that came without chunks.
+    pub fn parse(bytes: &[u8]) -> Self {
+        let split = bytes
+            .windows(4)
+            .position(|window| window == b"\r\n\r\n")
+            .unwrap_or_else(|| panic!("no HTTP answer: {:?}", String::from_utf8_lossy(bytes)));
+        let head = String::from_utf8_lossy(&bytes[..split]).into_owned();
+        let mut lines = head.split("\r\n");
+        let status = lines.next().and_then(|line| line.split(' ').nth(1)?.parse().ok());
+        let headers = lines
+            .filter_map(|line| line.split_once(':'))
+            .map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()))
+            .collect();
+        Self { status: status.expect("a status line"), headers, body: bytes[split + 4..].to_vec() }
+    }
+
+    /// The value of a header.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let name = name.to_ascii_lowercase();
+        self.headers.iter().find(|(n, _)| *n == name).map(|(_, value)| value.as_str())
+    }
+
+    /// The body as text.
+    pub fn text(&self) -> &str {
+        std::str::from_utf8(&self.body).expect("the body is UTF-8")
+    }
+
+    /// The body as JSON, which the answer has to say it is.
+    pub fn json(&self) -> Value {
+        let content_type = self.header("content-type");
+        assert_eq!(content_type, Some("application/json"), "{}", self.text());
+        serde_json::from_slice(&self.body).expect("the body is JSON")
+    }
+
+    /// Asserts the status and gives the JSON.
+    #[track_caller]
+    pub fn expect(&self, status: u16) -> Value {
+        assert_eq!(self.status, status, "{}", String::from_utf8_lossy(&self.body));
+        self.json()
+    }
+}

@@ -1,0 +1,197 @@
+//! A whole hexforge in this process.
+
+use std::any::Any;
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::thread::JoinHandle;
+
+use actix_web::dev::ServerHandle;
+use hexforge_application::app::{App, Settings};
+use hexforge_application::setup;
+use hexforge_domain::ports::store::Store;
+use hexforge_domain::testing::fakes::{FakeClock, FakeStore};
+use hexforge_domain::text::Secret;
+use hexforge_domain::user::ProjectsLimit;
+use hexforge_http_actix::{Dialect, HttpSettings, Shared};
+use hexforge_persistence_diesel::Options;
+use hexforge_persistence_diesel::testing::TestDatabase;
+use hexforge_server::http::{self, ServerOptions};
+use hexforge_server::system::{Argon2Passwords, OpensshKeys, SystemSecrets};
+use serde_json::Value;
+
+use crate::client::Request;
+
+/// On which store it runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Backend {
+    /// Plain collections.
+    Fake,
+    /// The embedded database.
+    Sqlite,
+    /// A real server.
+    Postgres,
+}
+
+/// What can be chosen about it.
+#[derive(Clone, Copy, Debug)]
+pub struct ForgeOptions {
+    /// On which store.
+    pub backend: Backend,
+    /// In which dialect.
+    pub dialect: Dialect,
+}
+
+/// A running server with everything a test may look into.
+pub struct Forge {
+    /// Where it listens.
+    pub address: SocketAddr,
+    /// Its ports, for looking behind the interface.
+    pub app: App,
+    /// Its clock, which stands still until a test moves it.
+    pub clock: FakeClock,
+    /// How many queries it sent to its database so far. Always 0 on the fake.
+    pub queries: Arc<AtomicU64>,
+    handle: ServerHandle,
+    thread: Option<JoinHandle<()>>,
+    _database: Box<dyn Any>,
+}
+
+/// The private token of `root`, whose id is 1.
+pub const ROOT: &str = "root-token-for-tests";
+/// The password of `root`, and of every user that [`Forge::user`] makes.
+pub const PASSWORD: &str = "correct horse";
+/// The base of addresses in answers.
+pub const EXTERNAL_URL: &str = "http://forge.test";
+
+/// Runs a case on a server of its own. Where there is no PostgreSQL its cases are passed over, which
+/// is said loudly.
+pub fn run(backend: Backend, case: fn(&Forge)) {
+    if let Some(forge) = Forge::start(ForgeOptions { backend, dialect: Dialect::Specification }) {
+        case(&forge);
+    }
+}
+
+impl Forge {
+    /// Starts one on an empty store. `None` where there is no PostgreSQL.
+    pub fn start(options: ForgeOptions) -> Option<Self> {
+        let queries = Arc::new(AtomicU64::new(0));
+        let store_options = Options { queries: Some(Arc::clone(&queries)) };
+        let (store, database): (Arc<dyn Store>, Box<dyn Any>) = match options.backend {
+            Backend::Fake => (Arc::new(FakeStore::default()), Box::new(())),
+            Backend::Sqlite => {
+                let database = TestDatabase::sqlite();
+                (Arc::new(database.open(store_options)), Box::new(database))
+            }
+            Backend::Postgres => {
+                let database = TestDatabase::postgres()?;
+                (Arc::new(database.open(store_options)), Box::new(database))
+            }
+        };
+        let clock = FakeClock::default();
+        let app = App {
+            store,
+            clock: Arc::new(clock.clone()),
+            secrets: Arc::new(SystemSecrets),
+            passwords: Arc::new(Argon2Passwords::weak()),
+            public_keys: Arc::new(OpensshKeys),
+            settings: Settings { default_projects_limit: ProjectsLimit(100) },
+        };
+        setup::first_administrator(&app, PASSWORD, &Secret::new(ROOT))
+            .expect("the first administrator can be made");
+        let (address, handle, thread) = listen(&app, options.dialect);
+        Some(Self {
+            address,
+            app,
+            clock,
+            queries,
+            handle,
+            thread: Some(thread),
+            _database: database,
+        })
+    }
+
+    /// A request to the interface: `get("/users")` asks for `/api/v3/users`.
+    pub fn request(&self, method: &str, path: &str) -> Request {
+        Request::new(self.address, method, &format!("/api/v3{path}"))
+    }
+
+    /// GET.
+    pub fn get(&self, path: &str) -> Request {
+        self.request("GET", path)
+    }
+
+    /// POST.
+    pub fn post(&self, path: &str) -> Request {
+        self.request("POST", path)
+    }
+
+    /// PUT.
+    pub fn put(&self, path: &str) -> Request {
+        self.request("PUT", path)
+    }
+
+    /// DELETE.
+    pub fn delete(&self, path: &str) -> Request {
+        self.request("DELETE", path)
+    }
+
+    /// Makes a user over the interface and gives the answer.
+    pub fn new_user(&self, username: &str, more: &[(&str, &str)]) -> Value {
+        let email = format!("{username}@example.com");
+        let mut fields = vec![
+            ("username", username),
+            ("name", username),
+            ("email", email.as_str()),
+            ("password", PASSWORD),
+        ];
+        fields.extend(more);
+        self.post("/users").token(ROOT).form(&fields).send().expect(201)
+    }
+
+    /// Makes a user and signs it in: its id and its private token.
+    pub fn user(&self, username: &str) -> (i64, String) {
+        let user = self.new_user(username, &[]);
+        (user["id"].as_i64().expect("users have ids"), self.sign_in(username))
+    }
+
+    /// Signs a user of [`Forge::new_user`] in and gives its private token.
+    pub fn sign_in(&self, login: &str) -> String {
+        let form = [("login", login), ("password", PASSWORD)];
+        let session = self.post("/session").form(&form).send().expect(201);
+        session["private_token"].as_str().expect("a session has a token").to_owned()
+    }
+}
+
+fn listen(app: &App, dialect: Dialect) -> (SocketAddr, ServerHandle, JoinHandle<()>) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
+    let address = listener.local_addr().expect("a bound socket has an address");
+    let settings = HttpSettings {
+        external_url: EXTERNAL_URL.to_owned(),
+        dialect,
+        max_body: 1024 * 1024,
+        revision: "hexforge-0.1.0".to_owned(),
+    };
+    let shared = Shared::new(app.clone(), settings, Arc::new(String::new), Arc::new(|| Ok(())));
+    let (sender, receiver) = std::sync::mpsc::channel();
+    let thread = std::thread::spawn(move || {
+        actix_web::rt::System::new().block_on(async move {
+            let options = ServerOptions { workers: Some(1), handle_signals: false };
+            let server = http::server(listener, shared, options).expect("a bound socket is served");
+            sender.send(server.handle()).expect("the test waits for the server");
+            server.await.expect("the server runs until it is stopped");
+        });
+    });
+    let handle = receiver.recv().expect("the server starts");
+    (address, handle, thread)
+}
+
+impl Drop for Forge {
+    fn drop(&mut self) {
+        // Commands are sent when the call is made; nobody has to wait for the answer.
+        drop(self.handle.stop(false));
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}

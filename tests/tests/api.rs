@@ -1,0 +1,5 @@
+//! The interface over HTTP, one file for each group of calls.
+
+mod api {
+    mod version;
+}
