@@ -27,7 +27,7 @@ pub struct Attempt {
 /// password was, so that a refused try tells nothing.
 pub fn create(app: &App, attempt: &Attempt) -> Result<LoginView, Error> {
     let (found, subjects) = app.store.read::<_, Error>(|tx| {
-        let found = tx.users().find_by_login(&attempt.login)?;
+        let found = tx.users().find_by_login(attempt.login.trim())?;
         let subjects = Subjects::of(found.as_ref().map(|(user, _)| user.id.0), attempt);
         subjects.check(tx, app.clock.now())?;
         Ok((found, subjects))
@@ -44,13 +44,17 @@ pub fn create(app: &App, attempt: &Attempt) -> Result<LoginView, Error> {
         })?;
         return Err(Error::Unauthenticated);
     };
+    if user.two_factor_enabled {
+        app.store.write(|tx| {
+            subjects.check(tx, now)?;
+            subjects.note_success(tx)
+        })?;
+        return Err(Error::SecondFactor);
+    }
     let private_token = app.secrets.token();
     app.store.write(|tx| {
         subjects.check(tx, now)?;
         subjects.note_success(tx)?;
-        if user.two_factor_enabled {
-            return Err(Error::SecondFactor);
-        }
         tx.tokens().insert(NewToken {
             user: user.id,
             kind: TokenKind::Private,
@@ -76,7 +80,7 @@ impl Subjects {
             // Cut, because the text is the caller's and becomes a key in the store.
             None => format!(
                 "login:{}",
-                attempt.login.to_lowercase().chars().take(255).collect::<String>()
+                attempt.login.trim().to_lowercase().chars().take(255).collect::<String>()
             ),
         };
         // Programs on the same machine share the loopback address: braking it would brake them all.

@@ -186,10 +186,20 @@ pub fn update(app: &App, actor: Actor, id: UserId, fields: &UserFields) -> Resul
             tx.users().set_password(id, &hash)?;
         }
         if let Some(identity) = &parsed.identity {
-            tx.identities().put(id, identity).map_err(taken)?;
+            put_identity(tx, id, identity)?;
         }
         Ok(view::full(tx, after)?)
     })
+}
+
+/// A provider alone says nothing new about a user who is known there.
+fn put_identity(tx: &mut dyn Tx, user: UserId, identity: &Identity) -> Result<(), Error> {
+    let known = tx.identities().of(&[user])?;
+    let known = known.iter().any(|(_, known)| known.provider == identity.provider);
+    if known && identity.extern_uid.is_none() {
+        return Ok(());
+    }
+    tx.identities().put(user, identity).map_err(taken)
 }
 
 fn store_changes(

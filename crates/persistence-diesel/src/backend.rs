@@ -1,7 +1,7 @@
 //! Everything that differs between the two databases and can be said in Rust.
 
-use diesel::QueryResult;
 use diesel::connection::SimpleConnection;
+use diesel::{QueryResult, RunQueryDsl};
 use hexforge_domain::ports::store::Mode;
 
 use crate::connection::DbConn;
@@ -26,6 +26,20 @@ pub(crate) fn begin(conn: &mut DbConn, mode: Mode) -> QueryResult<()> {
             conn.batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         }
         (DbConn::Postgres(conn), Mode::Write) => conn.batch_execute("BEGIN"),
+    }
+}
+
+/// Keeps others from holding the same name until the transaction ends: a lock for what may not have a
+/// row yet. SQLite has one writer at a time anyway.
+pub(crate) fn hold(conn: &mut DbConn, name: &str) -> QueryResult<()> {
+    match conn {
+        DbConn::Sqlite(_) => Ok(()),
+        DbConn::Postgres(conn) => {
+            diesel::sql_query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))")
+                .bind::<diesel::sql_types::Text, _>(name)
+                .execute(conn)
+                .map(drop)
+        }
     }
 }
 

@@ -1,10 +1,10 @@
 //! The schema's history, compiled in for each database.
 
-use diesel::PgConnection;
 use diesel::connection::SimpleConnection;
 use diesel::migration::{Migration, MigrationSource};
 use diesel::pg::Pg;
 use diesel::sqlite::Sqlite;
+use diesel::{PgConnection, SqliteConnection};
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 
 use crate::connection::DbConn;
@@ -19,10 +19,10 @@ type BoxedError = Box<dyn std::error::Error + Send + Sync>;
 /// Brings the schema up to date and names what was done.
 pub fn run(conn: &mut DbConn) -> Result<Vec<String>, BoxedError> {
     match conn {
-        DbConn::Sqlite(conn) => {
+        DbConn::Sqlite(conn) => alone_on_sqlite(conn, |conn| {
             Ok(conn.run_pending_migrations(SQLITE)?.iter().map(ToString::to_string).collect())
-        }
-        DbConn::Postgres(conn) => alone(conn, |conn| {
+        }),
+        DbConn::Postgres(conn) => alone_on_postgres(conn, |conn| {
             Ok(conn.run_pending_migrations(POSTGRES)?.iter().map(ToString::to_string).collect())
         }),
     }
@@ -47,8 +47,16 @@ pub fn pending(conn: &mut DbConn) -> Result<Vec<String>, BoxedError> {
     }
 }
 
-/// Several processes may start at once on one server: they migrate one after the other.
-fn alone<T>(
+/// Several processes may start at once on one database: they migrate one after the other.
+fn alone_on_sqlite<T>(
+    conn: &mut SqliteConnection,
+    work: impl FnOnce(&mut SqliteConnection) -> Result<T, BoxedError>,
+) -> Result<T, BoxedError> {
+    conn.immediate_transaction(work)
+}
+
+/// See [`alone_on_sqlite`].
+fn alone_on_postgres<T>(
     conn: &mut PgConnection,
     work: impl FnOnce(&mut PgConnection) -> Result<T, BoxedError>,
 ) -> Result<T, BoxedError> {

@@ -106,7 +106,7 @@ mod tests {
     fn short_lists_are_counted_each_time_and_long_ones_rarely() {
         let totals = Totals::default();
         let mut rows = 10_000;
-        let mut ask = |rows: i64| {
+        let ask = |rows: i64| {
             let mut calls = Vec::new();
             let total = totals
                 .of("list", |limit| {

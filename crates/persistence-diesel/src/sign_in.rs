@@ -3,16 +3,21 @@
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
 use hexforge_domain::Timestamp;
-use hexforge_domain::ports::store::StoreError;
+use hexforge_domain::ports::store::{Mode, StoreError};
 use hexforge_domain::sign_in::Failures;
 use hexforge_domain::sign_in::port::SignInFailures;
 
+use crate::backend;
 use crate::schema::sign_in_failures;
 use crate::time::{moment, moment_opt, stored, stored_opt};
 use crate::tx::DieselTx;
 
 impl SignInFailures for DieselTx<'_> {
     fn find(&mut self, subject: &str) -> Result<Option<Failures>, StoreError> {
+        match self.mode {
+            Mode::Write => self.run(|conn| backend::hold(conn, subject))?,
+            Mode::Read => (),
+        }
         let found: Option<(i32, NaiveDateTime, Option<NaiveDateTime>)> = self.run(|conn| {
             sign_in_failures::table
                 .find(subject)

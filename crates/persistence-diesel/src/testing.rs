@@ -8,6 +8,7 @@ use diesel::connection::SimpleConnection;
 use diesel::{Connection, PgConnection};
 use hexforge_domain::testing::OpenStore;
 
+use crate::connection::Role;
 use crate::{DatabaseUrl, DieselStore, Options};
 
 /// A database of its own for one test, removed with it.
@@ -46,6 +47,18 @@ impl TestDatabase {
     /// Opens the store in it.
     pub fn open(&self, options: Options) -> DieselStore {
         DieselStore::open(&self.url, options).expect("an empty database can be migrated")
+    }
+}
+
+impl TestDatabase {
+    /// Brings up to date what planners know of the tables, as a server does by itself in time.
+    pub fn gather_statistics(&self) {
+        let statement = match &self.url {
+            DatabaseUrl::Sqlite(_) => "ANALYZE",
+            DatabaseUrl::Postgres(_) => "VACUUM ANALYZE",
+        };
+        let mut conn = self.url.connect(Role::Writer).expect("the database of a test answers");
+        conn.batch_execute(statement).expect("statistics can be gathered");
     }
 }
 

@@ -18,6 +18,7 @@ use crate::{backend, error};
 pub(crate) struct DieselTx<'c> {
     conn: &'c mut DbConn,
     pub(crate) totals: &'c Totals,
+    pub(crate) mode: Mode,
     /// A statement failed. PostgreSQL would answer a later commit with success and keep nothing,
     /// SQLite would keep the rest: so nothing is committed on either.
     failed: bool,
@@ -27,7 +28,7 @@ pub(crate) struct DieselTx<'c> {
 impl<'c> DieselTx<'c> {
     pub fn begin(conn: &'c mut DbConn, totals: &'c Totals, mode: Mode) -> QueryResult<Self> {
         backend::begin(conn, mode)?;
-        Ok(Self { conn, totals, failed: false, open: true })
+        Ok(Self { conn, totals, mode, failed: false, open: true })
     }
 
     /// Runs one statement. Every statement of every port goes through here.

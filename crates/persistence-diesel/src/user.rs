@@ -263,7 +263,7 @@ impl Users for DieselTx<'_> {
         let columns = (UserRow::as_select(), users::password_hash);
         let found: Option<(UserRow, String)> = self.run(|conn| {
             if login.contains('@') {
-                let address = login.trim().to_lowercase();
+                let address = login.to_lowercase();
                 users::table
                     .filter(users::email.eq(address))
                     .select(columns)

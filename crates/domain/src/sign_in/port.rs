@@ -7,7 +7,8 @@ use crate::ports::store::StoreError;
 /// Failed sign-ins by subject: an account or an address. Stored rather than kept in memory, so that
 /// several server processes brake together.
 pub trait SignInFailures {
-    /// What is known of a subject.
+    /// What is known of a subject. In a transaction that writes, nobody else gets an answer about the
+    /// same subject until it ends, so that no failure is lost.
     fn find(&mut self, subject: &str) -> Result<Option<Failures>, StoreError>;
 
     /// Remembers the failures of a subject in place of what was known.

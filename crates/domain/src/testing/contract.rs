@@ -64,6 +64,7 @@ macro_rules! store_contract {
             concurrency::a_username_claimed_at_once_goes_to_one,
             concurrency::an_address_claimed_at_once_goes_to_one,
             concurrency::a_path_claimed_at_once_goes_to_one,
+            concurrency::no_failed_sign_in_is_lost,
             users::a_new_account_is_active_and_has_every_field,
             users::a_new_account_may_leave_much_unsaid,
             users::unknown_ids_and_names_find_nobody,

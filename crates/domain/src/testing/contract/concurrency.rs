@@ -5,7 +5,8 @@ use crate::id::UserId;
 use crate::namespace::NamespacePath;
 use crate::paging::Page;
 use crate::ports::store::{Store, StoreError, Tx};
-use crate::testing::builders::{a_user, an_address};
+use crate::sign_in::Failures;
+use crate::testing::builders::{a_moment, a_user, an_address};
 use crate::user::{ProjectsLimit, User, UserFilter};
 use std::sync::{Barrier, mpsc};
 use std::thread;
@@ -160,4 +161,22 @@ pub fn a_path_claimed_at_once_goes_to_one(store: &dyn Store) {
         })
         .collect();
     assert_one_wins(store, "path", &attempts);
+}
+
+/// [`SignInFailures::find`](crate::sign_in::port::SignInFailures::find) in transactions that write.
+pub fn no_failed_sign_in_is_lost(store: &dyn Store) {
+    let start = Barrier::new(2 * THREADS);
+    thread::scope(|scope| {
+        for _ in 0..2 * THREADS {
+            scope.spawn(|| {
+                start.wait();
+                write(store, |tx| {
+                    let known = tx.sign_in_failures().find("user:1")?;
+                    tx.sign_in_failures().put("user:1", Failures::after(known, a_moment()))
+                });
+            });
+        }
+    });
+    let known = read(store, |tx| tx.sign_in_failures().find("user:1"));
+    assert_eq!(known.map(|failures| failures.count), Some(2 * THREADS as u32));
 }

@@ -1,0 +1,83 @@
+//! Reading the activity feeds.
+
+#[macro_use]
+mod support;
+
+use hexforge_application::error::{Error, Thing};
+use hexforge_application::event;
+use hexforge_application::view::event::EventView;
+use hexforge_domain::id::UserId;
+use hexforge_domain::paging::Page;
+use hexforge_domain::policy::Actor;
+use hexforge_domain::testing::builders::{a_user, an_event};
+use hexforge_domain::user::UserState;
+use support::{FIRST_PAGE, World, actor};
+
+#[test]
+fn a_feed_shows_what_its_user_did_newest_first_with_the_user() {
+    let world = World::new();
+    let ada = world.user(a_user("ada"));
+    let bob = world.user(a_user("bob"));
+    let [first, _, last] =
+        [&ada, &bob, &ada].map(|user| world.write(|tx| tx.events().insert(an_event(user.id))));
+    for reader in [actor(&bob), actor(&ada), world.admin()] {
+        let feed = event::of_user(&world.app, reader, ada.id, FIRST_PAGE).expect("every user may");
+        let view = |event: &_| EventView { event: Clone::clone(event), author: ada.clone() };
+        assert_eq!(feed.items, [view(&last), view(&first)]);
+        assert_eq!(feed.total, 2);
+    }
+}
+
+#[test]
+fn a_feed_comes_in_pages() {
+    let world = World::new();
+    let ada = world.user(a_user("ada"));
+    let first = world.write(|tx| {
+        let first = tx.events().insert(an_event(ada.id))?;
+        for _ in 0..2 {
+            tx.events().insert(an_event(ada.id))?;
+        }
+        Ok(first)
+    });
+    let second = Page::Numbered { number: 2, size: 2 };
+    let feed = event::of_user(&world.app, actor(&ada), ada.id, second).expect("every user may");
+    assert_eq!(feed.items, [EventView { event: first, author: ada }]);
+    assert_eq!(feed.total, 3);
+}
+
+#[test]
+fn who_did_nothing_has_an_empty_feed() {
+    let world = World::new();
+    let ada = world.user(a_user("ada"));
+    let feed = event::of_user(&world.app, actor(&ada), ada.id, FIRST_PAGE).expect("may");
+    assert_eq!((feed.items, feed.total), (vec![], 0));
+}
+
+#[test]
+fn the_feed_of_a_blocked_user_stays() {
+    let world = World::new();
+    let ada = world.user(a_user("ada"));
+    world.write(|tx| tx.events().insert(an_event(ada.id)));
+    world.in_state(&ada, UserState::Blocked);
+    let reader = world.admin();
+    let feed = event::of_user(&world.app, reader, ada.id, FIRST_PAGE).expect("every user may");
+    assert_eq!(feed.total, 1);
+}
+
+#[test]
+fn nobody_has_no_feed() {
+    let world = World::new();
+    let ada = actor(&world.user(a_user("ada")));
+    let error = world.refusal(|app| event::of_user(app, ada, UserId(9999), FIRST_PAGE));
+    assert_error!(error, Error::NotFound(Thing::User));
+}
+
+#[test]
+fn an_anonymous_caller_reads_no_feed() {
+    let world = World::new();
+    let ada = world.user(a_user("ada"));
+    for id in [ada.id, UserId(9999)] {
+        let error = world.refusal(|app| event::of_user(app, Actor::Anonymous, id, FIRST_PAGE));
+        assert_error!(error, Error::Unauthenticated);
+    }
+}

@@ -1,0 +1,146 @@
+//! The application on fakes, with handles to what tests set and look at.
+
+#![allow(dead_code, unused_macros, reason = "every test file uses a part of this one")]
+
+mod stored;
+
+pub use stored::Stored;
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use hexforge_application::app::{App, Settings};
+use hexforge_application::error::Error;
+use hexforge_domain::field_errors::FieldErrors;
+use hexforge_domain::outbox::SystemEvent;
+use hexforge_domain::paging::Page;
+use hexforge_domain::policy::Actor;
+use hexforge_domain::ports::passwords::Passwords;
+use hexforge_domain::ports::store::{StoreError, Tx};
+use hexforge_domain::testing::builders::{UserBuilder, a_user};
+use hexforge_domain::testing::fakes::{
+    FakeClock, FakePasswords, FakePublicKeys, FakeSecrets, FakeStore,
+};
+use hexforge_domain::token::{NewToken, Token};
+use hexforge_domain::user::{ProjectsLimit, User, UserState};
+
+/// The first page, with room for all that a test makes.
+pub const FIRST_PAGE: Page = Page::Numbered { number: 1, size: 20 };
+
+/// An empty hexforge on fakes.
+pub struct World {
+    /// What use cases are called with.
+    pub app: App,
+    /// The clock of the application.
+    pub clock: FakeClock,
+}
+
+impl World {
+    pub fn new() -> Self {
+        let clock = FakeClock::default();
+        let app = App {
+            store: Arc::new(FakeStore::default()),
+            clock: Arc::new(clock.clone()),
+            secrets: Arc::new(FakeSecrets::default()),
+            passwords: Arc::new(FakePasswords),
+            public_keys: Arc::new(FakePublicKeys),
+            settings: Settings { default_projects_limit: ProjectsLimit(100) },
+        };
+        Self { app, clock }
+    }
+
+    /// The same application with another way to check passwords.
+    pub fn app_with_passwords(&self, passwords: impl Passwords + 'static) -> App {
+        App { passwords: Arc::new(passwords), ..self.app.clone() }
+    }
+
+    /// Stores an account with its namespace, without any news of it.
+    pub fn user(&self, builder: UserBuilder) -> User {
+        builder.stored_in(&*self.app.store)
+    }
+
+    /// Stores the administrator `boss`.
+    pub fn admin(&self) -> Actor {
+        actor(&self.user(a_user("boss").admin()))
+    }
+
+    /// Changes an account behind the back of the use cases.
+    pub fn edit(&self, user: &User, change: impl FnOnce(&mut User)) -> User {
+        let mut user = user.clone();
+        change(&mut user);
+        self.write(|tx| tx.users().update(&user));
+        user
+    }
+
+    /// Puts an account into a state.
+    pub fn in_state(&self, user: &User, state: UserState) -> User {
+        self.edit(user, |user| user.state = state)
+    }
+
+    /// Stores a token.
+    pub fn token(&self, new: NewToken) -> Token {
+        self.write(|tx| tx.tokens().insert(new))
+    }
+
+    /// The account as it is now.
+    pub fn reload(&self, user: &User) -> User {
+        self.read(|tx| tx.users().find(user.id)).expect("the account is still there")
+    }
+
+    /// Everything that is stored.
+    pub fn stored(&self) -> Stored {
+        self.read(Stored::load)
+    }
+
+    /// The news that wait to be sent, oldest first.
+    pub fn news(&self) -> Vec<SystemEvent> {
+        let entries = self.read(|tx| tx.outbox().oldest(u32::MAX));
+        entries.into_iter().map(|entry| entry.event).collect()
+    }
+
+    /// Runs a use case that has to fail and to leave everything stored as it was.
+    pub fn refusal<T: Debug>(&self, run: impl FnOnce(&App) -> Result<T, Error>) -> Error {
+        let before = self.stored();
+        let error = run(&self.app).expect_err("the use case has to fail");
+        assert_eq!(self.stored(), before, "changed although it failed: {error}");
+        error
+    }
+
+    pub fn read<T>(&self, work: impl FnOnce(&mut dyn Tx) -> Result<T, StoreError>) -> T {
+        self.app.store.read(work).expect("the fake reads what exists")
+    }
+
+    pub fn write<T>(&self, work: impl FnOnce(&mut dyn Tx) -> Result<T, StoreError>) -> T {
+        self.app.store.write(work).expect("tests store what can be stored")
+    }
+}
+
+/// The user as the caller of a use case.
+pub fn actor(user: &User) -> Actor {
+    Actor::of(user.id, &user.privileges)
+}
+
+/// The fields that a use case found wrong.
+pub fn invalid(error: Error) -> FieldErrors {
+    match error {
+        Error::Invalid(fields) => fields,
+        other => panic!("not about fields: {other:?}"),
+    }
+}
+
+/// Several fields with one message each, in the order in which they are found.
+pub fn wrong<const N: usize>(fields: [(&str, &str); N]) -> FieldErrors {
+    let mut errors = FieldErrors::default();
+    for (field, message) in fields {
+        errors.add(field, message);
+    }
+    errors
+}
+
+/// Checks which error a use case ended in.
+macro_rules! assert_error {
+    ($error:expr, $expected:pat) => {{
+        let error = $error;
+        assert!(matches!(error, $expected), "{error:?}");
+    }};
+}

@@ -1,0 +1,57 @@
+//! Everything that is stored, in a form that can be compared.
+
+use hexforge_domain::event::Event;
+use hexforge_domain::namespace::Namespace;
+use hexforge_domain::outbox::OutboxEntry;
+use hexforge_domain::paging::Page;
+use hexforge_domain::ports::store::{StoreError, Tx};
+use hexforge_domain::token::Token;
+use hexforge_domain::user::{Email, Identity, PasswordHash, SshKey, User, UserFilter};
+
+/// All accounts with what hangs on them, and all news.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Stored {
+    pub accounts: Vec<Account>,
+    pub outbox: Vec<OutboxEntry>,
+}
+
+/// One account with what hangs on it.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Account {
+    pub user: User,
+    pub password: Option<PasswordHash>,
+    pub namespace: Option<Namespace>,
+    pub identities: Vec<Identity>,
+    pub keys: Vec<SshKey>,
+    pub emails: Vec<Email>,
+    pub tokens: Vec<Token>,
+    pub events: Vec<Event>,
+}
+
+impl Stored {
+    pub fn load(tx: &mut dyn Tx) -> Result<Self, StoreError> {
+        let users = tx.users().list(&UserFilter::default(), Page::Whole)?.items;
+        let accounts = users.into_iter().map(|user| Account::load(tx, user));
+        Ok(Self {
+            accounts: accounts.collect::<Result<_, _>>()?,
+            outbox: tx.outbox().oldest(u32::MAX)?,
+        })
+    }
+}
+
+impl Account {
+    fn load(tx: &mut dyn Tx, user: User) -> Result<Self, StoreError> {
+        let id = user.id;
+        let identities = tx.identities().of(&[id])?;
+        Ok(Self {
+            password: tx.users().find_by_login(user.email.as_str())?.map(|(_, hash)| hash),
+            namespace: tx.namespaces().find_by_path(user.username.path())?,
+            identities: identities.into_iter().map(|(_, identity)| identity).collect(),
+            keys: tx.keys().list(id, Page::Whole)?.items,
+            emails: tx.emails().list(id, Page::Whole)?.items,
+            tokens: tx.tokens().list(id, Page::Whole)?.items,
+            events: tx.events().authored_by(id, Page::Whole)?.items,
+            user,
+        })
+    }
+}

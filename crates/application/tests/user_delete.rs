@@ -1,0 +1,121 @@
+//! Removing accounts.
+
+#[macro_use]
+mod support;
+
+use chrono::TimeDelta;
+use hexforge_application::error::Error;
+use hexforge_application::user;
+use hexforge_application::view::user::FullUser;
+use hexforge_domain::id::UserId;
+use hexforge_domain::outbox::{KeyFacts, SystemEvent, UserFacts};
+use hexforge_domain::policy::Actor;
+use hexforge_domain::testing::builders::{
+    a_key, a_moment, a_text, a_token, a_user, an_address, an_event,
+};
+use hexforge_domain::user::{Identity, User};
+use support::{World, actor};
+
+fn directory(extern_uid: &str) -> Identity {
+    Identity { provider: a_text("directory"), extern_uid: Some(a_text(extern_uid)) }
+}
+
+/// Stores a user with one of everything that hangs on users.
+fn with_belongings(world: &World, name: &str, number: u32) -> User {
+    let user = world.user(a_user(name));
+    world.write(|tx| {
+        tx.identities().put(user.id, &directory(name))?;
+        tx.keys().insert(user.id, a_key(number), a_moment())?;
+        tx.emails().insert(user.id, &an_address(&format!("{name}@work.example.com")))?;
+        tx.tokens().insert(a_token(user.id, name))?;
+        tx.events().insert(an_event(user.id))
+    });
+    user
+}
+
+#[test]
+fn a_removed_account_is_answered_as_it_was() {
+    let world = World::new();
+    let admin = world.admin();
+    let ada = with_belongings(&world, "ada", 1);
+    let removed = user::delete(&world.app, admin, ada.id).expect("an administrator may");
+    assert_eq!(removed, Some(FullUser { user: ada, identities: vec![directory("ada")] }));
+}
+
+#[test]
+fn an_account_goes_with_all_that_hangs_on_it_and_nothing_else() {
+    let world = World::new();
+    let admin = world.admin();
+    with_belongings(&world, "bob", 2);
+    let before = world.stored();
+    let ada = with_belongings(&world, "ada", 1);
+    user::delete(&world.app, admin, ada.id).expect("an administrator may");
+    assert_eq!(world.stored().accounts, before.accounts);
+    // Everything that can be had only once can be had again.
+    with_belongings(&world, "ada", 1);
+}
+
+#[test]
+fn the_news_of_the_keys_comes_before_that_of_the_account() {
+    let world = World::new();
+    let admin = world.admin();
+    let ada = world.user(a_user("ada"));
+    let (old, new) = world.write(|tx| {
+        let old = tx.keys().insert(ada.id, a_key(1), a_moment())?;
+        Ok((old, tx.keys().insert(ada.id, a_key(2), a_moment())?))
+    });
+    world.clock.advance(TimeDelta::hours(1));
+    user::delete(&world.app, admin, ada.id).expect("an administrator may");
+    let expected = [
+        SystemEvent::KeyDestroyed(KeyFacts::new(&new, &ada)),
+        SystemEvent::KeyDestroyed(KeyFacts::new(&old, &ada)),
+        SystemEvent::UserDestroyed(UserFacts::from(&ada)),
+    ];
+    assert_eq!(world.news(), expected);
+    let mut moments = world.stored().outbox.into_iter().map(|entry| entry.at);
+    assert!(moments.all(|at| at == a_moment() + TimeDelta::hours(1)));
+}
+
+#[test]
+fn removing_nobody_is_a_success_that_does_nothing() {
+    let world = World::new();
+    let admin = world.admin();
+    let before = world.stored();
+    for id in [0, 9999, i64::MAX] {
+        let removed = user::delete(&world.app, admin, UserId(id));
+        assert_eq!(removed.expect("there is nothing to refuse"), None);
+    }
+    assert_eq!(world.stored(), before);
+}
+
+#[test]
+fn an_account_is_removed_once() {
+    let world = World::new();
+    let admin = world.admin();
+    let ada = world.user(a_user("ada"));
+    let remove = || user::delete(&world.app, admin, ada.id).expect("an administrator may");
+    assert!(remove().is_some());
+    assert!(remove().is_none());
+    assert_eq!(world.news(), [SystemEvent::UserDestroyed(UserFacts::from(&ada))]);
+}
+
+#[test]
+fn an_administrator_may_remove_itself() {
+    let world = World::new();
+    let admin = world.admin();
+    let own = admin.user().expect("a user");
+    assert!(user::delete(&world.app, admin, own).expect("nothing forbids it").is_some());
+    assert_eq!(world.stored().accounts, []);
+}
+
+#[test]
+fn only_administrators_remove_accounts_even_their_own() {
+    let world = World::new();
+    let ada = world.user(a_user("ada"));
+    for id in [ada.id, UserId(9999)] {
+        let error = world.refusal(|app| user::delete(app, actor(&ada), id));
+        assert_error!(error, Error::Forbidden(None));
+        let error = world.refusal(|app| user::delete(app, Actor::Anonymous, id));
+        assert_error!(error, Error::Unauthenticated);
+    }
+}

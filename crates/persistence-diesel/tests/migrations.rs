@@ -1,0 +1,129 @@
+//! The schema's history: up, down and up again on both databases.
+
+mod support;
+
+use std::sync::Barrier;
+use std::thread;
+
+use diesel::prelude::*;
+use diesel::sql_types::Text;
+use hexforge_domain::ports::store::Store;
+use hexforge_domain::testing::builders::{a_key, a_moment, a_user};
+use hexforge_persistence_diesel::connection::DbConn;
+use hexforge_persistence_diesel::testing::TestDatabase;
+use hexforge_persistence_diesel::{DieselStore, Options, migrations, store};
+use support::{connect, databases};
+
+#[derive(QueryableByName)]
+struct Named {
+    #[diesel(sql_type = Text)]
+    name: String,
+}
+
+/// Everything that migrations leave in a database, but diesel's own table of what it ran.
+fn objects(conn: &mut DbConn) -> Vec<String> {
+    let query = match conn {
+        DbConn::Sqlite(_) => {
+            "SELECT name FROM sqlite_master WHERE name NOT LIKE 'sqlite_%' \
+             AND tbl_name <> '__diesel_schema_migrations' ORDER BY name"
+        }
+        DbConn::Postgres(_) => {
+            "SELECT relname::text AS name FROM pg_class \
+             WHERE relnamespace = current_schema()::regnamespace \
+             AND relname NOT LIKE '\\_\\_diesel%' ORDER BY relname"
+        }
+    };
+    let found: Vec<Named> = match conn {
+        DbConn::Sqlite(conn) => diesel::sql_query(query).load(conn),
+        DbConn::Postgres(conn) => diesel::sql_query(query).load(conn),
+    }
+    .expect("every database can list what is in it");
+    found.into_iter().map(|object| object.name).collect()
+}
+
+#[test]
+fn both_databases_have_the_same_history() {
+    let (sqlite, postgres) = migrations::names().expect("the migrations are compiled in");
+    assert_eq!(sqlite, postgres);
+    assert!(!sqlite.is_empty());
+    assert!(sqlite.is_sorted(), "applied in the order of their stamps: {sqlite:?}");
+}
+
+#[test]
+fn everything_is_pending_before_the_first_run_and_nothing_after_it() {
+    let (names, _) = migrations::names().expect("the migrations are compiled in");
+    for database in databases() {
+        let mut conn = connect(&database.url);
+        let pending = |conn: &mut DbConn| migrations::pending(conn).expect("a readable history");
+        assert_eq!(pending(&mut conn), names);
+        assert_eq!(migrations::run(&mut conn).expect("an empty database").len(), names.len());
+        assert!(pending(&mut conn).is_empty());
+        assert!(store::pending_migrations(&database.url).expect("reachable").is_empty());
+        assert!(migrations::run(&mut conn).expect("nothing to do").is_empty());
+    }
+}
+
+#[test]
+fn the_history_can_be_taken_back_and_applied_again() {
+    for database in databases() {
+        let mut conn = connect(&database.url);
+        migrations::run(&mut conn).expect("an empty database can be migrated");
+        let first = objects(&mut conn);
+        assert!(first.iter().any(|name| name == "users"), "{first:?}");
+        // With rows in the tables, because those of others may hang on them.
+        fill(&database);
+        migrations::revert_all(&mut conn).expect("every migration can be taken back");
+        assert_eq!(objects(&mut conn), Vec::<String>::new(), "nothing is left");
+        migrations::run(&mut conn).expect("an emptied database can be migrated");
+        assert_eq!(objects(&mut conn), first);
+        fill(&database);
+    }
+}
+
+/// Stores something through the schema, which has to be empty and complete for it.
+fn fill(database: &TestDatabase) {
+    let store = database.open(Options::default());
+    let store: &dyn Store = &store;
+    let ada = a_user("ada").stored_in(store);
+    store.write(|tx| tx.keys().insert(ada.id, a_key(1), a_moment())).expect("a key of hers");
+}
+
+#[test]
+fn a_store_without_its_schema_is_not_ready() {
+    for database in databases() {
+        let store = database.open(Options::default());
+        store.ready().expect("just migrated");
+        migrations::revert_all(&mut connect(&database.url)).expect("it can be taken back");
+        assert!(store.ready().is_err());
+    }
+}
+
+#[test]
+fn several_processes_may_open_an_empty_sqlite_at_once() {
+    for _ in 0..10 {
+        open_at_once(&TestDatabase::sqlite());
+    }
+}
+
+#[test]
+fn several_processes_may_open_an_empty_postgres_at_once() {
+    if let Some(database) = TestDatabase::postgres() {
+        open_at_once(&database);
+    }
+}
+
+fn open_at_once(database: &TestDatabase) {
+    const PROCESSES: usize = 4;
+    let start = Barrier::new(PROCESSES);
+    let open = || {
+        start.wait();
+        DieselStore::open(&database.url, Options::default()).map(|store| store.ready())
+    };
+    thread::scope(|scope| {
+        let opening: Vec<_> = (0..PROCESSES).map(|_| scope.spawn(open)).collect();
+        for thread in opening {
+            let ready = thread.join().expect("no thread panics").expect("every store opens");
+            ready.expect("and finds the whole schema");
+        }
+    });
+}

@@ -1,0 +1,123 @@
+//! `schema.rs` says what is in both databases: the same tables, columns, types and nulls.
+
+mod support;
+
+use std::collections::BTreeMap;
+
+use diesel::prelude::*;
+use diesel::sql_types::{Bool, Text};
+use hexforge_persistence_diesel::connection::DbConn;
+use hexforge_persistence_diesel::migrations;
+use hexforge_persistence_diesel::testing::TestDatabase;
+use support::connect;
+
+/// Types and nulls by table and column.
+type Columns = BTreeMap<(String, String), (String, Nulls)>;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Nulls {
+    Allowed,
+    Refused,
+}
+
+/// What `schema.rs` says, read from its text, so that no table can be forgotten here.
+fn declared() -> Columns {
+    let mut columns = Columns::new();
+    let mut table = "";
+    for line in include_str!("../src/schema.rs").lines().map(str::trim) {
+        if let Some((name, _)) = line.strip_suffix(") {").and_then(|line| line.split_once(" (")) {
+            table = name;
+        } else if let Some((column, kind)) = line.split_once(" -> ")
+            && let Some(kind) = kind.strip_suffix(',')
+        {
+            let nullable = kind.strip_prefix("Nullable<").and_then(|kind| kind.strip_suffix('>'));
+            let nulls = if nullable.is_some() { Nulls::Allowed } else { Nulls::Refused };
+            let kind = nullable.unwrap_or(kind).to_owned();
+            columns.insert((table.to_owned(), column.to_owned()), (kind, nulls));
+        }
+    }
+    columns
+}
+
+#[derive(QueryableByName)]
+struct Column {
+    #[diesel(sql_type = Text)]
+    table_name: String,
+    #[diesel(sql_type = Text)]
+    column_name: String,
+    #[diesel(sql_type = Text)]
+    kind: String,
+    #[diesel(sql_type = Bool)]
+    nullable: bool,
+}
+
+/// What a migrated database has, in the words of `schema.rs`.
+fn found(database: &TestDatabase) -> Columns {
+    let mut conn = connect(&database.url);
+    migrations::run(&mut conn).expect("an empty database can be migrated");
+    let columns: Vec<Column> = match &mut conn {
+        // The full-text index is made of tables of its own, which no query of diesel's reads.
+        DbConn::Sqlite(conn) => diesel::sql_query(
+            "SELECT tables.name AS table_name, columns.name AS column_name, \
+                 CASE WHEN columns.pk > 0 AND columns.type = 'INTEGER' THEN 'BIGINT' \
+                      ELSE columns.type END AS kind, \
+                 columns.\"notnull\" = 0 AS nullable \
+             FROM sqlite_master AS tables JOIN pragma_table_info(tables.name) AS columns \
+             WHERE tables.type IN ('table', 'view') AND tables.name NOT LIKE 'sqlite_%' \
+                 AND tables.name NOT LIKE 'users_search%' \
+                 AND tables.name <> '__diesel_schema_migrations'",
+        )
+        .load(conn),
+        DbConn::Postgres(conn) => diesel::sql_query(
+            "SELECT table_name::text, column_name::text, upper(data_type::text) AS kind, \
+                 is_nullable = 'YES' AS nullable \
+             FROM information_schema.columns \
+             WHERE table_schema = current_schema() \
+                 AND table_name <> '__diesel_schema_migrations'",
+        )
+        .load(conn),
+    }
+    .expect("every database can describe itself");
+    let described = columns.into_iter().map(|column| {
+        let nulls = if column.nullable { Nulls::Allowed } else { Nulls::Refused };
+        ((column.table_name, column.column_name), (in_rust(&column.kind), nulls))
+    });
+    described.collect()
+}
+
+/// How `schema.rs` calls a type of either database.
+fn in_rust(kind: &str) -> String {
+    match kind {
+        "BIGINT" => "BigInt",
+        "INTEGER" => "Integer",
+        "TEXT" => "Text",
+        "BOOLEAN" => "Bool",
+        "TIMESTAMP" | "TIMESTAMP WITHOUT TIME ZONE" => "Timestamp",
+        "BLOB" | "BYTEA" => "Binary",
+        other => other,
+    }
+    .to_owned()
+}
+
+#[test]
+fn the_text_of_the_schema_is_understood() {
+    let declared = declared();
+    let column = |table: &str, column: &str| declared.get(&(table.to_owned(), column.to_owned()));
+    assert_eq!(column("users", "id"), Some(&("BigInt".to_owned(), Nulls::Refused)));
+    assert_eq!(column("users", "bio"), Some(&("Text".to_owned(), Nulls::Allowed)));
+    assert_eq!(column("tokens", "hash"), Some(&("Binary".to_owned(), Nulls::Refused)));
+    let arrows = include_str!("../src/schema.rs").matches(" -> ").count();
+    let joins = include_str!("../src/schema.rs").matches("joinable!").count();
+    assert_eq!(declared.len(), arrows - joins);
+}
+
+#[test]
+fn sqlite_has_what_the_schema_says_and_nothing_else() {
+    assert_eq!(found(&TestDatabase::sqlite()), declared());
+}
+
+#[test]
+fn postgres_has_what_the_schema_says_and_nothing_else() {
+    let Some(database) = TestDatabase::postgres() else { return };
+    assert_eq!(found(&database), declared());
+}

@@ -1,0 +1,29 @@
+//! Raw connections beside the store.
+
+#![allow(dead_code, reason = "every test file uses a part of this one")]
+
+use diesel::connection::SimpleConnection;
+use diesel::{Connection, PgConnection, SqliteConnection};
+use hexforge_persistence_diesel::DatabaseUrl;
+use hexforge_persistence_diesel::connection::DbConn;
+use hexforge_persistence_diesel::testing::TestDatabase;
+
+/// An empty database of each kind; of SQLite alone where there is no PostgreSQL.
+pub fn databases() -> Vec<TestDatabase> {
+    [Some(TestDatabase::sqlite()), TestDatabase::postgres()].into_iter().flatten().collect()
+}
+
+/// A connection of the test's own.
+pub fn connect(url: &DatabaseUrl) -> DbConn {
+    match url {
+        DatabaseUrl::Sqlite(path) => {
+            let path = path.to_str().expect("tests have paths in UTF-8");
+            let mut conn = SqliteConnection::establish(path).expect("the folder exists");
+            conn.batch_execute("PRAGMA foreign_keys = ON").expect("a known setting");
+            DbConn::Sqlite(conn)
+        }
+        DatabaseUrl::Postgres(url) => {
+            DbConn::Postgres(PgConnection::establish(url).expect("the database was just made"))
+        }
+    }
+}
