@@ -1,5 +1,4 @@
 //! Measuring a running server.
 
 pub mod load;
-pub mod program;
 pub mod seed;

@@ -78,6 +78,23 @@ impl Request {
 
     /// Sends the request on a connection of its own and reads the answer.
     pub fn send(self) -> Response {
+        let address = self.address;
+        let bytes = self.into_bytes();
+        Response::parse(&exchange(address, &bytes))
+    }
+
+    /// Sends the request to a server that may die meanwhile: `None` unless it answered in full.
+    pub fn try_send(self) -> Option<Response> {
+        let address = self.address;
+        let bytes = self.into_bytes();
+        let stream = TcpStream::connect(address).ok()?;
+        let answer = exchange_on(stream, &bytes);
+        let response = Response::try_parse(&answer)?;
+        let length: usize = response.header("content-length")?.parse().ok()?;
+        (response.body.len() == length).then_some(response)
+    }
+
+    fn into_bytes(self) -> Vec<u8> {
         let mut head = format!("{} {} HTTP/1.1\r\n", self.method, self.target);
         if !self.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
             head.push_str(&format!("Host: {}\r\n", self.address));
@@ -92,13 +109,16 @@ impl Request {
         head.push_str("\r\n");
         let mut bytes = head.into_bytes();
         bytes.extend(self.body.unwrap_or_default());
-        Response::parse(&exchange(self.address, &bytes))
+        bytes
     }
 }
 
 /// Sends bytes and reads what comes back until the server closes.
 pub fn exchange(address: SocketAddr, bytes: &[u8]) -> Vec<u8> {
-    let mut stream = TcpStream::connect(address).expect("the server listens");
+    exchange_on(TcpStream::connect(address).expect("the server listens"), bytes)
+}
+
+fn exchange_on(mut stream: TcpStream, bytes: &[u8]) -> Vec<u8> {
     stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a time-out can be set");
     // The server may answer and close before it has read everything, which is no failure here.
     let _ = stream.write_all(bytes);
@@ -142,18 +162,20 @@ pub struct Response {
 impl Response {
     /// Reads an answer that came without chunks.
     pub fn parse(bytes: &[u8]) -> Self {
-        let split = bytes
-            .windows(4)
-            .position(|window| window == b"\r\n\r\n")
-            .unwrap_or_else(|| panic!("no HTTP answer: {:?}", String::from_utf8_lossy(bytes)));
+        Self::try_parse(bytes)
+            .unwrap_or_else(|| panic!("no HTTP answer: {:?}", String::from_utf8_lossy(bytes)))
+    }
+
+    fn try_parse(bytes: &[u8]) -> Option<Self> {
+        let split = bytes.windows(4).position(|window| window == b"\r\n\r\n")?;
         let head = String::from_utf8_lossy(&bytes[..split]).into_owned();
         let mut lines = head.split("\r\n");
-        let status = lines.next().and_then(|line| line.split(' ').nth(1)?.parse().ok());
+        let status = lines.next().and_then(|line| line.split(' ').nth(1)?.parse().ok())?;
         let headers = lines
             .filter_map(|line| line.split_once(':'))
             .map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()))
             .collect();
-        Self { status: status.expect("a status line"), headers, body: bytes[split + 4..].to_vec() }
+        Some(Self { status, headers, body: bytes[split + 4..].to_vec() })
     }
 
     /// The value of a header.

@@ -4,6 +4,7 @@
 pub mod bench;
 pub mod client;
 pub mod forge;
+pub mod program;
 pub mod ssh_keys;
 
 pub use client::{Request, Response};

@@ -68,6 +68,17 @@ impl Params {
         self.scalar(name).ok().flatten().filter(|text| !text.trim().is_empty())
     }
 
+    /// A parameter as a text whatever it is, for what must not be passed over; blank counts as not
+    /// given.
+    pub(crate) fn any_text(&self, name: &str) -> Option<String> {
+        let text = match self.values.get(name)? {
+            Value::Null => return None,
+            Value::String(text) => text.replace('\0', "\u{fffd}"),
+            other => other.to_string(),
+        };
+        Some(text).filter(|text| !text.trim().is_empty())
+    }
+
     /// For calls that declare their parameters.
     pub fn declared(&self) -> Declared<'_> {
         Declared::new(self)

@@ -2,9 +2,12 @@
 
 use std::fmt;
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use diesel::connection::SimpleConnection;
-use diesel::{Connection, ConnectionError, ConnectionResult, PgConnection, SqliteConnection};
+use diesel::{
+    Connection, ConnectionError, ConnectionResult, PgConnection, QueryResult, SqliteConnection,
+};
 
 /// A connection to whichever database was chosen.
 #[derive(diesel::MultiConnection)]
@@ -54,7 +57,7 @@ impl DatabaseUrl {
                     ConnectionError::BadConnection("the path of the database is not UTF-8".into())
                 })?;
                 let mut conn = SqliteConnection::establish(path)?;
-                conn.batch_execute(sqlite_settings(role))
+                set_up_sqlite(&mut conn, role)
                     .map_err(ConnectionError::CouldntSetupConfiguration)?;
                 Ok(DbConn::Sqlite(conn))
             }
@@ -98,14 +101,29 @@ pub(crate) enum Role {
 }
 
 /// WAL lets readers go on while one writes; FULL makes an acknowledged commit survive power loss.
-fn sqlite_settings(role: Role) -> &'static str {
+fn set_up_sqlite(conn: &mut SqliteConnection, role: Role) -> QueryResult<()> {
+    conn.batch_execute("PRAGMA busy_timeout = 5000; PRAGMA foreign_keys = ON;")?;
     match role {
-        Role::Reader => {
-            "PRAGMA busy_timeout = 5000; PRAGMA foreign_keys = ON; PRAGMA query_only = ON;"
-        }
+        Role::Reader => conn.batch_execute("PRAGMA query_only = ON;"),
         Role::Writer => {
-            "PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
-             PRAGMA foreign_keys = ON;"
+            enter_wal(conn)?;
+            conn.batch_execute("PRAGMA synchronous = FULL;")
+        }
+    }
+}
+
+/// Switches an empty database to WAL, which it then stays in. The busy time-out does not cover this
+/// statement, so when several processes make the database at once, each tries until it is its turn.
+fn enter_wal(conn: &mut SqliteConnection) -> QueryResult<()> {
+    let deadline = Instant::now() + Duration::from_secs(5);
+    loop {
+        match conn.batch_execute("PRAGMA journal_mode = WAL;") {
+            Err(diesel::result::Error::DatabaseError(_, info))
+                if info.message().contains("locked") && Instant::now() < deadline =>
+            {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            outcome => return outcome,
         }
     }
 }

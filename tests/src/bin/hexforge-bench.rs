@@ -10,8 +10,8 @@ use clap::Parser;
 use hexforge_persistence_diesel::Options;
 use hexforge_persistence_diesel::testing::TestDatabase;
 use hexforge_tests::bench::load::{Call, Cost, measure};
-use hexforge_tests::bench::program::{Program, ROOT};
 use hexforge_tests::bench::seed;
+use hexforge_tests::program::{Program, ROOT};
 
 /// Measures hexforge.
 #[derive(Parser)]

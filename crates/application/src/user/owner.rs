@@ -20,7 +20,9 @@ pub enum Owner {
 
 impl Owner {
     /// Whose account it is, if the actor may use it.
-    pub(super) fn authorize(self, actor: Actor) -> Result<UserId, Error> {
+    /// # Errors
+    /// Nobody, or no administrator where one is needed.
+    pub fn authorize(self, actor: Actor) -> Result<UserId, Error> {
         match self {
             Owner::Actor => access::own_account(actor),
             Owner::User(id) => access::accounts(actor, AccountAbility::Manage).map(|()| id),

@@ -38,9 +38,6 @@ pub struct NewSshKey {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Fingerprint(pub String);
 
-/// The longest key text that is taken.
-const MAX_KEY: usize = 5000;
-
 impl NewSshKey {
     /// Checks title and key, naming everything that is wrong.
     pub fn parse(
@@ -51,15 +48,14 @@ impl NewSshKey {
         let mut errors = FieldErrors::default();
         let title = errors.check("title", ShortText::parse(title));
         let key = key.trim();
-        errors.check("key", within(key, MAX_KEY));
+        errors.check("key", within(key, 5000));
         if !(key.starts_with("ssh-") || key.starts_with("ecdsa-")) || key.contains(['\r', '\n']) {
             errors.add("key", "is invalid");
         }
         if key.contains(['\r', '\n']) {
             errors.add("key", "should be a single line");
         }
-        // Reading a key costs by its length, so one that is too long is not read.
-        let fingerprint = if key.len() <= MAX_KEY { public_keys.fingerprint(key) } else { None };
+        let fingerprint = public_keys.fingerprint(key);
         if fingerprint.is_none() {
             errors.add("fingerprint", "cannot be generated");
         }

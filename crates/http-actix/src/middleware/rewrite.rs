@@ -6,17 +6,21 @@ use actix_web::Error;
 use actix_web::body::MessageBody;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::Method;
+use actix_web::http::header::{ACCESS_CONTROL_REQUEST_METHOD, ORIGIN};
 use actix_web::http::uri::{PathAndQuery, Uri};
 use actix_web::middleware::Next;
 
 /// HEAD is routed as GET (the connection leaves the body out), and slashes that are doubled or at the
-/// end of the path count as one or none.
+/// end of the path count as one or none. Without an origin there is nothing to ask for in advance.
 pub async fn rewrite(
     mut request: ServiceRequest,
     next: Next<impl MessageBody>,
 ) -> Result<ServiceResponse<impl MessageBody>, Error> {
     if request.method() == Method::HEAD {
         request.head_mut().method = Method::GET;
+    }
+    if request.method() == Method::OPTIONS && !request.headers().contains_key(ORIGIN) {
+        request.headers_mut().remove(ACCESS_CONTROL_REQUEST_METHOD);
     }
     if let Cow::Owned(path) = single_slashes(request.uri().path())
         && let Some(uri) = with_path(request.uri(), &path)

@@ -1,9 +1,11 @@
 //! Bodies of requests.
 
 use std::collections::HashMap;
+use std::pin::Pin;
 
-use actix_multipart::Multipart;
+use actix_multipart::{Multipart, MultipartError};
 use actix_web::dev::Payload;
+use actix_web::error::PayloadError;
 use actix_web::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use actix_web::http::{Method, StatusCode};
 use actix_web::web::{Bytes, BytesMut};
@@ -91,9 +93,24 @@ async fn read_multipart(
     max: usize,
     values: &mut HashMap<String, Value>,
 ) -> ApiResult<()> {
-    let broken = |_| ApiError::bad_request("the body is not valid multipart/form-data");
-    let mut parts = Multipart::new(request.headers(), payload);
-    let (mut read, mut count) = (0, 0);
+    let mut left = max;
+    let limited = payload.map(move |chunk: Result<Bytes, PayloadError>| {
+        let chunk = chunk?;
+        // Everything counts, also what stands between and before the parts.
+        left = left.checked_sub(chunk.len()).ok_or(PayloadError::Overflow)?;
+        Ok(chunk)
+    });
+    let mut limited = limited.peekable();
+    // Some clients announce a form, even without its boundary, and send none.
+    if Pin::new(&mut limited).peek().await.is_none() {
+        return Ok(());
+    }
+    let broken = |error| match error {
+        MultipartError::Payload(PayloadError::Overflow) => too_large(),
+        _ => ApiError::bad_request("the body is not valid multipart/form-data"),
+    };
+    let mut parts = Multipart::new(request.headers(), limited);
+    let mut count = 0;
     while let Some(part) = parts.next().await {
         let mut part = part.map_err(broken)?;
         count += 1;
@@ -106,11 +123,7 @@ async fn read_multipart(
         let mut text = BytesMut::new();
         while let Some(chunk) = part.next().await {
             let chunk = chunk.map_err(broken)?;
-            read += chunk.len();
-            if read > max {
-                return Err(too_large());
-            }
-            // A file is no text: it is counted and passed over.
+            // A file is no text: it is passed over.
             if !is_file {
                 text.extend_from_slice(&chunk);
             }

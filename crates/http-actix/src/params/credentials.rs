@@ -9,7 +9,8 @@ use hexforge_application::sign_in::Credentials;
 use super::Params;
 
 /// Takes the credentials of a request. Of the private token and of sudo a parameter counts more than
-/// the header. What makes no sense shows nobody.
+/// the header. A token that makes no sense shows nobody; a sudo that makes none is kept, because
+/// without it the call would be one of the administrator's own.
 pub fn credentials(request: &HttpRequest, params: &Params) -> Credentials {
     let param = |name| params.lenient_text(name).map(Cow::into_owned);
     let header = |name: HeaderName| {
@@ -23,7 +24,11 @@ pub fn credentials(request: &HttpRequest, params: &Params) -> Credentials {
         bearer_token: bearer_header
             .or_else(|| param("access_token"))
             .or_else(|| param("bearer_token")),
-        sudo: param("sudo").or_else(|| header(HeaderName::from_static("sudo"))),
+        sudo: params.any_text("sudo").or_else(|| {
+            let value = request.headers().get(HeaderName::from_static("sudo"))?;
+            let text = String::from_utf8_lossy(value.as_bytes()).trim().to_owned();
+            (!text.is_empty()).then_some(text)
+        }),
     }
 }
 

@@ -52,6 +52,8 @@ async fn add_of(api: Api, user: web::Path<PathId>) -> ApiResult<HttpResponse> {
 async fn add(api: Api, owner: Owner) -> ApiResult<HttpResponse> {
     let email = api
         .run(move |app, actor, params| {
+            // Who may not do this is told so before anything about the parameters.
+            owner.authorize(actor)?;
             let address = params.text("email")?;
             Ok(email::add(app, actor, owner, address.as_deref())?)
         })

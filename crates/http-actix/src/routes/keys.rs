@@ -55,6 +55,8 @@ async fn add(api: Api, owner: Owner) -> ApiResult<HttpResponse> {
     let dialect = api.dialect();
     let key = api
         .run(move |app, actor, params| {
+            // Who may not do this is told so before anything about the parameters.
+            owner.authorize(actor)?;
             let fields = read_fields(params)?;
             key::add(app, actor, owner, &fields).map_err(|error| dialect.used_key(error))
         })

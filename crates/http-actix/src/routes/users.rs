@@ -1,6 +1,7 @@
 //! Users: `/users` and `/user`.
 
 use actix_web::{HttpResponse, web};
+use hexforge_application::access;
 use hexforge_application::event;
 use hexforge_application::user::block as blocking;
 use hexforge_application::user::fields::UserFields;
@@ -8,6 +9,7 @@ use hexforge_application::user::{self, UserQuery};
 use hexforge_application::view::user::UserPage;
 use hexforge_domain::change::Change;
 use hexforge_domain::id::UserId;
+use hexforge_domain::policy::user::AccountAbility;
 use hexforge_domain::text::Secret;
 use hexforge_domain::user::{UserCommand, UserFilter};
 
@@ -76,8 +78,13 @@ async fn get(api: Api, id: web::Path<PathId>) -> ApiResult<HttpResponse> {
 }
 
 async fn create(api: Api) -> ApiResult<HttpResponse> {
-    let user =
-        api.run(|app, actor, params| Ok(user::create(app, actor, &read_fields(params)?)?)).await?;
+    let user = api
+        .run(|app, actor, params| {
+            // Who may not do this is told so before anything about the parameters.
+            access::accounts(actor, AccountAbility::Manage)?;
+            Ok(user::create(app, actor, &read_fields(params)?)?)
+        })
+        .await?;
     respond::created(UserJson::full(&user, api.links()))
 }
 
@@ -85,6 +92,7 @@ async fn update(api: Api, id: web::Path<PathId>) -> ApiResult<HttpResponse> {
     let (id, dialect) = (UserId::from(id.into_inner()), api.dialect());
     let user = api
         .run(move |app, actor, params| {
+            access::accounts(actor, AccountAbility::Manage)?;
             let fields = read_fields(params)?;
             user::update(app, actor, id, &fields).map_err(|error| dialect.taken_on_update(error))
         })

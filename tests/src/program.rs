@@ -2,11 +2,28 @@
 
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
 
 use anyhow::{Context, Result, bail};
 use hexforge_persistence_diesel::DatabaseUrl;
+
+use crate::client::Request;
+
+/// The program, built as the tests are. Building it again when nothing changed takes a moment.
+pub fn built() -> PathBuf {
+    let mut build = Command::new(env!("CARGO"));
+    build.args(["build", "--quiet", "--package", "hexforge-server", "--bin", "hexforge"]);
+    build.current_dir(env!("CARGO_MANIFEST_DIR"));
+    let tests = std::env::current_exe().expect("a test knows its own file");
+    let profile = tests.ancestors().nth(2).expect("tests are in target/<profile>/deps");
+    if profile.ends_with("release") {
+        build.arg("--release");
+    }
+    let status = build.status().expect("cargo can be run");
+    assert!(status.success(), "the program does not build");
+    profile.join("hexforge")
+}
 
 /// A running `hexforge serve`. Killed when dropped.
 pub struct Program {
@@ -48,10 +65,21 @@ impl Program {
     }
 
     /// Ends the process at once, as a power cut would.
-    pub fn kill(mut self) -> Result<()> {
+    pub fn kill(&mut self) -> Result<()> {
         self.child.kill()?;
         self.child.wait()?;
         Ok(())
+    }
+
+    /// Tells the process to stop, and how it ended.
+    pub fn stop(&mut self) -> Result<ExitStatus> {
+        Command::new("kill").args(["-TERM", &self.pid().to_string()]).status()?;
+        Ok(self.child.wait()?)
+    }
+
+    /// A request to the interface of the program.
+    pub fn request(&self, method: &str, path: &str) -> Request {
+        Request::new(self.address, method, &format!("/api/v3{path}"))
     }
 
     /// Megabytes of memory that the process holds.
@@ -71,8 +99,8 @@ impl Drop for Program {
     }
 }
 
-/// The whole address, which the type itself shows without secrets only.
-fn address_of(database: &DatabaseUrl) -> String {
+/// The whole address of a database, which the type itself shows without secrets only.
+pub fn address_of(database: &DatabaseUrl) -> String {
     match database {
         DatabaseUrl::Sqlite(path) => format!("sqlite:{}", path.display()),
         DatabaseUrl::Postgres(url) => url.clone(),

@@ -1,0 +1,176 @@
+//! `GET /users/:id/events`: reference sections 6.1 and 6.5.
+
+use hexforge_domain::event::{EventAction, EventTarget, NewEvent};
+use hexforge_domain::id::{ProjectId, UserId};
+use hexforge_domain::ports::store::StoreError;
+use hexforge_domain::testing::builders::{an_event, at};
+use hexforge_tests::forge::ROOT;
+use hexforge_tests::{Forge, on_every_store};
+use serde_json::{Value, json};
+
+use super::support::{HUGE, MISSING, assert_only_for_users, message, no_route};
+
+on_every_store!(
+    an_event_shows_its_fields_in_order,
+    every_action_has_its_word,
+    a_feed_has_the_events_of_its_user_newest_first_in_pages,
+    feeds_are_for_users_and_of_users_who_exist,
+);
+
+fn record(forge: &Forge, events: impl IntoIterator<Item = NewEvent>) {
+    let recorded: Result<(), StoreError> = forge.app.store.write(|tx| {
+        for event in events {
+            tx.events().insert(event)?;
+        }
+        Ok(())
+    });
+    recorded.expect("events can be written");
+}
+
+/// GET /users/:id/events
+fn an_event_shows_its_fields_in_order(forge: &Forge) {
+    let (ada, token) = forge.user("ada");
+    let push = json!({
+        "object_kind": "push", "before": "0".repeat(40), "after": "1".repeat(40),
+        "ref": "refs/heads/master", "user_id": ada, "user_name": "ada", "commits": [],
+        "total_commits_count": 0
+    });
+    let issue = EventTarget {
+        kind: "Issue".to_owned(),
+        id: Some(42),
+        title: Some("It <breaks> & burns".to_owned()),
+    };
+    let gone = EventTarget { kind: "Milestone".to_owned(), id: None, title: None };
+    let of_ada = || an_event(UserId(ada));
+    record(
+        forge,
+        [
+            of_ada(),
+            NewEvent {
+                action: EventAction::PushedNew,
+                data: Some(push.to_string()),
+                at: at(1),
+                ..of_ada()
+            },
+            NewEvent {
+                project: ProjectId(2),
+                action: EventAction::Closed,
+                target: Some(issue),
+                at: at(2) + chrono::TimeDelta::milliseconds(5),
+                ..of_ada()
+            },
+            NewEvent { action: EventAction::Destroyed, target: Some(gone), at: at(3), ..of_ada() },
+        ],
+    );
+    let line = |project: i64, action: &str, target: [Value; 3], data: Value, created_at: &str| {
+        let [id, kind, title] = target;
+        json!({
+            "title": null, "project_id": project, "action_name": action, "target_id": id,
+            "target_type": kind, "author_id": ada, "data": data, "target_title": title,
+            "created_at": created_at,
+            "author": {
+                "name": "ada", "username": "ada", "id": ada, "state": "active",
+                "avatar_url":
+                    "http://www.gravatar.com/avatar/3e3417d7ef77d5932a6734b916515ed5?s=80&d=identicon",
+                "web_url": "http://forge.test/ada"
+            },
+            "author_username": "ada"
+        })
+    };
+    let none = || [Value::Null, Value::Null, Value::Null];
+    let issue = [json!(42), json!("Issue"), json!("It <breaks> & burns")];
+    let gone = [Value::Null, json!("Milestone"), Value::Null];
+    let expected = json!([
+        line(1, "destroyed", gone, Value::Null, "2016-09-22T10:30:03.000Z"),
+        line(2, "closed", issue, Value::Null, "2016-09-22T10:30:02.005Z"),
+        line(1, "pushed new", none(), push, "2016-09-22T10:30:01.000Z"),
+        line(1, "created", none(), Value::Null, "2016-09-22T10:30:00.000Z"),
+    ]);
+    let feed = forge.get(&format!("/users/{ada}/events")).token(&token).send();
+    feed.expect(200);
+    assert_eq!(feed.text(), expected.to_string());
+}
+
+/// GET /users/:id/events
+fn every_action_has_its_word(forge: &Forge) {
+    let (ada, token) = forge.user("ada");
+    use EventAction::*;
+    let words = [
+        (Created, "created"),
+        (Imported, "imported"),
+        (Opened, "opened"),
+        (Closed, "closed"),
+        (PushedNew, "pushed new"),
+        (PushedTo, "pushed to"),
+        (Deleted, "deleted"),
+        (CommentedOn, "commented on"),
+        (Accepted, "accepted"),
+        (Joined, "joined"),
+        (Left, "left"),
+        (Destroyed, "destroyed"),
+        (Expired, "removed due to membership expiration from"),
+    ];
+    record(forge, words.map(|(action, _)| NewEvent { action, ..an_event(UserId(ada)) }));
+    let feed = forge.get(&format!("/users/{ada}/events")).token(&token).send().expect(200);
+    let feed = feed.as_array().expect("a list");
+    let shown: Vec<_> = feed.iter().rev().map(|event| &event["action_name"]).collect();
+    assert_eq!(shown, words.map(|(_, word)| word));
+    // A comment that is gone leaves no note behind.
+    assert!(feed.iter().all(|event| event.get("note").is_none() && event.get("id").is_none()));
+}
+
+/// GET /users/:id/events
+fn a_feed_has_the_events_of_its_user_newest_first_in_pages(forge: &Forge) {
+    let (ada, _) = forge.user("ada");
+    let (bob, token) = forge.user("bob");
+    let path = format!("/users/{ada}/events");
+    let empty = forge.get(&path).token(&token).send();
+    assert_eq!((empty.expect(200), empty.header("X-Total")), (json!([]), Some("0")));
+    let events = (1..=23).flat_map(|project| {
+        [ada, bob]
+            .map(|author| NewEvent { project: ProjectId(project), ..an_event(UserId(author)) })
+    });
+    record(forge, events);
+    for (query, expected) in [
+        ("", (4..=23).rev().collect::<Vec<i64>>()),
+        ("?page=2", vec![3, 2, 1]),
+        ("?page=3&per_page=5", vec![13, 12, 11, 10, 9]),
+        ("?page=9", vec![]),
+        ("?user_id=1&id=1&per_page=1", vec![23]),
+    ] {
+        for token in [&token, ROOT] {
+            let feed = forge.get(&format!("{path}{query}")).token(token).send();
+            assert_eq!(feed.header("X-Total"), Some("23"), "{query}");
+            let list = feed.expect(200);
+            let list = list.as_array().expect("a list");
+            let projects: Vec<_> = list.iter().map(|e| e["project_id"].as_i64()).collect();
+            assert_eq!(projects, expected.iter().copied().map(Some).collect::<Vec<_>>(), "{query}");
+            assert!(list.iter().all(|event| event["author_id"] == ada));
+        }
+    }
+    // The feed of a blocked user can still be read and shows how it is with the author now.
+    forge.put(&format!("/users/{ada}/block")).token(ROOT).send().expect(200);
+    let feed = forge.get(&path).token(&token).send().expect(200);
+    assert_eq!(feed[0]["author"]["state"], "blocked");
+}
+
+/// GET /users/:id/events
+fn feeds_are_for_users_and_of_users_who_exist(forge: &Forge) {
+    let (_, token) = forge.user("ada");
+    assert_only_for_users(
+        forge,
+        &[("GET", "/users/1/events".into()), ("GET", format!("/users/{MISSING}/events"))],
+    );
+    for id in [MISSING.to_string().as_str(), "0", HUGE] {
+        for token in [&token, ROOT] {
+            let missing = forge.get(&format!("/users/{id}/events")).token(token).send();
+            assert_eq!(missing.expect(404), message("404 User Not Found"), "{id}");
+        }
+    }
+    for id in ["root", "1x", "-1"] {
+        let unknown = forge.get(&format!("/users/{id}/events")).token(ROOT).send().expect(404);
+        assert_eq!(unknown, no_route(), "{id}");
+    }
+    let written = forge.post("/users/1/events").token(ROOT).send().expect(404);
+    assert_eq!(written, no_route());
+}
