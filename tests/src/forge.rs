@@ -16,7 +16,7 @@ use hexforge_domain::user::ProjectsLimit;
 use hexforge_http_actix::{Dialect, HttpSettings, Shared};
 use hexforge_persistence_diesel::Options;
 use hexforge_persistence_diesel::testing::TestDatabase;
-use hexforge_server::http::{self, ServerOptions};
+use hexforge_server::http;
 use hexforge_server::system::{Argon2Passwords, OpensshKeys, SystemSecrets};
 use serde_json::Value;
 
@@ -176,8 +176,7 @@ fn listen(app: &App, dialect: Dialect) -> (SocketAddr, ServerHandle, JoinHandle<
     let (sender, receiver) = std::sync::mpsc::channel();
     let thread = std::thread::spawn(move || {
         actix_web::rt::System::new().block_on(async move {
-            let options = ServerOptions { workers: Some(1), handle_signals: false };
-            let server = http::server(listener, shared, options).expect("a bound socket is served");
+            let server = http::server(listener, shared, Some(1)).expect("a bound socket is served");
             sender.send(server.handle()).expect("the test waits for the server");
             server.await.expect("the server runs until it is stopped");
         });

@@ -4,14 +4,20 @@ use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::OnceLock;
 
 use anyhow::{Context, Result, bail};
 use hexforge_persistence_diesel::DatabaseUrl;
 
 use crate::client::Request;
 
-/// The program, built as the tests are. Building it again when nothing changed takes a moment.
+/// The program, built as the tests are.
 pub fn built() -> PathBuf {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(build).clone()
+}
+
+fn build() -> PathBuf {
     let mut build = Command::new(env!("CARGO"));
     build.args(["build", "--quiet", "--package", "hexforge-server", "--bin", "hexforge"]);
     build.current_dir(env!("CARGO_MANIFEST_DIR"));

@@ -10,23 +10,15 @@ use actix_web::{App as ActixApp, HttpServer, web};
 use hexforge_http_actix::middleware::{cors, observe, rewrite};
 use hexforge_http_actix::{Shared, configure};
 
-/// What can be chosen about the server itself.
-#[derive(Clone, Copy, Debug)]
-pub struct ServerOptions {
-    /// Threads that handle connections; `None` for one per core.
-    pub workers: Option<usize>,
-    /// Whether SIGTERM and ^C end it.
-    pub handle_signals: bool,
-}
-
 /// How long requests that run when the server is told to stop may take to finish.
 const GRACE_SECONDS: u64 = 30;
 
-/// A server on a socket that is already bound. It runs when awaited.
+/// A server on a socket that is already bound, with so many threads for connections, or one per core.
+/// It runs when awaited, and stops through its handle: signals are the program's business.
 pub fn server(
     listener: TcpListener,
     shared: Shared,
-    options: ServerOptions,
+    workers: Option<usize>,
 ) -> std::io::Result<Server> {
     let shared = web::Data::from(Arc::new(shared));
     let mut server = HttpServer::new(move || {
@@ -39,12 +31,10 @@ pub fn server(
     })
     .keep_alive(Duration::from_secs(75))
     .client_request_timeout(Duration::from_secs(30))
-    .shutdown_timeout(GRACE_SECONDS);
-    if let Some(workers) = options.workers {
+    .shutdown_timeout(GRACE_SECONDS)
+    .disable_signals();
+    if let Some(workers) = workers {
         server = server.workers(workers);
-    }
-    if !options.handle_signals {
-        server = server.disable_signals();
     }
     Ok(server.listen(listener)?.run())
 }

@@ -5,14 +5,15 @@ use std::net::TcpListener;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use actix_web::dev::ServerHandle;
 use anyhow::{Context, Result};
 use hexforge_http_actix::shared::StorageReady;
 use hexforge_http_actix::{HttpSettings, Shared};
 use metrics_exporter_prometheus::PrometheusBuilder;
+use tokio::signal::unix::{SignalKind, signal};
 
 use crate::config::Config;
-use crate::http::{self, ServerOptions};
-use crate::{first_start, wiring};
+use crate::{first_start, http, wiring};
 
 /// Serves until told to stop. `terminal` is where people are told how to get in.
 pub fn run(config: &Config, terminal: &mut dyn Write) -> Result<()> {
@@ -40,9 +41,9 @@ pub fn run(config: &Config, terminal: &mut dyn Write) -> Result<()> {
         Arc::new(move || metrics.render()),
         storage_ready(config.data_dir.clone()),
     );
-    let options = ServerOptions { workers: None, handle_signals: true };
     actix_web::rt::System::new().block_on(async move {
-        let server = http::server(listener, shared, options)?;
+        let server = http::server(listener, shared, None)?;
+        stop_on_signal(server.handle())?;
         writeln!(terminal, "hexforge serves {external_url} (listening on {address}).")?;
         terminal.flush()?;
         tracing::info!(%address, external_url, "serving");
@@ -50,6 +51,26 @@ pub fn run(config: &Config, terminal: &mut dyn Write) -> Result<()> {
         tracing::info!("stopped");
         Ok(())
     })
+}
+
+/// SIGTERM and ^C stop the server after what is running is finished; a second one ends it at once.
+fn stop_on_signal(server: ServerHandle) -> Result<()> {
+    let mut terminate = signal(SignalKind::terminate()).context("SIGTERM cannot be waited for")?;
+    let mut interrupt = signal(SignalKind::interrupt()).context("SIGINT cannot be waited for")?;
+    actix_web::rt::spawn(async move {
+        let mut graceful = true;
+        loop {
+            tokio::select! {
+                _ = terminate.recv() => (),
+                _ = interrupt.recv() => (),
+            }
+            tracing::info!(graceful, "stopping");
+            // The command is sent by the call itself; its answer would come too late for a second one.
+            drop(server.stop(graceful));
+            graceful = false;
+        }
+    });
+    Ok(())
 }
 
 /// In seconds; from what a read takes to what nobody should wait for.

@@ -29,6 +29,7 @@ on_the_fake!(
     unknown_content_types_are_not_acceptable,
     broken_multipart_is_refused,
     broken_requests_get_no_further,
+    a_refused_body_is_not_taken_for_the_next_request,
 );
 
 /// One request that ought to fail must leave this as it was.
@@ -527,6 +528,32 @@ fn broken_requests_get_no_further(forge: &Forge) {
     let answer = exchange(forge.address, many.as_bytes());
     assert!(answer.starts_with(b"HTTP/1.1 4"), "{}", String::from_utf8_lossy(&answer));
     assert_eq!(count(forge), before);
+}
+
+fn a_refused_body_is_not_taken_for_the_next_request(forge: &Forge) {
+    let smuggled = "DELETE /api/v3/users/1 HTTP/1.1\r\nHost: x\r\n\r\n";
+    for (line, header, status) in [
+        ("POST /api/v3/nothing", "X-Nothing: x", "404"),
+        ("PATCH /api/v3/users", "Content-Type: application/json", "404"),
+        ("POST /api/v3/users", "Content-Type: text/plain", "406"),
+        ("POST /api/v3/users", "Content-Type: application/json", "400"),
+        ("POST /api/v3/users", "Content-Type: multipart/form-data; boundary=f", "400"),
+        ("POST /api/v3/users?x=%zz", "X-Nothing: x", "400"),
+        ("POST /api/v3/users", "X-Nothing: x", "401"),
+    ] {
+        let length = smuggled.len();
+        let bytes = format!(
+            "{line} HTTP/1.1\r\nHost: x\r\n{header}\r\nContent-Length: {length}\r\n\r\n{smuggled}\
+             GET /api/v3/version HTTP/1.1\r\nHost: x\r\nPRIVATE-TOKEN: {ROOT}\r\n\
+             Connection: close\r\n\r\n"
+        );
+        let answers = exchange(forge.address, bytes.as_bytes());
+        let text = String::from_utf8_lossy(&answers);
+        // The server may also close the connection instead of answering the second request.
+        let statuses: Vec<&str> =
+            text.split("HTTP/1.1 ").skip(1).map(|answer| &answer[..3]).collect();
+        assert!(statuses == [status, "200"] || statuses == [status], "{line}: {text}");
+    }
 }
 
 fn searches_for_odd_things_find_nothing(forge: &Forge) {

@@ -1,0 +1,220 @@
+//! Holds endpoints.txt true: what it says is served is routed, tested and refused to the right callers,
+//! and what it says is planned is not there yet.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use hexforge_http_actix::Dialect;
+use hexforge_tests::{Backend, Forge, ForgeOptions, Response};
+use serde_json::json;
+
+const ENDPOINTS: &str = include_str!("../endpoints.txt");
+
+/// The sections of the specification, in its order, with the number of their calls.
+const SECTIONS: [(&str, usize); 11] = [
+    ("Groups", 8),
+    ("Projects", 18),
+    ("Project hooks", 5),
+    ("Branches", 7),
+    ("Tags and releases", 6),
+    ("Repository content", 6),
+    ("Labels", 6),
+    ("Issue boards", 6),
+    ("System hooks", 4),
+    ("Pipelines", 5),
+    ("Users", 23),
+];
+
+const BEYOND: &str = "Beyond the specification";
+
+/// What the specification keeps for administrators, whatever the call is about.
+const ADMINISTRATORS_ONLY: [&str; 18] = [
+    "POST /groups/:id/projects/:project_id",
+    "GET /projects/all",
+    "POST /projects/user/:user_id",
+    "GET /hooks",
+    "POST /hooks",
+    "GET /hooks/:id",
+    "DELETE /hooks/:id",
+    "POST /users",
+    "PUT /users/:id",
+    "DELETE /users/:id",
+    "GET /users/:uid/keys",
+    "POST /users/:id/keys",
+    "DELETE /users/:uid/keys/:id",
+    "GET /users/:uid/emails",
+    "POST /users/:id/emails",
+    "DELETE /users/:uid/emails/:id",
+    "PUT /users/:uid/block",
+    "PUT /users/:uid/unblock",
+];
+
+/// What callers who are nobody may do, with the answer to a call without parameters.
+const FOR_ANYONE: [(&str, u16); 1] = [("POST /session", 400)];
+
+/// Served calls that no test names yet. This list only shrinks.
+const UNTESTED: [&str; 0] = [];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Served,
+    Planned,
+}
+
+#[derive(Debug)]
+struct Endpoint {
+    section: String,
+    method: String,
+    path: String,
+    state: State,
+}
+
+impl Endpoint {
+    /// `GET /users/:id`, as tests name it.
+    fn name(&self) -> String {
+        format!("{} {}", self.method, self.path)
+    }
+
+    /// The path of the thing whose ids are all 1.
+    fn first(&self) -> String {
+        let segments = self.path.split('/');
+        let filled = segments.map(|segment| if segment.starts_with(':') { "1" } else { segment });
+        filled.collect::<Vec<_>>().join("/")
+    }
+
+    fn is_for_administrators(&self) -> bool {
+        ADMINISTRATORS_ONLY.contains(&self.name().as_str())
+    }
+}
+
+fn endpoints() -> Vec<Endpoint> {
+    let mut section = String::new();
+    let mut endpoints = Vec::new();
+    for line in ENDPOINTS.lines().filter(|line| !line.trim().is_empty()) {
+        if let Some(title) = line.strip_prefix("# ") {
+            title.clone_into(&mut section);
+            continue;
+        }
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let [method, path, state] = words[..] else { panic!("no endpoint: {line}") };
+        assert!(["GET", "POST", "PUT", "DELETE"].contains(&method), "no method: {line}");
+        assert!(path.starts_with('/'), "no path: {line}");
+        let state = match state {
+            "served" => State::Served,
+            "planned" => State::Planned,
+            _ => panic!("neither served nor planned: {line}"),
+        };
+        endpoints.push(Endpoint {
+            section: section.clone(),
+            method: method.to_owned(),
+            path: path.to_owned(),
+            state,
+        });
+    }
+    endpoints
+}
+
+fn of_state(state: State) -> impl Iterator<Item = Endpoint> {
+    endpoints().into_iter().filter(move |endpoint| endpoint.state == state)
+}
+
+fn a_forge() -> Forge {
+    Forge::start(ForgeOptions { backend: Backend::Fake, dialect: Dialect::Specification })
+        .expect("the fake is always there")
+}
+
+fn is_no_route(response: &Response) -> bool {
+    response.status == 404 && response.json() == json!({"error": "404 Not Found"})
+}
+
+#[test]
+fn the_list_has_the_94_calls_of_the_specification() {
+    let all = endpoints();
+    for (section, count) in SECTIONS {
+        let found = all.iter().filter(|endpoint| endpoint.section == section).count();
+        assert_eq!(found, count, "{section}");
+    }
+    let specified = all.iter().filter(|endpoint| endpoint.section != BEYOND).count();
+    assert_eq!(specified, 94);
+    let names: HashSet<String> = all.iter().map(Endpoint::name).collect();
+    assert_eq!(names.len(), all.len(), "no call is listed twice");
+    let known = |name: &str| names.contains(name);
+    assert!(ADMINISTRATORS_ONLY.iter().all(|name| known(name)));
+    assert!(FOR_ANYONE.iter().all(|(name, _)| known(name)));
+    assert!(UNTESTED.iter().all(|name| known(name)));
+}
+
+#[test]
+fn what_is_served_is_routed_and_refused_to_callers_who_are_nobody() {
+    let forge = a_forge();
+    for endpoint in of_state(State::Served) {
+        let name = endpoint.name();
+        let answer = forge.request(&endpoint.method, &endpoint.first()).send();
+        assert!(!is_no_route(&answer), "{name} is not routed");
+        match FOR_ANYONE.iter().find(|(open, _)| *open == name) {
+            Some((_, status)) => assert_eq!(answer.status, *status, "{name}"),
+            None => {
+                assert_eq!(answer.status, 401, "{name}");
+                assert_eq!(answer.json(), json!({"message": "401 Unauthorized"}), "{name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_planned_is_not_routed_yet() {
+    let forge = a_forge();
+    for endpoint in of_state(State::Planned) {
+        let answer = forge.request(&endpoint.method, &endpoint.first()).send();
+        assert!(is_no_route(&answer), "{} is served: say so in endpoints.txt", endpoint.name());
+    }
+}
+
+#[test]
+fn what_is_for_administrators_is_refused_to_other_users() {
+    let forge = a_forge();
+    let (_, token) = forge.user("ada");
+    for endpoint in of_state(State::Served).filter(Endpoint::is_for_administrators) {
+        let name = endpoint.name();
+        let answer = forge.request(&endpoint.method, &endpoint.first()).token(&token).send();
+        assert_eq!(answer.status, 403, "{name}");
+        assert_eq!(answer.json(), json!({"message": "403 Forbidden"}), "{name}");
+    }
+}
+
+#[test]
+fn what_is_served_is_named_by_a_test() {
+    let sources = test_sources();
+    let untested: Vec<String> = of_state(State::Served)
+        .map(|endpoint| endpoint.name())
+        .filter(|name| !names(&sources, name))
+        .collect();
+    assert_eq!(untested, UNTESTED, "what tests name, and what the list of exceptions says");
+}
+
+#[test]
+fn a_longer_path_does_not_name_a_shorter_one() {
+    assert!(names("`GET /users/:id`", "GET /users/:id"));
+    assert!(names("GET /users/:id: reading", "GET /users/:id"));
+    assert!(names("GET /users/:id/keys, GET /users/:id", "GET /users/:id"));
+    assert!(!names("GET /users/:id/keys", "GET /users/:id"));
+    assert!(!names("GET /users", "GET /user"));
+    assert!(!names("GET /users/:id", "GET /users"));
+    assert!(!names("GET /projects/:id_or_path", "GET /projects/:id"));
+}
+
+/// Whether a text names an endpoint, and not only one whose path begins the same.
+fn names(text: &str, endpoint: &str) -> bool {
+    text.match_indices(endpoint).any(|(at, _)| {
+        let rest = &text[at + endpoint.len()..];
+        !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '_'))
+    })
+}
+
+fn test_sources() -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/api");
+    let entries = std::fs::read_dir(folder).expect("the folder of the API tests is there");
+    let paths = entries.map(|entry| entry.expect("its entries can be listed").path());
+    let sources = paths.filter(|path| path.extension().is_some_and(|ending| ending == "rs"));
+    sources.map(|path| std::fs::read_to_string(path).expect("sources are readable")).collect()
+}

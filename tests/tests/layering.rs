@@ -1,0 +1,214 @@
+//! Arrows point inwards only: which of our crates may depend on which, and which crate wraps which
+//! library. Read from `cargo metadata`, so it holds without further tools.
+
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+const TESTS: &str = "hexforge-tests";
+
+/// Our crates, and which others of ours each may use.
+const ARROWS: [(&str, &[&str]); 6] = [
+    ("hexforge-domain", &[]),
+    ("hexforge-application", &["hexforge-domain"]),
+    ("hexforge-persistence-diesel", &["hexforge-domain"]),
+    ("hexforge-http-actix", &["hexforge-application", "hexforge-domain"]),
+    (
+        "hexforge-server",
+        &[
+            "hexforge-application",
+            "hexforge-domain",
+            "hexforge-http-actix",
+            "hexforge-persistence-diesel",
+        ],
+    ),
+    (
+        TESTS,
+        &[
+            "hexforge-application",
+            "hexforge-domain",
+            "hexforge-http-actix",
+            "hexforge-persistence-diesel",
+            "hexforge-server",
+        ],
+    ),
+];
+
+/// Libraries that a crate of ours wraps, and which crates may see them.
+const WRAPPED: [(&str, &[&str]); 8] = [
+    ("diesel", &["hexforge-persistence-diesel"]),
+    ("diesel_migrations", &["hexforge-persistence-diesel"]),
+    ("libsqlite3-sys", &["hexforge-persistence-diesel"]),
+    ("pq-sys", &["hexforge-persistence-diesel"]),
+    ("actix-web", &["hexforge-http-actix", "hexforge-server", TESTS]),
+    ("actix-cors", &["hexforge-http-actix", "hexforge-server", TESTS]),
+    ("actix-multipart", &["hexforge-http-actix", "hexforge-server", TESTS]),
+    ("anyhow", &["hexforge-server", TESTS]),
+];
+
+/// Crates that are pure: everything they are built from.
+const PURE: [(&str, &[&str]); 2] = [
+    ("hexforge-domain", &["chrono", "thiserror"]),
+    ("hexforge-application", &["hexforge-domain", "chrono", "thiserror"]),
+];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// What the crate itself is built from, or its build script.
+    Build,
+    /// What only its tests use.
+    Test,
+}
+
+/// One crate of ours depends on another crate.
+#[derive(Debug)]
+struct Arrow {
+    from: String,
+    to: String,
+    kind: Kind,
+}
+
+/// All arrows from the packages of a `cargo metadata`.
+fn arrows(metadata: &Value) -> Vec<Arrow> {
+    let mut arrows = Vec::new();
+    for package in list(&metadata["packages"]) {
+        for dependency in list(&package["dependencies"]) {
+            arrows.push(Arrow {
+                from: text(&package["name"]),
+                to: text(&dependency["name"]),
+                kind: if dependency["kind"] == "dev" { Kind::Test } else { Kind::Build },
+            });
+        }
+    }
+    arrows
+}
+
+fn list(value: &Value) -> &[Value] {
+    value.as_array().expect("cargo metadata has a list here")
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().expect("cargo metadata has a text here").to_owned()
+}
+
+fn packages(metadata: &Value) -> Vec<String> {
+    list(&metadata["packages"]).iter().map(|package| text(&package["name"])).collect()
+}
+
+fn allowed<'a>(table: &[(&str, &'a [&'a str])], name: &str) -> Option<&'a [&'a str]> {
+    table.iter().find(|(known, _)| *known == name).map(|(_, allowed)| *allowed)
+}
+
+/// What is wrong with the crates and their arrows, in sentences.
+fn wrongs(metadata: &Value) -> Vec<String> {
+    let mut wrongs = Vec::new();
+    for name in packages(metadata) {
+        if allowed(&ARROWS, &name).is_none() {
+            wrongs.push(format!("nobody said what {name} may use"));
+        }
+    }
+    for Arrow { from, to, kind } in arrows(metadata) {
+        // A crate's own tests may ask for more features of the crate itself.
+        let to_itself = from == to && kind == Kind::Test;
+        if to.starts_with("hexforge-") && !to_itself {
+            let inwards = allowed(&ARROWS, &from).is_some_and(|list| list.contains(&to.as_str()));
+            if !inwards {
+                wrongs.push(format!("{from} must not use {to}"));
+            }
+        }
+        if let Some(users) = allowed(&WRAPPED, &to)
+            && !users.contains(&from.as_str())
+        {
+            wrongs.push(format!("{from} must not see {to}"));
+        }
+        if let Some(parts) = allowed(&PURE, &from)
+            && kind == Kind::Build
+            && !parts.contains(&to.as_str())
+        {
+            wrongs.push(format!("{from} is pure and has no need of {to}"));
+        }
+    }
+    wrongs
+}
+
+fn metadata() -> Value {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version", "1", "--no-deps"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .expect("cargo, which built this test, can be run");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("cargo metadata is JSON")
+}
+
+#[test]
+fn arrows_point_inwards_only() {
+    let metadata = metadata();
+    assert_eq!(wrongs(&metadata), Vec::<String>::new());
+    // Every crate of the tables is really there, or they would check nothing.
+    let names = packages(&metadata);
+    for (name, _) in ARROWS {
+        assert!(names.iter().any(|there| there == name), "{name} is gone");
+    }
+    let arrows = arrows(&metadata);
+    for (library, _) in WRAPPED {
+        assert!(arrows.iter().any(|arrow| arrow.to == library), "nobody uses {library}");
+    }
+}
+
+/// A workspace of one crate with one dependency.
+fn made_up(from: &str, to: &str, kind: Option<&str>) -> Value {
+    json!({"packages": [{"name": from, "dependencies": [{"name": to, "kind": kind}]}]})
+}
+
+#[test]
+fn a_wrong_arrow_is_found() {
+    for (from, to, kind, wrong) in [
+        ("hexforge-domain", "serde", None, "hexforge-domain is pure and has no need of serde"),
+        ("hexforge-domain", "cc", Some("build"), "hexforge-domain is pure and has no need of cc"),
+        ("hexforge-domain", "actix-web", Some("dev"), "hexforge-domain must not see actix-web"),
+        (
+            "hexforge-persistence-diesel",
+            "hexforge-application",
+            None,
+            "hexforge-persistence-diesel must not use hexforge-application",
+        ),
+        (
+            "hexforge-http-actix",
+            "hexforge-persistence-diesel",
+            Some("dev"),
+            "hexforge-http-actix must not use hexforge-persistence-diesel",
+        ),
+        ("hexforge-http-actix", "diesel", None, "hexforge-http-actix must not see diesel"),
+        ("hexforge-http-actix", "anyhow", None, "hexforge-http-actix must not see anyhow"),
+        ("hexforge-server", "diesel", None, "hexforge-server must not see diesel"),
+        ("hexforge-server", "hexforge-tests", None, "hexforge-server must not use hexforge-tests"),
+        (
+            "hexforge-server",
+            "hexforge-server",
+            None,
+            "hexforge-server must not use hexforge-server",
+        ),
+        ("hexforge-tests", "pq-sys", None, "hexforge-tests must not see pq-sys"),
+        ("hexforge-new", "chrono", None, "nobody said what hexforge-new may use"),
+    ] {
+        assert_eq!(wrongs(&made_up(from, to, kind)), [wrong], "{from} -> {to}");
+    }
+    let application = wrongs(&made_up("hexforge-application", "hexforge-http-actix", None));
+    assert_eq!(application.len(), 2, "neither inwards nor pure: {application:?}");
+}
+
+#[test]
+fn a_right_arrow_is_let_through() {
+    for (from, to, kind) in [
+        ("hexforge-domain", "chrono", None),
+        ("hexforge-domain", "tempfile", Some("dev")),
+        ("hexforge-domain", "hexforge-domain", Some("dev")),
+        ("hexforge-application", "hexforge-domain", None),
+        ("hexforge-persistence-diesel", "diesel", None),
+        ("hexforge-server", "hexforge-persistence-diesel", None),
+        ("hexforge-tests", "hexforge-server", None),
+    ] {
+        assert_eq!(wrongs(&made_up(from, to, kind)), Vec::<String>::new(), "{from} -> {to}");
+    }
+}

@@ -1,0 +1,230 @@
+//! The program as an operator meets it: first start, command line, settings, stopping.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use hexforge_persistence_diesel::DatabaseUrl;
+use hexforge_persistence_diesel::testing::TestDatabase;
+use hexforge_tests::program::{self, Program, ROOT, address_of};
+
+/// A data folder and a database for one test.
+struct Place {
+    folder: tempfile::TempDir,
+    database: TestDatabase,
+}
+
+impl Place {
+    fn on(database: TestDatabase) -> Self {
+        Self { folder: tempfile::tempdir().expect("a folder for temporary files exists"), database }
+    }
+
+    fn data_dir(&self) -> std::path::PathBuf {
+        self.folder.path().join("data")
+    }
+
+    fn run(&self, arguments: &[&str], input: &str) -> Output {
+        run(&self.data_dir(), &self.database.url, arguments, input)
+    }
+
+    fn say(&self, arguments: &[&str]) -> String {
+        let output = self.run(arguments, "");
+        assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
+        text(&output.stdout)
+    }
+}
+
+fn run(data_dir: &Path, database: &DatabaseUrl, arguments: &[&str], input: &str) -> Output {
+    let mut child = Command::new(program::built())
+        .args(arguments)
+        .env("HEXFORGE_DATA_DIR", data_dir)
+        .env("HEXFORGE_DATABASE_URL", address_of(database))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program can be started");
+    let mut stdin = child.stdin.take().expect("the input is ours");
+    stdin.write_all(input.as_bytes()).expect("the program reads its input");
+    drop(stdin);
+    child.wait_with_output().expect("the program ends")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Both databases, as far as they are there.
+fn places() -> Vec<Place> {
+    let databases = [Some(TestDatabase::sqlite()), TestDatabase::postgres()];
+    databases.into_iter().flatten().map(Place::on).collect()
+}
+
+#[test]
+fn accounts_and_tokens_are_managed_at_the_command_line_while_the_server_runs() {
+    for place in places() {
+        let server = Program::start(&program::built(), &place.data_dir(), &place.database.url)
+            .expect("it serves");
+        let made = place.run(
+            &["user", "create", "ada", "--email", "ada@example.com", "--password-stdin"],
+            "correct horse\n",
+        );
+        assert!(made.status.success(), "{}", text(&made.stderr));
+        assert!(!text(&made.stdout).contains("horse"), "a given password is not shown");
+        let form = [("login", "ada"), ("password", "correct horse")];
+        server.request("POST", "/session").form(&form).send().expect(201);
+
+        let token = place.say(&["token", "create", "--user", "ada", "--name", "robot"]);
+        let who = || server.request("GET", "/user").token(token.trim()).send();
+        assert_eq!(who().expect(200)["username"], "ada");
+        // A personal token, so no sudo, whoever has it.
+        let id = place.say(&["token", "list", "--user", "ada"]);
+        assert!(id.contains("\tpersonal\tactive\trobot\n"), "{id}");
+        assert!(!id.contains(token.trim()), "secrets are shown once");
+
+        assert_eq!(place.say(&["user", "block", "ada"]), "`ada` is now blocked\n");
+        assert_eq!(who().status, 401);
+        assert_eq!(place.say(&["user", "unblock", "ada"]), "`ada` is now active\n");
+        assert_eq!(
+            place.say(&["user", "block", "--directory", "ada"]),
+            "`ada` is now blocked by the directory\n"
+        );
+        let refused = server.request("PUT", "/users/2/unblock").token(ROOT).send().expect(403);
+        assert_eq!(
+            refused["message"],
+            "403 Forbidden  - LDAP blocked users cannot be unblocked by the API"
+        );
+        assert!(!place.run(&["user", "unblock", "ada"], "").status.success());
+        place.say(&["user", "unblock", "--directory", "ada"]);
+        assert_eq!(who().status, 200);
+
+        let number = id.lines().find(|line| line.contains("robot")).expect("listed");
+        let number = number.split('\t').next().expect("a line has fields");
+        place.say(&["token", "revoke", number]);
+        assert_eq!(who().status, 401);
+
+        let password = place.say(&["user", "password", "ada"]);
+        let password = password.lines().find_map(|line| line.strip_prefix("password: "));
+        let form = [("login", "ada"), ("password", password.expect("a made password is shown"))];
+        server.request("POST", "/session").form(&form).send().expect(201);
+        let list = place.say(&["user", "list"]);
+        assert!(list.contains("\tada\tada@example.com\tactive\n"), "{list}");
+        assert!(list.contains("1\troot\tadmin@example.com\tactive admin\n"), "{list}");
+    }
+}
+
+#[test]
+fn mistakes_at_the_command_line_are_told_in_a_sentence() {
+    let place = Place::on(TestDatabase::sqlite());
+    for (arguments, sentence) in [
+        (&["user", "block", "ghost"][..], "hexforge: User not found\n"),
+        (&["token", "create", "--user", "ghost"], "hexforge: User not found\n"),
+        (
+            &["user", "create", "admin", "--email", "nonsense"],
+            "hexforge: invalid: email is invalid; username admin is a reserved name\n",
+        ),
+        (
+            &["serve", "--listen", "here"],
+            "hexforge: listen is `here` and has to be an address such as 127.0.0.1:8080\n",
+        ),
+    ] {
+        let output = place.run(arguments, "");
+        assert_eq!(text(&output.stderr), sentence);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+    }
+}
+
+#[test]
+fn migrations_are_checked_and_applied() {
+    for place in places() {
+        let check = place.run(&["migrate", "--check"], "");
+        let pending = text(&check.stdout);
+        assert_eq!(check.status.code(), Some(1), "{pending}{}", text(&check.stderr));
+        assert!(pending.starts_with("pending "), "{pending}");
+        let applied = place.say(&["migrate"]);
+        assert!(applied.ends_with("the database is up to date\n"), "{applied}");
+        assert_eq!(place.say(&["migrate", "--check"]), "");
+    }
+}
+
+#[test]
+fn settings_are_printed_without_secrets() {
+    let place = Place::on(TestDatabase::sqlite());
+    let mut program = Command::new(program::built());
+    program.args(["serve", "--print-config"]).env("HEXFORGE_DATA_DIR", place.data_dir());
+    program.env("HEXFORGE_DATABASE_URL", "postgres://me:hunter22@db/forge");
+    program
+        .env("HEXFORGE_ROOT_PASSWORD", "hunter22")
+        .env("HEXFORGE_ROOT_TOKEN", "hunter22hunter22");
+    let printed = text(&program.output().expect("the program runs").stdout);
+    assert!(printed.contains("listen = \"127.0.0.1:8080\"\n"), "{printed}");
+    assert!(printed.contains("database_url = \"postgres://db/forge\"\n"), "{printed}");
+    assert!(!printed.contains("hunter22"), "{printed}");
+}
+
+#[test]
+fn a_first_start_says_how_to_get_in_and_the_next_one_does_not() {
+    let place = Place::on(TestDatabase::sqlite());
+    let mut start = Command::new(program::built());
+    start.env("HEXFORGE_DATA_DIR", place.data_dir()).env("HEXFORGE_LISTEN", "127.0.0.1:0");
+    start.env("HEXFORGE_DATABASE_URL", address_of(&place.database.url));
+    let first = started_and_stopped(&mut start);
+    let value = |name: &str| {
+        let line = first.lines().find_map(|line| line.trim().strip_prefix(name));
+        line.unwrap_or_else(|| panic!("no {name} in {first}")).trim().to_owned()
+    };
+    let (password, token) = (value("password:"), value("private token:"));
+    assert!(password.len() >= 20 && token.len() >= 20 && password != token);
+    let second = started_and_stopped(&mut start);
+    assert!(!second.contains("password") && second.contains("listening on"), "{second}");
+
+    use std::os::unix::fs::PermissionsExt;
+    let mode = std::fs::metadata(place.data_dir()).expect("made").permissions().mode();
+    assert_eq!(mode & 0o777, 0o700);
+
+    let server = Program::start(&program::built(), &place.data_dir(), &place.database.url)
+        .expect("it serves");
+    assert_eq!(server.request("GET", "/user").token(&token).send().expect(200)["id"], 1);
+    let form = [("login", "root"), ("password", password.as_str())];
+    server.request("POST", "/session").form(&form).send().expect(201);
+}
+
+/// What the program prints from its start until it serves.
+fn started_and_stopped(start: &mut Command) -> String {
+    use std::io::{BufRead, BufReader};
+    let mut child =
+        start.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("the program starts");
+    let mut printed = String::new();
+    for line in BufReader::new(child.stdout.take().expect("the output is ours")).lines() {
+        let line = line.expect("the output is text");
+        printed.push_str(&line);
+        printed.push('\n');
+        if line.contains("listening on") {
+            break;
+        }
+    }
+    child.kill().expect("a running process can be killed");
+    child.wait().expect("a killed process ends");
+    printed
+}
+
+#[test]
+fn a_stop_finishes_what_runs_and_ends_well() {
+    for place in places() {
+        let mut server = Program::start(&program::built(), &place.data_dir(), &place.database.url)
+            .expect("it serves");
+        // A sign-in takes long enough to be running when the stop comes.
+        let form = [("login", "root"), ("password", "correct horse")];
+        let request = server.request("POST", "/session").form(&form);
+        let running =
+            std::thread::spawn(move || request.try_send().map(|response| response.status));
+        std::thread::sleep(Duration::from_millis(5));
+        let asked = Instant::now();
+        let status = server.stop().expect("a running process can be told to stop");
+        assert_eq!(status.code(), Some(0));
+        assert!(asked.elapsed() < Duration::from_secs(10), "{:?}", asked.elapsed());
+        let answered = running.join().expect("the request does not panic");
+        assert!(matches!(answered, Some(201) | None), "{answered:?}");
+    }
+}
