@@ -19,7 +19,7 @@ pub enum Error {
     #[error("the token is {0}")]
     StaleToken(StaleToken),
     /// The caller may not do this.
-    #[error("forbidden")]
+    #[error("forbidden{}", .0.map(|reason| format!(": {reason}")).unwrap_or_default())]
     Forbidden(Option<&'static str>),
     /// What was named does not exist, or the caller may not learn that it does.
     #[error("{0} not found")]

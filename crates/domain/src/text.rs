@@ -59,16 +59,18 @@ pub fn strip_tags(text: &str) -> String {
             .chars()
             .next()
             .is_some_and(|c| c.is_ascii_alphabetic() || matches!(c, '/' | '!' | '?'));
+        if !opens_tag {
+            plain.push('<');
+            rest = &from_bracket[1..];
+            continue;
+        }
+        // Looked for only where a tag begins, and what was looked through is passed over: no part of
+        // the text is read twice.
         match from_bracket.find('>') {
-            Some(end) if opens_tag => rest = &from_bracket[end + 1..],
-            // Without a closing bracket no later `<` has one either.
+            Some(end) => rest = &from_bracket[end + 1..],
             None => {
-                plain.push_str(from_bracket);
-                return plain;
-            }
-            Some(_) => {
-                plain.push('<');
-                rest = &from_bracket[1..];
+                rest = from_bracket;
+                break;
             }
         }
     }
@@ -120,8 +122,16 @@ mod tests {
             ("a<", "a<"),
             ("a<b", "a<b"),
             ("<<b>>", "<>"),
+            ("a<b<c>d", "ad"),
         ] {
             assert_eq!(strip_tags(text), plain, "{text}");
+        }
+    }
+
+    #[test]
+    fn hostile_markup_costs_no_more_than_its_length() {
+        for text in ["<".repeat(2_000_000), "<a".repeat(1_000_000), "< >".repeat(700_000)] {
+            assert!(strip_tags(&format!("{text}>")).len() <= text.len() + 1);
         }
     }
 

@@ -4,19 +4,29 @@ use std::future::Future;
 use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use actix_web::dev::Payload;
+use actix_web::http::StatusCode;
 use actix_web::{FromRequest, HttpRequest, web};
 use hexforge_application::app::App;
 use hexforge_application::error::Error;
 use hexforge_application::sign_in::{self, Credentials};
 use hexforge_domain::policy::Actor;
+use tokio::time::timeout;
 
 use crate::dialect::Dialect;
 use crate::entities::links::Links;
 use crate::error::{ApiError, ApiResult};
 use crate::params::{Params, credentials};
 use crate::shared::Shared;
+
+/// How long a caller may take to send its body. Git data and uploads have their own limits.
+const TIME_FOR_BODY: Duration = Duration::from_secs(60);
+
+fn too_slow() -> ApiError {
+    ApiError::message(StatusCode::REQUEST_TIMEOUT, "408 Request Timeout")
+}
 
 /// A call as handlers get it: parsed, not yet signed in.
 pub struct Api {
@@ -43,7 +53,8 @@ impl FromRequest for Api {
             let shared = web::Data::<Shared>::extract(&request)
                 .await
                 .map_err(|_| ApiError::internal(&"the server is not put together"))?;
-            let params = Params::read(&request, payload, shared.settings.max_body).await?;
+            let params = Params::read(&request, payload, shared.settings.max_body);
+            let params = timeout(TIME_FOR_BODY, params).await.map_err(|_| too_slow())??;
             let call = Call {
                 credentials: credentials(&request, &params),
                 path: request.path().to_owned(),

@@ -88,6 +88,15 @@ pub fn migrate(url: &DatabaseUrl) -> Result<Vec<String>, OpenError> {
 
 /// The names of what would be done to bring the schema up to date.
 pub fn pending_migrations(url: &DatabaseUrl) -> Result<Vec<String>, OpenError> {
+    if let DatabaseUrl::Sqlite(path) = url
+        && !path.exists()
+    {
+        // Asking must not make the file: everything is still to be done.
+        let names = migrations::names();
+        return names
+            .map(|(sqlite, _)| sqlite)
+            .map_err(|error| OpenError::Migrate(url.to_string(), error));
+    }
     let mut conn = connect(url)?;
     migrations::pending(&mut conn).map_err(|error| OpenError::Migrate(url.to_string(), error))
 }

@@ -22,7 +22,9 @@ pub fn prepare(app: &App, config: &Config, terminal: &mut dyn Write) -> Result<(
     writeln!(terminal, "The administrator is `root`.")?;
     show(terminal, "password", config.root_password.as_ref(), &password)?;
     show(terminal, "private token", config.root_token.as_ref(), &token)?;
-    writeln!(terminal, "Neither is shown again.")?;
+    if config.root_password.is_none() || config.root_token.is_none() {
+        writeln!(terminal, "What was made for you is not shown again.")?;
+    }
     Ok(())
 }
 
