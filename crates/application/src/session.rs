@@ -55,6 +55,9 @@ pub fn create(app: &App, attempt: &Attempt) -> Result<LoginView, Error> {
     app.store.write(|tx| {
         subjects.check(tx, now)?;
         subjects.note_success(tx)?;
+        // Hashing takes long: the account may have been changed, blocked or removed meanwhile.
+        let user = tx.users().lock(user.id)?.filter(|user| user.state.may_act());
+        let user = user.ok_or(Error::Unauthenticated)?;
         tx.tokens().insert(NewToken {
             user: user.id,
             kind: TokenKind::Private,

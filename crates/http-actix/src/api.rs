@@ -13,6 +13,8 @@ use hexforge_application::app::App;
 use hexforge_application::error::Error;
 use hexforge_application::sign_in::{self, Credentials};
 use hexforge_domain::policy::Actor;
+use hexforge_domain::ports::store::StoreError;
+use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 use crate::dialect::Dialect;
@@ -23,6 +25,12 @@ use crate::shared::Shared;
 
 /// How long a caller may take to send its body. Git data and uploads have their own limits.
 const TIME_FOR_BODY: Duration = Duration::from_secs(60);
+
+/// How long a call that changes things waits for its turn.
+const TIME_FOR_TURN: Duration = Duration::from_secs(30);
+
+/// How often a use case is tried that others are in the way of.
+const TRIES: u32 = 4;
 
 fn too_slow() -> ApiError {
     ApiError::message(StatusCode::REQUEST_TIMEOUT, "408 Request Timeout")
@@ -71,39 +79,54 @@ impl Api {
     /// Signs the caller in, which has to be somebody, then runs one use case.
     pub async fn run<T: Send + 'static>(
         &self,
-        use_case: impl FnOnce(&App, Actor, &Params) -> ApiResult<T> + Send + 'static,
+        use_case: impl Fn(&App, Actor, &Params) -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<T> {
-        self.run_blocking(|app, call| match sign_in::identify(app, &call.credentials)? {
-            Actor::Anonymous => Err(Error::Unauthenticated.into()),
-            actor => use_case(app, actor, &call.params),
+        self.run_blocking(&self.shared.writers, move |app, call| {
+            match sign_in::identify(app, &call.credentials)? {
+                Actor::Anonymous => Err(Error::Unauthenticated.into()),
+                actor => use_case(app, actor, &call.params),
+            }
         })
         .await
     }
 
-    /// Runs a use case that needs no caller.
-    pub async fn run_for_anyone<T: Send + 'static>(
+    /// Runs a sign-in, which needs no caller. These have a lane of their own: passwords are slow, and
+    /// whoever floods us with them must not hold up those who are known.
+    pub async fn run_sign_in<T: Send + 'static>(
         &self,
-        use_case: impl FnOnce(&App, &Params) -> ApiResult<T> + Send + 'static,
+        use_case: impl Fn(&App, &Params) -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<T> {
-        self.run_blocking(|app, call| use_case(app, &call.params)).await
+        self.run_blocking(&self.shared.sign_ins, move |app, call| use_case(app, &call.params)).await
     }
 
-    /// The ports are synchronous: use cases run on threads made for waiting.
+    /// The ports are synchronous: use cases run on threads made for waiting. A use case is one
+    /// transaction; one that others were in the way of kept nothing and is tried again.
     async fn run_blocking<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&App, &Call) -> ApiResult<T> + Send + 'static,
+        lane: &Arc<Semaphore>,
+        work: impl Fn(&App, &Call) -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<T> {
         let (app, call) = (Arc::clone(&self.shared.app), Arc::clone(&self.call));
         let permit = if call.changes_things {
-            let writers = Arc::clone(&self.shared.writers);
-            Some(writers.acquire_owned().await.map_err(|error| ApiError::internal(&error))?)
+            let permit = timeout(TIME_FOR_TURN, Arc::clone(lane).acquire_owned());
+            let permit =
+                permit.await.map_err(|_| ApiError::from(Error::Store(StoreError::Busy)))?;
+            Some(permit.map_err(|error| ApiError::internal(&error))?)
         } else {
             None
         };
         let span = tracing::Span::current();
         let outcome = web::block(move || {
             let _permit = permit;
-            span.in_scope(|| work(&app, &call))
+            span.in_scope(|| {
+                let mut tries = 1;
+                loop {
+                    match work(&app, &call) {
+                        Err(error) if error.is_busy() && tries < TRIES => tries += 1,
+                        outcome => return outcome,
+                    }
+                }
+            })
         });
         outcome.await.map_err(|error| ApiError::internal(&error))?
     }

@@ -56,6 +56,11 @@ impl ApiError {
         Self::message(StatusCode::INTERNAL_SERVER_ERROR, "500 Internal Server Error")
     }
 
+    /// Whether the same again may well succeed.
+    pub fn is_busy(&self) -> bool {
+        self.0.status == StatusCode::SERVICE_UNAVAILABLE
+    }
+
     /// The same error under another status.
     pub fn with_status(mut self, status: StatusCode) -> Self {
         self.0.status = status;
@@ -119,6 +124,11 @@ impl From<Error> for ApiError {
             }
             // Removed by somebody else while the call ran: as if it had been asked for a moment later.
             Error::Store(StoreError::Gone) => Self::message(StatusCode::NOT_FOUND, "404 Not found"),
+            Error::Store(error @ (StoreError::Busy | StoreError::Unreachable(_))) => {
+                tracing::warn!(cause = %Chain(&error), "a request has to be tried again");
+                Self::message(StatusCode::SERVICE_UNAVAILABLE, "503 Service Unavailable")
+                    .with_header(header::RETRY_AFTER, "1")
+            }
             Error::Store(error) => Self::internal(&Chain(&error)),
         }
     }

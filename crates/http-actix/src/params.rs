@@ -4,6 +4,7 @@ mod body;
 mod credentials;
 mod declared;
 mod encoded;
+mod json;
 
 pub use credentials::credentials;
 pub use declared::Declared;
@@ -68,15 +69,16 @@ impl Params {
         self.scalar(name).ok().flatten().filter(|text| !text.trim().is_empty())
     }
 
-    /// A parameter as a text whatever it is, for what must not be passed over; blank counts as not
-    /// given.
+    /// A parameter as a text whatever it is, for what must not be passed over; blank counts as
+    /// not given.
     pub(crate) fn any_text(&self, name: &str) -> Option<String> {
         let text = match self.values.get(name)? {
             Value::Null => return None,
             Value::String(text) => text.replace('\0', "\u{fffd}"),
             other => other.to_string(),
         };
-        Some(text).filter(|text| !text.trim().is_empty())
+        let text = text.trim();
+        (!text.is_empty()).then(|| text.to_owned())
     }
 
     /// For calls that declare their parameters.

@@ -12,6 +12,9 @@ use crate::entities::links::Links;
 /// writes leaves threads for reads.
 const WRITERS: usize = 64;
 
+/// How many sign-ins with a password run at the same time.
+const SIGN_INS: usize = 8;
+
 /// Choices about the interface.
 #[derive(Clone, Debug)]
 pub struct HttpSettings {
@@ -37,6 +40,7 @@ pub struct Shared {
     pub(crate) settings: HttpSettings,
     pub(crate) links: Links,
     pub(crate) writers: Arc<Semaphore>,
+    pub(crate) sign_ins: Arc<Semaphore>,
     pub(crate) metrics: RenderMetrics,
     pub(crate) storage_ready: StorageReady,
 }
@@ -54,6 +58,7 @@ impl Shared {
             links: Links::new(&settings.external_url),
             settings,
             writers: Arc::new(Semaphore::new(WRITERS)),
+            sign_ins: Arc::new(Semaphore::new(SIGN_INS)),
             metrics,
             storage_ready,
         }

@@ -50,7 +50,7 @@ macro_rules! load_locked {
         match $conn {
             $crate::connection::DbConn::Sqlite(c) => $query.get_result::<$row>(c).optional(),
             $crate::connection::DbConn::Postgres(c) => {
-                $query.for_update().get_result::<$row>(c).optional()
+                $query.for_no_key_update().get_result::<$row>(c).optional()
             }
         }
     };

@@ -63,7 +63,7 @@ impl DatabaseUrl {
             }
             Self::Postgres(url) => {
                 let mut conn = PgConnection::establish(url)?;
-                conn.batch_execute("SET timezone = 'UTC'; SET client_min_messages = error;")
+                conn.batch_execute(POSTGRES_SETTINGS)
                     .map_err(ConnectionError::CouldntSetupConfiguration)?;
                 Ok(DbConn::Postgres(conn))
             }
@@ -92,6 +92,11 @@ impl fmt::Debug for DatabaseUrl {
         fmt::Display::fmt(self, f)
     }
 }
+
+/// Nobody waits for ever: not for a lock, not for a statement, not for a caller of ours that hangs.
+const POSTGRES_SETTINGS: &str = "SET timezone = 'UTC'; SET client_min_messages = error; \
+     SET lock_timeout = '10s'; SET statement_timeout = '60s'; \
+     SET idle_in_transaction_session_timeout = '60s';";
 
 /// What a connection is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

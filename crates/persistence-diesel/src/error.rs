@@ -31,11 +31,23 @@ pub(crate) fn translate(error: DieselError) -> StoreError {
             }
         }
         DieselError::DatabaseError(DatabaseErrorKind::ForeignKeyViolation, _) => StoreError::Gone,
+        DieselError::DatabaseError(DatabaseErrorKind::SerializationFailure, _) => StoreError::Busy,
+        DieselError::DatabaseError(DatabaseErrorKind::Unknown, info) if busy(&*info) => {
+            StoreError::Busy
+        }
         DieselError::DatabaseError(DatabaseErrorKind::ClosedConnection, info) => {
             StoreError::Unreachable(info.message().into())
         }
         error => failed(error),
     }
+}
+
+/// What the drivers tell by words only: deadlocks and waits that took too long.
+fn busy(info: &(dyn DatabaseErrorInformation + Send + Sync)) -> bool {
+    let message = info.message();
+    ["deadlock detected", "due to lock timeout", "database is locked"]
+        .iter()
+        .any(|words| message.contains(words))
 }
 
 fn failed(error: DieselError) -> StoreError {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
+use diesel::connection::SimpleConnection;
 use diesel::r2d2::{Pool, PooledConnection};
 use hexforge_domain::ports::store::{Mode, Store, StoreError, Tx, Verdict};
 
@@ -11,12 +12,13 @@ use crate::connection::{DatabaseUrl, Role};
 use crate::page::Totals;
 use crate::pool::{self, Connector};
 use crate::tx::DieselTx;
-use crate::{error, migrations};
+use crate::{backend, error, migrations};
 
 /// How many connections read at the same time on SQLite.
 const READERS: u32 = 8;
-/// How many connections one process opens to PostgreSQL.
-const CONNECTIONS: u32 = 16;
+/// How many connections of each kind one process opens to PostgreSQL. Reads have their own, so that a
+/// flood of writes does not keep them waiting.
+const CONNECTIONS: u32 = 12;
 
 /// What can be chosen about a store.
 #[derive(Clone, Default)]
@@ -58,12 +60,26 @@ impl DieselStore {
                 pool::lazy(connector(Role::Reader), READERS),
                 pool::lazy(connector(Role::Writer), 1),
             ),
-            DatabaseUrl::Postgres(_) => {
-                let shared = pool::lazy(connector(Role::Writer), CONNECTIONS);
-                (shared.clone(), shared)
-            }
+            DatabaseUrl::Postgres(_) => (
+                pool::lazy(connector(Role::Reader), CONNECTIONS),
+                pool::lazy(connector(Role::Writer), CONNECTIONS),
+            ),
         };
         Ok(Self { readers, writers, totals: Totals::default() })
+    }
+
+    /// A connection that was tried just now.
+    fn fresh_connection(&self, mode: Mode) -> Result<PooledConnection<Connector>, StoreError> {
+        let mut last = None;
+        for _ in 0..=CONNECTIONS {
+            let mut conn = self.connection(mode)?;
+            match conn.batch_execute("SELECT 1") {
+                Ok(()) => return Ok(conn),
+                Err(error) => last = Some(error),
+            }
+        }
+        let error = last.map_or_else(|| "no connection".into(), |error| error.to_string().into());
+        Err(StoreError::Unreachable(error))
     }
 
     fn connection(&self, mode: Mode) -> Result<PooledConnection<Connector>, StoreError> {
@@ -112,7 +128,14 @@ impl Store for DieselStore {
         work: &mut dyn FnMut(&mut dyn Tx) -> Verdict,
     ) -> Result<(), StoreError> {
         let mut conn = self.connection(mode)?;
-        let mut tx = DieselTx::begin(&mut conn, &self.totals, mode).map_err(error::translate)?;
+        if backend::begin(&mut conn, mode).is_err() {
+            // The connection may be from before a restart of the database. Nothing was done on it yet,
+            // so another one may have a try; those that are broken are thrown away as they come back.
+            drop(conn);
+            conn = self.fresh_connection(mode)?;
+            backend::begin(&mut conn, mode).map_err(error::translate)?;
+        }
+        let mut tx = DieselTx::begun(&mut conn, &self.totals, mode);
         match work(&mut tx) {
             Verdict::Commit => tx.commit(),
             Verdict::RollBack => tx.roll_back(),

@@ -11,8 +11,8 @@ use hexforge_domain::token::port::Tokens;
 use hexforge_domain::user::port::{Emails, Identities, Keys, Users};
 
 use crate::connection::DbConn;
+use crate::error;
 use crate::page::Totals;
-use crate::{backend, error};
 
 /// Implements every port of a transaction; each in the file of its aggregate.
 pub(crate) struct DieselTx<'c> {
@@ -26,9 +26,9 @@ pub(crate) struct DieselTx<'c> {
 }
 
 impl<'c> DieselTx<'c> {
-    pub fn begin(conn: &'c mut DbConn, totals: &'c Totals, mode: Mode) -> QueryResult<Self> {
-        backend::begin(conn, mode)?;
-        Ok(Self { conn, totals, mode, failed: false, open: true })
+    /// On a connection on which a transaction was just begun.
+    pub fn begun(conn: &'c mut DbConn, totals: &'c Totals, mode: Mode) -> Self {
+        Self { conn, totals, mode, failed: false, open: true }
     }
 
     /// Runs one statement. Every statement of every port goes through here.

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::net::TcpListener;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use actix_web::dev::ServerHandle;
 use anyhow::{Context, Result};
@@ -76,10 +77,14 @@ fn stop_on_signal(server: ServerHandle) -> Result<()> {
 /// In seconds; from what a read takes to what nobody should wait for.
 const LATENCY_BUCKETS: [f64; 10] = [0.0002, 0.0005, 0.001, 0.003, 0.01, 0.03, 0.1, 0.5, 2.0, 10.0];
 
+static PROBES: AtomicU64 = AtomicU64::new(0);
+
 /// The storage is ready when a file can be written into the data folder.
 fn storage_ready(data_dir: PathBuf) -> StorageReady {
     Arc::new(move || {
-        let probe = data_dir.join(".ready");
+        // A name of its own for each probe: several may come at once, from several processes.
+        let number = PROBES.fetch_add(1, Ordering::Relaxed);
+        let probe = data_dir.join(format!(".ready-{}-{number}", std::process::id()));
         std::fs::write(&probe, b"")
             .and_then(|()| std::fs::remove_file(&probe))
             .map_err(|error| format!("the data folder cannot be written: {error}"))

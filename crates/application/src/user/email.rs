@@ -32,7 +32,7 @@ pub fn add(app: &App, actor: Actor, owner: Owner, address: Option<&str>) -> Resu
     let address = address.ok_or(Error::NotGiven("email"))?;
     let parsed = EmailAddress::parse(address).map_err(|error| FieldErrors::one("email", error));
     app.store.write(|tx| {
-        owner.load(tx, user, Thing::Record)?;
+        owner.lock(tx, user, Thing::Record)?;
         let address = parsed?;
         if tx.emails().holder(&address)?.is_some() {
             return Err(address_taken());
@@ -61,7 +61,7 @@ pub fn remove_of(app: &App, actor: Actor, user: UserId, id: EmailId) -> Result<E
 fn remove(app: &App, actor: Actor, owner: Owner, id: EmailId) -> Result<Option<Email>, Error> {
     let user = owner.authorize(actor)?;
     app.store.write(|tx| {
-        owner.load(tx, user, Thing::User)?;
+        owner.lock(tx, user, Thing::User)?;
         let Some(email) = tx.emails().find(user, id)? else { return Ok(None) };
         tx.emails().delete(id)?;
         Ok(Some(email))

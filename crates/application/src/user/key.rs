@@ -42,7 +42,7 @@ pub fn add(app: &App, actor: Actor, owner: Owner, fields: &KeyFields) -> Result<
     let key = fields.key.as_deref().ok_or(Error::NotGiven("key"))?;
     let parsed = NewSshKey::parse(title, key, &*app.public_keys);
     app.store.write(|tx| {
-        let owner = owner.load(tx, user, Thing::Record)?;
+        let owner = owner.lock(tx, user, Thing::Record)?;
         let new = parsed?;
         if tx.keys().find_by_fingerprint(&new.fingerprint)?.is_some() {
             return Err(fingerprint_taken());
@@ -74,7 +74,7 @@ pub fn remove_of(app: &App, actor: Actor, user: UserId, id: KeyId) -> Result<Ssh
 fn remove(app: &App, actor: Actor, owner: Owner, id: KeyId) -> Result<Option<SshKey>, Error> {
     let user = owner.authorize(actor)?;
     app.store.write(|tx| {
-        let owner = owner.load(tx, user, Thing::User)?;
+        let owner = owner.lock(tx, user, Thing::User)?;
         let Some(key) = tx.keys().find(user, id)? else { return Ok(None) };
         tx.keys().delete(id)?;
         let facts = KeyFacts::new(&key, &owner);

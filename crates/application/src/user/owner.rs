@@ -29,9 +29,22 @@ impl Owner {
         }
     }
 
-    /// The account itself; `thing` is how the interface calls one that is missing.
+    /// The account itself, to read what belongs to it; `thing` is how the interface calls one that is
+    /// missing.
     pub(super) fn load(self, tx: &mut dyn Tx, id: UserId, thing: Thing) -> Result<User, Error> {
         let found = tx.users().find(id)?;
+        self.must_exist(found, thing)
+    }
+
+    /// Like [`load`](Self::load), to change what belongs to it. Whoever changes something that hangs on
+    /// an account holds the account first: so changes of one account come one after the other, and
+    /// never wait for each other in a circle.
+    pub(super) fn lock(self, tx: &mut dyn Tx, id: UserId, thing: Thing) -> Result<User, Error> {
+        let found = tx.users().lock(id)?;
+        self.must_exist(found, thing)
+    }
+
+    fn must_exist(self, found: Option<User>, thing: Thing) -> Result<User, Error> {
         match self {
             // The account was removed after the call was signed in.
             Owner::Actor => found.ok_or(Error::Unauthenticated),

@@ -106,6 +106,10 @@ pub enum StoreError {
     /// What a new row was to hang on was removed at the same time.
     #[error("the owner of the row is gone")]
     Gone,
+    /// Others were in the way: two transactions waited for each other, or one waited too long. Nothing
+    /// was kept, and the same again may well succeed.
+    #[error("others were in the way")]
+    Busy,
     /// The transaction had failed before it was to be committed.
     #[error("the transaction was aborted by an earlier error")]
     Aborted,

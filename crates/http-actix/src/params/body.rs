@@ -13,7 +13,7 @@ use actix_web::{HttpMessage, HttpRequest};
 use futures_util::StreamExt;
 use serde_json::Value;
 
-use super::{MAX_PARAMS, encoded, too_many};
+use super::{MAX_PARAMS, encoded, json, too_many};
 use crate::error::{ApiError, ApiResult};
 
 /// Reads the body of a request into the set of its parameters.
@@ -75,7 +75,7 @@ fn read_form(body: &[u8], values: &mut HashMap<String, Value>) -> ApiResult<()> 
 }
 
 fn read_json(body: &[u8], values: &mut HashMap<String, Value>) -> ApiResult<()> {
-    match serde_json::from_slice(body) {
+    match json::parse(body) {
         Ok(Value::Object(members)) if members.len() > MAX_PARAMS => Err(too_many()),
         Ok(Value::Object(members)) => {
             values.extend(members);

@@ -18,7 +18,7 @@ pub fn configure(cfg: &mut web::ServiceConfig) {
 async fn create(api: Api) -> ApiResult<HttpResponse> {
     let address = api.peer();
     let login = api
-        .run_for_anyone(move |app, params| {
+        .run_sign_in(move |app, params| {
             let (login, password) = read(params)?;
             Ok(session::create(app, &Attempt { login, password, address })?)
         })
