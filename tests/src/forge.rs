@@ -80,11 +80,11 @@ impl Forge {
         let (store, database): (Arc<dyn Store>, Box<dyn Any>) = match options.backend {
             Backend::Fake => (Arc::new(FakeStore::default()), Box::new(())),
             Backend::Sqlite => {
-                let database = TestDatabase::sqlite();
+                let database = TestDatabase::migrated_sqlite();
                 (Arc::new(database.open(store_options)), Box::new(database))
             }
             Backend::Postgres => {
-                let database = TestDatabase::postgres()?;
+                let database = TestDatabase::migrated_postgres()?;
                 (Arc::new(database.open(store_options)), Box::new(database))
             }
         };
@@ -168,6 +168,7 @@ fn listen(app: &App, dialect: Dialect) -> (SocketAddr, ServerHandle, JoinHandle<
     let address = listener.local_addr().expect("a bound socket has an address");
     let settings = HttpSettings {
         external_url: EXTERNAL_URL.to_owned(),
+        ssh_port: 2222,
         dialect,
         max_body: 1024 * 1024,
         revision: "hexforge-0.1.0".to_owned(),

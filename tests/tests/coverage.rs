@@ -52,6 +52,26 @@ const ADMINISTRATORS_ONLY: [&str; 18] = [
 /// What callers who are nobody may do, with the answer to a call without parameters.
 const FOR_ANYONE: [(&str, u16); 1] = [("POST /session", 400)];
 
+/// What guests of a private project may do with it, with the answer; everything else is refused to
+/// them. Forking has a refusal of its own.
+const FOR_GUESTS: [(&str, u16); 7] = [
+    ("GET /projects/:id", 200),
+    ("GET /projects/:id/events", 200),
+    ("POST /projects/:id/star", 201),
+    ("DELETE /projects/:id/star", 200),
+    ("POST /projects/fork/:id", 409),
+    ("GET /projects/:id/members", 200),
+    ("GET /projects/:id/members/:user_id", 200),
+];
+
+/// What is refused to masters too.
+const FOR_OWNERS: [&str; 3] =
+    ["POST /projects/:id/archive", "POST /projects/:id/unarchive", "DELETE /projects/:id"];
+
+/// Parameters with which no call on a project stops before it looks at the project.
+const PARAMETERS: &str =
+    "name=x&namespace=eve&url=http://h/&group_id=1&group_access=10&user_id=1&access_level=10";
+
 /// Served calls that no test names yet. This list only shrinks.
 const UNTESTED: [&str; 0] = [];
 
@@ -80,6 +100,21 @@ impl Endpoint {
         let segments = self.path.split('/');
         let filled = segments.map(|segment| if segment.starts_with(':') { "1" } else { segment });
         filled.collect::<Vec<_>>().join("/")
+    }
+
+    /// The path of the call on a project, with the parameters that it may need.
+    fn on_project(&self, project: i64, user: i64) -> String {
+        let segments = self.path.split('/').map(|segment| match segment {
+            ":id" => project.to_string(),
+            ":user_id" => user.to_string(),
+            segment if segment.starts_with(':') => "1".to_owned(),
+            segment => segment.to_owned(),
+        });
+        format!("{}?{PARAMETERS}", segments.collect::<Vec<_>>().join("/"))
+    }
+
+    fn is_about_a_project(&self) -> bool {
+        self.path == "/projects/fork/:id" || self.path.starts_with("/projects/:id")
     }
 
     fn is_for_administrators(&self) -> bool {
@@ -141,6 +176,8 @@ fn the_list_has_the_94_calls_of_the_specification() {
     let known = |name: &str| names.contains(name);
     assert!(ADMINISTRATORS_ONLY.iter().all(|name| known(name)));
     assert!(FOR_ANYONE.iter().all(|(name, _)| known(name)));
+    assert!(FOR_GUESTS.iter().all(|(name, _)| known(name)));
+    assert!(FOR_OWNERS.iter().all(|name| known(name)));
     assert!(UNTESTED.iter().all(|name| known(name)));
 }
 
@@ -179,6 +216,64 @@ fn what_is_for_administrators_is_refused_to_other_users() {
         let answer = forge.request(&endpoint.method, &endpoint.first()).token(&token).send();
         assert_eq!(answer.status, 403, "{name}");
         assert_eq!(answer.json(), json!({"message": "403 Forbidden"}), "{name}");
+    }
+}
+
+/// A private project of ada's, and ada.
+fn a_private_project(forge: &Forge) -> (i64, i64) {
+    let (ada, token) = forge.user("ada");
+    let made = forge.post("/projects").token(&token).form(&[("name", "Secret")]).send().expect(201);
+    (made["id"].as_i64().expect("a project has an id"), ada)
+}
+
+fn about_projects() -> impl Iterator<Item = Endpoint> {
+    of_state(State::Served).filter(Endpoint::is_about_a_project)
+}
+
+#[test]
+fn what_is_about_a_project_hides_private_ones_from_strangers() {
+    let forge = a_forge();
+    let (project, ada) = a_private_project(&forge);
+    let (_, eve) = forge.user("eve");
+    for endpoint in about_projects() {
+        let name = endpoint.name();
+        let path = endpoint.on_project(project, ada);
+        let answer = forge.request(&endpoint.method, &path).token(&eve).send();
+        assert_eq!(answer.status, 404, "{name}");
+        assert_eq!(answer.json(), json!({"message": "404 Project Not Found"}), "{name}");
+    }
+}
+
+#[test]
+fn what_is_about_a_project_is_refused_to_members_with_too_few_rights() {
+    let forge = a_forge();
+    let (project, ada) = a_private_project(&forge);
+    let member = |name: &str, level: &str| {
+        let (user, token) = forge.user(name);
+        let form = [("user_id", user.to_string()), ("access_level", level.to_owned())];
+        let form = form.each_ref().map(|(name, value)| (*name, value.as_str()));
+        let members = format!("/projects/{project}/members");
+        let added = forge.post(&members).token(hexforge_tests::forge::ROOT).form(&form);
+        added.send().expect(201);
+        token
+    };
+    let (guest, master) = (member("eve", "10"), member("master", "40"));
+    for endpoint in about_projects() {
+        let name = endpoint.name();
+        let path = endpoint.on_project(project, ada);
+        let answer = forge.request(&endpoint.method, &path).token(&guest).send();
+        match FOR_GUESTS.iter().find(|(open, _)| *open == name) {
+            Some((_, status)) => assert_eq!(answer.status, *status, "{name}"),
+            None => {
+                assert_eq!(answer.status, 403, "{name}");
+                assert_eq!(answer.json(), json!({"message": "403 Forbidden"}), "{name}");
+            }
+        }
+        if FOR_OWNERS.contains(&name.as_str()) {
+            let answer = forge.request(&endpoint.method, &path).token(&master).send();
+            assert_eq!(answer.status, 403, "{name}");
+            assert_eq!(answer.json(), json!({"message": "403 Forbidden"}), "{name}");
+        }
     }
 }
 

@@ -1,8 +1,19 @@
 //! Loading and permission in one step: the only way for a use case to get at things.
 
-use hexforge_domain::id::UserId;
+use chrono::NaiveDate;
+use hexforge_domain::group::GroupRef;
+use hexforge_domain::id::{NamespaceId, ProjectId, UserId};
+use hexforge_domain::namespace::Namespace;
+use hexforge_domain::paging::Page;
+use hexforge_domain::policy::group::{GroupAbility, GroupFacts};
+use hexforge_domain::policy::project::{ProjectAbility, ProjectFacts, Standing};
+use hexforge_domain::policy::system::{Service, ServiceAbility};
 use hexforge_domain::policy::user::{AccountAbility, Accounts};
-use hexforge_domain::policy::{Actor, authorize};
+use hexforge_domain::policy::{Actor, Protected, authorize};
+use hexforge_domain::ports::store::{StoreError, Tx};
+use hexforge_domain::project::query::{ProjectFilter, ProjectScope, Viewer};
+use hexforge_domain::project::{Project, ProjectRef};
+use hexforge_domain::visibility::Visibility;
 
 use crate::error::{Error, Thing};
 
@@ -15,4 +26,138 @@ pub fn accounts(actor: Actor, ability: AccountAbility) -> Result<(), Error> {
 pub fn own_account(actor: Actor) -> Result<UserId, Error> {
     accounts(actor, AccountAbility::UseOwn)?;
     actor.user().ok_or(Error::Unauthenticated)
+}
+
+/// Whether the actor may do this with the service as a whole.
+pub fn service(actor: Actor, ability: ServiceAbility) -> Result<(), Error> {
+    authorize(actor, ability, &Service).map_err(|denied| Error::denied(denied, Thing::Record))
+}
+
+/// The viewer that the actor is to lists.
+pub fn viewer(actor: Actor) -> Result<Viewer, Error> {
+    match actor {
+        Actor::Anonymous => Err(Error::Unauthenticated),
+        // Lists show administrators what is theirs or open to everybody, like anyone else's.
+        Actor::Admin { id } => Ok(Viewer { user: id, external: false }),
+        Actor::User { id, external } => Ok(Viewer { user: id, external }),
+    }
+}
+
+/// The group that is named, if the actor may do this with it.
+pub fn group(
+    tx: &mut dyn Tx,
+    actor: Actor,
+    ability: GroupAbility,
+    named: &GroupRef,
+    today: NaiveDate,
+) -> Result<Namespace, Error> {
+    let group = tx.groups().find(named)?.ok_or(Error::NotFound(Thing::Group))?;
+    let facts = group_facts(tx, actor, &group, today)?;
+    authorize(actor, ability, &facts).map_err(|denied| Error::denied(denied, Thing::Group))?;
+    Ok(group)
+}
+
+/// What decisions about a group and the actor rest on.
+pub fn group_facts(
+    tx: &mut dyn Tx,
+    actor: Actor,
+    group: &Namespace,
+    today: NaiveDate,
+) -> Result<GroupFacts, StoreError> {
+    let level = match actor.user() {
+        Some(user) => tx.groups().level(group.id, user, today)?,
+        None => None,
+    };
+    let mut facts = GroupFacts { visibility: group.visibility, level, sees_a_project: false };
+    // Looked at only where nothing else lets the actor in.
+    if !facts.allows(actor, GroupAbility::Read)
+        && let Actor::User { id, external } = actor
+    {
+        facts.sees_a_project = sees_a_project(tx, group.id, Viewer { user: id, external }, today)?;
+    }
+    Ok(facts)
+}
+
+fn sees_a_project(
+    tx: &mut dyn Tx,
+    group: NamespaceId,
+    viewer: Viewer,
+    today: NaiveDate,
+) -> Result<bool, StoreError> {
+    let scope = ProjectScope::OfGroup { group, viewer: Some(viewer) };
+    let filter = ProjectFilter::newest_first(scope, today);
+    let seen = tx.projects().list(&filter, Page::Numbered { number: 1, size: 1 })?;
+    Ok(!seen.items.is_empty())
+}
+
+/// The project that is named, if the actor may do this with it.
+pub fn project(
+    tx: &mut dyn Tx,
+    actor: Actor,
+    ability: ProjectAbility,
+    named: &ProjectRef,
+    today: NaiveDate,
+) -> Result<Project, Error> {
+    let project = tx.projects().find(named)?.ok_or(Error::NotFound(Thing::Project))?;
+    check_project(tx, actor, ability, &project, today)?;
+    Ok(project)
+}
+
+/// Like [`project`]; until the transaction ends nobody else changes the project.
+pub fn locked_project(
+    tx: &mut dyn Tx,
+    actor: Actor,
+    ability: ProjectAbility,
+    named: &ProjectRef,
+    today: NaiveDate,
+) -> Result<Project, Error> {
+    let found = tx.projects().find(named)?.ok_or(Error::NotFound(Thing::Project))?;
+    let project = tx.projects().lock(found.id)?.ok_or(Error::NotFound(Thing::Project))?;
+    check_project(tx, actor, ability, &project, today)?;
+    Ok(project)
+}
+
+/// Whether the actor may do this with a project that is already loaded.
+pub fn check_project(
+    tx: &mut dyn Tx,
+    actor: Actor,
+    ability: ProjectAbility,
+    project: &Project,
+    today: NaiveDate,
+) -> Result<(), Error> {
+    let facts = project_facts(tx, actor, project.id, project.visibility, today)?;
+    authorize(actor, ability, &facts).map_err(|denied| Error::denied(denied, Thing::Project))
+}
+
+fn project_facts(
+    tx: &mut dyn Tx,
+    actor: Actor,
+    project: ProjectId,
+    visibility: Visibility,
+    today: NaiveDate,
+) -> Result<ProjectFacts, StoreError> {
+    let standing = match actor {
+        Actor::User { id, .. } => tx.projects().standing(project, id, today)?,
+        // Administrators need none, nobody has any.
+        Actor::Admin { .. } | Actor::Anonymous => Standing::default(),
+    };
+    Ok(ProjectFacts { visibility, standing })
+}
+
+/// Whether the actor may make projects in a namespace: its own, or that of a group it is a master of.
+pub fn may_create_in(
+    tx: &mut dyn Tx,
+    actor: Actor,
+    namespace: &Namespace,
+    today: NaiveDate,
+) -> Result<bool, Error> {
+    match (actor, namespace.owner) {
+        (Actor::Anonymous, _) => Ok(false),
+        (Actor::Admin { .. }, _) => Ok(true),
+        (Actor::User { id, .. }, Some(owner)) => Ok(id == owner),
+        (Actor::User { .. }, None) => {
+            let facts = group_facts(tx, actor, namespace, today)?;
+            Ok(facts.allows(actor, GroupAbility::CreateProjects))
+        }
+    }
 }

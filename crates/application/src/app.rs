@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use chrono::NaiveDate;
 use hexforge_domain::ports::clock::Clock;
 use hexforge_domain::ports::passwords::Passwords;
 use hexforge_domain::ports::public_keys::PublicKeys;
@@ -24,6 +25,13 @@ pub struct App {
     pub public_keys: Arc<dyn PublicKeys>,
     /// Choices of whoever runs it.
     pub settings: Settings,
+}
+
+impl App {
+    /// The day on which memberships and shares have to be in force.
+    pub fn today(&self) -> NaiveDate {
+        self.clock.now().date_naive()
+    }
 }
 
 /// Choices of whoever runs hexforge that change what use cases do.

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use hexforge_domain::field_errors::FieldErrors;
+use hexforge_domain::id::UserId;
 use hexforge_domain::policy::Denied;
 use hexforge_domain::ports::store::StoreError;
 
@@ -33,6 +34,21 @@ pub enum Error {
     /// Something exists already that may exist only once.
     #[error("{0}")]
     Conflict(&'static str),
+    /// Fields that clash with what is there.
+    #[error("conflicting: {0}")]
+    ConflictingFields(FieldErrors),
+    /// The rules of the thing at hand do not allow it.
+    #[error("{0}")]
+    Refused(&'static str),
+    /// A value that is none of those there are.
+    #[error("{0}")]
+    Unknown(&'static str),
+    /// An address to which no hook can be sent.
+    #[error("the address of the hook is no http address")]
+    HookUrl,
+    /// The caller has as many projects as it may have; in the words of the interface.
+    #[error("{0}")]
+    LimitReached(String),
     /// Too many failures; the caller has to wait this many seconds.
     #[error("too many failures, wait {0} s")]
     Throttled(u64),
@@ -70,6 +86,16 @@ pub enum Thing {
     Key,
     /// An e-mail address, where the interface names it.
     Email,
+    /// A group, where the interface names it.
+    Group,
+    /// A project, where the interface names it.
+    Project,
+    /// The namespace into which something was to go.
+    TargetNamespace,
+    /// A system hook, where the interface names it.
+    SystemHook,
+    /// A member of a group.
+    Member(UserId),
     /// The user of a sudo request.
     SudoTarget(String),
 }
@@ -81,6 +107,11 @@ impl fmt::Display for Thing {
             Thing::User => f.write_str("User"),
             Thing::Key => f.write_str("Key"),
             Thing::Email => f.write_str("Email"),
+            Thing::Group => f.write_str("Group"),
+            Thing::Project => f.write_str("Project"),
+            Thing::TargetNamespace => f.write_str("Target Namespace"),
+            Thing::SystemHook => f.write_str("System hook"),
+            Thing::Member(user) => write!(f, "Member: user_id:{user}"),
             Thing::SudoTarget(name) => write!(f, "No user id or username for: {name}"),
         }
     }

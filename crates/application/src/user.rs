@@ -24,6 +24,7 @@ use hexforge_domain::user::{
 use crate::access;
 use crate::app::App;
 use crate::error::{Error, Thing};
+use crate::project;
 use crate::view::user::{self as view, FullUser, UserPage, UserView};
 use fields::UserFields;
 
@@ -141,7 +142,7 @@ pub fn create(app: &App, actor: Actor, fields: &UserFields) -> Result<FullUser, 
 /// Stores a new account, its namespace and the news of it.
 pub(crate) fn store_new(tx: &mut dyn Tx, new: NewUser, now: Timestamp) -> Result<User, StoreError> {
     let user = tx.users().insert(new)?;
-    tx.namespaces().insert_personal(user.id, user.username.path())?;
+    tx.namespaces().insert_personal(user.id, user.username.path(), now)?;
     tx.outbox().record(&SystemEvent::UserCreated(UserFacts::from(&user)), now)?;
     Ok(user)
 }
@@ -214,7 +215,7 @@ fn store_changes(
     let after = User { updated_at: now, ..after };
     tx.users().update(&after)?;
     if after.username != before.username {
-        tx.namespaces().rename_personal(after.id, after.username.path())?;
+        tx.namespaces().rename_personal(after.id, after.username.path(), now)?;
     }
     if after.email != before.email {
         tx.emails().make_primary(after.id, &after.email)?;
@@ -222,20 +223,37 @@ fn store_changes(
     Ok(after)
 }
 
-/// Removes an account with all that hangs on it. `None` when there was none of that id.
-pub fn delete(app: &App, actor: Actor, id: UserId) -> Result<Option<FullUser>, Error> {
+/// What became of a deletion.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Deletion {
+    /// The account is gone; this is how it was.
+    Deleted(Box<FullUser>),
+    /// There is no such account.
+    Missing,
+    /// The account is the only owner of a group and stays with it.
+    SoleOwner(Box<FullUser>),
+}
+
+/// Removes an account with all that hangs on it.
+pub fn delete(app: &App, actor: Actor, id: UserId) -> Result<Deletion, Error> {
     access::accounts(actor, AccountAbility::Manage)?;
     app.store.write(|tx| {
-        let Some(user) = tx.users().lock(id)? else { return Ok(None) };
+        let Some(user) = tx.users().lock(id)? else { return Ok(Deletion::Missing) };
+        let full = view::full(tx, user.clone())?;
+        if !tx.group_members().solely_owned_by(id, app.today())?.is_empty() {
+            return Ok(Deletion::SoleOwner(Box::new(full)));
+        }
         let now = app.clock.now();
         for key in tx.keys().list(id, Page::Whole)?.items {
             let facts = KeyFacts::new(&key, &user);
             tx.outbox().record(&SystemEvent::KeyDestroyed(facts), now)?;
         }
+        if let Some(own) = tx.namespaces().personal(id)? {
+            project::remove_all_in(tx, own.id, app.today(), now)?;
+        }
         tx.outbox().record(&SystemEvent::UserDestroyed(UserFacts::from(&user)), now)?;
-        let user = view::full(tx, user)?;
         tx.users().delete(id)?;
-        Ok(Some(user))
+        Ok(Deletion::Deleted(Box::new(full)))
     })
 }
 

@@ -6,20 +6,30 @@ mod support;
 use hexforge_application::error::{Error, Thing};
 use hexforge_application::event;
 use hexforge_application::view::event::EventView;
+use hexforge_domain::id::ProjectId;
 use hexforge_domain::id::UserId;
 use hexforge_domain::paging::Page;
 use hexforge_domain::policy::Actor;
-use hexforge_domain::testing::builders::{a_user, an_event};
+use hexforge_domain::testing::builders::{a_project, a_user, an_event, home_of};
+use hexforge_domain::user::User;
 use hexforge_domain::user::UserState;
+
 use support::{FIRST_PAGE, World, actor};
+
+/// Stores a project of a user that everybody sees.
+fn project_of(world: &World, user: &User) -> ProjectId {
+    let home = home_of(&*world.app.store, user.id);
+    a_project("poem", home, user.id).public().stored_in(&*world.app.store).id
+}
 
 #[test]
 fn a_feed_shows_what_its_user_did_newest_first_with_the_user() {
     let world = World::new();
     let ada = world.user(a_user("ada"));
     let bob = world.user(a_user("bob"));
-    let [first, _, last] =
-        [&ada, &bob, &ada].map(|user| world.write(|tx| tx.events().insert(an_event(user.id))));
+    let poem = project_of(&world, &ada);
+    let [first, _, last] = [&ada, &bob, &ada]
+        .map(|user| world.write(|tx| tx.events().insert(an_event(poem, user.id))));
     for reader in [actor(&bob), actor(&ada), world.admin()] {
         let feed = event::of_user(&world.app, reader, ada.id, FIRST_PAGE).expect("every user may");
         let view = |event: &_| EventView { event: Clone::clone(event), author: ada.clone() };
@@ -32,10 +42,11 @@ fn a_feed_shows_what_its_user_did_newest_first_with_the_user() {
 fn a_feed_comes_in_pages() {
     let world = World::new();
     let ada = world.user(a_user("ada"));
+    let poem = project_of(&world, &ada);
     let first = world.write(|tx| {
-        let first = tx.events().insert(an_event(ada.id))?;
+        let first = tx.events().insert(an_event(poem, ada.id))?;
         for _ in 0..2 {
-            tx.events().insert(an_event(ada.id))?;
+            tx.events().insert(an_event(poem, ada.id))?;
         }
         Ok(first)
     });
@@ -57,7 +68,8 @@ fn who_did_nothing_has_an_empty_feed() {
 fn the_feed_of_a_blocked_user_stays() {
     let world = World::new();
     let ada = world.user(a_user("ada"));
-    world.write(|tx| tx.events().insert(an_event(ada.id)));
+    let poem = project_of(&world, &ada);
+    world.write(|tx| tx.events().insert(an_event(poem, ada.id)));
     world.in_state(&ada, UserState::Blocked);
     let reader = world.admin();
     let feed = event::of_user(&world.app, reader, ada.id, FIRST_PAGE).expect("every user may");
@@ -80,4 +92,21 @@ fn an_anonymous_caller_reads_no_feed() {
         let error = world.refusal(|app| event::of_user(app, Actor::Anonymous, id, FIRST_PAGE));
         assert_error!(error, Error::Unauthenticated);
     }
+}
+
+#[test]
+fn a_feed_is_silent_about_projects_that_its_reader_does_not_see() {
+    let world = World::new();
+    let ada = world.user(a_user("ada"));
+    let bob = world.user(a_user("bob"));
+    let home = home_of(&*world.app.store, ada.id);
+    let diary = a_project("diary", home, ada.id).stored_in(&*world.app.store);
+    let event = world.write(|tx| tx.events().insert(an_event(diary.id, ada.id)));
+    // Administrators are told no more than others.
+    for reader in [actor(&bob), world.admin()] {
+        let feed = event::of_user(&world.app, reader, ada.id, FIRST_PAGE).expect("every user may");
+        assert_eq!((feed.items, feed.total), (vec![], 0));
+    }
+    let feed = event::of_user(&world.app, actor(&ada), ada.id, FIRST_PAGE).expect("may");
+    assert_eq!((feed.items, feed.total), (vec![EventView { event, author: ada }], 1));
 }

@@ -44,7 +44,10 @@ fn who_signs_in_sees_the_full_account() {
     let identity = Identity { provider: a_text("directory"), extern_uid: Some(a_text("7")) };
     world.write(|tx| tx.identities().put(ada.id, &identity));
     let answer = session::create(&world.app, &attempt("ada", "secret42")).expect("signed in");
-    assert_eq!(answer.user, FullUser { user: ada, identities: vec![identity] });
+    assert_eq!(
+        answer.user,
+        FullUser { user: ada, identities: vec![identity], personal_projects: 0 }
+    );
 }
 
 #[test]

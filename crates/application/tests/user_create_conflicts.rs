@@ -8,7 +8,7 @@ use hexforge_application::user;
 use hexforge_application::user::fields::UserFields;
 use hexforge_domain::namespace::NamespacePath;
 use hexforge_domain::policy::Actor;
-use hexforge_domain::testing::builders::{a_user, an_address};
+use hexforge_domain::testing::builders::{a_moment, a_user, an_address};
 use hexforge_domain::text::Secret;
 use support::{World, invalid, wrong};
 
@@ -97,7 +97,7 @@ fn a_path_of_another_namespace_is_a_problem_of_the_name() {
     let (world, admin) = world_with_bob();
     let cid = world.user(a_user("cid"));
     let team = NamespacePath::parse("Team").expect("a path");
-    world.write(|tx| tx.namespaces().rename_personal(cid.id, &team));
+    world.write(|tx| tx.namespaces().rename_personal(cid.id, &team, a_moment()));
     for username in ["Team", "team"] {
         let fields = asking_for(username, "new@example.com");
         let error = world.refusal(|app| user::create(app, admin, &fields));

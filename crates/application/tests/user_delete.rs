@@ -5,13 +5,15 @@ mod support;
 
 use chrono::TimeDelta;
 use hexforge_application::error::Error;
-use hexforge_application::user;
+use hexforge_application::user::{self, Deletion};
 use hexforge_application::view::user::FullUser;
 use hexforge_domain::id::UserId;
-use hexforge_domain::outbox::{KeyFacts, SystemEvent, UserFacts};
+use hexforge_domain::member::AccessLevel;
+use hexforge_domain::outbox::{KeyFacts, MemberFacts, SystemEvent, TeamFacts, UserFacts};
 use hexforge_domain::policy::Actor;
 use hexforge_domain::testing::builders::{
-    a_key, a_moment, a_text, a_token, a_user, an_address, an_event,
+    a_group, a_key, a_member, a_moment, a_project, a_text, a_token, a_user, an_address, an_event,
+    home_of, join_project,
 };
 use hexforge_domain::user::{Identity, User};
 use support::{World, actor};
@@ -28,7 +30,10 @@ fn with_belongings(world: &World, name: &str, number: u32) -> User {
         tx.keys().insert(user.id, a_key(number), a_moment())?;
         tx.emails().insert(user.id, &an_address(&format!("{name}@work.example.com")))?;
         tx.tokens().insert(a_token(user.id, name))?;
-        tx.events().insert(an_event(user.id))
+        let home = tx.namespaces().personal(user.id)?.expect("every user has a namespace");
+        let project = a_project("diary", home.id, user.id).insert(tx)?;
+        tx.project_members().insert(project.id, a_member(user.id, AccessLevel::Master))?;
+        tx.events().insert(an_event(project.id, user.id))
     });
     user
 }
@@ -39,7 +44,8 @@ fn a_removed_account_is_answered_as_it_was() {
     let admin = world.admin();
     let ada = with_belongings(&world, "ada", 1);
     let removed = user::delete(&world.app, admin, ada.id).expect("an administrator may");
-    assert_eq!(removed, Some(FullUser { user: ada, identities: vec![directory("ada")] }));
+    let ada = FullUser { user: ada, identities: vec![directory("ada")], personal_projects: 1 };
+    assert_eq!(removed, Deletion::Deleted(Box::new(ada)));
 }
 
 #[test]
@@ -51,6 +57,7 @@ fn an_account_goes_with_all_that_hangs_on_it_and_nothing_else() {
     let ada = with_belongings(&world, "ada", 1);
     user::delete(&world.app, admin, ada.id).expect("an administrator may");
     assert_eq!(world.stored().accounts, before.accounts);
+    assert_eq!(world.stored().projects, before.projects);
     // Everything that can be had only once can be had again.
     with_belongings(&world, "ada", 1);
 }
@@ -83,7 +90,7 @@ fn removing_nobody_is_a_success_that_does_nothing() {
     let before = world.stored();
     for id in [0, 9999, i64::MAX] {
         let removed = user::delete(&world.app, admin, UserId(id));
-        assert_eq!(removed.expect("there is nothing to refuse"), None);
+        assert_eq!(removed.expect("there is nothing to refuse"), Deletion::Missing);
     }
     assert_eq!(world.stored(), before);
 }
@@ -94,8 +101,8 @@ fn an_account_is_removed_once() {
     let admin = world.admin();
     let ada = world.user(a_user("ada"));
     let remove = || user::delete(&world.app, admin, ada.id).expect("an administrator may");
-    assert!(remove().is_some());
-    assert!(remove().is_none());
+    assert!(matches!(remove(), Deletion::Deleted(_)));
+    assert_eq!(remove(), Deletion::Missing);
     assert_eq!(world.news(), [SystemEvent::UserDestroyed(UserFacts::from(&ada))]);
 }
 
@@ -104,7 +111,8 @@ fn an_administrator_may_remove_itself() {
     let world = World::new();
     let admin = world.admin();
     let own = admin.user().expect("a user");
-    assert!(user::delete(&world.app, admin, own).expect("nothing forbids it").is_some());
+    let removed = user::delete(&world.app, admin, own).expect("nothing forbids it");
+    assert!(matches!(removed, Deletion::Deleted(_)));
     assert_eq!(world.stored().accounts, []);
 }
 
@@ -118,4 +126,45 @@ fn only_administrators_remove_accounts_even_their_own() {
         let error = world.refusal(|app| user::delete(app, Actor::Anonymous, id));
         assert_error!(error, Error::Unauthenticated);
     }
+}
+
+#[test]
+fn the_projects_of_the_account_are_news_before_the_account_itself() {
+    let world = World::new();
+    let admin = world.admin();
+    let ada = world.user(a_user("ada"));
+    let bob = world.user(a_user("bob"));
+    let home = home_of(&*world.app.store, ada.id);
+    let diary = a_project("diary", home, ada.id).stored_in(&*world.app.store);
+    join_project(&*world.app.store, diary.id, a_member(bob.id, AccessLevel::Guest));
+    user::delete(&world.app, admin, ada.id).expect("an administrator may");
+    let news = world.news();
+    let [SystemEvent::TeamMemberRemoved(left), SystemEvent::ProjectDestroyed(gone), last] =
+        &news[..]
+    else {
+        panic!("{news:?}")
+    };
+    assert_eq!((gone.id, gone.path_with_namespace.as_str()), (diary.id, "ada/diary"));
+    let member = MemberFacts::new(&bob, AccessLevel::Guest, a_moment());
+    assert_eq!(*left, TeamFacts { project: gone.clone(), member });
+    assert_eq!(*last, SystemEvent::UserDestroyed(UserFacts::from(&ada)));
+    assert_eq!(world.stored().projects, []);
+}
+
+#[test]
+fn the_only_owner_of_a_group_stays_with_it() {
+    let world = World::new();
+    let admin = world.admin();
+    let ada = world.user(a_user("ada"));
+    let bob = world.user(a_user("bob"));
+    let store = &*world.app.store;
+    let group = a_group("crew").owner(ada.id).member(bob.id, AccessLevel::Master).stored_in(store);
+    let before = world.stored();
+    let kept = user::delete(&world.app, admin, ada.id).expect("an administrator may");
+    let full = FullUser { user: ada.clone(), identities: vec![], personal_projects: 0 };
+    assert_eq!(kept, Deletion::SoleOwner(Box::new(full)));
+    assert_eq!(world.stored(), before);
+    world.write(|tx| tx.group_members().update(group.id, a_member(bob.id, AccessLevel::Owner)));
+    let removed = user::delete(&world.app, admin, ada.id).expect("an administrator may");
+    assert!(matches!(removed, Deletion::Deleted(_)));
 }

@@ -162,7 +162,14 @@ fn an_administrator_reads_the_full_form() {
     let (world, admin, ada) = populated();
     world.write(|tx| tx.identities().put(ada.id, &directory("7")));
     let read = user::get(&world.app, admin, ada.id).expect("an administrator may");
-    assert_eq!(read, UserView::Full(FullUser { user: ada, identities: vec![directory("7")] }));
+    assert_eq!(
+        read,
+        UserView::Full(FullUser {
+            user: ada,
+            identities: vec![directory("7")],
+            personal_projects: 0
+        })
+    );
 }
 
 #[test]
@@ -189,7 +196,7 @@ fn users_see_all_of_their_own_account() {
     let (world, admin, ada) = populated();
     world.write(|tx| tx.identities().put(ada.id, &directory("7")));
     let own = user::current(&world.app, actor(&ada)).expect("her own account");
-    assert_eq!(own, FullUser { user: ada, identities: vec![directory("7")] });
+    assert_eq!(own, FullUser { user: ada, identities: vec![directory("7")], personal_projects: 0 });
     let own = user::current(&world.app, admin).expect("the administrator's own account");
     assert_eq!(own.user.username.as_str(), "boss");
 }

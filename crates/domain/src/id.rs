@@ -31,4 +31,10 @@ ids! {
     EventId,
     /// A row of the outbox.
     OutboxId,
+    /// A share of a project with a group.
+    ShareId,
+    /// A hook of a project.
+    ProjectHookId,
+    /// A hook of the service.
+    SystemHookId,
 }

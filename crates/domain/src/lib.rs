@@ -19,18 +19,24 @@
 pub mod change;
 pub mod event;
 pub mod field_errors;
+pub mod group;
+pub mod hook;
 pub mod id;
+pub mod member;
 pub mod namespace;
 pub mod outbox;
 pub mod paging;
 pub mod policy;
 pub mod ports;
+pub mod project;
 pub mod sign_in;
+pub mod system_hook;
 #[cfg(feature = "testing")]
 pub mod testing;
 pub mod text;
 pub mod token;
 pub mod user;
+pub mod visibility;
 
 /// A moment in UTC, to the microsecond: the finest that both databases keep.
 pub type Timestamp = chrono::DateTime<chrono::Utc>;

@@ -2,8 +2,10 @@
 
 pub mod port;
 
+use crate::Timestamp;
 use crate::id::{NamespaceId, UserId};
 use crate::text::{TooLong, within};
+use crate::visibility::Visibility;
 
 /// First path segments that the service itself uses, now or in the interface it restores.
 const RESERVED: [&str; 29] = [
@@ -103,15 +105,62 @@ pub enum NamespacePathError {
     Reserved(String),
 }
 
-/// A namespace as it is stored.
+/// A namespace as it is stored: a user's own, or a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Namespace {
-    /// Assigned by the store.
+    /// Assigned by the store. The id of a group is that of its namespace.
     pub id: NamespaceId,
     /// Unique among users and groups, ignoring case.
     pub path: NamespacePath,
-    /// The user whose personal namespace this is.
+    /// For people: the username, or the name of the group.
+    pub name: String,
+    /// The user whose personal namespace this is; a group has none.
     pub owner: Option<UserId>,
+    /// What the group is about.
+    pub description: String,
+    /// Who sees the group. Users' namespaces are public.
+    pub visibility: Visibility,
+    /// Whether large files are kept apart; `None` follows the server.
+    pub lfs_enabled: Option<bool>,
+    /// Whether strangers may ask to become members.
+    pub request_access_enabled: bool,
+    /// Whether the projects inside may be shared with other groups.
+    pub share_with_group_lock: bool,
+    /// File name of the uploaded picture.
+    pub avatar: Option<String>,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it was last changed.
+    pub updated_at: Timestamp,
+}
+
+/// What a namespace belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NamespaceKind {
+    /// A user.
+    User,
+    /// A group.
+    Group,
+}
+
+impl NamespaceKind {
+    /// The word for it in the interface.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            NamespaceKind::User => "user",
+            NamespaceKind::Group => "group",
+        }
+    }
+}
+
+impl Namespace {
+    /// What it belongs to.
+    pub fn kind(&self) -> NamespaceKind {
+        match self.owner {
+            Some(_) => NamespaceKind::User,
+            None => NamespaceKind::Group,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -4,8 +4,11 @@
 pub mod port;
 
 use crate::Timestamp;
-use crate::id::{KeyId, OutboxId, UserId};
+use crate::id::{KeyId, NamespaceId, OutboxId, ProjectId, UserId};
+use crate::member::AccessLevel;
+use crate::namespace::Namespace;
 use crate::user::{SshKey, User};
+use crate::visibility::Visibility;
 
 /// Something that happened to the service as a whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +21,26 @@ pub enum SystemEvent {
     KeyCreated(KeyFacts),
     /// A key was removed.
     KeyDestroyed(KeyFacts),
+    /// A project was made.
+    ProjectCreated(ProjectFacts),
+    /// A project was removed.
+    ProjectDestroyed(ProjectFacts),
+    /// The path of a project changed; this was its whole path before.
+    ProjectRenamed(ProjectFacts, String),
+    /// A project moved to another namespace; this was its whole path before.
+    ProjectTransferred(ProjectFacts, String),
+    /// A user became a member of a project.
+    TeamMemberAdded(TeamFacts),
+    /// A user is no longer a member of a project.
+    TeamMemberRemoved(TeamFacts),
+    /// A group was made.
+    GroupCreated(GroupFacts),
+    /// A group was removed.
+    GroupDestroyed(GroupFacts),
+    /// A user became a member of a group.
+    GroupMemberAdded(GroupMemberFacts),
+    /// A user is no longer a member of a group.
+    GroupMemberRemoved(GroupMemberFacts),
 }
 
 /// What hooks are told about a user, kept because the user may be gone when they are told.
@@ -73,6 +96,105 @@ impl KeyFacts {
             created_at: key.created_at,
         }
     }
+}
+
+/// What hooks are told about a project.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProjectFacts {
+    /// Its id.
+    pub id: ProjectId,
+    /// Its name.
+    pub name: String,
+    /// Its own path.
+    pub path: String,
+    /// With that of its namespace.
+    pub path_with_namespace: String,
+    /// The name of the user or group that owns it.
+    pub owner_name: String,
+    /// The address of the user who owns it; empty for a group.
+    pub owner_email: String,
+    /// Who sees it.
+    pub visibility: Visibility,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it was last changed.
+    pub updated_at: Timestamp,
+}
+
+/// What hooks are told about a member.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemberFacts {
+    /// The user's id.
+    pub user: UserId,
+    /// The user's username.
+    pub username: String,
+    /// The user's name.
+    pub name: String,
+    /// The user's primary address.
+    pub email: String,
+    /// What the member may do.
+    pub access: AccessLevel,
+    /// When the membership began or ended.
+    pub at: Timestamp,
+}
+
+impl MemberFacts {
+    /// The facts about a membership of a user.
+    pub fn new(user: &User, access: AccessLevel, at: Timestamp) -> Self {
+        Self {
+            user: user.id,
+            username: user.username.as_str().to_owned(),
+            name: user.name.as_str().to_owned(),
+            email: user.email.as_str().to_owned(),
+            access,
+            at,
+        }
+    }
+}
+
+/// What hooks are told about a member of a project.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TeamFacts {
+    /// The project.
+    pub project: ProjectFacts,
+    /// The member.
+    pub member: MemberFacts,
+}
+
+/// What hooks are told about a group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupFacts {
+    /// Its id.
+    pub id: NamespaceId,
+    /// Its name.
+    pub name: String,
+    /// Its path.
+    pub path: String,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it was last changed.
+    pub updated_at: Timestamp,
+}
+
+impl From<&Namespace> for GroupFacts {
+    fn from(group: &Namespace) -> Self {
+        Self {
+            id: group.id,
+            name: group.name.clone(),
+            path: group.path.as_str().to_owned(),
+            created_at: group.created_at,
+            updated_at: group.updated_at,
+        }
+    }
+}
+
+/// What hooks are told about a member of a group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupMemberFacts {
+    /// The group.
+    pub group: GroupFacts,
+    /// The member.
+    pub member: MemberFacts,
 }
 
 /// A stored event that waits to be sent.

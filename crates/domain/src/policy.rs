@@ -1,6 +1,9 @@
 //! Who may do what. Every decision about access is made here, on facts already loaded, and denied
 //! unless a rule allows it.
 
+pub mod group;
+pub mod project;
+pub mod system;
 pub mod user;
 
 use crate::id::UserId;

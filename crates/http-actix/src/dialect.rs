@@ -3,12 +3,21 @@
 
 use std::str::FromStr;
 
+use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use hexforge_application::error::{Error, Thing};
+use hexforge_application::project::edit::NameRule;
+use hexforge_application::project::fork::ForkTarget;
+use hexforge_application::user::Deletion;
+use hexforge_application::view::user::FullUser;
 use hexforge_domain::field_errors::FieldErrors;
+use hexforge_domain::id::ProjectHookId;
 use hexforge_domain::paging::Page;
+use hexforge_domain::project::hook::ProjectHook;
 
+use crate::entities::hook::ProjectHookJson;
 use crate::error::{ApiError, ApiResult};
+use crate::respond;
 
 /// Which of two answers the server gives where there are two.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,6 +62,41 @@ impl Dialect {
         }
     }
 
+    /// Row 10: whether a change of a project has to name it.
+    pub fn project_name_rule(self) -> NameRule {
+        match self {
+            Self::Specification => NameRule::Required,
+            Self::Original => NameRule::Optional,
+        }
+    }
+
+    /// Row 11: where a fork goes that names no namespace.
+    pub fn fork_target(self, namespace: Option<String>) -> ApiResult<ForkTarget> {
+        match (self, namespace) {
+            (Self::Specification | Self::Original, Some(named)) => Ok(ForkTarget::Named(named)),
+            (Self::Specification, None) => Err(Error::NotGiven("namespace").into()),
+            (Self::Original, None) => Ok(ForkTarget::Own),
+        }
+    }
+
+    /// Row 12: removing a hook of a project that is not there.
+    pub fn removed_hook(
+        self,
+        id: ProjectHookId,
+        hook: Option<ProjectHook>,
+    ) -> ApiResult<HttpResponse> {
+        match (self, hook) {
+            (Self::Specification | Self::Original, Some(hook)) => {
+                respond::ok(ProjectHookJson::from(hook))
+            }
+            (Self::Specification, None) => Ok(HttpResponse::Ok().finish()),
+            (Self::Original, None) => Err(ApiError::message(
+                StatusCode::NOT_FOUND,
+                format!("404 Error deleting hook {id} Not Found"),
+            )),
+        }
+    }
+
     /// Row 13: changing a user to a name or address that another one has.
     pub fn taken_on_update(self, error: Error) -> ApiError {
         match (self, &error) {
@@ -63,11 +107,14 @@ impl Dialect {
         }
     }
 
-    /// Row 14: deleting a user who is not there.
-    pub fn deleted_user<T>(self, deleted: Option<T>) -> ApiResult<Option<T>> {
-        match (self, deleted) {
-            (Self::Original, None) => Err(Error::NotFound(Thing::User).into()),
-            (Self::Specification | Self::Original, deleted) => Ok(deleted),
+    /// Row 14: deleting a user who is not there, or who stays as the only owner of a group. Whom the
+    /// answer shows.
+    pub fn deleted_user(self, deletion: Deletion) -> ApiResult<Option<Box<FullUser>>> {
+        match (self, deletion) {
+            (Self::Specification | Self::Original, Deletion::Deleted(user)) => Ok(Some(user)),
+            (Self::Specification, Deletion::Missing | Deletion::SoleOwner(_)) => Ok(None),
+            (Self::Original, Deletion::Missing) => Err(Error::NotFound(Thing::User).into()),
+            (Self::Original, Deletion::SoleOwner(user)) => Ok(Some(user)),
         }
     }
 

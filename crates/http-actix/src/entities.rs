@@ -2,7 +2,11 @@
 
 pub mod email;
 pub mod event;
+pub mod hook;
 pub mod key;
 pub mod links;
+pub mod member;
+pub mod namespace;
+pub mod project;
 pub mod time;
 pub mod user;

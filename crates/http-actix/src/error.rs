@@ -110,7 +110,15 @@ impl From<Error> for ApiError {
             }
             Error::NotFound(Thing::Record) => Self::message(StatusCode::NOT_FOUND, "404 Not found"),
             Error::NotFound(
-                thing @ (Thing::User | Thing::Key | Thing::Email | Thing::SudoTarget(_)),
+                thing @ (Thing::User
+                | Thing::Key
+                | Thing::Email
+                | Thing::Group
+                | Thing::Project
+                | Thing::TargetNamespace
+                | Thing::SystemHook
+                | Thing::Member(_)
+                | Thing::SudoTarget(_)),
             ) => Self::message(StatusCode::NOT_FOUND, format!("404 {thing} Not Found")),
             Error::NotGiven(field) => Self::message(
                 StatusCode::BAD_REQUEST,
@@ -118,6 +126,13 @@ impl From<Error> for ApiError {
             ),
             Error::Invalid(fields) => Self::message(StatusCode::BAD_REQUEST, field_map(&fields)),
             Error::Conflict(text) => Self::message(StatusCode::CONFLICT, text),
+            Error::ConflictingFields(fields) => {
+                Self::message(StatusCode::CONFLICT, field_map(&fields))
+            }
+            Error::Refused(text) => Self::message(StatusCode::BAD_REQUEST, text),
+            Error::Unknown(text) => Self::message(StatusCode::UNPROCESSABLE_ENTITY, text),
+            Error::HookUrl => Self::error(StatusCode::UNPROCESSABLE_ENTITY, "Invalid url given"),
+            Error::LimitReached(text) => Self::error(StatusCode::FORBIDDEN, json!([text])),
             Error::Throttled(seconds) => {
                 Self::message(StatusCode::TOO_MANY_REQUESTS, "429 Too Many Requests")
                     .with_header(header::RETRY_AFTER, &seconds.to_string())
@@ -132,6 +147,40 @@ impl From<Error> for ApiError {
             Error::Store(error) => Self::internal(&Chain(&error)),
         }
     }
+}
+
+impl ApiError {
+    /// The project limit where the interface names it like a field.
+    pub fn limit_as_field(status: StatusCode, error: Error) -> Self {
+        match error {
+            Error::LimitReached(text) => Self::message(status, json!({ "limit_reached": [text] })),
+            error => error.into(),
+        }
+    }
+
+    /// Wrong fields in one sentence, as some calls tell them.
+    pub fn sentence(beginning: &str, error: Error) -> Self {
+        match error {
+            Error::Invalid(fields) => Self::message(
+                StatusCode::BAD_REQUEST,
+                format!("{beginning} {}", inspected(&fields)),
+            ),
+            error => error.into(),
+        }
+    }
+}
+
+/// Fields and messages as the original's language prints them.
+fn inspected(fields: &FieldErrors) -> String {
+    let quoted = |text: &String| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
+    let fields: Vec<String> = fields
+        .iter()
+        .map(|(field, messages)| {
+            let messages: Vec<String> = messages.iter().map(quoted).collect();
+            format!(":{field}=>[{}]", messages.join(", "))
+        })
+        .collect();
+    format!("{{{}}}", fields.join(", "))
 }
 
 fn stale_token(stale: StaleToken) -> ApiError {

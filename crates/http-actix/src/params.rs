@@ -64,6 +64,24 @@ impl Params {
         Ok(self.scalar(name)?.and_then(|text| boolean(&text)))
     }
 
+    /// A switch as calls take it that store whatever is said: what is no boolean counts as no.
+    pub fn said_switch(&self, name: &str) -> ApiResult<Option<bool>> {
+        Ok(self.text(name)?.map(|text| boolean(&text).unwrap_or(false)))
+    }
+
+    /// A day as those calls take it.
+    pub fn day(&self, name: &str) -> ApiResult<Option<chrono::NaiveDate>> {
+        match self.text(name)? {
+            None => Ok(None),
+            Some(text) => declared::date(&text).map(Some).ok_or_else(|| invalid(name)),
+        }
+    }
+
+    /// A whole number as those calls take it; what is none names nothing.
+    pub fn number(&self, name: &str) -> ApiResult<Option<i64>> {
+        Ok(self.text(name)?.map(|text| text.trim().parse().unwrap_or(0)))
+    }
+
     /// A text of calls that ignore what they do not understand; blank counts as not given.
     pub(crate) fn lenient_text(&self, name: &str) -> Option<Cow<'_, str>> {
         self.scalar(name).ok().flatten().filter(|text| !text.trim().is_empty())

@@ -1,6 +1,8 @@
 //! The shapes of answers.
 
 use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use hexforge_domain::change::Change;
 use hexforge_domain::paging::{Page, Paged};
 use serde::Serialize;
 
@@ -15,6 +17,18 @@ pub fn ok(body: impl Serialize) -> ApiResult<HttpResponse> {
 /// 201 with what was made.
 pub fn created(body: impl Serialize) -> ApiResult<HttpResponse> {
     Ok(HttpResponse::Created().json(body))
+}
+
+/// The given status with what changed, or 304 without a body when nothing did.
+pub fn changed<T, B: Serialize>(
+    status: StatusCode,
+    change: Change<T>,
+    body: impl FnOnce(&T) -> B,
+) -> ApiResult<HttpResponse> {
+    match change {
+        Change::Applied(changed) => Ok(HttpResponse::build(status).json(body(&changed))),
+        Change::Unchanged => Ok(HttpResponse::NotModified().finish()),
+    }
 }
 
 /// 200 with a page of a list and its headers.

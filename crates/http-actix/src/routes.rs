@@ -1,8 +1,14 @@
 //! The route table. One file for each group of calls, named as in the URL.
 
 mod emails;
+mod groups;
+mod hooks;
 mod ids;
 mod keys;
+mod members;
+mod namespaces;
+mod project_hooks;
+mod projects;
 mod session;
 mod users;
 mod version;
@@ -25,6 +31,12 @@ pub fn configure(cfg: &mut web::ServiceConfig) {
             .configure(users::configure)
             .configure(keys::configure)
             .configure(emails::configure)
+            .configure(groups::configure)
+            .configure(projects::configure)
+            .configure(project_hooks::configure)
+            .configure(members::configure)
+            .configure(namespaces::configure)
+            .configure(hooks::configure)
             .default_service(web::to(no_route)),
     );
     cfg.default_service(web::to(no_route));

@@ -20,6 +20,8 @@ const SIGN_INS: usize = 8;
 pub struct HttpSettings {
     /// The base of every address in answers, without a slash at the end.
     pub external_url: String,
+    /// The port on which repositories are reached over SSH.
+    pub ssh_port: u16,
     /// How the calls answer on which specification and original differ.
     pub dialect: Dialect,
     /// The largest body, in bytes, of a call that is no upload.
@@ -55,7 +57,7 @@ impl Shared {
     ) -> Self {
         Self {
             app: Arc::new(app),
-            links: Links::new(&settings.external_url),
+            links: Links::new(&settings.external_url, settings.ssh_port),
             settings,
             writers: Arc::new(Semaphore::new(WRITERS)),
             sign_ins: Arc::new(Semaphore::new(SIGN_INS)),

@@ -16,6 +16,22 @@ macro_rules! each_backend {
     };
 }
 
+/// Which of the databases it is, for queries that are put together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Backend {
+    Sqlite,
+    Postgres,
+}
+
+impl Backend {
+    pub fn of(conn: &DbConn) -> Self {
+        match conn {
+            DbConn::Sqlite(_) => Self::Sqlite,
+            DbConn::Postgres(_) => Self::Postgres,
+        }
+    }
+}
+
 /// Begins a transaction. A writer on SQLite takes its lock at once: one that first reads and then
 /// writes could find that somebody else wrote in between. A reader sees one state on both.
 pub(crate) fn begin(conn: &mut DbConn, mode: Mode) -> QueryResult<()> {
@@ -45,12 +61,24 @@ pub(crate) fn hold(conn: &mut DbConn, name: &str) -> QueryResult<()> {
 
 /// Loads at most one row so that nobody else changes it before the transaction ends. SQLite has one
 /// writer at a time, so there the row is safe as it is.
+///
+/// On PostgreSQL rows are locked in one order, so that no two transactions wait for each other:
+/// users with this, namespaces, projects from the lowest id to the highest, what hangs on projects,
+/// and last what a row of a user needs that others refer to. A user is locked so that others may still
+/// refer to it: whoever holds a project may write down who did something there. A group or project is
+/// locked against that too: whoever then gives it another name needs nothing more.
 macro_rules! load_locked {
     ($conn:expr, $query:expr, $row:ty) => {
+        load_locked!($conn, $query, $row, for_no_key_update)
+    };
+    ($conn:expr, $query:expr, $row:ty, alone) => {
+        load_locked!($conn, $query, $row, for_update)
+    };
+    ($conn:expr, $query:expr, $row:ty, $lock:ident) => {
         match $conn {
             $crate::connection::DbConn::Sqlite(c) => $query.get_result::<$row>(c).optional(),
             $crate::connection::DbConn::Postgres(c) => {
-                $query.for_no_key_update().get_result::<$row>(c).optional()
+                $query.$lock().get_result::<$row>(c).optional()
             }
         }
     };

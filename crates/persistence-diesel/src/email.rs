@@ -6,12 +6,12 @@ use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::user::email::{EmailHolder, EmailRole};
 use hexforge_domain::user::port::Emails;
-use hexforge_domain::user::{DisplayName, Email, EmailAddress, Username};
+use hexforge_domain::user::{Email, EmailAddress};
 
 use crate::page;
 use crate::schema::{emails, users};
+use crate::search;
 use crate::tx::DieselTx;
-use crate::user_search;
 
 #[derive(Queryable)]
 struct EmailRow {
@@ -43,8 +43,7 @@ impl DieselTx<'_> {
         let (name, username): (String, String) = self.run(|conn| {
             users::table.find(user.0).select((users::name, users::username)).get_result(conn)
         })?;
-        let text =
-            user_search::text(&DisplayName::stored(name), address, &Username::stored(username));
+        let text = search::text(&[&name, address.as_str(), &username]);
         let values = (users::email.eq(address.as_str()), users::search_text.eq(text));
         self.run(|conn| diesel::update(users::table.find(user.0)).set(values).execute(conn))?;
         Ok(())

@@ -4,7 +4,7 @@ use diesel::result::{DatabaseErrorInformation, DatabaseErrorKind, Error as Diese
 use hexforge_domain::ports::store::StoreError;
 
 /// What has to be unique: how SQLite names it, how PostgreSQL names it, how the ports call it.
-const UNIQUE: [(&str, &str, &str); 8] = [
+const UNIQUE: [(&str, &str, &str); 14] = [
     ("users.username", "users_username_key", "username"),
     ("users.email", "users_email_key", "email"),
     ("emails.email", "emails_email_key", "email"),
@@ -17,6 +17,20 @@ const UNIQUE: [(&str, &str, &str); 8] = [
     ("identities.user_id, identities.provider", "identities_user_id_provider_key", "provider"),
     ("keys.fingerprint", "keys_fingerprint_key", "fingerprint"),
     ("tokens.hash", "tokens_hash_key", "token"),
+    ("namespaces.name", "groups_name", "name"),
+    ("group_members.group_id, group_members.user_id", "group_members_pkey", "member"),
+    ("project_members.project_id, project_members.user_id", "project_members_pkey", "member"),
+    ("projects.namespace_id, projects.name", "projects_namespace_id_name_key", "name"),
+    (
+        "projects.namespace_id, projects.path_folded",
+        "projects_namespace_id_path_folded_key",
+        "path",
+    ),
+    (
+        "project_shares.project_id, project_shares.group_id",
+        "project_shares_project_id_group_id_key",
+        "share",
+    ),
 ];
 
 /// The only way for a driver error to leave the adapter.

@@ -1,15 +1,17 @@
 //! Activity events.
 
-use chrono::NaiveDateTime;
+use chrono::{NaiveDate, NaiveDateTime};
 use diesel::prelude::*;
 use hexforge_domain::event::port::Events;
 use hexforge_domain::event::{Event, EventAction, EventTarget, NewEvent};
 use hexforge_domain::id::{EventId, ProjectId, UserId};
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::StoreError;
+use hexforge_domain::project::query::Viewer;
 
-use crate::page::{self, CountRows};
+use crate::access;
 use crate::schema::events;
+use crate::sql::Sql;
 use crate::time::{moment, stored};
 use crate::tx::DieselTx;
 
@@ -70,24 +72,43 @@ impl Events for DieselTx<'_> {
         })
     }
 
-    fn authored_by(&mut self, author: UserId, page: Page) -> Result<Paged<Event>, StoreError> {
-        let totals = self.totals;
-        let total = totals.of(&format!("events of {author}"), |limit| {
-            self.run(|conn| {
-                let mine = events::table
-                    .filter(events::author_id.eq(author.0))
-                    .select(events::id)
-                    .limit(limit.unwrap_or(i64::MAX));
-                CountRows(mine).get_result(conn)
-            })
-        })?;
-        let rows: Vec<EventRow> = self.run(|conn| {
-            events::table
-                .filter(events::author_id.eq(author.0))
-                .order(events::id.desc())
-                .limit(page::limit(page))
-                .offset(page::offset(page))
-                .load(conn)
+    /// Three queries: the total, the ids, the rows.
+    fn authored_by(
+        &mut self,
+        author: UserId,
+        viewer: Viewer,
+        today: NaiveDate,
+        page: Page,
+    ) -> Result<Paged<Event>, StoreError> {
+        // A join in this order: events are read newest first, and their projects looked up.
+        let seen = Sql::with([access::authorized_as_named(viewer, today)])
+            .sql("SELECT events.id FROM events CROSS JOIN projects")
+            .filter([
+                Sql::new("projects.id = events.project_id"),
+                Sql::new("events.author_id = ").id(author.0),
+                access::visible(viewer),
+            ]);
+        self.page_of_events(&format!("events of {author} for {viewer:?} on {today}"), seen, page)
+    }
+
+    /// Three queries, as with [`authored_by`](Events::authored_by).
+    fn of_project(&mut self, project: ProjectId, page: Page) -> Result<Paged<Event>, StoreError> {
+        let inside = Sql::new("SELECT events.id FROM events WHERE project_id = ").id(project.0);
+        self.page_of_events(&format!("events in {project}"), inside, page)
+    }
+}
+
+impl DieselTx<'_> {
+    fn page_of_events(
+        &mut self,
+        name: &str,
+        fitting: Sql,
+        page: Page,
+    ) -> Result<Paged<Event>, StoreError> {
+        let total = self.total(name, &fitting)?;
+        let ids = self.ids(fitting.sql(" ORDER BY events.id DESC").page(page))?;
+        let rows: Vec<EventRow> = self.by_ids(&ids, |conn, ids| {
+            events::table.filter(events::id.eq_any(ids)).order(events::id.desc()).load(conn)
         })?;
         let items = rows.into_iter().map(Event::try_from).collect::<Result<_, _>>();
         Ok(Paged { items: items.map_err(|error| self.fail(error))?, total })

@@ -5,25 +5,36 @@
 
 #[macro_use]
 mod backend;
+mod access;
 pub mod connection;
 mod email;
 mod error;
 mod event;
+mod group;
 mod identity;
 mod key;
+mod member;
 pub mod migrations;
 mod namespace;
 mod outbox;
 mod page;
 mod pool;
+mod project;
+mod project_hook;
+mod project_list;
+mod removal;
 pub mod schema;
+mod search;
+mod share;
 mod sign_in;
+mod sql;
+mod star;
 pub mod store;
+mod system_hook;
 mod time;
 mod token;
 mod tx;
 mod user;
-mod user_search;
 
 pub use connection::DatabaseUrl;
 pub use store::{DieselStore, OpenError, Options};

@@ -3,10 +3,15 @@
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
 use hexforge_domain::Timestamp;
-use hexforge_domain::id::{KeyId, OutboxId, UserId};
+use hexforge_domain::id::{KeyId, NamespaceId, OutboxId, ProjectId, UserId};
+use hexforge_domain::member::AccessLevel;
 use hexforge_domain::outbox::port::Outbox;
-use hexforge_domain::outbox::{KeyFacts, OutboxEntry, SystemEvent, UserFacts};
+use hexforge_domain::outbox::{
+    GroupFacts, GroupMemberFacts, KeyFacts, MemberFacts, OutboxEntry, ProjectFacts, SystemEvent,
+    TeamFacts, UserFacts,
+};
 use hexforge_domain::ports::store::StoreError;
+use hexforge_domain::visibility::Visibility;
 use serde_json::{Value, json};
 
 use crate::schema::outbox;
@@ -45,16 +50,53 @@ fn to_row(event: &SystemEvent) -> (&'static str, Value) {
         SystemEvent::UserDestroyed(user) => ("user_destroy", user_to_json(user)),
         SystemEvent::KeyCreated(key) => ("key_create", key_to_json(key)),
         SystemEvent::KeyDestroyed(key) => ("key_destroy", key_to_json(key)),
+        SystemEvent::ProjectCreated(project) => ("project_create", project_to_json(project)),
+        SystemEvent::ProjectDestroyed(project) => ("project_destroy", project_to_json(project)),
+        SystemEvent::ProjectRenamed(project, before) => {
+            ("project_rename", json!({ "project": project_to_json(project), "before": before }))
+        }
+        SystemEvent::ProjectTransferred(project, before) => {
+            ("project_transfer", json!({ "project": project_to_json(project), "before": before }))
+        }
+        SystemEvent::TeamMemberAdded(team) => ("user_add_to_team", team_to_json(team)),
+        SystemEvent::TeamMemberRemoved(team) => ("user_remove_from_team", team_to_json(team)),
+        SystemEvent::GroupCreated(group) => ("group_create", group_to_json(group)),
+        SystemEvent::GroupDestroyed(group) => ("group_destroy", group_to_json(group)),
+        SystemEvent::GroupMemberAdded(member) => {
+            ("user_add_to_group", group_member_to_json(member))
+        }
+        SystemEvent::GroupMemberRemoved(member) => {
+            ("user_remove_from_group", group_member_to_json(member))
+        }
     }
 }
 
 fn from_row(kind: &str, payload: &str) -> Option<SystemEvent> {
     let payload: Value = serde_json::from_str(payload).ok()?;
+    let moved = || Some((project_from_json(&payload["project"])?, text(&payload, "before")?));
     Some(match kind {
         "user_create" => SystemEvent::UserCreated(user_from_json(&payload)?),
         "user_destroy" => SystemEvent::UserDestroyed(user_from_json(&payload)?),
         "key_create" => SystemEvent::KeyCreated(key_from_json(&payload)?),
         "key_destroy" => SystemEvent::KeyDestroyed(key_from_json(&payload)?),
+        "project_create" => SystemEvent::ProjectCreated(project_from_json(&payload)?),
+        "project_destroy" => SystemEvent::ProjectDestroyed(project_from_json(&payload)?),
+        "project_rename" => {
+            let (project, before) = moved()?;
+            SystemEvent::ProjectRenamed(project, before)
+        }
+        "project_transfer" => {
+            let (project, before) = moved()?;
+            SystemEvent::ProjectTransferred(project, before)
+        }
+        "user_add_to_team" => SystemEvent::TeamMemberAdded(team_from_json(&payload)?),
+        "user_remove_from_team" => SystemEvent::TeamMemberRemoved(team_from_json(&payload)?),
+        "group_create" => SystemEvent::GroupCreated(group_from_json(&payload)?),
+        "group_destroy" => SystemEvent::GroupDestroyed(group_from_json(&payload)?),
+        "user_add_to_group" => SystemEvent::GroupMemberAdded(group_member_from_json(&payload)?),
+        "user_remove_from_group" => {
+            SystemEvent::GroupMemberRemoved(group_member_from_json(&payload)?)
+        }
         _ => return None,
     })
 }
@@ -96,6 +138,98 @@ fn key_from_json(payload: &Value) -> Option<KeyFacts> {
         key: text(payload, "key")?,
         username: text(payload, "username")?,
         created_at: micros(payload, "created_at")?,
+    })
+}
+
+fn project_to_json(project: &ProjectFacts) -> Value {
+    json!({
+        "id": project.id.0,
+        "name": project.name,
+        "path": project.path,
+        "path_with_namespace": project.path_with_namespace,
+        "owner_name": project.owner_name,
+        "owner_email": project.owner_email,
+        "visibility_level": project.visibility.level(),
+        "created_at": project.created_at.timestamp_micros(),
+        "updated_at": project.updated_at.timestamp_micros(),
+    })
+}
+
+fn project_from_json(payload: &Value) -> Option<ProjectFacts> {
+    Some(ProjectFacts {
+        id: ProjectId(payload["id"].as_i64()?),
+        name: text(payload, "name")?,
+        path: text(payload, "path")?,
+        path_with_namespace: text(payload, "path_with_namespace")?,
+        owner_name: text(payload, "owner_name")?,
+        owner_email: text(payload, "owner_email")?,
+        visibility: Visibility::from_level(payload["visibility_level"].as_i64()?)?,
+        created_at: micros(payload, "created_at")?,
+        updated_at: micros(payload, "updated_at")?,
+    })
+}
+
+fn member_to_json(member: &MemberFacts) -> Value {
+    json!({
+        "user_id": member.user.0,
+        "username": member.username,
+        "name": member.name,
+        "email": member.email,
+        "access_level": member.access.level(),
+        "at": member.at.timestamp_micros(),
+    })
+}
+
+fn member_from_json(payload: &Value) -> Option<MemberFacts> {
+    Some(MemberFacts {
+        user: UserId(payload["user_id"].as_i64()?),
+        username: text(payload, "username")?,
+        name: text(payload, "name")?,
+        email: text(payload, "email")?,
+        access: AccessLevel::from_level(payload["access_level"].as_i64()?)?,
+        at: micros(payload, "at")?,
+    })
+}
+
+fn team_to_json(team: &TeamFacts) -> Value {
+    json!({ "project": project_to_json(&team.project), "member": member_to_json(&team.member) })
+}
+
+fn team_from_json(payload: &Value) -> Option<TeamFacts> {
+    Some(TeamFacts {
+        project: project_from_json(&payload["project"])?,
+        member: member_from_json(&payload["member"])?,
+    })
+}
+
+fn group_to_json(group: &GroupFacts) -> Value {
+    json!({
+        "id": group.id.0,
+        "name": group.name,
+        "path": group.path,
+        "created_at": group.created_at.timestamp_micros(),
+        "updated_at": group.updated_at.timestamp_micros(),
+    })
+}
+
+fn group_from_json(payload: &Value) -> Option<GroupFacts> {
+    Some(GroupFacts {
+        id: NamespaceId(payload["id"].as_i64()?),
+        name: text(payload, "name")?,
+        path: text(payload, "path")?,
+        created_at: micros(payload, "created_at")?,
+        updated_at: micros(payload, "updated_at")?,
+    })
+}
+
+fn group_member_to_json(member: &GroupMemberFacts) -> Value {
+    json!({ "group": group_to_json(&member.group), "member": member_to_json(&member.member) })
+}
+
+fn group_member_from_json(payload: &Value) -> Option<GroupMemberFacts> {
+    Some(GroupMemberFacts {
+        group: group_from_json(&payload["group"])?,
+        member: member_from_json(&payload["member"])?,
     })
 }
 

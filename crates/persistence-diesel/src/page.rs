@@ -4,14 +4,8 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use diesel::QueryResult;
-use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
-use diesel::query_dsl::RunQueryDsl;
-use diesel::sql_types::BigInt;
 use hexforge_domain::paging::Page;
 use hexforge_domain::ports::store::StoreError;
-
-use crate::connection::{DbConn, MultiBackend};
 
 /// Up to here a total is counted each time, and so exact.
 const EXACT: i64 = 10_000;
@@ -28,23 +22,11 @@ pub(crate) fn limit(page: Page) -> i64 {
     page.limit().map_or(i64::MAX, |limit| i64::try_from(limit).unwrap_or(i64::MAX))
 }
 
-/// Counts the rows of a query. With a limit on the query, counting stops there.
-#[derive(QueryId)]
-pub(crate) struct CountRows<Q>(pub Q);
-
-impl<Q: Query> Query for CountRows<Q> {
-    type SqlType = BigInt;
-}
-
-impl<Q> RunQueryDsl<DbConn> for CountRows<Q> {}
-
-impl<Q: QueryFragment<MultiBackend>> QueryFragment<MultiBackend> for CountRows<Q> {
-    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, MultiBackend>) -> QueryResult<()> {
-        out.push_sql("SELECT count(*) FROM (");
-        self.0.walk_ast(out.reborrow())?;
-        out.push_sql(") AS counted");
-        Ok(())
-    }
+/// Puts rows in the order in which a page names them.
+pub(crate) fn arrange<T>(rows: &mut [T], ids: &[i64], id: impl Fn(&T) -> i64) {
+    let places: HashMap<i64, usize> =
+        ids.iter().enumerate().map(|(place, id)| (*id, place)).collect();
+    rows.sort_by_key(|row| places.get(&id(row)).copied());
 }
 
 /// Totals of long lists, remembered for a while. A short list is counted whenever it is shown; a long

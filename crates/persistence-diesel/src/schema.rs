@@ -39,6 +39,121 @@ diesel::table! {
         path_folded -> Text,
         name -> Text,
         owner_id -> Nullable<BigInt>,
+        name_folded -> Text,
+        description -> Text,
+        visibility_level -> Integer,
+        lfs_enabled -> Nullable<Bool>,
+        request_access_enabled -> Bool,
+        share_with_group_lock -> Bool,
+        avatar -> Nullable<Text>,
+        created_at -> Timestamp,
+        updated_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    group_members (group_id, user_id) {
+        group_id -> BigInt,
+        user_id -> BigInt,
+        access_level -> Integer,
+        notification_level -> Integer,
+        expires_at -> Nullable<Date>,
+    }
+}
+
+diesel::table! {
+    projects (id) {
+        id -> BigInt,
+        namespace_id -> BigInt,
+        creator_id -> Nullable<BigInt>,
+        name -> Text,
+        path -> Text,
+        path_folded -> Text,
+        description -> Nullable<Text>,
+        visibility_level -> Integer,
+        archived -> Bool,
+        issues_enabled -> Bool,
+        merge_requests_enabled -> Bool,
+        wiki_enabled -> Bool,
+        builds_enabled -> Bool,
+        snippets_enabled -> Bool,
+        container_registry_enabled -> Bool,
+        shared_runners_enabled -> Bool,
+        public_builds -> Bool,
+        lfs_enabled -> Nullable<Bool>,
+        merge_only_if_build_succeeds -> Bool,
+        merge_only_if_discussions_resolved -> Bool,
+        request_access_enabled -> Bool,
+        star_count -> Integer,
+        open_issues_count -> Integer,
+        forked_from_id -> Nullable<BigInt>,
+        runners_token -> Text,
+        import_url -> Nullable<Text>,
+        avatar -> Nullable<Text>,
+        created_at -> Timestamp,
+        updated_at -> Timestamp,
+        last_activity_at -> Timestamp,
+        search_text -> Text,
+    }
+}
+
+diesel::table! {
+    project_members (project_id, user_id) {
+        project_id -> BigInt,
+        user_id -> BigInt,
+        access_level -> Integer,
+        notification_level -> Integer,
+        expires_at -> Nullable<Date>,
+    }
+}
+
+diesel::table! {
+    project_shares (id) {
+        id -> BigInt,
+        group_id -> BigInt,
+        project_id -> BigInt,
+        group_access -> Integer,
+        expires_at -> Nullable<Date>,
+    }
+}
+
+diesel::table! {
+    stars (project_id, user_id) {
+        project_id -> BigInt,
+        user_id -> BigInt,
+    }
+}
+
+diesel::table! {
+    project_hooks (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        url -> Text,
+        token -> Nullable<Text>,
+        push_events -> Bool,
+        tag_push_events -> Bool,
+        issues_events -> Bool,
+        merge_requests_events -> Bool,
+        note_events -> Bool,
+        build_events -> Bool,
+        pipeline_events -> Bool,
+        wiki_page_events -> Bool,
+        enable_ssl_verification -> Bool,
+        created_at -> Timestamp,
+        updated_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    system_hooks (id) {
+        id -> BigInt,
+        url -> Text,
+        token -> Nullable<Text>,
+        push_events -> Bool,
+        tag_push_events -> Bool,
+        enable_ssl_verification -> Bool,
+        created_at -> Timestamp,
+        updated_at -> Timestamp,
     }
 }
 
@@ -117,4 +232,9 @@ diesel::table! {
 }
 
 diesel::joinable!(tokens -> users (user_id));
-diesel::allow_tables_to_appear_in_same_query!(users, tokens);
+diesel::joinable!(group_members -> users (user_id));
+diesel::joinable!(project_members -> users (user_id));
+diesel::joinable!(projects -> namespaces (namespace_id));
+diesel::joinable!(project_shares -> namespaces (group_id));
+diesel::allow_tables_to_appear_in_same_query!(users, tokens, group_members, project_members);
+diesel::allow_tables_to_appear_in_same_query!(namespaces, projects, project_shares, stars);

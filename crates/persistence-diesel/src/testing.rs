@@ -2,6 +2,7 @@
 
 mod postgres;
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use diesel::connection::SimpleConnection;
@@ -31,15 +32,51 @@ impl TestDatabase {
         Self { url, _guard: Guard::Folder { _folder: folder } }
     }
 
+    /// An SQLite file with the whole schema and nothing else in it.
+    pub fn migrated_sqlite() -> Self {
+        static MIGRATED: OnceLock<Vec<u8>> = OnceLock::new();
+        let migrated = MIGRATED.get_or_init(|| {
+            let model = Self::sqlite();
+            drop(model.open(Options::default()));
+            let DatabaseUrl::Sqlite(path) = &model.url else { return Vec::new() };
+            std::fs::read(path).expect("a closed database is a file")
+        });
+        let database = Self::sqlite();
+        if let DatabaseUrl::Sqlite(path) = &database.url {
+            std::fs::write(path, migrated).expect("the folder is ours");
+        }
+        database
+    }
+
     /// An empty database on the PostgreSQL for tests, or `None` where there is no PostgreSQL; that is
     /// said loudly, and is a failure where `HEXFORGE_REQUIRE_POSTGRES` is set.
     pub fn postgres() -> Option<Self> {
+        Self::postgres_from("template1")
+    }
+
+    /// Like [`postgres`](Self::postgres), with the whole schema and nothing else in it.
+    pub fn migrated_postgres() -> Option<Self> {
+        static MIGRATED: OnceLock<Option<TestDatabase>> = OnceLock::new();
+        let model = MIGRATED.get_or_init(|| {
+            let model = Self::postgres()?;
+            drop(model.open(Options::default()));
+            Some(model)
+        });
+        match &model.as_ref()?._guard {
+            Guard::Database { name, .. } => Self::postgres_from(name),
+            Guard::Folder { .. } => None,
+        }
+    }
+
+    fn postgres_from(model: &str) -> Option<Self> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let server = postgres::server()?;
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let name = format!("hexforge_test_{}_{number}", std::process::id());
         let admin = server.database("postgres");
-        administer(&admin, &format!("CREATE DATABASE {name}"));
+        // Copying files is quicker than writing them anew, where nothing has to survive a crash.
+        let copy = format!("CREATE DATABASE {name} TEMPLATE {model} STRATEGY file_copy");
+        administer(&admin, &copy);
         let url = DatabaseUrl::Postgres(server.database(&name));
         Some(Self { url, _guard: Guard::Database { server: admin, name } })
     }
@@ -77,12 +114,12 @@ fn administer(server: &str, statement: &str) {
 
 /// An empty store on SQLite.
 pub fn fresh_sqlite() -> OpenStore {
-    let database = TestDatabase::sqlite();
+    let database = TestDatabase::migrated_sqlite();
     OpenStore::guarded(database.open(Options::default()), database)
 }
 
 /// An empty store on PostgreSQL; see [`TestDatabase::postgres`].
 pub fn fresh_postgres() -> Option<OpenStore> {
-    let database = TestDatabase::postgres()?;
+    let database = TestDatabase::migrated_postgres()?;
     Some(OpenStore::guarded(database.open(Options::default()), database))
 }

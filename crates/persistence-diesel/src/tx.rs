@@ -1,18 +1,28 @@
 //! One transaction on one connection, giving out all ports.
 
-use diesel::QueryResult;
 use diesel::connection::SimpleConnection;
+use diesel::sql_types::{BigInt, Untyped};
+use diesel::{QueryResult, RunQueryDsl};
 use hexforge_domain::event::port::Events;
+use hexforge_domain::group::port::Groups;
+use hexforge_domain::member::port::{GroupMembers, ProjectMembers};
 use hexforge_domain::namespace::port::Namespaces;
 use hexforge_domain::outbox::port::Outbox;
 use hexforge_domain::ports::store::{Mode, StoreError, Tx};
+use hexforge_domain::project::port::{ProjectHooks, Projects, Shares, Stars};
 use hexforge_domain::sign_in::port::SignInFailures;
+use hexforge_domain::system_hook::port::SystemHooks;
 use hexforge_domain::token::port::Tokens;
 use hexforge_domain::user::port::{Emails, Identities, Keys, Users};
 
+use crate::backend::Backend;
 use crate::connection::DbConn;
 use crate::error;
 use crate::page::Totals;
+use crate::sql::Sql;
+
+/// How many ids one statement names at most; both databases limit the number of parameters.
+const NAMED_AT_ONCE: usize = 10_000;
 
 /// Implements every port of a transaction; each in the file of its aggregate.
 pub(crate) struct DieselTx<'c> {
@@ -37,6 +47,56 @@ impl<'c> DieselTx<'c> {
         statement: impl FnOnce(&mut DbConn) -> QueryResult<T>,
     ) -> Result<T, StoreError> {
         statement(self.conn).map_err(|error| self.fail(error::translate(error)))
+    }
+
+    /// Which database it is.
+    pub fn backend(&self) -> Backend {
+        Backend::of(self.conn)
+    }
+
+    /// The ids that a query gives, in its order.
+    pub fn ids(&mut self, query: Sql) -> Result<Vec<i64>, StoreError> {
+        self.run(|conn| query.rows::<BigInt>().load(conn))
+    }
+
+    /// Runs a statement that gives no rows.
+    pub fn execute(&mut self, statement: Sql) -> Result<(), StoreError> {
+        self.run(|conn| statement.rows::<Untyped>().execute(conn)).map(drop)
+    }
+
+    /// The length of the list called `name`, whose rows the query gives. The name has to tell apart all
+    /// lists there are.
+    pub fn total(&mut self, name: &str, query: &Sql) -> Result<u64, StoreError> {
+        let totals = self.totals;
+        totals.of(name, |limit| self.count(query, limit))
+    }
+
+    /// How many rows a query gives. With a limit, counting stops there.
+    fn count(&mut self, query: &Sql, limit: Option<i64>) -> Result<i64, StoreError> {
+        let count = query.clone().counted(limit);
+        self.run(|conn| count.rows::<BigInt>().get_result(conn))
+    }
+
+    /// The rows of these ids: one query, unless there are more of them than any page has.
+    pub fn by_ids<T>(
+        &mut self,
+        ids: &[i64],
+        load: impl Fn(&mut DbConn, &[i64]) -> QueryResult<Vec<T>>,
+    ) -> Result<Vec<T>, StoreError> {
+        let mut rows = Vec::with_capacity(ids.len());
+        for ids in ids.chunks(NAMED_AT_ONCE) {
+            rows.extend(self.run(|conn| load(conn, ids))?);
+        }
+        Ok(rows)
+    }
+
+    /// Locks the rows that a query gives, in its order; the query says how. SQLite has one writer at a
+    /// time, so there nothing needs to be done.
+    pub fn hold(&mut self, rows: Sql) -> Result<(), StoreError> {
+        match self.backend() {
+            Backend::Sqlite => Ok(()),
+            Backend::Postgres => self.ids(rows).map(drop),
+        }
     }
 
     /// Notes that the transaction must not be committed.
@@ -87,6 +147,30 @@ impl Tx for DieselTx<'_> {
         self
     }
     fn namespaces(&mut self) -> &mut dyn Namespaces {
+        self
+    }
+    fn groups(&mut self) -> &mut dyn Groups {
+        self
+    }
+    fn group_members(&mut self) -> &mut dyn GroupMembers {
+        self
+    }
+    fn projects(&mut self) -> &mut dyn Projects {
+        self
+    }
+    fn project_members(&mut self) -> &mut dyn ProjectMembers {
+        self
+    }
+    fn stars(&mut self) -> &mut dyn Stars {
+        self
+    }
+    fn shares(&mut self) -> &mut dyn Shares {
+        self
+    }
+    fn project_hooks(&mut self) -> &mut dyn ProjectHooks {
+        self
+    }
+    fn system_hooks(&mut self) -> &mut dyn SystemHooks {
         self
     }
     fn events(&mut self) -> &mut dyn Events {

@@ -1,8 +1,9 @@
 //! Accounts.
 
+use std::cmp::Reverse;
+
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Bool};
 use hexforge_domain::id::UserId;
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::StoreError;
@@ -13,13 +14,15 @@ use hexforge_domain::user::{
     ProjectsLimit, User, UserFilter, UserState, Username,
 };
 
-use crate::backend;
-use crate::connection::{DbConn, MultiBackend};
-use crate::page::{self, CountRows};
+use crate::access;
+use crate::backend::{self, Backend};
+use crate::connection::DbConn;
+use crate::removal;
 use crate::schema::{emails, namespaces, users};
+use crate::search::{self, Search};
+use crate::sql::Sql;
 use crate::time::{moment, moment_opt, stored, stored_opt};
 use crate::tx::DieselTx;
-use crate::user_search::{self, Search};
 
 /// A row, without the password and the text for searches.
 #[derive(Queryable, Selectable, Clone)]
@@ -153,25 +156,42 @@ impl<'a> From<&'a User> for UserValues<'a> {
             current_sign_in_at: stored_opt(user.current_sign_in_at),
             created_at: stored(user.created_at),
             updated_at: stored(user.updated_at),
-            search_text: user_search::text(&user.name, &user.email, &user.username),
+            search_text: search::text(&[
+                user.name.as_str(),
+                user.email.as_str(),
+                user.username.as_str(),
+            ]),
         }
     }
 }
 
-/// The ids of the users that fit a filter. States and flags stand in the SQL itself, not as
-/// parameters: only so do both planners see that the partial indexes serve them.
-fn ids_of(
-    filter: &UserFilter,
-    search: Option<&Search>,
-) -> users::BoxedQuery<'static, MultiBackend, BigInt> {
-    let mut query = users::table.select(users::id).into_boxed();
-    for sql in user_search::flag_conditions(filter) {
-        query = query.filter(diesel::dsl::sql::<Bool>(sql));
+/// The ids of the users that fit a filter, without an order and with the one they are shown in.
+/// SQLite's full-text index gives them newest first as it goes, so a page of a search that finds
+/// everybody costs a page.
+fn fitting(filter: &UserFilter, backend: Backend) -> (Sql, &'static str) {
+    // States and flags stand in the SQL itself, not as parameters: only so do both planners see that
+    // the partial indexes serve them.
+    let flags: Vec<Sql> = [
+        (filter.active, "users.state = 'active'"),
+        (filter.blocked, "users.state <> 'active'"),
+        (filter.external, "users.external"),
+    ]
+    .into_iter()
+    .filter(|(wanted, _)| *wanted)
+    .map(|(_, sql)| Sql::new(sql))
+    .collect();
+    let search = Search::new(filter.search.as_deref());
+    if let Some(phrase) = search.phrase(backend) {
+        let mut conditions = vec![Sql::new("users_search MATCH ").text(phrase)];
+        let mut users = Sql::new("SELECT users_search.rowid FROM users_search");
+        if !flags.is_empty() {
+            users = users.sql(" CROSS JOIN users");
+            conditions.push(Sql::new("users.id = users_search.rowid"));
+        }
+        return (users.filter(conditions.into_iter().chain(flags)), "users_search.rowid");
     }
-    if let Some(search) = search {
-        query = query.filter(users::search_text.like(search.pattern()).escape('\\'));
-    }
-    query
+    let found = search.within("users.search_text");
+    (Sql::new("SELECT users.id FROM users").filter(flags.into_iter().chain(found)), "users.id")
 }
 
 impl DieselTx<'_> {
@@ -183,46 +203,16 @@ impl DieselTx<'_> {
         row.map(User::try_from).transpose().map_err(|error| self.fail(error))
     }
 
+    /// The users of these ids, highest id first.
     fn users_by_id(&mut self, ids: &[i64]) -> Result<Vec<User>, StoreError> {
-        let rows = self.run(|conn| {
-            users::table
-                .filter(users::id.eq_any(ids))
-                .order(users::id.desc())
-                .select(UserRow::as_select())
-                .load(conn)
+        let mut rows: Vec<UserRow> = self.by_ids(ids, |conn, ids| {
+            users::table.filter(users::id.eq_any(ids)).select(UserRow::as_select()).load(conn)
         })?;
+        rows.sort_by_key(|row| Reverse(row.id));
         rows.into_iter()
             .map(User::try_from)
             .collect::<Result<_, _>>()
             .map_err(|error| self.fail(error))
-    }
-
-    fn matching_ids(
-        &mut self,
-        filter: &UserFilter,
-        search: Option<&Search>,
-        page: Page,
-    ) -> Result<Vec<i64>, StoreError> {
-        let (limit, offset) = (page::limit(page), page::offset(page));
-        self.run(|conn| {
-            if let Some(found) = user_search::indexed_ids(conn, filter, search, limit, offset) {
-                return found;
-            }
-            ids_of(filter, search).order(users::id.desc()).limit(limit).offset(offset).load(conn)
-        })
-    }
-
-    fn count_matching(
-        &mut self,
-        filter: &UserFilter,
-        search: Option<&Search>,
-        limit: Option<i64>,
-    ) -> Result<i64, StoreError> {
-        let limit = limit.unwrap_or(i64::MAX);
-        self.run(|conn| match user_search::indexed_count(conn, filter, search, limit) {
-            Some(counted) => counted,
-            None => CountRows(ids_of(filter, search).limit(limit)).get_result(conn),
-        })
     }
 }
 
@@ -235,6 +225,11 @@ impl Users for DieselTx<'_> {
                 .get_result(c)
                 .optional())
         })
+    }
+
+    fn find_all(&mut self, ids: &[UserId]) -> Result<Vec<User>, StoreError> {
+        let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
+        self.users_by_id(&ids)
     }
 
     fn lock(&mut self, id: UserId) -> Result<Option<User>, StoreError> {
@@ -285,19 +280,13 @@ impl Users for DieselTx<'_> {
         Ok(Some((user, PasswordHash::new(hash))))
     }
 
+    /// Three queries: the total, the ids, the rows. The page is cut on a narrow index first; only its
+    /// own rows are read whole.
     fn list(&mut self, filter: &UserFilter, page: Page) -> Result<Paged<User>, StoreError> {
-        let search = match filter.search.as_deref().map(Search::new) {
-            Some(Search::Nothing) => return Ok(Paged { items: vec![], total: 0 }),
-            search => search,
-        };
-        let totals = self.totals;
-        let name = format!("users {filter:?}");
-        let total =
-            totals.of(&name, |limit| self.count_matching(filter, search.as_ref(), limit))?;
-        let ids = self.matching_ids(filter, search.as_ref(), page)?;
-        // The page is cut on the narrow index first; only its own rows are read whole.
-        let items = if ids.is_empty() { vec![] } else { self.users_by_id(&ids)? };
-        Ok(Paged { items, total })
+        let (fitting, id) = fitting(filter, self.backend());
+        let total = self.total(&format!("users {filter:?}"), &fitting)?;
+        let ids = self.ids(fitting.sql(" ORDER BY ").sql(id).sql(" DESC").page(page))?;
+        Ok(Paged { items: self.users_by_id(&ids)?, total })
     }
 
     fn insert(&mut self, new: NewUser) -> Result<User, StoreError> {
@@ -336,6 +325,15 @@ impl Users for DieselTx<'_> {
     }
 
     fn update(&mut self, user: &User) -> Result<(), StoreError> {
+        // A change of the username keeps others from referring to the user, and those may be making a
+        // project in its namespace: that is locked first.
+        self.hold(
+            Sql::new("SELECT id FROM namespaces WHERE owner_id = ")
+                .id(user.id.0)
+                .sql(" AND path <> ")
+                .text(user.username.as_str().to_owned())
+                .sql(" FOR UPDATE"),
+        )?;
         let values = UserValues::from(user);
         self.run(|conn| diesel::update(users::table.find(user.id.0)).set(values).execute(conn))?;
         Ok(())
@@ -348,6 +346,13 @@ impl Users for DieselTx<'_> {
     }
 
     fn delete(&mut self, id: UserId) -> Result<(), StoreError> {
+        // Everything that the removal touches, in the order of all locks.
+        let home = access::home_of(id);
+        self.hold(home.clone().sql(" FOR UPDATE"))?;
+        let inside = Sql::new("namespace_id IN (").then(home).sql(")");
+        self.hold_projects(inside.clone(), Some(removal::known_by(id)))?;
+        self.hold(Sql::new("SELECT id FROM users WHERE id = ").id(id.0).sql(" FOR UPDATE"))?;
+        self.forget_in_projects(id, inside)?;
         self.run(|conn| diesel::delete(users::table.find(id.0)).execute(conn))?;
         Ok(())
     }

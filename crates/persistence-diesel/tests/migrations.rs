@@ -7,8 +7,16 @@ use std::thread;
 
 use diesel::prelude::*;
 use diesel::sql_types::Text;
-use hexforge_domain::ports::store::Store;
-use hexforge_domain::testing::builders::{a_key, a_moment, a_user};
+use diesel_migrations::MigrationHarness;
+use hexforge_domain::member::AccessLevel;
+use hexforge_domain::namespace::Namespace;
+use hexforge_domain::paging::{Page, Paged};
+use hexforge_domain::ports::store::{Store, StoreError};
+use hexforge_domain::project::Starred;
+use hexforge_domain::testing::builders::{
+    a_group, a_hook, a_key, a_member, a_moment, a_project, a_share, a_system_hook, a_user,
+    an_event, home_of,
+};
 use hexforge_persistence_diesel::connection::DbConn;
 use hexforge_persistence_diesel::testing::TestDatabase;
 use hexforge_persistence_diesel::{DieselStore, Options, migrations, store};
@@ -86,6 +94,48 @@ fn fill(database: &TestDatabase) {
     let store: &dyn Store = &store;
     let ada = a_user("ada").stored_in(store);
     store.write(|tx| tx.keys().insert(ada.id, a_key(1), a_moment())).expect("a key of hers");
+    let team = a_group("team").owner(ada.id).stored_in(store);
+    let source = a_project("compiler", team.id, ada.id).stored_in(store);
+    a_project("compiler", home_of(store, ada.id), ada.id).forked_from(source.id).stored_in(store);
+    let filled: Result<(), StoreError> = store.write(|tx| {
+        tx.stars().put(source.id, ada.id, Starred::Yes, a_moment())?;
+        tx.project_members().insert(source.id, a_member(ada.id, AccessLevel::Master))?;
+        tx.shares().insert(a_share(source.id, team.id, AccessLevel::Guest))?;
+        tx.project_hooks().insert(source.id, a_hook("http://example.com"), a_moment())?;
+        tx.system_hooks().insert(a_system_hook("http://example.com"), a_moment())?;
+        tx.events().insert(an_event(source.id, ada.id)).map(drop)
+    });
+    filled.expect("something in every table");
+}
+
+#[test]
+fn what_was_there_before_projects_is_there_after_them() {
+    for database in databases() {
+        let store = database.open(Options::default());
+        let store: &dyn Store = &store;
+        let ada = a_user("Ada").stored_in(store);
+        let home = |store: &dyn Store| -> Namespace {
+            let found: Result<_, StoreError> = store.read(|tx| tx.namespaces().personal(ada.id));
+            found.expect("the schema is complete").expect("every user has one")
+        };
+        let before = home(store);
+        a_project("compiler", before.id, ada.id).stored_in(store);
+        a_group("team").owner(ada.id).stored_in(store);
+        match &mut connect(&database.url) {
+            DbConn::Sqlite(conn) => conn.revert_last_migration(migrations::SQLITE).map(drop),
+            DbConn::Postgres(conn) => conn.revert_last_migration(migrations::POSTGRES).map(drop),
+        }
+        .expect("the last one can be taken back alone");
+        // What is remembered of the schema goes with the connections.
+        let store = database.open(Options::default());
+        let store: &dyn Store = &store;
+        assert_eq!(home(store), before);
+        let found = store.read(|tx| tx.namespaces().list(None, Some("ADA"), Page::Whole));
+        let found: Paged<Namespace> = found.expect("the schema is complete");
+        assert_eq!((found.items, found.total), (vec![before], 1), "found by its index");
+        // Groups and projects are gone, and may be made again.
+        a_group("team").owner(ada.id).stored_in(store);
+    }
 }
 
 #[test]

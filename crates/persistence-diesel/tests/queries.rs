@@ -2,70 +2,34 @@
 
 mod support;
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
 use hexforge_domain::id::UserId;
-use hexforge_domain::paging::Page;
 use hexforge_domain::ports::secrets::Secrets;
-use hexforge_domain::ports::store::{Store, StoreError, Tx};
-use hexforge_domain::testing::builders::{a_text, a_token, a_user};
+use hexforge_domain::testing::builders::{a_moment, a_text, a_token, a_user};
 use hexforge_domain::testing::fakes::FakeSecrets;
 use hexforge_domain::user::{Identity, UserFilter, UserState};
-use hexforge_persistence_diesel::testing::TestDatabase;
-use hexforge_persistence_diesel::{DieselStore, Options};
+use support::counted::{Counted, PAGE};
 use support::databases;
 
-/// The largest page that the interface gives.
-const PAGE: Page = Page::Numbered { number: 1, size: 100 };
-
-/// A store that counts its queries.
-struct Counted {
-    store: DieselStore,
-    queries: Arc<AtomicU64>,
-    _database: TestDatabase,
-}
-
-impl Counted {
-    fn on(database: TestDatabase) -> Self {
-        let queries = Arc::new(AtomicU64::new(0));
-        let store = database.open(Options { queries: Some(Arc::clone(&queries)) });
-        Self { store, queries, _database: database }
-    }
-
-    /// What a reading transaction finds, and how many queries that took.
-    fn read<T>(&self, work: impl FnOnce(&mut dyn Tx) -> Result<T, StoreError>) -> (T, u64) {
-        let before = self.queries.load(Ordering::Relaxed);
-        let store: &dyn Store = &self.store;
-        let found = store.read(work).expect("the store can be read");
-        (found, self.queries.load(Ordering::Relaxed) - before)
-    }
-
-    fn write<T>(&self, work: impl FnOnce(&mut dyn Tx) -> Result<T, StoreError>) -> T {
-        let store: &dyn Store = &self.store;
-        store.write(work).expect("tests store what can be stored")
-    }
-
-    /// Stores users of these numbers with an identity each. They are external and blocked, so that
-    /// every list but that of the active ones finds them all.
-    fn add_users(&self, numbers: std::ops::Range<usize>) {
-        self.write(|tx| {
-            for number in numbers {
-                let name = format!("user{number}");
-                let mut user = a_user(&name).external().insert(tx)?;
-                tx.namespaces().insert_personal(user.id, user.username.path())?;
-                user.state = UserState::Blocked;
-                tx.users().update(&user)?;
-                let extern_uid = Some(a_text(&name));
-                let identity = Identity { provider: a_text("directory"), extern_uid };
-                tx.identities().put(user.id, &identity)?;
-            }
-            Ok(())
-        });
-    }
+/// Stores users of these numbers with an identity each. They are external and blocked, so that
+/// every list but that of the active ones finds them all.
+fn add_users(counted: &Counted, numbers: std::ops::Range<usize>) {
+    counted.write(|tx| {
+        for number in numbers {
+            let name = format!("user{number}");
+            let mut user = a_user(&name).external().insert(tx)?;
+            tx.namespaces().insert_personal(user.id, user.username.path(), a_moment())?;
+            user.state = UserState::Blocked;
+            tx.users().update(&user)?;
+            let extern_uid = Some(a_text(&name));
+            let identity = Identity { provider: a_text("directory"), extern_uid };
+            tx.identities().put(user.id, &identity)?;
+        }
+        Ok(())
+    });
 }
 
 fn filters() -> Vec<UserFilter> {
@@ -85,7 +49,7 @@ fn a_list_of_users_takes_three_queries_however_long_it_is() {
     for database in databases() {
         let counted = Counted::on(database);
         for (numbers, total) in [(0..5, 5), (5..200, 200)] {
-            counted.add_users(numbers);
+            add_users(&counted, numbers);
             for filter in filters() {
                 let (page, queries) = counted.read(|tx| tx.users().list(&filter, PAGE));
                 assert_eq!((page.items.len() as u64, page.total), (total.min(100), total));
@@ -100,7 +64,7 @@ fn a_page_of_full_users_takes_one_query_more() {
     for database in databases() {
         let counted = Counted::on(database);
         for (numbers, shown) in [(0..5, 5), (5..200, 100)] {
-            counted.add_users(numbers);
+            add_users(&counted, numbers);
             let (identities, queries) = counted.read(|tx| {
                 let users = tx.users().list(&UserFilter::default(), PAGE)?.items;
                 let ids: Vec<UserId> = users.iter().map(|user| user.id).collect();
@@ -132,7 +96,7 @@ fn signing_in_by_token_takes_one_query() {
 fn signing_in_by_name_or_address_takes_at_most_two_queries() {
     for database in databases() {
         let counted = Counted::on(database);
-        counted.add_users(0..5);
+        add_users(&counted, 0..5);
         for (login, most) in [("USER1", 2), ("user1@example.com", 1)] {
             let (found, queries) = counted.read(|tx| tx.users().find_by_login(login));
             assert!(found.is_some(), "{login}");
@@ -146,7 +110,7 @@ fn reading_does_not_wait_for_a_writer_that_holds_its_transaction() {
     const LONG: Duration = Duration::from_secs(20);
     for database in databases() {
         let counted = Counted::on(database);
-        counted.add_users(0..1);
+        add_users(&counted, 0..1);
         let total = || counted.read(|tx| tx.users().list(&UserFilter::default(), PAGE)).0.total;
         let (holding, when_holding) = mpsc::channel();
         let (release, until_released) = mpsc::channel();

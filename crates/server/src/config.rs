@@ -21,6 +21,10 @@ pub struct Overrides {
     /// The address to serve HTTP on [default: 127.0.0.1:8080].
     #[arg(long, global = true, env = "HEXFORGE_LISTEN", value_name = "ADDRESS")]
     pub listen: Option<String>,
+    /// The address to serve git over SSH on, or `off` [default: 127.0.0.1:2222]. Clone addresses name
+    /// its port already; serving comes with the transport.
+    #[arg(long, global = true, env = "HEXFORGE_SSH_LISTEN", value_name = "ADDRESS")]
+    pub ssh_listen: Option<String>,
     /// The folder for everything the server keeps [default: ./hexforge-data].
     #[arg(long, global = true, env = "HEXFORGE_DATA_DIR", value_name = "FOLDER")]
     pub data_dir: Option<String>,
@@ -64,6 +68,8 @@ pub struct Overrides {
 pub struct Config {
     /// The address of HTTP.
     pub listen: SocketAddr,
+    /// The address of git over SSH, unless it is off.
+    pub ssh_listen: Option<SocketAddr>,
     /// Everything the server keeps.
     pub data_dir: PathBuf,
     /// Where the data is.
@@ -103,6 +109,7 @@ impl Overrides {
     fn or(self, other: Overrides) -> Self {
         Self {
             listen: given(self.listen).or(other.listen),
+            ssh_listen: given(self.ssh_listen).or(other.ssh_listen),
             data_dir: given(self.data_dir).or(other.data_dir),
             database_url: given(self.database_url).or(other.database_url),
             external_url: given(self.external_url).or(other.external_url),
@@ -155,6 +162,15 @@ impl Config {
                 "127.0.0.1:8080",
                 "an address such as 127.0.0.1:8080",
             )?,
+            ssh_listen: match chosen.ssh_listen {
+                Some(word) if word.trim() == "off" => None,
+                address => Some(parse(
+                    "ssh_listen",
+                    address,
+                    "127.0.0.1:2222",
+                    "`off` or an address such as 127.0.0.1:2222",
+                )?),
+            },
             data_dir,
             database_url,
             external_url: chosen.external_url.map(|url| url.trim_end_matches('/').to_owned()),
@@ -239,6 +255,8 @@ impl fmt::Display for Config {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let quoted = |text: &str| toml::Value::String(text.to_owned()).to_string();
         writeln!(f, "listen = {}", quoted(&self.listen.to_string()))?;
+        let ssh = self.ssh_listen.map_or_else(|| "off".to_owned(), |address| address.to_string());
+        writeln!(f, "ssh_listen = {}", quoted(&ssh))?;
         writeln!(f, "data_dir = {}", quoted(&self.data_dir.display().to_string()))?;
         writeln!(f, "database_url = {}", quoted(&self.database_url.to_string()))?;
         match &self.external_url {

@@ -32,6 +32,7 @@ pub fn run(config: &Config, terminal: &mut dyn Write) -> Result<()> {
         .context("metrics cannot be collected")?;
     let settings = HttpSettings {
         external_url: external_url.clone(),
+        ssh_port: config.ssh_listen.map_or(22, |address| address.port()),
         dialect: config.dialect,
         max_body: config.max_body_mb * 1024 * 1024,
         revision: format!("hexforge-{}", env!("CARGO_PKG_VERSION")),

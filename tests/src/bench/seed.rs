@@ -14,7 +14,7 @@ pub fn users(store: &dyn Store, count: usize) -> Result<(), StoreError> {
             for number in batch {
                 let user = a_user(&format!("user-{number}")).build();
                 let user = tx.users().insert(user)?;
-                tx.namespaces().insert_personal(user.id, user.username.path())?;
+                tx.namespaces().insert_personal(user.id, user.username.path(), user.created_at)?;
             }
             Ok(())
         })?;

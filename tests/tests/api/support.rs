@@ -4,6 +4,8 @@ use hexforge_domain::id::UserId;
 use hexforge_domain::outbox::SystemEvent;
 use hexforge_domain::paging::Page;
 use hexforge_domain::ports::store::{StoreError, Tx};
+use hexforge_domain::project::query::Viewer;
+use hexforge_domain::testing::builders::a_day;
 use hexforge_domain::user::User;
 use hexforge_tests::Forge;
 use hexforge_tests::forge::ROOT;
@@ -91,7 +93,8 @@ pub fn news(forge: &Forge) -> Vec<SystemEvent> {
     entries.into_iter().map(|entry| entry.event).collect()
 }
 
-/// How many activity events a user has authored.
+/// How many activity events a user has authored in projects that it sees.
 pub fn activity(forge: &Forge, id: i64) -> u64 {
-    look(forge, |tx| tx.events().authored_by(UserId(id), Page::Whole)).total
+    let viewer = Viewer { user: UserId(id), external: false };
+    look(forge, |tx| tx.events().authored_by(UserId(id), viewer, a_day(), Page::Whole)).total
 }

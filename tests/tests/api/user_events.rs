@@ -3,19 +3,27 @@
 use hexforge_domain::event::{EventAction, EventTarget, NewEvent};
 use hexforge_domain::id::{ProjectId, UserId};
 use hexforge_domain::ports::store::StoreError;
-use hexforge_domain::testing::builders::{an_event, at};
+use hexforge_domain::testing::builders::{a_project, an_event, at, home_of};
 use hexforge_tests::forge::ROOT;
 use hexforge_tests::{Forge, on_every_store};
 use serde_json::{Value, json};
 
-use super::support::{HUGE, MISSING, assert_only_for_users, message, no_route};
+use super::group_support::{external_user, join, new_project, path_of_project};
+use super::support::{HUGE, MISSING, assert_only_for_users, id_of, message, no_route};
 
 on_every_store!(
     an_event_shows_its_fields_in_order,
     every_action_has_its_word,
     a_feed_has_the_events_of_its_user_newest_first_in_pages,
+    a_feed_is_silent_about_projects_that_its_reader_does_not_see,
     feeds_are_for_users_and_of_users_who_exist,
 );
+
+/// A public project of a user, without any event of its own.
+fn project_of(forge: &Forge, user: i64, name: &str) -> ProjectId {
+    let home = home_of(&*forge.app.store, UserId(user));
+    a_project(name, home, UserId(user)).public().stored_in(&*forge.app.store).id
+}
 
 fn record(forge: &Forge, events: impl IntoIterator<Item = NewEvent>) {
     let recorded: Result<(), StoreError> = forge.app.store.write(|tx| {
@@ -41,7 +49,8 @@ fn an_event_shows_its_fields_in_order(forge: &Forge) {
         title: Some("It <breaks> & burns".to_owned()),
     };
     let gone = EventTarget { kind: "Milestone".to_owned(), id: None, title: None };
-    let of_ada = || an_event(UserId(ada));
+    let [one, two] = ["one", "two"].map(|name| project_of(forge, ada, name));
+    let of_ada = || an_event(one, UserId(ada));
     record(
         forge,
         [
@@ -53,7 +62,7 @@ fn an_event_shows_its_fields_in_order(forge: &Forge) {
                 ..of_ada()
             },
             NewEvent {
-                project: ProjectId(2),
+                project: two,
                 action: EventAction::Closed,
                 target: Some(issue),
                 at: at(2) + chrono::TimeDelta::milliseconds(5),
@@ -62,10 +71,14 @@ fn an_event_shows_its_fields_in_order(forge: &Forge) {
             NewEvent { action: EventAction::Destroyed, target: Some(gone), at: at(3), ..of_ada() },
         ],
     );
-    let line = |project: i64, action: &str, target: [Value; 3], data: Value, created_at: &str| {
+    let line = |project: ProjectId,
+                action: &str,
+                target: [Value; 3],
+                data: Value,
+                created_at: &str| {
         let [id, kind, title] = target;
         json!({
-            "title": null, "project_id": project, "action_name": action, "target_id": id,
+            "title": null, "project_id": project.0, "action_name": action, "target_id": id,
             "target_type": kind, "author_id": ada, "data": data, "target_title": title,
             "created_at": created_at,
             "author": {
@@ -81,10 +94,10 @@ fn an_event_shows_its_fields_in_order(forge: &Forge) {
     let issue = [json!(42), json!("Issue"), json!("It <breaks> & burns")];
     let gone = [Value::Null, json!("Milestone"), Value::Null];
     let expected = json!([
-        line(1, "destroyed", gone, Value::Null, "2016-09-22T10:30:03.000Z"),
-        line(2, "closed", issue, Value::Null, "2016-09-22T10:30:02.005Z"),
-        line(1, "pushed new", none(), push, "2016-09-22T10:30:01.000Z"),
-        line(1, "created", none(), Value::Null, "2016-09-22T10:30:00.000Z"),
+        line(one, "destroyed", gone, Value::Null, "2016-09-22T10:30:03.000Z"),
+        line(two, "closed", issue, Value::Null, "2016-09-22T10:30:02.005Z"),
+        line(one, "pushed new", none(), push, "2016-09-22T10:30:01.000Z"),
+        line(one, "created", none(), Value::Null, "2016-09-22T10:30:00.000Z"),
     ]);
     let feed = forge.get(&format!("/users/{ada}/events")).token(&token).send();
     feed.expect(200);
@@ -110,7 +123,8 @@ fn every_action_has_its_word(forge: &Forge) {
         (Destroyed, "destroyed"),
         (Expired, "removed due to membership expiration from"),
     ];
-    record(forge, words.map(|(action, _)| NewEvent { action, ..an_event(UserId(ada)) }));
+    let project = project_of(forge, ada, "one");
+    record(forge, words.map(|(action, _)| NewEvent { action, ..an_event(project, UserId(ada)) }));
     let feed = forge.get(&format!("/users/{ada}/events")).token(&token).send().expect(200);
     let feed = feed.as_array().expect("a list");
     let shown: Vec<_> = feed.iter().rev().map(|event| &event["action_name"]).collect();
@@ -126,13 +140,15 @@ fn a_feed_has_the_events_of_its_user_newest_first_in_pages(forge: &Forge) {
     let path = format!("/users/{ada}/events");
     let empty = forge.get(&path).token(&token).send();
     assert_eq!((empty.expect(200), empty.header("X-Total")), (json!([]), Some("0")));
-    let events = (1..=23).flat_map(|project| {
-        [ada, bob]
-            .map(|author| NewEvent { project: ProjectId(project), ..an_event(UserId(author)) })
-    });
+    let projects: Vec<ProjectId> =
+        (1..=23).map(|number| project_of(forge, ada, &format!("p{number}"))).collect();
+    let events = projects
+        .iter()
+        .flat_map(|project| [ada, bob].map(|author| an_event(*project, UserId(author))));
     record(forge, events);
+    let number = |id: &Value| projects.iter().position(|project| *id == project.0);
     for (query, expected) in [
-        ("", (4..=23).rev().collect::<Vec<i64>>()),
+        ("", (4..=23).rev().collect::<Vec<usize>>()),
         ("?page=2", vec![3, 2, 1]),
         ("?page=3&per_page=5", vec![13, 12, 11, 10, 9]),
         ("?page=9", vec![]),
@@ -143,8 +159,10 @@ fn a_feed_has_the_events_of_its_user_newest_first_in_pages(forge: &Forge) {
             assert_eq!(feed.header("X-Total"), Some("23"), "{query}");
             let list = feed.expect(200);
             let list = list.as_array().expect("a list");
-            let projects: Vec<_> = list.iter().map(|e| e["project_id"].as_i64()).collect();
-            assert_eq!(projects, expected.iter().copied().map(Some).collect::<Vec<_>>(), "{query}");
+            let shown: Vec<_> =
+                list.iter().filter_map(|event| number(&event["project_id"])).collect();
+            let places: Vec<_> = expected.iter().map(|number| number - 1).collect();
+            assert_eq!(shown, places, "{query}");
             assert!(list.iter().all(|event| event["author_id"] == ada));
         }
     }
@@ -152,6 +170,42 @@ fn a_feed_has_the_events_of_its_user_newest_first_in_pages(forge: &Forge) {
     forge.put(&format!("/users/{ada}/block")).token(ROOT).send().expect(200);
     let feed = forge.get(&path).token(&token).send().expect(200);
     assert_eq!(feed[0]["author"]["state"], "blocked");
+}
+
+/// GET /users/:id/events
+fn a_feed_is_silent_about_projects_that_its_reader_does_not_see(forge: &Forge) {
+    let (ada, token) = forge.user("ada");
+    let (bob, bob_token) = forge.user("bob");
+    let (_, eve_token) = external_user(forge, "eve");
+    let [secret, inner, open] = [("secret", "0"), ("inner", "10"), ("open", "20")]
+        .map(|(name, level)| new_project(forge, &token, name, &[("visibility_level", level)]));
+    let assert_seen = |token: &str, expected: &[&Value]| {
+        let feed = forge.get(&format!("/users/{ada}/events")).token(token).send();
+        let list = feed.expect(200);
+        let shown: Vec<_> = list.as_array().expect("a list").iter().collect();
+        let shown: Vec<_> = shown.iter().filter_map(|event| event["project_id"].as_i64()).collect();
+        assert_eq!(shown, expected.iter().map(|project| id_of(project)).collect::<Vec<_>>());
+        assert_eq!(feed.header("X-Total"), Some(expected.len().to_string().as_str()));
+    };
+    assert_seen(&token, &[&open, &inner, &secret]);
+    // Administrators get no extra.
+    for token in [&bob_token, ROOT] {
+        assert_seen(token, &[&open, &inner]);
+    }
+    assert_seen(&eve_token, &[&open]);
+    join(forge, &path_of_project(&secret), bob, 10, &[]);
+    assert_seen(&bob_token, &[&open, &inner, &secret]);
+    let own = format!("{}/members/{bob}", path_of_project(&secret));
+    forge.delete(&own).token(&bob_token).send().expect(200);
+    assert_seen(&bob_token, &[&open, &inner]);
+    // What bob did in a project that he left is no longer in his own feed.
+    let feed = forge.get(&format!("/users/{bob}/events")).token(&bob_token).send();
+    assert_eq!(feed.expect(200), json!([]));
+    let feed = forge.get(&format!("/users/{bob}/events")).token(&token).send().expect(200);
+    assert_eq!(
+        (&feed[0]["action_name"], &feed[1]["action_name"]),
+        (&json!("left"), &json!("joined"))
+    );
 }
 
 /// GET /users/:id/events

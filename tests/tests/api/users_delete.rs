@@ -2,12 +2,15 @@
 
 use hexforge_domain::id::{KeyId, UserId};
 use hexforge_domain::outbox::{KeyFacts, SystemEvent, UserFacts};
-use hexforge_domain::ports::store::StoreError;
-use hexforge_domain::testing::builders::{a_moment, an_event};
+use hexforge_domain::testing::builders::a_moment;
 use hexforge_tests::forge::{PASSWORD, ROOT};
 use hexforge_tests::{Forge, an_ssh_key, on_every_store};
 use serde_json::{Value, json};
 
+use super::group_support::{
+    in_the_original, join, new_group, new_project, path_of_group, path_of_project,
+};
+use super::project_support::assert_list;
 use super::support::{
     HUGE, MISSING, activity, assert_only_for_administrators, id_of, message, news, no_route,
     user_now,
@@ -20,6 +23,8 @@ on_every_store!(
     everything_of_the_user_goes_along_and_is_free_again,
     keys_and_user_are_news_in_this_order,
     an_administrator_may_delete_itself,
+    personal_projects_go_with_the_user,
+    the_only_owner_of_a_group_stays,
 );
 
 #[track_caller]
@@ -79,9 +84,8 @@ fn everything_of_the_user_goes_along_and_is_free_again(forge: &Forge) {
     let second = [("email", "second@example.com")];
     forge.post("/user/emails").token(&token).form(&second).send().expect(201);
     add_key(forge, ada, 1);
-    let happened: Result<_, StoreError> =
-        forge.app.store.write(|tx| tx.events().insert(an_event(UserId(ada))));
-    happened.expect("an event can be written");
+    new_project(forge, &token, "diary", &[]);
+    assert_eq!(activity(forge, ada), 1);
 
     forge.delete(&format!("/users/{ada}")).token(ROOT).send().expect(200);
 
@@ -144,4 +148,78 @@ fn an_administrator_may_delete_itself(forge: &Forge) {
     forge.get("/user").token(ROOT).send().expect(401);
     let left = forge.get("/users").token(&token).send().expect(200);
     assert_eq!((left.as_array().map(Vec::len), &left[0]["username"]), (Some(1), &json!("boss")));
+}
+
+/// DELETE /users/:id
+fn personal_projects_go_with_the_user(forge: &Forge) {
+    let (ada, token) = forge.user("ada");
+    let (bob, bob_token) = forge.user("bob");
+    let ship = new_project(forge, &token, "Ship", &[("public", "true")]);
+    join(forge, &path_of_project(&ship), bob, 30, &[]);
+    let crew = new_group(forge, &bob_token, "crew", &[]);
+    join(forge, &path_of_group(&crew), ada, 40, &[]);
+    let group = id_of(&crew).to_string();
+    let ours = new_project(forge, &token, "Ours", &[("namespace_id", group.as_str())]);
+    let fork = [("namespace", "bob")];
+    let fork =
+        forge.post(&format!("/projects/fork/{}", id_of(&ship))).token(&bob_token).form(&fork);
+    let fork = fork.send().expect(201);
+    let before = news(forge).len();
+    forge.delete(&format!("/users/{ada}")).token(ROOT).send().expect(200);
+    for path in [path_of_project(&ship), "/projects/ada%2Fship".to_owned()] {
+        let gone = forge.get(&path).token(ROOT).send();
+        assert_eq!(gone.expect(404), message("404 Project Not Found"));
+    }
+    assert_list(forge, ROOT, "/projects/all", &["Ship", "Ours"]);
+    // What she made elsewhere stays without her.
+    let kept = forge.get(&path_of_project(&ours)).token(&bob_token).send().expect(200);
+    assert_eq!(kept["creator_id"], Value::Null);
+    let kept = forge.get(&path_of_project(&fork)).token(&bob_token).send().expect(200);
+    assert_eq!(kept.get("forked_from_project"), None);
+    let told: Vec<_> = news(forge).split_off(before);
+    let (last, of_project) = told.split_last().expect("news");
+    assert!(matches!(last, SystemEvent::UserDestroyed(user) if user.id == UserId(ada)));
+    let destroyed = of_project.last();
+    assert!(
+        matches!(destroyed, Some(SystemEvent::ProjectDestroyed(project)) if
+            project.id.0 == id_of(&ship) && project.path_with_namespace == "ada/ship"),
+        "{told:?}"
+    );
+    let left = of_project.iter().filter_map(|event| match event {
+        SystemEvent::TeamMemberRemoved(left) => Some(left.member.user.0),
+        _ => None,
+    });
+    let mut left: Vec<_> = left.collect();
+    left.sort_unstable();
+    assert_eq!(left, [ada, bob]);
+}
+
+/// DELETE /users/:id
+fn the_only_owner_of_a_group_stays(forge: &Forge) {
+    let (ada, token) = forge.user("ada");
+    let (bob, _) = forge.user("bob");
+    let crew = new_group(forge, &token, "crew", &[]);
+    new_project(forge, &token, "Ship", &[]);
+    let before = news(forge);
+    let kept = forge.delete(&format!("/users/{ada}")).token(ROOT).send();
+    assert_eq!((kept.expect(200), kept.text()), (Value::Null, "null"));
+    user_now(forge, ada);
+    assert_list(forge, &token, "/projects", &["Ship"]);
+    assert_eq!(news(forge), before);
+    join(forge, &path_of_group(&crew), bob, 50, &[]);
+    let gone = forge.delete(&format!("/users/{ada}")).token(ROOT).send().expect(200);
+    assert_eq!(gone["username"], "ada");
+    forge.get("/groups/crew").token(ROOT).send().expect(200);
+}
+
+/// DELETE /users/:id
+#[test]
+fn the_only_owner_of_a_group_stays_and_is_shown_in_the_original() {
+    in_the_original(|forge| {
+        let (ada, token) = forge.user("ada");
+        new_group(forge, &token, "crew", &[]);
+        let kept = forge.delete(&format!("/users/{ada}")).token(ROOT).send().expect(200);
+        assert_eq!(kept["username"], "ada");
+        user_now(forge, ada);
+    });
 }

@@ -15,6 +15,8 @@ pub struct FullUser {
     pub user: User,
     /// Who the user is elsewhere.
     pub identities: Vec<Identity>,
+    /// How many projects are in the user's own namespace.
+    pub personal_projects: u64,
 }
 
 impl FullUser {
@@ -25,7 +27,7 @@ impl FullUser {
 
     /// Whether the user's limit leaves room for a project.
     pub fn can_create_project(&self) -> bool {
-        self.user.privileges.projects_limit.0 > 0
+        u64::from(self.user.privileges.projects_limit.0.unsigned_abs()) > self.personal_projects
     }
 }
 
@@ -58,22 +60,21 @@ pub struct LoginView {
 
 /// Completes one user.
 pub fn full(tx: &mut dyn Tx, user: User) -> Result<FullUser, StoreError> {
-    let identities = tx.identities().of(&[user.id])?;
-    Ok(FullUser {
-        user,
-        identities: identities.into_iter().map(|(_, identity)| identity).collect(),
-    })
+    let page = full_page(tx, Paged { items: vec![user], total: 1 })?;
+    page.items.into_iter().next().ok_or(StoreError::Gone)
 }
 
-/// Completes a page of users with one query for all of them.
+/// Completes a page of users with two queries for all of them.
 pub fn full_page(tx: &mut dyn Tx, users: Paged<User>) -> Result<Paged<FullUser>, StoreError> {
     let ids: Vec<UserId> = users.items.iter().map(|user| user.id).collect();
     let mut by_user: HashMap<UserId, Vec<Identity>> = HashMap::new();
     for (user, identity) in tx.identities().of(&ids)? {
         by_user.entry(user).or_default().push(identity);
     }
-    Ok(users.map(|user| {
-        let identities = by_user.remove(&user.id).unwrap_or_default();
-        FullUser { user, identities }
+    let projects: HashMap<UserId, u64> = tx.projects().count_personal(&ids)?.into_iter().collect();
+    Ok(users.map(|user| FullUser {
+        identities: by_user.remove(&user.id).unwrap_or_default(),
+        personal_projects: projects.get(&user.id).copied().unwrap_or(0),
+        user,
     }))
 }

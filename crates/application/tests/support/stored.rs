@@ -5,13 +5,17 @@ use hexforge_domain::namespace::Namespace;
 use hexforge_domain::outbox::OutboxEntry;
 use hexforge_domain::paging::Page;
 use hexforge_domain::ports::store::{StoreError, Tx};
+use hexforge_domain::project::Project;
+use hexforge_domain::project::query::{ProjectFilter, ProjectScope, Viewer};
+use hexforge_domain::testing::builders::a_day;
 use hexforge_domain::token::Token;
 use hexforge_domain::user::{Email, Identity, PasswordHash, SshKey, User, UserFilter};
 
-/// All accounts with what hangs on them, and all news.
+/// All accounts with what hangs on them, all projects, and all news.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Stored {
     pub accounts: Vec<Account>,
+    pub projects: Vec<Project>,
     pub outbox: Vec<OutboxEntry>,
 }
 
@@ -31,9 +35,11 @@ pub struct Account {
 impl Stored {
     pub fn load(tx: &mut dyn Tx) -> Result<Self, StoreError> {
         let users = tx.users().list(&UserFilter::default(), Page::Whole)?.items;
+        let all = ProjectFilter::newest_first(ProjectScope::All, a_day());
         let accounts = users.into_iter().map(|user| Account::load(tx, user));
         Ok(Self {
             accounts: accounts.collect::<Result<_, _>>()?,
+            projects: tx.projects().list(&all, Page::Whole)?.items,
             outbox: tx.outbox().oldest(u32::MAX)?,
         })
     }
@@ -42,6 +48,7 @@ impl Stored {
 impl Account {
     fn load(tx: &mut dyn Tx, user: User) -> Result<Self, StoreError> {
         let id = user.id;
+        let viewer = Viewer { user: id, external: false };
         let identities = tx.identities().of(&[id])?;
         Ok(Self {
             password: tx.users().find_by_login(user.email.as_str())?.map(|(_, hash)| hash),
@@ -50,7 +57,7 @@ impl Account {
             keys: tx.keys().list(id, Page::Whole)?.items,
             emails: tx.emails().list(id, Page::Whole)?.items,
             tokens: tx.tokens().list(id, Page::Whole)?.items,
-            events: tx.events().authored_by(id, Page::Whole)?.items,
+            events: tx.events().authored_by(id, viewer, a_day(), Page::Whole)?.items,
             user,
         })
     }

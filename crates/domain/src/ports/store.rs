@@ -1,9 +1,13 @@
 //! The port to everything that is stored, and its unit of work.
 
 use crate::event::port::Events;
+use crate::group::port::Groups;
+use crate::member::port::{GroupMembers, ProjectMembers};
 use crate::namespace::port::Namespaces;
 use crate::outbox::port::Outbox;
+use crate::project::port::{ProjectHooks, Projects, Shares, Stars};
 use crate::sign_in::port::SignInFailures;
+use crate::system_hook::port::SystemHooks;
 use crate::token::port::Tokens;
 use crate::user::port::{Emails, Identities, Keys, Users};
 
@@ -21,6 +25,22 @@ pub trait Tx {
     fn tokens(&mut self) -> &mut dyn Tokens;
     /// The namespaces of all users and groups.
     fn namespaces(&mut self) -> &mut dyn Namespaces;
+    /// All groups.
+    fn groups(&mut self) -> &mut dyn Groups;
+    /// The members of all groups.
+    fn group_members(&mut self) -> &mut dyn GroupMembers;
+    /// All projects.
+    fn projects(&mut self) -> &mut dyn Projects;
+    /// The members of all projects.
+    fn project_members(&mut self) -> &mut dyn ProjectMembers;
+    /// Who starred what.
+    fn stars(&mut self) -> &mut dyn Stars;
+    /// With which groups projects are shared.
+    fn shares(&mut self) -> &mut dyn Shares;
+    /// The hooks of all projects.
+    fn project_hooks(&mut self) -> &mut dyn ProjectHooks;
+    /// The hooks of the service.
+    fn system_hooks(&mut self) -> &mut dyn SystemHooks;
     /// The activity of everybody.
     fn events(&mut self) -> &mut dyn Events;
     /// What waits to be sent.

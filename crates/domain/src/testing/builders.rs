@@ -1,5 +1,13 @@
 //! Valid values for tests, in which a test names only what it is about.
 
+mod group;
+mod project;
+
+pub use group::{GroupBuilder, a_group, a_member, join_group, join_project};
+pub use project::{
+    ProjectBuilder, a_hook, a_hook_url, a_project, a_share, a_system_hook, home_of, share,
+};
+
 use super::fakes::{FakePublicKeys, FakeSecrets};
 use crate::Timestamp;
 use crate::event::{EventAction, NewEvent};
@@ -14,7 +22,7 @@ use crate::user::{
     DisplayName, EmailAddress, NewUser, PasswordHash, Privileges, Profile, ProjectsLimit, User,
     Username,
 };
-use chrono::{DateTime, TimeDelta};
+use chrono::{DateTime, NaiveDate, TimeDelta};
 
 /// The moment at which most tests play: 22 September 2016, 10:30 UTC.
 pub fn a_moment() -> Timestamp {
@@ -24,6 +32,16 @@ pub fn a_moment() -> Timestamp {
 /// So many seconds after [`a_moment`].
 pub fn at(seconds: i64) -> Timestamp {
     a_moment() + TimeDelta::seconds(seconds)
+}
+
+/// The day of [`a_moment`].
+pub fn a_day() -> NaiveDate {
+    a_moment().date_naive()
+}
+
+/// So many days after [`a_day`].
+pub fn day(days: i64) -> NaiveDate {
+    a_day() + TimeDelta::days(days)
 }
 
 /// An address, which has to be well formed.
@@ -131,7 +149,7 @@ impl UserBuilder {
     pub fn stored_in(self, store: &dyn Store) -> User {
         let stored: Result<User, StoreError> = store.write(|tx| {
             let user = self.insert(tx)?;
-            tx.namespaces().insert_personal(user.id, user.username.path())?;
+            tx.namespaces().insert_personal(user.id, user.username.path(), user.created_at)?;
             Ok(user)
         });
         stored.expect("names and addresses of a test's users differ")
@@ -159,9 +177,9 @@ pub fn a_token(user: UserId, secret: &str) -> NewToken {
 }
 
 /// The creation of a project.
-pub fn an_event(author: UserId) -> NewEvent {
+pub fn an_event(project: ProjectId, author: UserId) -> NewEvent {
     NewEvent {
-        project: ProjectId(1),
+        project,
         author,
         action: EventAction::Created,
         target: None,

@@ -1,17 +1,27 @@
 //! Doubles of the ports: plain collections with the real rules, fast and predictable.
 
+mod access;
 mod clock;
 mod emails;
 mod events;
+mod groups;
+mod hooks;
 mod identities;
 mod keys;
+mod members;
 mod mixing;
 mod namespaces;
 mod outbox;
 mod passwords;
+mod project_lists;
+mod projects;
 mod public_keys;
+mod removal;
+mod search;
 mod secrets;
+mod shares;
 mod sign_in_failures;
+mod stars;
 mod store;
 mod tokens;
 mod tx;

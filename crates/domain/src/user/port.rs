@@ -13,6 +13,9 @@ pub trait Users {
     /// The user of that id.
     fn find(&mut self, id: UserId) -> Result<Option<User>, StoreError>;
 
+    /// The users of these ids, highest id first.
+    fn find_all(&mut self, ids: &[UserId]) -> Result<Vec<User>, StoreError>;
+
     /// Like [`find`](Self::find); until the transaction ends nobody else changes or locks the row.
     fn lock(&mut self, id: UserId) -> Result<Option<User>, StoreError>;
 
@@ -41,8 +44,9 @@ pub trait Users {
     /// Stores another password.
     fn set_password(&mut self, id: UserId, hash: &PasswordHash) -> Result<(), StoreError>;
 
-    /// Removes the account with everything that hangs on it: namespace, keys, addresses, tokens,
-    /// identities, activity events.
+    /// Removes the account with everything that hangs on it: its namespace with the projects inside,
+    /// keys, addresses, tokens, identities, memberships, stars, activity events. Projects elsewhere that
+    /// it made stay, without a creator.
     fn delete(&mut self, id: UserId) -> Result<(), StoreError>;
 }
 

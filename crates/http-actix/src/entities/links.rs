@@ -1,5 +1,7 @@
 //! Addresses of things, for people and programs outside.
 
+use hexforge_domain::namespace::Namespace;
+use hexforge_domain::project::Project;
 use hexforge_domain::user::User;
 use md5::{Digest, Md5};
 
@@ -8,17 +10,56 @@ use md5::{Digest, Md5};
 pub struct Links {
     external_url: String,
     gravatar: &'static str,
+    /// What stands before the path of a repository reached over SSH.
+    ssh: String,
 }
 
 impl Links {
-    /// Below this address.
-    pub fn new(external_url: &str) -> Self {
+    /// Below this address, with SSH on that port of the same host.
+    pub fn new(external_url: &str, ssh_port: u16) -> Self {
         let gravatar = if external_url.starts_with("https:") {
             "https://secure.gravatar.com/avatar/"
         } else {
             "http://www.gravatar.com/avatar/"
         };
-        Self { external_url: external_url.trim_end_matches('/').to_owned(), gravatar }
+        let host = host_of(external_url);
+        let ssh = match ssh_port {
+            22 => format!("git@{host}:"),
+            port => format!("ssh://git@{host}:{port}/"),
+        };
+        Self { external_url: external_url.trim_end_matches('/').to_owned(), gravatar, ssh }
+    }
+
+    /// The page of a group.
+    pub fn group(&self, group: &Namespace) -> String {
+        format!("{}/groups/{}", self.external_url, group.path.as_str())
+    }
+
+    /// The uploaded picture of a group.
+    pub fn group_avatar(&self, group: &Namespace) -> Option<String> {
+        let file = group.avatar.as_ref()?;
+        Some(format!("{}/uploads/group/avatar/{}/{file}", self.external_url, group.id))
+    }
+
+    /// The page of a project with that whole path.
+    pub fn project(&self, path: &str) -> String {
+        format!("{}/{path}", self.external_url)
+    }
+
+    /// The uploaded picture of a project.
+    pub fn project_avatar(&self, project: &Project) -> Option<String> {
+        let file = project.avatar.as_ref()?;
+        Some(format!("{}/uploads/project/avatar/{}/{file}", self.external_url, project.id))
+    }
+
+    /// From where a repository is cloned over HTTP.
+    pub fn http_to_repo(&self, path: &str) -> String {
+        format!("{}/{path}.git", self.external_url)
+    }
+
+    /// From where a repository is cloned over SSH.
+    pub fn ssh_to_repo(&self, path: &str) -> String {
+        format!("{}{path}.git", self.ssh)
     }
 
     /// The address of a path that begins with a slash.
@@ -43,6 +84,17 @@ impl Links {
     }
 }
 
+/// The host of an address, without its port.
+fn host_of(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let authority = authority.rsplit_once('@').map_or(authority, |(_, after)| after);
+    match authority.rsplit_once(':') {
+        Some((host, port)) if port.bytes().all(|b| b.is_ascii_digit()) => host,
+        Some(_) | None => authority,
+    }
+}
+
 fn hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let digit = |nibble: u8| char::from(DIGITS[usize::from(nibble)]);
@@ -61,10 +113,10 @@ mod tests {
             a_user("ada").email("MyEmailAddress@example.com").stored_in(&FakeStore::default());
         let hash = "0bc83cb571cd1c50ba6f3e8a78ef1346";
         assert_eq!(
-            Links::new("http://forge.test/").avatar(&ada),
+            Links::new("http://forge.test/", 22).avatar(&ada),
             format!("http://www.gravatar.com/avatar/{hash}?s=80&d=identicon")
         );
-        let secure = Links::new("https://forge.test");
+        let secure = Links::new("https://forge.test", 22);
         assert_eq!(
             secure.avatar(&ada),
             format!("https://secure.gravatar.com/avatar/{hash}?s=80&d=identicon")
@@ -74,5 +126,18 @@ mod tests {
             secure.avatar(&uploaded),
             format!("https://forge.test/uploads/user/avatar/{}/me.png", uploaded.id)
         );
+    }
+
+    #[test]
+    fn repositories_are_reached_on_the_host_of_the_external_address() {
+        for (url, port, ssh) in [
+            ("http://forge.test", 22, "git@forge.test:a/b.git"),
+            ("http://forge.test:8080/", 2222, "ssh://git@forge.test:2222/a/b.git"),
+            ("https://forge.test/sub", 2222, "ssh://git@forge.test:2222/a/b.git"),
+            ("http://[::1]:8080", 2222, "ssh://git@[::1]:2222/a/b.git"),
+        ] {
+            assert_eq!(Links::new(url, port).ssh_to_repo("a/b"), ssh, "{url}");
+        }
+        assert_eq!(Links::new("http://f:1/", 22).http_to_repo("a/b"), "http://f:1/a/b.git");
     }
 }

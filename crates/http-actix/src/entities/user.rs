@@ -18,6 +18,7 @@ pub struct UserJson<'a> {
 
 enum Form<'a> {
     Summary,
+    Owner,
     Single,
     Full(&'a FullUser),
     Login(&'a LoginView),
@@ -27,6 +28,11 @@ impl<'a> UserJson<'a> {
     /// What everybody sees in lists and beside other things.
     pub fn summary(user: &'a User, links: &'a Links) -> Self {
         Self { user, form: Form::Summary, links }
+    }
+
+    /// The owner of a project: a summary, and since when there is one.
+    pub fn owner(user: &'a User, links: &'a Links) -> Self {
+        Self { user, form: Form::Owner, links }
     }
 
     /// One user, as much of it as the reader may see.
@@ -54,6 +60,7 @@ impl Serialize for UserJson<'_> {
         summary(&mut map, self.user, self.links)?;
         match &self.form {
             Form::Summary => (),
+            Form::Owner => map.serialize_entry("created_at", &Iso(self.user.created_at))?,
             Form::Single => single(&mut map, self.user)?,
             Form::Full(user) => {
                 single(&mut map, &user.user)?;
@@ -69,7 +76,12 @@ impl Serialize for UserJson<'_> {
     }
 }
 
-fn summary<M: SerializeMap>(map: &mut M, user: &User, links: &Links) -> Result<(), M::Error> {
+/// The fields that stand wherever a user does.
+pub(super) fn summary<M: SerializeMap>(
+    map: &mut M,
+    user: &User,
+    links: &Links,
+) -> Result<(), M::Error> {
     map.serialize_entry("name", user.name.as_str())?;
     map.serialize_entry("username", user.username.as_str())?;
     map.serialize_entry("id", &user.id.0)?;

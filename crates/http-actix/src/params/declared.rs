@@ -1,6 +1,9 @@
 //! Parameters of calls that declare them: everything wrong is told at once, in the order of
 //! declaration.
 
+use std::num::{IntErrorKind, ParseIntError};
+
+use chrono::{DateTime, NaiveDate, NaiveDateTime};
 use serde_json::Value;
 
 use super::{Params, boolean};
@@ -29,6 +32,23 @@ impl<'a> Declared<'a> {
             Ok(text) => text.map(std::borrow::Cow::into_owned),
             Err(_) => self.invalid(name),
         }
+    }
+
+    /// A whole number that has to be there.
+    pub fn required_integer(&mut self, name: &str) -> i64 {
+        self.require(name);
+        self.integer(name).unwrap_or_default()
+    }
+
+    /// A day that may be there, alone or with a time; an empty text counts as not given.
+    pub fn date(&mut self, name: &str) -> Option<NaiveDate> {
+        let text = self.text(name).filter(|text| !text.is_empty())?;
+        date(&text).or_else(|| self.invalid(name))
+    }
+
+    /// A whole number that stands in the path.
+    pub fn path_integer(&mut self, name: &str, text: &str) -> i64 {
+        integer(text).or_else(|| self.invalid(name)).unwrap_or_default()
     }
 
     /// A whole number that may be there; an empty text counts as not given.
@@ -106,8 +126,29 @@ impl<'a> Declared<'a> {
     }
 }
 
+/// The day at the beginning of a date or date and time.
+pub(super) fn date(text: &str) -> Option<NaiveDate> {
+    let text = text.trim();
+    let day = text.get(..10).and_then(|day| NaiveDate::parse_from_str(day, "%Y-%m-%d").ok())?;
+    let is_moment = text.len() == 10 || DateTime::parse_from_rfc3339(text).is_ok() || {
+        let local = text.trim_end_matches('Z').trim_end_matches(" UTC");
+        let forms = ["%FT%T%.f", "%F %T%.f", "%FT%H:%M", "%F %H:%M"];
+        forms.iter().any(|form| NaiveDateTime::parse_from_str(local, form).is_ok())
+    };
+    is_moment.then_some(day)
+}
+
+/// A whole number of any length: one that is longer than any of ours becomes the outermost, which
+/// nothing has.
 fn integer(text: &str) -> Option<i64> {
-    text.trim().parse().ok()
+    let text = text.trim();
+    text.parse()
+        .or_else(|error: ParseIntError| match error.kind() {
+            IntErrorKind::PosOverflow => Ok(i64::MAX),
+            IntErrorKind::NegOverflow => Ok(i64::MIN),
+            _ => Err(error),
+        })
+        .ok()
 }
 
 #[cfg(test)]
@@ -137,6 +178,42 @@ mod tests {
              sort does not have a valid value, n is invalid, \
              a, b are missing, at least one parameter must be provided\"}"
         );
+    }
+
+    #[test]
+    fn whole_numbers_have_digits_and_may_have_a_sign() {
+        for (text, expected) in [
+            ("7", Some(7)),
+            ("-7", Some(-7)),
+            ("+7", Some(7)),
+            ("99999999999999999999", Some(i64::MAX)),
+            ("-99999999999999999999", Some(i64::MIN)),
+            ("7.5", None),
+            ("7x", None),
+            ("-", None),
+        ] {
+            assert_eq!(integer(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_day_may_come_with_a_time() {
+        for text in [
+            "2016-10-05",
+            " 2016-10-05 ",
+            "2016-10-05T10:00:00Z",
+            "2016-10-05T10:00:00.123+02:00",
+            "2016-10-05 10:00:00",
+            "2016-10-05 10:00:00 UTC",
+            "2016-10-05T10:00Z",
+        ] {
+            assert_eq!(date(text), NaiveDate::from_ymd_opt(2016, 10, 5), "{text}");
+        }
+        for text in
+            ["", "soon", "2016-13-01", "2016-10-05x", "2016-10-05T10:00:00junk", "5.10.2016"]
+        {
+            assert_eq!(date(text), None, "{text}");
+        }
     }
 
     #[test]

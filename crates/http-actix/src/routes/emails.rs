@@ -1,10 +1,10 @@
 //! Secondary e-mail addresses: of the caller below `/user`, of anybody below `/users`.
 
 use actix_web::{HttpResponse, web};
-use hexforge_application::user::{Owner, email};
+use hexforge_application::user::email;
 use hexforge_domain::id::{EmailId, UserId};
 
-use super::ids::PathId;
+use super::ids::{OwnerPath, PathId};
 use crate::api::Api;
 use crate::entities::email::EmailJson;
 use crate::error::ApiResult;
@@ -12,24 +12,16 @@ use crate::respond;
 
 /// Adds the routes.
 pub fn configure(cfg: &mut web::ServiceConfig) {
-    cfg.route("/user/emails", web::get().to(list_own));
-    cfg.route("/user/emails", web::post().to(add_own));
+    cfg.route("/user/emails", web::get().to(list));
+    cfg.route("/user/emails", web::post().to(add));
     cfg.route("/user/emails/{id}", web::get().to(get_own));
     cfg.route("/user/emails/{id}", web::delete().to(remove_own));
-    cfg.route("/users/{user:[0-9]+}/emails", web::get().to(list_of));
-    cfg.route("/users/{user:[0-9]+}/emails", web::post().to(add_of));
+    cfg.route("/users/{user:[0-9]+}/emails", web::get().to(list));
+    cfg.route("/users/{user:[0-9]+}/emails", web::post().to(add));
     cfg.route("/users/{user:[0-9]+}/emails/{id}", web::delete().to(remove_of));
 }
 
-async fn list_own(api: Api) -> ApiResult<HttpResponse> {
-    list(api, Owner::Actor).await
-}
-
-async fn list_of(api: Api, user: web::Path<PathId>) -> ApiResult<HttpResponse> {
-    list(api, Owner::User(user.into_inner().into())).await
-}
-
-async fn list(api: Api, owner: Owner) -> ApiResult<HttpResponse> {
+async fn list(api: Api, OwnerPath(owner): OwnerPath) -> ApiResult<HttpResponse> {
     let page = api.page_of_short_list();
     let emails = api.run(move |app, actor, _| Ok(email::list(app, actor, owner, page)?)).await?;
     respond::paged(&api, page, emails.map(EmailJson::from))
@@ -41,15 +33,7 @@ async fn get_own(api: Api, id: web::Path<PathId>) -> ApiResult<HttpResponse> {
     respond::ok(EmailJson::from(email))
 }
 
-async fn add_own(api: Api) -> ApiResult<HttpResponse> {
-    add(api, Owner::Actor).await
-}
-
-async fn add_of(api: Api, user: web::Path<PathId>) -> ApiResult<HttpResponse> {
-    add(api, Owner::User(user.into_inner().into())).await
-}
-
-async fn add(api: Api, owner: Owner) -> ApiResult<HttpResponse> {
+async fn add(api: Api, OwnerPath(owner): OwnerPath) -> ApiResult<HttpResponse> {
     let email = api
         .run(move |app, actor, params| {
             // Who may not do this is told so before anything about the parameters.

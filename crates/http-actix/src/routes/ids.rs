@@ -1,6 +1,14 @@
 //! Ids in paths.
 
-use hexforge_domain::id::{EmailId, KeyId, UserId};
+use std::convert::Infallible;
+use std::future::{Ready, ready};
+
+use actix_web::dev::Payload;
+use actix_web::{FromRequest, HttpRequest};
+use hexforge_application::user::Owner;
+use hexforge_domain::group::GroupRef;
+use hexforge_domain::id::{EmailId, KeyId, ProjectId, UserId};
+use hexforge_domain::project::ProjectRef;
 use serde::{Deserialize, Deserializer};
 
 /// An id as a path has it. What is no number, or none that an id can be, becomes an id that nothing
@@ -10,11 +18,16 @@ pub struct PathId(i64);
 
 const NOBODY: i64 = 0;
 
+impl PathId {
+    fn parse(text: &str) -> Self {
+        let digits = text.bytes().all(|b| b.is_ascii_digit());
+        Self(if digits { text.parse().unwrap_or(NOBODY) } else { NOBODY })
+    }
+}
+
 impl<'de> Deserialize<'de> for PathId {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        let digits = text.bytes().all(|b| b.is_ascii_digit());
-        Ok(Self(if digits { text.parse().unwrap_or(NOBODY) } else { NOBODY }))
+        String::deserialize(deserializer).map(|text| Self::parse(&text))
     }
 }
 
@@ -28,4 +41,39 @@ macro_rules! from_path {
     )+};
 }
 
-from_path!(UserId, KeyId, EmailId);
+from_path!(UserId, KeyId, EmailId, ProjectId);
+
+/// A project as a path has it: an id, or `namespace%2Fproject`.
+#[derive(Clone)]
+pub struct ProjectPath(pub ProjectRef);
+
+impl<'de> Deserialize<'de> for ProjectPath {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer).map(|text| Self(ProjectRef::parse(&text)))
+    }
+}
+
+/// A group as a path has it: its path, or an id.
+#[derive(Clone)]
+pub struct GroupPath(pub GroupRef);
+
+impl<'de> Deserialize<'de> for GroupPath {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer).map(|text| Self(GroupRef::new(text)))
+    }
+}
+
+/// Whose keys or addresses a path is about: those of `{user}` where the path has one, else the caller's.
+pub struct OwnerPath(pub Owner);
+
+impl FromRequest for OwnerPath {
+    type Error = Infallible;
+    type Future = Ready<Result<Self, Infallible>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        ready(Ok(Self(match request.match_info().get("user") {
+            Some(user) => Owner::User(PathId::parse(user).into()),
+            None => Owner::Actor,
+        })))
+    }
+}

@@ -1,11 +1,10 @@
 //! SSH keys: of the caller below `/user`, of anybody below `/users`.
 
 use actix_web::{HttpResponse, web};
-use hexforge_application::user::Owner;
 use hexforge_application::user::key::{self, KeyFields};
 use hexforge_domain::id::{KeyId, UserId};
 
-use super::ids::PathId;
+use super::ids::{OwnerPath, PathId};
 use crate::api::Api;
 use crate::entities::key::KeyJson;
 use crate::error::ApiResult;
@@ -14,24 +13,16 @@ use crate::respond;
 
 /// Adds the routes.
 pub fn configure(cfg: &mut web::ServiceConfig) {
-    cfg.route("/user/keys", web::get().to(list_own));
-    cfg.route("/user/keys", web::post().to(add_own));
+    cfg.route("/user/keys", web::get().to(list));
+    cfg.route("/user/keys", web::post().to(add));
     cfg.route("/user/keys/{id}", web::get().to(get_own));
     cfg.route("/user/keys/{id}", web::delete().to(remove_own));
-    cfg.route("/users/{user:[0-9]+}/keys", web::get().to(list_of));
-    cfg.route("/users/{user:[0-9]+}/keys", web::post().to(add_of));
+    cfg.route("/users/{user:[0-9]+}/keys", web::get().to(list));
+    cfg.route("/users/{user:[0-9]+}/keys", web::post().to(add));
     cfg.route("/users/{user:[0-9]+}/keys/{id}", web::delete().to(remove_of));
 }
 
-async fn list_own(api: Api) -> ApiResult<HttpResponse> {
-    list(api, Owner::Actor).await
-}
-
-async fn list_of(api: Api, user: web::Path<PathId>) -> ApiResult<HttpResponse> {
-    list(api, Owner::User(user.into_inner().into())).await
-}
-
-async fn list(api: Api, owner: Owner) -> ApiResult<HttpResponse> {
+async fn list(api: Api, OwnerPath(owner): OwnerPath) -> ApiResult<HttpResponse> {
     let page = api.page_of_short_list();
     let keys = api.run(move |app, actor, _| Ok(key::list(app, actor, owner, page)?)).await?;
     respond::paged(&api, page, keys.map(KeyJson::from))
@@ -43,15 +34,7 @@ async fn get_own(api: Api, id: web::Path<PathId>) -> ApiResult<HttpResponse> {
     respond::ok(KeyJson::from(key))
 }
 
-async fn add_own(api: Api) -> ApiResult<HttpResponse> {
-    add(api, Owner::Actor).await
-}
-
-async fn add_of(api: Api, user: web::Path<PathId>) -> ApiResult<HttpResponse> {
-    add(api, Owner::User(user.into_inner().into())).await
-}
-
-async fn add(api: Api, owner: Owner) -> ApiResult<HttpResponse> {
+async fn add(api: Api, OwnerPath(owner): OwnerPath) -> ApiResult<HttpResponse> {
     let dialect = api.dialect();
     let key = api
         .run(move |app, actor, params| {

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "every test file uses a part of this one")]
 
+pub mod counted;
+
 use diesel::connection::SimpleConnection;
 use diesel::{Connection, PgConnection, SqliteConnection};
 use hexforge_persistence_diesel::DatabaseUrl;

@@ -1,9 +1,11 @@
 //! What the cases share: transactions that have to succeed or fail, and the walk through pages.
 
-use crate::id::UserId;
+use crate::id::{ProjectId, UserId};
 use crate::paging::{Page, Paged};
 use crate::ports::store::{Store, StoreError, Tx};
-use crate::testing::builders::UserBuilder;
+use crate::project::query::{ProjectFilter, ProjectOrder, ProjectScope, Viewer};
+use crate::project::{Project, ProjectRef};
+use crate::testing::builders::{UserBuilder, a_day};
 use crate::user::User;
 use std::fmt::Debug;
 
@@ -47,6 +49,36 @@ pub(super) fn insert(store: &dyn Store, user: UserBuilder) -> User {
 #[track_caller]
 pub(super) fn user(store: &dyn Store, id: UserId) -> User {
     read(store, |tx| tx.users().find(id)).expect("the account exists")
+}
+
+/// The project of an id, which has to exist.
+#[track_caller]
+pub(super) fn project(store: &dyn Store, id: ProjectId) -> Project {
+    read(store, |tx| tx.projects().find(&ProjectRef::Id(id))).expect("the project exists")
+}
+
+/// All projects, by id.
+pub(super) fn all_projects() -> ProjectFilter {
+    ProjectFilter {
+        scope: ProjectScope::All,
+        archived: None,
+        visibility: None,
+        search: None,
+        order: ProjectOrder::Id,
+        descending: false,
+        builds_first: false,
+        today: a_day(),
+    }
+}
+
+/// A user who looks, and is not external.
+pub(super) fn insider(user: UserId) -> Viewer {
+    Viewer { user, external: false }
+}
+
+/// A user who looks, and is external.
+pub(super) fn outsider(user: UserId) -> Viewer {
+    Viewer { user, external: true }
 }
 
 /// Checks a list against everything it has to hold: the whole, pages of several sizes, and pages

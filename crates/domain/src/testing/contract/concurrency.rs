@@ -12,7 +12,7 @@ use std::sync::{Barrier, mpsc};
 use std::thread;
 use std::time::Duration;
 
-const THREADS: usize = 4;
+pub(super) const THREADS: usize = 4;
 
 fn count(tx: &mut dyn Tx) -> Result<u64, StoreError> {
     Ok(tx.users().list(&UserFilter::default(), Page::Whole)?.total)
@@ -25,7 +25,7 @@ fn raise_limit(tx: &mut dyn Tx, id: UserId) -> Result<(), StoreError> {
 }
 
 /// Runs the attempts at once: exactly one succeeds, the others find the field taken.
-fn assert_one_wins(store: &dyn Store, field: &str, attempts: &[Attempt<'_>]) {
+pub(super) fn assert_one_wins(store: &dyn Store, field: &str, attempts: &[Attempt<'_>]) {
     let start = Barrier::new(attempts.len());
     let outcomes: Vec<Result<(), StoreError>> = thread::scope(|scope| {
         let attempt = |work| {
@@ -46,7 +46,7 @@ fn assert_one_wins(store: &dyn Store, field: &str, attempts: &[Attempt<'_>]) {
     assert!(outcomes.iter().all(taken), "{outcomes:?}");
 }
 
-type Attempt<'a> = Box<dyn Fn(&mut dyn Tx) -> Result<(), StoreError> + Sync + 'a>;
+pub(super) type Attempt<'a> = Box<dyn Fn(&mut dyn Tx) -> Result<(), StoreError> + Sync + 'a>;
 
 /// See [`Users::lock`](crate::user::port::Users::lock): whoever reads under it and then writes
 /// overwrites nobody.
@@ -157,7 +157,7 @@ pub fn a_path_claimed_at_once_goes_to_one(store: &dyn Store) {
         .map(|(name, path)| -> Attempt<'_> {
             let owner = insert(store, a_user(name)).id;
             let path = NamespacePath::parse(path).expect("letters make a path");
-            Box::new(move |tx| tx.namespaces().insert_personal(owner, &path))
+            Box::new(move |tx| tx.namespaces().insert_personal(owner, &path, a_moment()))
         })
         .collect();
     assert_one_wins(store, "path", &attempts);

@@ -1,10 +1,20 @@
 //! Activity events; see [`Events`](crate::event::port::Events).
 
-use super::check::{assert_pages, insert, write};
+use super::check::{assert_pages, insider, outsider, read, write};
+use super::world::{World, a_world};
 use crate::event::{Event, EventAction, EventTarget, NewEvent};
 use crate::id::{ProjectId, UserId};
+use crate::paging::Page;
 use crate::ports::store::Store;
-use crate::testing::builders::{a_user, an_event, at};
+use crate::project::query::Viewer;
+use crate::testing::builders::{a_day, a_project, a_user, an_event, at, day, home_of};
+
+/// A user and a public project of it.
+fn a_place(store: &dyn Store, name: &str) -> (ProjectId, UserId) {
+    let user = a_user(name).stored_in(store).id;
+    let project = a_project("site", home_of(store, user), user).public().stored_in(store);
+    (project.id, user)
+}
 
 fn happen(store: &dyn Store, new: NewEvent) -> Event {
     write(store, |tx| tx.events().insert(new))
@@ -27,12 +37,21 @@ fn assert_kept(store: &dyn Store, author: UserId, news: Vec<NewEvent>) {
         assert_eq!(event, expected);
         events.insert(0, event);
     }
-    assert_pages(store, &events, |tx, page| tx.events().authored_by(author, page));
+    assert_authored(store, author, &events);
+    let project = events[0].project;
+    assert_pages(store, &events, |tx, page| tx.events().of_project(project, page));
+}
+
+/// Checks what an author sees of itself.
+fn assert_authored(store: &dyn Store, author: UserId, events: &[Event]) {
+    assert_pages(store, events, |tx, page| {
+        tx.events().authored_by(author, insider(author), a_day(), page)
+    });
 }
 
 /// What an event is about may be known in full, in part or not at all.
 pub fn an_event_keeps_its_target_and_its_data(store: &dyn Store) {
-    let author = insert(store, a_user("ada")).id;
+    let (project, author) = a_place(store, "ada");
     let target = |id: Option<i64>, title: Option<&str>| {
         Some(EventTarget { kind: "Issue".into(), id, title: title.map(str::to_owned) })
     };
@@ -47,14 +66,14 @@ pub fn an_event_keeps_its_target_and_its_data(store: &dyn Store) {
     let mut news = Vec::new();
     for (target, data) in targets.into_iter().zip([Some(data), None, Some("{}"), None, None]) {
         let data = data.map(str::to_owned);
-        news.push(NewEvent { project: ProjectId(7), target, data, ..an_event(author) });
+        news.push(NewEvent { target, data, ..an_event(project, author) });
     }
     assert_kept(store, author, news);
 }
 
 /// No action is confused with another.
 pub fn an_event_keeps_its_action(store: &dyn Store) {
-    let author = insert(store, a_user("ada")).id;
+    let (project, author) = a_place(store, "ada");
     let actions = [
         EventAction::Created,
         EventAction::Imported,
@@ -70,20 +89,89 @@ pub fn an_event_keeps_its_action(store: &dyn Store) {
         EventAction::Destroyed,
         EventAction::Expired,
     ];
-    let news = actions.map(|action| NewEvent { action, ..an_event(author) });
+    let news = actions.map(|action| NewEvent { action, ..an_event(project, author) });
     assert_kept(store, author, news.into());
 }
 
 /// Newest first, also when they happened at the same moment.
 pub fn events_of_an_author_are_listed_newest_first(store: &dyn Store) {
-    let (ada, bob) = (insert(store, a_user("ada")).id, insert(store, a_user("bob")).id);
+    let ((site, ada), (other, bob)) = (a_place(store, "ada"), a_place(store, "bob"));
     let mut events = Vec::new();
-    for moment in [at(0), at(1), at(1), at(1), at(9)] {
-        events.insert(0, happen(store, NewEvent { at: moment, ..an_event(ada) }));
-        happen(store, NewEvent { at: moment, ..an_event(bob) });
+    for (place, moment) in
+        [(site, at(0)), (other, at(1)), (site, at(1)), (site, at(1)), (other, at(9))]
+    {
+        events.insert(0, happen(store, NewEvent { at: moment, ..an_event(place, ada) }));
+        happen(store, NewEvent { at: moment, ..an_event(place, bob) });
     }
     assert!(events.is_sorted_by(|newer, older| newer.id > older.id), "{events:?}");
-    assert_pages(store, &events, |tx, page| tx.events().authored_by(ada, page));
-    let cid = insert(store, a_user("cid")).id;
-    assert_pages(store, &[], |tx, page| tx.events().authored_by(cid, page));
+    assert_authored(store, ada, &events);
+    let cid = a_user("cid").stored_in(store).id;
+    assert_authored(store, cid, &[]);
+}
+
+/// Whoever wrote them, and nothing of other projects.
+pub fn events_of_a_project_are_listed_newest_first(store: &dyn Store) {
+    let ((site, ada), (other, bob)) = (a_place(store, "ada"), a_place(store, "bob"));
+    let mut events = Vec::new();
+    for (author, moment) in [(ada, at(0)), (bob, at(1)), (ada, at(1)), (bob, at(1)), (ada, at(9))] {
+        events.insert(0, happen(store, NewEvent { at: moment, ..an_event(site, author) }));
+        happen(store, NewEvent { at: moment, ..an_event(other, author) });
+    }
+    assert_pages(store, &events, |tx, page| tx.events().of_project(site, page));
+    let empty = a_project("empty", home_of(store, ada), ada).stored_in(store).id;
+    assert_pages(store, &[], |tx, page| tx.events().of_project(empty, page));
+}
+
+/// The names of the projects in which a viewer sees that bob did something, oldest first.
+fn seen(store: &dyn Store, world: &World, viewer: Viewer, days: i64) -> Vec<String> {
+    let list = |page| read(store, |tx| tx.events().authored_by(world.bob, viewer, day(days), page));
+    let mut events = list(Page::Whole);
+    assert_eq!(events.total, events.items.len() as u64);
+    let second = Page::Numbered { number: 2, size: 2 };
+    assert_eq!(list(second), second.cut(events.items.clone()));
+    events.items.reverse();
+    let name = |event: Event| {
+        let mut projects = world.projects.iter();
+        let project = projects.find(|project| project.id == event.project);
+        project.expect("it is one of the world's").name.as_str().to_owned()
+    };
+    events.map(name).items
+}
+
+/// What somebody did is seen where the project is seen, whoever did it.
+pub fn events_of_an_author_are_seen_where_the_project_is(store: &dyn Store) {
+    let world = a_world(store);
+    for project in &world.projects {
+        happen(store, an_event(project.id, world.bob));
+        happen(store, an_event(project.id, world.eve));
+    }
+    for (viewer, days, expected) in [
+        (
+            insider(world.ada),
+            0,
+            "home member in-team team-internal team-public in-guild shared shared-internal \
+             shared-public internal public",
+        ),
+        (
+            outsider(world.ada),
+            -1,
+            "home member was-member in-team team-internal team-public in-past in-guild shared \
+             shared-internal shared-public was-shared shared-past public",
+        ),
+        (
+            insider(world.eve),
+            0,
+            "team-internal team-public shared-internal shared-public internal public",
+        ),
+        (outsider(world.eve), 0, "team-public shared-public public"),
+        (outsider(UserId(i64::MAX)), 0, "team-public shared-public public"),
+    ] {
+        let expected: Vec<&str> = expected.split_whitespace().collect();
+        assert_eq!(seen(store, &world, viewer, days), expected, "{viewer:?} on day {days}");
+    }
+    // Having done it does not show it.
+    let own = read(store, |tx| {
+        tx.events().authored_by(world.eve, outsider(world.eve), a_day(), Page::Whole)
+    });
+    assert_eq!(own.total, 3);
 }

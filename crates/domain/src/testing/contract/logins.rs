@@ -67,7 +67,7 @@ pub fn a_login_follows_a_renaming(store: &dyn Store) {
     let renamed = User { username: a_user("Lovelace").build().username, ..ada };
     write(store, |tx| {
         tx.users().update(&renamed)?;
-        tx.namespaces().rename_personal(renamed.id, renamed.username.path())
+        tx.namespaces().rename_personal(renamed.id, renamed.username.path(), renamed.updated_at)
     });
     assert_eq!(who(store, "lovelace"), Some(renamed));
     assert_eq!(who(store, "ada"), None);

@@ -1,10 +1,15 @@
 //! The outbox; see [`Outbox`](crate::outbox::port::Outbox).
 
 use super::check::{read, write};
-use crate::id::{KeyId, UserId};
-use crate::outbox::{KeyFacts, SystemEvent, UserFacts};
+use crate::id::{KeyId, NamespaceId, ProjectId, UserId};
+use crate::member::AccessLevel;
+use crate::outbox::{
+    GroupFacts, GroupMemberFacts, KeyFacts, MemberFacts, ProjectFacts, SystemEvent, TeamFacts,
+    UserFacts,
+};
 use crate::ports::store::Store;
 use crate::testing::builders::at;
+use crate::visibility::Visibility;
 use chrono::TimeDelta;
 
 fn a_fact(id: i64) -> UserFacts {
@@ -27,14 +32,77 @@ fn a_key_fact(id: i64) -> KeyFacts {
     }
 }
 
+fn a_project_fact(id: i64, visibility: Visibility) -> ProjectFacts {
+    ProjectFacts {
+        id: ProjectId(id),
+        name: r#"Site "🦀" \ "#.into(),
+        path: "Site.js".into(),
+        path_with_namespace: "team/Site.js".into(),
+        owner_name: "O'Hara\t🦀".into(),
+        owner_email: if id % 2 == 0 { String::new() } else { "o@example.com".into() },
+        visibility,
+        created_at: at(4) + TimeDelta::microseconds(1),
+        updated_at: at(5) + TimeDelta::microseconds(999_999),
+    }
+}
+
+fn a_group_fact(id: i64) -> GroupFacts {
+    GroupFacts {
+        id: NamespaceId(id),
+        name: "Größe – 🦀".into(),
+        path: "team".into(),
+        created_at: at(6) + TimeDelta::microseconds(10),
+        updated_at: at(7),
+    }
+}
+
+fn a_member_fact(access: AccessLevel) -> MemberFacts {
+    MemberFacts {
+        user: UserId(i64::MAX),
+        username: "ada".into(),
+        name: r#"Ada "🦀" \ "#.into(),
+        email: "ada@example.com".into(),
+        access,
+        at: at(8) + TimeDelta::microseconds(123_456),
+    }
+}
+
+/// Events of every kind about projects, groups and their members.
+fn news_of_projects_and_groups() -> Vec<SystemEvent> {
+    let mut events = Vec::new();
+    for (id, visibility) in (1..).zip(Visibility::ALL) {
+        let facts = || a_project_fact(id, visibility);
+        events.push(SystemEvent::ProjectCreated(facts()));
+        events.push(SystemEvent::ProjectDestroyed(facts()));
+        events.push(SystemEvent::ProjectRenamed(facts(), "team/before.🦀".into()));
+        events.push(SystemEvent::ProjectTransferred(facts(), "before/Site.js".into()));
+    }
+    for access in AccessLevel::ALL {
+        let team = || TeamFacts {
+            project: a_project_fact(i64::MAX, Visibility::Public),
+            member: a_member_fact(access),
+        };
+        let group =
+            || GroupMemberFacts { group: a_group_fact(i64::MAX), member: a_member_fact(access) };
+        events.push(SystemEvent::TeamMemberAdded(team()));
+        events.push(SystemEvent::TeamMemberRemoved(team()));
+        events.push(SystemEvent::GroupMemberAdded(group()));
+        events.push(SystemEvent::GroupMemberRemoved(group()));
+    }
+    events.push(SystemEvent::GroupCreated(a_group_fact(1)));
+    events.push(SystemEvent::GroupDestroyed(a_group_fact(2)));
+    events
+}
+
 /// Everything about an event comes back as it was written.
 pub fn every_system_event_waits_as_it_was_recorded(store: &dyn Store) {
-    let events = [
+    let mut events = vec![
         SystemEvent::UserCreated(a_fact(1)),
         SystemEvent::UserDestroyed(a_fact(i64::MAX)),
         SystemEvent::KeyCreated(a_key_fact(2)),
         SystemEvent::KeyDestroyed(a_key_fact(i64::MAX)),
     ];
+    events.extend(news_of_projects_and_groups());
     for event in &events {
         write(store, |tx| tx.outbox().record(event, at(5) + TimeDelta::microseconds(7)));
     }

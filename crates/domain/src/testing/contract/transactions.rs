@@ -1,9 +1,14 @@
 //! The unit of work.
 
 use super::check::{insert, read, write};
+use crate::id::UserId;
+use crate::member::AccessLevel;
 use crate::paging::Page;
 use crate::ports::store::{Mode, Store, StoreError, Tx, Verdict};
-use crate::testing::builders::{a_key, a_moment, a_token, a_user};
+use crate::project::{Project, ProjectPath, ProjectRef};
+use crate::testing::builders::{
+    a_group, a_key, a_member, a_moment, a_project, a_share, a_token, a_user,
+};
 use crate::user::{User, UserFilter};
 
 fn everybody(tx: &mut dyn Tx) -> Result<Vec<User>, StoreError> {
@@ -98,10 +103,10 @@ pub fn every_duplicate_aborts(store: &dyn Store) {
     let (ada, bob) = (insert(store, a_user("ada")), insert(store, a_user("bob")));
     write(store, |tx| {
         tx.keys().insert(ada.id, a_key(1), a_moment())?;
-        tx.namespaces().insert_personal(ada.id, ada.username.path())?;
+        tx.namespaces().insert_personal(ada.id, ada.username.path(), a_moment())?;
         Ok(())
     });
-    let works: [(&str, Work); 6] = [
+    let works: [(&str, Work); 7] = [
         ("rename", |tx, ada, bob| {
             tx.users().update(&User { username: ada.username.clone(), ..bob.clone() })
         }),
@@ -109,17 +114,73 @@ pub fn every_duplicate_aborts(store: &dyn Store) {
         ("key", |tx, _, bob| tx.keys().insert(bob.id, a_key(1), a_moment()).map(|_| ())),
         ("address", |tx, ada, bob| tx.emails().insert(bob.id, &ada.email).map(|_| ())),
         ("primary", |tx, ada, bob| tx.emails().make_primary(bob.id, &ada.email)),
-        ("path", |tx, ada, bob| tx.namespaces().insert_personal(bob.id, ada.username.path())),
+        ("path", |tx, ada, bob| {
+            tx.namespaces().insert_personal(bob.id, ada.username.path(), a_moment())
+        }),
+        ("group", |tx, _, _| a_group("ada").insert(tx).map(|_| ())),
     ];
     for (name, work) in works {
-        let outcome: Result<(), StoreError> = store.write(|tx| {
-            tx.tokens().insert(a_token(bob.id, name))?;
-            assert!(work(tx, &ada, &bob).is_err(), "{name}");
-            Ok(())
-        });
-        assert!(matches!(outcome, Err(StoreError::Aborted)), "{name}: {outcome:?}");
-        assert_eq!(read(store, |tx| tx.tokens().list(bob.id, Page::Whole)).total, 0, "{name}");
+        assert_aborts(store, bob.id, name, |tx| work(tx, &ada, &bob));
     }
+}
+
+/// The ports of groups and projects are no exception.
+pub fn every_duplicate_about_projects_aborts(store: &dyn Store) {
+    type Work = fn(&mut dyn Tx, &Project, UserId) -> Result<(), StoreError>;
+    let ada = insert(store, a_user("ada")).id;
+    let site = write(store, |tx| {
+        let team = a_group("team").owner(ada).insert(tx)?.id;
+        let site = a_project("site", team, ada).insert(tx)?;
+        tx.project_members().insert(site.id, a_member(ada, AccessLevel::Guest))?;
+        tx.shares().insert(a_share(site.id, team, AccessLevel::Guest))?;
+        a_project("other", team, ada).insert(tx)
+    });
+    let first = ProjectRef::Path { namespace: "team".into(), path: "site".into() };
+    let first = read(store, |tx| tx.projects().find(&first)).expect("it was made");
+    let works: [(&str, Work); 7] = [
+        ("group name", |tx, _, _| a_group("crew").named("team").insert(tx).map(|_| ())),
+        ("name", |tx, first, ada| {
+            a_project("site", first.namespace, ada).path("free").insert(tx).map(|_| ())
+        }),
+        ("path", |tx, first, ada| {
+            a_project("Free", first.namespace, ada).path("SITE").insert(tx).map(|_| ())
+        }),
+        ("rename", |tx, first, _| {
+            let path = ProjectPath::stored("other".into());
+            tx.projects().update(&Project { path, ..first.clone() })
+        }),
+        ("group member", |tx, first, ada| {
+            tx.group_members().insert(first.namespace, a_member(ada, AccessLevel::Guest))
+        }),
+        ("project member", |tx, first, ada| {
+            tx.project_members().insert(first.id, a_member(ada, AccessLevel::Guest))
+        }),
+        ("share", |tx, first, _| {
+            let again = a_share(first.id, first.namespace, AccessLevel::Master);
+            tx.shares().insert(again).map(|_| ())
+        }),
+    ];
+    for (name, work) in works {
+        assert_aborts(store, ada, name, |tx| work(tx, &first, ada));
+    }
+    assert_eq!(read(store, |tx| tx.projects().count_in(site.namespace)), 2);
+}
+
+/// Checks that nothing is kept of a transaction whose error was caught.
+#[track_caller]
+fn assert_aborts(
+    store: &dyn Store,
+    user: UserId,
+    name: &str,
+    work: impl FnOnce(&mut dyn Tx) -> Result<(), StoreError>,
+) {
+    let outcome: Result<(), StoreError> = store.write(|tx| {
+        tx.tokens().insert(a_token(user, name))?;
+        assert!(work(tx).is_err(), "{name}");
+        Ok(())
+    });
+    assert!(matches!(outcome, Err(StoreError::Aborted)), "{name}: {outcome:?}");
+    assert_eq!(read(store, |tx| tx.tokens().list(user, Page::Whole)).total, 0, "{name}");
 }
 
 /// A transaction that failed takes nothing with it but itself.

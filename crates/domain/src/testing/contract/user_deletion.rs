@@ -1,27 +1,40 @@
 //! The end of accounts; see [`Users::delete`](crate::user::port::Users::delete).
 
-use super::check::{read, write};
-use crate::id::UserId;
+use super::check::{insider, read, write};
+use crate::id::{ProjectId, UserId};
+use crate::member::AccessLevel;
 use crate::outbox::{SystemEvent, UserFacts};
 use crate::paging::Page;
 use crate::ports::store::{Store, StoreError, Tx};
-use crate::testing::builders::{a_key, a_moment, a_text, a_token, a_user, an_address, an_event};
+use crate::project::{ProjectRef, Starred};
+use crate::testing::builders::{
+    a_day, a_group, a_key, a_member, a_moment, a_project, a_text, a_token, a_user, an_address,
+    an_event,
+};
 use crate::user::{Identity, User, UserFilter};
 
 /// An account with one of everything. The number keeps those of two users apart.
 fn furnish(tx: &mut dyn Tx, name: &str, number: u32) -> Result<User, StoreError> {
     let user = a_user(name).insert(tx)?;
-    tx.namespaces().insert_personal(user.id, user.username.path())?;
+    tx.namespaces().insert_personal(user.id, user.username.path(), a_moment())?;
     tx.keys().insert(user.id, a_key(number), a_moment())?;
     tx.emails().insert(user.id, &an_address(&format!("second-{name}@example.com")))?;
     tx.tokens().insert(a_token(user.id, name))?;
     tx.identities().put(user.id, &an_identity(name))?;
-    tx.events().insert(an_event(user.id))?;
+    let home = tx.namespaces().personal(user.id)?.expect("it was just made");
+    let project = a_project("site", home.id, user.id).insert(tx)?;
+    tx.project_members().insert(project.id, a_member(user.id, AccessLevel::Master))?;
+    tx.events().insert(an_event(project.id, user.id))?;
     Ok(user)
 }
 
 fn an_identity(name: &str) -> Identity {
     Identity { provider: a_text("directory"), extern_uid: Some(a_text(name)) }
+}
+
+/// The project that [`furnish`] makes.
+fn site_of(name: &str) -> ProjectRef {
+    ProjectRef::Path { namespace: name.to_owned(), path: "site".into() }
 }
 
 /// How many rows of each kind hang on a user.
@@ -40,6 +53,7 @@ fn belongings(
         tx.users().find_by_username(name)?.into_iter().count() as u64,
         tx.users().find_by_login(name)?.into_iter().count() as u64,
         tx.namespaces().find_by_path(path.path())?.into_iter().count() as u64,
+        tx.namespaces().personal(id)?.into_iter().count() as u64,
         tx.keys().list(id, Page::Whole)?.total,
         tx.keys().find_by_fingerprint(&fingerprint)?.into_iter().count() as u64,
         tx.emails().list(id, Page::Whole)?.total,
@@ -49,7 +63,8 @@ fn belongings(
         tx.tokens().holder(&a_token(id, name).hash)?.into_iter().count() as u64,
         tx.identities().of(&[id])?.len() as u64,
         tx.identities().holder("directory", name)?.into_iter().count() as u64,
-        tx.events().authored_by(id, Page::Whole)?.total,
+        tx.projects().find(&site_of(name))?.into_iter().count() as u64,
+        tx.events().authored_by(id, insider(id), a_day(), Page::Whole)?.total,
     ])
 }
 
@@ -67,6 +82,59 @@ pub fn deleting_a_user_takes_everything_along_and_nothing_of_others(store: &dyn 
     assert_eq!((listed.items, listed.total), (vec![bob], 1));
 }
 
+/// What a user did in places of others goes, the places stay.
+pub fn deleting_a_user_takes_it_out_of_what_others_have(store: &dyn Store) {
+    let (ada, bob) = write(store, |tx| Ok((furnish(tx, "ada", 1)?, furnish(tx, "bob", 2)?)));
+    let (group, made, starred) = write(store, |tx| {
+        let group = a_group("team").owner(ada.id).owner(bob.id).insert(tx)?;
+        let made = a_project("made", group.id, ada.id).insert(tx)?;
+        let starred = tx.projects().find(&site_of("bob"))?.expect("it was made");
+        tx.project_members().insert(starred.id, a_member(ada.id, AccessLevel::Guest))?;
+        for user in [ada.id, bob.id] {
+            tx.stars().put(starred.id, user, Starred::Yes, a_moment())?;
+            tx.events().insert(an_event(made.id, user))?;
+        }
+        Ok((group, made, starred))
+    });
+    write(store, |tx| tx.users().delete(ada.id));
+    read(store, |tx| {
+        let made_now = tx.projects().find(&ProjectRef::Id(made.id))?.expect("it is not ada's");
+        assert_eq!((made_now.creator, made_now.namespace), (None, group.id));
+        let starred_now = tx.projects().find(&ProjectRef::Id(starred.id))?.expect("it is bob's");
+        assert_eq!((starred_now.star_count, starred_now.creator), (1, Some(bob.id)));
+        assert_eq!(tx.stars().find(starred.id, ada.id)?, Starred::No);
+        assert_eq!(tx.stars().find(starred.id, bob.id)?, Starred::Yes);
+        let members = tx.project_members().list(starred.id, None, Page::Whole)?;
+        assert_eq!(members.map(|(user, _)| user.id).items, [bob.id]);
+        assert_eq!(tx.project_members().find(starred.id, ada.id)?, None);
+        let members = tx.group_members().list(group.id, None, Page::Whole)?;
+        assert_eq!(members.map(|(user, _)| user.id).items, [bob.id]);
+        assert_eq!(tx.group_members().count_owners(group.id, a_day())?, 1);
+        let events = tx.events().of_project(made.id, Page::Whole)?;
+        assert_eq!(events.map(|event| event.author).items, [bob.id]);
+        Ok(())
+    });
+}
+
+/// Forks of what a user had stay, and what it had forked is forked less.
+pub fn deleting_a_user_lets_go_of_forks_and_sources(store: &dyn Store) {
+    let (ada, bob) = write(store, |tx| Ok((furnish(tx, "ada", 1)?, furnish(tx, "bob", 2)?)));
+    let (source, fork) = write(store, |tx| {
+        let source = tx.projects().find(&site_of("bob"))?.expect("it was made");
+        let site = tx.projects().find(&site_of("ada"))?.expect("it was made");
+        a_project("fork", site.namespace, ada.id).forked_from(source.id).insert(tx)?;
+        let fork = a_project("fork", source.namespace, bob.id).forked_from(site.id).insert(tx)?;
+        Ok((source, fork))
+    });
+    let forks = |id: ProjectId| {
+        let found = read(store, |tx| tx.projects().find(&ProjectRef::Id(id)));
+        found.map(|project| (project.forks_count, project.forked_from.is_some()))
+    };
+    assert_eq!((forks(source.id), forks(fork.id)), (Some((1, false)), Some((0, true))));
+    write(store, |tx| tx.users().delete(ada.id));
+    assert_eq!((forks(source.id), forks(fork.id)), (Some((0, false)), Some((0, false))));
+}
+
 /// Names, addresses, keys and paths may be claimed by the next one.
 pub fn what_a_deleted_user_had_is_free_again(store: &dyn Store) {
     let first = write(store, |tx| furnish(tx, "ada", 1));
@@ -80,7 +148,7 @@ pub fn what_a_deleted_user_had_is_free_again(store: &dyn Store) {
         let third = a_user("ada").email("second-ada@example.com").insert(tx)?;
         tx.emails().insert(third.id, &second.email)?;
         tx.keys().insert(third.id, a_key(1), a_moment())?;
-        tx.namespaces().insert_personal(third.id, third.username.path())?;
+        tx.namespaces().insert_personal(third.id, third.username.path(), a_moment())?;
         Ok(third)
     });
     assert_ne!(second.id, third.id);
@@ -100,19 +168,41 @@ pub fn deleting_a_user_leaves_the_outbox_alone(store: &dyn Store) {
 
 /// See [`StoreError::Gone`].
 pub fn nothing_can_be_hung_on_a_user_who_is_gone(store: &dyn Store) {
-    type Work = fn(&mut dyn Tx, &User) -> Result<(), StoreError>;
-    let ada = write(store, |tx| furnish(tx, "ada", 1));
-    write(store, |tx| tx.users().delete(ada.id));
-    let works: [(&str, Work); 6] = [
-        ("namespace", |tx, ada| tx.namespaces().insert_personal(ada.id, ada.username.path())),
-        ("key", |tx, ada| tx.keys().insert(ada.id, a_key(1), a_moment()).map(|_| ())),
-        ("address", |tx, ada| tx.emails().insert(ada.id, &ada.email).map(|_| ())),
-        ("token", |tx, ada| tx.tokens().insert(a_token(ada.id, "ada")).map(|_| ())),
-        ("identity", |tx, ada| tx.identities().put(ada.id, &an_identity("ada"))),
-        ("event", |tx, ada| tx.events().insert(an_event(ada.id)).map(|_| ())),
+    type Work = fn(&mut dyn Tx, UserId, &Rest) -> Result<(), StoreError>;
+    /// What is left.
+    struct Rest {
+        group: crate::id::NamespaceId,
+        project: ProjectId,
+    }
+    let (ada, rest) = write(store, |tx| {
+        let (ada, bob) = (furnish(tx, "ada", 1)?, furnish(tx, "bob", 2)?);
+        let group = a_group("team").insert(tx)?.id;
+        let project = a_project("site", group, bob.id).insert(tx)?.id;
+        tx.users().delete(ada.id)?;
+        Ok((ada, Rest { group, project }))
+    });
+    let works: [(&str, Work); 10] = [
+        ("namespace", |tx, ada, _| {
+            tx.namespaces().insert_personal(ada, a_user("ada").build().username.path(), a_moment())
+        }),
+        ("key", |tx, ada, _| tx.keys().insert(ada, a_key(1), a_moment()).map(|_| ())),
+        ("address", |tx, ada, _| {
+            tx.emails().insert(ada, &an_address("ada@example.com")).map(|_| ())
+        }),
+        ("token", |tx, ada, _| tx.tokens().insert(a_token(ada, "ada")).map(|_| ())),
+        ("identity", |tx, ada, _| tx.identities().put(ada, &an_identity("ada"))),
+        ("event", |tx, ada, rest| tx.events().insert(an_event(rest.project, ada)).map(|_| ())),
+        ("project", |tx, ada, rest| a_project("new", rest.group, ada).insert(tx).map(|_| ())),
+        ("star", |tx, ada, rest| tx.stars().put(rest.project, ada, Starred::Yes, a_moment())),
+        ("project member", |tx, ada, rest| {
+            tx.project_members().insert(rest.project, a_member(ada, AccessLevel::Guest))
+        }),
+        ("group member", |tx, ada, rest| {
+            tx.group_members().insert(rest.group, a_member(ada, AccessLevel::Guest))
+        }),
     ];
     for (name, work) in works {
-        let outcome = store.write(|tx| work(tx, &ada));
+        let outcome = store.write(|tx| work(tx, ada.id, &rest));
         assert!(matches!(outcome, Err(StoreError::Gone)), "{name}: {outcome:?}");
     }
     let left = read(store, |tx| belongings(tx, ada.id, "ada", 1));

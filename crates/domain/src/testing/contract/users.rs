@@ -75,6 +75,20 @@ pub fn unknown_ids_and_names_find_nobody(store: &dyn Store) {
     assert_eq!(write(store, |tx| tx.users().lock(UserId(i64::MAX))), None);
 }
 
+/// See [`Users::find_all`](crate::user::port::Users::find_all).
+pub fn several_users_are_found_highest_id_first(store: &dyn Store) {
+    let [ada, bob, cid] = ["ada", "bob", "cid"].map(|name| insert(store, a_user(name)));
+    let mut both = [ada.clone(), cid.clone()];
+    both.sort_by_key(|user| std::cmp::Reverse(user.id));
+    read(store, |tx| {
+        let asked = [ada.id, cid.id, ada.id, UserId(i64::MAX)];
+        assert_eq!(tx.users().find_all(&asked)?, both);
+        assert_eq!(tx.users().find_all(&[bob.id])?, [bob]);
+        assert_eq!(tx.users().find_all(&[])?, []);
+        Ok(())
+    });
+}
+
 /// See [`Users::lock`](crate::user::port::Users::lock).
 pub fn locking_answers_with_the_user(store: &dyn Store) {
     let ada = insert(store, a_user("ada"));

@@ -4,18 +4,27 @@ use super::tokens::TokenRow;
 use super::users::UserRow;
 use crate::event::Event;
 use crate::event::port::Events;
-use crate::id::UserId;
+use crate::group::port::Groups;
+use crate::id::{NamespaceId, ProjectId, ShareId, UserId};
+use crate::member::Membership;
+use crate::member::port::{GroupMembers, ProjectMembers};
 use crate::namespace::Namespace;
 use crate::namespace::port::Namespaces;
 use crate::outbox::OutboxEntry;
 use crate::outbox::port::Outbox;
 use crate::ports::store::{StoreError, Tx};
+use crate::project::Project;
+use crate::project::hook::ProjectHook;
+use crate::project::port::{ProjectHooks, Projects, Shares, Stars};
+use crate::project::share::NewShare;
 use crate::sign_in::Failures;
 use crate::sign_in::port::SignInFailures;
+use crate::system_hook::SystemHook;
+use crate::system_hook::port::SystemHooks;
 use crate::token::port::Tokens;
 use crate::user::port::{Emails, Identities, Keys, Users};
 use crate::user::{Email, Identity, SshKey};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Everything that is stored. Rows are in the order in which they were made.
 #[derive(Clone, Default, PartialEq)]
@@ -28,6 +37,14 @@ pub(super) struct Tables {
     pub emails: Vec<Email>,
     pub tokens: Vec<TokenRow>,
     pub namespaces: Vec<Namespace>,
+    pub group_members: Vec<(NamespaceId, Membership)>,
+    /// Their counters are not kept here but counted; see [`Tables::counted`].
+    pub projects: BTreeMap<ProjectId, Project>,
+    pub project_members: Vec<(ProjectId, Membership)>,
+    pub stars: BTreeSet<(ProjectId, UserId)>,
+    pub shares: Vec<(ShareId, NewShare)>,
+    pub project_hooks: Vec<ProjectHook>,
+    pub system_hooks: Vec<SystemHook>,
     pub events: Vec<Event>,
     pub outbox: Vec<OutboxEntry>,
     pub sign_in_failures: BTreeMap<String, Failures>,
@@ -54,6 +71,17 @@ impl FakeTx {
     /// Rows that belong to a user need that user to exist.
     pub fn require(&mut self, user: UserId) -> Result<(), StoreError> {
         if self.tables.users.contains_key(&user) { Ok(()) } else { self.refuse(StoreError::Gone) }
+    }
+
+    /// The same for a namespace.
+    pub fn require_namespace(&mut self, id: NamespaceId) -> Result<(), StoreError> {
+        let known = self.tables.namespaces.iter().any(|namespace| namespace.id == id);
+        if known { Ok(()) } else { self.refuse(StoreError::Gone) }
+    }
+
+    /// The same for a project.
+    pub fn require_project(&mut self, id: ProjectId) -> Result<(), StoreError> {
+        if self.tables.projects.contains_key(&id) { Ok(()) } else { self.refuse(StoreError::Gone) }
     }
 
     pub fn next_id(&mut self) -> i64 {
@@ -84,6 +112,38 @@ impl Tx for FakeTx {
     }
 
     fn namespaces(&mut self) -> &mut dyn Namespaces {
+        self
+    }
+
+    fn groups(&mut self) -> &mut dyn Groups {
+        self
+    }
+
+    fn group_members(&mut self) -> &mut dyn GroupMembers {
+        self
+    }
+
+    fn projects(&mut self) -> &mut dyn Projects {
+        self
+    }
+
+    fn project_members(&mut self) -> &mut dyn ProjectMembers {
+        self
+    }
+
+    fn stars(&mut self) -> &mut dyn Stars {
+        self
+    }
+
+    fn shares(&mut self) -> &mut dyn Shares {
+        self
+    }
+
+    fn project_hooks(&mut self) -> &mut dyn ProjectHooks {
+        self
+    }
+
+    fn system_hooks(&mut self) -> &mut dyn SystemHooks {
         self
     }
 

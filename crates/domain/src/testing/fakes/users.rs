@@ -1,5 +1,6 @@
 //! The accounts in memory.
 
+use super::search::is_part;
 use super::tx::FakeTx;
 use crate::id::UserId;
 use crate::paging::{Page, Paged};
@@ -17,6 +18,11 @@ pub(super) struct UserRow {
 impl Users for FakeTx {
     fn find(&mut self, id: UserId) -> Result<Option<User>, StoreError> {
         Ok(self.tables.users.get(&id).map(|row| row.user.clone()))
+    }
+
+    fn find_all(&mut self, ids: &[UserId]) -> Result<Vec<User>, StoreError> {
+        let highest_first = self.tables.users.values().rev().map(|row| &row.user);
+        Ok(highest_first.filter(|user| ids.contains(&user.id)).cloned().collect())
     }
 
     fn lock(&mut self, id: UserId) -> Result<Option<User>, StoreError> {
@@ -94,27 +100,15 @@ impl Users for FakeTx {
     }
 
     fn delete(&mut self, id: UserId) -> Result<(), StoreError> {
-        let tables = &mut self.tables;
-        tables.users.remove(&id);
-        tables.namespaces.retain(|namespace| namespace.owner != Some(id));
-        tables.keys.retain(|key| key.user != id);
-        tables.emails.retain(|email| email.user != id);
-        tables.tokens.retain(|row| row.token.user != id);
-        tables.identities.retain(|(user, _)| *user != id);
-        tables.events.retain(|event| event.author != id);
+        self.tables.remove_user(id);
         Ok(())
     }
 }
 
 fn fits(user: &User, filter: &UserFilter) -> bool {
-    let found = |text: &str| {
-        let part = text.to_lowercase();
-        [user.name.as_str(), user.email.as_str(), user.username.as_str()]
-            .iter()
-            .any(|field| field.to_lowercase().contains(&part))
-    };
+    let fields = [user.name.as_str(), user.email.as_str(), user.username.as_str()];
     (!filter.active || user.state.may_act())
         && (!filter.blocked || !user.state.may_act())
         && (!filter.external || user.privileges.external)
-        && filter.search.as_deref().is_none_or(found)
+        && filter.search.as_deref().is_none_or(|text| is_part(text, &fields))
 }

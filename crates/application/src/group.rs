@@ -1,0 +1,250 @@
+//! Groups: reading, making, changing and removing them.
+
+pub mod fields;
+pub mod transfer;
+
+use chrono::NaiveDate;
+use hexforge_domain::field_errors::FieldErrors;
+use hexforge_domain::group::{GroupFilter, GroupRef, GroupScope, NewGroup};
+use hexforge_domain::id::NamespaceId;
+use hexforge_domain::member::{AccessLevel, Membership};
+use hexforge_domain::namespace::Namespace;
+use hexforge_domain::outbox::{GroupFacts, GroupMemberFacts, MemberFacts, SystemEvent};
+use hexforge_domain::paging::{Page, Paged};
+use hexforge_domain::policy::group::GroupAbility;
+use hexforge_domain::policy::{Actor, Protected};
+use hexforge_domain::ports::store::{StoreError, Tx};
+use hexforge_domain::project::query::{ProjectFilter, ProjectScope, Viewer};
+use hexforge_domain::visibility::Visibility;
+
+use crate::access;
+use crate::app::App;
+use crate::error::{Error, Thing};
+use crate::project::{ProjectListing, remove_all_in};
+use crate::view::group::GroupDetail;
+use crate::view::project::{self as project_view, ProjectView};
+use fields::GroupFields;
+
+const TAKEN: &str = "has already been taken";
+
+/// How many projects the detail of a group shows at most, of its own and of shared ones each. Those
+/// who want all of them ask for the list, which has pages.
+const SHOWN_PROJECTS: u64 = 1000;
+
+/// Lists the groups that are there for the actor. `all_available` adds those it is no member of.
+pub fn list(
+    app: &App,
+    actor: Actor,
+    all_available: bool,
+    filter: GroupFilter,
+    page: Page,
+) -> Result<Paged<Namespace>, Error> {
+    let scope = match (actor, all_available) {
+        (Actor::Anonymous, _) => return Err(Error::Unauthenticated),
+        (Actor::Admin { .. }, _) => GroupScope::All,
+        (Actor::User { id, .. }, false) => GroupScope::MemberOf(id),
+        (Actor::User { id, external }, true) => GroupScope::AvailableTo { user: id, external },
+    };
+    let filter = GroupFilter { scope, ..filter };
+    app.store.read(|tx| Ok(tx.groups().list(&filter, app.today(), page)?))
+}
+
+/// Lists the groups that the actor owns.
+pub fn owned(app: &App, actor: Actor, page: Page) -> Result<Paged<Namespace>, Error> {
+    let user = access::own_account(actor)?;
+    app.store.read(|tx| Ok(tx.groups().owned_by(user, app.today(), page)?))
+}
+
+/// One group with what is inside, as much as the actor may see.
+pub fn get(app: &App, actor: Actor, named: &GroupRef) -> Result<GroupDetail, Error> {
+    app.store.read(|tx| {
+        let group = access::group(tx, actor, GroupAbility::Read, named, app.today())?;
+        detail(tx, actor, group, app.today())
+    })
+}
+
+/// The projects in a group and those shared with it, as many as the actor may see.
+pub fn projects(
+    app: &App,
+    actor: Actor,
+    named: &GroupRef,
+    listing: &ProjectListing,
+    page: Page,
+) -> Result<Paged<ProjectView>, Error> {
+    app.store.read(|tx| {
+        let today = app.today();
+        let group = access::group(tx, actor, GroupAbility::Read, named, today)?;
+        let viewer = viewer_of(tx, actor, &group, today)?;
+        let scope = ProjectScope::OfGroup { group: group.id, viewer };
+        let projects = tx.projects().list(&listing.filter(scope, today), page)?;
+        Ok(project_view::full_page(tx, projects, None)?)
+    })
+}
+
+/// Who looks at the projects of a group: `None` for those who see all of them.
+fn viewer_of(
+    tx: &mut dyn Tx,
+    actor: Actor,
+    group: &Namespace,
+    today: NaiveDate,
+) -> Result<Option<Viewer>, Error> {
+    let facts = access::group_facts(tx, actor, group, today)?;
+    if facts.allows(actor, GroupAbility::ReadAllProjects) {
+        Ok(None)
+    } else {
+        access::viewer(actor).map(Some)
+    }
+}
+
+fn detail(
+    tx: &mut dyn Tx,
+    actor: Actor,
+    group: Namespace,
+    today: NaiveDate,
+) -> Result<GroupDetail, Error> {
+    let viewer = viewer_of(tx, actor, &group, today)?;
+    let mut shown = |scope| -> Result<Vec<ProjectView>, Error> {
+        let filter = ProjectFilter::newest_first(scope, today);
+        let page = Page::Numbered { number: 1, size: SHOWN_PROJECTS };
+        let projects = tx.projects().list(&filter, page)?;
+        Ok(project_view::full_page(tx, projects, None)?.items)
+    };
+    Ok(GroupDetail {
+        projects: shown(ProjectScope::InGroup { group: group.id, viewer })?,
+        shared_projects: shown(ProjectScope::SharedWith { group: group.id, viewer })?,
+        group,
+    })
+}
+
+/// Makes a group, of which the actor is the owner.
+pub fn create(app: &App, actor: Actor, fields: &GroupFields) -> Result<Namespace, Error> {
+    let user = access::own_account(actor)?;
+    let now = app.clock.now();
+    app.store.write(|tx| {
+        let creator = tx.users().lock(user)?.ok_or(Error::Unauthenticated)?;
+        if !creator.privileges.can_create_group {
+            return Err(Error::Forbidden(None));
+        }
+        let mut errors = FieldErrors::default();
+        let parsed = fields.parse(&mut errors);
+        check_taken(tx, None, &parsed, &mut errors)?;
+        let new = errors.into_result_with(|| {
+            Some(NewGroup {
+                path: parsed.path?,
+                name: parsed.name?,
+                description: parsed.description?,
+                visibility: parsed.visibility.unwrap_or(Visibility::Public),
+                lfs_enabled: fields.lfs_enabled,
+                request_access_enabled: fields.request_access_enabled.unwrap_or(false),
+                at: now,
+            })
+        })?;
+        let group = tx.groups().insert(new).map_err(taken)?;
+        let owner = Membership::new(user, AccessLevel::Owner, None);
+        tx.group_members().insert(group.id, owner)?;
+        let facts = GroupFacts::from(&group);
+        tx.outbox().record(&SystemEvent::GroupCreated(facts.clone()), now)?;
+        let member = MemberFacts::new(&creator, AccessLevel::Owner, now);
+        let joined = GroupMemberFacts { group: facts, member };
+        tx.outbox().record(&SystemEvent::GroupMemberAdded(joined), now)?;
+        Ok(group)
+    })
+}
+
+/// Changes what is given of a group and leaves the rest.
+pub fn update(
+    app: &App,
+    actor: Actor,
+    named: &GroupRef,
+    fields: &GroupFields,
+) -> Result<GroupDetail, Error> {
+    app.store.write(|tx| {
+        let today = app.today();
+        let found = access::group(tx, actor, GroupAbility::Administer, named, today)?;
+        let group = tx.groups().lock(found.id)?.ok_or(Error::NotFound(Thing::Group))?;
+        let mut errors = FieldErrors::default();
+        let parsed = fields.parse_change(&mut errors);
+        if errors.of("visibility_level").is_empty() {
+            check_taken(tx, Some(group.id), &parsed, &mut errors)?;
+            check_inside(tx, &group, parsed.visibility, &mut errors)?;
+            errors.into_result()?;
+            let changed = fields.applied_to(&group, parsed);
+            if changed != group {
+                let changed = Namespace { updated_at: app.clock.now(), ..changed };
+                tx.groups().update(&changed).map_err(taken)?;
+                return detail(tx, actor, changed, today);
+            }
+        }
+        // A level that is none changes nothing at all, and is no error to anybody.
+        detail(tx, actor, group, today)
+    })
+}
+
+/// Removes a group with everything inside.
+pub fn delete(app: &App, actor: Actor, named: &GroupRef) -> Result<Namespace, Error> {
+    app.store.write(|tx| {
+        let now = app.clock.now();
+        let found = access::group(tx, actor, GroupAbility::Administer, named, app.today())?;
+        let group = tx.groups().lock(found.id)?.ok_or(Error::NotFound(Thing::Group))?;
+        remove_all_in(tx, group.id, app.today(), now)?;
+        let facts = GroupFacts::from(&group);
+        for (user, membership) in tx.group_members().list(group.id, None, Page::Whole)?.items {
+            let member = MemberFacts::new(&user, membership.level, now);
+            let left = GroupMemberFacts { group: facts.clone(), member };
+            tx.outbox().record(&SystemEvent::GroupMemberRemoved(left), now)?;
+        }
+        tx.outbox().record(&SystemEvent::GroupDestroyed(facts), now)?;
+        tx.groups().delete(group.id)?;
+        Ok(group)
+    })
+}
+
+fn check_taken(
+    tx: &mut dyn Tx,
+    own: Option<NamespaceId>,
+    parsed: &fields::ParsedGroup,
+    errors: &mut FieldErrors,
+) -> Result<(), Error> {
+    let others =
+        |found: Option<Namespace>| found.is_some_and(|namespace| Some(namespace.id) != own);
+    if let Some(name) = &parsed.name
+        && others(tx.namespaces().find_by_name(name.as_str())?)
+    {
+        errors.add("name", TAKEN);
+    }
+    if let Some(path) = &parsed.path
+        && others(tx.namespaces().find_by_path(path)?)
+    {
+        errors.add("path", TAKEN);
+    }
+    Ok(())
+}
+
+/// A group cannot be more hidden than what is inside.
+fn check_inside(
+    tx: &mut dyn Tx,
+    group: &Namespace,
+    visibility: Option<Visibility>,
+    errors: &mut FieldErrors,
+) -> Result<(), Error> {
+    if let Some(visibility) = visibility
+        && visibility < group.visibility
+        && tx.groups().highest_visibility_inside(group.id)? > Some(visibility)
+    {
+        let text = format!(
+            "{} is not allowed since there are projects with higher visibility.",
+            visibility.as_str()
+        );
+        errors.add("visibility_level", text);
+    }
+    Ok(())
+}
+
+/// Somebody else was faster between our check and our write.
+fn taken(error: StoreError) -> Error {
+    match error {
+        StoreError::Duplicate("path") => FieldErrors::one("path", TAKEN).into(),
+        StoreError::Duplicate("name") => FieldErrors::one("name", TAKEN).into(),
+        error => error.into(),
+    }
+}

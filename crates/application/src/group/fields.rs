@@ -1,0 +1,80 @@
+//! The fields of a group as a caller gives them, and their way into domain types.
+
+use hexforge_domain::field_errors::FieldErrors;
+use hexforge_domain::group::GroupName;
+use hexforge_domain::namespace::{Namespace, NamespacePath};
+use hexforge_domain::text::ShortText;
+use hexforge_domain::visibility::Visibility;
+
+/// What is given of a group. `None` means not given, which leaves things as they are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GroupFields {
+    pub name: Option<String>,
+    pub path: Option<String>,
+    pub description: Option<String>,
+    pub visibility_level: Option<i64>,
+    pub lfs_enabled: Option<bool>,
+    pub request_access_enabled: Option<bool>,
+}
+
+/// The same in domain types; what was wrong is noted in the errors.
+pub(super) struct ParsedGroup {
+    pub name: Option<GroupName>,
+    pub path: Option<NamespacePath>,
+    pub description: Option<ShortText>,
+    pub visibility: Option<Visibility>,
+}
+
+/// What is said of a level that is none.
+pub(crate) const UNKNOWN_LEVEL: &str = "unknown has been restricted by your GitLab administrator";
+
+impl GroupFields {
+    /// For a new group: an empty name is the path, an absent description is empty.
+    pub(super) fn parse(&self, errors: &mut FieldErrors) -> ParsedGroup {
+        let path = self.path.as_deref().unwrap_or_default();
+        let name = self.name.as_deref().filter(|name| !name.trim().is_empty()).unwrap_or(path);
+        let description = self.description.as_deref().unwrap_or_default();
+        ParsedGroup {
+            name: errors.check("name", GroupName::parse(name)),
+            path: errors.check("path", NamespacePath::parse(path)),
+            description: errors.check("description", ShortText::parse(description)),
+            visibility: self.parse_visibility(errors),
+        }
+    }
+
+    /// For a change: what is not given is not checked.
+    pub(super) fn parse_change(&self, errors: &mut FieldErrors) -> ParsedGroup {
+        let name = self.name.as_deref().map(GroupName::parse);
+        let path = self.path.as_deref().map(NamespacePath::parse);
+        let description = self.description.as_deref().map(ShortText::parse);
+        ParsedGroup {
+            name: errors.check_given("name", name).flatten(),
+            path: errors.check_given("path", path).flatten(),
+            description: errors.check_given("description", description).flatten(),
+            visibility: self.parse_visibility(errors),
+        }
+    }
+
+    fn parse_visibility(&self, errors: &mut FieldErrors) -> Option<Visibility> {
+        let visibility =
+            self.visibility_level.map(|level| Visibility::from_level(level).ok_or(UNKNOWN_LEVEL));
+        errors.check_given("visibility_level", visibility).flatten()
+    }
+
+    /// A group with what was given laid over what was there.
+    pub(super) fn applied_to(&self, group: &Namespace, parsed: ParsedGroup) -> Namespace {
+        Namespace {
+            name: parsed.name.map_or_else(|| group.name.clone(), |name| name.as_str().to_owned()),
+            path: parsed.path.unwrap_or_else(|| group.path.clone()),
+            description: parsed
+                .description
+                .map_or_else(|| group.description.clone(), ShortText::into_string),
+            visibility: parsed.visibility.unwrap_or(group.visibility),
+            lfs_enabled: self.lfs_enabled.or(group.lfs_enabled),
+            request_access_enabled: self
+                .request_access_enabled
+                .unwrap_or(group.request_access_enabled),
+            ..group.clone()
+        }
+    }
+}

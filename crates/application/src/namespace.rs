@@ -1,0 +1,23 @@
+//! The namespaces in which an actor may have something.
+
+use hexforge_domain::namespace::Namespace;
+use hexforge_domain::paging::{Page, Paged};
+use hexforge_domain::policy::Actor;
+
+use crate::app::App;
+use crate::error::Error;
+
+/// Lists namespaces: all of them for administrators, one's own and those of one's groups for others.
+pub fn list(
+    app: &App,
+    actor: Actor,
+    search: Option<&str>,
+    page: Page,
+) -> Result<Paged<Namespace>, Error> {
+    let of = match actor {
+        Actor::Anonymous => return Err(Error::Unauthenticated),
+        Actor::Admin { .. } => None,
+        Actor::User { id, .. } => Some((id, app.today())),
+    };
+    app.store.read(|tx| Ok(tx.namespaces().list(of, search, page)?))
+}

@@ -1,0 +1,220 @@
+//! Projects: reading and removing them, and what the other use cases share.
+
+pub mod archive;
+pub mod create;
+pub mod edit;
+pub mod fields;
+pub mod fork;
+pub mod hook;
+pub mod share;
+pub mod star;
+
+use chrono::NaiveDate;
+use hexforge_domain::Timestamp;
+use hexforge_domain::id::NamespaceId;
+use hexforge_domain::outbox::{MemberFacts, SystemEvent, TeamFacts};
+use hexforge_domain::paging::{Page, Paged};
+use hexforge_domain::policy::Actor;
+use hexforge_domain::policy::project::ProjectAbility;
+use hexforge_domain::policy::system::ServiceAbility;
+use hexforge_domain::ports::store::Tx;
+use hexforge_domain::project::query::{ProjectFilter, ProjectOrder, ProjectScope};
+use hexforge_domain::project::{Project, ProjectRef};
+use hexforge_domain::visibility::Visibility;
+
+use crate::access;
+use crate::app::App;
+use crate::error::Error;
+use crate::view::project::{self as view, PlacedProject, ProjectView};
+
+/// What a caller says about a list of projects.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProjectListing {
+    pub archived: Option<bool>,
+    pub visibility: Option<Visibility>,
+    pub search: Option<String>,
+    pub order: ProjectOrder,
+    pub descending: bool,
+    pub builds_first: bool,
+}
+
+impl ProjectListing {
+    /// The same for one scope and day.
+    pub(crate) fn filter(&self, scope: ProjectScope, today: NaiveDate) -> ProjectFilter {
+        ProjectFilter {
+            scope,
+            archived: self.archived,
+            visibility: self.visibility,
+            search: self.search.clone(),
+            order: self.order,
+            descending: self.descending,
+            builds_first: self.builds_first,
+            today,
+        }
+    }
+}
+
+/// The lists there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProjectList {
+    /// Those the actor is authorized for.
+    Own,
+    /// Those the actor may see.
+    Visible,
+    /// Those in the actor's namespace and in groups it owns.
+    Owned,
+    /// Those the actor starred and may see.
+    Starred,
+    /// All of them; for administrators.
+    All,
+}
+
+impl ProjectList {
+    fn scope(self, actor: Actor) -> Result<ProjectScope, Error> {
+        let viewer = access::viewer(actor)?;
+        Ok(match self {
+            ProjectList::Own => ProjectScope::AuthorizedFor(viewer.user),
+            ProjectList::Visible => ProjectScope::VisibleTo(viewer),
+            ProjectList::Owned => ProjectScope::OwnedBy(viewer.user),
+            ProjectList::Starred => ProjectScope::StarredBy(viewer),
+            ProjectList::All => {
+                access::service(actor, ServiceAbility::Administer)?;
+                ProjectScope::All
+            }
+        })
+    }
+
+    /// Whether the list shows what the reader is to each project.
+    fn shows_permissions(self) -> bool {
+        match self {
+            ProjectList::Own | ProjectList::Visible | ProjectList::Owned | ProjectList::All => true,
+            ProjectList::Starred => false,
+        }
+    }
+}
+
+/// Whether the actor may see this list at all.
+pub fn authorize_list(actor: Actor, list: ProjectList) -> Result<(), Error> {
+    list.scope(actor).map(drop)
+}
+
+/// Lists projects in full.
+pub fn list(
+    app: &App,
+    actor: Actor,
+    list: ProjectList,
+    listing: &ProjectListing,
+    page: Page,
+) -> Result<Paged<ProjectView>, Error> {
+    let scope = list.scope(actor)?;
+    let reader = if list.shows_permissions() { actor.user() } else { None };
+    app.store.read(|tx| {
+        let projects = tx.projects().list(&listing.filter(scope, app.today()), page)?;
+        Ok(view::full_page(tx, projects, reader)?)
+    })
+}
+
+/// Lists projects in their short form.
+pub fn list_simple(
+    app: &App,
+    actor: Actor,
+    list: ProjectList,
+    listing: &ProjectListing,
+    page: Page,
+) -> Result<Paged<PlacedProject>, Error> {
+    let scope = list.scope(actor)?;
+    app.store.read(|tx| {
+        let projects = tx.projects().list(&listing.filter(scope, app.today()), page)?;
+        Ok(view::placed_page(tx, projects)?)
+    })
+}
+
+/// One project, with what the actor is to it.
+pub fn get(app: &App, actor: Actor, named: &ProjectRef) -> Result<ProjectView, Error> {
+    app.store.read(|tx| {
+        let today = app.today();
+        let project = access::project(tx, actor, ProjectAbility::Read, named, today)?;
+        let shows_runners_token = administers(tx, actor, &project, today)?;
+        let one = Paged { items: vec![project], total: 1 };
+        let views = view::full_page(tx, one, actor.user())?;
+        let view = views.items.into_iter().next();
+        let view = view.ok_or(Error::NotFound(crate::error::Thing::Project))?;
+        Ok(ProjectView { shows_runners_token, ..view })
+    })
+}
+
+fn administers(
+    tx: &mut dyn Tx,
+    actor: Actor,
+    project: &Project,
+    today: NaiveDate,
+) -> Result<bool, Error> {
+    match access::check_project(tx, actor, ProjectAbility::Administer, project, today) {
+        Ok(()) => Ok(true),
+        Err(Error::Store(error)) => Err(error.into()),
+        Err(_) => Ok(false),
+    }
+}
+
+/// A project after it was made or changed, with its token for those who administer it.
+pub(crate) fn shown_with_token(
+    tx: &mut dyn Tx,
+    actor: Actor,
+    project: Project,
+    today: NaiveDate,
+) -> Result<ProjectView, Error> {
+    let shows_runners_token = administers(tx, actor, &project, today)?;
+    Ok(ProjectView { shows_runners_token, ..view::full(tx, project)? })
+}
+
+/// Whether the actor administers the project, for calls that tell so before they look at what else was
+/// asked.
+pub fn authorize_administration(app: &App, actor: Actor, named: &ProjectRef) -> Result<(), Error> {
+    app.store.read(|tx| {
+        access::project(tx, actor, ProjectAbility::Administer, named, app.today()).map(drop)
+    })
+}
+
+/// Removes a project with all that belongs to it.
+pub fn delete(app: &App, actor: Actor, named: &ProjectRef) -> Result<(), Error> {
+    app.store.write(|tx| {
+        let project = access::locked_project(tx, actor, ProjectAbility::Own, named, app.today())?;
+        remove_project(tx, project, app.clock.now())
+    })
+}
+
+/// Removes all projects in a namespace that is about to go.
+pub(crate) fn remove_all_in(
+    tx: &mut dyn Tx,
+    namespace: NamespaceId,
+    today: NaiveDate,
+    now: Timestamp,
+) -> Result<(), Error> {
+    let filter = ProjectFilter::newest_first(
+        ProjectScope::InGroup { group: namespace, viewer: None },
+        today,
+    );
+    for project in tx.projects().list(&filter, Page::Whole)?.items {
+        remove_project(tx, project, now)?;
+    }
+    Ok(())
+}
+
+/// Removes a project and tells the world.
+pub(crate) fn remove_project(
+    tx: &mut dyn Tx,
+    project: Project,
+    now: Timestamp,
+) -> Result<(), Error> {
+    let placed = view::placed(tx, project)?;
+    let facts = placed.place.facts(&placed.project);
+    let id = placed.project.id;
+    for (user, membership) in tx.project_members().list(id, None, Page::Whole)?.items {
+        let member = MemberFacts::new(&user, membership.level, now);
+        let left = TeamFacts { project: facts.clone(), member };
+        tx.outbox().record(&SystemEvent::TeamMemberRemoved(left), now)?;
+    }
+    tx.outbox().record(&SystemEvent::ProjectDestroyed(facts), now)?;
+    tx.projects().delete(id)?;
+    Ok(())
+}

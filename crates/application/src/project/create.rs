@@ -1,0 +1,270 @@
+//! Making projects.
+
+use chrono::NaiveDate;
+use hexforge_domain::event::{EventAction, NewEvent};
+use hexforge_domain::field_errors::FieldErrors;
+use hexforge_domain::id::{NamespaceId, UserId};
+use hexforge_domain::member::{AccessLevel, Membership};
+use hexforge_domain::namespace::Namespace;
+use hexforge_domain::outbox::{MemberFacts, SystemEvent, TeamFacts};
+use hexforge_domain::policy::Actor;
+use hexforge_domain::policy::system::ServiceAbility;
+use hexforge_domain::ports::store::{StoreError, Tx};
+use hexforge_domain::project::{
+    Features, NewProject, Project, ProjectName, ProjectPath, ProjectRef,
+};
+use hexforge_domain::text::Secret;
+use hexforge_domain::user::User;
+use hexforge_domain::visibility::Visibility;
+
+use super::fields::ProjectFields;
+use super::shown_with_token;
+use crate::access;
+use crate::app::App;
+use crate::error::{Error, Thing};
+use crate::view::project::{self as view, ProjectView};
+
+pub(super) const TAKEN: &str = "has already been taken";
+
+/// Makes a project of the actor's.
+pub fn own(
+    app: &App,
+    actor: Actor,
+    namespace: Option<NamespaceId>,
+    fields: &ProjectFields,
+) -> Result<ProjectView, Error> {
+    let user = access::own_account(actor)?;
+    if fields.name.is_none() {
+        return Err(Error::NotGiven("name"));
+    }
+    app.store.write(|tx| {
+        let creator = tx.users().find(user)?.ok_or(Error::Unauthenticated)?;
+        let project = make(app, tx, actor, &creator, namespace, fields)?;
+        shown_with_token(tx, actor, project, app.today())
+    })
+}
+
+/// Whether the actor may make projects for others.
+pub fn authorize_for_others(actor: Actor) -> Result<(), Error> {
+    access::service(actor, ServiceAbility::Administer)
+}
+
+/// Makes a project of another user's, with that user's rights.
+pub fn for_user(
+    app: &App,
+    actor: Actor,
+    user: UserId,
+    namespace: Option<NamespaceId>,
+    fields: &ProjectFields,
+) -> Result<ProjectView, Error> {
+    authorize_for_others(actor)?;
+    app.store.write(|tx| {
+        let creator = tx.users().find(user)?.ok_or(Error::NotFound(Thing::Record))?;
+        if fields.name.is_none() {
+            return Err(nameless().into());
+        }
+        let as_creator = Actor::of(creator.id, &creator.privileges);
+        let project = make(app, tx, as_creator, &creator, namespace, fields)?;
+        shown_with_token(tx, actor, project, app.today())
+    })
+}
+
+/// Everything that a project without a name lacks, in the words of the interface.
+fn nameless() -> FieldErrors {
+    let mut errors = FieldErrors::default();
+    for field in ["name", "path"] {
+        errors.add(field, "can't be blank");
+        errors.add(field, "is too short (minimum is 0 characters)");
+    }
+    errors.add("name", hexforge_domain::project::name::ProjectNameError::Format);
+    errors.add("path", hexforge_domain::project::name::ProjectPathError::Format);
+    errors
+}
+
+fn make(
+    app: &App,
+    tx: &mut dyn Tx,
+    actor: Actor,
+    creator: &User,
+    namespace: Option<NamespaceId>,
+    fields: &ProjectFields,
+) -> Result<Project, Error> {
+    let namespace = target(tx, actor, creator, namespace, app.today())?;
+    check_limit(tx, creator, &namespace)?;
+    let mut errors = FieldErrors::default();
+    let parsed = fields.parse_new(&mut errors);
+    let visibility = parsed.visibility.unwrap_or(Visibility::Private);
+    check_group_visibility(&namespace, visibility, &mut errors);
+    if let (Some(name), Some(path)) = (&parsed.name, &parsed.path) {
+        check_taken(tx, &namespace, None, name, path, &mut errors)?;
+    }
+    let now = app.clock.now();
+    let new = errors.into_result_with(|| {
+        Some(NewProject {
+            namespace: namespace.id,
+            creator: creator.id,
+            name: parsed.name?,
+            path: parsed.path?,
+            description: parsed.description,
+            visibility,
+            features: fields.features.applied_to(Features::default()),
+            forked_from: None,
+            runners_token: runners_token(app),
+            import_url: parsed.import_url,
+            avatar: None,
+            at: now,
+        })
+    })?;
+    store_new(tx, creator, new)
+}
+
+/// A new token by which runners register: of 20 characters, as the interface has them.
+pub(super) fn runners_token(app: &App) -> Secret {
+    let token = app.secrets.token();
+    let spare = token.reveal().chars().count().saturating_sub(20);
+    Secret::new(token.reveal().chars().skip(spare).collect::<String>())
+}
+
+/// The namespace that was asked for, if the creator may use it; its own when none was.
+fn target(
+    tx: &mut dyn Tx,
+    actor: Actor,
+    creator: &User,
+    asked: Option<NamespaceId>,
+    today: NaiveDate,
+) -> Result<Namespace, Error> {
+    let invalid = || Error::from(FieldErrors::one("namespace", "is not valid"));
+    let namespace = match asked {
+        None => tx.namespaces().personal(creator.id)?,
+        Some(id) => tx.namespaces().find(id)?,
+    };
+    let namespace = namespace.ok_or_else(invalid)?;
+    if access::may_create_in(tx, actor, &namespace, today)? {
+        Ok(namespace)
+    } else {
+        Err(invalid())
+    }
+}
+
+/// Users' own namespaces hold as many projects as their creators may have; groups any number.
+pub(super) fn check_limit(
+    tx: &mut dyn Tx,
+    creator: &User,
+    namespace: &Namespace,
+) -> Result<(), Error> {
+    if namespace.owner.is_none() {
+        return Ok(());
+    }
+    // Held until the end, so that two at once do not both take the last place.
+    let creator = tx.users().lock(creator.id)?.ok_or(Error::Unauthenticated)?;
+    let limit = creator.privileges.projects_limit.0;
+    let own = match tx.namespaces().personal(creator.id)? {
+        Some(own) => tx.projects().count_in(own.id)?,
+        None => 0,
+    };
+    if own < u64::from(limit.unsigned_abs()) {
+        return Ok(());
+    }
+    Err(Error::LimitReached(if limit == 0 {
+        "Personal project creation is not allowed. Please contact your administrator with questions"
+            .to_owned()
+    } else {
+        format!(
+            "Your project limit is {limit} projects! Please contact your administrator to increase it"
+        )
+    }))
+}
+
+/// Nothing in a group is more visible than the group.
+pub(super) fn check_group_visibility(
+    namespace: &Namespace,
+    visibility: Visibility,
+    errors: &mut FieldErrors,
+) {
+    if namespace.owner.is_none() && visibility > namespace.visibility {
+        let text = format!(
+            "{} is not allowed in a {} group.",
+            visibility.as_str(),
+            namespace.visibility.as_str()
+        );
+        errors.add("visibility_level", text);
+    }
+}
+
+/// Whether another project in the namespace has the name or the path, or one that its wiki has.
+pub(super) fn check_taken(
+    tx: &mut dyn Tx,
+    namespace: &Namespace,
+    own: Option<&Project>,
+    name: &ProjectName,
+    path: &ProjectPath,
+    errors: &mut FieldErrors,
+) -> Result<(), Error> {
+    for other in tx.projects().clashing(namespace.id, name, path)? {
+        if own.is_some_and(|own| own.id == other.id) {
+            continue;
+        }
+        if other.name == *name {
+            errors.add("name", TAKEN);
+        }
+        if other.path.folded() == path.folded() {
+            errors.add("path", TAKEN);
+        }
+    }
+    let beside = match path.as_str().strip_suffix(".wiki") {
+        Some(project) => project.to_owned(),
+        None => format!("{}.wiki", path.as_str()),
+    };
+    let beside = ProjectRef::Path { namespace: namespace.path.as_str().to_owned(), path: beside };
+    let beside = tx.projects().find(&beside)?;
+    if beside.is_some_and(|beside| own.is_none_or(|own| own.id != beside.id))
+        && errors.of("name").is_empty()
+    {
+        errors.add("name", TAKEN);
+    }
+    Ok(())
+}
+
+/// Stores a new project, the membership of who made it, its first event and the news of it.
+pub(super) fn store_new(
+    tx: &mut dyn Tx,
+    creator: &User,
+    new: NewProject,
+) -> Result<Project, Error> {
+    let now = new.at;
+    let action = match new.import_url {
+        Some(_) => EventAction::Imported,
+        None => EventAction::Created,
+    };
+    let project = tx.projects().insert(new).map_err(taken)?;
+    let event = NewEvent {
+        project: project.id,
+        author: creator.id,
+        action,
+        target: None,
+        data: None,
+        at: now,
+    };
+    tx.events().insert(event)?;
+    let placed = view::placed(tx, project)?;
+    let facts = placed.place.facts(&placed.project);
+    tx.outbox().record(&SystemEvent::ProjectCreated(facts.clone()), now)?;
+    if placed.place.owner.is_some() {
+        let master = Membership::new(creator.id, AccessLevel::Master, None);
+        tx.project_members().insert(placed.project.id, master)?;
+        let member = MemberFacts::new(creator, AccessLevel::Master, now);
+        let joined = TeamFacts { project: facts, member };
+        tx.outbox().record(&SystemEvent::TeamMemberAdded(joined), now)?;
+    }
+    Ok(placed.project)
+}
+
+/// Somebody else was faster between our check and our write.
+pub(super) fn taken(error: StoreError) -> Error {
+    match error {
+        StoreError::Duplicate("name") => FieldErrors::one("name", TAKEN).into(),
+        StoreError::Duplicate("path") => FieldErrors::one("path", TAKEN).into(),
+        StoreError::Gone => FieldErrors::one("namespace", "is not valid").into(),
+        error => error.into(),
+    }
+}

@@ -1,0 +1,108 @@
+//! Changing projects.
+
+use hexforge_domain::field_errors::FieldErrors;
+use hexforge_domain::outbox::SystemEvent;
+use hexforge_domain::policy::Actor;
+use hexforge_domain::policy::project::ProjectAbility;
+use hexforge_domain::ports::store::Tx;
+use hexforge_domain::project::{Project, ProjectRef};
+
+use super::create::{check_group_visibility, check_taken, taken};
+use super::fields::{ParsedProject, ProjectFields};
+use super::shown_with_token;
+use crate::access;
+use crate::app::App;
+use crate::error::Error;
+use crate::view::project::{self as view, Place, ProjectView};
+
+/// Whether a change has to name the project again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NameRule {
+    /// It has to.
+    Required,
+    /// It may.
+    Optional,
+}
+
+/// Changes what is given of a project and leaves the rest. Its name and visibility are the owner's.
+pub fn edit(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    rule: NameRule,
+    fields: &ProjectFields,
+) -> Result<ProjectView, Error> {
+    app.store.write(|tx| {
+        let today = app.today();
+        let before = access::locked_project(tx, actor, ProjectAbility::Administer, named, today)?;
+        match (rule, &fields.name) {
+            (NameRule::Required, None) => return Err(Error::NotGiven("name")),
+            (NameRule::Required | NameRule::Optional, _) => (),
+        }
+        let renames = fields.name.as_deref().is_some_and(|name| name != before.name.as_str());
+        if renames || fields.asks_for_visibility() {
+            access::check_project(tx, actor, ProjectAbility::Own, &before, today)?;
+        }
+        let place = view::placed(tx, before.clone())?.place;
+        let mut errors = FieldErrors::default();
+        let parsed = fields.parse_change(&mut errors);
+        check(tx, &before, &place, &parsed, &mut errors)?;
+        errors.into_result()?;
+        let after = applied(fields, parsed, &before);
+        if after == before {
+            return shown_with_token(tx, actor, before, today);
+        }
+        let after = Project { updated_at: app.clock.now(), ..after };
+        store(tx, &place, &before, &after)?;
+        shown_with_token(tx, actor, after, today)
+    })
+}
+
+fn check(
+    tx: &mut dyn Tx,
+    before: &Project,
+    place: &Place,
+    parsed: &ParsedProject,
+    errors: &mut FieldErrors,
+) -> Result<(), Error> {
+    let name = parsed.name.as_ref().unwrap_or(&before.name);
+    let path = parsed.path.as_ref().unwrap_or(&before.path);
+    check_taken(tx, &place.namespace, Some(before), name, path, errors)?;
+    let Some(visibility) = parsed.visibility else { return Ok(()) };
+    check_group_visibility(&place.namespace, visibility, errors);
+    if let Some(source) = before.forked_from
+        && let Some(source) = tx.projects().find(&ProjectRef::Id(source))?
+        && visibility > source.visibility
+    {
+        let text = format!(
+            "{} is not allowed since the fork source project has lower visibility.",
+            visibility.as_str()
+        );
+        errors.add("visibility_level", text);
+    }
+    Ok(())
+}
+
+fn applied(fields: &ProjectFields, parsed: ParsedProject, before: &Project) -> Project {
+    Project {
+        name: parsed.name.unwrap_or_else(|| before.name.clone()),
+        path: parsed.path.unwrap_or_else(|| before.path.clone()),
+        description: parsed.description.or_else(|| before.description.clone()),
+        visibility: parsed.visibility.unwrap_or(before.visibility),
+        import_url: parsed.import_url.or_else(|| before.import_url.clone()),
+        features: fields.features.applied_to(before.features),
+        ..before.clone()
+    }
+}
+
+fn store(tx: &mut dyn Tx, place: &Place, before: &Project, after: &Project) -> Result<(), Error> {
+    tx.projects().update(after).map_err(taken)?;
+    if after.visibility < before.visibility {
+        tx.projects().lower_forks(after.id, after.updated_at)?;
+    }
+    if after.path != before.path {
+        let renamed = SystemEvent::ProjectRenamed(place.facts(after), place.path_of(before));
+        tx.outbox().record(&renamed, after.updated_at)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,158 @@
+//! The fields of a project as a caller gives them, and their way into domain types.
+
+use hexforge_domain::field_errors::FieldErrors;
+use hexforge_domain::project::{Description, Features, ProjectName, ProjectPath};
+use hexforge_domain::visibility::Visibility;
+
+use crate::group::fields::UNKNOWN_LEVEL;
+
+/// What is given of a project. `None` means not given, which leaves things as they are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProjectFields {
+    pub name: Option<String>,
+    pub path: Option<String>,
+    pub description: Option<String>,
+    pub public: Option<bool>,
+    pub visibility_level: Option<String>,
+    pub import_url: Option<String>,
+    pub features: FeatureFields,
+}
+
+/// What is given of the switches of a project.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FeatureFields {
+    pub issues: Option<bool>,
+    pub merge_requests: Option<bool>,
+    pub wiki: Option<bool>,
+    pub builds: Option<bool>,
+    pub snippets: Option<bool>,
+    pub container_registry: Option<bool>,
+    pub shared_runners: Option<bool>,
+    pub public_builds: Option<bool>,
+    pub lfs: Option<bool>,
+    pub merge_only_if_build_succeeds: Option<bool>,
+    pub merge_only_if_discussions_resolved: Option<bool>,
+    pub request_access: Option<bool>,
+}
+
+impl FeatureFields {
+    /// Switches with what was given laid over what was there.
+    pub(super) fn applied_to(&self, before: Features) -> Features {
+        Features {
+            issues: self.issues.unwrap_or(before.issues),
+            merge_requests: self.merge_requests.unwrap_or(before.merge_requests),
+            wiki: self.wiki.unwrap_or(before.wiki),
+            builds: self.builds.unwrap_or(before.builds),
+            snippets: self.snippets.unwrap_or(before.snippets),
+            container_registry: self.container_registry.unwrap_or(before.container_registry),
+            shared_runners: self.shared_runners.unwrap_or(before.shared_runners),
+            public_builds: self.public_builds.unwrap_or(before.public_builds),
+            lfs: self.lfs.or(before.lfs),
+            merge_only_if_build_succeeds: self
+                .merge_only_if_build_succeeds
+                .unwrap_or(before.merge_only_if_build_succeeds),
+            merge_only_if_discussions_resolved: self
+                .merge_only_if_discussions_resolved
+                .unwrap_or(before.merge_only_if_discussions_resolved),
+            request_access: self.request_access.unwrap_or(before.request_access),
+        }
+    }
+}
+
+/// The fields in domain types. A field is `None` when it was not given or when it was wrong; the
+/// latter is noted in the errors.
+pub(super) struct ParsedProject {
+    pub name: Option<ProjectName>,
+    pub path: Option<ProjectPath>,
+    pub description: Option<Description>,
+    pub visibility: Option<Visibility>,
+    pub import_url: Option<String>,
+}
+
+impl ProjectFields {
+    /// Whether the caller wants another visibility, in either of the two ways to say so.
+    pub(super) fn asks_for_visibility(&self) -> bool {
+        self.visibility_level.is_some() || self.public.is_some()
+    }
+
+    /// For a new project: a path that is not given is made of the name.
+    pub(super) fn parse_new(&self, errors: &mut FieldErrors) -> ParsedProject {
+        let name = self.name.as_deref().unwrap_or_default();
+        let made = match &self.path {
+            Some(path) => ProjectPath::parse(path),
+            None => ProjectPath::from_name(name),
+        };
+        let parsed_name = errors.check("name", ProjectName::parse(name));
+        let path = errors.check("path", made);
+        ParsedProject { name: parsed_name, path, ..self.parse_rest(errors) }
+    }
+
+    /// For a change: what is not given is not checked.
+    pub(super) fn parse_change(&self, errors: &mut FieldErrors) -> ParsedProject {
+        let name = errors.check_given("name", self.name.as_deref().map(ProjectName::parse));
+        let path = errors.check_given("path", self.path.as_deref().map(ProjectPath::parse));
+        ParsedProject { name: name.flatten(), path: path.flatten(), ..self.parse_rest(errors) }
+    }
+
+    fn parse_rest(&self, errors: &mut FieldErrors) -> ParsedProject {
+        let description = self.description.as_deref().map(Description::parse);
+        let import_url = self.import_url.as_deref().map(import_url);
+        ParsedProject {
+            name: None,
+            path: None,
+            description: errors.check_given("description", description).flatten(),
+            visibility: self.parse_visibility(errors),
+            import_url: errors.check_given("import_url", import_url).flatten(),
+        }
+    }
+
+    /// A level counts more than `public`, which knows only the two ends.
+    fn parse_visibility(&self, errors: &mut FieldErrors) -> Option<Visibility> {
+        let Some(level) = &self.visibility_level else {
+            return self.public.map(
+                |public| {
+                    if public { Visibility::Public } else { Visibility::Private }
+                },
+            );
+        };
+        let level = level.trim().parse().ok().and_then(Visibility::from_level);
+        errors.check("visibility_level", level.ok_or(UNKNOWN_LEVEL))
+    }
+}
+
+/// An address to import from. Credentials in it are not kept: they would be shown to whoever reads
+/// the database or a log.
+fn import_url(url: &str) -> Result<String, &'static str> {
+    let invalid = "must be a valid URL";
+    let (scheme, rest) = url.trim().split_once("://").ok_or(invalid)?;
+    let known = ["http", "https", "ssh", "git"].iter().any(|s| scheme.eq_ignore_ascii_case(s));
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    let blank = |c: char| c.is_whitespace() || c.is_control();
+    if !known || host.is_empty() || rest.contains(blank) {
+        return Err(invalid);
+    }
+    Ok(format!("{scheme}://{host}{}", &rest[authority.len()..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn imports_come_from_addresses_and_their_credentials_are_not_kept() {
+        for (url, kept) in [
+            ("https://example.com/a.git", Some("https://example.com/a.git")),
+            ("https://me:secret@example.com:8443/a.git", Some("https://example.com:8443/a.git")),
+            ("ssh://git@example.com/a", Some("ssh://example.com/a")),
+            ("git://example.com/a", Some("git://example.com/a")),
+            ("file:///etc/passwd", None),
+            ("/etc/passwd", None),
+            ("http://", None),
+            ("http://exa mple.com/", None),
+            ("ext::sh -c id", None),
+        ] {
+            assert_eq!(import_url(url).ok().as_deref(), kept, "{url}");
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Forking projects.
+
+use hexforge_domain::field_errors::FieldErrors;
+use hexforge_domain::policy::Actor;
+use hexforge_domain::policy::project::ProjectAbility;
+use hexforge_domain::project::{Features, NewProject, ProjectRef};
+
+use super::create::{
+    TAKEN, check_group_visibility, check_limit, check_taken, runners_token, store_new,
+};
+use super::shown_with_token;
+use crate::access;
+use crate::app::App;
+use crate::error::{Error, Thing};
+use crate::view::project::ProjectView;
+
+/// Into which namespace a fork goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ForkTarget {
+    /// The one that the caller names: by id, path or name.
+    Named(String),
+    /// The caller's own.
+    Own,
+}
+
+/// Makes a project that is a copy of another.
+pub fn create(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    target: &ForkTarget,
+) -> Result<ProjectView, Error> {
+    let user = access::own_account(actor)?;
+    app.store.write(|tx| {
+        let today = app.today();
+        let creator = tx.users().find(user)?.ok_or(Error::Unauthenticated)?;
+        let namespace = match target {
+            ForkTarget::Named(named) => tx.namespaces().find_target(named)?,
+            ForkTarget::Own => tx.namespaces().personal(user)?,
+        };
+        let missing = || Error::NotFound(Thing::TargetNamespace);
+        let namespace = namespace.ok_or_else(missing)?;
+        if !access::may_create_in(tx, actor, &namespace, today)? {
+            return Err(missing());
+        }
+        let source = access::project(tx, actor, ProjectAbility::Read, named, today)?;
+        let may_fork =
+            access::check_project(tx, actor, ProjectAbility::DownloadCode, &source, today);
+        match may_fork {
+            Ok(()) => (),
+            Err(Error::Forbidden(_)) => {
+                let errors = FieldErrors::one("forked_from_project_id", "is forbidden");
+                return Err(Error::ConflictingFields(errors));
+            }
+            Err(error) => return Err(error),
+        }
+        let mut errors = FieldErrors::default();
+        check_taken(tx, &namespace, None, &source.name, &source.path, &mut errors)?;
+        check_group_visibility(&namespace, source.visibility, &mut errors);
+        errors.into_result().map_err(Error::ConflictingFields)?;
+        check_limit(tx, &creator, &namespace)?;
+        let new = NewProject {
+            namespace: namespace.id,
+            creator: user,
+            name: source.name.clone(),
+            path: source.path.clone(),
+            description: source.description.clone(),
+            visibility: source.visibility,
+            features: Features {
+                shared_runners: source.features.shared_runners,
+                builds: source.features.builds,
+                ..Features::default()
+            },
+            forked_from: Some(source.id),
+            runners_token: runners_token(app),
+            import_url: None,
+            avatar: source.avatar.clone(),
+            at: app.clock.now(),
+        };
+        let fork = store_new(tx, &creator, new).map_err(|error| match error {
+            Error::Invalid(_) => Error::ConflictingFields(FieldErrors::one("path", TAKEN)),
+            error => error,
+        })?;
+        shown_with_token(tx, actor, fork, today)
+    })
+}

@@ -1,0 +1,133 @@
+//! Hooks of projects.
+
+use hexforge_domain::hook::HookUrl;
+use hexforge_domain::id::ProjectHookId;
+use hexforge_domain::paging::{Page, Paged};
+use hexforge_domain::policy::Actor;
+use hexforge_domain::policy::project::ProjectAbility;
+use hexforge_domain::project::ProjectRef;
+use hexforge_domain::project::hook::{HookSwitches, ProjectHook, ProjectHookSettings};
+use hexforge_domain::text::Secret;
+
+use crate::access;
+use crate::app::App;
+use crate::error::{Error, Thing};
+
+/// A hook as a caller gives it. `None` means not given.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HookFields {
+    pub url: String,
+    pub token: Option<Secret>,
+    pub push_events: Option<bool>,
+    pub tag_push_events: Option<bool>,
+    pub issues_events: Option<bool>,
+    pub merge_requests_events: Option<bool>,
+    pub note_events: Option<bool>,
+    pub build_events: Option<bool>,
+    pub pipeline_events: Option<bool>,
+    pub wiki_page_events: Option<bool>,
+    pub enable_ssl_verification: Option<bool>,
+}
+
+/// The hooks of a project, newest first.
+pub fn list(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    page: Page,
+) -> Result<Paged<ProjectHook>, Error> {
+    app.store.read(|tx| {
+        let project = access::project(tx, actor, ProjectAbility::Administer, named, app.today())?;
+        Ok(tx.project_hooks().list(project.id, page)?)
+    })
+}
+
+/// One hook.
+pub fn get(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    id: ProjectHookId,
+) -> Result<ProjectHook, Error> {
+    app.store.read(|tx| {
+        let project = access::project(tx, actor, ProjectAbility::Administer, named, app.today())?;
+        tx.project_hooks().find(project.id, id)?.ok_or(Error::NotFound(Thing::Record))
+    })
+}
+
+/// Registers a hook.
+pub fn create(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    fields: &HookFields,
+) -> Result<ProjectHook, Error> {
+    app.store.write(|tx| {
+        let project = access::project(tx, actor, ProjectAbility::Administer, named, app.today())?;
+        let settings = ProjectHookSettings {
+            url: HookUrl::parse(&fields.url).map_err(|_| Error::HookUrl)?,
+            token: fields.token.clone(),
+            switches: switches(fields, HookSwitches::default()),
+            enable_ssl_verification: fields.enable_ssl_verification.unwrap_or(true),
+        };
+        Ok(tx.project_hooks().insert(project.id, settings, app.clock.now())?)
+    })
+}
+
+/// Changes what is given of a hook. A token is meant for one receiver: with another address and no
+/// new token it is forgotten.
+pub fn update(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    id: ProjectHookId,
+    fields: &HookFields,
+) -> Result<ProjectHook, Error> {
+    app.store.write(|tx| {
+        let project =
+            access::locked_project(tx, actor, ProjectAbility::Administer, named, app.today())?;
+        let hook =
+            tx.project_hooks().find(project.id, id)?.ok_or(Error::NotFound(Thing::Record))?;
+        let url = HookUrl::parse(&fields.url).map_err(|_| Error::HookUrl)?;
+        let kept = hook.settings.token.clone().filter(|_| url == hook.settings.url);
+        let settings = ProjectHookSettings {
+            token: fields.token.clone().or(kept),
+            switches: switches(fields, hook.settings.switches),
+            enable_ssl_verification: fields
+                .enable_ssl_verification
+                .unwrap_or(hook.settings.enable_ssl_verification),
+            url,
+        };
+        tx.project_hooks().update(id, &settings, app.clock.now())?;
+        Ok(ProjectHook { settings, ..hook })
+    })
+}
+
+/// Removes a hook. `None` when the project has none of that id.
+pub fn delete(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    id: ProjectHookId,
+) -> Result<Option<ProjectHook>, Error> {
+    app.store.write(|tx| {
+        let project =
+            access::locked_project(tx, actor, ProjectAbility::Administer, named, app.today())?;
+        let Some(hook) = tx.project_hooks().find(project.id, id)? else { return Ok(None) };
+        tx.project_hooks().delete(id)?;
+        Ok(Some(hook))
+    })
+}
+
+fn switches(fields: &HookFields, before: HookSwitches) -> HookSwitches {
+    HookSwitches {
+        push: fields.push_events.unwrap_or(before.push),
+        tag_push: fields.tag_push_events.unwrap_or(before.tag_push),
+        issues: fields.issues_events.unwrap_or(before.issues),
+        merge_requests: fields.merge_requests_events.unwrap_or(before.merge_requests),
+        note: fields.note_events.unwrap_or(before.note),
+        build: fields.build_events.unwrap_or(before.build),
+        pipeline: fields.pipeline_events.unwrap_or(before.pipeline),
+        wiki_page: fields.wiki_page_events.unwrap_or(before.wiki_page),
+    }
+}

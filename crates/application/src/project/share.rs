@@ -1,0 +1,74 @@
+//! Sharing projects with groups.
+
+use chrono::NaiveDate;
+use hexforge_domain::group::GroupRef;
+use hexforge_domain::member::AccessLevel;
+use hexforge_domain::policy::Actor;
+use hexforge_domain::policy::group::GroupAbility;
+use hexforge_domain::policy::project::ProjectAbility;
+use hexforge_domain::ports::store::StoreError;
+use hexforge_domain::project::ProjectRef;
+use hexforge_domain::project::share::{NewShare, Share};
+
+use crate::access;
+use crate::app::App;
+use crate::error::{Error, Thing};
+
+/// A share as a caller gives it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ShareFields {
+    pub group_id: Option<i64>,
+    pub group_access: Option<i64>,
+    pub expires_at: Option<NaiveDate>,
+}
+
+const ALREADY: &str = "Group already shared with this group";
+
+/// Shares a project with a group.
+pub fn create(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    fields: ShareFields,
+) -> Result<Share, Error> {
+    app.store.write(|tx| {
+        let today = app.today();
+        let project = access::locked_project(tx, actor, ProjectAbility::Administer, named, today)?;
+        let group = fields.group_id.ok_or(Error::NotGiven("group_id"))?;
+        let level = fields.group_access.ok_or(Error::NotGiven("group_access"))?;
+        let group = find_group(tx, actor, group, today)?;
+        let namespace = tx.namespaces().find(project.namespace)?;
+        if namespace.is_some_and(|namespace| namespace.share_with_group_lock) {
+            return Err(Error::Refused("The project sharing with group is disabled"));
+        }
+        let known = tx.shares().of(&[project.id])?;
+        if known.iter().any(|share| share.share.group == group) {
+            return Err(Error::Conflict(ALREADY));
+        }
+        let access = AccessLevel::on_project(level)
+            .ok_or(Error::Conflict("Group access is not included in the list"))?;
+        if group == project.namespace {
+            return Err(Error::Conflict("Project cannot be shared with the project it is in."));
+        }
+        let new = NewShare { project: project.id, group, access, expires_at: fields.expires_at };
+        tx.shares().insert(new).map_err(|error| match error {
+            StoreError::Duplicate(_) => Error::Conflict(ALREADY),
+            StoreError::Gone => Error::NotFound(Thing::Group),
+            error => error.into(),
+        })
+    })
+}
+
+/// A group that the actor may see, by its id alone.
+fn find_group(
+    tx: &mut dyn hexforge_domain::ports::store::Tx,
+    actor: Actor,
+    id: i64,
+    today: NaiveDate,
+) -> Result<hexforge_domain::id::NamespaceId, Error> {
+    let namespace = tx.namespaces().find(hexforge_domain::id::NamespaceId(id))?;
+    let group = namespace.filter(|namespace| namespace.owner.is_none());
+    let group = group.ok_or(Error::NotFound(Thing::Group))?;
+    let named = GroupRef::new(group.path.as_str());
+    Ok(access::group(tx, actor, GroupAbility::Read, &named, today)?.id)
+}

@@ -1,0 +1,74 @@
+//! Hooks of the service.
+
+use hexforge_domain::field_errors::FieldErrors;
+use hexforge_domain::hook::{HookUrl, HookUrlError};
+use hexforge_domain::id::SystemHookId;
+use hexforge_domain::paging::{Page, Paged};
+use hexforge_domain::policy::Actor;
+use hexforge_domain::policy::system::ServiceAbility;
+use hexforge_domain::system_hook::{SystemHook, SystemHookSettings};
+use hexforge_domain::text::Secret;
+
+use crate::access;
+use crate::app::App;
+use crate::error::{Error, Thing};
+
+/// A hook as a caller gives it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SystemHookFields {
+    pub url: String,
+    pub token: Option<Secret>,
+    pub push_events: Option<bool>,
+    pub tag_push_events: Option<bool>,
+    pub enable_ssl_verification: Option<bool>,
+}
+
+/// Whether the actor may have to do with hooks of the service at all.
+pub fn authorize(actor: Actor) -> Result<(), Error> {
+    access::service(actor, ServiceAbility::Administer)
+}
+
+/// All hooks, newest first.
+pub fn list(app: &App, actor: Actor, page: Page) -> Result<Paged<SystemHook>, Error> {
+    authorize(actor)?;
+    app.store.read(|tx| Ok(tx.system_hooks().list(page)?))
+}
+
+/// One hook.
+pub fn get(app: &App, actor: Actor, id: SystemHookId) -> Result<SystemHook, Error> {
+    authorize(actor)?;
+    app.store.read(|tx| tx.system_hooks().find(id)?.ok_or(Error::NotFound(Thing::Record)))
+}
+
+/// Registers a hook.
+pub fn create(app: &App, actor: Actor, fields: &SystemHookFields) -> Result<SystemHook, Error> {
+    authorize(actor)?;
+    let settings = SystemHookSettings {
+        url: HookUrl::parse(&fields.url).map_err(url_errors)?,
+        token: fields.token.clone(),
+        push_events: fields.push_events.unwrap_or(true),
+        tag_push_events: fields.tag_push_events.unwrap_or(false),
+        enable_ssl_verification: fields.enable_ssl_verification.unwrap_or(true),
+    };
+    app.store.write(|tx| Ok(tx.system_hooks().insert(settings, app.clock.now())?))
+}
+
+fn url_errors(error: HookUrlError) -> FieldErrors {
+    let mut errors = FieldErrors::one("url", error);
+    match error {
+        // What is not there is no address either, and both is said.
+        HookUrlError::Blank(_) => errors.add("url", HookUrlError::Format),
+        HookUrlError::TooLong(_) | HookUrlError::Format => (),
+    }
+    errors
+}
+
+/// Removes a hook.
+pub fn delete(app: &App, actor: Actor, id: SystemHookId) -> Result<SystemHook, Error> {
+    authorize(actor)?;
+    app.store.write(|tx| {
+        let hook = tx.system_hooks().find(id)?.ok_or(Error::NotFound(Thing::SystemHook))?;
+        tx.system_hooks().delete(id)?;
+        Ok(hook)
+    })
+}

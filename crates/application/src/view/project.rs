@@ -1,0 +1,212 @@
+//! Projects with what answers show beside them, in a bounded number of queries whatever the page.
+
+use std::collections::HashMap;
+
+use hexforge_domain::id::{NamespaceId, ProjectId, UserId};
+use hexforge_domain::member::Membership;
+use hexforge_domain::namespace::Namespace;
+use hexforge_domain::outbox::ProjectFacts;
+use hexforge_domain::paging::Paged;
+use hexforge_domain::ports::store::{StoreError, Tx};
+use hexforge_domain::project::Project;
+use hexforge_domain::project::share::Share;
+use hexforge_domain::user::User;
+
+/// Where a project is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Its namespace.
+    pub namespace: Namespace,
+    /// The user whose namespace that is; a group's has none.
+    pub owner: Option<User>,
+}
+
+impl Place {
+    /// The namespace's name for people: the group's, or that of the user.
+    pub fn human_name(&self) -> &str {
+        match &self.owner {
+            Some(owner) => owner.name.as_str(),
+            None => &self.namespace.name,
+        }
+    }
+
+    /// The whole path of a project in it.
+    pub fn path_of(&self, project: &Project) -> String {
+        format!("{}/{}", self.namespace.path.as_str(), project.path.as_str())
+    }
+
+    /// What hooks are told about a project in it.
+    pub fn facts(&self, project: &Project) -> ProjectFacts {
+        ProjectFacts {
+            id: project.id,
+            name: project.name.as_str().to_owned(),
+            path: project.path.as_str().to_owned(),
+            path_with_namespace: self.path_of(project),
+            owner_name: self.human_name().to_owned(),
+            owner_email: self
+                .owner
+                .as_ref()
+                .map_or_else(String::new, |owner| owner.email.as_str().to_owned()),
+            visibility: project.visibility,
+            created_at: project.created_at,
+            updated_at: project.updated_at,
+        }
+    }
+}
+
+/// A project with its place: all that its short form shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlacedProject {
+    /// The project.
+    pub project: Project,
+    /// Where it is.
+    pub place: Place,
+}
+
+/// A project in full.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProjectView {
+    /// The project.
+    pub project: Project,
+    /// Where it is.
+    pub place: Place,
+    /// What it was forked from, while that exists.
+    pub forked_from: Option<PlacedProject>,
+    /// With which groups it is shared.
+    pub shares: Vec<Share>,
+    /// What the reader is to it, where the answer shows that.
+    pub permissions: Option<Permissions>,
+    /// Whether the reader may see by which token runners register.
+    pub shows_runners_token: bool,
+}
+
+/// What a reader is to a project.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Permissions {
+    /// Its own membership in the project.
+    pub project: Option<Membership>,
+    /// Its membership in the group that owns the project.
+    pub group: Option<Membership>,
+}
+
+/// Adds its place to one project.
+pub fn placed(tx: &mut dyn Tx, project: Project) -> Result<PlacedProject, StoreError> {
+    let page = placed_page(tx, Paged { items: vec![project], total: 1 })?;
+    page.items.into_iter().next().ok_or(StoreError::Gone)
+}
+
+/// Adds their places to a page of projects.
+pub fn placed_page(
+    tx: &mut dyn Tx,
+    projects: Paged<Project>,
+) -> Result<Paged<PlacedProject>, StoreError> {
+    let places = Places::load(tx, &projects.items)?;
+    let items = projects.items.into_iter().filter_map(|project| places.place(project)).collect();
+    Ok(Paged { items, total: projects.total })
+}
+
+/// Completes one project, without permissions.
+pub fn full(tx: &mut dyn Tx, project: Project) -> Result<ProjectView, StoreError> {
+    let page = full_page(tx, Paged { items: vec![project], total: 1 }, None)?;
+    page.items.into_iter().next().ok_or(StoreError::Gone)
+}
+
+/// Completes a page of projects; with a reader, also by what that is to each of them.
+pub fn full_page(
+    tx: &mut dyn Tx,
+    projects: Paged<Project>,
+    reader: Option<UserId>,
+) -> Result<Paged<ProjectView>, StoreError> {
+    let Paged { items: projects, total } = projects;
+    let ids: Vec<ProjectId> = projects.iter().map(|project| project.id).collect();
+    let sources: Vec<ProjectId> =
+        projects.iter().filter_map(|project| project.forked_from).collect();
+    let sources = if sources.is_empty() { vec![] } else { tx.projects().find_all(&sources)? };
+    let places = Places::load(tx, projects.iter().chain(&sources))?;
+    let sources: HashMap<ProjectId, Project> =
+        sources.into_iter().map(|source| (source.id, source)).collect();
+    let mut shares: HashMap<ProjectId, Vec<Share>> = HashMap::new();
+    for share in tx.shares().of(&ids)? {
+        shares.entry(share.share.project).or_default().push(share);
+    }
+    let memberships = match reader {
+        Some(user) => Some(Memberships::load(tx, user, &ids, &projects)?),
+        None => None,
+    };
+    let view = |project: Project| {
+        let forked_from = project.forked_from.and_then(|source| sources.get(&source).cloned());
+        Some(ProjectView {
+            forked_from: forked_from.and_then(|source| places.place(source)),
+            shares: shares.remove(&project.id).unwrap_or_default(),
+            permissions: memberships.as_ref().map(|known| known.of(&project)),
+            place: places.place(project.clone())?.place,
+            shows_runners_token: false,
+            project,
+        })
+    };
+    Ok(Paged { items: projects.into_iter().filter_map(view).collect(), total })
+}
+
+/// The places of several projects.
+struct Places {
+    namespaces: HashMap<NamespaceId, Namespace>,
+    owners: HashMap<UserId, User>,
+}
+
+impl Places {
+    fn load<'a>(
+        tx: &mut dyn Tx,
+        projects: impl IntoIterator<Item = &'a Project>,
+    ) -> Result<Self, StoreError> {
+        let mut ids: Vec<NamespaceId> =
+            projects.into_iter().map(|project| project.namespace).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        if ids.is_empty() {
+            return Ok(Self { namespaces: HashMap::new(), owners: HashMap::new() });
+        }
+        let namespaces = tx.namespaces().find_all(&ids)?;
+        let owners: Vec<UserId> =
+            namespaces.iter().filter_map(|namespace| namespace.owner).collect();
+        let owners = if owners.is_empty() { vec![] } else { tx.users().find_all(&owners)? };
+        Ok(Self {
+            namespaces: namespaces.into_iter().map(|namespace| (namespace.id, namespace)).collect(),
+            owners: owners.into_iter().map(|owner| (owner.id, owner)).collect(),
+        })
+    }
+
+    /// Every project has a namespace, and one read together with it: `None` does not happen.
+    fn place(&self, project: Project) -> Option<PlacedProject> {
+        let namespace = self.namespaces.get(&project.namespace)?.clone();
+        let owner = namespace.owner.and_then(|owner| self.owners.get(&owner).cloned());
+        Some(PlacedProject { project, place: Place { namespace, owner } })
+    }
+}
+
+/// What one reader is to several projects.
+struct Memberships {
+    projects: HashMap<ProjectId, Membership>,
+    groups: HashMap<NamespaceId, Membership>,
+}
+
+impl Memberships {
+    fn load(
+        tx: &mut dyn Tx,
+        user: UserId,
+        ids: &[ProjectId],
+        projects: &[Project],
+    ) -> Result<Self, StoreError> {
+        let groups: Vec<NamespaceId> = projects.iter().map(|project| project.namespace).collect();
+        Ok(Self {
+            projects: tx.project_members().of_user(user, ids)?.into_iter().collect(),
+            groups: tx.group_members().of_user(user, &groups)?.into_iter().collect(),
+        })
+    }
+
+    fn of(&self, project: &Project) -> Permissions {
+        Permissions {
+            project: self.projects.get(&project.id).copied(),
+            group: self.groups.get(&project.namespace).copied(),
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! What project hooks and system hooks have in common.
+
+use crate::text::{Blank, TooLong, within};
+
+/// The address a hook is sent to: http or https, of well-formed syntax. Whether anybody answers
+/// there, and whether we may ask, is decided when it is sent to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HookUrl(String);
+
+impl HookUrl {
+    /// Cuts off surrounding blanks and checks the form.
+    pub fn parse(url: &str) -> Result<Self, HookUrlError> {
+        let url = url.trim();
+        if url.is_empty() {
+            return Err(Blank.into());
+        }
+        within(url, 2000)?;
+        if well_formed(url) { Ok(Self(url.to_owned())) } else { Err(HookUrlError::Format) }
+    }
+
+    /// An address that was checked when it was stored.
+    pub fn stored(url: String) -> Self {
+        Self(url)
+    }
+
+    /// The address.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+fn well_formed(url: &str) -> bool {
+    // Blanks and control characters could end the line of a request early.
+    if url.contains(|c: char| c.is_whitespace() || c.is_control()) {
+        return false;
+    }
+    let Some((scheme, rest)) = url.split_once("://") else { return false };
+    if !scheme.eq_ignore_ascii_case("http") && !scheme.eq_ignore_ascii_case("https") {
+        return false;
+    }
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let host_and_port = authority.rsplit_once('@').map_or(authority, |(_, after)| after);
+    let (host, port) = match host_and_port.rsplit_once(':') {
+        // The colons of an address in brackets are not followed by a port.
+        Some((host, port)) if !port.ends_with(']') => (host, Some(port)),
+        Some(_) | None => (host_and_port, None),
+    };
+    let good_port = port.is_none_or(|port| port.is_empty() || port.parse::<u16>().is_ok());
+    good_port && good_host(host)
+}
+
+fn good_host(host: &str) -> bool {
+    match host.strip_prefix('[') {
+        Some(rest) => rest
+            .strip_suffix(']')
+            .is_some_and(|address| address.parse::<std::net::Ipv6Addr>().is_ok()),
+        None => {
+            !host.is_empty()
+                && !host.contains([
+                    '[', ']', '"', '<', '>', '\\', '^', '`', '{', '|', '}', ':', '@', '%',
+                ])
+        }
+    }
+}
+
+/// Why a text is no address for a hook.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum HookUrlError {
+    /// Nothing there.
+    #[error(transparent)]
+    Blank(#[from] Blank),
+    /// Too long.
+    #[error(transparent)]
+    TooLong(#[from] TooLong),
+    /// Not of the form `http://host/...`.
+    #[error("must be a valid URL")]
+    Format,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_http_with_a_host() {
+        for url in [
+            "http://example.com",
+            " https://example.com/a?b=c&d=e#f ",
+            "HTTP://EXAMPLE.COM:8080/",
+            "http://me:p%40ss@example.com/x",
+            "http://[::1]:80/",
+            "http://127.0.0.1/",
+            "http://example.com:/",
+        ] {
+            assert_eq!(HookUrl::parse(url).as_ref().map(HookUrl::as_str), Ok(url.trim()), "{url}");
+        }
+        for url in [
+            "ftp://example.com",
+            "example.com",
+            "http://",
+            "http:///path",
+            "http://:80/",
+            "http://exa mple.com",
+            "http://example.com/a\r\nX: y",
+            "http://example.com:99999/",
+            "http://example.com:port/",
+            "http://[::1",
+            "http://[nonsense]/",
+            "javascript:alert(1)",
+        ] {
+            assert_eq!(HookUrl::parse(url), Err(HookUrlError::Format), "{url}");
+        }
+        assert_eq!(HookUrl::parse("  "), Err(HookUrlError::Blank(Blank)));
+    }
+}

@@ -1,0 +1,119 @@
+//! Memberships: who works on a project or in a group, and with which rights.
+
+pub mod port;
+
+use chrono::NaiveDate;
+
+use crate::id::UserId;
+
+/// What a member may do, from least to most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum AccessLevel {
+    /// Sees and comments.
+    Guest,
+    /// Reads code, manages issues.
+    Reporter,
+    /// Pushes.
+    Developer,
+    /// Administers.
+    Master,
+    /// Owns; groups only.
+    Owner,
+}
+
+impl AccessLevel {
+    /// All levels.
+    pub const ALL: [AccessLevel; 5] = [
+        AccessLevel::Guest,
+        AccessLevel::Reporter,
+        AccessLevel::Developer,
+        AccessLevel::Master,
+        AccessLevel::Owner,
+    ];
+
+    /// The number for it in the interface and in the store.
+    pub fn level(self) -> i32 {
+        match self {
+            AccessLevel::Guest => 10,
+            AccessLevel::Reporter => 20,
+            AccessLevel::Developer => 30,
+            AccessLevel::Master => 40,
+            AccessLevel::Owner => 50,
+        }
+    }
+
+    /// The level of that number.
+    pub fn from_level(level: i64) -> Option<Self> {
+        Self::ALL.into_iter().find(|access| i64::from(access.level()) == level)
+    }
+
+    /// The level of that number, if a project knows it: projects have no members who own them.
+    pub fn on_project(level: i64) -> Option<Self> {
+        Self::from_level(level).filter(|access| *access <= AccessLevel::Master)
+    }
+
+    /// The word for it in news about members.
+    pub fn word(self) -> &'static str {
+        match self {
+            AccessLevel::Guest => "Guest",
+            AccessLevel::Reporter => "Reporter",
+            AccessLevel::Developer => "Developer",
+            AccessLevel::Master => "Master",
+            AccessLevel::Owner => "Owner",
+        }
+    }
+}
+
+/// A membership of a user in a group or project.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Membership {
+    /// Who.
+    pub user: UserId,
+    /// With which rights.
+    pub level: AccessLevel,
+    /// How much the member wants to hear; see [`NOTIFICATION_GLOBAL`].
+    pub notification_level: i32,
+    /// The day from which on the membership is void.
+    pub expires_at: Option<NaiveDate>,
+}
+
+/// The notification level of a new membership: as the user chose for everything.
+pub const NOTIFICATION_GLOBAL: i32 = 3;
+
+impl Membership {
+    /// A new membership.
+    pub fn new(user: UserId, level: AccessLevel, expires_at: Option<NaiveDate>) -> Self {
+        Self { user, level, notification_level: NOTIFICATION_GLOBAL, expires_at }
+    }
+}
+
+/// Whether something that ends on a day, if at all, is in force.
+pub fn in_force(expires_at: Option<NaiveDate>, today: NaiveDate) -> bool {
+    expires_at.is_none_or(|day| today < day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_level_has_its_number() {
+        for (access, level) in AccessLevel::ALL.into_iter().zip([10, 20, 30, 40, 50]) {
+            assert_eq!(access.level(), level);
+            assert_eq!(AccessLevel::from_level(i64::from(level)), Some(access));
+        }
+        assert_eq!(AccessLevel::from_level(1234), None);
+        assert_eq!(AccessLevel::on_project(40), Some(AccessLevel::Master));
+        assert_eq!(AccessLevel::on_project(50), None);
+    }
+
+    #[test]
+    fn a_membership_is_void_from_its_date_on() {
+        let day = |day| NaiveDate::from_ymd_opt(2016, 9, day).expect("a day of September");
+        for (expires_at, expected) in
+            [(None, true), (Some(day(23)), true), (Some(day(22)), false), (Some(day(21)), false)]
+        {
+            assert_eq!(in_force(expires_at, day(22)), expected, "{expires_at:?}");
+        }
+    }
+}

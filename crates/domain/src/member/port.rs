@@ -1,0 +1,85 @@
+//! The ports to the stored memberships.
+
+use chrono::NaiveDate;
+
+use super::Membership;
+use crate::id::{NamespaceId, ProjectId, UserId};
+use crate::paging::{Page, Paged};
+use crate::ports::store::StoreError;
+use crate::user::User;
+
+/// The members of all groups. Memberships that have expired are still listed and found; what they
+/// are worth is decided where rights are.
+pub trait GroupMembers {
+    /// Members of a group whose name, primary address or username contains `query`, if given,
+    /// ignoring case; highest user id first.
+    fn list(
+        &mut self,
+        group: NamespaceId,
+        query: Option<&str>,
+        page: Page,
+    ) -> Result<Paged<(User, Membership)>, StoreError>;
+
+    /// The membership of a user in a group.
+    fn find(&mut self, group: NamespaceId, user: UserId) -> Result<Option<Membership>, StoreError>;
+
+    /// The memberships of one user in several groups, by group.
+    fn of_user(
+        &mut self,
+        user: UserId,
+        groups: &[NamespaceId],
+    ) -> Result<Vec<(NamespaceId, Membership)>, StoreError>;
+
+    /// The groups of which a user is the only owner whose membership is in force, by id.
+    fn solely_owned_by(
+        &mut self,
+        user: UserId,
+        today: NaiveDate,
+    ) -> Result<Vec<NamespaceId>, StoreError>;
+
+    /// How many owners a group has whose memberships are in force.
+    fn count_owners(&mut self, group: NamespaceId, today: NaiveDate) -> Result<u64, StoreError>;
+
+    /// Adds a member.
+    /// # Errors
+    /// [`StoreError::Duplicate`]`("member")` when the user is one already.
+    fn insert(&mut self, group: NamespaceId, member: Membership) -> Result<(), StoreError>;
+
+    /// Changes a membership in place.
+    fn update(&mut self, group: NamespaceId, member: Membership) -> Result<(), StoreError>;
+
+    /// Ends a membership.
+    fn delete(&mut self, group: NamespaceId, user: UserId) -> Result<(), StoreError>;
+}
+
+/// The members of all projects, without those of their groups; see [`GroupMembers`].
+pub trait ProjectMembers {
+    /// Members of a project; see [`GroupMembers::list`].
+    fn list(
+        &mut self,
+        project: ProjectId,
+        query: Option<&str>,
+        page: Page,
+    ) -> Result<Paged<(User, Membership)>, StoreError>;
+
+    /// The membership of a user in a project.
+    fn find(&mut self, project: ProjectId, user: UserId) -> Result<Option<Membership>, StoreError>;
+
+    /// The memberships of one user in several projects, by project.
+    fn of_user(
+        &mut self,
+        user: UserId,
+        projects: &[ProjectId],
+    ) -> Result<Vec<(ProjectId, Membership)>, StoreError>;
+
+    /// Adds a member.
+    /// # Errors
+    /// [`StoreError::Duplicate`]`("member")` when the user is one already.
+    fn insert(&mut self, project: ProjectId, member: Membership) -> Result<(), StoreError>;
+
+    /// Changes a membership in place.
+    fn update(&mut self, project: ProjectId, member: Membership) -> Result<(), StoreError>;
+
+    /// Ends a membership.
+    fn delete(&mut self, project: ProjectId, user: UserId) -> Result<(), StoreError>;
+}

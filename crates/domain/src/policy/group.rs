@@ -1,0 +1,76 @@
+//! The rules about groups.
+
+use super::{Actor, Protected};
+use crate::member::AccessLevel;
+use crate::visibility::Visibility;
+
+/// What a decision about a group needs to know of it and the actor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GroupFacts {
+    /// Who sees the group.
+    pub visibility: Visibility,
+    /// The actor's membership, if it is in force.
+    pub level: Option<AccessLevel>,
+    /// Whether the actor sees a project of the group or one shared with it.
+    pub sees_a_project: bool,
+}
+
+/// What can be done with a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GroupAbility {
+    /// See it, its members and those of its projects that one may see.
+    Read,
+    /// See all of its projects.
+    ReadAllProjects,
+    /// Make projects in it.
+    CreateProjects,
+    /// Change it, its members and its visibility; remove it.
+    Administer,
+}
+
+impl Protected for GroupFacts {
+    type Ability = GroupAbility;
+    const READ: GroupAbility = GroupAbility::Read;
+
+    fn allows(&self, actor: Actor, ability: GroupAbility) -> bool {
+        match (ability, actor) {
+            (
+                GroupAbility::Read
+                | GroupAbility::ReadAllProjects
+                | GroupAbility::CreateProjects
+                | GroupAbility::Administer,
+                Actor::Admin { .. },
+            ) => true,
+            (GroupAbility::Read, Actor::User { external, .. }) => {
+                self.level.is_some() || self.sees_a_project || self.open_to(external)
+            }
+            (GroupAbility::ReadAllProjects, Actor::User { .. }) => self.level.is_some(),
+            (GroupAbility::CreateProjects, Actor::User { .. }) => {
+                self.level >= Some(AccessLevel::Master)
+            }
+            (GroupAbility::Administer, Actor::User { .. }) => {
+                self.level == Some(AccessLevel::Owner)
+            }
+            (GroupAbility::Read, Actor::Anonymous) => self.visibility == Visibility::Public,
+            (
+                GroupAbility::ReadAllProjects
+                | GroupAbility::CreateProjects
+                | GroupAbility::Administer,
+                Actor::Anonymous,
+            ) => false,
+        }
+    }
+}
+
+impl GroupFacts {
+    fn open_to(&self, external: bool) -> bool {
+        match self.visibility {
+            Visibility::Public => true,
+            Visibility::Internal => !external,
+            Visibility::Private => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod matrix;

@@ -1,0 +1,186 @@
+//! Every actor, visibility and ability: reference section 1.11.
+
+use super::{ProjectAbility, ProjectFacts, Standing};
+use crate::id::UserId;
+use crate::member::AccessLevel;
+use crate::policy::{Actor, Denied, authorize};
+use crate::visibility::Visibility;
+
+/// What the tables call the answers.
+const OK: Result<(), Denied> = Ok(());
+const WHO: Result<(), Denied> = Err(Denied::Unauthenticated);
+const HIDDEN: Result<(), Denied> = Err(Denied::Hidden);
+const NO: Result<(), Denied> = Err(Denied::Forbidden);
+
+/// Who asks, in the first column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Who {
+    Anonymous,
+    Stranger,
+    ExternalStranger,
+    Guest,
+    ExternalGuest,
+    Reporter,
+    ExternalReporter,
+    Developer,
+    ExternalDeveloper,
+    Master,
+    ExternalMaster,
+    Owner,
+    ExternalOwner,
+    Admin,
+}
+
+use Who::*;
+
+impl Who {
+    fn actor(self) -> Actor {
+        let external = matches!(
+            self,
+            ExternalStranger
+                | ExternalGuest
+                | ExternalReporter
+                | ExternalDeveloper
+                | ExternalMaster
+                | ExternalOwner
+        );
+        match self {
+            Anonymous => Actor::Anonymous,
+            Admin => Actor::Admin { id: UserId(1) },
+            Stranger | ExternalStranger | Guest | ExternalGuest | Reporter | ExternalReporter
+            | Developer | ExternalDeveloper | Master | ExternalMaster | Owner | ExternalOwner => {
+                Actor::User { id: UserId(2), external }
+            }
+        }
+    }
+
+    fn standing(self) -> Standing {
+        let level = match self {
+            Anonymous | Stranger | ExternalStranger | Admin => None,
+            Guest | ExternalGuest => Some(AccessLevel::Guest),
+            Reporter | ExternalReporter => Some(AccessLevel::Reporter),
+            Developer | ExternalDeveloper => Some(AccessLevel::Developer),
+            Master | ExternalMaster => Some(AccessLevel::Master),
+            // Who owns the namespace does so whether or not it is a member.
+            Owner | ExternalOwner => None,
+        };
+        Standing { level, owner: matches!(self, Owner | ExternalOwner) }
+    }
+}
+
+/// A line: who asks, and the answer for each of [`ProjectAbility::ALL`].
+type Line = (Who, [Result<(), Denied>; 6]);
+
+#[rustfmt::skip]
+const PRIVATE: [Line; 14] = [
+    //                   Read    Star    Upload  Download Administer Own
+    (Anonymous,         [WHO,    WHO,    WHO,    WHO,     WHO,       WHO]),
+    (Stranger,          [HIDDEN, HIDDEN, HIDDEN, HIDDEN,  HIDDEN,    HIDDEN]),
+    (ExternalStranger,  [HIDDEN, HIDDEN, HIDDEN, HIDDEN,  HIDDEN,    HIDDEN]),
+    (Guest,             [OK,     OK,     OK,     NO,      NO,        NO]),
+    (ExternalGuest,     [OK,     OK,     OK,     NO,      NO,        NO]),
+    (Reporter,          [OK,     OK,     OK,     OK,      NO,        NO]),
+    (ExternalReporter,  [OK,     OK,     OK,     OK,      NO,        NO]),
+    (Developer,         [OK,     OK,     OK,     OK,      NO,        NO]),
+    (ExternalDeveloper, [OK,     OK,     OK,     OK,      NO,        NO]),
+    (Master,            [OK,     OK,     OK,     OK,      OK,        NO]),
+    (ExternalMaster,    [OK,     OK,     OK,     OK,      OK,        NO]),
+    (Owner,             [OK,     OK,     OK,     OK,      OK,        OK]),
+    (ExternalOwner,     [OK,     OK,     OK,     OK,      OK,        OK]),
+    (Admin,             [OK,     OK,     OK,     OK,      OK,        OK]),
+];
+
+#[rustfmt::skip]
+const INTERNAL: [Line; 14] = [
+    //                   Read    Star    Upload  Download Administer Own
+    (Anonymous,         [WHO,    WHO,    WHO,    WHO,     WHO,       WHO]),
+    (Stranger,          [OK,     OK,     OK,     OK,      NO,        NO]),
+    (ExternalStranger,  [HIDDEN, HIDDEN, HIDDEN, HIDDEN,  HIDDEN,    HIDDEN]),
+    (Guest,             [OK,     OK,     OK,     OK,      NO,        NO]),
+    (ExternalGuest,     [OK,     OK,     OK,     NO,      NO,        NO]),
+    (Reporter,          [OK,     OK,     OK,     OK,      NO,        NO]),
+    (ExternalReporter,  [OK,     OK,     OK,     OK,      NO,        NO]),
+    (Developer,         [OK,     OK,     OK,     OK,      NO,        NO]),
+    (ExternalDeveloper, [OK,     OK,     OK,     OK,      NO,        NO]),
+    (Master,            [OK,     OK,     OK,     OK,      OK,        NO]),
+    (ExternalMaster,    [OK,     OK,     OK,     OK,      OK,        NO]),
+    (Owner,             [OK,     OK,     OK,     OK,      OK,        OK]),
+    (ExternalOwner,     [OK,     OK,     OK,     OK,      OK,        OK]),
+    (Admin,             [OK,     OK,     OK,     OK,      OK,        OK]),
+];
+
+#[rustfmt::skip]
+const PUBLIC: [Line; 14] = [
+    //                   Read    Star    Upload  Download Administer Own
+    (Anonymous,         [OK,     WHO,    WHO,    OK,      WHO,       WHO]),
+    (Stranger,          [OK,     OK,     OK,     OK,      NO,        NO]),
+    (ExternalStranger,  [OK,     OK,     OK,     OK,      NO,        NO]),
+    (Guest,             [OK,     OK,     OK,     OK,      NO,        NO]),
+    (ExternalGuest,     [OK,     OK,     OK,     OK,      NO,        NO]),
+    (Reporter,          [OK,     OK,     OK,     OK,      NO,        NO]),
+    (ExternalReporter,  [OK,     OK,     OK,     OK,      NO,        NO]),
+    (Developer,         [OK,     OK,     OK,     OK,      NO,        NO]),
+    (ExternalDeveloper, [OK,     OK,     OK,     OK,      NO,        NO]),
+    (Master,            [OK,     OK,     OK,     OK,      OK,        NO]),
+    (ExternalMaster,    [OK,     OK,     OK,     OK,      OK,        NO]),
+    (Owner,             [OK,     OK,     OK,     OK,      OK,        OK]),
+    (ExternalOwner,     [OK,     OK,     OK,     OK,      OK,        OK]),
+    (Admin,             [OK,     OK,     OK,     OK,      OK,        OK]),
+];
+
+#[test]
+fn the_whole_matrix_of_projects() {
+    for (visibility, table) in [
+        (Visibility::Private, PRIVATE),
+        (Visibility::Internal, INTERNAL),
+        (Visibility::Public, PUBLIC),
+    ] {
+        for (who, expected) in table {
+            let facts = ProjectFacts { visibility, standing: who.standing() };
+            let found = ProjectAbility::ALL.map(|ability| authorize(who.actor(), ability, &facts));
+            assert_eq!(found, expected, "{who:?} of a {} project", visibility.as_str());
+        }
+    }
+}
+
+#[test]
+fn every_table_has_a_line_for_everybody() {
+    for table in [INTERNAL, PUBLIC] {
+        assert_eq!(table.map(|(who, _)| who), PRIVATE.map(|(who, _)| who));
+    }
+    for (place, (who, _)) in PRIVATE.iter().enumerate() {
+        assert!(!PRIVATE[..place].iter().any(|(other, _)| other == who), "{who:?} twice");
+    }
+}
+
+/// An owner of the group that holds a project has the level of one, and is its owner.
+#[test]
+fn owning_by_level_alone_is_not_owning() {
+    let user = Actor::User { id: UserId(2), external: false };
+    for (level, owner, expected) in [
+        (Some(AccessLevel::Owner), true, OK),
+        (Some(AccessLevel::Owner), false, NO),
+        (Some(AccessLevel::Guest), true, OK),
+    ] {
+        let standing = Standing { level, owner };
+        let facts = ProjectFacts { visibility: Visibility::Private, standing };
+        assert_eq!(authorize(user, ProjectAbility::Own, &facts), expected, "{standing:?}");
+    }
+}
+
+#[test]
+fn what_others_know_of_an_administrator_or_of_nobody_changes_nothing() {
+    let standing = Standing { level: Some(AccessLevel::Master), owner: true };
+    for visibility in Visibility::ALL {
+        for (who, table_line) in [(Anonymous, 0), (Admin, 13)] {
+            let table = match visibility {
+                Visibility::Private => PRIVATE,
+                Visibility::Internal => INTERNAL,
+                Visibility::Public => PUBLIC,
+            };
+            let facts = ProjectFacts { visibility, standing };
+            let found = ProjectAbility::ALL.map(|ability| authorize(who.actor(), ability, &facts));
+            assert_eq!((who, found), table[table_line], "{visibility:?}");
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! The rules about what belongs to the service as a whole.
+
+use super::{Actor, Protected};
+
+/// The service itself.
+pub struct Service;
+
+/// What can be done with the service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ServiceAbility {
+    /// Use it at all.
+    Use,
+    /// Register hooks for everything that happens, see all projects, act for others.
+    Administer,
+}
+
+impl Protected for Service {
+    type Ability = ServiceAbility;
+    const READ: ServiceAbility = ServiceAbility::Use;
+
+    fn allows(&self, actor: Actor, ability: ServiceAbility) -> bool {
+        match (ability, actor) {
+            (ServiceAbility::Use, Actor::User { .. } | Actor::Admin { .. }) => true,
+            (ServiceAbility::Administer, Actor::Admin { .. }) => true,
+            (ServiceAbility::Administer, Actor::User { .. }) => false,
+            (ServiceAbility::Use | ServiceAbility::Administer, Actor::Anonymous) => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Denied, authorize};
+    use super::*;
+    use crate::id::UserId;
+
+    #[test]
+    fn the_whole_matrix_of_the_service() {
+        use ServiceAbility::*;
+        let user = Actor::User { id: UserId(2), external: false };
+        let admin = Actor::Admin { id: UserId(1) };
+        for (actor, ability, expected) in [
+            (Actor::Anonymous, Use, Err(Denied::Unauthenticated)),
+            (Actor::Anonymous, Administer, Err(Denied::Unauthenticated)),
+            (user, Use, Ok(())),
+            (user, Administer, Err(Denied::Forbidden)),
+            (admin, Use, Ok(())),
+            (admin, Administer, Ok(())),
+        ] {
+            assert_eq!(authorize(actor, ability, &Service), expected, "{actor:?} {ability:?}");
+        }
+    }
+}

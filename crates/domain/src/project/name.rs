@@ -1,0 +1,202 @@
+//! The two names of a project.
+
+use crate::group::name::is_dash;
+use crate::text::{Blank, TooLong, within};
+
+/// The name shown to people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProjectName(String);
+
+impl ProjectName {
+    /// Begins with a letter or digit of any script, `_` or an emoji; goes on with these, dashes, `.`
+    /// and spaces.
+    pub fn parse(name: &str) -> Result<Self, ProjectNameError> {
+        if name.trim().is_empty() {
+            return Err(Blank.into());
+        }
+        within(name, 255)?;
+        let mut chars = name.chars();
+        let begins = chars.next().is_some_and(begins_name);
+        let goes_on = chars.all(|c| begins_name(c) || is_dash(c) || matches!(c, '.' | ' '));
+        if begins && goes_on { Ok(Self(name.to_owned())) } else { Err(ProjectNameError::Format) }
+    }
+
+    /// A name that was checked when it was stored.
+    pub fn stored(name: String) -> Self {
+        Self(name)
+    }
+
+    /// The name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+fn begins_name(c: char) -> bool {
+    c.is_alphanumeric() || c == '_' || ('\u{a9}'..='\u{1f9c0}').contains(&c)
+}
+
+/// Why a text is no name of a project.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ProjectNameError {
+    /// Nothing there.
+    #[error(transparent)]
+    Blank(#[from] Blank),
+    /// Too long.
+    #[error(transparent)]
+    TooLong(#[from] TooLong),
+    /// A character that is not allowed, or not at the beginning.
+    #[error(
+        "can contain only letters, digits, emojis, '_', '.', dash, space. \
+         It must start with letter, digit, emoji or '_'."
+    )]
+    Format,
+}
+
+/// The name in addresses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProjectPath(String);
+
+impl ProjectPath {
+    /// Letters, digits, `_`, `-` and `.`; not beginning with `-`, not ending in `.git` or `.atom`.
+    pub fn parse(path: &str) -> Result<Self, ProjectPathError> {
+        if path.trim().is_empty() {
+            return Err(Blank.into());
+        }
+        within(path, 255)?;
+        let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+        let good = path.chars().all(allowed)
+            && !path.starts_with('-')
+            && !path.ends_with(".git")
+            && !path.ends_with(".atom")
+            // No part of an address may mean "here" or "above".
+            && path.chars().any(|c| c != '.');
+        if good { Ok(Self(path.to_owned())) } else { Err(ProjectPathError::Format) }
+    }
+
+    /// A path made of a name: written in ASCII and lower case, with one dash for everything else.
+    pub fn from_name(name: &str) -> Result<Self, ProjectPathError> {
+        let mut path = String::with_capacity(name.len());
+        for c in name.chars() {
+            for c in ascii(c).chars() {
+                if c.is_ascii_alphanumeric() || c == '_' {
+                    path.push(c.to_ascii_lowercase());
+                } else if !path.ends_with('-') {
+                    path.push('-');
+                }
+            }
+        }
+        Self::parse(path.trim_matches('-'))
+    }
+
+    /// A path that was checked when it was stored.
+    pub fn stored(path: String) -> Self {
+        Self(path)
+    }
+
+    /// The path as it was given.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The form in which paths are unique.
+    pub fn folded(&self) -> String {
+        self.0.to_ascii_lowercase()
+    }
+}
+
+/// Why a text is no path of a project.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ProjectPathError {
+    /// Nothing there.
+    #[error(transparent)]
+    Blank(#[from] Blank),
+    /// Too long.
+    #[error(transparent)]
+    TooLong(#[from] TooLong),
+    /// A character, beginning or ending that is not allowed.
+    #[error(
+        "can contain only letters, digits, '_', '-' and '.'. \
+         Cannot start with '-', end in '.git' or end in '.atom'"
+    )]
+    Format,
+}
+
+/// Latin letters with marks, and what is left of them without.
+const LATIN: [(&str, &str); 24] = [
+    ("ÀÁÂÃÄÅĀĂĄ", "A"),
+    ("àáâãäåāăą", "a"),
+    ("ÇĆĈĊČçćĉċč", "c"),
+    ("ÐĎĐðďđ", "d"),
+    ("ÈÉÊËĒĔĖĘĚèéêëēĕėęě", "e"),
+    ("ĜĞĠĢĝğġģ", "g"),
+    ("ĤĦĥħ", "h"),
+    ("ÌÍÎÏĨĪĬĮİìíîïĩīĭįı", "i"),
+    ("Ĵĵ", "j"),
+    ("Ķķĸ", "k"),
+    ("ĹĻĽĿŁĺļľŀł", "l"),
+    ("ÑŃŅŇŊñńņňŉŋ", "n"),
+    ("ÒÓÔÕÖØŌŎŐòóôõöøōŏő", "o"),
+    ("ŔŖŘŕŗř", "r"),
+    ("ŚŜŞŠśŝşšſ", "s"),
+    ("ŢŤŦţťŧ", "t"),
+    ("ÙÚÛÜŨŪŬŮŰŲùúûüũūŭůűų", "u"),
+    ("Ŵŵ", "w"),
+    ("ÝŶŸýÿŷ", "y"),
+    ("ŹŻŽźżž", "z"),
+    ("Ææ", "ae"),
+    ("Œœ", "oe"),
+    ("Þþ", "th"),
+    ("ß", "ss"),
+];
+
+/// A character in ASCII, as far as there is a way; anything else is a separator.
+fn ascii(c: char) -> String {
+    if c.is_ascii() {
+        return c.to_string();
+    }
+    let found = LATIN.iter().find(|(letters, _)| letters.contains(c));
+    found.map_or_else(|| "-".to_owned(), |(_, plain)| (*plain).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_begin_with_letter_digit_emoji_or_underscore() {
+        for name in ["Foo", "7up", "_x", "🦀 crab", "日本語", "a - b.c", "Ünïcode"] {
+            assert!(ProjectName::parse(name).is_ok(), "{name}");
+        }
+        for name in ["-a", ".a", "a/b", "a\nb", "<b>", " a", "a&b"] {
+            assert_eq!(ProjectName::parse(name), Err(ProjectNameError::Format), "{name}");
+        }
+    }
+
+    #[test]
+    fn paths_are_made_of_names() {
+        for (name, path) in [
+            ("Foo Bar 2.0", "foo-bar-2-0"),
+            ("My_Lib", "my_lib"),
+            ("camelCase", "camelcase"),
+            ("Größe", "grosse"),
+            ("a & b", "a-b"),
+            ("a - b", "a-b"),
+            ("🦀 crab", "crab"),
+        ] {
+            let made = ProjectPath::from_name(name);
+            assert_eq!(made.as_ref().map(ProjectPath::as_str), Ok(path), "{name}");
+        }
+        assert_eq!(ProjectPath::from_name("日本語"), Err(ProjectPathError::Blank(Blank)));
+    }
+
+    #[test]
+    fn paths_follow_the_rules_of_the_reference() {
+        for path in ["a", ".a", "a.", "_", "camelCasePath", "a-b.c_d"] {
+            assert!(ProjectPath::parse(path).is_ok(), "{path}");
+        }
+        for path in ["-a", "a.git", "a.atom", "a/b", "a b", "ä", ".", ".."] {
+            assert_eq!(ProjectPath::parse(path), Err(ProjectPathError::Format), "{path}");
+        }
+    }
+}

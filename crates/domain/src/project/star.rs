@@ -1,0 +1,51 @@
+//! Whether a user starred a project.
+
+use crate::change::Change;
+
+/// The state between one user and one project.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Starred {
+    /// The user starred it.
+    Yes,
+    /// The user did not.
+    No,
+}
+
+/// What the user may ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StarCommand {
+    /// Star it.
+    Star,
+    /// Take the star back.
+    Unstar,
+}
+
+impl Starred {
+    /// What becomes of the state.
+    pub fn apply(self, command: StarCommand) -> Change<Starred> {
+        match (self, command) {
+            (Starred::No, StarCommand::Star) => Change::Applied(Starred::Yes),
+            (Starred::Yes, StarCommand::Star) => Change::Unchanged,
+            (Starred::Yes, StarCommand::Unstar) => Change::Applied(Starred::No),
+            (Starred::No, StarCommand::Unstar) => Change::Unchanged,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn star_and_unstar() {
+        use {Change::*, StarCommand::*, Starred::*};
+        for (state, command, expected) in [
+            (No, Star, Applied(Yes)),
+            (Yes, Star, Unchanged),
+            (Yes, Unstar, Applied(No)),
+            (No, Unstar, Unchanged),
+        ] {
+            assert_eq!(state.apply(command), expected, "{state:?} on {command:?}");
+        }
+    }
+}

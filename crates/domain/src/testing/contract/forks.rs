@@ -1,0 +1,104 @@
+//! Forks and their sources.
+
+use super::check::{project, write};
+use crate::id::{NamespaceId, ProjectId, UserId};
+use crate::ports::store::Store;
+use crate::project::Project;
+use crate::testing::builders::{a_group, a_project, a_user, at, home_of};
+use crate::visibility::Visibility;
+
+/// A user and its namespace.
+fn a_home(store: &dyn Store) -> (UserId, NamespaceId) {
+    let ada = a_user("ada").stored_in(store).id;
+    (ada, home_of(store, ada))
+}
+
+fn forks(store: &dyn Store, id: ProjectId) -> u32 {
+    project(store, id).forks_count
+}
+
+/// See [`Project::forks_count`].
+pub fn forks_are_counted_while_they_exist(store: &dyn Store) {
+    let (ada, home) = a_home(store);
+    let group = a_group("team").stored_in(store).id;
+    let source = a_project("source", home, ada).stored_in(store);
+    let one = a_project("one", home, ada).forked_from(source.id).stored_in(store);
+    let two = a_project("two", group, ada).forked_from(source.id).stored_in(store);
+    let of_one = a_project("of-one", home, ada).forked_from(one.id).stored_in(store);
+    assert_eq!((forks(store, source.id), forks(store, one.id)), (2, 1));
+    assert_eq!((forks(store, two.id), forks(store, of_one.id)), (0, 0));
+    // To be forked is no change of a project.
+    let expected = Project { forks_count: 2, ..source.clone() };
+    assert_eq!(project(store, source.id), expected);
+
+    write(store, |tx| tx.projects().delete(one.id));
+    assert_eq!(forks(store, source.id), 1);
+    let left = Project { forked_from: None, ..of_one };
+    assert_eq!(project(store, left.id), left);
+    write(store, |tx| tx.groups().delete(group));
+    assert_eq!(project(store, source.id), source);
+}
+
+/// See [`Projects::update`](crate::project::port::Projects::update): counters are not taken from what
+/// somebody read a while ago.
+pub fn updating_does_not_turn_back_the_count_of_forks(store: &dyn Store) {
+    let (ada, home) = a_home(store);
+    let source = a_project("source", home, ada).stored_in(store);
+    a_project("fork", home, ada).forked_from(source.id).stored_in(store);
+    write(store, |tx| tx.projects().update(&source));
+    assert_eq!(forks(store, source.id), 1);
+}
+
+/// See [`Projects::delete`](crate::project::port::Projects::delete).
+pub fn forks_outlive_their_source(store: &dyn Store) {
+    let (ada, home) = a_home(store);
+    let source = a_project("source", home, ada).stored_in(store);
+    let fork = a_project("fork", home, ada).forked_from(source.id).stored_in(store);
+    write(store, |tx| tx.projects().delete(source.id));
+    assert_eq!(project(store, fork.id), Project { forked_from: None, ..fork });
+}
+
+/// See [`Projects::lower_forks`](crate::project::port::Projects::lower_forks).
+pub fn forks_are_lowered_to_their_source(store: &dyn Store) {
+    use Visibility::{Internal, Private, Public};
+    for (number, source_is) in (1..).zip([Private, Internal, Public]) {
+        let ada = a_user(&format!("ada{number}")).stored_in(store).id;
+        let home = home_of(store, ada);
+        let source = a_project("source", home, ada).visibility(source_is).stored_in(store);
+        let of_another = a_project("apart", home, ada).public().stored_in(store);
+        let forks = [("low", Private), ("middle", Internal), ("high", Public)].map(|(name, is)| {
+            let fork = a_project(name, home, ada).visibility(is);
+            fork.forked_from(source.id).stored_in(store)
+        });
+        write(store, |tx| tx.projects().lower_forks(source.id, at(77)));
+        for fork in forks {
+            let expected = if fork.visibility > source_is {
+                Project { visibility: source_is, updated_at: at(77), ..fork }
+            } else {
+                fork
+            };
+            assert_eq!(project(store, expected.id), expected, "{source_is:?}");
+        }
+        assert_eq!(project(store, of_another.id), of_another);
+        assert_eq!(project(store, source.id), Project { forks_count: 3, ..source });
+    }
+}
+
+/// See [`Projects::lower_forks`](crate::project::port::Projects::lower_forks): a fork of a fork is not
+/// left above both.
+pub fn forks_of_forks_are_lowered_too(store: &dyn Store) {
+    let (ada, home) = a_home(store);
+    let source = a_project("source", home, ada).stored_in(store).id;
+    let mut chain = vec![source];
+    for (name, visibility) in
+        [("one", Visibility::Public), ("two", Visibility::Private), ("three", Visibility::Public)]
+    {
+        let fork = a_project(name, home, ada).visibility(visibility);
+        let last = chain[chain.len() - 1];
+        chain.push(fork.forked_from(last).stored_in(store).id);
+    }
+    write(store, |tx| tx.projects().lower_forks(source, at(5)));
+    for id in chain {
+        assert_eq!(project(store, id).visibility, Visibility::Private);
+    }
+}

@@ -1,0 +1,188 @@
+//! The projects in memory.
+
+use super::tx::{FakeTx, Tables};
+use crate::Timestamp;
+use crate::id::{NamespaceId, ProjectId, UserId};
+use crate::paging::{Page, Paged};
+use crate::policy::project::Standing;
+use crate::ports::store::StoreError;
+use crate::project::port::Projects;
+use crate::project::query::ProjectFilter;
+use crate::project::{Archived, NewProject, Project, ProjectName, ProjectPath, ProjectRef};
+use chrono::{NaiveDate, TimeDelta};
+
+impl Tables {
+    /// A project as others see it: the counters are counted, so that they are never wrong.
+    pub fn counted(&self, project: &Project) -> Project {
+        let stars = self.stars.iter().filter(|(starred, _)| *starred == project.id).count();
+        let forks = self.projects.values().filter(|p| p.forked_from == Some(project.id)).count();
+        let small = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        Project { star_count: small(stars), forks_count: small(forks), ..project.clone() }
+    }
+
+    /// The forks of a project, and their forks.
+    fn forks_of(&self, project: ProjectId) -> Vec<ProjectId> {
+        let mut found: Vec<ProjectId> = Vec::new();
+        let mut sources = vec![project];
+        while let Some(source) = sources.pop() {
+            let forks = self.projects.values().filter(|p| p.forked_from == Some(source));
+            let new: Vec<_> = forks.map(|p| p.id).filter(|id| !found.contains(id)).collect();
+            found.extend(&new);
+            sources.extend(new);
+        }
+        found
+    }
+}
+
+impl FakeTx {
+    /// Refuses what is unique already.
+    fn check_clashes(
+        &mut self,
+        project: Option<ProjectId>,
+        namespace: NamespaceId,
+        (name, path): (&ProjectName, &ProjectPath),
+    ) -> Result<(), StoreError> {
+        let clashing = Projects::clashing(self, namespace, name, path)?;
+        let mut others = clashing.into_iter().filter(|other| Some(other.id) != project);
+        match others.next() {
+            Some(other) if other.name == *name => self.refuse(StoreError::Duplicate("name")),
+            Some(_) => self.refuse(StoreError::Duplicate("path")),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Projects for FakeTx {
+    fn find(&mut self, named: &ProjectRef) -> Result<Option<Project>, StoreError> {
+        let found = match named {
+            ProjectRef::Id(id) => self.tables.projects.get(id),
+            // Paths are unique ignoring case, so there is nothing to prefer.
+            ProjectRef::Path { namespace, path } => {
+                let mut spaces = self.tables.namespaces.iter();
+                let space = spaces.find(|n| n.path.as_str().eq_ignore_ascii_case(namespace));
+                let mut projects = self.tables.projects.values();
+                projects.find(|project| {
+                    project.path.as_str().eq_ignore_ascii_case(path)
+                        && space.is_some_and(|space| space.id == project.namespace)
+                })
+            }
+        };
+        Ok(found.map(|project| self.tables.counted(project)))
+    }
+
+    fn lock(&mut self, id: ProjectId) -> Result<Option<Project>, StoreError> {
+        // Writing transactions take turns, so every row is locked already.
+        Projects::find(self, &ProjectRef::Id(id))
+    }
+
+    fn find_all(&mut self, ids: &[ProjectId]) -> Result<Vec<Project>, StoreError> {
+        let found = self.tables.projects.values().filter(|project| ids.contains(&project.id));
+        Ok(found.map(|project| self.tables.counted(project)).collect())
+    }
+
+    fn list(&mut self, filter: &ProjectFilter, page: Page) -> Result<Paged<Project>, StoreError> {
+        Ok(page.cut(self.tables.fitting(filter)).map(|project| self.tables.counted(project)))
+    }
+
+    fn standing(
+        &mut self,
+        project: ProjectId,
+        user: UserId,
+        today: NaiveDate,
+    ) -> Result<Standing, StoreError> {
+        let found = self.tables.projects.get(&project);
+        Ok(found.map(|found| self.tables.standing(found, user, today)).unwrap_or_default())
+    }
+
+    fn clashing(
+        &mut self,
+        namespace: NamespaceId,
+        name: &ProjectName,
+        path: &ProjectPath,
+    ) -> Result<Vec<Project>, StoreError> {
+        let inside = self.tables.projects.values().filter(|p| p.namespace == namespace);
+        let clashing = inside.filter(|p| p.name == *name || p.path.folded() == path.folded());
+        Ok(clashing.map(|project| self.tables.counted(project)).collect())
+    }
+
+    fn count_in(&mut self, namespace: NamespaceId) -> Result<u64, StoreError> {
+        let all = self.tables.projects.values();
+        Ok(all.filter(|project| project.namespace == namespace).count() as u64)
+    }
+
+    fn count_personal(&mut self, owners: &[UserId]) -> Result<Vec<(UserId, u64)>, StoreError> {
+        let homes = self.tables.namespaces.iter().filter_map(|home| Some((home.id, home.owner?)));
+        let asked: Vec<_> = homes.filter(|(_, owner)| owners.contains(owner)).collect();
+        asked.into_iter().map(|(home, owner)| Ok((owner, self.count_in(home)?))).collect()
+    }
+
+    fn insert(&mut self, new: NewProject) -> Result<Project, StoreError> {
+        self.require(new.creator)?;
+        self.require_namespace(new.namespace)?;
+        if let Some(source) = new.forked_from {
+            self.require_project(source)?;
+        }
+        self.check_clashes(None, new.namespace, (&new.name, &new.path))?;
+        let project = Project {
+            id: ProjectId(self.next_id()),
+            namespace: new.namespace,
+            creator: Some(new.creator),
+            name: new.name,
+            path: new.path,
+            description: new.description,
+            visibility: new.visibility,
+            archived: Archived::No,
+            features: new.features,
+            star_count: 0,
+            forks_count: 0,
+            open_issues_count: 0,
+            forked_from: new.forked_from,
+            runners_token: new.runners_token,
+            import_url: new.import_url,
+            avatar: new.avatar,
+            created_at: new.at,
+            updated_at: new.at,
+            last_activity_at: new.at,
+        };
+        self.tables.projects.insert(project.id, project.clone());
+        Ok(project)
+    }
+
+    fn update(&mut self, project: &Project) -> Result<(), StoreError> {
+        let Some(row) = self.tables.projects.get(&project.id) else { return Ok(()) };
+        let open_issues_count = row.open_issues_count;
+        let named = (&project.name, &project.path);
+        self.check_clashes(Some(project.id), project.namespace, named)?;
+        self.require_namespace(project.namespace)?;
+        let row = Project { open_issues_count, ..project.clone() };
+        self.tables.projects.insert(project.id, row);
+        Ok(())
+    }
+
+    fn touch(&mut self, project: ProjectId, at: Timestamp) -> Result<(), StoreError> {
+        if let Some(row) = self.tables.projects.get_mut(&project)
+            && at - row.last_activity_at >= TimeDelta::hours(1)
+        {
+            row.last_activity_at = at;
+        }
+        Ok(())
+    }
+
+    fn lower_forks(&mut self, project: ProjectId, at: Timestamp) -> Result<(), StoreError> {
+        let Some(source) = self.tables.projects.get(&project) else { return Ok(()) };
+        let highest = source.visibility;
+        for fork in self.tables.forks_of(project) {
+            if let Some(fork) = self.tables.projects.get_mut(&fork)
+                && fork.visibility > highest
+            {
+                (fork.visibility, fork.updated_at) = (highest, at);
+            }
+        }
+        Ok(())
+    }
+
+    fn delete(&mut self, project: ProjectId) -> Result<(), StoreError> {
+        self.tables.remove_project(project);
+        Ok(())
+    }
+}

@@ -1,0 +1,37 @@
+//! The shares in memory.
+
+use super::tx::FakeTx;
+use crate::id::{ProjectId, ShareId};
+use crate::ports::store::StoreError;
+use crate::project::port::Shares;
+use crate::project::share::{NewShare, Share};
+
+impl FakeTx {
+    /// A share with the name its group has now.
+    fn named(&self, id: ShareId, share: NewShare) -> Share {
+        let group = self.tables.namespaces.iter().find(|group| group.id == share.group);
+        Share { id, share, group_name: group.map(|group| group.name.clone()).unwrap_or_default() }
+    }
+}
+
+impl Shares for FakeTx {
+    fn of(&mut self, projects: &[ProjectId]) -> Result<Vec<Share>, StoreError> {
+        let all = self.tables.shares.iter();
+        let of_these = all.filter(|(_, share)| projects.contains(&share.project));
+        let mut found: Vec<Share> = of_these.map(|(id, share)| self.named(*id, *share)).collect();
+        found.sort_by_key(|share| (share.share.project, share.id));
+        Ok(found)
+    }
+
+    fn insert(&mut self, new: NewShare) -> Result<Share, StoreError> {
+        self.require_project(new.project)?;
+        self.require_namespace(new.group)?;
+        let mut all = self.tables.shares.iter().map(|(_, share)| share);
+        if all.any(|share| share.project == new.project && share.group == new.group) {
+            return self.refuse(StoreError::Duplicate("share"));
+        }
+        let id = ShareId(self.next_id());
+        self.tables.shares.push((id, new));
+        Ok(self.named(id, new))
+    }
+}

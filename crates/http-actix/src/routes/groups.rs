@@ -1,0 +1,153 @@
+//! Groups.
+
+use actix_web::{HttpResponse, web};
+use hexforge_application::group;
+use hexforge_application::group::fields::GroupFields;
+use hexforge_application::group::transfer;
+use hexforge_domain::group::{GroupFilter, GroupOrder, GroupScope};
+use hexforge_domain::id::{NamespaceId, ProjectId};
+
+use super::ids::{GroupPath, PathId};
+use super::projects::read_listing;
+use crate::api::Api;
+use crate::entities::namespace::{GroupDetailJson, GroupJson, NamespaceJson};
+use crate::entities::project::ProjectJson;
+use crate::error::{ApiError, ApiResult};
+use crate::params::{Declared, Params};
+use crate::respond;
+
+/// Adds the routes.
+pub fn configure(cfg: &mut web::ServiceConfig) {
+    cfg.route("/groups", web::get().to(list));
+    cfg.route("/groups", web::post().to(create));
+    cfg.route("/groups/owned", web::get().to(owned));
+    cfg.route("/groups/{id}", web::get().to(get));
+    cfg.route("/groups/{id}", web::put().to(update));
+    cfg.route("/groups/{id}", web::delete().to(delete));
+    cfg.route("/groups/{id}/projects", web::get().to(projects));
+    cfg.route("/groups/{id}/projects/{project}", web::post().to(transfer));
+}
+
+async fn list(api: Api) -> ApiResult<HttpResponse> {
+    let page = api.page();
+    let groups = api
+        .run(move |app, actor, params| {
+            let (all_available, filter) = read_filter(params)?;
+            Ok(group::list(app, actor, all_available, filter, page)?)
+        })
+        .await?;
+    respond::paged(&api, page, groups.as_ref().map(|group| GroupJson(group, api.links())))
+}
+
+fn read_filter(params: &Params) -> ApiResult<(bool, GroupFilter)> {
+    let mut declared = params.declared();
+    let skip = declared.integers("skip_groups").unwrap_or_default();
+    let all_available = declared.boolean("all_available").unwrap_or(false);
+    let search = declared.text("search").filter(|text| !text.is_empty());
+    let order = declared.one_of("order_by", &["name", "path"]);
+    let sort = declared.one_of("sort", &["asc", "desc"]);
+    declared.finish()?;
+    let filter = GroupFilter {
+        // The use case knows for whom.
+        scope: GroupScope::All,
+        skip: skip.into_iter().map(NamespaceId).collect(),
+        search,
+        order: if order == Some("path") { GroupOrder::Path } else { GroupOrder::Name },
+        descending: sort == Some("desc"),
+    };
+    Ok((all_available, filter))
+}
+
+async fn owned(api: Api) -> ApiResult<HttpResponse> {
+    let page = api.page();
+    let groups = api.run(move |app, actor, _| Ok(group::owned(app, actor, page)?)).await?;
+    respond::paged(&api, page, groups.as_ref().map(|group| GroupJson(group, api.links())))
+}
+
+async fn get(api: Api, id: web::Path<GroupPath>) -> ApiResult<HttpResponse> {
+    let GroupPath(named) = id.into_inner();
+    let detail = api.run(move |app, actor, _| Ok(group::get(app, actor, &named)?)).await?;
+    respond::ok(GroupDetailJson(&detail, api.links()))
+}
+
+async fn projects(api: Api, id: web::Path<GroupPath>) -> ApiResult<HttpResponse> {
+    let (GroupPath(named), page) = (id.into_inner(), api.page());
+    let projects = api
+        .run(move |app, actor, params| {
+            let listing = read_listing(params)?;
+            Ok(group::projects(app, actor, &named, &listing, page)?)
+        })
+        .await?;
+    respond::paged(&api, page, projects.as_ref().map(|view| ProjectJson::new(view, api.links())))
+}
+
+async fn create(api: Api) -> ApiResult<HttpResponse> {
+    let made = api
+        .run(|app, actor, params| {
+            let mut declared = params.declared();
+            let fields = GroupFields {
+                name: Some(declared.required_text("name")),
+                path: Some(declared.required_text("path")),
+                ..read_optional(&mut declared)
+            };
+            declared.finish()?;
+            group::create(app, actor, &fields)
+                .map_err(|error| ApiError::sentence("Failed to save group", error))
+        })
+        .await?;
+    respond::created(GroupJson(&made, api.links()))
+}
+
+async fn update(api: Api, id: web::Path<GroupPath>) -> ApiResult<HttpResponse> {
+    let GroupPath(named) = id.into_inner();
+    let detail = api
+        .run(move |app, actor, params| {
+            let mut declared = params.declared();
+            let fields = GroupFields {
+                name: declared.text("name"),
+                path: declared.text("path"),
+                ..read_optional(&mut declared)
+            };
+            declared.at_least_one(&[
+                "name",
+                "path",
+                "description",
+                "visibility_level",
+                "lfs_enabled",
+                "request_access_enabled",
+            ]);
+            declared.finish()?;
+            Ok(group::update(app, actor, &named, &fields)?)
+        })
+        .await?;
+    respond::ok(GroupDetailJson(&detail, api.links()))
+}
+
+fn read_optional(declared: &mut Declared<'_>) -> GroupFields {
+    GroupFields {
+        name: None,
+        path: None,
+        description: declared.text("description"),
+        visibility_level: declared.integer("visibility_level"),
+        lfs_enabled: declared.boolean("lfs_enabled"),
+        request_access_enabled: declared.boolean("request_access_enabled"),
+    }
+}
+
+async fn delete(api: Api, id: web::Path<GroupPath>) -> ApiResult<HttpResponse> {
+    let GroupPath(named) = id.into_inner();
+    let removed = api.run(move |app, actor, _| Ok(group::delete(app, actor, &named)?)).await?;
+    respond::ok(NamespaceJson(&removed, api.links()))
+}
+
+async fn transfer(api: Api, ids: web::Path<(GroupPath, PathId)>) -> ApiResult<HttpResponse> {
+    let (GroupPath(named), project) = ids.into_inner();
+    let project = ProjectId::from(project);
+    let detail = api
+        .run(move |app, actor, _| {
+            transfer::into_group(app, actor, &named, project)
+                .map_err(|error| ApiError::sentence("Failed to transfer project", error))
+        })
+        .await?;
+    respond::created(GroupDetailJson(&detail, api.links()))
+}

@@ -1,0 +1,82 @@
+//! Hooks of the service, for administrators.
+
+use actix_web::{HttpResponse, web};
+use hexforge_application::system_hook::{self, SystemHookFields};
+use hexforge_domain::id::SystemHookId;
+use hexforge_domain::text::Secret;
+use serde_json::json;
+
+use crate::api::Api;
+use crate::entities::hook::{RemovedSystemHookJson, SystemHookJson};
+use crate::error::ApiResult;
+use crate::params::Params;
+use crate::respond;
+
+/// Adds the routes.
+pub fn configure(cfg: &mut web::ServiceConfig) {
+    cfg.route("/hooks", web::get().to(list));
+    cfg.route("/hooks", web::post().to(create));
+    cfg.route("/hooks/{id}", web::get().to(test));
+    cfg.route("/hooks/{id}", web::delete().to(delete));
+}
+
+async fn list(api: Api) -> ApiResult<HttpResponse> {
+    let page = api.page_of_short_list();
+    let hooks = api.run(move |app, actor, _| Ok(system_hook::list(app, actor, page)?)).await?;
+    respond::paged(&api, page, hooks.map(SystemHookJson::from))
+}
+
+async fn create(api: Api) -> ApiResult<HttpResponse> {
+    let made = api
+        .run(|app, actor, params| {
+            system_hook::authorize(actor)?;
+            let mut declared = params.declared();
+            let fields = SystemHookFields {
+                url: declared.required_text("url"),
+                token: declared.text("token").filter(|token| !token.is_empty()).map(Secret::new),
+                push_events: declared.boolean("push_events"),
+                tag_push_events: declared.boolean("tag_push_events"),
+                enable_ssl_verification: declared.boolean("enable_ssl_verification"),
+            };
+            declared.finish()?;
+            Ok(system_hook::create(app, actor, &fields)?)
+        })
+        .await?;
+    respond::created(SystemHookJson::from(made))
+}
+
+/// Answers with the sample that a test delivery carries.
+async fn test(api: Api, id: web::Path<String>) -> ApiResult<HttpResponse> {
+    let id = id.into_inner();
+    api.run(move |app, actor, params| {
+        system_hook::authorize(actor)?;
+        Ok(system_hook::get(app, actor, read_id(params, &id)?)?)
+    })
+    .await?;
+    respond::ok(json!({
+        "event_name": "project_create",
+        "name": "Ruby",
+        "path": "ruby",
+        "project_id": 1,
+        "owner_name": "Someone",
+        "owner_email": "example@gitlabhq.com",
+    }))
+}
+
+async fn delete(api: Api, id: web::Path<String>) -> ApiResult<HttpResponse> {
+    let id = id.into_inner();
+    let removed = api
+        .run(move |app, actor, params| {
+            system_hook::authorize(actor)?;
+            Ok(system_hook::delete(app, actor, read_id(params, &id)?)?)
+        })
+        .await?;
+    respond::ok(RemovedSystemHookJson::from(removed))
+}
+
+fn read_id(params: &Params, id: &str) -> ApiResult<SystemHookId> {
+    let mut declared = params.declared();
+    let id = SystemHookId(declared.path_integer("id", id));
+    declared.finish()?;
+    Ok(id)
+}

@@ -1,0 +1,107 @@
+//! Hooks of projects. Who may not administer the project is told so before the parameters are read.
+
+use actix_web::{HttpResponse, web};
+use hexforge_application::project;
+use hexforge_application::project::hook::{self, HookFields};
+use hexforge_domain::id::ProjectHookId;
+use hexforge_domain::text::Secret;
+
+use super::ids::ProjectPath;
+use crate::api::Api;
+use crate::entities::hook::ProjectHookJson;
+use crate::error::ApiResult;
+use crate::params::{Declared, Params};
+use crate::respond;
+
+/// Adds the routes.
+pub fn configure(cfg: &mut web::ServiceConfig) {
+    cfg.route("/projects/{id}/hooks", web::get().to(list));
+    cfg.route("/projects/{id}/hooks", web::post().to(create));
+    cfg.route("/projects/{id}/hooks/{hook}", web::get().to(get));
+    cfg.route("/projects/{id}/hooks/{hook}", web::put().to(update));
+    cfg.route("/projects/{id}/hooks/{hook}", web::delete().to(delete));
+}
+
+async fn list(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse> {
+    let (ProjectPath(named), page) = (id.into_inner(), api.page());
+    let hooks = api.run(move |app, actor, _| Ok(hook::list(app, actor, &named, page)?)).await?;
+    respond::paged(&api, page, hooks.map(ProjectHookJson::from))
+}
+
+async fn get(api: Api, ids: web::Path<(ProjectPath, String)>) -> ApiResult<HttpResponse> {
+    let (ProjectPath(named), id) = ids.into_inner();
+    let found = api
+        .run(move |app, actor, params| {
+            project::authorize_administration(app, actor, &named)?;
+            Ok(hook::get(app, actor, &named, read_id(params, &id)?)?)
+        })
+        .await?;
+    respond::ok(ProjectHookJson::from(found))
+}
+
+async fn create(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse> {
+    let ProjectPath(named) = id.into_inner();
+    let made = api
+        .run(move |app, actor, params| {
+            project::authorize_administration(app, actor, &named)?;
+            let mut declared = params.declared();
+            let fields = read_fields(&mut declared);
+            declared.finish()?;
+            Ok(hook::create(app, actor, &named, &fields)?)
+        })
+        .await?;
+    respond::created(ProjectHookJson::from(made))
+}
+
+async fn update(api: Api, ids: web::Path<(ProjectPath, String)>) -> ApiResult<HttpResponse> {
+    let (ProjectPath(named), id) = ids.into_inner();
+    let changed = api
+        .run(move |app, actor, params| {
+            project::authorize_administration(app, actor, &named)?;
+            let mut declared = params.declared();
+            let id = ProjectHookId(declared.path_integer("hook_id", &id));
+            let fields = read_fields(&mut declared);
+            declared.finish()?;
+            Ok(hook::update(app, actor, &named, id, &fields)?)
+        })
+        .await?;
+    respond::ok(ProjectHookJson::from(changed))
+}
+
+async fn delete(api: Api, ids: web::Path<(ProjectPath, String)>) -> ApiResult<HttpResponse> {
+    let ((ProjectPath(named), id), dialect) = (ids.into_inner(), api.dialect());
+    let (id, removed) = api
+        .run(move |app, actor, params| {
+            project::authorize_administration(app, actor, &named)?;
+            let id = read_id(params, &id)?;
+            Ok((id, hook::delete(app, actor, &named, id)?))
+        })
+        .await?;
+    dialect.removed_hook(id, removed)
+}
+
+fn read_id(params: &Params, id: &str) -> ApiResult<ProjectHookId> {
+    let mut declared = params.declared();
+    let id = ProjectHookId(declared.path_integer("hook_id", id));
+    declared.finish()?;
+    Ok(id)
+}
+
+fn read_fields(declared: &mut Declared<'_>) -> HookFields {
+    HookFields {
+        url: declared.required_text("url"),
+        push_events: declared.boolean("push_events"),
+        issues_events: declared.boolean("issues_events"),
+        merge_requests_events: declared.boolean("merge_requests_events"),
+        tag_push_events: declared.boolean("tag_push_events"),
+        note_events: declared.boolean("note_events"),
+        build_events: declared.boolean("build_events"),
+        pipeline_events: declared.boolean("pipeline_events"),
+        // One client calls it in requests as it is called in answers.
+        wiki_page_events: declared
+            .boolean("wiki_events")
+            .or_else(|| declared.boolean("wiki_page_events")),
+        enable_ssl_verification: declared.boolean("enable_ssl_verification"),
+        token: declared.text("token").filter(|token| !token.is_empty()).map(Secret::new),
+    }
+}

@@ -1,0 +1,137 @@
+//! Who sees which projects, as conditions of queries: the one place that lists and feeds ask.
+//! Everything is looked up from the user's side, by indexes.
+
+use chrono::NaiveDate;
+use hexforge_domain::id::{NamespaceId, ProjectId, UserId};
+use hexforge_domain::member::AccessLevel;
+use hexforge_domain::project::query::Viewer;
+use hexforge_domain::visibility::Visibility;
+
+use crate::sql::Sql;
+
+/// The condition that something that ends on a day, if at all, is in force.
+pub(crate) fn in_force(expires_at: &'static str, today: NaiveDate) -> Sql {
+    Sql::new("(").sql(expires_at).sql(" IS NULL OR ").sql(expires_at).sql(" > ").day(today).sql(")")
+}
+
+/// The ids of the groups of which a user is a member.
+pub(crate) fn groups_of(user: UserId, today: NaiveDate) -> Sql {
+    Sql::new("SELECT group_id FROM group_members WHERE user_id = ")
+        .id(user.0)
+        .sql(" AND ")
+        .then(in_force("expires_at", today))
+}
+
+/// The ids of the groups that a user owns.
+pub(crate) fn groups_owned_by(user: UserId, today: NaiveDate) -> Sql {
+    groups_of(user, today).sql(" AND access_level = ").id(i64::from(AccessLevel::Owner.level()))
+}
+
+/// The id of a user's own namespace.
+pub(crate) fn home_of(user: UserId) -> Sql {
+    Sql::new("SELECT id FROM namespaces WHERE owner_id = ").id(user.0)
+}
+
+/// The ids of the projects that a user is authorized for, some of them more than once; see
+/// [`ProjectScope`](hexforge_domain::project::query::ProjectScope).
+pub(crate) fn authorized(user: UserId, today: NaiveDate) -> Sql {
+    Sql::new("SELECT id FROM projects WHERE namespace_id IN (")
+        .then(home_of(user))
+        .sql(" UNION ALL ")
+        .then(groups_of(user, today))
+        .sql(") UNION ALL SELECT project_id FROM project_members WHERE user_id = ")
+        .id(user.0)
+        .sql(" AND ")
+        .then(in_force("expires_at", today))
+        .sql(" UNION ALL ")
+        .then(shared(Sql::new("shares.group_id IN (").then(groups_of(user, today)).sql(")"), today))
+}
+
+/// The ids of the projects that are shared with a group.
+pub(crate) fn shared_with(group: NamespaceId, today: NaiveDate) -> Sql {
+    shared(Sql::new("shares.group_id = ").id(group.0), today)
+}
+
+/// Projects by their shares, unless their namespaces forbid those.
+fn shared(which: Sql, today: NaiveDate) -> Sql {
+    Sql::new(
+        "SELECT shared.id FROM project_shares AS shares \
+         JOIN projects AS shared ON shared.id = shares.project_id \
+         JOIN namespaces AS homes ON homes.id = shared.namespace_id",
+    )
+    .filter([
+        which,
+        in_force("shares.expires_at", today),
+        Sql::new("NOT homes.share_with_group_lock"),
+    ])
+}
+
+/// The lowest visibility that lets a user in who is nothing to a project or group.
+pub(crate) fn lowest_open(external: bool) -> i64 {
+    let lowest = if external { Visibility::Public } else { Visibility::Internal };
+    i64::from(lowest.level())
+}
+
+/// What [`visible`] refers to, for [`Sql::with`].
+pub(crate) fn authorized_as_named(viewer: Viewer, today: NaiveDate) -> (&'static str, Sql) {
+    ("authorized", authorized(viewer.user, today))
+}
+
+/// The condition that somebody sees a row of `projects`; see [`authorized_as_named`].
+pub(crate) fn visible(viewer: Viewer) -> Sql {
+    // The plus keeps planners from going by the index of visibilities: where this condition stands,
+    // another index leads.
+    Sql::new("(+projects.visibility_level >= ")
+        .id(lowest_open(viewer.external))
+        .sql(" OR projects.id IN (SELECT id FROM authorized))")
+}
+
+/// What a user is to a project: each row is a level the user has there, and whether that makes it an
+/// owner; see [`Standing`](hexforge_domain::policy::project::Standing).
+pub(crate) fn standing(project: ProjectId, user: UserId, today: NaiveDate) -> Sql {
+    let of_project =
+        Sql::new("SELECT access_level, FALSE FROM project_members WHERE project_id = ")
+            .id(project.0)
+            .sql(" AND user_id = ")
+            .id(user.0)
+            .sql(" AND ")
+            .then(in_force("expires_at", today));
+    let of_group = Sql::new("SELECT members.access_level, members.access_level = ")
+        .id(i64::from(AccessLevel::Owner.level()))
+        .sql(
+            " FROM projects JOIN group_members AS members \
+             ON members.group_id = projects.namespace_id WHERE projects.id = ",
+        )
+        .id(project.0)
+        .sql(" AND members.user_id = ")
+        .id(user.0)
+        .sql(" AND ")
+        .then(in_force("members.expires_at", today));
+    let of_shares = Sql::new(
+        "SELECT CASE WHEN members.access_level < shares.group_access \
+             THEN members.access_level ELSE shares.group_access END, FALSE \
+         FROM project_shares AS shares \
+         JOIN group_members AS members ON members.group_id = shares.group_id \
+         JOIN projects ON projects.id = shares.project_id \
+         JOIN namespaces AS homes ON homes.id = projects.namespace_id \
+         WHERE NOT homes.share_with_group_lock AND shares.project_id = ",
+    )
+    .id(project.0)
+    .sql(" AND members.user_id = ")
+    .id(user.0)
+    .sql(" AND ")
+    .then(in_force("members.expires_at", today))
+    .sql(" AND ")
+    .then(in_force("shares.expires_at", today));
+    // Owning the namespace gives no level of its own.
+    let of_home = Sql::new(
+        "SELECT 0, TRUE FROM projects JOIN namespaces AS homes \
+         ON homes.id = projects.namespace_id WHERE projects.id = ",
+    )
+    .id(project.0)
+    .sql(" AND homes.owner_id = ")
+    .id(user.0);
+    [of_group, of_shares, of_home]
+        .into_iter()
+        .fold(of_project, |all, more| all.sql(" UNION ALL ").then(more))
+}

@@ -1,0 +1,254 @@
+//! Groups: namespaces without an owner.
+
+use chrono::{NaiveDate, NaiveDateTime};
+use diesel::prelude::*;
+use hexforge_domain::group::port::Groups;
+use hexforge_domain::group::{GroupFilter, GroupOrder, GroupRef, GroupScope, NewGroup};
+use hexforge_domain::id::{NamespaceId, UserId};
+use hexforge_domain::member::{AccessLevel, in_force};
+use hexforge_domain::namespace::Namespace;
+use hexforge_domain::paging::{Page, Paged};
+use hexforge_domain::ports::store::StoreError;
+use hexforge_domain::visibility::Visibility;
+
+use crate::access;
+use crate::backend;
+use crate::namespace::{self, NamespaceRow};
+use crate::schema::{group_members, namespaces, projects};
+use crate::search::Search;
+use crate::sql::Sql;
+use crate::time::stored;
+use crate::tx::DieselTx;
+
+/// The columns that an update sets: `None` becomes null.
+#[derive(AsChangeset, Insertable)]
+#[diesel(table_name = namespaces, treat_none_as_null = true)]
+struct GroupValues<'a> {
+    path: &'a str,
+    path_folded: String,
+    name: &'a str,
+    name_folded: String,
+    description: &'a str,
+    visibility_level: i32,
+    lfs_enabled: Option<bool>,
+    request_access_enabled: bool,
+    share_with_group_lock: bool,
+    avatar: Option<&'a str>,
+    created_at: NaiveDateTime,
+    updated_at: NaiveDateTime,
+}
+
+impl<'a> From<&'a Namespace> for GroupValues<'a> {
+    fn from(group: &'a Namespace) -> Self {
+        Self {
+            path: group.path.as_str(),
+            path_folded: group.path.folded(),
+            name: &group.name,
+            name_folded: group.name.to_lowercase(),
+            description: &group.description,
+            visibility_level: group.visibility.level(),
+            lfs_enabled: group.lfs_enabled,
+            request_access_enabled: group.request_access_enabled,
+            share_with_group_lock: group.share_with_group_lock,
+            avatar: group.avatar.as_deref(),
+            created_at: stored(group.created_at),
+            updated_at: stored(group.updated_at),
+        }
+    }
+}
+
+/// The condition that a group is there for somebody.
+fn in_scope(scope: GroupScope, today: NaiveDate) -> Option<Sql> {
+    match scope {
+        GroupScope::All => None,
+        GroupScope::MemberOf(user) => {
+            Some(Sql::new("namespaces.id IN (").then(access::groups_of(user, today)).sql(")"))
+        }
+        GroupScope::AvailableTo { user, external } => Some(
+            Sql::new("(namespaces.visibility_level >= ")
+                .id(access::lowest_open(external))
+                .sql(" OR namespaces.id IN (")
+                .then(access::groups_of(user, today))
+                .sql(" UNION ALL SELECT namespace_id FROM projects WHERE id IN (")
+                .then(access::authorized(user, today))
+                .sql(")))"),
+        ),
+    }
+}
+
+/// Names and paths are unique among groups, so there is nothing to sort by after them.
+fn order(filter: &GroupFilter) -> &'static str {
+    match (filter.order, filter.descending) {
+        (GroupOrder::Name, false) => " ORDER BY namespaces.name",
+        (GroupOrder::Name, true) => " ORDER BY namespaces.name DESC",
+        (GroupOrder::Path, false) => " ORDER BY namespaces.path",
+        (GroupOrder::Path, true) => " ORDER BY namespaces.path DESC",
+    }
+}
+
+impl Groups for DieselTx<'_> {
+    fn find(&mut self, named: &GroupRef) -> Result<Option<Namespace>, StoreError> {
+        if backend::unstorable(named.as_path()) {
+            return Ok(None);
+        }
+        let path = named.as_path();
+        let by_path = self.find_namespace(|conn| {
+            namespaces::table
+                .filter(namespaces::path_folded.eq(path.to_ascii_lowercase()))
+                .filter(namespaces::path.eq(path))
+                .filter(namespaces::owner_id.is_null())
+                .select(NamespaceRow::as_select())
+                .get_result(conn)
+                .optional()
+        })?;
+        match (by_path, named.as_id()) {
+            (None, Some(id)) => self.find_namespace(|conn| {
+                namespaces::table
+                    .find(id.0)
+                    .filter(namespaces::owner_id.is_null())
+                    .select(NamespaceRow::as_select())
+                    .get_result(conn)
+                    .optional()
+            }),
+            (found, _) => Ok(found),
+        }
+    }
+
+    fn lock(&mut self, id: NamespaceId) -> Result<Option<Namespace>, StoreError> {
+        self.find_namespace(|conn| {
+            load_locked!(
+                conn,
+                namespaces::table
+                    .find(id.0)
+                    .filter(namespaces::owner_id.is_null())
+                    .select(NamespaceRow::as_select()),
+                NamespaceRow,
+                alone
+            )
+        })
+    }
+
+    /// Three queries: the total, the ids, the rows.
+    fn list(
+        &mut self,
+        filter: &GroupFilter,
+        today: NaiveDate,
+        page: Page,
+    ) -> Result<Paged<Namespace>, StoreError> {
+        let name = format!("groups {today} {filter:?}");
+        let search = Search::new(filter.search.as_deref());
+        let skip: Vec<i64> = filter.skip.iter().map(|id| id.0).collect();
+        let conditions = [
+            in_scope(filter.scope, today),
+            (!skip.is_empty()).then(|| Sql::new("namespaces.id NOT IN (").ids(skip).sql(")")),
+            namespace::named(&search, self.backend()),
+        ];
+        let fitting = |is_group: &'static str| {
+            let conditions = conditions.iter().flatten().cloned();
+            Sql::new("SELECT namespaces.id FROM namespaces")
+                .filter([Sql::new(is_group)].into_iter().chain(conditions))
+        };
+        let total = self.total(&name, &fitting("namespaces.owner_id IS NULL"))?;
+        // The condition of the indexes that have the groups in order.
+        let fitting = fitting("coalesce(namespaces.owner_id, 0) = 0");
+        let ids = self.ids(fitting.sql(order(filter)).page(page))?;
+        Ok(Paged { items: self.namespaces_by_id(&ids)?, total })
+    }
+
+    /// Three queries, as with [`list`](Groups::list).
+    fn owned_by(
+        &mut self,
+        user: UserId,
+        today: NaiveDate,
+        page: Page,
+    ) -> Result<Paged<Namespace>, StoreError> {
+        let owned = access::groups_owned_by(user, today);
+        let total = self.total(&format!("groups owned by {user} on {today}"), &owned)?;
+        let ids = self.ids(owned.sql(" ORDER BY group_id DESC").page(page))?;
+        Ok(Paged { items: self.namespaces_by_id(&ids)?, total })
+    }
+
+    fn level(
+        &mut self,
+        group: NamespaceId,
+        user: UserId,
+        today: NaiveDate,
+    ) -> Result<Option<AccessLevel>, StoreError> {
+        let found: Option<(i32, Option<NaiveDate>)> = self.run(|conn| {
+            group_members::table
+                .find((group.0, user.0))
+                .select((group_members::access_level, group_members::expires_at))
+                .get_result(conn)
+                .optional()
+        })?;
+        let level = found.filter(|(_, expires_at)| in_force(*expires_at, today));
+        level
+            .map(|(level, _)| AccessLevel::from_level(i64::from(level)))
+            .map(|level| level.ok_or(StoreError::Corrupt("access level")))
+            .transpose()
+            .map_err(|error| self.fail(error))
+    }
+
+    fn highest_visibility_inside(
+        &mut self,
+        group: NamespaceId,
+    ) -> Result<Option<Visibility>, StoreError> {
+        let highest: Option<i32> = self.run(|conn| {
+            projects::table
+                .filter(projects::namespace_id.eq(group.0))
+                .select(diesel::dsl::max(projects::visibility_level))
+                .get_result(conn)
+        })?;
+        highest
+            .map(|level| Visibility::from_level(i64::from(level)))
+            .map(|visibility| visibility.ok_or(StoreError::Corrupt("visibility")))
+            .transpose()
+            .map_err(|error| self.fail(error))
+    }
+
+    fn insert(&mut self, new: NewGroup) -> Result<Namespace, StoreError> {
+        let mut group = Namespace {
+            id: NamespaceId(0),
+            path: new.path,
+            name: new.name.as_str().to_owned(),
+            owner: None,
+            description: new.description.into_string(),
+            visibility: new.visibility,
+            lfs_enabled: new.lfs_enabled,
+            request_access_enabled: new.request_access_enabled,
+            share_with_group_lock: false,
+            avatar: None,
+            created_at: new.at,
+            updated_at: new.at,
+        };
+        let values = GroupValues::from(&group);
+        let id = self.run(|conn| {
+            diesel::insert_into(namespaces::table)
+                .values(values)
+                .returning(namespaces::id)
+                .get_result(conn)
+        })?;
+        group.id = NamespaceId(id);
+        Ok(group)
+    }
+
+    fn update(&mut self, group: &Namespace) -> Result<(), StoreError> {
+        let values = GroupValues::from(group);
+        let row = namespaces::table.find(group.id.0).filter(namespaces::owner_id.is_null());
+        self.run(|conn| diesel::update(row).set(values).execute(conn))?;
+        Ok(())
+    }
+
+    fn delete(&mut self, group: NamespaceId) -> Result<(), StoreError> {
+        // Everything that the removal touches beside what is inside, in the order of all locks.
+        self.hold(
+            Sql::new("SELECT id FROM namespaces WHERE owner_id IS NULL AND id = ")
+                .id(group.0)
+                .sql(" FOR UPDATE"),
+        )?;
+        self.hold_projects(Sql::new("namespace_id = ").id(group.0), None)?;
+        let row = namespaces::table.find(group.0).filter(namespaces::owner_id.is_null());
+        self.run(|conn| diesel::delete(row).execute(conn))?;
+        Ok(())
+    }
+}

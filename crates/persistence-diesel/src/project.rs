@@ -1,0 +1,423 @@
+//! Projects.
+
+use chrono::{NaiveDate, NaiveDateTime, TimeDelta};
+use diesel::backend::Backend as DieselBackend;
+use diesel::expression::{AppearsOnTable, Expression, SelectableExpression, ValidGrouping};
+use diesel::prelude::*;
+use diesel::query_builder::{AstPass, QueryFragment, QueryId};
+use diesel::sql_types::{BigInt, Bool, Integer};
+use hexforge_domain::Timestamp;
+use hexforge_domain::id::{NamespaceId, ProjectId, UserId};
+use hexforge_domain::member::AccessLevel;
+use hexforge_domain::paging::{Page, Paged};
+use hexforge_domain::policy::project::Standing;
+use hexforge_domain::ports::store::StoreError;
+use hexforge_domain::project::port::Projects;
+use hexforge_domain::project::query::ProjectFilter;
+use hexforge_domain::project::{
+    Archived, Description, Features, NewProject, Project, ProjectName, ProjectPath, ProjectRef,
+};
+use hexforge_domain::text::Secret;
+use hexforge_domain::visibility::Visibility;
+
+use crate::access;
+use crate::backend;
+use crate::connection::DbConn;
+use crate::page;
+use crate::schema::{namespaces, projects};
+use crate::search;
+use crate::sql::Sql;
+use crate::time::{moment, stored};
+use crate::tx::DieselTx;
+
+/// How many forks the project of a row has.
+#[derive(Clone, Copy, Debug, QueryId, ValidGrouping)]
+pub(crate) struct ForksCount;
+
+impl Expression for ForksCount {
+    type SqlType = BigInt;
+}
+
+impl AppearsOnTable<projects::table> for ForksCount {}
+impl SelectableExpression<projects::table> for ForksCount {}
+
+impl<DB: DieselBackend> QueryFragment<DB> for ForksCount {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, DB>) -> QueryResult<()> {
+        out.push_sql(
+            "(SELECT count(*) FROM projects AS forks WHERE forks.forked_from_id = projects.id)",
+        );
+        Ok(())
+    }
+}
+
+/// A row, without what only searches and lookups read.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = projects)]
+struct ProjectRow {
+    id: i64,
+    namespace_id: i64,
+    creator_id: Option<i64>,
+    name: String,
+    path: String,
+    description: Option<String>,
+    visibility_level: i32,
+    archived: bool,
+    issues_enabled: bool,
+    merge_requests_enabled: bool,
+    wiki_enabled: bool,
+    builds_enabled: bool,
+    snippets_enabled: bool,
+    container_registry_enabled: bool,
+    shared_runners_enabled: bool,
+    public_builds: bool,
+    lfs_enabled: Option<bool>,
+    merge_only_if_build_succeeds: bool,
+    merge_only_if_discussions_resolved: bool,
+    request_access_enabled: bool,
+    star_count: i32,
+    #[diesel(select_expression = ForksCount, select_expression_type = ForksCount)]
+    forks_count: i64,
+    open_issues_count: i32,
+    forked_from_id: Option<i64>,
+    runners_token: String,
+    import_url: Option<String>,
+    avatar: Option<String>,
+    created_at: NaiveDateTime,
+    updated_at: NaiveDateTime,
+    last_activity_at: NaiveDateTime,
+}
+
+impl TryFrom<ProjectRow> for Project {
+    type Error = StoreError;
+
+    fn try_from(row: ProjectRow) -> Result<Self, StoreError> {
+        let description = row.description.map(|text| Description::parse(&text)).transpose();
+        Ok(Project {
+            id: ProjectId(row.id),
+            namespace: NamespaceId(row.namespace_id),
+            creator: row.creator_id.map(UserId),
+            name: ProjectName::stored(row.name),
+            path: ProjectPath::stored(row.path),
+            description: description.map_err(|_| StoreError::Corrupt("description"))?,
+            visibility: Visibility::from_level(i64::from(row.visibility_level))
+                .ok_or(StoreError::Corrupt("visibility"))?,
+            archived: Archived::from_bool(row.archived),
+            features: Features {
+                issues: row.issues_enabled,
+                merge_requests: row.merge_requests_enabled,
+                wiki: row.wiki_enabled,
+                builds: row.builds_enabled,
+                snippets: row.snippets_enabled,
+                container_registry: row.container_registry_enabled,
+                shared_runners: row.shared_runners_enabled,
+                public_builds: row.public_builds,
+                lfs: row.lfs_enabled,
+                merge_only_if_build_succeeds: row.merge_only_if_build_succeeds,
+                merge_only_if_discussions_resolved: row.merge_only_if_discussions_resolved,
+                request_access: row.request_access_enabled,
+            },
+            star_count: row.star_count.unsigned_abs(),
+            forks_count: u32::try_from(row.forks_count).unwrap_or(u32::MAX),
+            open_issues_count: row.open_issues_count.unsigned_abs(),
+            forked_from: row.forked_from_id.map(ProjectId),
+            runners_token: Secret::new(row.runners_token),
+            import_url: row.import_url,
+            avatar: row.avatar,
+            created_at: moment(row.created_at),
+            updated_at: moment(row.updated_at),
+            last_activity_at: moment(row.last_activity_at),
+        })
+    }
+}
+
+/// The columns that an update sets: `None` becomes null. Counters are not among them.
+#[derive(AsChangeset, Insertable)]
+#[diesel(table_name = projects, treat_none_as_null = true)]
+struct ProjectValues<'a> {
+    namespace_id: i64,
+    creator_id: Option<i64>,
+    name: &'a str,
+    path: &'a str,
+    path_folded: String,
+    description: Option<&'a str>,
+    visibility_level: i32,
+    archived: bool,
+    issues_enabled: bool,
+    merge_requests_enabled: bool,
+    wiki_enabled: bool,
+    builds_enabled: bool,
+    snippets_enabled: bool,
+    container_registry_enabled: bool,
+    shared_runners_enabled: bool,
+    public_builds: bool,
+    lfs_enabled: Option<bool>,
+    merge_only_if_build_succeeds: bool,
+    merge_only_if_discussions_resolved: bool,
+    request_access_enabled: bool,
+    forked_from_id: Option<i64>,
+    runners_token: &'a str,
+    import_url: Option<&'a str>,
+    avatar: Option<&'a str>,
+    created_at: NaiveDateTime,
+    updated_at: NaiveDateTime,
+    last_activity_at: NaiveDateTime,
+    search_text: String,
+}
+
+impl<'a> From<&'a Project> for ProjectValues<'a> {
+    fn from(project: &'a Project) -> Self {
+        let (name, path) = (project.name.as_str(), project.path.as_str());
+        let description = project.description.as_ref().map(Description::as_str);
+        let features = project.features;
+        Self {
+            namespace_id: project.namespace.0,
+            creator_id: project.creator.map(|user| user.0),
+            name,
+            path,
+            path_folded: project.path.folded(),
+            description,
+            visibility_level: project.visibility.level(),
+            archived: project.archived.as_bool(),
+            issues_enabled: features.issues,
+            merge_requests_enabled: features.merge_requests,
+            wiki_enabled: features.wiki,
+            builds_enabled: features.builds,
+            snippets_enabled: features.snippets,
+            container_registry_enabled: features.container_registry,
+            shared_runners_enabled: features.shared_runners,
+            public_builds: features.public_builds,
+            lfs_enabled: features.lfs,
+            merge_only_if_build_succeeds: features.merge_only_if_build_succeeds,
+            merge_only_if_discussions_resolved: features.merge_only_if_discussions_resolved,
+            request_access_enabled: features.request_access,
+            forked_from_id: project.forked_from.map(|source| source.0),
+            runners_token: project.runners_token.reveal(),
+            import_url: project.import_url.as_deref(),
+            avatar: project.avatar.as_deref(),
+            created_at: stored(project.created_at),
+            updated_at: stored(project.updated_at),
+            last_activity_at: stored(project.last_activity_at),
+            search_text: search::text(&[name, path, description.unwrap_or_default()]),
+        }
+    }
+}
+
+impl DieselTx<'_> {
+    fn find_project(
+        &mut self,
+        query: impl FnOnce(&mut DbConn) -> QueryResult<Option<ProjectRow>>,
+    ) -> Result<Option<Project>, StoreError> {
+        let row = self.run(query)?;
+        row.map(Project::try_from).transpose().map_err(|error| self.fail(error))
+    }
+
+    /// The projects of these ids, in their order.
+    pub(crate) fn projects_by_id(&mut self, ids: &[i64]) -> Result<Vec<Project>, StoreError> {
+        let mut rows = self.by_ids(ids, |conn, ids| {
+            projects::table
+                .filter(projects::id.eq_any(ids))
+                .select(ProjectRow::as_select())
+                .load(conn)
+        })?;
+        page::arrange(&mut rows, ids, |row| row.id);
+        let found = rows.into_iter().map(Project::try_from).collect::<Result<_, _>>();
+        found.map_err(|error| self.fail(error))
+    }
+}
+
+impl Projects for DieselTx<'_> {
+    fn find(&mut self, named: &ProjectRef) -> Result<Option<Project>, StoreError> {
+        match named {
+            ProjectRef::Id(id) => self.find_project(|conn| {
+                each_backend!(conn, c => projects::table
+                    .find(id.0)
+                    .select(ProjectRow::as_select())
+                    .get_result(c)
+                    .optional())
+            }),
+            ProjectRef::Path { namespace, path }
+                if backend::unstorable(namespace) || backend::unstorable(path) =>
+            {
+                Ok(None)
+            }
+            // Paths are unique ignoring case, so there is nothing to prefer.
+            ProjectRef::Path { namespace, path } => self.find_project(|conn| {
+                let home = namespaces::table
+                    .filter(namespaces::path_folded.eq(namespace.to_ascii_lowercase()))
+                    .select(namespaces::id);
+                projects::table
+                    .filter(projects::namespace_id.eq_any(home))
+                    .filter(projects::path_folded.eq(path.to_ascii_lowercase()))
+                    .select(ProjectRow::as_select())
+                    .get_result(conn)
+                    .optional()
+            }),
+        }
+    }
+
+    fn lock(&mut self, id: ProjectId) -> Result<Option<Project>, StoreError> {
+        // Some changes of a project make PostgreSQL look whether its namespace is still there.
+        self.hold(
+            Sql::new("SELECT id FROM namespaces WHERE id = (SELECT namespace_id FROM projects WHERE id = ")
+                .id(id.0)
+                .sql(") FOR KEY SHARE"),
+        )?;
+        self.find_project(|conn| {
+            load_locked!(
+                conn,
+                projects::table.find(id.0).select(ProjectRow::as_select()),
+                ProjectRow,
+                alone
+            )
+        })
+    }
+
+    fn find_all(&mut self, ids: &[ProjectId]) -> Result<Vec<Project>, StoreError> {
+        let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
+        self.projects_by_id(&ids)
+    }
+
+    fn list(&mut self, filter: &ProjectFilter, page: Page) -> Result<Paged<Project>, StoreError> {
+        self.list_projects(filter, page)
+    }
+
+    fn standing(
+        &mut self,
+        project: ProjectId,
+        user: UserId,
+        today: NaiveDate,
+    ) -> Result<Standing, StoreError> {
+        let query = access::standing(project, user, today);
+        let rows: Vec<(i32, bool)> = self.run(|conn| query.rows::<(Integer, Bool)>().load(conn))?;
+        Ok(Standing {
+            level: rows
+                .iter()
+                .filter_map(|(level, _)| AccessLevel::from_level(i64::from(*level)))
+                .max(),
+            owner: rows.iter().any(|(_, owner)| *owner),
+        })
+    }
+
+    fn clashing(
+        &mut self,
+        namespace: NamespaceId,
+        name: &ProjectName,
+        path: &ProjectPath,
+    ) -> Result<Vec<Project>, StoreError> {
+        let rows: Vec<ProjectRow> = self.run(|conn| {
+            let inside = projects::namespace_id.eq(namespace.0);
+            let named = inside.and(projects::name.eq(name.as_str()));
+            let placed = inside.and(projects::path_folded.eq(path.folded()));
+            projects::table.filter(named.or(placed)).select(ProjectRow::as_select()).load(conn)
+        })?;
+        let found = rows.into_iter().map(Project::try_from).collect::<Result<_, _>>();
+        found.map_err(|error| self.fail(error))
+    }
+
+    fn count_in(&mut self, namespace: NamespaceId) -> Result<u64, StoreError> {
+        let count: i64 = self.run(|conn| {
+            projects::table.filter(projects::namespace_id.eq(namespace.0)).count().get_result(conn)
+        })?;
+        Ok(count.unsigned_abs())
+    }
+
+    fn count_personal(&mut self, owners: &[UserId]) -> Result<Vec<(UserId, u64)>, StoreError> {
+        let owners: Vec<i64> = owners.iter().map(|owner| owner.0).collect();
+        let counted: Vec<(i64, i64)> = self.by_ids(&owners, |conn, owners| {
+            projects::table
+                .inner_join(namespaces::table)
+                .filter(namespaces::owner_id.eq_any(owners))
+                .group_by(namespaces::owner_id)
+                .select((namespaces::owner_id.assume_not_null(), diesel::dsl::count(projects::id)))
+                .load(conn)
+        })?;
+        Ok(counted.into_iter().map(|(owner, n)| (UserId(owner), n.unsigned_abs())).collect())
+    }
+
+    fn insert(&mut self, new: NewProject) -> Result<Project, StoreError> {
+        let mut project = Project {
+            id: ProjectId(0),
+            namespace: new.namespace,
+            creator: Some(new.creator),
+            name: new.name,
+            path: new.path,
+            description: new.description,
+            visibility: new.visibility,
+            archived: Archived::No,
+            features: new.features,
+            star_count: 0,
+            forks_count: 0,
+            open_issues_count: 0,
+            forked_from: new.forked_from,
+            runners_token: new.runners_token,
+            import_url: new.import_url,
+            avatar: new.avatar,
+            created_at: new.at,
+            updated_at: new.at,
+            last_activity_at: new.at,
+        };
+        let values = ProjectValues::from(&project);
+        let id = self.run(|conn| {
+            diesel::insert_into(projects::table)
+                .values(values)
+                .returning(projects::id)
+                .get_result(conn)
+        })?;
+        project.id = ProjectId(id);
+        Ok(project)
+    }
+
+    fn update(&mut self, project: &Project) -> Result<(), StoreError> {
+        let values = ProjectValues::from(project);
+        self.run(|conn| {
+            diesel::update(projects::table.find(project.id.0)).set(values).execute(conn)
+        })?;
+        Ok(())
+    }
+
+    fn touch(&mut self, project: ProjectId, at: Timestamp) -> Result<(), StoreError> {
+        let an_hour_ago = stored(at - TimeDelta::hours(1));
+        let row =
+            projects::table.find(project.0).filter(projects::last_activity_at.le(an_hour_ago));
+        let value = projects::last_activity_at.eq(stored(at));
+        self.run(|conn| diesel::update(row).set(value).execute(conn))?;
+        Ok(())
+    }
+
+    fn lower_forks(&mut self, project: ProjectId, at: Timestamp) -> Result<(), StoreError> {
+        let found: Option<i32> = self.run(|conn| {
+            projects::table
+                .find(project.0)
+                .select(projects::visibility_level)
+                .get_result(conn)
+                .optional()
+        })?;
+        let Some(level) = found else { return Ok(()) };
+        // Forks of forks may be no more visible either.
+        let higher = Sql::new(
+            "WITH RECURSIVE forks (id) AS (SELECT projects.id FROM projects WHERE forked_from_id = ",
+        )
+        .id(project.0)
+        .sql(
+            " UNION SELECT projects.id FROM projects JOIN forks ON forked_from_id = forks.id) \
+             SELECT projects.id FROM projects WHERE id IN (SELECT id FROM forks) \
+             AND visibility_level > ",
+        )
+        .id(i64::from(level))
+        .sql(" ORDER BY projects.id");
+        self.hold(higher.clone().sql(" FOR NO KEY UPDATE"))?;
+        let ids = self.ids(higher)?;
+        let values = (projects::visibility_level.eq(level), projects::updated_at.eq(stored(at)));
+        self.by_ids(&ids, |conn, ids| {
+            let forks = projects::table.filter(projects::id.eq_any(ids));
+            diesel::update(forks).set(values).execute(conn).map(|_| Vec::<()>::new())
+        })?;
+        Ok(())
+    }
+
+    fn delete(&mut self, project: ProjectId) -> Result<(), StoreError> {
+        self.hold_projects(Sql::new("id = ").id(project.0), None)?;
+        self.run(|conn| diesel::delete(projects::table.find(project.0)).execute(conn))?;
+        Ok(())
+    }
+}

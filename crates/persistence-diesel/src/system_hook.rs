@@ -1,0 +1,91 @@
+//! System hooks.
+
+use chrono::NaiveDateTime;
+use diesel::prelude::*;
+use hexforge_domain::Timestamp;
+use hexforge_domain::hook::HookUrl;
+use hexforge_domain::id::SystemHookId;
+use hexforge_domain::paging::{Page, Paged};
+use hexforge_domain::ports::store::StoreError;
+use hexforge_domain::system_hook::port::SystemHooks;
+use hexforge_domain::system_hook::{SystemHook, SystemHookSettings};
+use hexforge_domain::text::Secret;
+
+use crate::page;
+use crate::schema::system_hooks;
+use crate::time::{moment, stored};
+use crate::tx::DieselTx;
+
+#[derive(Queryable)]
+struct SystemHookRow {
+    id: i64,
+    url: String,
+    token: Option<String>,
+    push_events: bool,
+    tag_push_events: bool,
+    enable_ssl_verification: bool,
+    created_at: NaiveDateTime,
+    updated_at: NaiveDateTime,
+}
+
+impl From<SystemHookRow> for SystemHook {
+    fn from(row: SystemHookRow) -> Self {
+        SystemHook {
+            id: SystemHookId(row.id),
+            settings: SystemHookSettings {
+                url: HookUrl::stored(row.url),
+                token: row.token.map(Secret::new),
+                push_events: row.push_events,
+                tag_push_events: row.tag_push_events,
+                enable_ssl_verification: row.enable_ssl_verification,
+            },
+            created_at: moment(row.created_at),
+            updated_at: moment(row.updated_at),
+        }
+    }
+}
+
+impl SystemHooks for DieselTx<'_> {
+    fn list(&mut self, page: Page) -> Result<Paged<SystemHook>, StoreError> {
+        let total: i64 = self.run(|conn| system_hooks::table.count().get_result(conn))?;
+        let rows: Vec<SystemHookRow> = self.run(|conn| {
+            system_hooks::table
+                .order(system_hooks::id.desc())
+                .limit(page::limit(page))
+                .offset(page::offset(page))
+                .load(conn)
+        })?;
+        let items = rows.into_iter().map(SystemHook::from).collect();
+        Ok(Paged { items, total: total.unsigned_abs() })
+    }
+
+    fn find(&mut self, id: SystemHookId) -> Result<Option<SystemHook>, StoreError> {
+        let row: Option<SystemHookRow> =
+            self.run(|conn| system_hooks::table.find(id.0).get_result(conn).optional())?;
+        Ok(row.map(SystemHook::from))
+    }
+
+    fn insert(&mut self, new: SystemHookSettings, at: Timestamp) -> Result<SystemHook, StoreError> {
+        let values = (
+            system_hooks::url.eq(new.url.as_str()),
+            system_hooks::token.eq(new.token.as_ref().map(Secret::reveal)),
+            system_hooks::push_events.eq(new.push_events),
+            system_hooks::tag_push_events.eq(new.tag_push_events),
+            system_hooks::enable_ssl_verification.eq(new.enable_ssl_verification),
+            system_hooks::created_at.eq(stored(at)),
+            system_hooks::updated_at.eq(stored(at)),
+        );
+        let id = self.run(|conn| {
+            diesel::insert_into(system_hooks::table)
+                .values(values)
+                .returning(system_hooks::id)
+                .get_result(conn)
+        })?;
+        Ok(SystemHook { id: SystemHookId(id), settings: new, created_at: at, updated_at: at })
+    }
+
+    fn delete(&mut self, id: SystemHookId) -> Result<(), StoreError> {
+        self.run(|conn| diesel::delete(system_hooks::table.find(id.0)).execute(conn))?;
+        Ok(())
+    }
+}

@@ -1,0 +1,220 @@
+//! Everybody at once on the same few rows: nobody waits for somebody who waits for them.
+
+mod support;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use hexforge_domain::id::{NamespaceId, ProjectId, UserId};
+use hexforge_domain::member::{AccessLevel, Membership};
+use hexforge_domain::namespace::NamespacePath;
+use hexforge_domain::paging::Page;
+use hexforge_domain::ports::store::{Store, StoreError, Tx};
+use hexforge_domain::project::query::{ProjectFilter, ProjectOrder, ProjectScope};
+use hexforge_domain::project::{ProjectName, Starred};
+use hexforge_domain::testing::builders::{
+    a_day, a_group, a_member, a_moment, a_project, a_share, a_user, an_event,
+};
+use hexforge_domain::user::{UserFilter, Username};
+use hexforge_domain::visibility::Visibility;
+use hexforge_persistence_diesel::Options;
+use support::databases;
+
+const THREADS: u64 = 8;
+const LONG: Duration = Duration::from_secs(2);
+
+/// Numbers that differ, the same in each run as far as threads are.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 % sides as u64).expect("less than the sides")
+    }
+
+    fn pick<T: Copy>(&mut self, things: &[T]) -> Option<T> {
+        if things.is_empty() { None } else { Some(things[self.roll(things.len())]) }
+    }
+}
+
+/// What is there, as one thread saw it when it began.
+struct Seen {
+    users: Vec<UserId>,
+    groups: Vec<NamespaceId>,
+    projects: Vec<ProjectId>,
+}
+
+fn look(store: &dyn Store) -> Seen {
+    let all = ProjectFilter {
+        scope: ProjectScope::All,
+        archived: None,
+        visibility: None,
+        search: None,
+        order: ProjectOrder::Id,
+        descending: false,
+        builds_first: false,
+        today: a_day(),
+    };
+    let seen: Result<Seen, StoreError> = store.read(|tx| {
+        let users = tx.users().list(&UserFilter::default(), Page::Whole)?.items;
+        let spaces = tx.namespaces().list(None, None, Page::Whole)?.items;
+        let projects = tx.projects().list(&all, Page::Whole)?.items;
+        Ok(Seen {
+            users: users.iter().map(|user| user.id).collect(),
+            groups: spaces.iter().filter(|n| n.owner.is_none()).map(|n| n.id).collect(),
+            projects: projects.iter().map(|project| project.id).collect(),
+        })
+    });
+    seen.expect("reading succeeds")
+}
+
+/// One change of some kind to something; `new` is a name that nobody has.
+fn change(tx: &mut dyn Tx, seen: &Seen, dice: &mut Dice, new: &str) -> Result<(), StoreError> {
+    let kind = dice.roll(14);
+    let (user, other) = (dice.pick(&seen.users), dice.pick(&seen.users));
+    let (group, project) = (dice.pick(&seen.groups), dice.pick(&seen.projects));
+    let (Some(user), Some(other), Some(group), Some(project)) = (user, other, group, project)
+    else {
+        return grow(tx, new);
+    };
+    match kind {
+        // Few, so that they meet.
+        0 | 1 if seen.users.len() < 8 => grow(tx, new),
+        0 | 1 => Ok(()),
+        2 => {
+            let starred = if dice.roll(2) == 0 { Starred::Yes } else { Starred::No };
+            tx.stars().put(project, user, starred, a_moment())
+        }
+        3 => {
+            tx.projects().lock(project)?;
+            tx.stars().put(project, user, Starred::Yes, a_moment())?;
+            tx.events().insert(an_event(project, user)).map(drop)
+        }
+        4 => {
+            tx.events().insert(an_event(project, user))?;
+            tx.projects().touch(project, a_moment())
+        }
+        5 => {
+            let Some(home) = tx.namespaces().personal(user)? else { return Ok(()) };
+            let made = a_project(new, home.id, user).public().forked_from(project).insert(tx)?;
+            tx.project_members().insert(made.id, a_member(user, AccessLevel::Master))?;
+            tx.events().insert(an_event(made.id, user)).map(drop)
+        }
+        6 => {
+            tx.groups().lock(group)?;
+            a_project(new, group, user).insert(tx)?;
+            Ok(())
+        }
+        7 => {
+            let Some(mut found) = tx.projects().lock(project)? else { return Ok(()) };
+            found.name = ProjectName::parse(new).expect("letters and digits");
+            found.visibility = Visibility::Internal;
+            tx.projects().update(&found)?;
+            tx.projects().lower_forks(project, a_moment())
+        }
+        8 => {
+            tx.projects().lock(project)?;
+            tx.projects().delete(project)
+        }
+        9 => {
+            let Some(mut found) = tx.users().lock(user)? else { return Ok(()) };
+            found.username = Username::parse(new).expect("letters and digits");
+            tx.users().update(&found)?;
+            let path = NamespacePath::parse(new).expect("letters and digits");
+            tx.namespaces().rename_personal(user, &path, a_moment())
+        }
+        10 => {
+            tx.users().lock(user)?;
+            tx.users().delete(user)
+        }
+        11 => {
+            if tx.project_members().find(project, other)?.is_none() {
+                tx.project_members().insert(project, a_member(other, AccessLevel::Guest))?;
+            } else {
+                tx.project_members().delete(project, other)?;
+            }
+            tx.events().insert(an_event(project, other)).map(drop)
+        }
+        12 => {
+            tx.groups().lock(group)?;
+            match tx.group_members().find(group, other)? {
+                None => tx.group_members().insert(group, a_member(other, AccessLevel::Owner)),
+                Some(member) => {
+                    let level = AccessLevel::Guest;
+                    tx.group_members().update(group, Membership { level, ..member })
+                }
+            }
+        }
+        _ => match dice.roll(3) {
+            0 => {
+                tx.groups().lock(group)?;
+                tx.groups().delete(group)
+            }
+            _ => {
+                tx.projects().lock(project)?;
+                tx.shares().insert(a_share(project, group, AccessLevel::Guest)).map(drop)
+            }
+        },
+    }
+}
+
+/// A user with a project, a group with a project.
+fn grow(tx: &mut dyn Tx, new: &str) -> Result<(), StoreError> {
+    let user = a_user(&format!("u{new}")).insert(tx)?;
+    tx.namespaces().insert_personal(user.id, user.username.path(), a_moment())?;
+    let home = tx.namespaces().personal(user.id)?.expect("just made");
+    let source = a_project(&format!("h{new}"), home.id, user.id).public().insert(tx)?;
+    let group = a_group(&format!("g{new}")).owner(user.id).insert(tx)?;
+    a_project(&format!("f{new}"), group.id, user.id).forked_from(source.id).insert(tx).map(drop)
+}
+
+#[test]
+fn nobody_waits_for_somebody_who_waits_for_them() {
+    for database in databases() {
+        let store = database.open(Options::default());
+        let store: &dyn Store = &store;
+        let grown: Result<(), StoreError> =
+            store.write(|tx| (0..5).try_for_each(|n| grow(tx, &format!("first{n}"))));
+        grown.expect("an empty store takes everything");
+        let (until, done) = (Instant::now() + LONG, AtomicU64::new(0));
+        thread::scope(|scope| {
+            for number in 1..=THREADS {
+                let done = &done;
+                scope.spawn(move || {
+                    let mut dice = Dice(number * 7919);
+                    while Instant::now() < until {
+                        let seen = look(store);
+                        for _ in 0..10 {
+                            let new = format!("n{}", done.fetch_add(1, Ordering::Relaxed));
+                            match store.write(|tx| change(tx, &seen, &mut dice, &new)) {
+                                // What was seen may be gone or shared by now.
+                                Ok(()) | Err(StoreError::Gone | StoreError::Duplicate(_)) => (),
+                                Err(error) => panic!("{error:?}"),
+                            }
+                        }
+                    }
+                });
+            }
+        });
+        assert_counters_are_right(store);
+    }
+}
+
+/// The counter of each project is what its stars say.
+fn assert_counters_are_right(store: &dyn Store) {
+    let seen = look(store);
+    let counted: Result<(), StoreError> = store.read(|tx| {
+        for project in tx.projects().find_all(&seen.projects)? {
+            let mut stars = 0;
+            for user in &seen.users {
+                stars += u32::from(tx.stars().find(project.id, *user)? == Starred::Yes);
+            }
+            assert_eq!(project.star_count, stars, "{project:?}");
+        }
+        Ok(())
+    });
+    counted.expect("reading succeeds");
+}
