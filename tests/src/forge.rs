@@ -54,7 +54,7 @@ pub struct Forge {
     pub queries: Arc<AtomicU64>,
     handle: ServerHandle,
     thread: Option<JoinHandle<()>>,
-    _database: Box<dyn Any>,
+    _database: Box<dyn Any + Send + Sync>,
 }
 
 /// The private token of `root`, whose id is 1.
@@ -77,7 +77,8 @@ impl Forge {
     pub fn start(options: ForgeOptions) -> Option<Self> {
         let queries = Arc::new(AtomicU64::new(0));
         let store_options = Options { queries: Some(Arc::clone(&queries)) };
-        let (store, database): (Arc<dyn Store>, Box<dyn Any>) = match options.backend {
+        let (store, database): (Arc<dyn Store>, Box<dyn Any + Send + Sync>) = match options.backend
+        {
             Backend::Fake => (Arc::new(FakeStore::default()), Box::new(())),
             Backend::Sqlite => {
                 let database = TestDatabase::migrated_sqlite();
