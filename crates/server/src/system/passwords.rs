@@ -1,24 +1,20 @@
 //! Password hashing with argon2id.
 
-use std::sync::mpsc::{self, Receiver, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
+use std::sync::{Condvar, Mutex, PoisonError};
 
 use argon2::password_hash::phc::PasswordHash as Phc;
 use argon2::password_hash::{PasswordHasher, PasswordVerifier};
 use argon2::{Algorithm, Argon2, Params, Version};
 use hexforge_domain::ports::passwords::Passwords;
-use hexforge_domain::text::Secret;
 use hexforge_domain::user::{Password, PasswordHash};
 
-/// Hashes so slowly that guessing does not pay, on as many threads as there are cores and no others:
-/// each hash takes 19 MiB, which the allocator keeps for the thread that had it.
+/// Hashes so slowly that guessing does not pay, and not more at the same time than there are cores:
+/// each one takes 19 MiB.
 pub struct Argon2Passwords {
     argon2: Argon2<'static>,
-    jobs: Sender<Job>,
+    free: Mutex<usize>,
+    freed: Condvar,
 }
-
-type Job = Box<dyn FnOnce() + Send>;
 
 /// Compared against where there is no account, to take the time it takes where there is one: a hash
 /// with the parameters that new hashes get.
@@ -39,38 +35,29 @@ impl Argon2Passwords {
 
     fn with(params: Params) -> Self {
         let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
-        let (jobs, queue) = mpsc::channel();
-        let queue = Arc::new(Mutex::new(queue));
-        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
-            let queue = Arc::clone(&queue);
-            thread::Builder::new()
-                .name("passwords".to_owned())
-                .spawn(move || work_off(&queue))
-                .expect("the operating system has room for a few threads");
-        }
-        Self { argon2, jobs }
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        Self { argon2, free: Mutex::new(cores), freed: Condvar::new() }
     }
 
-    /// Does the work on one of the threads and waits for it.
-    fn in_turn<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> T {
-        let (answer, answered) = mpsc::sync_channel(1);
-        let job = Box::new(move || {
-            // Nobody waits any more only if the asking thread is gone.
-            let _ = answer.send(work());
-        });
-        self.jobs.send(job).expect("the threads live as long as their queue");
-        answered.recv().expect("a job always answers")
+    fn in_turn<T>(&self, work: impl FnOnce() -> T) -> T {
+        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        while *free == 0 {
+            free = self.freed.wait(free).unwrap_or_else(PoisonError::into_inner);
+        }
+        *free -= 1;
+        drop(free);
+        let _place = Place(self);
+        work()
     }
 }
 
-/// Ends when nobody can ask for anything any more.
-fn work_off(queue: &Mutex<Receiver<Job>>) {
-    loop {
-        let next = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        match next {
-            Ok(job) => job(),
-            Err(_) => return,
-        }
+/// Given back however the work ends.
+struct Place<'a>(&'a Argon2Passwords);
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        *self.0.free.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        self.0.freed.notify_one();
     }
 }
 
@@ -83,19 +70,17 @@ fn hash(argon2: &Argon2<'_>, password: &str) -> PasswordHash {
 
 impl Passwords for Argon2Passwords {
     fn hash(&self, password: &Password) -> PasswordHash {
-        let (argon2, password) = (self.argon2.clone(), password.clone());
-        self.in_turn(move || hash(&argon2, password.reveal()))
+        self.in_turn(|| hash(&self.argon2, password.reveal()))
     }
 
     fn verify(&self, attempt: &str, against: Option<&PasswordHash>) -> bool {
+        let stored = against.map_or(DECOY, PasswordHash::reveal);
         // Longer than any password is: no need to hash megabytes.
         if attempt.len() > 4 * 128 {
             return false;
         }
-        let (argon2, attempt) = (self.argon2.clone(), Secret::new(attempt));
-        let stored = against.cloned().unwrap_or_else(|| PasswordHash::new(DECOY));
-        let right = self.in_turn(move || match Phc::new(stored.reveal()) {
-            Ok(parsed) => argon2.verify_password(attempt.reveal().as_bytes(), &parsed).is_ok(),
+        let right = self.in_turn(|| match Phc::new(stored) {
+            Ok(parsed) => self.argon2.verify_password(attempt.as_bytes(), &parsed).is_ok(),
             Err(_) => false,
         });
         right && against.is_some()
