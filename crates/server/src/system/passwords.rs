@@ -2,9 +2,8 @@
 
 use std::sync::{Condvar, Mutex, PoisonError};
 
-use argon2::password_hash::phc::PasswordHash as Phc;
-use argon2::password_hash::{PasswordHasher, PasswordVerifier};
-use argon2::{Algorithm, Argon2, Params, Version};
+use argon2::password_hash::phc::{Output, ParamsString, PasswordHash as Phc, Salt};
+use argon2::{Algorithm, Argon2, Block, Params, Version};
 use hexforge_domain::ports::passwords::Passwords;
 use hexforge_domain::user::{Password, PasswordHash};
 
@@ -61,11 +60,49 @@ impl Drop for Place<'_> {
     }
 }
 
+/// Allocations larger than this go back to the operating system when they are freed. The allocator
+/// would keep smaller ones for the next that come, in every thread that ever checked a password.
+const GIVEN_BACK: usize = 33 * 1024 * 1024;
+
+/// The hash of a password with a salt. Only what the parameters need of the memory is ever touched.
+fn digest(argon2: &Argon2<'_>, password: &[u8], salt: &[u8]) -> argon2::Result<Vec<u8>> {
+    let blocks = argon2.params().block_count();
+    let mut memory = Vec::with_capacity(blocks.max(GIVEN_BACK / Block::SIZE));
+    memory.resize(blocks, Block::default());
+    let mut output = vec![0; argon2.params().output_len().unwrap_or(Params::DEFAULT_OUTPUT_LEN)];
+    argon2.hash_password_into_with_memory(password, salt, &mut output, &mut memory)?;
+    Ok(output)
+}
+
 fn hash(argon2: &Argon2<'_>, password: &str) -> PasswordHash {
-    let hash: Phc = argon2
-        .hash_password(password.as_bytes())
-        .expect("argon2 hashes every text up to 4 GiB with a salt from the operating system");
+    let mut salt = [0; Salt::RECOMMENDED_LENGTH];
+    getrandom::fill(&mut salt).expect("the operating system has random numbers");
+    let made = || -> Option<Phc> {
+        let output = digest(argon2, password.as_bytes(), &salt).ok()?;
+        Some(Phc {
+            algorithm: Algorithm::Argon2id.ident(),
+            version: Some(Version::V0x13.into()),
+            params: ParamsString::try_from(argon2.params()).ok()?,
+            salt: Some(Salt::new(&salt).ok()?),
+            hash: Some(Output::new(&output).ok()?),
+        })
+    };
+    let hash =
+        made().expect("argon2 hashes every text up to 4 GiB with a salt of the right length");
     PasswordHash::new(hash.to_string())
+}
+
+/// Whether a text is the password behind a hash, whose own parameters count. Compared in constant time.
+fn verify(attempt: &str, stored: &str) -> Option<bool> {
+    let stored = Phc::new(stored).ok()?;
+    let version = Version::try_from(stored.version?).ok()?;
+    let params = Params::try_from(&stored).ok()?;
+    if stored.algorithm != Algorithm::Argon2id.ident() {
+        return None;
+    }
+    let argon2 = Argon2::new(Algorithm::Argon2id, version, params);
+    let output = digest(&argon2, attempt.as_bytes(), stored.salt?.as_ref()).ok()?;
+    Some(Output::new(&output).ok()? == stored.hash?)
 }
 
 impl Passwords for Argon2Passwords {
@@ -79,10 +116,7 @@ impl Passwords for Argon2Passwords {
         if attempt.len() > 4 * 128 {
             return false;
         }
-        let right = self.in_turn(|| match Phc::new(stored) {
-            Ok(parsed) => self.argon2.verify_password(attempt.as_bytes(), &parsed).is_ok(),
-            Err(_) => false,
-        });
+        let right = self.in_turn(|| verify(attempt, stored).unwrap_or(false));
         right && against.is_some()
     }
 }
@@ -110,5 +144,9 @@ mod tests {
         let new = Argon2Passwords::default().hash(&Password::parse("correct horse").expect("long"));
         let cost = |hash: &str| hash.split('$').take(4).map(str::to_owned).collect::<Vec<_>>();
         assert_eq!(cost(new.reveal()), cost(DECOY));
+        // It was made by another program: the form of our hashes is everybody's.
+        assert_eq!(verify("nobody has this password", DECOY), Some(true));
+        assert_eq!(verify("somebody has this one", DECOY), Some(false));
+        assert_eq!(verify("anything", "no hash at all"), None);
     }
 }
