@@ -44,6 +44,7 @@ mod api {
     mod projects_star;
     mod projects_update;
     mod projects_update_checks;
+    mod query_counts;
     mod routes;
     mod session;
     mod sudo;
