@@ -16,7 +16,9 @@
 //! The feature `testing` adds fakes of every port and the contract suite that all implementations
 //! of the ports, fakes included, have to pass.
 
+pub mod branch;
 pub mod change;
+pub mod commit;
 pub mod event;
 pub mod field_errors;
 pub mod group;
@@ -29,8 +31,11 @@ pub mod paging;
 pub mod policy;
 pub mod ports;
 pub mod project;
+pub mod ref_name;
+pub mod repository;
 pub mod sign_in;
 pub mod system_hook;
+pub mod tag;
 #[cfg(feature = "testing")]
 pub mod testing;
 pub mod text;

@@ -1,6 +1,7 @@
 //! Ports that belong to no single aggregate.
 
 pub mod clock;
+pub mod git;
 pub mod passwords;
 pub mod public_keys;
 pub mod secrets;

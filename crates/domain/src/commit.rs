@@ -1,0 +1,154 @@
+//! Commits, as git keeps them.
+
+use std::fmt;
+
+use chrono::{DateTime, FixedOffset, TimeZone};
+
+/// The name git gives to an object: the SHA-1 of its content.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ObjectId([u8; 20]);
+
+impl ObjectId {
+    /// The name of nothing: what a ref was before it was made, or is after it was removed.
+    pub const ZERO: ObjectId = ObjectId([0; 20]);
+
+    /// The name of these bytes.
+    pub const fn from_bytes(bytes: [u8; 20]) -> Self {
+        Self(bytes)
+    }
+
+    /// The bytes of the name.
+    pub const fn as_bytes(&self) -> &[u8; 20] {
+        &self.0
+    }
+
+    /// Reads the 40 hexadecimal digits of a name.
+    pub fn parse(text: &str) -> Option<Self> {
+        let digits = text.as_bytes();
+        if digits.len() != 40 {
+            return None;
+        }
+        let mut bytes = [0; 20];
+        for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
+            let digit = |at: usize| char::from(pair[at]).to_digit(16);
+            *byte = u8::try_from(digit(0)? * 16 + digit(1)?).ok()?;
+        }
+        Some(Self(bytes))
+    }
+}
+
+impl fmt::Display for ObjectId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for ObjectId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// Who did something in git, and when.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Signature {
+    /// As the person's git was told.
+    pub name: String,
+    /// As the person's git was told.
+    pub email: String,
+    /// With the offset that was recorded.
+    pub at: DateTime<FixedOffset>,
+}
+
+impl Signature {
+    /// The moment that git recorded as seconds and an offset in seconds; what no calendar has becomes the
+    /// nearest that it has.
+    pub fn time(seconds: i64, offset: i32) -> DateTime<FixedOffset> {
+        let utc = || FixedOffset::east_opt(0).expect("zero is an offset");
+        let zone = FixedOffset::east_opt(offset).unwrap_or_else(utc);
+        // Years past 9999 and before 0 cannot be written as the interface writes dates.
+        let seconds = seconds.clamp(-62_135_596_800, 253_402_214_400);
+        zone.timestamp_opt(seconds, 0).single().unwrap_or_else(|| DateTime::UNIX_EPOCH.into())
+    }
+}
+
+/// A commit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Commit {
+    /// Its name.
+    pub id: ObjectId,
+    /// What it follows; none for the first.
+    pub parents: Vec<ObjectId>,
+    /// The whole message, as it is stored.
+    pub message: String,
+    /// Who wrote the change.
+    pub author: Signature,
+    /// Who made the commit of it.
+    pub committer: Signature,
+}
+
+impl Commit {
+    /// The first line of the message, shortened as the interface does it.
+    pub fn title(&self) -> String {
+        const LONGEST: usize = 100;
+        const SHORTENED: usize = 80;
+        let first = self.message.trim_start_matches('\n').lines().next().unwrap_or_default();
+        if first.is_empty() {
+            return "--no commit message".to_owned();
+        }
+        match first.char_indices().nth(LONGEST) {
+            None => first.to_owned(),
+            Some(_) => first.chars().take(SHORTENED).chain(['…']).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_forty_digits() {
+        let name = "0b4bc9a49b562e85de7cc9e834518ea6828729b9";
+        assert_eq!(ObjectId::parse(name).expect("40 digits").to_string(), name);
+        for bad in ["", "0b4b", "0b4bc9a49b562e85de7cc9e834518ea6828729bg", &"é".repeat(20)] {
+            assert_eq!(ObjectId::parse(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn titles_are_one_short_line() {
+        let commit = |message: &str| Commit {
+            id: ObjectId::ZERO,
+            parents: vec![],
+            message: message.to_owned(),
+            author: signature(),
+            committer: signature(),
+        };
+        let long = "x".repeat(101);
+        for (message, title) in [
+            ("Fix it\n\nAnd more.\n", "Fix it".to_owned()),
+            ("", "--no commit message".to_owned()),
+            (&"x".repeat(100), "x".repeat(100)),
+            (&long, format!("{}…", "x".repeat(80))),
+        ] {
+            assert_eq!(commit(message).title(), title);
+        }
+    }
+
+    #[test]
+    fn times_that_no_calendar_has_are_moved_into_it() {
+        for seconds in [i64::MIN, i64::MAX, 0] {
+            let year = Signature::time(seconds, 99 * 3600).format("%Y").to_string();
+            assert_eq!(year.len(), 4, "{year}");
+        }
+        assert_eq!(
+            Signature::time(1_340_801_499, -7 * 3600).to_rfc3339(),
+            "2012-06-27T05:51:39-07:00"
+        );
+    }
+
+    fn signature() -> Signature {
+        Signature { name: "a".into(), email: "b".into(), at: Signature::time(0, 0) }
+    }
+}

@@ -1,0 +1,202 @@
+//! The ports to git repositories, one for each project.
+//!
+//! A repository comes into being with the first thing that is put into it: until then it is empty, and
+//! reading it finds nothing. Nothing here knows who asks: permission is decided before.
+
+use std::io::Write;
+
+use crate::branch::{Branch, BranchName};
+use crate::commit::{Commit, ObjectId, Signature};
+use crate::id::ProjectId;
+use crate::paging::{Page, Paged};
+use crate::repository::{Archive, Comparison, Contributors, TreeEntry};
+use crate::tag::{Tag, TagName};
+
+/// All repositories.
+pub trait GitStore: Send + Sync {
+    /// The repository of a project, for one request: what others change is seen by the next call.
+    fn open(&self, project: ProjectId) -> Result<Box<dyn Repository>, GitError>;
+
+    /// Gives `target`, which is empty, everything that `source` has. May be done again after it failed.
+    fn copy(&self, source: ProjectId, target: ProjectId) -> Result<(), GitError>;
+
+    /// Takes the repository of a project that is gone out of the way, at once, and removes its files.
+    /// Succeeds when there is none.
+    fn remove(&self, project: ProjectId) -> Result<(), GitError>;
+
+    /// Projects that have something on disk, greater than `after`, in the order of their ids.
+    fn stored_after(&self, after: ProjectId, limit: usize) -> Result<Vec<ProjectId>, GitError>;
+
+    /// What was changed in repositories and not yet settled, oldest first.
+    fn unsettled(&self) -> Result<Vec<Unsettled>, GitError>;
+
+    /// Forgets that a change was not settled.
+    fn settle(&self, change: &ChangeKey) -> Result<(), GitError>;
+}
+
+/// One repository.
+pub trait Repository: GitRefs + GitObjects + GitHistory {}
+
+impl<T: GitRefs + GitObjects + GitHistory> Repository for T {}
+
+/// Branches, tags and HEAD.
+pub trait GitRefs {
+    /// The branch shown when none is asked for, see [`default_branch`](crate::branch::default_branch).
+    fn default_branch(&self) -> Result<Option<BranchName>, GitError>;
+
+    /// Whether there is any branch.
+    fn has_branches(&self) -> Result<bool, GitError>;
+
+    /// Branches by name, in the order of its bytes.
+    fn branches(&self, page: Page) -> Result<Paged<Branch>, GitError>;
+
+    /// The branch of exactly this name.
+    fn branch(&self, name: &BranchName) -> Result<Option<Branch>, GitError>;
+
+    /// Tags that lead to commits by name, in the reverse order of its bytes.
+    fn tags(&self, page: Page) -> Result<Paged<Tag>, GitError>;
+
+    /// The tag of exactly this name.
+    fn tag(&self, name: &TagName) -> Result<Option<Tag>, GitError>;
+
+    /// What a ref of this full name holds itself: the tag object of an annotated tag.
+    fn ref_target(&self, full_name: &str) -> Result<Option<ObjectId>, GitError>;
+
+    /// Branches whose tips are ancestors of `tip` and not `tip` itself.
+    fn merged_into(&self, tip: ObjectId) -> Result<Vec<(BranchName, ObjectId)>, GitError>;
+
+    /// Points HEAD to a branch.
+    fn set_head(&self, branch: &BranchName) -> Result<(), GitError>;
+
+    /// Stores an annotated tag object; a ref to it is made by [`update`](Self::update).
+    fn write_tag(
+        &self,
+        name: &TagName,
+        commit: ObjectId,
+        tagger: &Signature,
+        message: &str,
+    ) -> Result<ObjectId, GitError>;
+
+    /// Makes all of these changes or none. When it returns, they are on disk, together with `note`, which
+    /// stays among the [`unsettled`](GitStore::unsettled) until it is [settled](GitStore::settle).
+    /// # Errors
+    /// [`GitError::Conflict`] when a ref is not what it was expected to be, and when a name collides with
+    /// another as a folder; [`GitError::Missing`] when a new value is no object that such a ref may hold.
+    fn update(&self, changes: &[RefChange], note: &str) -> Result<ChangeKey, GitError>;
+}
+
+/// Files and commits.
+pub trait GitObjects {
+    /// The commit that a revision names: a branch, a tag, a name or the start of one, `master~1`.
+    fn resolve(&self, revision: &str) -> Result<Option<ObjectId>, GitError>;
+
+    /// A commit by its name.
+    fn commit(&self, id: ObjectId) -> Result<Option<Commit>, GitError>;
+
+    /// What is in a folder of a commit: folders first, then files, then submodules, each in git's order.
+    /// A path that names no folder has nothing in it.
+    fn tree(&self, commit: ObjectId, path: &str, depth: Depth) -> Result<Vec<TreeEntry>, GitError>;
+
+    /// The file or link at a path of a commit.
+    fn blob_at(&self, commit: ObjectId, path: &str) -> Result<Option<Blob>, GitError>;
+
+    /// The blob of this name, or of which this is an unambiguous start of the name.
+    fn find_blob(&self, name: &str) -> Result<Option<Blob>, GitError>;
+
+    /// Writes the content of a blob, however large, without holding all of it.
+    fn write_blob(&self, id: ObjectId, to: &mut dyn Write) -> Result<(), GitError>;
+}
+
+/// What takes more than a look.
+pub trait GitHistory {
+    /// What `to` has that `from` has not; the diffs are against what both had in common.
+    fn compare(&self, from: ObjectId, to: ObjectId) -> Result<Comparison, GitError>;
+
+    /// How many commits are reachable from `to` and from none of `hidden`, and the newest `limit` of them,
+    /// oldest first.
+    fn commits_between(
+        &self,
+        hidden: &[ObjectId],
+        to: ObjectId,
+        limit: usize,
+    ) -> Result<(u64, Vec<Commit>), GitError>;
+
+    /// Whether everything that `ancestor` has is in `descendant`.
+    fn is_ancestor(&self, ancestor: ObjectId, descendant: ObjectId) -> Result<bool, GitError>;
+
+    /// Writes the files of a commit. The same archive is always the same bytes.
+    fn write_archive(&self, archive: &Archive, to: &mut dyn Write) -> Result<(), GitError>;
+
+    /// Who wrote what led to a commit. Counts in the background what is not counted yet; a caller waits for
+    /// that for some seconds at most.
+    fn contributors(&self, tip: ObjectId) -> Result<Contributors, GitError>;
+}
+
+/// How deep a tree is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Depth {
+    /// One folder.
+    Folder,
+    /// All folders below too.
+    Recursive,
+}
+
+/// A file's content that can be had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Blob {
+    /// By which to ask for it.
+    pub id: ObjectId,
+    /// Its length in bytes.
+    pub size: u64,
+}
+
+/// One ref that is to be something else.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefChange {
+    /// With `refs/`.
+    pub name: String,
+    /// What it has to be now; `None` when it must not exist.
+    pub old: Option<ObjectId>,
+    /// What it is to be; `None` when it is to go.
+    pub new: Option<ObjectId>,
+}
+
+/// By which a change of a repository is settled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChangeKey(pub String);
+
+/// A change of a repository that nobody has recorded elsewhere yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unsettled {
+    /// By which it is settled.
+    pub key: ChangeKey,
+    /// Where it happened.
+    pub project: ProjectId,
+    /// What the changing call had to say about it.
+    pub note: String,
+    /// The refs as they were changed; empty when the change did not happen.
+    pub changes: Vec<RefChange>,
+}
+
+/// Why git did not do what it was asked for.
+#[derive(Debug, thiserror::Error)]
+pub enum GitError {
+    /// What was named does not exist.
+    #[error("the object does not exist")]
+    Missing,
+    /// A ref is not what was expected; its full name.
+    #[error("the ref `{0}` is in the way or was changed by others")]
+    Conflict(String),
+    /// Too many ask for the same at once; later it may succeed.
+    #[error("too much is being asked for")]
+    Busy,
+    /// Whoever was to get the data went away.
+    #[error("the reader is gone")]
+    ReaderGone(#[source] std::io::Error),
+    /// The repository is damaged.
+    #[error("the repository is damaged: {0}")]
+    Corrupt(String),
+    /// Anything else.
+    #[error("git failed: {0}")]
+    Failed(String),
+}

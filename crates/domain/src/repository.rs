@@ -1,0 +1,11 @@
+//! What is in a repository, at one commit or between two.
+
+pub mod archive;
+pub mod compare;
+pub mod contributor;
+pub mod tree;
+
+pub use archive::{Archive, ArchiveFormat};
+pub use compare::{Comparison, FileDiff};
+pub use contributor::{Contributor, Contributors};
+pub use tree::{EntryKind, TreeEntry};

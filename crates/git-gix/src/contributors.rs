@@ -1,0 +1,1 @@
+//! Who wrote what is there.

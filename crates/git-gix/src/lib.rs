@@ -1,0 +1,17 @@
+//! hexforge's git ports on gix: repositories on disk, read and written in this process.
+//!
+//! [`GixStore`] keeps one bare repository for each project in the folder that [`layout`] names. Whatever
+//! another process does to a repository is seen by the next call: what is cached is either named by its
+//! content, or checked against the disk each time.
+
+mod archive;
+mod blob;
+mod commit;
+mod compare;
+mod contributors;
+mod error;
+pub mod layout;
+mod objects;
+mod text;
+
+pub use layout::Layout;

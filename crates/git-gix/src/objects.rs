@@ -1,0 +1,1 @@
+//! Revisions, folders and files.
