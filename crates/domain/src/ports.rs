@@ -1,7 +1,9 @@
 //! Ports that belong to no single aggregate.
 
 pub mod clock;
+pub mod files;
 pub mod passwords;
 pub mod public_keys;
 pub mod secrets;
 pub mod store;
+pub mod uploads;
