@@ -2,7 +2,9 @@
 //! and what an interruption left of them goes at the next start.
 
 use hexforge_domain::id::ProjectId;
+use hexforge_domain::paging::Page;
 use hexforge_domain::ports::files::ProjectFiles;
+use hexforge_domain::project::query::{ProjectFilter, ProjectScope};
 
 use crate::app::App;
 use crate::error::Error;
@@ -36,13 +38,26 @@ pub(crate) fn discard_files_of(app: &App, project: ProjectId) {
     }
 }
 
+/// What became of a sweep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sweep {
+    /// The files of so many projects were discarded.
+    Done(usize),
+    /// There are files, but the store has no project at all: rather the wrong store than one that lost
+    /// everything. Nothing was discarded.
+    NoProjects,
+}
+
 /// Finishes removals that an earlier run was interrupted in: the files of all projects that do not
-/// exist are discarded. Returns of how many. Called at the start; the server may serve meanwhile.
-pub fn sweep(app: &App) -> Result<usize, Error> {
+/// exist are discarded. Called at the start; the server may serve meanwhile.
+pub fn sweep(app: &App) -> Result<Sweep, Error> {
     let mut discarded = 0;
     for files in app.project_files() {
         files.tidy()?;
-        let mut projects = files.projects()?;
+        let mut projects = files.projects()?.peekable();
+        if projects.peek().is_some() && !any_project(app)? {
+            return Ok(Sweep::NoProjects);
+        }
         loop {
             let batch: Vec<ProjectId> = projects.by_ref().take(BATCH).collect();
             if batch.is_empty() {
@@ -51,7 +66,15 @@ pub fn sweep(app: &App) -> Result<usize, Error> {
             discarded += discard_missing(app, files, &batch)?;
         }
     }
-    Ok(discarded)
+    Ok(Sweep::Done(discarded))
+}
+
+fn any_project(app: &App) -> Result<bool, Error> {
+    app.store.read(|tx| {
+        let all = ProjectFilter::newest_first(ProjectScope::All, app.today());
+        let some = tx.projects().list(&all, Page::Numbered { number: 1, size: 1 })?;
+        Ok(!some.items.is_empty())
+    })
 }
 
 fn discard_missing(

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use actix_web::dev::ServerHandle;
 use anyhow::{Context, Result};
 use hexforge_application::app::App;
-use hexforge_application::removal;
+use hexforge_application::removal::{self, Sweep};
 use hexforge_http_actix::shared::StorageReady;
 use hexforge_http_actix::{HttpSettings, Shared};
 use metrics_exporter_prometheus::PrometheusBuilder;
@@ -62,8 +62,13 @@ pub fn run(config: &Config, terminal: &mut dyn Write) -> Result<()> {
 /// Removes in the background what an earlier run was interrupted in removing.
 fn finish_removals(app: App) {
     std::thread::spawn(move || match removal::sweep(&app) {
-        Ok(0) => (),
-        Ok(projects) => tracing::info!(projects, "removed files of projects that are gone"),
+        Ok(Sweep::Done(0)) => (),
+        Ok(Sweep::Done(projects)) => {
+            tracing::info!(projects, "removed files of projects that are gone");
+        }
+        Ok(Sweep::NoProjects) => {
+            tracing::warn!("the data folder has files of projects, the database has no project");
+        }
         Err(error) => tracing::warn!(%error, "files of removed projects stay until the next start"),
     });
 }

@@ -20,6 +20,7 @@ on_every_store!(
     what_is_no_form_is_refused,
     tokens_and_sudo_may_be_parts_before_the_file,
     parameters_behind_the_file_do_not_count,
+    a_refused_file_is_not_taken_for_the_next_request,
 );
 
 /// A project of ada's, her token, and where to upload.
@@ -231,4 +232,31 @@ fn parameters_behind_the_file_do_not_count(forge: &Forge) {
     let private = ("name=\"private_token\"", token.as_bytes());
     assert_eq!(forge.post(&path).form_data(&[file, private]).send().status, 401);
     assert_nothing_kept(forge);
+}
+
+/// POST /projects/:id/uploads
+fn a_refused_file_is_not_taken_for_the_next_request(forge: &Forge) {
+    let (_, token, path) = a_place(forge);
+    let missing = format!("/projects/{MISSING}/uploads");
+    for (path, token, length, status) in [
+        (&path, "nonsense", 10, "401"),
+        (&missing, token.as_str(), 10, "404"),
+        (&path, token.as_str(), MAX_UPLOAD, "413"),
+        (&path, token.as_str(), 10, "201"),
+    ] {
+        let smuggled = format!("DELETE {} HTTP/1.1\r\nHost: x\r\n\r\n", "x".repeat(length));
+        let body = format!("{PART}{smuggled}\r\n--frontier--\r\n");
+        let head = head(path, token).replace("Connection: close\r\n", "");
+        let bytes = format!(
+            "{head}Content-Length: {}\r\n\r\n{body}GET /api/v3/version HTTP/1.1\r\nHost: x\r\n\
+             PRIVATE-TOKEN: {ROOT}\r\nConnection: close\r\n\r\n",
+            body.len()
+        );
+        let answers = exchange(forge.address, bytes.as_bytes());
+        let text = String::from_utf8_lossy(&answers);
+        let statuses: Vec<&str> =
+            text.split("HTTP/1.1 ").skip(1).map(|answer| &answer[..3]).collect();
+        // The server may also close the connection instead of answering the second request.
+        assert!(statuses == [status, "200"] || statuses == [status], "{status}: {text}");
+    }
 }

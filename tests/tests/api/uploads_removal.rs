@@ -2,7 +2,7 @@
 
 use hexforge_application::error::{Error, Thing};
 use hexforge_application::project::upload;
-use hexforge_application::removal;
+use hexforge_application::removal::{self, Sweep};
 use hexforge_domain::id::ProjectId;
 use hexforge_tests::forge::ROOT;
 use hexforge_tests::{Forge, on_every_store};
@@ -74,9 +74,9 @@ fn a_removal_that_was_interrupted_is_finished_at_the_next_start(forge: &Forge) {
     let deleted = forge.app.store.write(|tx| tx.projects().delete(ProjectId(id_of(&gone))));
     deleted.expect("the store of the server can be written");
     assert_eq!(projects_with_files(forge), 2);
-    assert_eq!(removal::sweep(&forge.app).expect("files can be swept"), 1);
+    assert_eq!(removal::sweep(&forge.app).expect("files can be swept"), Sweep::Done(1));
     assert_eq!(projects_with_files(forge), 1);
-    assert_eq!(removal::sweep(&forge.app).expect("files can be swept"), 0);
+    assert_eq!(removal::sweep(&forge.app).expect("files can be swept"), Sweep::Done(0));
     assert_eq!(file_at(forge, &kept, &url).token(&token).send().body, PICTURE);
 }
 
