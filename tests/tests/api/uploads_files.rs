@@ -113,6 +113,8 @@ fn wrong_addresses_are_not_found(forge: &Forge) {
         format!("/ada/ship{url}/x"),
         format!("/ada/ship/uploads/../uploads/{secret}/../{secret}/a.png"),
         format!("/{id}{url}"),
+        format!("/ada/ship/uploads/{secret}/%ff.png"),
+        format!("/%ff/ship{url}"),
         format!("/api/v3{url}"),
     ] {
         assert_eq!(forge.page("GET", &target).token(&token).send().status, 404, "{target}");

@@ -6,14 +6,14 @@ use std::pin::Pin;
 use actix_multipart::{Multipart, MultipartError};
 use actix_web::dev::Payload;
 use actix_web::error::PayloadError;
-use actix_web::http::header::{CONTENT_LENGTH, CONTENT_TYPE, ContentDisposition};
+use actix_web::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use actix_web::http::{Method, StatusCode};
 use actix_web::web::{Bytes, BytesMut};
 use actix_web::{HttpMessage, HttpRequest};
 use futures_util::StreamExt;
 use serde_json::Value;
 
-use super::file::FilePart;
+use super::file::{FilePart, file_name};
 use super::{MAX_PARAMS, encoded, json, too_many};
 use crate::error::{ApiError, ApiResult};
 
@@ -135,7 +135,7 @@ async fn read_multipart(
         }
         let disposition = part.content_disposition();
         let name = disposition.and_then(|given| given.get_name()).map(str::to_owned);
-        let file_name = disposition.and_then(file_name);
+        let file_name = file_name(&part);
         if let (Some(wanted), Some(file_name)) = (wanted, &file_name)
             && name.as_deref() == Some(wanted.field)
             && !file_name.is_empty()
@@ -158,15 +158,6 @@ async fn read_multipart(
         encoded::insert(values, &name, text);
     }
     Ok(None)
-}
-
-/// What the sender calls a file, in the form for all languages or in the plain one; `None` when the part
-/// is no file. A browser sends an empty name when no file was chosen.
-fn file_name(disposition: &ContentDisposition) -> Option<String> {
-    match disposition.get_filename_ext() {
-        Some(name) => Some(String::from_utf8_lossy(&name.value).into_owned()),
-        None => disposition.get_filename().map(str::to_owned),
-    }
 }
 
 pub(super) fn broken(error: MultipartError) -> ApiError {

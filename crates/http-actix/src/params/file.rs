@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use actix_multipart::{Field, Multipart};
 use actix_web::http::StatusCode;
+use actix_web::http::header::CONTENT_DISPOSITION;
 use futures_util::StreamExt;
 use tokio::time::{Instant, timeout_at};
 
@@ -79,11 +80,69 @@ async fn in_time<T>(
     received: u64,
     next: impl Future<Output = T>,
 ) -> ApiResult<T> {
-    let deadline = started + TIME_TO_START + Duration::from_secs(received / SLOWEST);
-    timeout_at(deadline, next).await.map_err(|_| too_slow())
+    timeout_at(started + time_for(received), next).await.map_err(|_| too_slow())
+}
+
+/// How long after the start more has to come when so much has come.
+fn time_for(received: u64) -> Duration {
+    TIME_TO_START + Duration::from_secs(received / SLOWEST)
+}
+
+/// What the sender calls a file, in the form for all languages or in the plain one; `None` when the part
+/// is no file. A browser sends an empty name when no file was chosen.
+pub(super) fn file_name(part: &Field) -> Option<String> {
+    let disposition = part.content_disposition()?;
+    if let Some(name) = disposition.get_filename_ext() {
+        return Some(String::from_utf8_lossy(&name.value).into_owned());
+    }
+    let parsed = disposition.get_filename()?;
+    let header = part.headers().get(CONTENT_DISPOSITION)?;
+    let path = windows_path(&String::from_utf8_lossy(header.as_bytes()));
+    Some(path.unwrap_or_else(|| parsed.to_owned()))
+}
+
+/// The name in a header, if it is a path whose backslashes are meant: some clients write them without
+/// escaping, so that they cannot be taken for escapes.
+fn windows_path(header: &str) -> Option<String> {
+    const BEGIN: &str = "filename=\"";
+    let start = header.to_ascii_lowercase().find(BEGIN)? + BEGIN.len();
+    let rest = &header[start..];
+    let bytes = rest.as_bytes();
+    let end =
+        (0..bytes.len()).find(|at| bytes[*at] == b'"' && (*at == 0 || bytes[at - 1] != b'\\'))?;
+    let mut after = rest[..end].split('\\').skip(1);
+    let meant = after.any(|next| !next.is_empty() && !next.starts_with('"'));
+    (meant && !rest[..end].contains("\\\\")).then(|| rest[..end].to_owned())
 }
 
 /// The sender takes too long.
 pub(crate) fn too_slow() -> ApiError {
     ApiError::message(StatusCode::REQUEST_TIMEOUT, "408 Request Timeout")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_sends_more_has_more_time() {
+        for (received, seconds) in [(0, 60), (SLOWEST - 1, 60), (SLOWEST, 61), (10 << 20, 700)] {
+            assert_eq!(time_for(received), Duration::from_secs(seconds), "{received}");
+        }
+    }
+
+    #[test]
+    fn backslashes_are_taken_literally_where_they_are_no_escapes() {
+        for (header, path) in [
+            (r#"form-data; name="file"; filename="C:\temp\a.txt""#, Some(r"C:\temp\a.txt")),
+            (r#"form-data; name="file"; FileName="..\..\x""#, Some(r"..\..\x")),
+            (r#"form-data; name="file"; filename="a.txt""#, None),
+            (r#"form-data; name="file"; filename="a\"b.txt""#, None),
+            (r#"form-data; name="file"; filename="C:\\temp\\a.txt""#, None),
+            (r#"form-data; name="file"; filename=a.txt"#, None),
+            (r#"form-data; name="file"; filename="a.txt"#, None),
+        ] {
+            assert_eq!(windows_path(header).as_deref(), path, "{header}");
+        }
+    }
 }
