@@ -70,6 +70,24 @@ impl Request {
         self.header("Content-Type", "multipart/form-data; boundary=frontier").body(body)
     }
 
+    /// Uploads a file as python-requests does: without a type.
+    pub fn file(self, name: &str, content: &[u8]) -> Self {
+        self.form_data(&[(&format!("name=\"file\"; filename=\"{name}\""), content)])
+    }
+
+    /// Sends a multipart form of parts with whatever stands behind `form-data; `.
+    pub fn form_data(self, parts: &[(&str, &[u8])]) -> Self {
+        let mut body = Vec::new();
+        for (disposition, content) in parts {
+            let head = format!("Content-Disposition: form-data; {disposition}");
+            body.extend_from_slice(format!("--frontier\r\n{head}\r\n\r\n").as_bytes());
+            body.extend_from_slice(content);
+            body.extend_from_slice(b"\r\n");
+        }
+        body.extend_from_slice(b"--frontier--\r\n");
+        self.header("Content-Type", "multipart/form-data; boundary=frontier").body(body)
+    }
+
     /// Sends a body as it is.
     pub fn body(mut self, body: impl Into<Vec<u8>>) -> Self {
         self.body = Some(body.into());

@@ -10,15 +10,17 @@ use actix_web::dev::ServerHandle;
 use hexforge_application::app::{App, Settings};
 use hexforge_application::setup;
 use hexforge_domain::ports::store::Store;
-use hexforge_domain::testing::fakes::{FakeClock, FakeStore};
+use hexforge_domain::ports::uploads::Uploads;
+use hexforge_domain::testing::fakes::{FakeClock, FakeStore, FakeUploads};
 use hexforge_domain::text::Secret;
 use hexforge_domain::user::ProjectsLimit;
 use hexforge_http_actix::{Dialect, HttpSettings, Shared};
 use hexforge_persistence_diesel::Options;
 use hexforge_persistence_diesel::testing::TestDatabase;
 use hexforge_server::http;
-use hexforge_server::system::{Argon2Passwords, OpensshKeys, SystemSecrets};
+use hexforge_server::system::{Argon2Passwords, FsUploads, OpensshKeys, SystemSecrets, Trash};
 use serde_json::Value;
+use tempfile::TempDir;
 
 use crate::client::Request;
 
@@ -55,6 +57,8 @@ pub struct Forge {
     handle: ServerHandle,
     thread: Option<JoinHandle<()>>,
     _database: Box<dyn Any + Send + Sync>,
+    /// Where its files are, if they are anywhere.
+    pub folder: Option<TempDir>,
 }
 
 /// The private token of `root`, whose id is 1.
@@ -63,6 +67,9 @@ pub const ROOT: &str = "root-token-for-tests";
 pub const PASSWORD: &str = "correct horse";
 /// The base of addresses in answers.
 pub const EXTERNAL_URL: &str = "http://forge.test";
+
+/// The largest file that can be uploaded, in bytes: more than any other body may have.
+pub const MAX_UPLOAD: usize = 1536 * 1024;
 
 /// Runs a case on a server of its own. Where there is no PostgreSQL its cases are passed over, which
 /// is said loudly.
@@ -89,6 +96,14 @@ impl Forge {
                 (Arc::new(database.open(store_options)), Box::new(database))
             }
         };
+        let (uploads, folder): (Arc<dyn Uploads>, Option<TempDir>) = match options.backend {
+            Backend::Fake => (Arc::new(FakeUploads::default()), None),
+            Backend::Sqlite | Backend::Postgres => {
+                let folder = tempfile::tempdir().expect("a folder for temporary files exists");
+                let trash = Arc::new(Trash::new(folder.path()));
+                (Arc::new(FsUploads::new(folder.path(), trash)), Some(folder))
+            }
+        };
         let clock = FakeClock::default();
         let app = App {
             store,
@@ -96,6 +111,7 @@ impl Forge {
             secrets: Arc::new(SystemSecrets),
             passwords: Arc::new(Argon2Passwords::weak()),
             public_keys: Arc::new(OpensshKeys),
+            uploads,
             settings: Settings { default_projects_limit: ProjectsLimit(100) },
         };
         setup::first_administrator(&app, PASSWORD, &Secret::new(ROOT))
@@ -109,12 +125,18 @@ impl Forge {
             handle,
             thread: Some(thread),
             _database: database,
+            folder,
         })
     }
 
     /// A request to the interface: `get("/users")` asks for `/api/v3/users`.
     pub fn request(&self, method: &str, path: &str) -> Request {
         Request::new(self.address, method, &format!("/api/v3{path}"))
+    }
+
+    /// A request for an address outside the interface.
+    pub fn page(&self, method: &str, target: &str) -> Request {
+        Request::new(self.address, method, target)
     }
 
     /// GET.
@@ -172,6 +194,7 @@ fn listen(app: &App, dialect: Dialect) -> (SocketAddr, ServerHandle, JoinHandle<
         ssh_port: 2222,
         dialect,
         max_body: 1024 * 1024,
+        max_upload: MAX_UPLOAD as u64,
         revision: "hexforge-0.1.0".to_owned(),
     };
     let shared = Shared::new(app.clone(), settings, Arc::new(String::new), Arc::new(|| Ok(())));

@@ -50,6 +50,12 @@ mod api {
     mod sudo;
     mod support;
     mod system_hooks;
+    mod upload_support;
+    mod uploads;
+    mod uploads_checks;
+    mod uploads_files;
+    mod uploads_readers;
+    mod uploads_removal;
     mod user_events;
     mod users_block;
     mod users_create;

@@ -54,12 +54,14 @@ const FOR_ANYONE: [(&str, u16); 1] = [("POST /session", 400)];
 
 /// What guests of a private project may do with it, with the answer; everything else is refused to
 /// them. Forking has a refusal of its own.
-const FOR_GUESTS: [(&str, u16); 7] = [
+const FOR_GUESTS: [(&str, u16); 8] = [
     ("GET /projects/:id", 200),
     ("GET /projects/:id/events", 200),
     ("POST /projects/:id/star", 201),
     ("DELETE /projects/:id/star", 200),
     ("POST /projects/fork/:id", 409),
+    // Without a file.
+    ("POST /projects/:id/uploads", 400),
     ("GET /projects/:id/members", 200),
     ("GET /projects/:id/members/:user_id", 200),
 ];

@@ -228,3 +228,45 @@ fn a_stop_finishes_what_runs_and_ends_well() {
         assert!(matches!(answered, Some(201) | None), "{answered:?}");
     }
 }
+
+#[test]
+fn uploads_survive_a_sudden_end_and_a_start_finishes_what_was_interrupted() {
+    for place in places() {
+        let start = || Program::start(&program::built(), &place.data_dir(), &place.database.url);
+        let mut server = start().expect("it serves");
+        let project = server.request("POST", "/projects").token(ROOT).form(&[("name", "Ship")]);
+        let project = project.send().expect(201);
+        let path = format!("/projects/{}", project["id"]);
+        let upload = server.request("POST", &format!("{path}/uploads")).token(ROOT);
+        let upload = upload.file("a.png", b"a picture").send().expect(201);
+        server.kill().expect("a running process can be killed");
+
+        // As if the process had ended between the commit and the removal, and in its midst.
+        let removed = place.data_dir().join("uploads/ff/ff/65535/0123");
+        let trashed = place.data_dir().join("trash/4567");
+        for folder in [&removed, &trashed] {
+            std::fs::create_dir_all(folder).expect("the folder can be made");
+            std::fs::write(folder.join("content"), b"x").expect("a file can be written");
+        }
+        let server = start().expect("it serves again");
+        let url = upload["url"].as_str().expect("an upload has an address");
+        let target = format!("/root/ship{url}");
+        let file = hexforge_tests::Request::new(server.address, "GET", &target).token(ROOT).send();
+        assert_eq!((file.status, file.text()), (200, "a picture"));
+        let asked = Instant::now();
+        while removed.exists() || trashed.exists() {
+            assert!(asked.elapsed() < Duration::from_secs(10), "what was interrupted is left");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let own = place.data_dir().join("uploads").join(shelf(&project["id"]));
+        assert!(own.exists());
+        server.request("DELETE", &path).token(ROOT).send().expect(200);
+        assert!(!own.exists());
+    }
+}
+
+/// Where the files of a project are.
+fn shelf(id: &serde_json::Value) -> String {
+    let id = id.as_i64().expect("a project has an id");
+    format!("{:02x}/{:02x}/{id}", id & 255, id >> 8 & 255)
+}

@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use chrono::NaiveDate;
 use hexforge_domain::ports::clock::Clock;
+use hexforge_domain::ports::files::ProjectFiles;
 use hexforge_domain::ports::passwords::Passwords;
 use hexforge_domain::ports::public_keys::PublicKeys;
 use hexforge_domain::ports::secrets::Secrets;
 use hexforge_domain::ports::store::Store;
+use hexforge_domain::ports::uploads::Uploads;
 use hexforge_domain::user::ProjectsLimit;
 
 /// The ports and settings of one running hexforge.
@@ -23,6 +25,8 @@ pub struct App {
     pub passwords: Arc<dyn Passwords>,
     /// Reading of SSH keys.
     pub public_keys: Arc<dyn PublicKeys>,
+    /// Uploaded files.
+    pub uploads: Arc<dyn Uploads>,
     /// Choices of whoever runs it.
     pub settings: Settings,
 }
@@ -31,6 +35,11 @@ impl App {
     /// The day on which memberships and shares have to be in force.
     pub fn today(&self) -> NaiveDate {
         self.clock.now().date_naive()
+    }
+
+    /// Everything that keeps files of projects.
+    pub(crate) fn project_files(&self) -> [&dyn ProjectFiles; 1] {
+        [&*self.uploads]
     }
 }
 

@@ -5,6 +5,7 @@ use std::fmt;
 use hexforge_domain::field_errors::FieldErrors;
 use hexforge_domain::id::UserId;
 use hexforge_domain::policy::Denied;
+use hexforge_domain::ports::files::FilesError;
 use hexforge_domain::ports::store::StoreError;
 
 /// The one error of all use cases.
@@ -55,6 +56,9 @@ pub enum Error {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// Files could not be read or written.
+    #[error(transparent)]
+    Files(#[from] FilesError),
 }
 
 /// What has become of a token.

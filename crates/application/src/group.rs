@@ -182,11 +182,11 @@ pub fn update(
 
 /// Removes a group with everything inside.
 pub fn delete(app: &App, actor: Actor, named: &GroupRef) -> Result<Namespace, Error> {
-    app.store.write(|tx| {
+    let (group, removed) = app.store.write(|tx| {
         let now = app.clock.now();
         let found = access::group(tx, actor, GroupAbility::Administer, named, app.today())?;
         let group = tx.groups().lock(found.id)?.ok_or(Error::NotFound(Thing::Group))?;
-        remove_all_in(tx, group.id, app.today(), now)?;
+        let removed = remove_all_in(tx, group.id, app.today(), now)?;
         let facts = GroupFacts::from(&group);
         for (user, membership) in tx.group_members().list(group.id, None, Page::Whole)?.items {
             let member = MemberFacts::new(&user, membership.level, now);
@@ -195,8 +195,10 @@ pub fn delete(app: &App, actor: Actor, named: &GroupRef) -> Result<Namespace, Er
         }
         tx.outbox().record(&SystemEvent::GroupDestroyed(facts), now)?;
         tx.groups().delete(group.id)?;
-        Ok(group)
-    })
+        Ok::<_, Error>((group, removed))
+    })?;
+    removed.discard_files(app);
+    Ok(group)
 }
 
 fn check_taken(

@@ -7,12 +7,14 @@
 
 pub mod access;
 pub mod app;
+pub mod basic;
 pub mod error;
 pub mod event;
 pub mod group;
 pub mod member;
 pub mod namespace;
 pub mod project;
+pub mod removal;
 pub mod session;
 pub mod setup;
 pub mod sign_in;

@@ -8,6 +8,7 @@ pub mod fork;
 pub mod hook;
 pub mod share;
 pub mod star;
+pub mod upload;
 
 use chrono::NaiveDate;
 use hexforge_domain::Timestamp;
@@ -25,6 +26,7 @@ use hexforge_domain::visibility::Visibility;
 use crate::access;
 use crate::app::App;
 use crate::error::Error;
+use crate::removal::Removed;
 use crate::view::project::{self as view, PlacedProject, ProjectView};
 
 /// What a caller says about a list of projects.
@@ -177,10 +179,14 @@ pub fn authorize_administration(app: &App, actor: Actor, named: &ProjectRef) -> 
 
 /// Removes a project with all that belongs to it.
 pub fn delete(app: &App, actor: Actor, named: &ProjectRef) -> Result<(), Error> {
-    app.store.write(|tx| {
+    let removed = app.store.write(|tx| {
         let project = access::locked_project(tx, actor, ProjectAbility::Own, named, app.today())?;
-        remove_project(tx, project, app.clock.now())
-    })
+        let mut removed = Removed::default();
+        remove_project(tx, project, app.clock.now(), &mut removed)?;
+        Ok::<_, Error>(removed)
+    })?;
+    removed.discard_files(app);
+    Ok(())
 }
 
 /// Removes all projects in a namespace that is about to go.
@@ -189,22 +195,24 @@ pub(crate) fn remove_all_in(
     namespace: NamespaceId,
     today: NaiveDate,
     now: Timestamp,
-) -> Result<(), Error> {
+) -> Result<Removed, Error> {
+    let mut removed = Removed::default();
     let filter = ProjectFilter::newest_first(
         ProjectScope::InGroup { group: namespace, viewer: None },
         today,
     );
     for project in tx.projects().list(&filter, Page::Whole)?.items {
-        remove_project(tx, project, now)?;
+        remove_project(tx, project, now, &mut removed)?;
     }
-    Ok(())
+    Ok(removed)
 }
 
 /// Removes a project and tells the world.
-pub(crate) fn remove_project(
+fn remove_project(
     tx: &mut dyn Tx,
     project: Project,
     now: Timestamp,
+    removed: &mut Removed,
 ) -> Result<(), Error> {
     let placed = view::placed(tx, project)?;
     let facts = placed.place.facts(&placed.project);
@@ -216,5 +224,6 @@ pub(crate) fn remove_project(
     }
     tx.outbox().record(&SystemEvent::ProjectDestroyed(facts), now)?;
     tx.projects().delete(id)?;
+    removed.note(id);
     Ok(())
 }

@@ -7,6 +7,7 @@ use hexforge_domain::ports::store::Tx;
 use hexforge_domain::sign_in::Failures;
 use hexforge_domain::text::Secret;
 use hexforge_domain::token::{NewToken, TokenKind};
+use hexforge_domain::user::User;
 
 use crate::app::App;
 use crate::error::Error;
@@ -23,9 +24,30 @@ pub struct Attempt {
     pub address: Option<IpAddr>,
 }
 
-/// Signs in. Guessing is braked per account and per address; both brakes hold whatever the
-/// password was, so that a refused try tells nothing.
+/// Signs in.
 pub fn create(app: &App, attempt: &Attempt) -> Result<LoginView, Error> {
+    let private_token = app.secrets.token();
+    verify(app, attempt, |tx, user| {
+        tx.tokens().insert(NewToken {
+            user: user.id,
+            kind: TokenKind::Private,
+            name: "session".to_owned(),
+            hash: app.secrets.digest(private_token.reveal()),
+            expires_at: None,
+            at: app.clock.now(),
+        })?;
+        Ok(LoginView { user: user::full(tx, user)?, private_token })
+    })
+}
+
+/// Checks name and password, and does something for the account that they are of. Guessing is braked per
+/// account and per address; both brakes hold whatever the password was, so that a refused try tells
+/// nothing.
+pub(crate) fn verify<T>(
+    app: &App,
+    attempt: &Attempt,
+    work: impl FnOnce(&mut dyn Tx, User) -> Result<T, Error>,
+) -> Result<T, Error> {
     let (found, subjects) = app.store.read::<_, Error>(|tx| {
         let found = tx.users().find_by_login(attempt.login.trim())?;
         let subjects = Subjects::of(found.as_ref().map(|(user, _)| user.id.0), attempt);
@@ -51,22 +73,12 @@ pub fn create(app: &App, attempt: &Attempt) -> Result<LoginView, Error> {
         })?;
         return Err(Error::SecondFactor);
     }
-    let private_token = app.secrets.token();
     app.store.write(|tx| {
         subjects.check(tx, now)?;
         subjects.note_success(tx)?;
         // Hashing takes long: the account may have been changed, blocked or removed meanwhile.
         let user = tx.users().lock(user.id)?.filter(|user| user.state.may_act());
-        let user = user.ok_or(Error::Unauthenticated)?;
-        tx.tokens().insert(NewToken {
-            user: user.id,
-            kind: TokenKind::Private,
-            name: "session".to_owned(),
-            hash: app.secrets.digest(private_token.reveal()),
-            expires_at: None,
-            at: now,
-        })?;
-        Ok(LoginView { user: user::full(tx, user)?, private_token })
+        work(tx, user.ok_or(Error::Unauthenticated)?)
     })
 }
 

@@ -25,6 +25,7 @@ use crate::access;
 use crate::app::App;
 use crate::error::{Error, Thing};
 use crate::project;
+use crate::removal::Removed;
 use crate::view::user::{self as view, FullUser, UserPage, UserView};
 use fields::UserFields;
 
@@ -237,11 +238,12 @@ pub enum Deletion {
 /// Removes an account with all that hangs on it.
 pub fn delete(app: &App, actor: Actor, id: UserId) -> Result<Deletion, Error> {
     access::accounts(actor, AccountAbility::Manage)?;
-    app.store.write(|tx| {
-        let Some(user) = tx.users().lock(id)? else { return Ok(Deletion::Missing) };
+    let (deletion, removed) = app.store.write(|tx| {
+        let mut removed = Removed::default();
+        let Some(user) = tx.users().lock(id)? else { return Ok((Deletion::Missing, removed)) };
         let full = view::full(tx, user.clone())?;
         if !tx.group_members().solely_owned_by(id, app.today())?.is_empty() {
-            return Ok(Deletion::SoleOwner(Box::new(full)));
+            return Ok((Deletion::SoleOwner(Box::new(full)), removed));
         }
         let now = app.clock.now();
         for key in tx.keys().list(id, Page::Whole)?.items {
@@ -249,12 +251,14 @@ pub fn delete(app: &App, actor: Actor, id: UserId) -> Result<Deletion, Error> {
             tx.outbox().record(&SystemEvent::KeyDestroyed(facts), now)?;
         }
         if let Some(own) = tx.namespaces().personal(id)? {
-            project::remove_all_in(tx, own.id, app.today(), now)?;
+            removed = project::remove_all_in(tx, own.id, app.today(), now)?;
         }
         tx.outbox().record(&SystemEvent::UserDestroyed(UserFacts::from(&user)), now)?;
         tx.users().delete(id)?;
-        Ok(Deletion::Deleted(Box::new(full)))
-    })
+        Ok::<_, Error>((Deletion::Deleted(Box::new(full)), removed))
+    })?;
+    removed.discard_files(app);
+    Ok(deletion)
 }
 
 /// What only one user can have, about to be given to one.

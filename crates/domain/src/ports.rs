@@ -1,8 +1,10 @@
 //! Ports that belong to no single aggregate.
 
 pub mod clock;
+pub mod files;
 pub mod git;
 pub mod passwords;
 pub mod public_keys;
 pub mod secrets;
 pub mod store;
+pub mod uploads;

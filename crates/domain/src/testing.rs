@@ -4,6 +4,7 @@
 pub mod builders;
 pub mod contract;
 pub mod fakes;
+pub mod uploads_contract;
 
 use crate::ports::store::Store;
 use std::any::Any;

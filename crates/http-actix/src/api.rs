@@ -7,23 +7,25 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::dev::Payload;
-use actix_web::http::StatusCode;
 use actix_web::{FromRequest, HttpRequest, web};
 use hexforge_application::app::App;
+use hexforge_application::basic as app_basic;
 use hexforge_application::error::Error;
+use hexforge_application::session::Attempt;
 use hexforge_application::sign_in::{self, Credentials};
 use hexforge_domain::policy::Actor;
 use hexforge_domain::ports::store::StoreError;
-use tokio::sync::Semaphore;
+use hexforge_domain::text::Secret;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use crate::dialect::Dialect;
 use crate::entities::links::Links;
 use crate::error::{ApiError, ApiResult};
-use crate::params::{Params, credentials};
+use crate::params::{FilePart, Params, WantedFile, basic, credentials, too_slow};
 use crate::shared::Shared;
 
-/// How long a caller may take to send its body. Git data and uploads have their own limits.
+/// How long a caller may take to send its body. Git data and uploaded files have their own limits.
 const TIME_FOR_BODY: Duration = Duration::from_secs(60);
 
 /// How long a call that changes things waits for its turn.
@@ -31,10 +33,6 @@ const TIME_FOR_TURN: Duration = Duration::from_secs(30);
 
 /// How often a use case is tried that others are in the way of.
 const TRIES: u32 = 4;
-
-fn too_slow() -> ApiError {
-    ApiError::message(StatusCode::REQUEST_TIMEOUT, "408 Request Timeout")
-}
 
 /// A call as handlers get it: parsed, not yet signed in.
 pub struct Api {
@@ -46,6 +44,7 @@ pub struct Api {
 struct Call {
     params: Params,
     credentials: Credentials,
+    basic: Option<(String, Secret)>,
     path: String,
     peer: Option<IpAddr>,
     changes_things: bool,
@@ -57,22 +56,49 @@ impl FromRequest for Api {
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
         let (request, payload) = (request.clone(), payload.take());
+        Box::pin(async move { Ok(read(&request, payload, |_| None).await?.0) })
+    }
+}
+
+/// A call that takes a file, in the parameter `file`. All other parameters, tokens among them, have to
+/// come before the file, which is not read yet.
+pub struct ApiWithFile(pub Api, pub Option<FilePart>);
+
+impl FromRequest for ApiWithFile {
+    type Error = ApiError;
+    type Future = Pin<Box<dyn Future<Output = Result<Self, ApiError>>>>;
+
+    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let (request, payload) = (request.clone(), payload.take());
         Box::pin(async move {
-            let shared = web::Data::<Shared>::extract(&request)
-                .await
-                .map_err(|_| ApiError::internal(&"the server is not put together"))?;
-            let params = Params::read(&request, payload, shared.settings.max_body);
-            let params = timeout(TIME_FOR_BODY, params).await.map_err(|_| too_slow())??;
-            let call = Call {
-                credentials: credentials(&request, &params),
-                path: request.path().to_owned(),
-                peer: request.peer_addr().map(|address| address.ip()),
-                changes_things: !request.method().is_safe(),
-                params,
+            let wanted = |shared: &Shared| {
+                Some(WantedFile { field: "file", max: shared.settings.max_upload })
             };
-            Ok(Api { shared, call: Arc::new(call) })
+            let (api, file) = read(&request, payload, wanted).await?;
+            Ok(ApiWithFile(api, file))
         })
     }
+}
+
+async fn read(
+    request: &HttpRequest,
+    payload: Payload,
+    wanted: fn(&Shared) -> Option<WantedFile>,
+) -> ApiResult<(Api, Option<FilePart>)> {
+    let shared = web::Data::<Shared>::extract(request)
+        .await
+        .map_err(|_| ApiError::internal(&"the server is not put together"))?;
+    let params = Params::read(request, payload, shared.settings.max_body, wanted(&shared));
+    let (params, file) = timeout(TIME_FOR_BODY, params).await.map_err(|_| too_slow())??;
+    let call = Call {
+        credentials: credentials(request, &params),
+        basic: basic(request),
+        path: request.path().to_owned(),
+        peer: request.peer_addr().map(|address| address.ip()),
+        changes_things: !request.method().is_safe(),
+        params,
+    };
+    Ok((Api { shared, call: Arc::new(call) }, file))
 }
 
 impl Api {
@@ -81,7 +107,8 @@ impl Api {
         &self,
         use_case: impl Fn(&App, Actor, &Params) -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<T> {
-        self.run_blocking(&self.shared.writers, move |app, call| {
+        let permit = self.turn(&self.shared.writers).await?;
+        self.run_blocking(permit, move |app, call| {
             match sign_in::identify(app, &call.credentials)? {
                 Actor::Anonymous => Err(Error::Unauthenticated.into()),
                 actor => use_case(app, actor, &call.params),
@@ -96,37 +123,84 @@ impl Api {
         &self,
         use_case: impl Fn(&App, &Params) -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<T> {
-        self.run_blocking(&self.shared.sign_ins, move |app, call| use_case(app, &call.params)).await
+        let permit = self.turn(&self.shared.sign_ins).await?;
+        self.run_blocking(permit, move |app, call| use_case(app, &call.params)).await
     }
 
-    /// The ports are synchronous: use cases run on threads made for waiting. A use case is one
-    /// transaction; one that others were in the way of kept nothing and is tried again.
+    /// Runs a use case that reads, for whoever asks: the holder of a token, of a name with its token or
+    /// password, or nobody. There is no sudo here. What the caller may not see is not found.
+    pub async fn run_for_anyone<T: Send + 'static>(
+        &self,
+        use_case: impl Fn(&App, Actor) -> Result<T, Error> + Clone + Send + 'static,
+    ) -> ApiResult<T> {
+        let first = use_case.clone();
+        let found = self.run_blocking(None, move |app, call| {
+            let actor = call.reader(app)?;
+            match (first(app, actor), actor, &call.basic) {
+                // The only road on which a password can help, and the same one for what is missing.
+                (Err(Error::NotFound(_)), Actor::Anonymous, Some(_)) => Ok(None),
+                (outcome, _, _) => Ok(Some(outcome?)),
+            }
+        });
+        if let Some(found) = found.await? {
+            return Ok(found);
+        }
+        let permit = Some(turn_in(&self.shared.sign_ins).await?);
+        self.run_blocking(permit, move |app, call| {
+            let actor = match call.attempt() {
+                Some(attempt) => app_basic::by_password(app, &attempt)?,
+                None => Actor::Anonymous,
+            };
+            Ok(use_case(app, actor)?)
+        })
+        .await
+    }
+
+    /// Runs a step of a use case that takes several, for a caller who was let in before. It is not tried
+    /// again.
+    pub async fn run_step<T: Send + 'static>(
+        &self,
+        step: impl FnOnce(&App) -> Result<T, Error> + Send + 'static,
+    ) -> ApiResult<T> {
+        let permit = self.turn(&self.shared.writers).await?;
+        self.block(permit, move |app, _| Ok(step(app)?)).await
+    }
+
+    /// Calls that change things take turns.
+    async fn turn(&self, lane: &Arc<Semaphore>) -> ApiResult<Option<OwnedSemaphorePermit>> {
+        if self.call.changes_things { turn_in(lane).await.map(Some) } else { Ok(None) }
+    }
+
+    /// A use case is one transaction; one that others were in the way of kept nothing and is tried
+    /// again.
     async fn run_blocking<T: Send + 'static>(
         &self,
-        lane: &Arc<Semaphore>,
+        permit: Option<OwnedSemaphorePermit>,
         work: impl Fn(&App, &Call) -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<T> {
+        self.block(permit, move |app, call| {
+            let mut tries = 1;
+            loop {
+                match work(app, call) {
+                    Err(error) if error.is_busy() && tries < TRIES => tries += 1,
+                    outcome => return outcome,
+                }
+            }
+        })
+        .await
+    }
+
+    /// The ports are synchronous: what uses them runs on threads made for waiting.
+    async fn block<T: Send + 'static>(
+        &self,
+        permit: Option<OwnedSemaphorePermit>,
+        work: impl FnOnce(&App, &Call) -> ApiResult<T> + Send + 'static,
+    ) -> ApiResult<T> {
         let (app, call) = (Arc::clone(&self.shared.app), Arc::clone(&self.call));
-        let permit = if call.changes_things {
-            let permit = timeout(TIME_FOR_TURN, Arc::clone(lane).acquire_owned());
-            let permit =
-                permit.await.map_err(|_| ApiError::from(Error::Store(StoreError::Busy)))?;
-            Some(permit.map_err(|error| ApiError::internal(&error))?)
-        } else {
-            None
-        };
         let span = tracing::Span::current();
         let outcome = web::block(move || {
             let _permit = permit;
-            span.in_scope(|| {
-                let mut tries = 1;
-                loop {
-                    match work(&app, &call) {
-                        Err(error) if error.is_busy() && tries < TRIES => tries += 1,
-                        outcome => return outcome,
-                    }
-                }
-            })
+            span.in_scope(|| work(&app, &call))
         });
         outcome.await.map_err(|error| ApiError::internal(&error))?
     }
@@ -159,5 +233,32 @@ impl Api {
     /// What the program calls itself.
     pub fn revision(&self) -> &str {
         &self.shared.settings.revision
+    }
+}
+
+async fn turn_in(lane: &Arc<Semaphore>) -> ApiResult<OwnedSemaphorePermit> {
+    let permit = timeout(TIME_FOR_TURN, Arc::clone(lane).acquire_owned()).await;
+    let permit = permit.map_err(|_| ApiError::from(Error::Store(StoreError::Busy)))?;
+    permit.map_err(|error| ApiError::internal(&error))
+}
+
+impl Call {
+    /// Who reads, as far as tokens tell it.
+    fn reader(&self, app: &App) -> Result<Actor, Error> {
+        let credentials = Credentials { sudo: None, ..self.credentials.clone() };
+        let actor = match sign_in::identify(app, &credentials) {
+            // Once good is as bad as never: outside the interface a token shows somebody or nobody.
+            Err(Error::StaleToken(_)) => Actor::Anonymous,
+            outcome => outcome?,
+        };
+        match (actor, self.attempt()) {
+            (Actor::Anonymous, Some(attempt)) => app_basic::by_token(app, &attempt),
+            (actor, _) => Ok(actor),
+        }
+    }
+
+    fn attempt(&self) -> Option<Attempt> {
+        let (login, password) = self.basic.clone()?;
+        Some(Attempt { login, password, address: self.peer })
     }
 }

@@ -9,4 +9,5 @@ pub mod member;
 pub mod namespace;
 pub mod project;
 pub mod time;
+pub mod upload;
 pub mod user;

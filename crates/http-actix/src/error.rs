@@ -145,6 +145,7 @@ impl From<Error> for ApiError {
                     .with_header(header::RETRY_AFTER, "1")
             }
             Error::Store(error) => Self::internal(&Chain(&error)),
+            Error::Files(error) => Self::internal(&Chain(&error)),
         }
     }
 }

@@ -4,10 +4,14 @@ mod body;
 mod credentials;
 mod declared;
 mod encoded;
+mod file;
 mod json;
 
-pub use credentials::credentials;
+pub use body::WantedFile;
+pub use credentials::{basic, credentials};
 pub use declared::Declared;
+pub use file::FilePart;
+pub(crate) use file::too_slow;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -30,15 +34,20 @@ pub struct Params {
 }
 
 impl Params {
-    /// Reads everything a request carries.
-    pub async fn read(request: &HttpRequest, payload: Payload, max_body: usize) -> ApiResult<Self> {
+    /// Reads everything a request carries, up to a file that the call takes.
+    pub async fn read(
+        request: &HttpRequest,
+        payload: Payload,
+        max_body: usize,
+        wanted: Option<WantedFile>,
+    ) -> ApiResult<(Self, Option<FilePart>)> {
         let query = encoded::pairs(request.query_string().as_bytes())?;
         let mut values = HashMap::new();
         for (name, value) in &query {
             encoded::insert(&mut values, name, value.clone());
         }
-        body::read(request, payload, max_body, &mut values).await?;
-        Ok(Self { values, query })
+        let file = body::read(request, payload, max_body, wanted, &mut values).await?;
+        Ok((Self { values, query }, file))
     }
 
     /// Whether the parameter is there at all.

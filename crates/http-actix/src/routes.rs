@@ -10,6 +10,7 @@ mod namespaces;
 mod project_hooks;
 mod projects;
 mod session;
+mod uploads;
 mod users;
 mod version;
 
@@ -33,12 +34,14 @@ pub fn configure(cfg: &mut web::ServiceConfig) {
             .configure(emails::configure)
             .configure(groups::configure)
             .configure(projects::configure)
+            .configure(uploads::configure)
             .configure(project_hooks::configure)
             .configure(members::configure)
             .configure(namespaces::configure)
             .configure(hooks::configure)
             .default_service(web::to(no_route)),
     );
+    uploads::configure_files(cfg);
     cfg.default_service(web::to(no_route));
 }
 

@@ -26,6 +26,8 @@ pub struct HttpSettings {
     pub dialect: Dialect,
     /// The largest body, in bytes, of a call that is no upload.
     pub max_body: usize,
+    /// The largest uploaded file, in bytes.
+    pub max_upload: u64,
     /// What `GET /version` tells about the program.
     pub revision: String,
 }

@@ -52,7 +52,10 @@ pub struct Overrides {
     /// `specification` or `original`: how calls answer on which the two differ.
     #[arg(long, global = true, env = "HEXFORGE_DIALECT")]
     pub dialect: Option<String>,
-    /// The largest body of a request in MiB [default: 10].
+    /// The largest uploaded file in MiB [default: 10].
+    #[arg(long, global = true, env = "HEXFORGE_MAX_UPLOAD_MB", value_name = "MIB")]
+    pub max_upload_mb: Option<String>,
+    /// The largest body of any other request in MiB [default: 10].
     #[arg(long, global = true, env = "HEXFORGE_MAX_BODY_MB", value_name = "MIB")]
     pub max_body_mb: Option<String>,
     /// What to log: a level or a filter such as `info,hexforge_http_actix=debug` [default: info].
@@ -88,6 +91,9 @@ pub struct Config {
     pub dialect: Dialect,
     /// In MiB.
     #[validate(range(min = 1, max = 4096, message = "has to be a number from 1 to 4096"))]
+    pub max_upload_mb: usize,
+    /// In MiB.
+    #[validate(range(min = 1, max = 4096, message = "has to be a number from 1 to 4096"))]
     pub max_body_mb: usize,
     /// A filter for tracing.
     pub log: String,
@@ -118,6 +124,7 @@ impl Overrides {
             default_projects_limit: given(self.default_projects_limit)
                 .or(other.default_projects_limit),
             dialect: given(self.dialect).or(other.dialect),
+            max_upload_mb: given(self.max_upload_mb).or(other.max_upload_mb),
             max_body_mb: given(self.max_body_mb).or(other.max_body_mb),
             log: given(self.log).or(other.log),
             log_format: given(self.log_format).or(other.log_format),
@@ -191,6 +198,12 @@ impl Config {
                     }
                 },
             },
+            max_upload_mb: parse(
+                "max_upload_mb",
+                chosen.max_upload_mb,
+                "10",
+                "a number from 1 to 4096",
+            )?,
             max_body_mb: parse("max_body_mb", chosen.max_body_mb, "10", "a number from 1 to 4096")?,
             log: chosen.log.unwrap_or_else(|| "info".to_owned()),
             log_format: match chosen.log_format.as_deref() {
@@ -265,6 +278,7 @@ impl fmt::Display for Config {
         }
         writeln!(f, "default_projects_limit = {}", self.default_projects_limit)?;
         writeln!(f, "dialect = {}", quoted(self.dialect.as_str()))?;
+        writeln!(f, "max_upload_mb = {}", self.max_upload_mb)?;
         writeln!(f, "max_body_mb = {}", self.max_body_mb)?;
         writeln!(f, "log = {}", quoted(&self.log))?;
         let format = match self.log_format {
@@ -323,6 +337,14 @@ mod tests {
                 "max_body_mb is `lots` and has to be a number from 1 to 4096",
             ),
             (
+                Overrides { max_upload_mb: text("4097"), ..none() },
+                "max_upload_mb has to be a number from 1 to 4096",
+            ),
+            (
+                Overrides { max_upload_mb: text("lots"), ..none() },
+                "max_upload_mb is `lots` and has to be a number from 1 to 4096",
+            ),
+            (
                 Overrides { default_projects_limit: text("-1"), ..none() },
                 "default_projects_limit has to be a number from 0 on",
             ),
@@ -339,7 +361,8 @@ mod tests {
     fn flags_count_more_than_the_file_and_the_file_more_than_defaults() {
         let folder = tempfile::tempdir().expect("a folder for temporary files exists");
         let file = folder.path().join("hexforge.toml");
-        std::fs::write(&file, "listen = \"127.0.0.1:1\"\nmax_body_mb = 3\n").expect("writable");
+        std::fs::write(&file, "listen = \"127.0.0.1:1\"\nmax_body_mb = 3\nmax_upload_mb = 4\n")
+            .expect("writable");
         let flags = Overrides {
             listen: text("127.0.0.1:2"),
             data_dir: Some(folder.path().display().to_string()),
@@ -348,7 +371,7 @@ mod tests {
         };
         let config = Config::load(flags, None).expect("all of it is right");
         assert_eq!(config.listen.port(), 2);
-        assert_eq!(config.max_body_mb, 3);
+        assert_eq!((config.max_body_mb, config.max_upload_mb), (3, 4));
         assert_eq!(config.dialect, Dialect::Specification);
         std::fs::write(&file, "lisen = \"x\"").expect("writable");
         let error = Config::load(Overrides::default(), Some(&file)).err().expect("unknown setting");

@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use actix_web::dev::ServerHandle;
 use anyhow::{Context, Result};
+use hexforge_application::app::App;
+use hexforge_application::removal::{self, Sweep};
 use hexforge_http_actix::shared::StorageReady;
 use hexforge_http_actix::{HttpSettings, Shared};
 use metrics_exporter_prometheus::PrometheusBuilder;
@@ -24,6 +26,7 @@ pub fn run(config: &Config, terminal: &mut dyn Write) -> Result<()> {
     let address = listener.local_addr().context("the socket has no address")?;
     let external_url = config.external_url.clone().unwrap_or_else(|| format!("http://{address}"));
     first_start::prepare(&app, config, terminal)?;
+    finish_removals(app.clone());
 
     let metrics = PrometheusBuilder::new()
         .set_buckets(&LATENCY_BUCKETS)
@@ -35,6 +38,7 @@ pub fn run(config: &Config, terminal: &mut dyn Write) -> Result<()> {
         ssh_port: config.ssh_listen.map_or(22, |address| address.port()),
         dialect: config.dialect,
         max_body: config.max_body_mb * 1024 * 1024,
+        max_upload: config.max_upload_mb as u64 * 1024 * 1024,
         revision: format!("hexforge-{}", env!("CARGO_PKG_VERSION")),
     };
     let shared = Shared::new(
@@ -53,6 +57,20 @@ pub fn run(config: &Config, terminal: &mut dyn Write) -> Result<()> {
         tracing::info!("stopped");
         Ok(())
     })
+}
+
+/// Removes in the background what an earlier run was interrupted in removing.
+fn finish_removals(app: App) {
+    std::thread::spawn(move || match removal::sweep(&app) {
+        Ok(Sweep::Done(0)) => (),
+        Ok(Sweep::Done(projects)) => {
+            tracing::info!(projects, "removed files of projects that are gone");
+        }
+        Ok(Sweep::NoProjects) => {
+            tracing::warn!("the data folder has files of projects, the database has no project");
+        }
+        Err(error) => tracing::warn!(%error, "files of removed projects stay until the next start"),
+    });
 }
 
 /// SIGTERM and ^C stop the server after what is running is finished; a second one ends it at once.

@@ -1,11 +1,31 @@
-//! The ports that the machine itself answers: time, randomness, password hashing, reading of keys.
+//! The ports that the machine itself answers: time, randomness, password hashing, reading of keys, files.
 
 mod clock;
 mod passwords;
 mod public_keys;
 mod secrets;
+mod trash;
+mod uploads;
 
 pub use clock::SystemClock;
 pub use passwords::Argon2Passwords;
 pub use public_keys::OpensshKeys;
 pub use secrets::SystemSecrets;
+pub use trash::Trash;
+pub use uploads::FsUploads;
+
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::Path;
+
+/// Makes a folder with all above it, for nobody else to look into.
+pub(crate) fn make_folders(folder: &Path) -> io::Result<()> {
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
+
+/// A name that nothing else has, also on storage that several processes share.
+fn random_name() -> String {
+    let mut random = [0; 16];
+    getrandom::fill(&mut random).expect("the operating system has random numbers");
+    random.iter().map(|byte| format!("{byte:02x}")).collect()
+}

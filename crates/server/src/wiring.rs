@@ -8,29 +8,29 @@ use hexforge_domain::user::ProjectsLimit;
 use hexforge_persistence_diesel::{DieselStore, Options};
 
 use crate::config::Config;
-use crate::system::{Argon2Passwords, OpensshKeys, SystemClock, SystemSecrets};
+use crate::system::{
+    self, Argon2Passwords, FsUploads, OpensshKeys, SystemClock, SystemSecrets, Trash,
+};
 
 /// The application on the real adapters, its database brought up to date.
 pub fn app(config: &Config) -> Result<App> {
     prepare_data_dir(config)?;
+    let trash = Arc::new(Trash::new(&config.data_dir));
     Ok(App {
         store: Arc::new(DieselStore::open(&config.database_url, Options::default())?),
         clock: Arc::new(SystemClock),
         secrets: Arc::new(SystemSecrets),
         passwords: Arc::new(Argon2Passwords::default()),
         public_keys: Arc::new(OpensshKeys),
+        uploads: Arc::new(FsUploads::new(&config.data_dir, trash)),
         settings: Settings { default_projects_limit: ProjectsLimit(config.default_projects_limit) },
     })
 }
 
 /// Makes the data folder, for nobody else to look into.
 pub fn prepare_data_dir(config: &Config) -> Result<()> {
-    use std::os::unix::fs::DirBuilderExt;
     let folder = &config.data_dir;
-    std::fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(folder)
+    system::make_folders(folder)
         .with_context(|| format!("the data folder {} cannot be made", folder.display()))?;
     Ok(())
 }

@@ -540,6 +540,8 @@ fn a_refused_body_is_not_taken_for_the_next_request(forge: &Forge) {
         ("POST /api/v3/users", "Content-Type: multipart/form-data; boundary=f", "400"),
         ("POST /api/v3/users?x=%zz", "X-Nothing: x", "400"),
         ("POST /api/v3/users", "X-Nothing: x", "401"),
+        ("POST /api/v3/projects/1/uploads", "X-Nothing: x", "401"),
+        ("POST /api/v3/projects/1/uploads", "Content-Type: multipart/form-data; boundary=f", "400"),
     ] {
         let length = smuggled.len();
         let bytes = format!(

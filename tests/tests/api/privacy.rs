@@ -10,6 +10,7 @@ use super::group_support::{
 };
 use super::project_support::assert_list;
 use super::support::{MISSING, id_of, message, news};
+use super::upload_support::uploaded;
 
 on_every_store!(
     calls_on_a_private_project_answer_as_on_a_missing_one,
@@ -19,10 +20,11 @@ on_every_store!(
     private_groups_are_as_missing_ones_wherever_they_can_be_named,
     feeds_do_not_show_private_projects,
     what_is_refused_changes_nothing,
+    uploads_of_a_private_project_are_as_those_of_a_missing_one,
 );
 
 /// Every call that names a project in its path, with parameters that are fine and with none.
-const CALLS: [(&str, &str); 23] = [
+const CALLS: [(&str, &str); 24] = [
     ("GET", "/projects/:id"),
     ("PUT", "/projects/:id"),
     ("PUT", "/projects/:id?name=x&visibility_level=20"),
@@ -39,6 +41,7 @@ const CALLS: [(&str, &str); 23] = [
     ("POST", "/projects/fork/:id"),
     ("POST", "/projects/fork/:id?namespace=stranger"),
     ("POST", "/projects/fork/:id?namespace=missing"),
+    ("POST", "/projects/:id/uploads"),
     ("GET", "/projects/:id/hooks"),
     ("POST", "/projects/:id/hooks?url=nonsense"),
     ("GET", "/projects/:id/hooks/:hook"),
@@ -285,4 +288,35 @@ fn what_is_refused_changes_nothing(forge: &Forge) {
     assert_indistinguishable(forge, &token, &secret);
     assert_eq!(look(), before);
     assert_eq!(forge.get("/projects").token(&token).send().expect(200), json!([]));
+}
+
+/// POST /projects/:id/uploads
+fn uploads_of_a_private_project_are_as_those_of_a_missing_one(forge: &Forge) {
+    let secret = a_secret(forge, "0");
+    let url = uploaded(forge, ROOT, &format!("/projects/{}", secret.id), "a.png", b"whisper");
+    let tokens =
+        ["no such token".to_owned(), forge.user("stranger").1, external_user(forge, "external").1];
+    for token in &tokens {
+        let ask = |method: &str, project: &str| {
+            learned(&forge.page(method, &format!("/{project}{url}")).token(token).send())
+        };
+        for method in ["GET", "HEAD"] {
+            let expected = ask(method, "ada/missing");
+            assert_eq!(expected.0, 404);
+            assert_eq!(ask(method, "ada/secret"), expected);
+            assert_eq!(ask(method, "nobody/secret"), expected);
+        }
+        // Neither does the file that is sent make a difference.
+        let send = |id: &str| {
+            let upload = forge.post(&format!("/projects/{id}/uploads")).token(token);
+            learned(&upload.file("a.png", b"x").send())
+        };
+        assert_eq!(send(&secret.id), send(&MISSING.to_string()));
+        assert_eq!(send("ada%2Fsecret"), send("ada%2Fmissing"));
+    }
+    // Who may read the project cannot tell a wrong address from a hidden one.
+    let wrong = url.replace("a.png", "b.png");
+    let own = learned(&forge.page("GET", &format!("/ada/secret{wrong}")).token(ROOT).send());
+    let hidden = forge.page("GET", &format!("/ada/secret{url}")).token(&tokens[1]).send();
+    assert_eq!(learned(&hidden), own);
 }

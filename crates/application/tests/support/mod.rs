@@ -19,7 +19,7 @@ use hexforge_domain::ports::passwords::Passwords;
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::testing::builders::{UserBuilder, a_user};
 use hexforge_domain::testing::fakes::{
-    FakeClock, FakePasswords, FakePublicKeys, FakeSecrets, FakeStore,
+    FakeClock, FakePasswords, FakePublicKeys, FakeSecrets, FakeStore, FakeUploads,
 };
 use hexforge_domain::token::{NewToken, Token};
 use hexforge_domain::user::{ProjectsLimit, User, UserState};
@@ -44,6 +44,7 @@ impl World {
             secrets: Arc::new(FakeSecrets::default()),
             passwords: Arc::new(FakePasswords),
             public_keys: Arc::new(FakePublicKeys),
+            uploads: Arc::new(FakeUploads::default()),
             settings: Settings { default_projects_limit: ProjectsLimit(100) },
         };
         Self { app, clock }

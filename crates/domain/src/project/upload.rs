@@ -1,7 +1,49 @@
 //! Files uploaded for the texts of a project.
 
+use crate::id::ProjectId;
+
+/// Where an uploaded file is kept: everything that its address names.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct UploadPlace {
+    /// For whose texts it is.
+    pub project: ProjectId,
+    /// What makes its address a new one, each time.
+    pub secret: UploadSecret,
+    /// What it is called.
+    pub name: UploadName,
+}
+
+impl UploadPlace {
+    /// The address below that of the project.
+    pub fn url(&self) -> String {
+        format!("/uploads/{}/{}", self.secret.as_str(), self.name.as_str())
+    }
+}
+
+/// The part of the address of an uploaded file that nobody can foresee: 32 hexadecimal digits.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct UploadSecret(String);
+
+impl UploadSecret {
+    /// Of random bytes.
+    pub fn new(random: [u8; 16]) -> Self {
+        Self(random.iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+
+    /// As addresses have it; `None` for anything else.
+    pub fn parse(text: &str) -> Option<Self> {
+        let digit = |b: u8| matches!(b, b'0'..=b'9' | b'a'..=b'f');
+        (text.len() == 32 && text.bytes().all(digit)).then(|| Self(text.to_owned()))
+    }
+
+    /// The digits.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
 /// The name under which an uploaded file is kept and shown. Never a path.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct UploadName(String);
 
 impl UploadName {
@@ -12,6 +54,12 @@ impl UploadName {
         let name: String = last.chars().map(|c| if usual(c) { c } else { '_' }).collect();
         let name = shortened(&name);
         if name.chars().all(|c| c == '.') { Self(format!("_{name}")) } else { Self(name) }
+    }
+
+    /// As addresses have it; `None` for what no file is kept under.
+    pub fn parse(text: &str) -> Option<Self> {
+        let name = Self::from_given(text);
+        (name.0 == text).then_some(name)
     }
 
     /// The name.
@@ -93,6 +141,42 @@ mod tests {
             assert_eq!(UploadName::from_given(given).as_str(), name, "{given:?}");
         }
         assert_eq!(UploadName::from_given(&"ü".repeat(300)).as_str().len(), 200);
+        let long = UploadName::from_given(&format!("{}.png", "a".repeat(300)));
+        assert_eq!((long.as_str().len(), long.kind()), (200, UploadKind::Picture));
+    }
+
+    #[test]
+    fn only_names_under_which_files_are_kept_are_taken_from_addresses() {
+        for name in ["dk.png", "a_b", "_..", "größe+1.txt", "_"] {
+            assert_eq!(UploadName::parse(name), Some(UploadName::from_given(name)), "{name:?}");
+        }
+        for text in ["", ".", "..", "a/b", "a\\b", "../x", "a\0b", "a b", &"a".repeat(300)] {
+            assert_eq!(UploadName::parse(text), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn secrets_are_32_small_hexadecimal_digits() {
+        let secret = UploadSecret::new([0xaf; 16]);
+        assert_eq!(secret.as_str(), "af".repeat(16));
+        assert_eq!(UploadSecret::parse(secret.as_str()), Some(secret));
+        for text in [
+            "",
+            "af",
+            &"AF".repeat(16),
+            &"zz".repeat(16),
+            &"af".repeat(17),
+            "../../../../../../../../../../x",
+        ] {
+            assert_eq!(UploadSecret::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_address_is_below_the_project() {
+        let name = UploadName::from_given("dk.png");
+        let place = UploadPlace { project: ProjectId(7), secret: UploadSecret::new([0; 16]), name };
+        assert_eq!(place.url(), format!("/uploads/{}/dk.png", "0".repeat(32)));
     }
 
     #[test]

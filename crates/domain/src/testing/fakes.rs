@@ -25,6 +25,7 @@ mod stars;
 mod store;
 mod tokens;
 mod tx;
+mod uploads;
 mod users;
 
 pub use clock::FakeClock;
@@ -32,3 +33,4 @@ pub use passwords::FakePasswords;
 pub use public_keys::FakePublicKeys;
 pub use secrets::FakeSecrets;
 pub use store::FakeStore;
+pub use uploads::FakeUploads;

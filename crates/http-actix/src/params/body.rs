@@ -13,16 +13,33 @@ use actix_web::{HttpMessage, HttpRequest};
 use futures_util::StreamExt;
 use serde_json::Value;
 
+use super::file::{FilePart, file_name};
 use super::{MAX_PARAMS, encoded, json, too_many};
 use crate::error::{ApiError, ApiResult};
 
-/// Reads the body of a request into the set of its parameters.
+/// The file that a call takes.
+#[derive(Clone, Copy)]
+pub struct WantedFile {
+    /// The parameter in which it comes.
+    pub field: &'static str,
+    /// The largest there may be, in bytes.
+    pub max: u64,
+}
+
+/// Reads the body of a request into the set of its parameters. A file that is wanted ends that, and is
+/// yet to be read; all others are passed over.
 pub(super) async fn read(
     request: &HttpRequest,
     payload: Payload,
     max: usize,
+    wanted: Option<WantedFile>,
     values: &mut HashMap<String, Value>,
-) -> ApiResult<()> {
+) -> ApiResult<Option<FilePart>> {
+    let media_type = request.content_type().trim().to_ascii_lowercase();
+    let is_multipart = takes_body(request.method()) && media_type == "multipart/form-data";
+    if is_multipart && wanted.is_some() {
+        return read_multipart(request, payload, max, wanted, values).await;
+    }
     let announced = request.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok());
     if announced
         .and_then(|length| length.parse::<u64>().ok())
@@ -30,25 +47,27 @@ pub(super) async fn read(
     {
         return Err(too_large());
     }
-    let media_type = request.content_type().trim().to_ascii_lowercase();
-    if takes_body(request.method()) && media_type == "multipart/form-data" {
-        return read_multipart(request, payload, max, values).await;
+    if is_multipart {
+        return read_multipart(request, payload, max, None, values).await;
     }
     // Read in any case: what is left of a body would be taken for the next request.
     let body = read_whole(payload, max).await?;
     // Some clients send a body with everything; on a read it means nothing.
     if body.is_empty() || !takes_body(request.method()) {
-        return Ok(());
+        return Ok(None);
     }
     match media_type.as_str() {
-        "application/json" => read_json(&body, values),
-        "application/x-www-form-urlencoded" => read_form(&body, values),
-        "" if !request.headers().contains_key(CONTENT_TYPE) => read_form(&body, values),
-        other => Err(ApiError::error(
-            StatusCode::NOT_ACCEPTABLE,
-            format!("The requested content-type '{other}' is not supported."),
-        )),
+        "application/json" => read_json(&body, values)?,
+        "application/x-www-form-urlencoded" => read_form(&body, values)?,
+        "" if !request.headers().contains_key(CONTENT_TYPE) => read_form(&body, values)?,
+        other => {
+            return Err(ApiError::error(
+                StatusCode::NOT_ACCEPTABLE,
+                format!("The requested content-type '{other}' is not supported."),
+            ));
+        }
     }
+    Ok(None)
 }
 
 fn takes_body(method: &Method) -> bool {
@@ -91,26 +110,23 @@ async fn read_multipart(
     request: &HttpRequest,
     payload: Payload,
     max: usize,
+    wanted: Option<WantedFile>,
     values: &mut HashMap<String, Value>,
-) -> ApiResult<()> {
-    let mut left = max;
+) -> ApiResult<Option<FilePart>> {
+    let mut left = max as u64 + wanted.map_or(0, |file| file.max);
     let limited = payload.map(move |chunk: Result<Bytes, PayloadError>| {
         let chunk = chunk?;
         // Everything counts, also what stands between and before the parts.
-        left = left.checked_sub(chunk.len()).ok_or(PayloadError::Overflow)?;
+        left = left.checked_sub(chunk.len() as u64).ok_or(PayloadError::Overflow)?;
         Ok(chunk)
     });
     let mut limited = limited.peekable();
     // Some clients announce a form, even without its boundary, and send none.
     if Pin::new(&mut limited).peek().await.is_none() {
-        return Ok(());
+        return Ok(None);
     }
-    let broken = |error| match error {
-        MultipartError::Payload(PayloadError::Overflow) => too_large(),
-        _ => ApiError::bad_request("the body is not valid multipart/form-data"),
-    };
     let mut parts = Multipart::new(request.headers(), limited);
-    let mut count = 0;
+    let (mut count, mut text_left) = (0, max);
     while let Some(part) = parts.next().await {
         let mut part = part.map_err(broken)?;
         count += 1;
@@ -119,12 +135,20 @@ async fn read_multipart(
         }
         let disposition = part.content_disposition();
         let name = disposition.and_then(|given| given.get_name()).map(str::to_owned);
-        let is_file = disposition.is_some_and(|given| given.get_filename().is_some());
+        let file_name = file_name(&part);
+        if let (Some(wanted), Some(file_name)) = (wanted, &file_name)
+            && name.as_deref() == Some(wanted.field)
+            && !file_name.is_empty()
+        {
+            return Ok(Some(FilePart::new(file_name.clone(), part, parts, wanted.max)));
+        }
+        let is_file = file_name.is_some();
         let mut text = BytesMut::new();
         while let Some(chunk) = part.next().await {
             let chunk = chunk.map_err(broken)?;
             // A file is no text: it is passed over.
             if !is_file {
+                text_left = text_left.checked_sub(chunk.len()).ok_or_else(too_large)?;
                 text.extend_from_slice(&chunk);
             }
         }
@@ -133,9 +157,16 @@ async fn read_multipart(
             .map_err(|_| ApiError::bad_request("a parameter is not valid UTF-8"))?;
         encoded::insert(values, &name, text);
     }
-    Ok(())
+    Ok(None)
 }
 
-fn too_large() -> ApiError {
+pub(super) fn broken(error: MultipartError) -> ApiError {
+    match error {
+        MultipartError::Payload(PayloadError::Overflow) => too_large(),
+        _ => ApiError::bad_request("the body is not valid multipart/form-data"),
+    }
+}
+
+pub(super) fn too_large() -> ApiError {
     ApiError::message(StatusCode::PAYLOAD_TOO_LARGE, "413 Request Entity Too Large")
 }

@@ -1,0 +1,39 @@
+//! Signing in for one request by a name with a password or a token, as git and browsers do.
+
+use hexforge_domain::policy::Actor;
+use hexforge_domain::token::TokenValidity;
+
+use crate::app::App;
+use crate::error::Error;
+use crate::session::{self, Attempt};
+
+/// Who shows this name with one of its tokens. [`Actor::Anonymous`] when it is no token of that user's:
+/// it may be a password then.
+pub fn by_token(app: &App, attempt: &Attempt) -> Result<Actor, Error> {
+    let hash = app.secrets.digest(attempt.password.reveal());
+    app.store.read(|tx| {
+        let holder = tx.tokens().holder(&hash)?;
+        let holder = holder.filter(|holder| {
+            holder.state.may_act() && holder.life.at(app.clock.now()) == TokenValidity::Active
+        });
+        let Some(holder) = holder else { return Ok(Actor::Anonymous) };
+        let named = tx.users().find_by_login(attempt.login.trim())?;
+        match named {
+            Some((user, _)) if user.id == holder.user => {
+                Ok(Actor::of(holder.user, &holder.privileges))
+            }
+            Some(_) | None => Ok(Actor::Anonymous),
+        }
+    })
+}
+
+/// Who shows this name with its password, [`Actor::Anonymous`] when nobody does. Hashing is slow.
+/// # Errors
+/// Guessing is braked as it is for [`session::create`].
+pub fn by_password(app: &App, attempt: &Attempt) -> Result<Actor, Error> {
+    match session::verify(app, attempt, |_, user| Ok(Actor::of(user.id, &user.privileges))) {
+        // With a second factor the password alone shows nobody.
+        Err(Error::Unauthenticated | Error::SecondFactor) => Ok(Actor::Anonymous),
+        outcome => outcome,
+    }
+}

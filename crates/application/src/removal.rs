@@ -1,0 +1,93 @@
+//! The files of projects that are gone. No transaction covers files: the rows go first, then the files,
+//! and what an interruption left of them goes at the next start.
+
+use hexforge_domain::id::ProjectId;
+use hexforge_domain::paging::Page;
+use hexforge_domain::ports::files::ProjectFiles;
+use hexforge_domain::project::query::{ProjectFilter, ProjectScope};
+
+use crate::app::App;
+use crate::error::Error;
+
+/// How many projects one query of the sweep asks about.
+const BATCH: usize = 500;
+
+/// The projects that a transaction removed.
+#[derive(Debug, Default)]
+#[must_use = "the files of removed projects have to be discarded after the commit"]
+pub(crate) struct Removed(Vec<ProjectId>);
+
+impl Removed {
+    /// Notes that a project goes with this transaction.
+    pub(crate) fn note(&mut self, project: ProjectId) {
+        self.0.push(project);
+    }
+
+    /// Discards the files of all of them. Only after the commit: before it they may still be wanted.
+    pub(crate) fn discard_files(self, app: &App) {
+        for project in self.0 {
+            discard_files_of(app, project);
+        }
+    }
+}
+
+/// Discards all files of a project that is gone.
+pub(crate) fn discard_files_of(app: &App, project: ProjectId) {
+    for files in app.project_files() {
+        files.discard(project);
+    }
+}
+
+/// What became of a sweep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sweep {
+    /// The files of so many projects were discarded.
+    Done(usize),
+    /// There are files, but the store has no project at all: rather the wrong store than one that lost
+    /// everything. Nothing was discarded.
+    NoProjects,
+}
+
+/// Finishes removals that an earlier run was interrupted in: the files of all projects that do not
+/// exist are discarded. Called at the start; the server may serve meanwhile.
+pub fn sweep(app: &App) -> Result<Sweep, Error> {
+    let mut discarded = 0;
+    for files in app.project_files() {
+        files.tidy()?;
+        let mut projects = files.projects()?.peekable();
+        if projects.peek().is_some() && !any_project(app)? {
+            return Ok(Sweep::NoProjects);
+        }
+        loop {
+            let batch: Vec<ProjectId> = projects.by_ref().take(BATCH).collect();
+            if batch.is_empty() {
+                break;
+            }
+            discarded += discard_missing(app, files, &batch)?;
+        }
+    }
+    Ok(Sweep::Done(discarded))
+}
+
+fn any_project(app: &App) -> Result<bool, Error> {
+    app.store.read(|tx| {
+        let all = ProjectFilter::newest_first(ProjectScope::All, app.today());
+        let some = tx.projects().list(&all, Page::Numbered { number: 1, size: 1 })?;
+        Ok(!some.items.is_empty())
+    })
+}
+
+fn discard_missing(
+    app: &App,
+    files: &dyn ProjectFiles,
+    batch: &[ProjectId],
+) -> Result<usize, Error> {
+    let existing = app.store.read::<_, Error>(|tx| Ok(tx.projects().find_all(batch)?))?;
+    let missing = batch.iter().filter(|id| existing.iter().all(|project| project.id != **id));
+    let mut discarded = 0;
+    for project in missing {
+        files.discard(*project);
+        discarded += 1;
+    }
+    Ok(discarded)
+}

@@ -1,0 +1,134 @@
+//! Receiving files for projects, giving them out, and what becomes of them with their project.
+
+#[macro_use]
+mod support;
+
+use std::io::Read;
+
+use hexforge_application::error::{Error, Thing};
+use hexforge_application::project;
+use hexforge_application::project::upload;
+use hexforge_application::removal::{self, Sweep};
+use hexforge_domain::id::ProjectId;
+use hexforge_domain::policy::Actor;
+use hexforge_domain::project::upload::{UploadName, UploadPlace, UploadSecret};
+use hexforge_domain::project::{Project, ProjectRef};
+use hexforge_domain::testing::builders::{a_project, a_user, home_of};
+use support::{World, actor};
+
+/// A private project of ada's, and ada.
+fn a_private_project(world: &World) -> (Project, Actor) {
+    let ada = world.user(a_user("ada"));
+    let home = home_of(&*world.app.store, ada.id);
+    (a_project("ship", home, ada.id).stored_in(&*world.app.store), actor(&ada))
+}
+
+fn by_id(project: &Project) -> ProjectRef {
+    ProjectRef::Id(project.id)
+}
+
+fn receive(world: &World, project: ProjectId, name: &str, content: &[u8]) -> UploadPlace {
+    let mut file = upload::begin(&world.app, project, name).expect("a file can be begun");
+    file.append(content).expect("a file can be added to");
+    file.finish(&world.app).expect("a file can be finished")
+}
+
+fn read(
+    world: &World,
+    reader: Actor,
+    named: &ProjectRef,
+    at: &UploadPlace,
+) -> Result<String, Error> {
+    let opened = upload::open(&world.app, reader, named, at.secret.clone(), at.name.clone());
+    let mut text = String::new();
+    opened?.content.read_to_string(&mut text).expect("fakes can be read");
+    Ok(text)
+}
+
+fn kept(world: &World) -> usize {
+    world.app.uploads.projects().expect("fakes can be listed").count()
+}
+
+#[test]
+fn a_file_that_was_received_is_read_by_those_who_read_the_project() {
+    let world = World::new();
+    let (project, ada) = a_private_project(&world);
+    let stranger = actor(&world.user(a_user("bob")));
+    assert_eq!(upload::authorize(&world.app, ada, &by_id(&project)).expect("hers"), project.id);
+    let place = receive(&world, project.id, "../notes.txt", b"hello");
+    assert_eq!(place.name.as_str(), "notes.txt");
+    assert_eq!(read(&world, ada, &by_id(&project), &place).expect("hers"), "hello");
+    for reader in [stranger, Actor::Anonymous] {
+        let refused = read(&world, reader, &by_id(&project), &place);
+        assert_error!(refused.expect_err("private"), Error::NotFound(Thing::Record));
+    }
+    let refused = upload::authorize(&world.app, stranger, &by_id(&project));
+    assert_error!(refused.expect_err("private"), Error::NotFound(Thing::Project));
+    let refused = upload::authorize(&world.app, Actor::Anonymous, &by_id(&project));
+    assert_error!(refused.expect_err("private"), Error::Unauthenticated);
+}
+
+#[test]
+fn whatever_is_wrong_with_an_address_the_file_is_not_found() {
+    let world = World::new();
+    let (project, ada) = a_private_project(&world);
+    let place = receive(&world, project.id, "a.txt", b"x");
+    let other = UploadPlace { name: UploadName::from_given("b.txt"), ..place.clone() };
+    let wrong = UploadPlace { secret: UploadSecret::new([0; 16]), ..place.clone() };
+    let missing = ProjectRef::Id(ProjectId(987));
+    for (named, place) in [(by_id(&project), other), (by_id(&project), wrong), (missing, place)] {
+        let error = read(&world, ada, &named, &place).expect_err("a wrong address");
+        assert_error!(error, Error::NotFound(Thing::Record));
+    }
+}
+
+#[test]
+fn files_go_after_the_project_and_not_when_its_removal_is_refused() {
+    let world = World::new();
+    let (project, ada) = a_private_project(&world);
+    let stranger = actor(&world.user(a_user("bob")));
+    receive(&world, project.id, "a.txt", b"x");
+    project::delete(&world.app, stranger, &by_id(&project)).expect_err("not hers");
+    assert_eq!(kept(&world), 1);
+    project::delete(&world.app, ada, &by_id(&project)).expect("hers");
+    assert_eq!(kept(&world), 0);
+}
+
+#[test]
+fn a_file_that_comes_too_late_is_not_kept() {
+    let world = World::new();
+    let (project, ada) = a_private_project(&world);
+    let file = upload::begin(&world.app, project.id, "a.txt").expect("a file can be begun");
+    project::delete(&world.app, ada, &by_id(&project)).expect("hers");
+    let outcome = file.finish(&world.app).expect_err("the project is gone");
+    assert_error!(outcome, Error::NotFound(Thing::Project));
+    assert_eq!(kept(&world), 0);
+}
+
+#[test]
+fn the_sweep_removes_what_belongs_to_no_project_however_much_it_is() {
+    let world = World::new();
+    let (project, ada) = a_private_project(&world);
+    let place = receive(&world, project.id, "a.txt", b"x");
+    for id in 100_000..101_200 {
+        let lost = UploadPlace { project: ProjectId(id), ..place.clone() };
+        let file = world.app.uploads.begin(&lost).expect("a file can be begun");
+        file.finish().expect("a file can be finished");
+    }
+    assert_eq!(removal::sweep(&world.app).expect("fakes can be swept"), Sweep::Done(1200));
+    assert_eq!(read(&world, ada, &by_id(&project), &place).expect("kept"), "x");
+    assert_eq!(removal::sweep(&world.app).expect("fakes can be swept"), Sweep::Done(0));
+}
+
+#[test]
+fn the_sweep_leaves_everything_to_a_store_that_knows_of_no_project() {
+    let world = World::new();
+    let (project, ada) = a_private_project(&world);
+    let place = receive(&world, project.id, "a.txt", b"x");
+    project::delete(&world.app, ada, &by_id(&project)).expect("hers");
+    assert_eq!(removal::sweep(&world.app).expect("fakes can be swept"), Sweep::Done(0));
+    let file = world.app.uploads.begin(&place).expect("a file can be begun");
+    file.finish().expect("a file can be finished");
+    assert_eq!(removal::sweep(&world.app).expect("fakes can be swept"), Sweep::NoProjects);
+    assert_eq!(kept(&world), 1);
+}

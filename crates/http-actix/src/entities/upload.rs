@@ -1,0 +1,19 @@
+//! Uploaded files.
+
+use hexforge_domain::project::upload::UploadPlace;
+use serde::Serialize;
+
+/// An upload as an answer shows it.
+#[derive(Serialize)]
+pub struct UploadJson {
+    alt: String,
+    url: String,
+    markdown: String,
+}
+
+impl From<UploadPlace> for UploadJson {
+    fn from(place: UploadPlace) -> Self {
+        let url = place.url();
+        Self { alt: place.name.alt().to_owned(), markdown: place.name.markdown(&url), url }
+    }
+}

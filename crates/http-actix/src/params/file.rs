@@ -1,0 +1,148 @@
+//! A file in a multipart form, read while it comes: no more of it than one block is ever in memory.
+
+use std::time::Duration;
+
+use actix_multipart::{Field, Multipart};
+use actix_web::http::StatusCode;
+use actix_web::http::header::CONTENT_DISPOSITION;
+use futures_util::StreamExt;
+use tokio::time::{Instant, timeout_at};
+
+use super::body::{broken, too_large};
+use crate::error::{ApiError, ApiResult};
+
+/// How much is handed on at once.
+const BLOCK: usize = 256 * 1024;
+
+/// Whoever sends a file has this long, and longer the more has come.
+const TIME_TO_START: Duration = Duration::from_secs(60);
+
+/// The slowest sender that is waited for, in bytes per second.
+const SLOWEST: u64 = 16 * 1024;
+
+/// A file that is on its way.
+pub struct FilePart {
+    name: String,
+    // Before `parts`, which does not go on while one of its parts is held.
+    field: Option<Field>,
+    parts: Multipart,
+    max: u64,
+    received: u64,
+    started: Instant,
+}
+
+impl FilePart {
+    pub(super) fn new(name: String, field: Field, parts: Multipart, max: u64) -> Self {
+        let started = Instant::now();
+        Self { name, field: Some(field), parts, max, received: 0, started }
+    }
+
+    /// What the sender calls it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The next block, `None` after the last one, when the form as a whole has come.
+    pub async fn next_block(&mut self) -> ApiResult<Option<Vec<u8>>> {
+        let mut block = Vec::new();
+        while block.len() < BLOCK
+            && let Some(field) = &mut self.field
+        {
+            let Some(chunk) = in_time(self.started, self.received, field.next()).await? else {
+                self.field = None;
+                self.finish().await?;
+                break;
+            };
+            let chunk = chunk.map_err(broken)?;
+            self.received += chunk.len() as u64;
+            if self.received > self.max {
+                return Err(too_large());
+            }
+            block.extend_from_slice(&chunk);
+        }
+        Ok((!block.is_empty()).then_some(block))
+    }
+
+    /// Passes over what comes behind the file: a form that was cut off is none.
+    async fn finish(&mut self) -> ApiResult<()> {
+        while let Some(part) = in_time(self.started, self.received, self.parts.next()).await? {
+            let mut part = part.map_err(broken)?;
+            while let Some(chunk) = in_time(self.started, self.received, part.next()).await? {
+                chunk.map_err(broken)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+async fn in_time<T>(
+    started: Instant,
+    received: u64,
+    next: impl Future<Output = T>,
+) -> ApiResult<T> {
+    timeout_at(started + time_for(received), next).await.map_err(|_| too_slow())
+}
+
+/// How long after the start more has to come when so much has come.
+fn time_for(received: u64) -> Duration {
+    TIME_TO_START + Duration::from_secs(received / SLOWEST)
+}
+
+/// What the sender calls a file, in the form for all languages or in the plain one; `None` when the part
+/// is no file. A browser sends an empty name when no file was chosen.
+pub(super) fn file_name(part: &Field) -> Option<String> {
+    let disposition = part.content_disposition()?;
+    if let Some(name) = disposition.get_filename_ext() {
+        return Some(String::from_utf8_lossy(&name.value).into_owned());
+    }
+    let parsed = disposition.get_filename()?;
+    let header = part.headers().get(CONTENT_DISPOSITION)?;
+    let path = windows_path(&String::from_utf8_lossy(header.as_bytes()));
+    Some(path.unwrap_or_else(|| parsed.to_owned()))
+}
+
+/// The name in a header, if it is a path whose backslashes are meant: some clients write them without
+/// escaping, so that they cannot be taken for escapes.
+fn windows_path(header: &str) -> Option<String> {
+    const BEGIN: &str = "filename=\"";
+    let start = header.to_ascii_lowercase().find(BEGIN)? + BEGIN.len();
+    let rest = &header[start..];
+    let bytes = rest.as_bytes();
+    let end =
+        (0..bytes.len()).find(|at| bytes[*at] == b'"' && (*at == 0 || bytes[at - 1] != b'\\'))?;
+    let mut after = rest[..end].split('\\').skip(1);
+    let meant = after.any(|next| !next.is_empty() && !next.starts_with('"'));
+    (meant && !rest[..end].contains("\\\\")).then(|| rest[..end].to_owned())
+}
+
+/// The sender takes too long.
+pub(crate) fn too_slow() -> ApiError {
+    ApiError::message(StatusCode::REQUEST_TIMEOUT, "408 Request Timeout")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_sends_more_has_more_time() {
+        for (received, seconds) in [(0, 60), (SLOWEST - 1, 60), (SLOWEST, 61), (10 << 20, 700)] {
+            assert_eq!(time_for(received), Duration::from_secs(seconds), "{received}");
+        }
+    }
+
+    #[test]
+    fn backslashes_are_taken_literally_where_they_are_no_escapes() {
+        for (header, path) in [
+            (r#"form-data; name="file"; filename="C:\temp\a.txt""#, Some(r"C:\temp\a.txt")),
+            (r#"form-data; name="file"; FileName="..\..\x""#, Some(r"..\..\x")),
+            (r#"form-data; name="file"; filename="a.txt""#, None),
+            (r#"form-data; name="file"; filename="a\"b.txt""#, None),
+            (r#"form-data; name="file"; filename="C:\\temp\\a.txt""#, None),
+            (r#"form-data; name="file"; filename=a.txt"#, None),
+            (r#"form-data; name="file"; filename="a.txt"#, None),
+        ] {
+            assert_eq!(windows_path(header).as_deref(), path, "{header}");
+        }
+    }
+}

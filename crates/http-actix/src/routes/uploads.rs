@@ -1,0 +1,172 @@
+//! Files for the texts of a project: taking them in, and giving them out below the project's page.
+
+use std::io::Read;
+
+use actix_web::body::SizedStream;
+use actix_web::http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, Charset, ContentDisposition,
+    DispositionParam, DispositionType, ExtendedValue, X_CONTENT_TYPE_OPTIONS,
+};
+use actix_web::web::Bytes;
+use actix_web::{HttpResponse, web};
+use futures_util::stream::try_unfold;
+use hexforge_application::error::{Error, Thing};
+use hexforge_application::project::upload;
+use hexforge_domain::id::ProjectId;
+use hexforge_domain::ports::uploads::StoredUpload;
+use hexforge_domain::project::ProjectRef;
+use hexforge_domain::project::upload::{UploadName, UploadPlace, UploadSecret};
+use serde::Deserialize;
+
+use super::ids::ProjectPath;
+use crate::api::{Api, ApiWithFile};
+use crate::entities::upload::UploadJson;
+use crate::error::ApiResult;
+use crate::params::FilePart;
+use crate::respond;
+
+/// How much of a file is read at once.
+const BLOCK: usize = 64 * 1024;
+
+/// Adds the call.
+pub fn configure(cfg: &mut web::ServiceConfig) {
+    cfg.route("/projects/{id}/uploads", web::post().to(create));
+}
+
+/// Adds the addresses of the files, which are outside the interface.
+pub fn configure_files(cfg: &mut web::ServiceConfig) {
+    cfg.route("/{namespace}/{project}/uploads/{secret}/{name}", web::get().to(show));
+}
+
+async fn create(call: ApiWithFile, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse> {
+    let (ApiWithFile(api, file), ProjectPath(named)) = (call, id.into_inner());
+    let project = api.run(move |app, actor, _| Ok(upload::authorize(app, actor, &named)?)).await?;
+    let file = file.ok_or(Error::NotGiven("file"))?;
+    let place = receive(&api, project, file).await?;
+    respond::created(UploadJson::from(place))
+}
+
+/// Takes in a file block by block. Whatever goes wrong, nothing of it stays.
+async fn receive(api: &Api, project: ProjectId, mut file: FilePart) -> ApiResult<UploadPlace> {
+    let name = file.name().to_owned();
+    let mut receiving = api.run_step(move |app| upload::begin(app, project, &name)).await?;
+    while let Some(block) = file.next_block().await? {
+        let append = api.run_step(move |_| {
+            receiving.append(&block)?;
+            Ok(receiving)
+        });
+        receiving = append.await?;
+    }
+    api.run_step(move |app| receiving.finish(app)).await
+}
+
+/// The address of a file as a path has it.
+#[derive(Deserialize)]
+struct Address {
+    namespace: String,
+    project: String,
+    secret: String,
+    name: String,
+}
+
+async fn show(api: Api, address: web::Path<Address>) -> ApiResult<HttpResponse> {
+    let Address { namespace, project, secret, name } = address.into_inner();
+    let (secret, name) = (UploadSecret::parse(&secret), UploadName::parse(&name));
+    let (Some(secret), Some(name)) = (secret, name) else {
+        return Err(Error::NotFound(Thing::Record).into());
+    };
+    let (named, given) = (ProjectRef::Path { namespace, path: project }, name.clone());
+    let file = api
+        .run_for_anyone(move |app, actor| {
+            upload::open(app, actor, &named, secret.clone(), given.clone())
+        })
+        .await?;
+    Ok(answer(&name, file))
+}
+
+/// Nothing of a file can run in a browser: its type is never guessed, and only what shows pictures and
+/// videos opens it in place.
+fn answer(name: &UploadName, file: StoredUpload) -> HttpResponse {
+    let (disposition, media_type) = match shown_in_place(name) {
+        Some(media_type) => (DispositionType::Inline, media_type),
+        None => (DispositionType::Attachment, "application/octet-stream"),
+    };
+    HttpResponse::Ok()
+        .insert_header((CONTENT_TYPE, media_type))
+        .insert_header(ContentDisposition { disposition, parameters: vec![file_name(name)] })
+        .insert_header((X_CONTENT_TYPE_OPTIONS, "nosniff"))
+        .insert_header((CONTENT_SECURITY_POLICY, "default-src 'none'; sandbox"))
+        .insert_header((CACHE_CONTROL, "private"))
+        .body(body(file))
+}
+
+/// The media type of what browsers show without running anything: no SVG, which can carry programs.
+fn shown_in_place(name: &UploadName) -> Option<&'static str> {
+    let (_, extension) = name.as_str().rsplit_once('.')?;
+    Some(match extension.to_ascii_lowercase().as_str() {
+        "png" => "image/png",
+        "jpg" | "jpeg" => "image/jpeg",
+        "gif" => "image/gif",
+        "bmp" => "image/bmp",
+        "tiff" => "image/tiff",
+        "webp" => "image/webp",
+        "ico" => "image/x-icon",
+        "mp4" | "m4v" => "video/mp4",
+        "mov" => "video/quicktime",
+        "webm" => "video/webm",
+        "ogv" => "video/ogg",
+        _ => return None,
+    })
+}
+
+fn file_name(name: &UploadName) -> DispositionParam {
+    let text = name.as_str();
+    if text.is_ascii() {
+        return DispositionParam::Filename(text.to_owned());
+    }
+    let value = text.as_bytes().to_vec();
+    DispositionParam::FilenameExt(ExtendedValue {
+        charset: Charset::Ext("UTF-8".to_owned()),
+        language_tag: None,
+        value,
+    })
+}
+
+/// The file, read on threads made for waiting while it is sent.
+fn body(
+    file: StoredUpload,
+) -> SizedStream<impl futures_util::Stream<Item = std::io::Result<Bytes>>> {
+    let StoredUpload { size, content } = file;
+    let blocks = try_unfold(content.take(size), |mut content| async move {
+        let read = web::block(move || {
+            let mut block = vec![0; BLOCK];
+            let length = content.read(&mut block)?;
+            block.truncate(length);
+            Ok::<_, std::io::Error>((block, content))
+        });
+        let read = read.await.map_err(std::io::Error::other).flatten();
+        // The answer has begun: all that is left is to break it off.
+        let (block, content) =
+            read.inspect_err(|error| tracing::error!(%error, "an uploaded file cannot be read"))?;
+        Ok((!block.is_empty()).then(|| (Bytes::from(block), content)))
+    });
+    SizedStream::new(size, blocks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pictures_and_videos_are_shown_in_place_and_nothing_that_could_run() {
+        let shown = |name: &str| shown_in_place(&UploadName::from_given(name));
+        for (name, media_type) in
+            [("a.png", "image/png"), ("A.JPEG", "image/jpeg"), ("x.webm", "video/webm")]
+        {
+            assert_eq!(shown(name), Some(media_type), "{name}");
+        }
+        for name in ["a.svg", "a.html", "a.png.html", "png", "a.txt", "a.pdf", "a.xml", "a.", "a"] {
+            assert_eq!(shown(name), None, "{name}");
+        }
+    }
+}

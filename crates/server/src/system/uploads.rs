@@ -1,0 +1,268 @@
+//! Uploaded files on disk: `uploads/<2 hex>/<2 hex>/<project id>/<secret>/` holds the file as `content`
+//! and what it is called in `name`. No path has any text of a caller in it.
+
+use std::ffi::OsStr;
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use hexforge_domain::id::ProjectId;
+use hexforge_domain::ports::files::{FilesError, ProjectFiles};
+use hexforge_domain::ports::uploads::{NewUpload, StoredUpload, Uploads};
+use hexforge_domain::project::upload::UploadPlace;
+
+use super::trash::Trash;
+use super::{make_folders, random_name};
+
+const CONTENT: &str = "content";
+const NAME: &str = "name";
+/// Where files are until they are finished.
+const RECEIVING: &str = "receiving";
+/// No upload takes as long: what is older was interrupted, in this process or another one.
+const INTERRUPTED: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Keeps uploaded files below a data folder.
+pub struct FsUploads {
+    root: PathBuf,
+    trash: Arc<Trash>,
+}
+
+impl FsUploads {
+    /// Below this folder. Nothing is made before the first file.
+    pub fn new(data_dir: &Path, trash: Arc<Trash>) -> Self {
+        Self { root: data_dir.join("uploads"), trash }
+    }
+
+    /// By the last two bytes of the id, so that no folder holds too many.
+    fn folder_of(&self, project: ProjectId) -> PathBuf {
+        let [.., second, first] = project.0.to_be_bytes();
+        let shelf = self.root.join(format!("{first:02x}")).join(format!("{second:02x}"));
+        shelf.join(project.0.to_string())
+    }
+}
+
+impl ProjectFiles for FsUploads {
+    fn projects(&self) -> Result<Box<dyn Iterator<Item = ProjectId>>, FilesError> {
+        let outer = shelves(&self.root).map_err(|error| failed("listed", error))?;
+        let shelves = outer.into_iter().flat_map(|shelf| read_or_warn(&shelf, shelves));
+        Ok(Box::new(shelves.flat_map(|shelf| read_or_warn(&shelf, ids))))
+    }
+
+    fn discard(&self, project: ProjectId) {
+        if let Err(error) = self.trash.take(&self.folder_of(project)) {
+            tracing::warn!(%project, %error, "uploads stay until the next start");
+        }
+    }
+
+    fn tidy(&self) -> Result<(), FilesError> {
+        self.trash.empty().map_err(|error| failed("removed", error))?;
+        let received = entries(&self.root.join(RECEIVING), |_| true);
+        for folder in received.map_err(|error| failed("listed", error))? {
+            let age = fs::metadata(&folder).and_then(|found| found.modified());
+            let age = age.ok().and_then(|begun| begun.elapsed().ok());
+            if age.is_some_and(|age| age > INTERRUPTED) {
+                fs::remove_dir_all(&folder).map_err(|error| failed("removed", error))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Uploads for FsUploads {
+    fn begin(&self, place: &UploadPlace) -> Result<Box<dyn NewUpload>, FilesError> {
+        let begun = Receiving::begin(self, place).map_err(|error| failed("begun", error))?;
+        Ok(Box::new(begun))
+    }
+
+    fn open(&self, place: &UploadPlace) -> Result<Option<StoredUpload>, FilesError> {
+        match open(&self.folder_of(place.project), place) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            outcome => outcome.map_err(|error| failed("read", error)),
+        }
+    }
+}
+
+fn open(project: &Path, place: &UploadPlace) -> io::Result<Option<StoredUpload>> {
+    let folder = project.join(place.secret.as_str());
+    if fs::read(folder.join(NAME))? != place.name.as_str().as_bytes() {
+        return Ok(None);
+    }
+    let content = File::open(folder.join(CONTENT))?;
+    Ok(Some(StoredUpload { size: content.metadata()?.len(), content: Box::new(content) }))
+}
+
+/// A folder of its own until all of it is on disk; then it is renamed.
+struct Receiving {
+    folder: PathBuf,
+    content: File,
+    name: String,
+    project: PathBuf,
+    secret: String,
+    root: PathBuf,
+    trash: Arc<Trash>,
+}
+
+impl Receiving {
+    fn begin(uploads: &FsUploads, place: &UploadPlace) -> io::Result<Self> {
+        let receiving = uploads.root.join(RECEIVING);
+        make_folders(&receiving)?;
+        let folder = receiving.join(random_name());
+        DirBuilder::new().mode(0o700).create(&folder)?;
+        let content = new_file(&folder.join(CONTENT)).inspect_err(|_| {
+            let _ = fs::remove_dir_all(&folder);
+        })?;
+        Ok(Self {
+            folder,
+            content,
+            name: place.name.as_str().to_owned(),
+            project: uploads.folder_of(place.project),
+            secret: place.secret.as_str().to_owned(),
+            root: uploads.root.clone(),
+            trash: Arc::clone(&uploads.trash),
+        })
+    }
+
+    /// Everything is synchronised before it is named, and the name afterwards.
+    fn place(&mut self) -> io::Result<()> {
+        self.content.sync_all()?;
+        let mut name = new_file(&self.folder.join(NAME))?;
+        name.write_all(self.name.as_bytes())?;
+        name.sync_all()?;
+        sync_folder(&self.folder)?;
+        make_folders(&self.project)?;
+        fs::rename(&self.folder, self.project.join(&self.secret))?;
+        let above_root = self.root.parent().unwrap_or(&self.root);
+        let made = self.project.ancestors().take_while(|folder| folder.starts_with(above_root));
+        for folder in made {
+            sync_folder(folder)?;
+        }
+        Ok(())
+    }
+}
+
+impl NewUpload for Receiving {
+    fn append(&mut self, chunk: &[u8]) -> Result<(), FilesError> {
+        self.content.write_all(chunk).map_err(|error| failed("written", error))
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<(), FilesError> {
+        self.place().map_err(|error| failed("finished", error))
+    }
+}
+
+impl Drop for Receiving {
+    fn drop(&mut self) {
+        // After a finish there is nothing under this name any more. Before it the file may be large.
+        if let Err(error) = self.trash.take(&self.folder) {
+            tracing::warn!(%error, "an unfinished upload stays until a later start");
+        }
+    }
+}
+
+fn new_file(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
+}
+
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+fn failed(what: &str, error: io::Error) -> FilesError {
+    FilesError(format!("an uploaded file could not be {what}"), Box::new(error))
+}
+
+/// What is in a folder, by a test of the names. What is not there is empty.
+fn entries(folder: &Path, wanted: fn(&str) -> bool) -> io::Result<Vec<PathBuf>> {
+    let found = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        found => found?,
+    };
+    let paths = found.map(|entry| entry.map(|entry| entry.path()));
+    let named = |path: &PathBuf| path.file_name().and_then(OsStr::to_str).is_some_and(wanted);
+    paths.filter(|path| path.as_ref().map_or(true, named)).collect()
+}
+
+fn shelves(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    entries(folder, |name| name.len() == 2 && name.bytes().all(|b| b.is_ascii_hexdigit()))
+}
+
+fn ids(shelf: &Path) -> io::Result<Vec<ProjectId>> {
+    let folders = entries(shelf, |name| name.bytes().all(|b| b.is_ascii_digit()))?;
+    let names = folders.iter().filter_map(|path| path.file_name().and_then(OsStr::to_str));
+    Ok(names.filter_map(|name| name.parse().ok()).map(ProjectId).collect())
+}
+
+/// One folder that cannot be read does not hide the others.
+fn read_or_warn<T>(folder: &Path, read: fn(&Path) -> io::Result<Vec<T>>) -> Vec<T> {
+    read(folder).unwrap_or_else(|error| {
+        tracing::warn!(folder = %folder.display(), %error, "uploads cannot be listed");
+        Vec::new()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hexforge_domain::project::upload::{UploadName, UploadSecret};
+    use hexforge_domain::testing::uploads_contract::CASES;
+    use std::os::unix::fs::PermissionsExt;
+    use std::time::SystemTime;
+    use tempfile::TempDir;
+
+    fn fresh() -> (TempDir, FsUploads) {
+        let folder = tempfile::tempdir().expect("a folder for temporary files exists");
+        let uploads = FsUploads::new(folder.path(), Arc::new(Trash::new(folder.path())));
+        (folder, uploads)
+    }
+
+    fn a_place() -> UploadPlace {
+        UploadPlace {
+            project: ProjectId(0x1234),
+            secret: UploadSecret::new([0xab; 16]),
+            name: UploadName::from_given("a.txt"),
+        }
+    }
+
+    #[test]
+    fn files_on_disk_keep_the_contract() {
+        for case in CASES {
+            let (_folder, uploads) = fresh();
+            case(&uploads);
+        }
+    }
+
+    #[test]
+    fn paths_are_made_of_ids_and_random_names_and_others_cannot_read_them() {
+        let (folder, uploads) = fresh();
+        let mut file = uploads.begin(&a_place()).expect("a file can be begun");
+        file.append(b"x").expect("a file can be added to");
+        file.finish().expect("a file can be finished");
+        let path = folder.path().join("uploads/34/12/4660").join("ab".repeat(16));
+        let mode = |path: &Path| fs::metadata(path).expect("made").permissions().mode() & 0o777;
+        assert_eq!(fs::read(path.join("content")).expect("made"), b"x");
+        assert_eq!((mode(&path), mode(&path.join("content"))), (0o700, 0o600));
+        assert_eq!(mode(&folder.path().join("uploads")), 0o700);
+    }
+
+    #[test]
+    fn a_start_removes_what_was_interrupted_and_nothing_that_may_be_under_way() {
+        let (folder, uploads) = fresh();
+        let under_way = uploads.begin(&a_place()).expect("a file can be begun");
+        let old = folder.path().join("uploads/receiving/old");
+        let trashed = folder.path().join("trash/half/removed");
+        for path in [&old, &trashed] {
+            fs::create_dir_all(path).expect("a folder can be made");
+            fs::write(path.join("x"), b"x").expect("a file can be written");
+        }
+        let yesterday = SystemTime::now() - INTERRUPTED - Duration::from_secs(60);
+        let opened = File::open(&old).expect("made");
+        opened.set_modified(yesterday).expect("times can be set");
+        uploads.tidy().expect("it can be tidied");
+        assert!(!old.exists() && !trashed.exists());
+        under_way.finish().expect("it was left alone");
+        assert!(uploads.open(&a_place()).expect("readable").is_some());
+    }
+}
