@@ -350,7 +350,8 @@ impl Users for DieselTx<'_> {
         let home = access::home_of(id);
         self.hold(home.clone().sql(" FOR UPDATE"))?;
         let inside = Sql::new("namespace_id IN (").then(home).sql(")");
-        self.hold_projects(inside.clone(), Some(removal::known_by(id)))?;
+        let others = removal::known_by(id).sql(" OR ").then(removal::worked_on_for(id));
+        self.hold_projects(inside.clone(), Some(others))?;
         self.hold(Sql::new("SELECT id FROM users WHERE id = ").id(id.0).sql(" FOR UPDATE"))?;
         self.forget_in_projects(id, inside)?;
         self.run(|conn| diesel::delete(users::table.find(id.0)).execute(conn))?;
