@@ -37,4 +37,6 @@ ids! {
     ProjectHookId,
     /// A hook of the service.
     SystemHookId,
+    /// Work on a repository.
+    RepositoryTaskId,
 }

@@ -16,6 +16,7 @@ pub use name::{ProjectName, ProjectPath};
 pub use star::Starred;
 
 use crate::Timestamp;
+use crate::branch::BranchName;
 use crate::id::{NamespaceId, ProjectId, UserId};
 use crate::text::{Secret, Text};
 use crate::visibility::Visibility;
@@ -53,6 +54,9 @@ pub struct Project {
     pub runners_token: Secret,
     /// From where its repository is fetched.
     pub import_url: Option<String>,
+    /// The branch that is shown when none is asked for, as it was after the last change of a branch; `None`
+    /// while the repository is empty.
+    pub default_branch: Option<BranchName>,
     /// File name of the uploaded picture.
     pub avatar: Option<String>,
     /// When it was made.

@@ -3,6 +3,8 @@
 pub mod archive;
 pub mod compare;
 pub mod contributor;
+pub mod port;
+pub mod task;
 pub mod tree;
 
 pub use archive::{Archive, ArchiveFormat};

@@ -23,9 +23,11 @@ fn every_case_is_run() {
     let suite = concat!(
         include_str!("../src/testing/contract/user_cases.rs"),
         include_str!("../src/testing/contract/project_cases.rs"),
+        include_str!("../src/testing/contract/repository_cases.rs"),
     );
     let files = cases![
         "concurrency",
+        "default_branches",
         "emails",
         "events",
         "forks",
@@ -47,6 +49,11 @@ fn every_case_is_run() {
         "project_scopes",
         "project_search",
         "projects",
+        "protections",
+        "releases",
+        "repository_concurrency",
+        "repository_tasks",
+        "settled_changes",
         "shares",
         "sign_in_failures",
         "standing",

@@ -9,9 +9,16 @@ mod blob;
 mod commit;
 mod compare;
 mod contributors;
+mod copy;
 mod error;
+mod history;
+mod journal;
 pub mod layout;
 mod objects;
+mod refs;
+mod repository;
+mod store;
 mod text;
 
 pub use layout::Layout;
+pub use store::GixStore;

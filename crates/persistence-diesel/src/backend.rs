@@ -84,10 +84,24 @@ macro_rules! load_locked {
     };
 }
 
+/// The end of a query for rows called `task` of which each goes to one transaction: others pass over it.
+/// SQLite has one writer at a time anyway.
+pub(crate) fn skipping_locked(backend: Backend) -> &'static str {
+    match backend {
+        Backend::Sqlite => "",
+        Backend::Postgres => " FOR UPDATE OF task SKIP LOCKED",
+    }
+}
+
 /// Whether a text cannot be stored, and so cannot be found: PostgreSQL has no NUL in its texts and
 /// fails when asked for one.
 pub(crate) fn unstorable(text: &str) -> bool {
     text.contains('\0')
+}
+
+/// The text without what makes it unstorable, for what nobody has to find again.
+pub(crate) fn storable(text: &str) -> String {
+    text.replace('\0', "")
 }
 
 /// The pattern that finds `text` anywhere, with nothing in it standing for anything else. To be used

@@ -4,7 +4,7 @@ use diesel::result::{DatabaseErrorInformation, DatabaseErrorKind, Error as Diese
 use hexforge_domain::ports::store::StoreError;
 
 /// What has to be unique: how SQLite names it, how PostgreSQL names it, how the ports call it.
-const UNIQUE: [(&str, &str, &str); 14] = [
+const UNIQUE: [(&str, &str, &str); 15] = [
     ("users.username", "users_username_key", "username"),
     ("users.email", "users_email_key", "email"),
     ("emails.email", "emails_email_key", "email"),
@@ -31,6 +31,7 @@ const UNIQUE: [(&str, &str, &str); 14] = [
         "project_shares_project_id_group_id_key",
         "share",
     ),
+    ("releases.project_id, releases.tag", "releases_pkey", "tag"),
 ];
 
 /// The only way for a driver error to leave the adapter.

@@ -7,6 +7,7 @@ use diesel::prelude::*;
 use diesel::query_builder::{AstPass, QueryFragment, QueryId};
 use diesel::sql_types::{BigInt, Bool, Integer};
 use hexforge_domain::Timestamp;
+use hexforge_domain::branch::BranchName;
 use hexforge_domain::id::{NamespaceId, ProjectId, UserId};
 use hexforge_domain::member::AccessLevel;
 use hexforge_domain::paging::{Page, Paged};
@@ -81,6 +82,7 @@ struct ProjectRow {
     forked_from_id: Option<i64>,
     runners_token: String,
     import_url: Option<String>,
+    default_branch: Option<String>,
     avatar: Option<String>,
     created_at: NaiveDateTime,
     updated_at: NaiveDateTime,
@@ -122,6 +124,7 @@ impl TryFrom<ProjectRow> for Project {
             forked_from: row.forked_from_id.map(ProjectId),
             runners_token: Secret::new(row.runners_token),
             import_url: row.import_url,
+            default_branch: row.default_branch.map(BranchName::of_stored),
             avatar: row.avatar,
             created_at: moment(row.created_at),
             updated_at: moment(row.updated_at),
@@ -130,7 +133,8 @@ impl TryFrom<ProjectRow> for Project {
     }
 }
 
-/// The columns that an update sets: `None` becomes null. Counters are not among them.
+/// The columns that an update sets: `None` becomes null. Counters and the default branch
+/// are not among them.
 #[derive(AsChangeset, Insertable)]
 #[diesel(table_name = projects, treat_none_as_null = true)]
 struct ProjectValues<'a> {
@@ -351,6 +355,7 @@ impl Projects for DieselTx<'_> {
             forked_from: new.forked_from,
             runners_token: new.runners_token,
             import_url: new.import_url,
+            default_branch: None,
             avatar: new.avatar,
             created_at: new.at,
             updated_at: new.at,
@@ -372,6 +377,16 @@ impl Projects for DieselTx<'_> {
         self.run(|conn| {
             diesel::update(projects::table.find(project.id.0)).set(values).execute(conn)
         })?;
+        Ok(())
+    }
+
+    fn set_default_branch(
+        &mut self,
+        project: ProjectId,
+        branch: Option<&BranchName>,
+    ) -> Result<(), StoreError> {
+        let value = projects::default_branch.eq(branch.map(BranchName::as_str));
+        self.run(|conn| diesel::update(projects::table.find(project.0)).set(value).execute(conn))?;
         Ok(())
     }
 

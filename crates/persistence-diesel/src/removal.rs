@@ -62,3 +62,9 @@ fn forked_from(going: Sql) -> Sql {
 pub(crate) fn known_by(user: UserId) -> Sql {
     Sql::new("(creator_id = ").id(user.0).sql(" OR ").then(starred_by(user)).sql(")")
 }
+
+/// The condition that work in the name of a user waits to be done on a row of `projects`: it goes with the
+/// user, and whoever ends it holds the project.
+pub(crate) fn worked_on_for(user: UserId) -> Sql {
+    Sql::new("id IN (SELECT project_id FROM repository_tasks WHERE user_id = ").id(user.0).sql(")")
+}

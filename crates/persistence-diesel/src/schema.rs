@@ -94,6 +94,7 @@ diesel::table! {
         updated_at -> Timestamp,
         last_activity_at -> Timestamp,
         search_text -> Text,
+        default_branch -> Nullable<Text>,
     }
 }
 
@@ -141,6 +142,47 @@ diesel::table! {
         enable_ssl_verification -> Bool,
         created_at -> Timestamp,
         updated_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    protected_branches (project_id, pattern) {
+        project_id -> BigInt,
+        pattern -> Text,
+        developers_can_push -> Bool,
+        developers_can_merge -> Bool,
+    }
+}
+
+diesel::table! {
+    releases (project_id, tag) {
+        project_id -> BigInt,
+        tag -> Text,
+        description -> Text,
+        created_at -> Timestamp,
+        updated_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    repository_tasks (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        kind -> Text,
+        source_id -> Nullable<BigInt>,
+        user_id -> Nullable<BigInt>,
+        url -> Nullable<Text>,
+        tries -> Integer,
+        due_at -> Nullable<Timestamp>,
+        error -> Nullable<Text>,
+        created_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    settled_changes (key) {
+        key -> Text,
+        at -> Timestamp,
     }
 }
 

@@ -3,11 +3,11 @@
 
 use std::marker::PhantomData;
 
-use chrono::NaiveDate;
+use chrono::{NaiveDate, NaiveDateTime};
 use diesel::QueryResult;
 use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 use diesel::query_dsl::RunQueryDsl;
-use diesel::sql_types::{BigInt, Date, Text};
+use diesel::sql_types::{BigInt, Date, Text, Timestamp};
 use hexforge_domain::paging::Page;
 
 use crate::connection::{DbConn, MultiBackend};
@@ -22,6 +22,7 @@ enum Piece {
     Sql(&'static str),
     Id(i64),
     Day(NaiveDate),
+    Moment(NaiveDateTime),
     Text(String),
     /// Written into the text: numbers mean nothing else there, and parameters are limited in number.
     Ids(Vec<i64>),
@@ -56,6 +57,10 @@ impl Sql {
 
     pub fn day(self, day: NaiveDate) -> Self {
         self.add(Piece::Day(day))
+    }
+
+    pub fn moment(self, moment: NaiveDateTime) -> Self {
+        self.add(Piece::Moment(moment))
     }
 
     pub fn text(self, text: String) -> Self {
@@ -114,6 +119,7 @@ impl QueryFragment<MultiBackend> for Sql {
                 Piece::Sql(sql) => out.push_sql(sql),
                 Piece::Id(id) => out.push_bind_param::<BigInt, _>(id)?,
                 Piece::Day(day) => out.push_bind_param::<Date, _>(day)?,
+                Piece::Moment(moment) => out.push_bind_param::<Timestamp, _>(moment)?,
                 Piece::Text(text) => out.push_bind_param::<Text, _>(text)?,
                 Piece::Ids(ids) => {
                     // The text differs each time, so there is no use in keeping the statement.

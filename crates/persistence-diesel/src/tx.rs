@@ -3,6 +3,7 @@
 use diesel::connection::SimpleConnection;
 use diesel::sql_types::{BigInt, Untyped};
 use diesel::{QueryResult, RunQueryDsl};
+use hexforge_domain::branch::port::Protections;
 use hexforge_domain::event::port::Events;
 use hexforge_domain::group::port::Groups;
 use hexforge_domain::member::port::{GroupMembers, ProjectMembers};
@@ -10,8 +11,10 @@ use hexforge_domain::namespace::port::Namespaces;
 use hexforge_domain::outbox::port::Outbox;
 use hexforge_domain::ports::store::{Mode, StoreError, Tx};
 use hexforge_domain::project::port::{ProjectHooks, Projects, Shares, Stars};
+use hexforge_domain::repository::port::{RepositoryTasks, SettledChanges};
 use hexforge_domain::sign_in::port::SignInFailures;
 use hexforge_domain::system_hook::port::SystemHooks;
+use hexforge_domain::tag::port::Releases;
 use hexforge_domain::token::port::Tokens;
 use hexforge_domain::user::port::{Emails, Identities, Keys, Users};
 
@@ -77,11 +80,11 @@ impl<'c> DieselTx<'c> {
         self.run(|conn| count.rows::<BigInt>().get_result(conn))
     }
 
-    /// The rows of these ids: one query, unless there are more of them than any page has.
-    pub fn by_ids<T>(
+    /// The rows of these ids or names: one query, unless there are more of them than any page has.
+    pub fn by_ids<K, T>(
         &mut self,
-        ids: &[i64],
-        load: impl Fn(&mut DbConn, &[i64]) -> QueryResult<Vec<T>>,
+        ids: &[K],
+        load: impl Fn(&mut DbConn, &[K]) -> QueryResult<Vec<T>>,
     ) -> Result<Vec<T>, StoreError> {
         let mut rows = Vec::with_capacity(ids.len());
         for ids in ids.chunks(NAMED_AT_ONCE) {
@@ -168,6 +171,18 @@ impl Tx for DieselTx<'_> {
         self
     }
     fn project_hooks(&mut self) -> &mut dyn ProjectHooks {
+        self
+    }
+    fn protections(&mut self) -> &mut dyn Protections {
+        self
+    }
+    fn releases(&mut self) -> &mut dyn Releases {
+        self
+    }
+    fn repository_tasks(&mut self) -> &mut dyn RepositoryTasks {
+        self
+    }
+    fn settled_changes(&mut self) -> &mut dyn SettledChanges {
         self
     }
     fn system_hooks(&mut self) -> &mut dyn SystemHooks {

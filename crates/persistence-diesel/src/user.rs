@@ -350,8 +350,12 @@ impl Users for DieselTx<'_> {
         let home = access::home_of(id);
         self.hold(home.clone().sql(" FOR UPDATE"))?;
         let inside = Sql::new("namespace_id IN (").then(home).sql(")");
-        self.hold_projects(inside.clone(), Some(removal::known_by(id)))?;
+        let others = removal::known_by(id).sql(" OR ").then(removal::worked_on_for(id));
+        self.hold_projects(inside.clone(), Some(others.clone()))?;
         self.hold(Sql::new("SELECT id FROM users WHERE id = ").id(id.0).sql(" FOR UPDATE"))?;
+        // From here on it gives no star. One that came while we waited may be taken back at this moment:
+        // its project is not yet held, and would count that twice.
+        self.hold_projects(inside.clone(), Some(others))?;
         self.forget_in_projects(id, inside)?;
         self.run(|conn| diesel::delete(users::table.find(id.0)).execute(conn))?;
         Ok(())

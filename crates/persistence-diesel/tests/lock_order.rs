@@ -6,15 +6,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use hexforge_domain::id::{NamespaceId, ProjectId, UserId};
+use hexforge_domain::id::{NamespaceId, ProjectId, RepositoryTaskId, UserId};
 use hexforge_domain::member::{AccessLevel, Membership};
 use hexforge_domain::namespace::NamespacePath;
 use hexforge_domain::paging::Page;
 use hexforge_domain::ports::store::{Store, StoreError, Tx};
 use hexforge_domain::project::query::{ProjectFilter, ProjectOrder, ProjectScope};
 use hexforge_domain::project::{ProjectName, Starred};
+use hexforge_domain::repository::task::RepositoryTask;
 use hexforge_domain::testing::builders::{
-    a_day, a_group, a_member, a_moment, a_project, a_share, a_user, an_event,
+    a_branch, a_day, a_group, a_member, a_moment, a_project, a_protection, a_share, a_user,
+    an_event, an_import, at,
 };
 use hexforge_domain::user::{UserFilter, Username};
 use hexforge_domain::visibility::Visibility;
@@ -45,6 +47,8 @@ struct Seen {
     users: Vec<UserId>,
     groups: Vec<NamespaceId>,
     projects: Vec<ProjectId>,
+    /// Given out, maybe to others as well.
+    tasks: Vec<(RepositoryTaskId, ProjectId)>,
 }
 
 fn look(store: &dyn Store) -> Seen {
@@ -58,6 +62,12 @@ fn look(store: &dyn Store) -> Seen {
         builds_first: false,
         today: a_day(),
     };
+    let claim = || -> Result<Option<RepositoryTask>, StoreError> {
+        // Due again at once, so that several have it.
+        store.write(|tx| tx.repository_tasks().claim(at(2), at(1)))
+    };
+    let tasks = [claim(), claim()].into_iter().flat_map(|task| task.expect("a worker may ask"));
+    let tasks = tasks.map(|task| (task.id, task.project)).collect();
     let seen: Result<Seen, StoreError> = store.read(|tx| {
         let users = tx.users().list(&UserFilter::default(), Page::Whole)?.items;
         let spaces = tx.namespaces().list(None, None, Page::Whole)?.items;
@@ -66,6 +76,7 @@ fn look(store: &dyn Store) -> Seen {
             users: users.iter().map(|user| user.id).collect(),
             groups: spaces.iter().filter(|n| n.owner.is_none()).map(|n| n.id).collect(),
             projects: projects.iter().map(|project| project.id).collect(),
+            tasks,
         })
     });
     seen.expect("reading succeeds")
@@ -73,7 +84,7 @@ fn look(store: &dyn Store) -> Seen {
 
 /// One change of some kind to something; `new` is a name that nobody has.
 fn change(tx: &mut dyn Tx, seen: &Seen, dice: &mut Dice, new: &str) -> Result<(), StoreError> {
-    let kind = dice.roll(14);
+    let kind = dice.roll(17);
     let (user, other) = (dice.pick(&seen.users), dice.pick(&seen.users));
     let (group, project) = (dice.pick(&seen.groups), dice.pick(&seen.projects));
     let (Some(user), Some(other), Some(group), Some(project)) = (user, other, group, project)
@@ -147,6 +158,28 @@ fn change(tx: &mut dyn Tx, seen: &Seen, dice: &mut Dice, new: &str) -> Result<()
                     tx.group_members().update(group, Membership { level, ..member })
                 }
             }
+        }
+        13 => tx.repository_tasks().insert(project, &an_import(user), a_moment()).map(drop),
+        14 => {
+            let Some((task, project)) = dice.pick(&seen.tasks) else { return Ok(()) };
+            match dice.roll(3) {
+                0 => tx.repository_tasks().fail(task, "no answer", None),
+                // What was done is told by an event.
+                1 => {
+                    tx.repository_tasks().finish(task)?;
+                    tx.events().insert(an_event(project, user)).map(drop)
+                }
+                _ => {
+                    tx.events().insert(an_event(project, user))?;
+                    tx.repository_tasks().finish(task)
+                }
+            }
+        }
+        15 => {
+            tx.projects().lock(project)?;
+            tx.projects().set_default_branch(project, Some(&a_branch("master")))?;
+            tx.protections().put(project, &a_protection("master"))?;
+            tx.events().insert(an_event(project, user)).map(drop)
         }
         _ => match dice.roll(3) {
             0 => {

@@ -11,11 +11,12 @@ use diesel_migrations::MigrationHarness;
 use hexforge_domain::member::AccessLevel;
 use hexforge_domain::namespace::Namespace;
 use hexforge_domain::paging::{Page, Paged};
+use hexforge_domain::ports::git::ChangeKey;
 use hexforge_domain::ports::store::{Store, StoreError};
 use hexforge_domain::project::Starred;
 use hexforge_domain::testing::builders::{
-    a_group, a_hook, a_key, a_member, a_moment, a_project, a_share, a_system_hook, a_user,
-    an_event, home_of,
+    a_branch, a_group, a_hook, a_key, a_member, a_moment, a_project, a_protection, a_release,
+    a_share, a_system_hook, a_user, an_event, an_import, home_of,
 };
 use hexforge_persistence_diesel::connection::DbConn;
 use hexforge_persistence_diesel::testing::TestDatabase;
@@ -103,6 +104,11 @@ fn fill(database: &TestDatabase) {
         tx.shares().insert(a_share(source.id, team.id, AccessLevel::Guest))?;
         tx.project_hooks().insert(source.id, a_hook("http://example.com"), a_moment())?;
         tx.system_hooks().insert(a_system_hook("http://example.com"), a_moment())?;
+        tx.projects().set_default_branch(source.id, Some(&a_branch("master")))?;
+        tx.protections().put(source.id, &a_protection("master"))?;
+        tx.releases().insert(source.id, &a_release("v1", "text"), a_moment())?;
+        tx.repository_tasks().insert(source.id, &an_import(ada.id), a_moment())?;
+        tx.settled_changes().record(&ChangeKey("change".into()), a_moment())?;
         tx.events().insert(an_event(source.id, ada.id)).map(drop)
     });
     filled.expect("something in every table");
@@ -121,11 +127,10 @@ fn what_was_there_before_projects_is_there_after_them() {
         let before = home(store);
         a_project("compiler", before.id, ada.id).stored_in(store);
         a_group("team").owner(ada.id).stored_in(store);
-        match &mut connect(&database.url) {
-            DbConn::Sqlite(conn) => conn.revert_last_migration(migrations::SQLITE).map(drop),
-            DbConn::Postgres(conn) => conn.revert_last_migration(migrations::POSTGRES).map(drop),
-        }
-        .expect("the last one can be taken back alone");
+        let (names, _) = migrations::names().expect("the migrations are compiled in");
+        let projects = names.iter().position(|name| name.ends_with("_projects"));
+        let since = names.len() - projects.expect("they came by a migration");
+        (0..since).for_each(|_| revert_last(&database));
         // What is remembered of the schema goes with the connections.
         let store = database.open(Options::default());
         let store: &dyn Store = &store;
@@ -135,6 +140,37 @@ fn what_was_there_before_projects_is_there_after_them() {
         assert_eq!((found.items, found.total), (vec![before], 1), "found by its index");
         // Groups and projects are gone, and may be made again.
         a_group("team").owner(ada.id).stored_in(store);
+    }
+}
+
+fn revert_last(database: &TestDatabase) {
+    match &mut connect(&database.url) {
+        DbConn::Sqlite(conn) => conn.revert_last_migration(migrations::SQLITE).map(drop),
+        DbConn::Postgres(conn) => conn.revert_last_migration(migrations::POSTGRES).map(drop),
+    }
+    .expect("the last one can be taken back alone");
+}
+
+#[test]
+fn projects_outlive_what_is_known_of_their_repositories() {
+    for database in databases() {
+        let store = database.open(Options::default());
+        let store: &dyn Store = &store;
+        let ada = a_user("ada").stored_in(store);
+        let site = a_project("site", home_of(store, ada.id), ada.id).stored_in(store);
+        let filled: Result<(), StoreError> = store.write(|tx| {
+            tx.projects().set_default_branch(site.id, Some(&a_branch("master")))?;
+            tx.protections().put(site.id, &a_protection("master"))
+        });
+        filled.expect("the schema is complete");
+        let (names, _) = migrations::names().expect("the migrations are compiled in");
+        let first = names.iter().position(|name| name.ends_with("_repositories"));
+        let since = names.len() - first.expect("they came by a migration");
+        (0..since).for_each(|_| revert_last(&database));
+        let store = database.open(Options::default());
+        let store: &dyn Store = &store;
+        let found: Result<_, StoreError> = store.read(|tx| tx.projects().find_all(&[site.id]));
+        assert_eq!(found.expect("the schema is complete"), [site]);
     }
 }
 

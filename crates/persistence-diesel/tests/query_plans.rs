@@ -9,11 +9,11 @@ use diesel::connection::{Instrumentation, InstrumentationEvent, set_default_inst
 use diesel::prelude::*;
 use diesel::sql_types::Text;
 use hexforge_domain::group::{GroupFilter, GroupOrder, GroupScope};
-use hexforge_domain::id::{NamespaceId, ProjectId, UserId};
+use hexforge_domain::id::{NamespaceId, ProjectId, RepositoryTaskId, UserId};
 use hexforge_domain::paging::Page;
 use hexforge_domain::ports::store::{Store, StoreError, Tx};
 use hexforge_domain::project::query::{ProjectFilter, ProjectOrder, ProjectScope, Viewer};
-use hexforge_domain::testing::builders::a_day;
+use hexforge_domain::testing::builders::{a_day, a_moment, a_tag};
 use hexforge_domain::user::UserFilter;
 use hexforge_domain::visibility::Visibility;
 use hexforge_persistence_diesel::Options;
@@ -140,6 +140,32 @@ fn what_belongs_to_a_project_or_group_is_listed_by_the_index_of_its_owner() {
             tx.group_members().list(group, query, PAGE).map(|_| ())
         });
     }
+}
+
+#[test]
+fn the_next_task_on_a_repository_is_read_in_the_order_of_an_index() {
+    let now = a_moment();
+    // Of an empty store none is given out, so nothing is written.
+    for index in ["repository_tasks_due", "repository_tasks_of_project"] {
+        assert_goes_by(index, |tx| tx.repository_tasks().claim(now, now).map(drop));
+    }
+    for index in ["SEARCH task USING INTEGER PRIMARY KEY", "repository_tasks_of_project"] {
+        let id = RepositoryTaskId(1);
+        assert_goes_by(index, |tx| tx.repository_tasks().claim_one(id, now, now).map(drop));
+    }
+}
+
+#[test]
+fn what_is_known_of_repositories_is_found_by_the_index_of_its_project() {
+    let project = ProjectId(1);
+    let tags = [a_tag("v1"), a_tag("v2")];
+    assert_goes_by("PRIMARY KEY (project_id=?)", |tx| tx.protections().list(project).map(drop));
+    assert_goes_by("(project_id=? AND tag=?)", |tx| {
+        tx.releases().of_tags(project, &tags.each_ref()).map(drop)
+    });
+    assert_goes_by("repository_tasks_of_project", |tx| {
+        tx.repository_tasks().imports(&[project, ProjectId(2)]).map(drop)
+    });
 }
 
 #[test]

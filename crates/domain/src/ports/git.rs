@@ -24,14 +24,18 @@ pub trait GitStore: Send + Sync {
     /// Succeeds when there is none.
     fn remove(&self, project: ProjectId) -> Result<(), GitError>;
 
-    /// Projects that have something on disk, greater than `after`, in the order of their ids.
-    fn stored_after(&self, after: ProjectId, limit: usize) -> Result<Vec<ProjectId>, GitError>;
+    /// Projects that have something on disk and whose ids have this lowest byte.
+    fn stored(&self, shard: u8) -> Result<Vec<ProjectId>, GitError>;
 
-    /// What was changed in repositories and not yet settled, oldest first.
-    fn unsettled(&self) -> Result<Vec<Unsettled>, GitError>;
+    /// What processes that are gone changed in repositories, or in that of one project, and did not settle;
+    /// oldest first. Each is handed out once.
+    fn unsettled(&self, project: Option<ProjectId>) -> Result<Vec<Unsettled>, GitError>;
 
-    /// Forgets that a change was not settled.
+    /// Forgets a change that is recorded.
     fn settle(&self, change: &ChangeKey) -> Result<(), GitError>;
+
+    /// Puts a change that could not be recorded back among the unsettled.
+    fn leave(&self, change: &ChangeKey);
 }
 
 /// One repository.

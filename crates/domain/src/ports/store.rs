@@ -1,13 +1,16 @@
 //! The port to everything that is stored, and its unit of work.
 
+use crate::branch::port::Protections;
 use crate::event::port::Events;
 use crate::group::port::Groups;
 use crate::member::port::{GroupMembers, ProjectMembers};
 use crate::namespace::port::Namespaces;
 use crate::outbox::port::Outbox;
 use crate::project::port::{ProjectHooks, Projects, Shares, Stars};
+use crate::repository::port::{RepositoryTasks, SettledChanges};
 use crate::sign_in::port::SignInFailures;
 use crate::system_hook::port::SystemHooks;
+use crate::tag::port::Releases;
 use crate::token::port::Tokens;
 use crate::user::port::{Emails, Identities, Keys, Users};
 
@@ -39,6 +42,14 @@ pub trait Tx {
     fn shares(&mut self) -> &mut dyn Shares;
     /// The hooks of all projects.
     fn project_hooks(&mut self) -> &mut dyn ProjectHooks;
+    /// The protected branches of all projects.
+    fn protections(&mut self) -> &mut dyn Protections;
+    /// The releases of all projects.
+    fn releases(&mut self) -> &mut dyn Releases;
+    /// Work on repositories that waits to be done.
+    fn repository_tasks(&mut self) -> &mut dyn RepositoryTasks;
+    /// Changes of repositories that are recorded.
+    fn settled_changes(&mut self) -> &mut dyn SettledChanges;
     /// The hooks of the service.
     fn system_hooks(&mut self) -> &mut dyn SystemHooks;
     /// The activity of everybody.

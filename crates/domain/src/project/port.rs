@@ -7,6 +7,7 @@ use super::query::ProjectFilter;
 use super::share::{NewShare, Share};
 use super::{NewProject, Project, ProjectName, ProjectPath, ProjectRef, Starred};
 use crate::Timestamp;
+use crate::branch::BranchName;
 use crate::id::{NamespaceId, ProjectHookId, ProjectId, UserId};
 use crate::paging::{Page, Paged};
 use crate::policy::project::Standing;
@@ -54,10 +55,17 @@ pub trait Projects {
     /// [`clashing`](Self::clashing).
     fn insert(&mut self, new: NewProject) -> Result<Project, StoreError>;
 
-    /// Stores every field except the counters.
+    /// Stores every field except the counters and the default branch.
     /// # Errors
     /// See [`insert`](Self::insert).
     fn update(&mut self, project: &Project) -> Result<(), StoreError>;
+
+    /// Keeps which branch is shown when none is asked for; nothing else of the project changes.
+    fn set_default_branch(
+        &mut self,
+        project: ProjectId,
+        branch: Option<&BranchName>,
+    ) -> Result<(), StoreError>;
 
     /// Notes that something happened, unless that was noted less than an hour ago. This is no change of
     /// the project.

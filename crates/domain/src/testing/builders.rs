@@ -2,11 +2,13 @@
 
 mod group;
 mod project;
+mod repository;
 
 pub use group::{GroupBuilder, a_group, a_member, join_group, join_project};
 pub use project::{
     ProjectBuilder, a_hook, a_hook_url, a_project, a_share, a_system_hook, home_of, share,
 };
+pub use repository::{a_branch, a_protection, a_release, a_tag, an_import};
 
 use super::fakes::{FakePublicKeys, FakeSecrets};
 use crate::Timestamp;

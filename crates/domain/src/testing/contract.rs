@@ -21,10 +21,12 @@
 
 mod check;
 mod project_cases;
+mod repository_cases;
 mod user_cases;
 mod world;
 
 pub mod concurrency;
+pub mod default_branches;
 pub mod emails;
 pub mod events;
 pub mod forks;
@@ -46,6 +48,11 @@ pub mod project_members;
 pub mod project_scopes;
 pub mod project_search;
 pub mod projects;
+pub mod protections;
+pub mod releases;
+pub mod repository_concurrency;
+pub mod repository_tasks;
+pub mod settled_changes;
 pub mod shares;
 pub mod sign_in_failures;
 pub mod standing;
@@ -68,6 +75,7 @@ macro_rules! store_contract {
     ($open:path) => {
         $crate::store_contract_of_users!($open);
         $crate::store_contract_of_projects!($open);
+        $crate::store_contract_of_repositories!($open);
     };
     (@tests $open:path; $($module:ident::$case:ident,)+) => {$(
         #[test]

@@ -1,6 +1,7 @@
 //! Projects in full and in short.
 
 use hexforge_application::view::project::{Permissions, Place, PlacedProject, ProjectView};
+use hexforge_domain::branch::BranchName;
 use hexforge_domain::member::Membership;
 use hexforge_domain::project::share::Share;
 use hexforge_domain::project::{Description, Project};
@@ -72,8 +73,8 @@ fn identity<M: SerializeMap>(
     let path = place.path_of(project);
     map.serialize_entry("id", &project.id.0)?;
     map.serialize_entry("description", &project.description.as_ref().map(Description::as_str))?;
-    // There is no repository yet from which to tell one.
-    map.serialize_entry("default_branch", &None::<&str>)?;
+    let default_branch = project.default_branch.as_ref().map(BranchName::as_str);
+    map.serialize_entry("default_branch", &default_branch)?;
     map.serialize_entry("tag_list", &[(); 0])?;
     map.serialize_entry("public", &(project.visibility == Visibility::Public))?;
     map.serialize_entry("archived", &project.archived.as_bool())?;

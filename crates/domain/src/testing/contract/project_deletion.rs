@@ -7,7 +7,8 @@ use crate::paging::Page;
 use crate::ports::store::{Store, StoreError, Tx};
 use crate::project::{Project, ProjectRef, Starred};
 use crate::testing::builders::{
-    a_day, a_group, a_hook, a_member, a_moment, a_project, a_share, a_user, an_event, home_of,
+    a_branch, a_day, a_group, a_hook, a_member, a_moment, a_project, a_protection, a_release,
+    a_share, a_tag, a_user, an_event, an_import, home_of,
 };
 
 /// A project with one of everything.
@@ -19,6 +20,9 @@ fn furnish(tx: &mut dyn Tx, name: &str, user: UserId) -> Result<Project, StoreEr
     tx.stars().put(project.id, user, Starred::Yes, a_moment())?;
     tx.shares().insert(a_share(project.id, group.id, AccessLevel::Guest))?;
     tx.project_hooks().insert(project.id, a_hook("http://example.com"), a_moment())?;
+    tx.protections().put(project.id, &a_protection("master"))?;
+    tx.releases().insert(project.id, &a_release("v1", "text"), a_moment())?;
+    tx.repository_tasks().insert(project.id, &an_import(user), a_moment())?;
     tx.events().insert(an_event(project.id, user))?;
     Ok(project)
 }
@@ -34,6 +38,9 @@ fn belongings(tx: &mut dyn Tx, id: ProjectId, user: UserId) -> Result<Vec<u64>, 
         u64::from(starred == Starred::Yes),
         tx.shares().of(&[id])?.len() as u64,
         tx.project_hooks().list(id, Page::Whole)?.total,
+        tx.protections().list(id)?.len() as u64,
+        tx.releases().find(id, &a_tag("v1"))?.into_iter().count() as u64,
+        tx.repository_tasks().imports(&[id])?.len() as u64,
         tx.events().of_project(id, Page::Whole)?.total,
     ])
 }
@@ -64,7 +71,7 @@ pub fn nothing_can_be_hung_on_a_project_that_is_gone(store: &dyn Store) {
     let group = a_group("team").stored_in(store);
     let site = a_project("site", group.id, ada).stored_in(store);
     write(store, |tx| tx.projects().delete(site.id));
-    let works: [(&str, Work); 5] = [
+    let works: [(&str, Work); 8] = [
         ("member", |tx, site, ada| {
             tx.project_members().insert(site.id, a_member(ada, AccessLevel::Guest))
         }),
@@ -75,6 +82,13 @@ pub fn nothing_can_be_hung_on_a_project_that_is_gone(store: &dyn Store) {
         ("hook", |tx, site, _| {
             let hook = a_hook("http://example.com");
             tx.project_hooks().insert(site.id, hook, a_moment()).map(|_| ())
+        }),
+        ("protection", |tx, site, _| tx.protections().put(site.id, &a_protection("master"))),
+        ("release", |tx, site, _| {
+            tx.releases().insert(site.id, &a_release("v1", "text"), a_moment())
+        }),
+        ("task", |tx, site, ada| {
+            tx.repository_tasks().insert(site.id, &an_import(ada), a_moment()).map(|_| ())
         }),
         ("event", |tx, site, ada| tx.events().insert(an_event(site.id, ada)).map(|_| ())),
     ];
@@ -94,8 +108,12 @@ pub fn changing_a_project_that_is_gone_makes_none(store: &dyn Store) {
     write(store, |tx| tx.projects().delete(site.id));
     write(store, |tx| {
         tx.projects().update(&site)?;
+        tx.projects().set_default_branch(site.id, Some(&a_branch("master")))?;
         tx.projects().touch(site.id, a_moment())?;
         tx.projects().lower_forks(site.id, a_moment())?;
+        assert!(!tx.releases().update(site.id, &a_release("v1", "text"), a_moment())?);
+        assert!(!tx.protections().remove(site.id, "master")?);
+        tx.releases().remove(site.id, &a_tag("v1"))?;
         tx.stars().put(site.id, ada, Starred::No, a_moment())
     });
     assert_eq!(read(store, |tx| tx.projects().count_in(home)), 0);

@@ -7,7 +7,7 @@ use crate::paging::Page;
 use crate::ports::store::{Mode, Store, StoreError, Tx, Verdict};
 use crate::project::{Project, ProjectPath, ProjectRef};
 use crate::testing::builders::{
-    a_group, a_key, a_member, a_moment, a_project, a_share, a_token, a_user,
+    a_group, a_key, a_member, a_moment, a_project, a_release, a_share, a_token, a_user,
 };
 use crate::user::{User, UserFilter};
 
@@ -133,11 +133,12 @@ pub fn every_duplicate_about_projects_aborts(store: &dyn Store) {
         let site = a_project("site", team, ada).insert(tx)?;
         tx.project_members().insert(site.id, a_member(ada, AccessLevel::Guest))?;
         tx.shares().insert(a_share(site.id, team, AccessLevel::Guest))?;
+        tx.releases().insert(site.id, &a_release("v1", "text"), a_moment())?;
         a_project("other", team, ada).insert(tx)
     });
     let first = ProjectRef::Path { namespace: "team".into(), path: "site".into() };
     let first = read(store, |tx| tx.projects().find(&first)).expect("it was made");
-    let works: [(&str, Work); 7] = [
+    let works: [(&str, Work); 8] = [
         ("group name", |tx, _, _| a_group("crew").named("team").insert(tx).map(|_| ())),
         ("name", |tx, first, ada| {
             a_project("site", first.namespace, ada).path("free").insert(tx).map(|_| ())
@@ -158,6 +159,9 @@ pub fn every_duplicate_about_projects_aborts(store: &dyn Store) {
         ("share", |tx, first, _| {
             let again = a_share(first.id, first.namespace, AccessLevel::Master);
             tx.shares().insert(again).map(|_| ())
+        }),
+        ("release", |tx, first, _| {
+            tx.releases().insert(first.id, &a_release("v1", "again"), a_moment())
         }),
     ];
     for (name, work) in works {

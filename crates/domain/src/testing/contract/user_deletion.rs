@@ -9,7 +9,7 @@ use crate::ports::store::{Store, StoreError, Tx};
 use crate::project::{ProjectRef, Starred};
 use crate::testing::builders::{
     a_day, a_group, a_key, a_member, a_moment, a_project, a_text, a_token, a_user, an_address,
-    an_event,
+    an_event, an_import,
 };
 use crate::user::{Identity, User, UserFilter};
 
@@ -181,7 +181,7 @@ pub fn nothing_can_be_hung_on_a_user_who_is_gone(store: &dyn Store) {
         tx.users().delete(ada.id)?;
         Ok((ada, Rest { group, project }))
     });
-    let works: [(&str, Work); 10] = [
+    let works: [(&str, Work); 11] = [
         ("namespace", |tx, ada, _| {
             tx.namespaces().insert_personal(ada, a_user("ada").build().username.path(), a_moment())
         }),
@@ -192,6 +192,9 @@ pub fn nothing_can_be_hung_on_a_user_who_is_gone(store: &dyn Store) {
         ("token", |tx, ada, _| tx.tokens().insert(a_token(ada, "ada")).map(|_| ())),
         ("identity", |tx, ada, _| tx.identities().put(ada, &an_identity("ada"))),
         ("event", |tx, ada, rest| tx.events().insert(an_event(rest.project, ada)).map(|_| ())),
+        ("task", |tx, ada, rest| {
+            tx.repository_tasks().insert(rest.project, &an_import(ada), a_moment()).map(|_| ())
+        }),
         ("project", |tx, ada, rest| a_project("new", rest.group, ada).insert(tx).map(|_| ())),
         ("star", |tx, ada, rest| tx.stars().put(rest.project, ada, Starred::Yes, a_moment())),
         ("project member", |tx, ada, rest| {

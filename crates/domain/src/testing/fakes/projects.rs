@@ -2,6 +2,7 @@
 
 use super::tx::{FakeTx, Tables};
 use crate::Timestamp;
+use crate::branch::BranchName;
 use crate::id::{NamespaceId, ProjectId, UserId};
 use crate::paging::{Page, Paged};
 use crate::policy::project::Standing;
@@ -139,6 +140,7 @@ impl Projects for FakeTx {
             forked_from: new.forked_from,
             runners_token: new.runners_token,
             import_url: new.import_url,
+            default_branch: None,
             avatar: new.avatar,
             created_at: new.at,
             updated_at: new.at,
@@ -151,11 +153,23 @@ impl Projects for FakeTx {
     fn update(&mut self, project: &Project) -> Result<(), StoreError> {
         let Some(row) = self.tables.projects.get(&project.id) else { return Ok(()) };
         let open_issues_count = row.open_issues_count;
+        let default_branch = row.default_branch.clone();
         let named = (&project.name, &project.path);
         self.check_clashes(Some(project.id), project.namespace, named)?;
         self.require_namespace(project.namespace)?;
-        let row = Project { open_issues_count, ..project.clone() };
+        let row = Project { open_issues_count, default_branch, ..project.clone() };
         self.tables.projects.insert(project.id, row);
+        Ok(())
+    }
+
+    fn set_default_branch(
+        &mut self,
+        project: ProjectId,
+        branch: Option<&BranchName>,
+    ) -> Result<(), StoreError> {
+        if let Some(row) = self.tables.projects.get_mut(&project) {
+            row.default_branch = branch.cloned();
+        }
         Ok(())
     }
 

@@ -18,6 +18,7 @@ impl Tables {
         self.group_members.retain(|(_, member)| member.user != id);
         self.project_members.retain(|(_, member)| member.user != id);
         self.stars.retain(|(_, user)| *user != id);
+        self.repository_tasks.retain(|task| task.user() != Some(id));
         for project in self.projects.values_mut().filter(|project| project.creator == Some(id)) {
             project.creator = None;
         }
@@ -39,6 +40,10 @@ impl Tables {
         self.stars.retain(|(project, _)| *project != id);
         self.shares.retain(|(_, share)| share.project != id);
         self.project_hooks.retain(|hook| hook.project != id);
+        self.protections.retain(|(project, _)| *project != id);
+        self.releases.retain(|(project, _)| *project != id);
+        // A task that copies from it stays, and will find nothing there.
+        self.repository_tasks.retain(|task| task.project != id);
         self.events.retain(|event| event.project != id);
         for fork in self.projects.values_mut().filter(|fork| fork.forked_from == Some(id)) {
             fork.forked_from = None;

@@ -1,7 +1,11 @@
 //! One transaction of the store in memory.
 
+use super::repository_tasks::TaskRow;
 use super::tokens::TokenRow;
 use super::users::UserRow;
+use crate::Timestamp;
+use crate::branch::Protection;
+use crate::branch::port::Protections;
 use crate::event::Event;
 use crate::event::port::Events;
 use crate::group::port::Groups;
@@ -17,10 +21,13 @@ use crate::project::Project;
 use crate::project::hook::ProjectHook;
 use crate::project::port::{ProjectHooks, Projects, Shares, Stars};
 use crate::project::share::NewShare;
+use crate::repository::port::{RepositoryTasks, SettledChanges};
 use crate::sign_in::Failures;
 use crate::sign_in::port::SignInFailures;
 use crate::system_hook::SystemHook;
 use crate::system_hook::port::SystemHooks;
+use crate::tag::Release;
+use crate::tag::port::Releases;
 use crate::token::port::Tokens;
 use crate::user::port::{Emails, Identities, Keys, Users};
 use crate::user::{Email, Identity, SshKey};
@@ -44,6 +51,10 @@ pub(super) struct Tables {
     pub stars: BTreeSet<(ProjectId, UserId)>,
     pub shares: Vec<(ShareId, NewShare)>,
     pub project_hooks: Vec<ProjectHook>,
+    pub protections: Vec<(ProjectId, Protection)>,
+    pub releases: Vec<(ProjectId, Release)>,
+    pub repository_tasks: Vec<TaskRow>,
+    pub settled_changes: BTreeMap<String, Timestamp>,
     pub system_hooks: Vec<SystemHook>,
     pub events: Vec<Event>,
     pub outbox: Vec<OutboxEntry>,
@@ -140,6 +151,22 @@ impl Tx for FakeTx {
     }
 
     fn project_hooks(&mut self) -> &mut dyn ProjectHooks {
+        self
+    }
+
+    fn protections(&mut self) -> &mut dyn Protections {
+        self
+    }
+
+    fn releases(&mut self) -> &mut dyn Releases {
+        self
+    }
+
+    fn repository_tasks(&mut self) -> &mut dyn RepositoryTasks {
+        self
+    }
+
+    fn settled_changes(&mut self) -> &mut dyn SettledChanges {
         self
     }
 

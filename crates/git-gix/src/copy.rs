@@ -1,0 +1,87 @@
+//! A repository that has everything another has.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+
+use hexforge_domain::ports::git::GitError;
+
+use crate::error::{failed, io};
+use crate::store::{OpenRepository, sync_folder};
+
+/// Fills a new repository with the objects, branches and tags of another. Objects are never changed, so
+/// both can have the same files.
+pub(crate) fn copy(open: &OpenRepository, source: &Path, target: &Path) -> Result<(), GitError> {
+    let repo = open.handle();
+    // First the refs: objects that come later are in addition.
+    let refs = packed_refs(&repo)?;
+    let mut file = fs::File::create(target.join("packed-refs")).map_err(io)?;
+    file.write_all(&refs).and_then(|()| file.sync_all()).map_err(io)?;
+    fs::copy(source.join("HEAD"), target.join("HEAD")).map_err(io)?;
+    open.put_back(repo);
+    link_objects(&source.join("objects"), &target.join("objects"))?;
+    sync_folder(&target.join("objects").join("pack"))?;
+    sync_folder(target)
+}
+
+/// All branches and tags, as git writes them into one file.
+fn packed_refs(repo: &gix::Repository) -> Result<Vec<u8>, GitError> {
+    let mut lines = b"# pack-refs with: sorted \n".to_vec();
+    let platform = repo.references().map_err(failed)?;
+    let mut rows = Vec::new();
+    for prefix in ["refs/heads/", "refs/tags/"] {
+        for reference in platform.prefixed(prefix).map_err(failed)? {
+            let Ok(mut reference) = reference else { continue };
+            let Ok(id) = reference.follow_to_object() else { continue };
+            rows.push((reference.name().as_bstr().to_owned(), id.detach()));
+        }
+    }
+    rows.sort();
+    for (name, id) in rows {
+        lines.extend_from_slice(format!("{id} ").as_bytes());
+        lines.extend_from_slice(&name);
+        lines.push(b'\n');
+    }
+    Ok(lines)
+}
+
+fn link_objects(source: &Path, target: &Path) -> Result<(), GitError> {
+    for entry in fs::read_dir(source).map_err(io)? {
+        let entry = entry.map_err(io)?;
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if !entry.file_type().map_err(io)?.is_dir() {
+            continue;
+        }
+        let is_loose = name.len() == 2 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if is_loose || name == "pack" {
+            let to = target.join(&*name);
+            fs::create_dir_all(&to).map_err(io)?;
+            link_files(&entry.path(), &to)?;
+        }
+    }
+    Ok(())
+}
+
+fn link_files(source: &Path, target: &Path) -> Result<(), GitError> {
+    let mut files = fs::read_dir(source)
+        .and_then(|entries| entries.collect::<Result<Vec<_>, _>>())
+        .map_err(io)?;
+    // A pack counts once its index is there, so that comes last.
+    files.sort_by_key(|file| file.path().extension().is_some_and(|extension| extension == "idx"));
+    for file in files {
+        let name = file.file_name();
+        let shown = name.to_string_lossy();
+        if shown.starts_with("tmp_") || shown.ends_with(".keep") || shown.ends_with(".lock") {
+            continue;
+        }
+        let to = target.join(&name);
+        match fs::hard_link(file.path(), &to) {
+            Ok(()) => (),
+            // Packed together by somebody meanwhile: it is in another pack then.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => (),
+            Err(_) => fs::copy(file.path(), &to).map(drop).map_err(io)?,
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,191 @@
+//! What was changed in repositories and is not recorded in the database yet.
+//!
+//! Refs and rows cannot be changed in one step. So a change is noted in a file first; then the refs are
+//! changed; then the rows are written; then the file goes. Whoever made the file holds a lock on it: a file
+//! that can be locked by somebody else was left behind by a process that is gone.
+
+use std::collections::HashMap;
+use std::fs::{self, File, TryLockError};
+use std::io::{Read, Write};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use hexforge_domain::commit::ObjectId;
+use hexforge_domain::id::ProjectId;
+use hexforge_domain::ports::git::{ChangeKey, GitError, RefChange, Unsettled};
+
+use crate::error::io;
+use crate::refs::update::current;
+use crate::store::{OpenRepository, sync_folder};
+
+pub(crate) struct Journal {
+    folder: PathBuf,
+    /// The files of this process, locked as long as they are open.
+    own: Mutex<HashMap<String, File>>,
+}
+
+impl Journal {
+    pub(crate) fn new(folder: PathBuf) -> Self {
+        Self { folder, own: Mutex::default() }
+    }
+
+    /// Notes a change before it is made.
+    pub(crate) fn note(
+        &self,
+        project: ProjectId,
+        changes: &[RefChange],
+        note: &str,
+    ) -> Result<ChangeKey, GitError> {
+        fs::create_dir_all(&self.folder).map_err(io)?;
+        let mut file =
+            tempfile::Builder::new().prefix("new-").tempfile_in(&self.folder).map_err(io)?;
+        // Under its own name only once it is whole and locked: others take what is there and not locked.
+        file.as_file().lock().map_err(io)?;
+        file.write_all(encode(changes, note).as_bytes()).map_err(io)?;
+        file.as_file().sync_all().map_err(io)?;
+        // Files are found by their project; their order is that of their making.
+        let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        let random = file.path().file_name().map(|name| name.to_string_lossy().into_owned());
+        let random = random.unwrap_or_default().replace("new-", "");
+        let nanos = since.map_or(0, |since| since.as_nanos());
+        let name = format!("{}-{nanos:032}-{random}", project.0);
+        let file = file.persist(self.folder.join(&name)).map_err(|error| io(error.error))?;
+        sync_folder(&self.folder)?;
+        let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
+        own.insert(name.clone(), file);
+        Ok(ChangeKey(name))
+    }
+
+    /// Forgets a change.
+    pub(crate) fn settle(&self, change: &ChangeKey) -> Result<(), GitError> {
+        let path = self.path(&change.0)?;
+        let removed = fs::remove_file(path);
+        self.own.lock().unwrap_or_else(PoisonError::into_inner).remove(&change.0);
+        match removed {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(io(error)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Lets others have a change.
+    pub(crate) fn leave(&self, change: &ChangeKey) {
+        self.own.lock().unwrap_or_else(PoisonError::into_inner).remove(&change.0);
+    }
+
+    /// The changes that processes which are gone left behind.
+    pub(crate) fn unsettled(
+        &self,
+        project: Option<ProjectId>,
+        open: impl Fn(ProjectId) -> Result<Option<Arc<OpenRepository>>, GitError>,
+    ) -> Result<Vec<Unsettled>, GitError> {
+        let mut left = Vec::new();
+        for name in self.names(project)? {
+            let Some(file) = self.take_over(&name)? else { continue };
+            let Some((project, changes, note)) = read(&name, &file) else {
+                // It was not written whole, so nothing was changed after it.
+                self.settle(&ChangeKey(name))?;
+                continue;
+            };
+            let changes = match open(project)? {
+                Some(repository) => happened(&repository, changes)?,
+                None => Vec::new(),
+            };
+            left.push(Unsettled { key: ChangeKey(name.clone()), project, note, changes });
+            self.own.lock().unwrap_or_else(PoisonError::into_inner).insert(name, file);
+        }
+        Ok(left)
+    }
+
+    fn names(&self, project: Option<ProjectId>) -> Result<Vec<String>, GitError> {
+        let entries = match fs::read_dir(&self.folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(io(error)),
+        };
+        let mut names = Vec::new();
+        for entry in entries {
+            let name = entry.map_err(io)?.file_name().to_string_lossy().into_owned();
+            let of = project_of(&name);
+            if of.is_some() && (project.is_none() || of == project) {
+                names.push(name);
+            }
+        }
+        names.sort_by_key(|name| name.split('-').nth(1).map(str::to_owned));
+        Ok(names)
+    }
+
+    /// The file, if whoever wrote it is gone.
+    fn take_over(&self, name: &str) -> Result<Option<File>, GitError> {
+        if self.own.lock().unwrap_or_else(PoisonError::into_inner).contains_key(name) {
+            return Ok(None);
+        }
+        let file = match File::open(self.path(name)?) {
+            Ok(file) => file,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(io(error)),
+        };
+        match file.try_lock() {
+            // Settled by another process between our look and our lock.
+            Ok(()) if !self.path(name)?.exists() => Ok(None),
+            Ok(()) => Ok(Some(file)),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(io(error)),
+        }
+    }
+
+    fn path(&self, name: &str) -> Result<PathBuf, GitError> {
+        if project_of(name).is_none() || name.contains(['/', '\\']) {
+            return Err(GitError::Failed("no name of a journal file".into()));
+        }
+        Ok(self.folder.join(name))
+    }
+}
+
+fn project_of(name: &str) -> Option<ProjectId> {
+    name.split('-').next()?.parse().ok().map(ProjectId)
+}
+
+/// Those of the changes that took place: nobody changes a ref before what was left behind is settled.
+fn happened(
+    repository: &OpenRepository,
+    changes: Vec<RefChange>,
+) -> Result<Vec<RefChange>, GitError> {
+    let repo = repository.handle();
+    let mut done = Vec::new();
+    for change in changes {
+        if current(&repo, &change.name)? == change.new {
+            done.push(change);
+        }
+    }
+    repository.put_back(repo);
+    Ok(done)
+}
+
+/// A line for each ref, an empty one, the note, and a last line by which a whole file is known.
+fn encode(changes: &[RefChange], note: &str) -> String {
+    let mut text = String::new();
+    let id = |id: Option<ObjectId>| id.unwrap_or(ObjectId::ZERO);
+    for change in changes {
+        text.push_str(&format!("{} {} {}\n", id(change.old), id(change.new), change.name));
+    }
+    format!("{text}\n{note}\n{WHOLE}")
+}
+
+const WHOLE: &str = "whole\n";
+
+fn read(name: &str, mut file: &File) -> Option<(ProjectId, Vec<RefChange>, String)> {
+    let mut text = String::new();
+    file.read_to_string(&mut text).ok()?;
+    let (refs, rest) = text.split_once("\n\n").or_else(|| Some(("", text.strip_prefix('\n')?)))?;
+    let note = rest.strip_suffix(WHOLE)?.strip_suffix('\n')?;
+    let id = |text: &str| {
+        ObjectId::parse(text).map(|id| if id == ObjectId::ZERO { None } else { Some(id) })
+    };
+    let change = |line: &str| {
+        let mut parts = line.splitn(3, ' ');
+        let (old, new, name) = (parts.next()?, parts.next()?, parts.next()?);
+        Some(RefChange { name: name.to_owned(), old: id(old)?, new: id(new)? })
+    };
+    let changes: Option<Vec<RefChange>> = refs.lines().map(change).collect();
+    Some((project_of(name)?, changes?, note.to_owned()))
+}

@@ -1,0 +1,207 @@
+//! Branches, tags and HEAD.
+
+pub(crate) mod snapshot;
+pub(crate) mod update;
+
+use std::sync::{Arc, PoisonError};
+
+use hexforge_domain::branch::{Branch, BranchName, default_branch};
+use hexforge_domain::commit::{ObjectId, Signature};
+use hexforge_domain::paging::{Page, Paged};
+use hexforge_domain::ports::git::{ChangeKey, GitError, GitRefs, RefChange};
+use hexforge_domain::tag::{Tag, TagName};
+
+use crate::commit::{from_gix, to_gix};
+use crate::error::failed;
+use crate::repository::{Bound, GixRepository};
+use crate::text;
+use snapshot::{Row, Snapshot};
+
+impl GitRefs for GixRepository {
+    fn default_branch(&self) -> Result<Option<BranchName>, GitError> {
+        let Some(bound) = self.bound() else { return Ok(None) };
+        let refs = refs(bound)?;
+        let head = bound.repo().head_name().map_err(failed)?;
+        let head = head.as_ref().and_then(|head| head.as_bstr().strip_prefix(b"refs/heads/"));
+        let head = head.map(text::path);
+        let names = refs.branches.iter().map(|row| &*row.name);
+        Ok(default_branch(names, head.as_deref())
+            .map(|name| BranchName::of_stored(name.to_owned())))
+    }
+
+    fn has_branches(&self) -> Result<bool, GitError> {
+        let Some(bound) = self.bound() else { return Ok(false) };
+        Ok(!refs(bound)?.branches.is_empty())
+    }
+
+    fn branches(&self, page: Page) -> Result<Paged<Branch>, GitError> {
+        let Some(bound) = self.bound() else { return Ok(Paged { items: vec![], total: 0 }) };
+        let refs = refs(bound)?;
+        let mut items = Vec::new();
+        for row in cut(&refs.branches, page) {
+            // A branch that leads nowhere is left out, so that it does not hide the others.
+            match self.branch_at(bound, &row.name, row.target) {
+                Ok(branch) => items.push(branch),
+                Err(GitError::Corrupt(why)) => warn(&row.name, &why),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(Paged { items, total: refs.branches.len() as u64 })
+    }
+
+    fn branch(&self, name: &BranchName) -> Result<Option<Branch>, GitError> {
+        let Some(bound) = self.bound() else { return Ok(None) };
+        match update::current(bound.repo(), &name.full())? {
+            Some(target) => self.branch_at(bound, name.as_str(), to_gix(target)).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn tags(&self, page: Page) -> Result<Paged<Tag>, GitError> {
+        let Some(bound) = self.bound() else { return Ok(Paged { items: vec![], total: 0 }) };
+        let refs = refs(bound)?;
+        let mut items = Vec::new();
+        for row in cut(&refs.tags, page) {
+            match self.tag_at(bound, &row.name, row.target) {
+                Ok(tag) => items.extend(tag),
+                Err(GitError::Corrupt(why)) => warn(&row.name, &why),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(Paged { items, total: refs.tags.len() as u64 })
+    }
+
+    fn tag(&self, name: &TagName) -> Result<Option<Tag>, GitError> {
+        let Some(bound) = self.bound() else { return Ok(None) };
+        match update::current(bound.repo(), &name.full())? {
+            Some(target) => self.tag_at(bound, name.as_str(), to_gix(target)),
+            None => Ok(None),
+        }
+    }
+
+    fn ref_target(&self, full_name: &str) -> Result<Option<ObjectId>, GitError> {
+        match self.bound() {
+            Some(bound) => update::current(bound.repo(), full_name),
+            None => Ok(None),
+        }
+    }
+
+    fn merged_into(&self, tip: ObjectId) -> Result<Vec<(BranchName, ObjectId)>, GitError> {
+        let Some(bound) = self.bound() else { return Ok(Vec::new()) };
+        let refs = refs(bound)?;
+        let tip = to_gix(tip);
+        let wanted: std::collections::HashSet<gix::ObjectId> =
+            refs.branches.iter().map(|row| row.target).filter(|target| *target != tip).collect();
+        // One walk for all branches; it ends when each was met.
+        let mut met = std::collections::HashSet::new();
+        let mut repo = bound.repo().clone();
+        repo.object_cache_size_if_unset(WALK_CACHE);
+        let walk = repo.rev_walk([tip]).use_commit_graph(true).all().map_err(failed)?;
+        for commit in walk {
+            if met.len() == wanted.len() {
+                break;
+            }
+            let id = commit.map_err(failed)?.id;
+            if wanted.contains(&id) {
+                met.insert(id);
+            }
+        }
+        let merged = refs.branches.iter().filter(|row| met.contains(&row.target));
+        let named =
+            |row: &Row| (BranchName::of_stored(row.name.to_string()), from_gix(&row.target));
+        Ok(merged.map(named).collect())
+    }
+
+    fn set_head(&self, branch: &BranchName) -> Result<(), GitError> {
+        match self.bound() {
+            Some(bound) => update::set_head(bound, branch),
+            None => Err(GitError::Missing),
+        }
+    }
+
+    fn write_tag(
+        &self,
+        name: &TagName,
+        commit: ObjectId,
+        tagger: &Signature,
+        message: &str,
+    ) -> Result<ObjectId, GitError> {
+        let bound = self.bound().ok_or(GitError::Missing)?;
+        update::write_tag(bound, name, to_gix(commit), tagger, message)
+    }
+
+    fn update(&self, changes: &[RefChange], note: &str) -> Result<ChangeKey, GitError> {
+        update::update(self.shared(), self.project(), changes, note)
+    }
+}
+
+/// How much is kept of what a walk reads.
+pub(crate) const WALK_CACHE: usize = 16 * 1024 * 1024;
+
+impl GixRepository {
+    fn branch_at(
+        &self,
+        bound: &Bound,
+        name: &str,
+        target: gix::ObjectId,
+    ) -> Result<Branch, GitError> {
+        let commit = self.shared().commit(self.project(), bound.repo(), target)?;
+        Ok(Branch { name: BranchName::of_stored(name.to_owned()), commit })
+    }
+
+    /// The tag, if it leads to a commit.
+    fn tag_at(
+        &self,
+        bound: &Bound,
+        name: &str,
+        target: gix::ObjectId,
+    ) -> Result<Option<Tag>, GitError> {
+        let repo = bound.repo();
+        let (mut at, mut message) = (target, None);
+        loop {
+            let object = repo.find_object(at).map_err(failed)?;
+            match object.kind {
+                gix::object::Kind::Commit => break,
+                gix::object::Kind::Tag => {
+                    let tag = object.try_into_tag().map_err(failed)?;
+                    let decoded = tag.decode().map_err(failed)?;
+                    message.get_or_insert_with(|| annotation(decoded.message));
+                    at = decoded.target();
+                }
+                gix::object::Kind::Tree | gix::object::Kind::Blob => return Ok(None),
+            }
+        }
+        let commit = self.shared().commit(self.project(), repo, at)?;
+        Ok(Some(Tag { name: TagName::of_stored(name.to_owned()), message, commit }))
+    }
+}
+
+/// The text of an annotated tag, without its last line break.
+fn annotation(message: &[u8]) -> String {
+    let text = text::decode(message);
+    text.strip_suffix('\n').map(str::to_owned).unwrap_or(text)
+}
+
+/// All refs as they are now.
+fn refs(bound: &Bound) -> Result<Arc<Snapshot>, GitError> {
+    let kept = bound.open().refs.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    if let Some(kept) = kept.filter(|kept| kept.is_current()) {
+        return Ok(kept);
+    }
+    let fresh = Arc::new(Snapshot::take(bound.repo())?);
+    if fresh.may_be_kept() {
+        let mut kept = bound.open().refs.lock().unwrap_or_else(PoisonError::into_inner);
+        *kept = Some(Arc::clone(&fresh));
+    }
+    Ok(fresh)
+}
+
+fn cut(rows: &[Row], page: Page) -> &[Row] {
+    let start = usize::try_from(page.offset()).unwrap_or(usize::MAX).min(rows.len());
+    let limit = page.limit().map_or(usize::MAX, |limit| limit as usize);
+    &rows[start..start.saturating_add(limit).min(rows.len())]
+}
+
+fn warn(name: &str, why: &str) {
+    tracing::warn!(name, why, "a ref leads nowhere");
+}

@@ -1,0 +1,247 @@
+//! Changing refs: all or none, only from what they were expected to be, and on disk before it is answered.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use gix::refs::transaction::{Change, LogChange, PreviousValue, RefEdit, RefLog};
+use gix::refs::{FullName, Target};
+use hexforge_domain::branch::BranchName;
+use hexforge_domain::commit::{ObjectId, Signature};
+use hexforge_domain::id::ProjectId;
+use hexforge_domain::ports::git::{ChangeKey, GitError, RefChange};
+use hexforge_domain::tag::TagName;
+
+use crate::commit::{from_gix, to_gix};
+use crate::error::{failed, io};
+use crate::repository::Bound;
+use crate::store::{Shared, sync_folder};
+
+/// What a ref holds now; a name that git does not allow names nothing.
+pub(crate) fn current(repo: &gix::Repository, name: &str) -> Result<Option<ObjectId>, GitError> {
+    let Ok(name) = FullName::try_from(name) else { return Ok(None) };
+    let Some(mut reference) = repo.try_find_reference(&name).map_err(failed)? else {
+        return Ok(None);
+    };
+    // A name is looked for in several places; only the very one counts.
+    if reference.name() != name.as_ref() {
+        return Ok(None);
+    }
+    match reference.target().try_id() {
+        Some(id) => Ok(Some(from_gix(id))),
+        None => Ok(reference.follow_to_object().ok().map(|id| from_gix(&id))),
+    }
+}
+
+/// Makes all changes or none.
+pub(crate) fn update(
+    shared: &Arc<Shared>,
+    project: ProjectId,
+    changes: &[RefChange],
+    note: &str,
+) -> Result<ChangeKey, GitError> {
+    let open = shared.open_or_create(project)?;
+    let repo = open.handle();
+    // One writer at a time for each repository, in all processes.
+    let _turn = Turn::take(repo.git_dir())?;
+    for change in changes {
+        check(&repo, change, changes)?;
+    }
+    let key = shared.journal.note(project, changes, note)?;
+    let edits = changes.iter().map(edit).collect::<Result<Vec<_>, _>>();
+    let done = edits.and_then(|edits| commit(&repo, edits, changes));
+    if let Err(error) = done {
+        // Nothing is to be told of what did not happen.
+        shared.journal.settle(&key)?;
+        return Err(error);
+    }
+    sync(repo.git_dir(), changes)?;
+    open.put_back(repo);
+    Ok(key)
+}
+
+/// Whether the change can be made to what is there.
+fn check(repo: &gix::Repository, change: &RefChange, all: &[RefChange]) -> Result<(), GitError> {
+    let conflict = || GitError::Conflict(change.name.clone());
+    if FullName::try_from(change.name.as_str()).is_err() {
+        return Err(conflict());
+    }
+    let now = current(repo, &change.name)?;
+    if now != change.old {
+        return Err(conflict());
+    }
+    let Some(new) = change.new else {
+        return if now.is_some() { Ok(()) } else { Err(conflict()) };
+    };
+    let header = repo.try_find_header(to_gix(new)).map_err(failed)?.ok_or(GitError::Missing)?;
+    let is_branch = change.name.starts_with(BranchName::FOLDER);
+    if is_branch && header.kind() != gix::object::Kind::Commit {
+        return Err(GitError::Missing);
+    }
+    if now.is_none() && collides(repo, &change.name, all)? {
+        return Err(conflict());
+    }
+    Ok(())
+}
+
+/// Whether a new name needs a folder where another ref is, or would be a file where other refs are.
+fn collides(repo: &gix::Repository, name: &str, all: &[RefChange]) -> Result<bool, GitError> {
+    let goes = |other: &str| all.iter().any(|change| change.name == other && change.new.is_none());
+    let comes = |other: &str| {
+        all.iter().any(|change| change.name == other && change.new.is_some() && other != name)
+    };
+    for (at, _) in name.match_indices('/').skip(1) {
+        let above = &name[..at];
+        if comes(above) || (current(repo, above)?.is_some() && !goes(above)) {
+            return Ok(true);
+        }
+    }
+    let below = format!("{name}/");
+    if all.iter().any(|change| change.name.starts_with(&below) && change.new.is_some()) {
+        return Ok(true);
+    }
+    let platform = repo.references().map_err(failed)?;
+    for reference in platform.prefixed(below.as_str()).map_err(failed)? {
+        let reference = reference.map_err(failed)?;
+        if !goes(&reference.name().as_bstr().to_string()) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn edit(change: &RefChange) -> Result<RefEdit, GitError> {
+    let name = FullName::try_from(change.name.as_str())
+        .map_err(|_| GitError::Conflict(change.name.clone()))?;
+    let target = |id: ObjectId| Target::Object(to_gix(id));
+    let expected = match change.old {
+        Some(old) => PreviousValue::MustExistAndMatch(target(old)),
+        None => PreviousValue::MustNotExist,
+    };
+    let change = match change.new {
+        Some(new) => Change::Update { log: LogChange::default(), expected, new: target(new) },
+        None => Change::Delete { expected, log: RefLog::AndReference },
+    };
+    Ok(RefEdit { change, name, deref: false })
+}
+
+fn commit(
+    repo: &gix::Repository,
+    edits: Vec<RefEdit>,
+    changes: &[RefChange],
+) -> Result<(), GitError> {
+    let committer = gix::actor::SignatureRef {
+        name: "hexforge".into(),
+        email: "hexforge@localhost".into(),
+        time: "0 +0000",
+    };
+    match repo.edit_references_as(edits, Some(committer)) {
+        Ok(_) => Ok(()),
+        Err(error) => {
+            // A program that is not ours may have changed a ref since we looked.
+            for change in changes {
+                if current(repo, &change.name)? != change.old {
+                    return Err(GitError::Conflict(change.name.clone()));
+                }
+            }
+            Err(failed(error))
+        }
+    }
+}
+
+/// Puts on disk what gix wrote into files.
+fn sync(git_dir: &Path, changes: &[RefChange]) -> Result<(), GitError> {
+    let mut folders = std::collections::BTreeSet::new();
+    for change in changes {
+        let file = git_dir.join(&change.name);
+        sync_file(&file)?;
+        // Of a ref that went, folders may have gone with it.
+        let folder = file.ancestors().skip(1).find(|folder| folder.is_dir());
+        folders.extend(folder.map(Path::to_owned));
+    }
+    if changes.iter().any(|change| change.new.is_none()) {
+        sync_file(&git_dir.join("packed-refs"))?;
+        folders.insert(git_dir.to_owned());
+    }
+    folders.iter().try_for_each(|folder| sync_folder(folder))
+}
+
+/// Puts a file on disk, if it is there.
+fn sync_file(file: &Path) -> Result<(), GitError> {
+    match File::open(file).and_then(|file| file.sync_all()) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(io(error)),
+        _ => Ok(()),
+    }
+}
+
+/// Points HEAD to a branch.
+pub(crate) fn set_head(bound: &Bound, branch: &BranchName) -> Result<(), GitError> {
+    let repo = bound.repo();
+    let _turn = Turn::take(repo.git_dir())?;
+    let head = repo.git_dir().join("HEAD");
+    let mut file = tempfile::NamedTempFile::new_in(repo.git_dir()).map_err(io)?;
+    std::io::Write::write_all(&mut file, format!("ref: {}\n", branch.full()).as_bytes())
+        .map_err(io)?;
+    file.as_file().sync_all().map_err(io)?;
+    file.persist(head).map_err(|error| io(error.error))?;
+    sync_folder(repo.git_dir())
+}
+
+/// Stores an annotated tag.
+pub(crate) fn write_tag(
+    bound: &Bound,
+    name: &TagName,
+    commit: gix::ObjectId,
+    tagger: &Signature,
+    message: &str,
+) -> Result<ObjectId, GitError> {
+    let tag = gix::objs::Tag {
+        target: commit,
+        target_kind: gix::object::Kind::Commit,
+        name: name.as_str().into(),
+        tagger: Some(gix::actor::Signature {
+            name: one_line(&tagger.name).into(),
+            email: one_line(&tagger.email).into(),
+            time: gix::date::Time {
+                seconds: tagger.at.timestamp(),
+                offset: tagger.at.offset().local_minus_utc(),
+            },
+        }),
+        message: format!("{message}\n").into(),
+        signature: None,
+    };
+    let id = bound.repo().write_object(&tag).map_err(failed)?.detach();
+    let file = loose(bound.repo().git_dir(), &id);
+    sync_file(&file)?;
+    if let Some(folder) = file.parent().filter(|folder| folder.is_dir()) {
+        sync_folder(folder)?;
+    }
+    Ok(from_gix(&id))
+}
+
+/// A name as git can keep it: without what ends it.
+fn one_line(text: &str) -> String {
+    text.chars().filter(|c| !matches!(c, '<' | '>') && !c.is_control()).collect()
+}
+
+/// Where an object is that is in no pack.
+pub(crate) fn loose(git_dir: &Path, id: &gix::oid) -> PathBuf {
+    let hex = id.to_string();
+    git_dir.join("objects").join(&hex[..2]).join(&hex[2..])
+}
+
+/// The right to change a repository, until it is dropped.
+struct Turn(#[expect(dead_code, reason = "the lock ends when the file is closed")] File);
+
+impl Turn {
+    fn take(git_dir: &Path) -> Result<Self, GitError> {
+        let file = fs::OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(git_dir.join("hexforge.lock"))
+            .map_err(io)?;
+        file.lock().map_err(io)?;
+        Ok(Self(file))
+    }
+}

@@ -1,0 +1,58 @@
+//! One repository, for one request.
+
+use std::sync::Arc;
+
+use hexforge_domain::id::ProjectId;
+use hexforge_domain::ports::git::GitError;
+
+use crate::store::{OpenRepository, Shared};
+
+/// The repository of a project; empty until something is put into it.
+pub(crate) struct GixRepository {
+    shared: Arc<Shared>,
+    project: ProjectId,
+    bound: Option<Bound>,
+}
+
+/// A repository that is there, and a handle of our own to it.
+pub(crate) struct Bound {
+    open: Arc<OpenRepository>,
+    repo: Option<gix::Repository>,
+}
+
+impl GixRepository {
+    pub(crate) fn open(shared: Arc<Shared>, project: ProjectId) -> Result<Self, GitError> {
+        let bound = shared.open(project)?.map(|open| Bound { repo: Some(open.handle()), open });
+        Ok(Self { shared, project, bound })
+    }
+
+    pub(crate) fn bound(&self) -> Option<&Bound> {
+        self.bound.as_ref()
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    pub(crate) fn project(&self) -> ProjectId {
+        self.project
+    }
+}
+
+impl Bound {
+    pub(crate) fn repo(&self) -> &gix::Repository {
+        self.repo.as_ref().expect("the handle is given back only when this is dropped")
+    }
+
+    pub(crate) fn open(&self) -> &OpenRepository {
+        &self.open
+    }
+}
+
+impl Drop for Bound {
+    fn drop(&mut self) {
+        if let Some(repo) = self.repo.take() {
+            self.open.put_back(repo);
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! All repositories of a data folder.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use hexforge_domain::commit::Commit;
+use hexforge_domain::id::ProjectId;
+use hexforge_domain::ports::git::{ChangeKey, GitError, GitStore, Repository, Unsettled};
+use quick_cache::sync::Cache;
+
+use crate::commit;
+use crate::error::{failed, io};
+use crate::journal::Journal;
+use crate::layout::Layout;
+use crate::refs::snapshot::Snapshot;
+use crate::repository::GixRepository;
+
+/// How many repositories are kept open.
+const OPEN_REPOSITORIES: usize = 256;
+
+/// How many handles to one repository are kept for the next requests.
+const IDLE_HANDLES: usize = 8;
+
+/// How many commits are kept in the form in which they are shown.
+const COMMITS: usize = 50_000;
+
+/// Longer messages are read anew each time, so that the kept commits stay within some tens of MB.
+const LONGEST_KEPT_MESSAGE: usize = 2000;
+
+/// The repositories of one data folder.
+#[derive(Clone)]
+pub struct GixStore {
+    shared: Arc<Shared>,
+}
+
+/// What all requests share. Everything in it may be lost at any time.
+pub(crate) struct Shared {
+    pub(crate) layout: Layout,
+    pub(crate) journal: Journal,
+    open: Cache<ProjectId, Arc<OpenRepository>>,
+    commits: Cache<(ProjectId, gix::ObjectId), Arc<Commit>>,
+}
+
+/// A repository that is open.
+pub(crate) struct OpenRepository {
+    opened: gix::ThreadSafeRepository,
+    idle: Mutex<Vec<gix::Repository>>,
+    pub(crate) refs: Mutex<Option<Arc<Snapshot>>>,
+}
+
+impl GixStore {
+    /// The repositories in a data folder.
+    pub fn new(data: impl Into<PathBuf>) -> Self {
+        let layout = Layout::new(data);
+        Self {
+            shared: Arc::new(Shared {
+                journal: Journal::new(layout.journal()),
+                open: Cache::new(OPEN_REPOSITORIES),
+                commits: Cache::new(COMMITS),
+                layout,
+            }),
+        }
+    }
+
+    /// Where things are on disk.
+    pub fn layout(&self) -> &Layout {
+        &self.shared.layout
+    }
+}
+
+impl Shared {
+    /// The repository of a project, if anything was ever put into it.
+    pub(crate) fn open(&self, project: ProjectId) -> Result<Option<Arc<OpenRepository>>, GitError> {
+        if let Some(open) = self.open.get(&project) {
+            return Ok(Some(open));
+        }
+        let folder = self.layout.repository(project);
+        if !folder.join("HEAD").exists() {
+            return Ok(None);
+        }
+        let open = Arc::new(OpenRepository {
+            opened: open_folder(&folder)?,
+            idle: Mutex::default(),
+            refs: Mutex::default(),
+        });
+        self.open.insert(project, Arc::clone(&open));
+        Ok(Some(open))
+    }
+
+    /// The repository of a project, made when there is none yet.
+    pub(crate) fn open_or_create(
+        &self,
+        project: ProjectId,
+    ) -> Result<Arc<OpenRepository>, GitError> {
+        if let Some(open) = self.open(project)? {
+            return Ok(open);
+        }
+        let made = self.scratch()?;
+        init(made.path())?;
+        self.put_in_place(made, project)?;
+        self.open(project)?
+            .ok_or_else(|| GitError::Failed("the new repository is not there".into()))
+    }
+
+    /// A commit in the form in which it is shown.
+    pub(crate) fn commit(
+        &self,
+        project: ProjectId,
+        repo: &gix::Repository,
+        id: gix::ObjectId,
+    ) -> Result<Commit, GitError> {
+        if let Some(commit) = self.commits.get(&(project, id)) {
+            return Ok(Commit::clone(&commit));
+        }
+        let commit = commit::read(repo, id)?;
+        if commit.message.len() <= LONGEST_KEPT_MESSAGE {
+            self.commits.insert((project, id), Arc::new(commit.clone()));
+        }
+        Ok(commit)
+    }
+
+    /// An empty folder in which a repository can be put together.
+    fn scratch(&self) -> Result<tempfile::TempDir, GitError> {
+        let scratch = self.layout.scratch();
+        fs::create_dir_all(&scratch).map_err(io)?;
+        tempfile::tempdir_in(scratch).map_err(io)
+    }
+
+    /// Moves a repository to where it belongs. Somebody else may have been faster: then theirs stays.
+    fn put_in_place(&self, made: tempfile::TempDir, project: ProjectId) -> Result<(), GitError> {
+        let folder = self.layout.repository(project);
+        let parent = folder.parent().ok_or_else(|| GitError::Failed("no folder".into()))?;
+        fs::create_dir_all(parent).map_err(io)?;
+        match fs::rename(made.path(), &folder) {
+            Ok(()) => {
+                // It is no longer where it would be removed.
+                let _ = made.keep();
+                sync_folder(parent)
+            }
+            Err(_) if folder.join("HEAD").exists() => Ok(()),
+            Err(error) => Err(io(error)),
+        }
+    }
+}
+
+impl OpenRepository {
+    /// A handle for one request.
+    pub(crate) fn handle(&self) -> gix::Repository {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        idle.unwrap_or_else(|| self.opened.to_thread_local())
+    }
+
+    /// Keeps a handle for the next request.
+    pub(crate) fn put_back(&self, mut handle: gix::Repository) {
+        handle.object_cache_size(None);
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        if idle.len() < IDLE_HANDLES {
+            idle.push(handle);
+        }
+    }
+
+    /// What can be shared with other threads.
+    pub(crate) fn shared(&self) -> &gix::ThreadSafeRepository {
+        &self.opened
+    }
+}
+
+impl GitStore for GixStore {
+    fn open(&self, project: ProjectId) -> Result<Box<dyn Repository>, GitError> {
+        Ok(Box::new(GixRepository::open(Arc::clone(&self.shared), project)?))
+    }
+
+    fn copy(&self, source: ProjectId, target: ProjectId) -> Result<(), GitError> {
+        let Some(open) = self.shared.open(source)? else {
+            return Ok(());
+        };
+        let made = self.shared.scratch()?;
+        init(made.path())?;
+        crate::copy::copy(&open, &self.shared.layout.repository(source), made.path())?;
+        self.shared.put_in_place(made, target)
+    }
+
+    fn remove(&self, project: ProjectId) -> Result<(), GitError> {
+        let folder = self.shared.layout.repository(project);
+        let trash = self.shared.layout.trash();
+        fs::create_dir_all(&trash).map_err(io)?;
+        let away = tempfile::tempdir_in(&trash).map_err(io)?;
+        let moved = fs::rename(&folder, away.path().join("repository"));
+        self.shared.open.remove(&project);
+        match moved {
+            // Its files go with the folder, now; what a crash leaves there goes at the next start.
+            Ok(()) => away.close().map_err(io),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(io(error)),
+        }
+    }
+
+    fn stored(&self, shard: u8) -> Result<Vec<ProjectId>, GitError> {
+        let mut projects = Vec::new();
+        for folder in folders(&self.shared.layout.shard(shard))? {
+            projects.extend(folders(&folder)?.iter().filter_map(|folder| Layout::project(folder)));
+        }
+        Ok(projects)
+    }
+
+    fn unsettled(&self, project: Option<ProjectId>) -> Result<Vec<Unsettled>, GitError> {
+        self.shared.journal.unsettled(project, |project| self.shared.open(project))
+    }
+
+    fn settle(&self, change: &ChangeKey) -> Result<(), GitError> {
+        self.shared.journal.settle(change)
+    }
+
+    fn leave(&self, change: &ChangeKey) {
+        self.shared.journal.leave(change);
+    }
+}
+
+fn open_folder(folder: &Path) -> Result<gix::ThreadSafeRepository, GitError> {
+    // Nothing of the machine's or the user's configuration has a say here.
+    let options = gix::open::Options::isolated().open_path_as_is(true);
+    gix::ThreadSafeRepository::open_opts(folder, options).map_err(failed)
+}
+
+/// What every repository has, and nothing else: no sample hooks, no description.
+fn init(folder: &Path) -> Result<(), GitError> {
+    for part in ["objects/info", "objects/pack", "refs/heads", "refs/tags", "info"] {
+        fs::create_dir_all(folder.join(part)).map_err(io)?;
+    }
+    let config = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n";
+    fs::write(folder.join("config"), config).map_err(io)?;
+    fs::write(folder.join("HEAD"), "ref: refs/heads/master\n").map_err(io)
+}
+
+/// The folders in a folder that may not exist.
+fn folders(folder: &Path) -> Result<Vec<PathBuf>, GitError> {
+    match fs::read_dir(folder) {
+        Ok(entries) => entries.map(|entry| entry.map(|entry| entry.path()).map_err(io)).collect(),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(io(error)),
+    }
+}
+
+/// Makes what was made, renamed or removed in a folder last.
+pub(crate) fn sync_folder(folder: &Path) -> Result<(), GitError> {
+    fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(io)
+}

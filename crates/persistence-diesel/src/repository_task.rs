@@ -1,0 +1,222 @@
+//! Work on repositories.
+
+use std::collections::BTreeMap;
+
+use diesel::prelude::*;
+use hexforge_domain::Timestamp;
+use hexforge_domain::id::{ProjectId, RepositoryTaskId, UserId};
+use hexforge_domain::ports::store::StoreError;
+use hexforge_domain::repository::port::RepositoryTasks;
+use hexforge_domain::repository::task::{ImportState, RepositoryTask, TaskKind};
+use hexforge_domain::text::Secret;
+
+use crate::backend;
+use crate::schema::repository_tasks;
+use crate::sql::Sql;
+use crate::time::{stored, stored_opt};
+use crate::tx::DieselTx;
+
+const IMPORT: &str = "import";
+
+/// What is to be done, in columns.
+#[derive(Insertable, Queryable)]
+#[diesel(table_name = repository_tasks)]
+struct KindRow {
+    kind: String,
+    source_id: Option<i64>,
+    user_id: Option<i64>,
+    url: Option<String>,
+}
+
+impl From<&TaskKind> for KindRow {
+    fn from(kind: &TaskKind) -> Self {
+        let (kind, source_id, user, url) = match kind {
+            TaskKind::Copy { source } => ("copy", Some(source.0), None, None),
+            TaskKind::Import { url, user } => (IMPORT, None, Some(user), Some(url.reveal())),
+            TaskKind::RemoveMerged { user } => ("remove_merged", None, Some(user), None),
+        };
+        Self {
+            kind: kind.to_owned(),
+            source_id,
+            user_id: user.map(|user| user.0),
+            url: url.map(str::to_owned),
+        }
+    }
+}
+
+impl TryFrom<KindRow> for TaskKind {
+    type Error = StoreError;
+
+    fn try_from(row: KindRow) -> Result<Self, StoreError> {
+        let user = row.user_id.map(UserId);
+        match (row.kind.as_str(), row.source_id, user, row.url) {
+            ("copy", Some(source), None, None) => Ok(Self::Copy { source: ProjectId(source) }),
+            (IMPORT, None, Some(user), Some(url)) => {
+                Ok(Self::Import { url: Secret::new(url), user })
+            }
+            ("remove_merged", None, Some(user), None) => Ok(Self::RemoveMerged { user }),
+            _ => Err(StoreError::Corrupt("repository task")),
+        }
+    }
+}
+
+/// The tasks that may be given out: due, and none of their projects is older and not given up.
+fn claimable(now: Timestamp) -> Sql {
+    Sql::new("SELECT task.id FROM repository_tasks AS task WHERE task.due_at <= ")
+        .moment(stored(now))
+        .sql(
+            " AND NOT EXISTS (SELECT 1 FROM repository_tasks AS older \
+             WHERE older.project_id = task.project_id AND older.id < task.id \
+             AND older.due_at IS NOT NULL)",
+        )
+}
+
+impl DieselTx<'_> {
+    /// Locks the project of a task before the task, as whoever removes the project or a user does.
+    fn hold_project_of(&mut self, id: RepositoryTaskId) -> Result<(), StoreError> {
+        self.hold(
+            Sql::new("SELECT id FROM projects WHERE id = (SELECT project_id FROM repository_tasks WHERE id = ")
+                .id(id.0)
+                .sql(") FOR KEY SHARE"),
+        )
+    }
+
+    /// Gives out the task that a query finds, unless somebody else is just being given it.
+    fn give_out(
+        &mut self,
+        query: Sql,
+        until: Timestamp,
+    ) -> Result<Option<RepositoryTask>, StoreError> {
+        let query = query.sql(backend::skipping_locked(self.backend()));
+        let Some(id) = self.ids(query)?.into_iter().next() else { return Ok(None) };
+        let values = (
+            repository_tasks::tries.eq(repository_tasks::tries + 1),
+            repository_tasks::due_at.eq(stored(until)),
+        );
+        let (project, tries, kind): (i64, i32, KindRow) = self.run(|conn| {
+            diesel::update(repository_tasks::table.find(id))
+                .set(values)
+                .returning((
+                    repository_tasks::project_id,
+                    repository_tasks::tries,
+                    (
+                        repository_tasks::kind,
+                        repository_tasks::source_id,
+                        repository_tasks::user_id,
+                        repository_tasks::url,
+                    ),
+                ))
+                .get_result(conn)
+        })?;
+        let kind = TaskKind::try_from(kind).map_err(|error| self.fail(error))?;
+        Ok(Some(RepositoryTask {
+            id: RepositoryTaskId(id),
+            project: ProjectId(project),
+            kind,
+            tries: tries.unsigned_abs(),
+        }))
+    }
+}
+
+impl RepositoryTasks for DieselTx<'_> {
+    fn insert(
+        &mut self,
+        project: ProjectId,
+        kind: &TaskKind,
+        at: Timestamp,
+    ) -> Result<RepositoryTaskId, StoreError> {
+        // One after the other in a project: else a task could be there before an older one is, and both
+        // be given out.
+        self.hold(
+            Sql::new("SELECT id FROM projects WHERE id = ").id(project.0).sql(" FOR NO KEY UPDATE"),
+        )?;
+        let values = (
+            repository_tasks::project_id.eq(project.0),
+            KindRow::from(kind),
+            repository_tasks::due_at.eq(stored(at)),
+            repository_tasks::created_at.eq(stored(at)),
+        );
+        let id = self.run(|conn| {
+            diesel::insert_into(repository_tasks::table)
+                .values(values)
+                .returning(repository_tasks::id)
+                .get_result(conn)
+        })?;
+        Ok(RepositoryTaskId(id))
+    }
+
+    fn claim(
+        &mut self,
+        now: Timestamp,
+        until: Timestamp,
+    ) -> Result<Option<RepositoryTask>, StoreError> {
+        let first = claimable(now).sql(" ORDER BY task.due_at, task.id LIMIT 1");
+        self.give_out(first, until)
+    }
+
+    fn claim_one(
+        &mut self,
+        id: RepositoryTaskId,
+        now: Timestamp,
+        until: Timestamp,
+    ) -> Result<Option<RepositoryTask>, StoreError> {
+        self.give_out(claimable(now).sql(" AND task.id = ").id(id.0), until)
+    }
+
+    fn finish(&mut self, id: RepositoryTaskId) -> Result<(), StoreError> {
+        self.hold_project_of(id)?;
+        self.run(|conn| diesel::delete(repository_tasks::table.find(id.0)).execute(conn))?;
+        Ok(())
+    }
+
+    fn fail(
+        &mut self,
+        id: RepositoryTaskId,
+        reason: &str,
+        again: Option<Timestamp>,
+    ) -> Result<(), StoreError> {
+        self.hold_project_of(id)?;
+        let row = repository_tasks::table.find(id.0);
+        let values = (
+            repository_tasks::error.eq(backend::storable(reason)),
+            repository_tasks::due_at.eq(stored_opt(again)),
+        );
+        self.run(|conn| match again {
+            Some(_) => diesel::update(row).set(values).execute(conn),
+            None => {
+                let forgotten = repository_tasks::url.eq(None::<&str>);
+                diesel::update(row).set((values, forgotten)).execute(conn)
+            }
+        })?;
+        Ok(())
+    }
+
+    fn imports(
+        &mut self,
+        projects: &[ProjectId],
+    ) -> Result<Vec<(ProjectId, ImportState)>, StoreError> {
+        let mut ids: Vec<i64> = projects.iter().map(|id| id.0).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        let rows: Vec<(i64, bool, Option<String>)> = self.by_ids(&ids, |conn, ids| {
+            repository_tasks::table
+                .filter(repository_tasks::project_id.eq_any(ids))
+                .filter(repository_tasks::kind.eq(IMPORT))
+                .order((repository_tasks::project_id, repository_tasks::id))
+                .select((
+                    repository_tasks::project_id,
+                    repository_tasks::due_at.is_null(),
+                    repository_tasks::error,
+                ))
+                .load(conn)
+        })?;
+        // Of several the last stays.
+        let newest: BTreeMap<ProjectId, ImportState> = (rows.into_iter())
+            .map(|(project, given_up, error)| {
+                let failed = || ImportState::Failed(error.unwrap_or_default());
+                (ProjectId(project), if given_up { failed() } else { ImportState::Started })
+            })
+            .collect();
+        Ok(newest.into_iter().collect())
+    }
+}
