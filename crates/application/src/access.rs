@@ -2,7 +2,7 @@
 
 use chrono::NaiveDate;
 use hexforge_domain::group::GroupRef;
-use hexforge_domain::id::{NamespaceId, ProjectId, UserId};
+use hexforge_domain::id::{NamespaceId, UserId};
 use hexforge_domain::namespace::Namespace;
 use hexforge_domain::paging::Page;
 use hexforge_domain::policy::group::{GroupAbility, GroupFacts};
@@ -13,7 +13,6 @@ use hexforge_domain::policy::{Actor, Protected, authorize};
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::query::{ProjectFilter, ProjectScope, Viewer};
 use hexforge_domain::project::{Project, ProjectRef};
-use hexforge_domain::visibility::Visibility;
 
 use crate::error::{Error, Thing};
 
@@ -125,23 +124,22 @@ pub fn check_project(
     project: &Project,
     today: NaiveDate,
 ) -> Result<(), Error> {
-    let facts = project_facts(tx, actor, project.id, project.visibility, today)?;
+    let facts = project_facts(tx, actor, project, today)?;
     authorize(actor, ability, &facts).map_err(|denied| Error::denied(denied, Thing::Project))
 }
 
 fn project_facts(
     tx: &mut dyn Tx,
     actor: Actor,
-    project: ProjectId,
-    visibility: Visibility,
+    project: &Project,
     today: NaiveDate,
 ) -> Result<ProjectFacts, StoreError> {
     let standing = match actor {
-        Actor::User { id, .. } => tx.projects().standing(project, id, today)?,
+        Actor::User { id, .. } => tx.projects().standing(project.id, id, today)?,
         // Administrators need none, nobody has any.
         Actor::Admin { .. } | Actor::Anonymous => Standing::default(),
     };
-    Ok(ProjectFacts { visibility, standing })
+    Ok(ProjectFacts { visibility: project.visibility, standing, archived: project.archived })
 }
 
 /// Whether the actor may make projects in a namespace: its own, or that of a group it is a master of.

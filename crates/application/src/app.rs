@@ -5,6 +5,8 @@ use std::sync::Arc;
 use chrono::NaiveDate;
 use hexforge_domain::ports::clock::Clock;
 use hexforge_domain::ports::files::ProjectFiles;
+use hexforge_domain::ports::git::GitStore;
+use hexforge_domain::ports::imports::Imports;
 use hexforge_domain::ports::passwords::Passwords;
 use hexforge_domain::ports::public_keys::PublicKeys;
 use hexforge_domain::ports::secrets::Secrets;
@@ -17,6 +19,10 @@ use hexforge_domain::user::ProjectsLimit;
 pub struct App {
     /// Everything that is stored.
     pub store: Arc<dyn Store>,
+    /// All repositories.
+    pub git: Arc<dyn GitStore>,
+    /// Repositories elsewhere.
+    pub imports: Arc<dyn Imports>,
     /// The time.
     pub clock: Arc<dyn Clock>,
     /// Randomness.

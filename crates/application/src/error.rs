@@ -1,11 +1,13 @@
 //! Why a use case did not do what was asked for: by meaning, not by transport.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use hexforge_domain::field_errors::FieldErrors;
 use hexforge_domain::id::UserId;
 use hexforge_domain::policy::Denied;
 use hexforge_domain::ports::files::FilesError;
+use hexforge_domain::ports::git::GitError;
 use hexforge_domain::ports::store::StoreError;
 
 /// The one error of all use cases.
@@ -40,7 +42,10 @@ pub enum Error {
     ConflictingFields(FieldErrors),
     /// The rules of the thing at hand do not allow it.
     #[error("{0}")]
-    Refused(&'static str),
+    Refused(Cow<'static, str>),
+    /// What was named does not exist; in words of its own.
+    #[error("{0}")]
+    Missing(&'static str),
     /// A value that is none of those there are.
     #[error("{0}")]
     Unknown(&'static str),
@@ -59,6 +64,9 @@ pub enum Error {
     /// Files could not be read or written.
     #[error(transparent)]
     Files(#[from] FilesError),
+    /// Git failed.
+    #[error(transparent)]
+    Git(#[from] GitError),
 }
 
 /// What has become of a token.
@@ -98,6 +106,20 @@ pub enum Thing {
     TargetNamespace,
     /// A system hook, where the interface names it.
     SystemHook,
+    /// A branch.
+    Branch,
+    /// A tag.
+    Tag,
+    /// A folder of a repository.
+    Tree,
+    /// A commit.
+    Commit,
+    /// A file of a repository.
+    File,
+    /// The content of a file.
+    Blob,
+    /// Something that only the call itself names.
+    Nameless,
     /// A member of a group.
     Member(UserId),
     /// The user of a sudo request.
@@ -115,6 +137,13 @@ impl fmt::Display for Thing {
             Thing::Project => f.write_str("Project"),
             Thing::TargetNamespace => f.write_str("Target Namespace"),
             Thing::SystemHook => f.write_str("System hook"),
+            Thing::Branch => f.write_str("Branch"),
+            Thing::Tag => f.write_str("Tag"),
+            Thing::Tree => f.write_str("Tree"),
+            Thing::Commit => f.write_str("Commit"),
+            Thing::File => f.write_str("File"),
+            Thing::Blob => f.write_str("Blob"),
+            Thing::Nameless => f.write_str("Nameless"),
             Thing::Member(user) => write!(f, "Member: user_id:{user}"),
             Thing::SudoTarget(name) => write!(f, "No user id or username for: {name}"),
         }

@@ -257,7 +257,7 @@ fn note(
     action: EventAction,
     at: Timestamp,
 ) -> Result<(), StoreError> {
-    tx.events().insert(NewEvent { project, author, action, target: None, data: None, at })?;
+    tx.events().insert(NewEvent { project, author, action, target: None, push: None, at })?;
     tx.projects().touch(project, at)
 }
 

@@ -4,6 +4,7 @@ pub mod port;
 
 use crate::Timestamp;
 use crate::id::{EventId, ProjectId, UserId};
+use crate::push::Push;
 
 /// What somebody did, by the word the feeds use for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,8 +90,8 @@ pub struct NewEvent {
     pub action: EventAction,
     /// To what it was done, where it was not the project itself.
     pub target: Option<EventTarget>,
-    /// Details of a push, as JSON text.
-    pub data: Option<String>,
+    /// Details of a push.
+    pub push: Option<Box<Push>>,
     /// When it happened.
     pub at: Timestamp,
 }
@@ -119,8 +120,8 @@ pub struct Event {
     pub action: EventAction,
     /// To what it was done.
     pub target: Option<EventTarget>,
-    /// Details of a push, as JSON text.
-    pub data: Option<String>,
+    /// Details of a push.
+    pub push: Option<Box<Push>>,
     /// When it happened.
     pub created_at: Timestamp,
 }

@@ -31,6 +31,7 @@ pub mod paging;
 pub mod policy;
 pub mod ports;
 pub mod project;
+pub mod push;
 pub mod ref_name;
 pub mod repository;
 pub mod sign_in;

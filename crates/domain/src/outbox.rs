@@ -7,6 +7,7 @@ use crate::Timestamp;
 use crate::id::{KeyId, NamespaceId, OutboxId, ProjectId, UserId};
 use crate::member::AccessLevel;
 use crate::namespace::Namespace;
+use crate::push::Push;
 use crate::user::{SshKey, User};
 use crate::visibility::Visibility;
 
@@ -41,6 +42,8 @@ pub enum SystemEvent {
     GroupMemberAdded(GroupMemberFacts),
     /// A user is no longer a member of a group.
     GroupMemberRemoved(GroupMemberFacts),
+    /// A branch or tag was changed.
+    Pushed(Box<Push>),
 }
 
 /// What hooks are told about a user, kept because the user may be gone when they are told.

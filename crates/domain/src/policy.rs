@@ -3,6 +3,7 @@
 
 pub mod group;
 pub mod project;
+pub mod push;
 pub mod system;
 pub mod user;
 

@@ -4,8 +4,10 @@ use std::io::Write;
 
 use hexforge_domain::commit::{Commit, ObjectId};
 use hexforge_domain::ports::git::{GitError, GitHistory};
+use hexforge_domain::push::ChangedPaths;
 use hexforge_domain::repository::{Archive, Comparison, Contributors};
 
+use crate::changed_paths::changed_paths;
 use crate::commit::to_gix;
 use crate::compare;
 use crate::repository::GixRepository;
@@ -24,6 +26,11 @@ impl GitHistory for GixRepository {
     ) -> Result<(u64, Vec<Commit>), GitError> {
         let _ = (hidden, to, limit);
         Ok((0, Vec::new()))
+    }
+
+    fn changed_paths(&self, commit: ObjectId) -> Result<ChangedPaths, GitError> {
+        let bound = self.bound().ok_or(GitError::Missing)?;
+        changed_paths(bound.repo(), to_gix(commit))
     }
 
     fn is_ancestor(&self, ancestor: ObjectId, descendant: ObjectId) -> Result<bool, GitError> {

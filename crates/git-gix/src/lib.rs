@@ -6,6 +6,7 @@
 
 mod archive;
 mod blob;
+mod changed_paths;
 mod commit;
 mod compare;
 mod contributors;

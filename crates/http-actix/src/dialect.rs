@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
+use hexforge_application::branch::Kept;
 use hexforge_application::error::{Error, Thing};
 use hexforge_application::project::edit::NameRule;
 use hexforge_application::project::fork::ForkTarget;
@@ -15,6 +16,7 @@ use hexforge_domain::id::ProjectHookId;
 use hexforge_domain::paging::Page;
 use hexforge_domain::project::hook::ProjectHook;
 
+use crate::entities::branch::BranchJson;
 use crate::entities::hook::ProjectHookJson;
 use crate::error::{ApiError, ApiResult};
 use crate::respond;
@@ -52,6 +54,33 @@ impl Dialect {
             Self::Specification => "specification",
             Self::Original => "original",
         }
+    }
+
+    /// Row 1: a branch was made.
+    pub fn branch_created(self, branch: BranchJson) -> ApiResult<HttpResponse> {
+        match self {
+            Self::Specification => respond::ok(branch),
+            Self::Original => respond::created(branch),
+        }
+    }
+
+    /// Row 4: a tag cannot be made.
+    pub fn tag_refused(self, error: Error) -> ApiError {
+        match (self, &error) {
+            (Self::Specification, Error::Refused(_)) => {
+                ApiError::from(error).with_status(StatusCode::METHOD_NOT_ALLOWED)
+            }
+            (Self::Specification | Self::Original, _) => error.into(),
+        }
+    }
+
+    /// Row 5: a branch is not removed.
+    pub fn branch_kept(self, kept: Kept) -> ApiError {
+        let status = match self {
+            Self::Specification => StatusCode::BAD_REQUEST,
+            Self::Original => StatusCode::METHOD_NOT_ALLOWED,
+        };
+        ApiError::message(status, kept.text())
     }
 
     /// Row 9: what a list that hangs on one entity shows when no page is asked for.

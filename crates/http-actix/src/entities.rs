@@ -1,5 +1,7 @@
 //! JSON as the interface shows it: fields in the order of the reference.
 
+pub mod branch;
+pub mod commit;
 pub mod email;
 pub mod event;
 pub mod hook;
@@ -8,6 +10,9 @@ pub mod links;
 pub mod member;
 pub mod namespace;
 pub mod project;
+pub mod push;
+pub mod repository;
+pub mod tag;
 pub mod time;
 pub mod upload;
 pub mod user;

@@ -7,6 +7,7 @@ use actix_web::http::header::{self, HeaderName, HeaderValue};
 use actix_web::{HttpResponse, ResponseError};
 use hexforge_application::error::{Error, StaleToken, Thing};
 use hexforge_domain::field_errors::FieldErrors;
+use hexforge_domain::ports::git::GitError;
 use hexforge_domain::ports::store::StoreError;
 use serde_json::{Map, Value, json};
 
@@ -109,6 +110,9 @@ impl From<Error> for ApiError {
                 Self::message(StatusCode::FORBIDDEN, format!("403 Forbidden  - {reason}"))
             }
             Error::NotFound(Thing::Record) => Self::message(StatusCode::NOT_FOUND, "404 Not found"),
+            Error::NotFound(Thing::Nameless) => {
+                Self::message(StatusCode::NOT_FOUND, "404 Not Found")
+            }
             Error::NotFound(
                 thing @ (Thing::User
                 | Thing::Key
@@ -117,6 +121,12 @@ impl From<Error> for ApiError {
                 | Thing::Project
                 | Thing::TargetNamespace
                 | Thing::SystemHook
+                | Thing::Branch
+                | Thing::Tag
+                | Thing::Tree
+                | Thing::Commit
+                | Thing::File
+                | Thing::Blob
                 | Thing::Member(_)
                 | Thing::SudoTarget(_)),
             ) => Self::message(StatusCode::NOT_FOUND, format!("404 {thing} Not Found")),
@@ -129,7 +139,8 @@ impl From<Error> for ApiError {
             Error::ConflictingFields(fields) => {
                 Self::message(StatusCode::CONFLICT, field_map(&fields))
             }
-            Error::Refused(text) => Self::message(StatusCode::BAD_REQUEST, text),
+            Error::Refused(text) => Self::message(StatusCode::BAD_REQUEST, text.into_owned()),
+            Error::Missing(text) => Self::message(StatusCode::NOT_FOUND, text),
             Error::Unknown(text) => Self::message(StatusCode::UNPROCESSABLE_ENTITY, text),
             Error::HookUrl => Self::error(StatusCode::UNPROCESSABLE_ENTITY, "Invalid url given"),
             Error::LimitReached(text) => Self::error(StatusCode::FORBIDDEN, json!([text])),
@@ -146,6 +157,19 @@ impl From<Error> for ApiError {
             }
             Error::Store(error) => Self::internal(&Chain(&error)),
             Error::Files(error) => Self::internal(&Chain(&error)),
+            Error::Git(GitError::Busy) => {
+                Self::message(StatusCode::SERVICE_UNAVAILABLE, "503 Service Unavailable")
+                    .with_header(header::RETRY_AFTER, "5")
+            }
+            // Removed or moved by somebody else while the call ran.
+            Error::Git(GitError::Missing) => Self::message(StatusCode::NOT_FOUND, "404 Not found"),
+            Error::Git(GitError::Conflict(name)) => Self::message(
+                StatusCode::CONFLICT,
+                format!("Could not update {name}. Please refresh and try again."),
+            ),
+            Error::Git(
+                error @ (GitError::Corrupt(_) | GitError::Failed(_) | GitError::ReaderGone(_)),
+            ) => Self::internal(&Chain(&error)),
         }
     }
 }

@@ -19,6 +19,7 @@ pub mod params;
 pub mod respond;
 pub mod routes;
 pub mod shared;
+pub mod stream;
 
 pub use dialect::Dialect;
 pub use routes::configure;

@@ -1,5 +1,6 @@
 //! The route table. One file for each group of calls, named as in the URL.
 
+mod branches;
 mod emails;
 mod groups;
 mod hooks;
@@ -9,7 +10,9 @@ mod members;
 mod namespaces;
 mod project_hooks;
 mod projects;
+mod repository;
 mod session;
+mod tags;
 mod uploads;
 mod users;
 mod version;
@@ -36,6 +39,9 @@ pub fn configure(cfg: &mut web::ServiceConfig) {
             .configure(projects::configure)
             .configure(uploads::configure)
             .configure(project_hooks::configure)
+            .configure(branches::configure)
+            .configure(tags::configure)
+            .configure(repository::configure)
             .configure(members::configure)
             .configure(namespaces::configure)
             .configure(hooks::configure)

@@ -8,8 +8,10 @@ use hexforge_domain::id::{EventId, ProjectId, UserId};
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::project::query::Viewer;
+use hexforge_domain::push::Push;
 
 use crate::access;
+use crate::push;
 use crate::schema::events;
 use crate::sql::Sql;
 use crate::time::{moment, stored};
@@ -39,10 +41,15 @@ impl TryFrom<EventRow> for Event {
             author: UserId(row.author_id),
             action: EventAction::parse(&row.action).ok_or(StoreError::Corrupt("event action"))?,
             target: row.target_type.map(|kind| EventTarget { kind, id, title }),
-            data: row.data,
+            push: row.data.as_deref().map(read_push).transpose()?,
             created_at: moment(row.created_at),
         })
     }
+}
+
+fn read_push(data: &str) -> Result<Box<Push>, StoreError> {
+    let push = serde_json::from_str(data).ok().as_ref().and_then(push::from_json);
+    push.map(Box::new).ok_or(StoreError::Corrupt("push of an event"))
 }
 
 impl Events for DieselTx<'_> {
@@ -55,7 +62,7 @@ impl Events for DieselTx<'_> {
             events::target_type.eq(target.map(|target| target.kind.as_str())),
             events::target_id.eq(target.and_then(|target| target.id)),
             events::target_title.eq(target.and_then(|target| target.title.as_deref())),
-            events::data.eq(new.data.as_deref()),
+            events::data.eq(new.push.as_deref().map(|push| push::to_json(push).to_string())),
             events::created_at.eq(stored(new.at)),
         );
         let id = self.run(|conn| {
@@ -67,7 +74,7 @@ impl Events for DieselTx<'_> {
             author: new.author,
             action: new.action,
             target: new.target,
-            data: new.data,
+            push: new.push,
             created_at: new.at,
         })
     }

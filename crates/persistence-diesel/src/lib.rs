@@ -23,6 +23,7 @@ mod project;
 mod project_hook;
 mod project_list;
 mod protection;
+mod push;
 mod release;
 mod removal;
 mod repository_task;

@@ -14,6 +14,7 @@ use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::visibility::Visibility;
 use serde_json::{Value, json};
 
+use crate::push;
 use crate::schema::outbox;
 use crate::time::{moment, stored};
 use crate::tx::DieselTx;
@@ -68,6 +69,7 @@ fn to_row(event: &SystemEvent) -> (&'static str, Value) {
         SystemEvent::GroupMemberRemoved(member) => {
             ("user_remove_from_group", group_member_to_json(member))
         }
+        SystemEvent::Pushed(push) => ("push", push::to_json(push)),
     }
 }
 
@@ -97,6 +99,7 @@ fn from_row(kind: &str, payload: &str) -> Option<SystemEvent> {
         "user_remove_from_group" => {
             SystemEvent::GroupMemberRemoved(group_member_from_json(&payload)?)
         }
+        "push" => SystemEvent::Pushed(Box::new(push::from_json(&payload)?)),
         _ => return None,
     })
 }

@@ -13,6 +13,7 @@ use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::{
     Features, NewProject, Project, ProjectName, ProjectPath, ProjectRef,
 };
+use hexforge_domain::repository::task::TaskKind;
 use hexforge_domain::text::Secret;
 use hexforge_domain::user::User;
 use hexforge_domain::visibility::Visibility;
@@ -115,7 +116,13 @@ fn make(
             at: now,
         })
     })?;
-    store_new(tx, creator, new)
+    let project = store_new(tx, creator, new)?;
+    if let Some(url) = &fields.import_url {
+        // What it takes to get in is kept only until it is done.
+        let import = TaskKind::Import { url: Secret::new(url.trim()), user: creator.id };
+        tx.repository_tasks().insert(project.id, &import, now)?;
+    }
+    Ok(project)
 }
 
 /// A new token by which runners register: of 20 characters, as the interface has them.
@@ -242,7 +249,7 @@ pub(super) fn store_new(
         author: creator.id,
         action,
         target: None,
-        data: None,
+        push: None,
         at: now,
     };
     tx.events().insert(event)?;

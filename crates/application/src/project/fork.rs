@@ -4,6 +4,7 @@ use hexforge_domain::field_errors::FieldErrors;
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::project::ProjectAbility;
 use hexforge_domain::project::{Features, NewProject, ProjectRef};
+use hexforge_domain::repository::task::TaskKind;
 
 use super::create::{
     TAKEN, check_group_visibility, check_limit, check_taken, runners_token, store_new,
@@ -12,6 +13,7 @@ use super::shown_with_token;
 use crate::access;
 use crate::app::App;
 use crate::error::{Error, Thing};
+use crate::repository::task;
 use crate::view::project::ProjectView;
 
 /// Into which namespace a fork goes.
@@ -31,7 +33,7 @@ pub fn create(
     target: &ForkTarget,
 ) -> Result<ProjectView, Error> {
     let user = access::own_account(actor)?;
-    app.store.write(|tx| {
+    let (mut view, task) = app.store.write(|tx| {
         let today = app.today();
         let creator = tx.users().find(user)?.ok_or(Error::Unauthenticated)?;
         let namespace = match target {
@@ -81,6 +83,12 @@ pub fn create(
             Error::Invalid(_) => Error::ConflictingFields(FieldErrors::one("path", TAKEN)),
             error => error,
         })?;
-        shown_with_token(tx, actor, fork, today)
-    })
+        let copy = TaskKind::Copy { source: source.id };
+        let task = tx.repository_tasks().insert(fork.id, &copy, app.clock.now())?;
+        Ok::<_, Error>((shown_with_token(tx, actor, fork, today)?, task))
+    })?;
+    // Copying takes no longer than a request may; where it fails it is tried again later.
+    task::work_on(app, task)?;
+    view.project.default_branch = app.git.open(view.project.id)?.default_branch()?;
+    Ok(view)
 }

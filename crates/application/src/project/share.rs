@@ -39,7 +39,7 @@ pub fn create(
         let group = find_group(tx, actor, group, today)?;
         let namespace = tx.namespaces().find(project.namespace)?;
         if namespace.is_some_and(|namespace| namespace.share_with_group_lock) {
-            return Err(Error::Refused("The project sharing with group is disabled"));
+            return Err(Error::Refused("The project sharing with group is disabled".into()));
         }
         let known = tx.shares().of(&[project.id])?;
         if known.iter().any(|share| share.share.group == group) {

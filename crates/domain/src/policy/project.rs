@@ -2,6 +2,7 @@
 
 use super::{Actor, Protected};
 use crate::member::AccessLevel;
+use crate::project::Archived;
 use crate::visibility::Visibility;
 
 /// What a decision about a project needs to know of it and the actor.
@@ -11,6 +12,8 @@ pub struct ProjectFacts {
     pub visibility: Visibility,
     /// What the actor is to the project.
     pub standing: Standing,
+    /// Whether the project is kept as it is.
+    pub archived: Archived,
 }
 
 /// What a user is to a project: everything memberships and ownership give, put together.
@@ -34,7 +37,9 @@ pub enum ProjectAbility {
     Upload,
     /// Clone it, read its repository, fork it.
     DownloadCode,
-    /// Edit it, its hooks, members and shares.
+    /// Push to it, make and remove branches, tags and releases.
+    PushCode,
+    /// Edit it, its hooks, members, shares and protected branches.
     Administer,
     /// Rename it, change its visibility, archive and delete it.
     Own,
@@ -42,11 +47,12 @@ pub enum ProjectAbility {
 
 impl ProjectAbility {
     /// All abilities.
-    pub const ALL: [ProjectAbility; 6] = [
+    pub const ALL: [ProjectAbility; 7] = [
         ProjectAbility::Read,
         ProjectAbility::Star,
         ProjectAbility::Upload,
         ProjectAbility::DownloadCode,
+        ProjectAbility::PushCode,
         ProjectAbility::Administer,
         ProjectAbility::Own,
     ];
@@ -67,6 +73,11 @@ impl Protected for ProjectFacts {
             ProjectAbility::DownloadCode => {
                 self.open_to(actor) || self.is_team(actor, AccessLevel::Reporter)
             }
+            // What is archived stays as it is, whoever asks.
+            ProjectAbility::PushCode => match self.archived {
+                Archived::No => self.is_team(actor, AccessLevel::Developer),
+                Archived::Yes => false,
+            },
             ProjectAbility::Administer => self.is_team(actor, AccessLevel::Master),
             ProjectAbility::Own => match actor {
                 Actor::Admin { .. } => true,

@@ -9,6 +9,7 @@ use crate::branch::{Branch, BranchName};
 use crate::commit::{Commit, ObjectId, Signature};
 use crate::id::ProjectId;
 use crate::paging::{Page, Paged};
+use crate::push::ChangedPaths;
 use crate::repository::{Archive, Comparison, Contributors, TreeEntry};
 use crate::tag::{Tag, TagName};
 
@@ -39,9 +40,9 @@ pub trait GitStore: Send + Sync {
 }
 
 /// One repository.
-pub trait Repository: GitRefs + GitObjects + GitHistory {}
+pub trait Repository: GitRefs + GitObjects + GitHistory + Send {}
 
-impl<T: GitRefs + GitObjects + GitHistory> Repository for T {}
+impl<T: GitRefs + GitObjects + GitHistory + Send> Repository for T {}
 
 /// Branches, tags and HEAD.
 pub trait GitRefs {
@@ -124,6 +125,9 @@ pub trait GitHistory {
         to: ObjectId,
         limit: usize,
     ) -> Result<(u64, Vec<Commit>), GitError>;
+
+    /// What a commit did to files, the first [`TOLD_PATHS`](crate::push::TOLD_PATHS) of each kind.
+    fn changed_paths(&self, commit: ObjectId) -> Result<ChangedPaths, GitError>;
 
     /// Whether everything that `ancestor` has is in `descendant`.
     fn is_ancestor(&self, ancestor: ObjectId, descendant: ObjectId) -> Result<bool, GitError>;

@@ -12,11 +12,13 @@ pub use repository::{a_branch, a_protection, a_release, a_tag, an_import};
 
 use super::fakes::{FakePublicKeys, FakeSecrets};
 use crate::Timestamp;
+use crate::commit::{ObjectId, Signature};
 use crate::event::{EventAction, NewEvent};
 use crate::id::{ProjectId, UserId};
 use crate::ports::public_keys::PublicKeys;
 use crate::ports::secrets::Secrets;
 use crate::ports::store::{Store, StoreError, Tx};
+use crate::push::{ChangedPaths, Push, PushedCommit, PushedProject, Pusher};
 use crate::text::ShortText;
 use crate::token::{NewToken, TokenKind};
 use crate::user::key::NewSshKey;
@@ -24,6 +26,7 @@ use crate::user::{
     DisplayName, EmailAddress, NewUser, PasswordHash, Privileges, Profile, ProjectsLimit, User,
     Username,
 };
+use crate::visibility::Visibility;
 use chrono::{DateTime, NaiveDate, TimeDelta};
 
 /// The moment at which most tests play: 22 September 2016, 10:30 UTC.
@@ -185,7 +188,48 @@ pub fn an_event(project: ProjectId, author: UserId) -> NewEvent {
         author,
         action: EventAction::Created,
         target: None,
-        data: None,
+        push: None,
         at: a_moment(),
+    }
+}
+
+/// A push of one commit to a branch.
+pub fn a_push(project: ProjectId, user: UserId) -> Push {
+    let id = |digit: &str| ObjectId::parse(&digit.repeat(40)).expect("40 digits");
+    Push {
+        reference: "refs/heads/master".into(),
+        before: id("0"),
+        after: id("1"),
+        checkout: Some(id("1")),
+        message: Some("Don't \"quote\" 🦀".into()),
+        user: Pusher {
+            id: user,
+            name: "Ada".into(),
+            email: "ada@example.com".into(),
+            avatar: Some("ada.png".into()),
+        },
+        project: PushedProject {
+            id: project,
+            name: "Site".into(),
+            description: Some("About it".into()),
+            avatar: Some("site.png".into()),
+            namespace: "ada".into(),
+            visibility: Visibility::Internal,
+            path_with_namespace: "ada/site".into(),
+            default_branch: Some("master".into()),
+        },
+        commits: vec![PushedCommit {
+            id: id("1"),
+            message: "Fix it\n\nNow.\n".into(),
+            at: Signature::time(1_474_540_200, -7 * 3600),
+            author_name: "Ada".into(),
+            author_email: "ada@example.com".into(),
+            paths: ChangedPaths {
+                added: vec!["a".into()],
+                modified: vec!["b/c".into()],
+                removed: vec!["d".into(), "ü".into()],
+            },
+        }],
+        total_commits: 1,
     }
 }

@@ -2,9 +2,9 @@
 
 use hexforge_application::view::event::EventView;
 use serde::Serialize;
-use serde_json::value::RawValue;
 
 use super::links::Links;
+use super::push::PushJson;
 use super::time::Iso;
 use super::user::UserJson;
 
@@ -18,7 +18,7 @@ pub struct EventJson<'a> {
     target_id: Option<i64>,
     target_type: Option<&'a str>,
     author_id: i64,
-    data: Option<&'a RawValue>,
+    data: Option<PushJson<'a>>,
     target_title: Option<&'a str>,
     created_at: Iso,
     author: UserJson<'a>,
@@ -37,7 +37,7 @@ impl<'a> EventJson<'a> {
             target_id: target.and_then(|target| target.id),
             target_type: target.map(|target| target.kind.as_str()),
             author_id: event.author.0,
-            data: event.data.as_deref().and_then(|data| serde_json::from_str(data).ok()),
+            data: event.push.as_deref().map(|push| PushJson::new(push, links)),
             target_title: target.and_then(|target| target.title.as_deref()),
             created_at: Iso(event.created_at),
             author: UserJson::summary(&view.author, links),

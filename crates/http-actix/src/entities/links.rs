@@ -1,7 +1,7 @@
 //! Addresses of things, for people and programs outside.
 
+use hexforge_domain::id::{ProjectId, UserId};
 use hexforge_domain::namespace::Namespace;
-use hexforge_domain::project::Project;
 use hexforge_domain::user::User;
 use md5::{Digest, Md5};
 
@@ -47,9 +47,9 @@ impl Links {
     }
 
     /// The uploaded picture of a project.
-    pub fn project_avatar(&self, project: &Project) -> Option<String> {
-        let file = project.avatar.as_ref()?;
-        Some(format!("{}/uploads/project/avatar/{}/{file}", self.external_url, project.id))
+    pub fn project_avatar(&self, project: ProjectId, file: Option<&str>) -> Option<String> {
+        let file = file?;
+        Some(format!("{}/uploads/project/avatar/{project}/{file}", self.external_url))
     }
 
     /// From where a repository is cloned over HTTP.
@@ -74,10 +74,15 @@ impl Links {
 
     /// The picture of a user: the uploaded one, else the one that belongs to the address.
     pub fn avatar(&self, user: &User) -> String {
-        match &user.avatar {
-            Some(file) => format!("{}/uploads/user/avatar/{}/{file}", self.external_url, user.id),
+        self.avatar_of(user.id, user.avatar.as_deref(), user.email.as_str())
+    }
+
+    /// The same for a user of whom only this is known.
+    pub fn avatar_of(&self, user: UserId, file: Option<&str>, email: &str) -> String {
+        match file {
+            Some(file) => format!("{}/uploads/user/avatar/{user}/{file}", self.external_url),
             None => {
-                let hash = hex(&Md5::digest(user.email.as_str().as_bytes()));
+                let hash = hex(&Md5::digest(email.as_bytes()));
                 format!("{}{hash}?s=80&d=identicon", self.gravatar)
             }
         }

@@ -44,7 +44,10 @@ impl Serialize for ProjectJson<'_> {
         if let Some(source) = &view.forked_from {
             map.serialize_entry("forked_from_project", &SimpleProjectJson::new(source, links))?;
         }
-        map.serialize_entry("avatar_url", &links.project_avatar(project))?;
+        map.serialize_entry(
+            "avatar_url",
+            &links.project_avatar(project.id, project.avatar.as_deref()),
+        )?;
         map.serialize_entry("star_count", &project.star_count)?;
         map.serialize_entry("forks_count", &project.forks_count)?;
         if project.features.issues {

@@ -4,6 +4,7 @@ use super::{ProjectAbility, ProjectFacts, Standing};
 use crate::id::UserId;
 use crate::member::AccessLevel;
 use crate::policy::{Actor, Denied, authorize};
+use crate::project::Archived;
 use crate::visibility::Visibility;
 
 /// What the tables call the answers.
@@ -69,63 +70,63 @@ impl Who {
 }
 
 /// A line: who asks, and the answer for each of [`ProjectAbility::ALL`].
-type Line = (Who, [Result<(), Denied>; 6]);
+type Line = (Who, [Result<(), Denied>; 7]);
 
 #[rustfmt::skip]
 const PRIVATE: [Line; 14] = [
-    //                   Read    Star    Upload  Download Administer Own
-    (Anonymous,         [WHO,    WHO,    WHO,    WHO,     WHO,       WHO]),
-    (Stranger,          [HIDDEN, HIDDEN, HIDDEN, HIDDEN,  HIDDEN,    HIDDEN]),
-    (ExternalStranger,  [HIDDEN, HIDDEN, HIDDEN, HIDDEN,  HIDDEN,    HIDDEN]),
-    (Guest,             [OK,     OK,     OK,     NO,      NO,        NO]),
-    (ExternalGuest,     [OK,     OK,     OK,     NO,      NO,        NO]),
-    (Reporter,          [OK,     OK,     OK,     OK,      NO,        NO]),
-    (ExternalReporter,  [OK,     OK,     OK,     OK,      NO,        NO]),
-    (Developer,         [OK,     OK,     OK,     OK,      NO,        NO]),
-    (ExternalDeveloper, [OK,     OK,     OK,     OK,      NO,        NO]),
-    (Master,            [OK,     OK,     OK,     OK,      OK,        NO]),
-    (ExternalMaster,    [OK,     OK,     OK,     OK,      OK,        NO]),
-    (Owner,             [OK,     OK,     OK,     OK,      OK,        OK]),
-    (ExternalOwner,     [OK,     OK,     OK,     OK,      OK,        OK]),
-    (Admin,             [OK,     OK,     OK,     OK,      OK,        OK]),
+    //                   Read    Star    Upload  Download Push    Administer Own
+    (Anonymous,         [WHO,    WHO,    WHO,    WHO,     WHO,    WHO,       WHO]),
+    (Stranger,          [HIDDEN, HIDDEN, HIDDEN, HIDDEN,  HIDDEN, HIDDEN,    HIDDEN]),
+    (ExternalStranger,  [HIDDEN, HIDDEN, HIDDEN, HIDDEN,  HIDDEN, HIDDEN,    HIDDEN]),
+    (Guest,             [OK,     OK,     OK,     NO,      NO,     NO,        NO]),
+    (ExternalGuest,     [OK,     OK,     OK,     NO,      NO,     NO,        NO]),
+    (Reporter,          [OK,     OK,     OK,     OK,      NO,     NO,        NO]),
+    (ExternalReporter,  [OK,     OK,     OK,     OK,      NO,     NO,        NO]),
+    (Developer,         [OK,     OK,     OK,     OK,      OK,     NO,        NO]),
+    (ExternalDeveloper, [OK,     OK,     OK,     OK,      OK,     NO,        NO]),
+    (Master,            [OK,     OK,     OK,     OK,      OK,     OK,        NO]),
+    (ExternalMaster,    [OK,     OK,     OK,     OK,      OK,     OK,        NO]),
+    (Owner,             [OK,     OK,     OK,     OK,      OK,     OK,        OK]),
+    (ExternalOwner,     [OK,     OK,     OK,     OK,      OK,     OK,        OK]),
+    (Admin,             [OK,     OK,     OK,     OK,      OK,     OK,        OK]),
 ];
 
 #[rustfmt::skip]
 const INTERNAL: [Line; 14] = [
-    //                   Read    Star    Upload  Download Administer Own
-    (Anonymous,         [WHO,    WHO,    WHO,    WHO,     WHO,       WHO]),
-    (Stranger,          [OK,     OK,     OK,     OK,      NO,        NO]),
-    (ExternalStranger,  [HIDDEN, HIDDEN, HIDDEN, HIDDEN,  HIDDEN,    HIDDEN]),
-    (Guest,             [OK,     OK,     OK,     OK,      NO,        NO]),
-    (ExternalGuest,     [OK,     OK,     OK,     NO,      NO,        NO]),
-    (Reporter,          [OK,     OK,     OK,     OK,      NO,        NO]),
-    (ExternalReporter,  [OK,     OK,     OK,     OK,      NO,        NO]),
-    (Developer,         [OK,     OK,     OK,     OK,      NO,        NO]),
-    (ExternalDeveloper, [OK,     OK,     OK,     OK,      NO,        NO]),
-    (Master,            [OK,     OK,     OK,     OK,      OK,        NO]),
-    (ExternalMaster,    [OK,     OK,     OK,     OK,      OK,        NO]),
-    (Owner,             [OK,     OK,     OK,     OK,      OK,        OK]),
-    (ExternalOwner,     [OK,     OK,     OK,     OK,      OK,        OK]),
-    (Admin,             [OK,     OK,     OK,     OK,      OK,        OK]),
+    //                   Read    Star    Upload  Download Push    Administer Own
+    (Anonymous,         [WHO,    WHO,    WHO,    WHO,     WHO,    WHO,       WHO]),
+    (Stranger,          [OK,     OK,     OK,     OK,      NO,     NO,        NO]),
+    (ExternalStranger,  [HIDDEN, HIDDEN, HIDDEN, HIDDEN,  HIDDEN, HIDDEN,    HIDDEN]),
+    (Guest,             [OK,     OK,     OK,     OK,      NO,     NO,        NO]),
+    (ExternalGuest,     [OK,     OK,     OK,     NO,      NO,     NO,        NO]),
+    (Reporter,          [OK,     OK,     OK,     OK,      NO,     NO,        NO]),
+    (ExternalReporter,  [OK,     OK,     OK,     OK,      NO,     NO,        NO]),
+    (Developer,         [OK,     OK,     OK,     OK,      OK,     NO,        NO]),
+    (ExternalDeveloper, [OK,     OK,     OK,     OK,      OK,     NO,        NO]),
+    (Master,            [OK,     OK,     OK,     OK,      OK,     OK,        NO]),
+    (ExternalMaster,    [OK,     OK,     OK,     OK,      OK,     OK,        NO]),
+    (Owner,             [OK,     OK,     OK,     OK,      OK,     OK,        OK]),
+    (ExternalOwner,     [OK,     OK,     OK,     OK,      OK,     OK,        OK]),
+    (Admin,             [OK,     OK,     OK,     OK,      OK,     OK,        OK]),
 ];
 
 #[rustfmt::skip]
 const PUBLIC: [Line; 14] = [
-    //                   Read    Star    Upload  Download Administer Own
-    (Anonymous,         [OK,     WHO,    WHO,    OK,      WHO,       WHO]),
-    (Stranger,          [OK,     OK,     OK,     OK,      NO,        NO]),
-    (ExternalStranger,  [OK,     OK,     OK,     OK,      NO,        NO]),
-    (Guest,             [OK,     OK,     OK,     OK,      NO,        NO]),
-    (ExternalGuest,     [OK,     OK,     OK,     OK,      NO,        NO]),
-    (Reporter,          [OK,     OK,     OK,     OK,      NO,        NO]),
-    (ExternalReporter,  [OK,     OK,     OK,     OK,      NO,        NO]),
-    (Developer,         [OK,     OK,     OK,     OK,      NO,        NO]),
-    (ExternalDeveloper, [OK,     OK,     OK,     OK,      NO,        NO]),
-    (Master,            [OK,     OK,     OK,     OK,      OK,        NO]),
-    (ExternalMaster,    [OK,     OK,     OK,     OK,      OK,        NO]),
-    (Owner,             [OK,     OK,     OK,     OK,      OK,        OK]),
-    (ExternalOwner,     [OK,     OK,     OK,     OK,      OK,        OK]),
-    (Admin,             [OK,     OK,     OK,     OK,      OK,        OK]),
+    //                   Read    Star    Upload  Download Push    Administer Own
+    (Anonymous,         [OK,     WHO,    WHO,    OK,      WHO,    WHO,       WHO]),
+    (Stranger,          [OK,     OK,     OK,     OK,      NO,     NO,        NO]),
+    (ExternalStranger,  [OK,     OK,     OK,     OK,      NO,     NO,        NO]),
+    (Guest,             [OK,     OK,     OK,     OK,      NO,     NO,        NO]),
+    (ExternalGuest,     [OK,     OK,     OK,     OK,      NO,     NO,        NO]),
+    (Reporter,          [OK,     OK,     OK,     OK,      NO,     NO,        NO]),
+    (ExternalReporter,  [OK,     OK,     OK,     OK,      NO,     NO,        NO]),
+    (Developer,         [OK,     OK,     OK,     OK,      OK,     NO,        NO]),
+    (ExternalDeveloper, [OK,     OK,     OK,     OK,      OK,     NO,        NO]),
+    (Master,            [OK,     OK,     OK,     OK,      OK,     OK,        NO]),
+    (ExternalMaster,    [OK,     OK,     OK,     OK,      OK,     OK,        NO]),
+    (Owner,             [OK,     OK,     OK,     OK,      OK,     OK,        OK]),
+    (ExternalOwner,     [OK,     OK,     OK,     OK,      OK,     OK,        OK]),
+    (Admin,             [OK,     OK,     OK,     OK,      OK,     OK,        OK]),
 ];
 
 #[test]
@@ -136,9 +137,27 @@ fn the_whole_matrix_of_projects() {
         (Visibility::Public, PUBLIC),
     ] {
         for (who, expected) in table {
-            let facts = ProjectFacts { visibility, standing: who.standing() };
+            let standing = who.standing();
+            let facts = ProjectFacts { visibility, standing, archived: Archived::No };
             let found = ProjectAbility::ALL.map(|ability| authorize(who.actor(), ability, &facts));
             assert_eq!(found, expected, "{who:?} of a {} project", visibility.as_str());
+        }
+    }
+}
+
+#[test]
+fn nobody_pushes_to_an_archived_project_and_nothing_else_changes() {
+    for (who, expected) in PRIVATE {
+        let standing = who.standing();
+        let facts =
+            ProjectFacts { visibility: Visibility::Private, standing, archived: Archived::Yes };
+        for (ability, expected) in ProjectAbility::ALL.into_iter().zip(expected) {
+            let expected = match (ability, expected) {
+                (ProjectAbility::PushCode, OK) => NO,
+                (_, expected) => expected,
+            };
+            let found = authorize(who.actor(), ability, &facts);
+            assert_eq!(found, expected, "{who:?} {ability:?}");
         }
     }
 }

@@ -7,7 +7,8 @@ use crate::id::{ProjectId, UserId};
 use crate::paging::Page;
 use crate::ports::store::Store;
 use crate::project::query::Viewer;
-use crate::testing::builders::{a_day, a_project, a_user, an_event, at, day, home_of};
+use crate::push::Push;
+use crate::testing::builders::{a_day, a_project, a_push, a_user, an_event, at, day, home_of};
 
 /// A user and a public project of it.
 fn a_place(store: &dyn Store, name: &str) -> (ProjectId, UserId) {
@@ -31,7 +32,7 @@ fn assert_kept(store: &dyn Store, author: UserId, news: Vec<NewEvent>) {
             author,
             action: new.action,
             target: new.target,
-            data: new.data,
+            push: new.push,
             created_at: new.at,
         };
         assert_eq!(event, expected);
@@ -55,7 +56,14 @@ pub fn an_event_keeps_its_target_and_its_data(store: &dyn Store) {
     let target = |id: Option<i64>, title: Option<&str>| {
         Some(EventTarget { kind: "Issue".into(), id, title: title.map(str::to_owned) })
     };
-    let data = r#"{"ref": "refs/heads/main", "commits": [{"title": "Don't \"quote\" 🦀"}]}"#;
+    let bare = Push {
+        checkout: None,
+        message: None,
+        commits: vec![],
+        total_commits: 0,
+        ..a_push(project, author)
+    };
+    let pushes = [Some(a_push(project, author)), None, Some(bare), None, None];
     let targets = [
         target(Some(42), Some("Fix it 🦀")),
         target(Some(i64::MAX), None),
@@ -64,9 +72,9 @@ pub fn an_event_keeps_its_target_and_its_data(store: &dyn Store) {
         None,
     ];
     let mut news = Vec::new();
-    for (target, data) in targets.into_iter().zip([Some(data), None, Some("{}"), None, None]) {
-        let data = data.map(str::to_owned);
-        news.push(NewEvent { target, data, ..an_event(project, author) });
+    for (target, push) in targets.into_iter().zip(pushes) {
+        let push = push.map(Box::new);
+        news.push(NewEvent { target, push, ..an_event(project, author) });
     }
     assert_kept(store, author, news);
 }

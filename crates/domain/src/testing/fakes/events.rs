@@ -19,7 +19,7 @@ impl Events for FakeTx {
             author: new.author,
             action: new.action,
             target: new.target,
-            data: new.data,
+            push: new.push,
             created_at: new.at,
         };
         self.tables.events.push(event.clone());

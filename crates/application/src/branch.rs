@@ -1,0 +1,165 @@
+//! Branches and who may change them.
+
+pub mod merged;
+pub mod protect;
+
+use hexforge_domain::branch::protection::{Protected, Protection};
+use hexforge_domain::branch::{Branch, BranchName};
+use hexforge_domain::paging::{Page, Paged};
+use hexforge_domain::policy::Actor;
+use hexforge_domain::policy::project::ProjectAbility;
+use hexforge_domain::ports::git::{GitError, RefChange};
+use hexforge_domain::project::{Project, ProjectRef};
+
+use crate::access;
+use crate::app::App;
+use crate::error::{Error, Thing};
+use crate::push::{self, Pushed};
+
+/// A branch with what protections make of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BranchView {
+    /// The branch.
+    pub branch: Branch,
+    /// Whether and how it is protected.
+    pub protection: Protected,
+}
+
+impl BranchView {
+    fn new(branch: Branch, protections: &[Protection]) -> Self {
+        let protection = Protected::of(branch.name.as_str(), protections);
+        Self { branch, protection }
+    }
+}
+
+/// The branches of a project by name.
+pub fn list(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    page: Page,
+) -> Result<Paged<BranchView>, Error> {
+    let (project, protections) = readable(app, actor, named)?;
+    let branches = app.git.open(project.id)?.branches(page)?;
+    Ok(branches.map(|branch| BranchView::new(branch, &protections)))
+}
+
+/// One branch.
+pub fn get(app: &App, actor: Actor, named: &ProjectRef, name: &str) -> Result<BranchView, Error> {
+    let (project, protections) = readable(app, actor, named)?;
+    Ok(BranchView::new(find(app, &project, name)?, &protections))
+}
+
+/// Makes a branch where another one, a tag or a commit is.
+pub fn create(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    name: &str,
+    from: &str,
+) -> Result<BranchView, Error> {
+    let project = pushable(app, actor, named)?;
+    let refused = |text: &'static str| Error::Refused(text.into());
+    let name = BranchName::parse_new(name).map_err(|_| refused("Branch name is invalid"))?;
+    let repository = app.git.open(project.id)?;
+    let exists = || refused("Branch already exists");
+    if repository.ref_target(&name.full())?.is_some() {
+        return Err(exists());
+    }
+    let tip = repository.resolve(from.trim())?;
+    let tip = tip.ok_or_else(|| refused("Invalid reference name"))?;
+    let change = RefChange { name: name.full(), old: None, new: Some(tip) };
+    match push::one(app, actor, &project, repository.as_ref(), change) {
+        Ok(Pushed::Done) => (),
+        Ok(Pushed::Declined(refusal)) => return Err(declined(refusal)),
+        // Somebody else was faster, or the name is a folder of other names.
+        Err(Error::Git(GitError::Conflict(_))) => {
+            return Err(if repository.ref_target(&name.full())?.is_some() {
+                exists()
+            } else {
+                let text = format!("Could not update branch {name}. Please refresh and try again.");
+                Error::Refused(text.into())
+            });
+        }
+        Err(error) => return Err(error),
+    }
+    get(app, actor, named, name.as_str())
+}
+
+/// Removes a branch. `Err(Kept)` says why it stays.
+pub fn delete(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    name: &str,
+) -> Result<Result<(), Kept>, Error> {
+    let project = pushable(app, actor, named)?;
+    let missing = || Error::Missing("No such branch");
+    let name = BranchName::parse(name).map_err(|_| missing())?;
+    let repository = app.git.open(project.id)?;
+    let tip = repository.ref_target(&name.full())?.ok_or_else(missing)?;
+    if repository.default_branch()?.as_ref() == Some(&name) {
+        return Ok(Err(Kept::Default));
+    }
+    let protections = app.store.read(|tx| tx.protections().list(project.id))?;
+    if Protected::of(name.as_str(), &protections).protected {
+        return Ok(Err(Kept::Protected));
+    }
+    let change = RefChange { name: name.full(), old: Some(tip), new: None };
+    match push::one(app, actor, &project, repository.as_ref(), change) {
+        Ok(Pushed::Done) => Ok(Ok(())),
+        Ok(Pushed::Declined(refusal)) => Err(declined(refusal)),
+        Err(Error::Git(GitError::Conflict(_))) => Err(missing()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Why a branch is not removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// It is the one that is shown when none is asked for.
+    Default,
+    /// It is protected.
+    Protected,
+}
+
+impl Kept {
+    /// In the words of the interface.
+    pub fn text(self) -> &'static str {
+        match self {
+            Kept::Default => "Cannot remove HEAD branch",
+            Kept::Protected => "Protected branch cant be removed",
+        }
+    }
+}
+
+/// A refusal of the rules for pushes, as those who do not push see it.
+pub(crate) fn declined(refusal: hexforge_domain::policy::push::PushRefusal) -> Error {
+    Error::Refused(format!("GitLab: {refusal}").into())
+}
+
+/// The branch of that name.
+pub(crate) fn find(app: &App, project: &Project, name: &str) -> Result<Branch, Error> {
+    let missing = || Error::NotFound(Thing::Branch);
+    let name = BranchName::parse(name).map_err(|_| missing())?;
+    app.git.open(project.id)?.branch(&name)?.ok_or_else(missing)
+}
+
+/// The project and its protections, if the actor may read its code.
+fn readable(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+) -> Result<(Project, Vec<Protection>), Error> {
+    app.store.read(|tx| {
+        let code = ProjectAbility::DownloadCode;
+        let project = access::project(tx, actor, code, named, app.today())?;
+        let protections = tx.protections().list(project.id)?;
+        Ok((project, protections))
+    })
+}
+
+/// The project, if the actor may push to it.
+pub(crate) fn pushable(app: &App, actor: Actor, named: &ProjectRef) -> Result<Project, Error> {
+    app.store.read(|tx| access::project(tx, actor, ProjectAbility::PushCode, named, app.today()))
+}

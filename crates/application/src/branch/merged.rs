@@ -1,0 +1,67 @@
+//! Removing the branches that are in the default branch.
+
+use hexforge_domain::branch::protection::Protected;
+use hexforge_domain::id::{ProjectId, UserId};
+use hexforge_domain::policy::Actor;
+use hexforge_domain::policy::project::ProjectAbility;
+use hexforge_domain::ports::git::{GitError, RefChange};
+use hexforge_domain::project::ProjectRef;
+use hexforge_domain::repository::task::TaskKind;
+
+use crate::access;
+use crate::app::App;
+use crate::error::Error;
+use crate::push;
+
+/// Has the branches removed that are in the default branch, later. Who may read the code may ask; nothing
+/// happens unless it may push too.
+pub fn request(app: &App, actor: Actor, named: &ProjectRef) -> Result<(), Error> {
+    let user = access::own_account(actor)?;
+    app.store.write(|tx| {
+        let today = app.today();
+        let project = access::project(tx, actor, ProjectAbility::DownloadCode, named, today)?;
+        match access::check_project(tx, actor, ProjectAbility::PushCode, &project, today) {
+            Ok(()) => {
+                let kind = TaskKind::RemoveMerged { user };
+                tx.repository_tasks().insert(project.id, &kind, app.clock.now())?;
+                Ok(())
+            }
+            Err(Error::Forbidden(_)) => Ok(()),
+            Err(error) => Err(error),
+        }
+    })
+}
+
+/// Removes them now, in the name of a user.
+pub(crate) fn remove(app: &App, project: ProjectId, user: UserId) -> Result<(), Error> {
+    let named = ProjectRef::Id(project);
+    let found = app.store.read(|tx| {
+        let Some(user) = tx.users().find(user)? else { return Ok(None) };
+        let actor = Actor::of(user.id, &user.privileges);
+        let project = access::project(tx, actor, ProjectAbility::PushCode, &named, app.today());
+        let project = match project {
+            Ok(project) => project,
+            // What was allowed when it was asked for no longer is.
+            Err(Error::NotFound(_) | Error::Forbidden(_)) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let protections = tx.protections().list(project.id)?;
+        Ok(Some((actor, project, protections)))
+    })?;
+    let Some((actor, project, protections)) = found else { return Ok(()) };
+    let repository = app.git.open(project.id)?;
+    let Some(default) = repository.default_branch()? else { return Ok(()) };
+    let Some(tip) = repository.ref_target(&default.full())? else { return Ok(()) };
+    for (name, target) in repository.merged_into(tip)? {
+        if name == default || Protected::of(name.as_str(), &protections).protected {
+            continue;
+        }
+        let change = RefChange { name: name.full(), old: Some(target), new: None };
+        match push::one(app, actor, &project, repository.as_ref(), change) {
+            // Moved or removed meanwhile: it stays.
+            Ok(_) | Err(Error::Git(GitError::Conflict(_))) => (),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}

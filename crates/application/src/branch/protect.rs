@@ -1,0 +1,65 @@
+//! Protecting branches.
+
+use hexforge_domain::branch::protection::{DeveloperRights, Protected, Protection};
+use hexforge_domain::policy::Actor;
+use hexforge_domain::policy::project::ProjectAbility;
+use hexforge_domain::project::ProjectRef;
+
+use super::{BranchView, find};
+use crate::access;
+use crate::app::App;
+use crate::error::Error;
+
+/// Protects a branch, or changes what developers may do with a protected one.
+pub fn protect(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    name: &str,
+    developers_can_push: Option<bool>,
+    developers_can_merge: Option<bool>,
+) -> Result<BranchView, Error> {
+    change(app, actor, named, name, |before| {
+        let rights = before.map_or_else(DeveloperRights::default, |before| before.developers);
+        Some(rights.with(developers_can_push, developers_can_merge))
+    })
+}
+
+/// Takes the protection of exactly this branch away.
+pub fn unprotect(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    name: &str,
+) -> Result<BranchView, Error> {
+    change(app, actor, named, name, |_| None)
+}
+
+/// `decide` says what developers may from now on; `None` for no protection at all.
+fn change(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    name: &str,
+    decide: impl Fn(Option<Protection>) -> Option<DeveloperRights>,
+) -> Result<BranchView, Error> {
+    let ability = ProjectAbility::Administer;
+    let project = app.store.read(|tx| access::project(tx, actor, ability, named, app.today()))?;
+    let branch = find(app, &project, name)?;
+    app.store.write(|tx| {
+        let project = access::locked_project(tx, actor, ability, named, app.today())?;
+        let pattern = branch.name.as_str();
+        match decide(tx.protections().find(project.id, pattern)?) {
+            Some(developers) => {
+                let protection = Protection { pattern: pattern.to_owned(), developers };
+                tx.protections().put(project.id, &protection)?;
+            }
+            None => {
+                tx.protections().remove(project.id, pattern)?;
+            }
+        }
+        let protections = tx.protections().list(project.id)?;
+        let protection = Protected::of(pattern, &protections);
+        Ok(BranchView { branch: branch.clone(), protection })
+    })
+}

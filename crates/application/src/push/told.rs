@@ -1,0 +1,98 @@
+//! What is told of a change.
+
+use hexforge_domain::branch::BranchName;
+use hexforge_domain::commit::{Commit, ObjectId};
+use hexforge_domain::ports::git::{GitError, RefChange, Repository};
+use hexforge_domain::push::{Push, PushedCommit, PushedProject, Pusher, RefKind, TOLD_COMMITS};
+use hexforge_domain::user::User;
+
+use super::or_zero;
+use crate::view::project::PlacedProject;
+
+/// What the repository has to say about a change.
+#[derive(Clone)]
+pub(super) struct Told {
+    checkout: Option<ObjectId>,
+    message: Option<String>,
+    commits: Vec<PushedCommit>,
+    total: u64,
+}
+
+/// Looks up what came with a change.
+pub(super) fn told(
+    repository: &dyn Repository,
+    default: Option<&BranchName>,
+    change: &RefChange,
+) -> Result<Told, GitError> {
+    let Some(new) = change.new else {
+        return Ok(Told { checkout: None, message: None, commits: vec![], total: 0 });
+    };
+    match RefKind::of(&change.name) {
+        RefKind::Tag(name) => {
+            let tag = repository.tag(&name)?;
+            let commits = match &tag {
+                Some(tag) => vec![pushed(repository, tag.commit.clone())?],
+                None => vec![],
+            };
+            let checkout = tag.as_ref().map(|tag| tag.commit.id);
+            let total = commits.len() as u64;
+            Ok(Told { checkout, message: tag.and_then(|tag| tag.message), commits, total })
+        }
+        RefKind::Branch(name) => {
+            let hidden = match (change.old, default) {
+                (Some(old), _) => vec![old],
+                // What the default branch has is nothing new.
+                (None, Some(default)) if *default != name => {
+                    repository.ref_target(&default.full())?.into_iter().collect()
+                }
+                (None, _) => vec![],
+            };
+            let (total, commits) = repository.commits_between(&hidden, new, TOLD_COMMITS)?;
+            let commits = commits.into_iter().map(|commit| pushed(repository, commit));
+            let commits = commits.collect::<Result<_, _>>()?;
+            Ok(Told { checkout: Some(new), message: None, commits, total })
+        }
+        RefKind::Other => Ok(Told { checkout: None, message: None, commits: vec![], total: 0 }),
+    }
+}
+
+fn pushed(repository: &dyn Repository, commit: Commit) -> Result<PushedCommit, GitError> {
+    Ok(PushedCommit {
+        paths: repository.changed_paths(commit.id)?,
+        id: commit.id,
+        message: commit.message,
+        at: commit.committer.at,
+        author_name: commit.author.name,
+        author_email: commit.author.email,
+    })
+}
+
+/// All that is told.
+pub(super) fn push(placed: &PlacedProject, user: &User, change: &RefChange, told: Told) -> Push {
+    let project = &placed.project;
+    Push {
+        reference: change.name.clone(),
+        before: or_zero(change.old),
+        after: or_zero(change.new),
+        checkout: told.checkout,
+        message: told.message,
+        user: Pusher {
+            id: user.id,
+            name: user.name.as_str().to_owned(),
+            email: user.email.as_str().to_owned(),
+            avatar: user.avatar.clone(),
+        },
+        project: PushedProject {
+            id: project.id,
+            name: project.name.as_str().to_owned(),
+            description: project.description.as_ref().map(|text| text.as_str().to_owned()),
+            avatar: project.avatar.clone(),
+            namespace: placed.place.namespace.name.clone(),
+            visibility: project.visibility,
+            path_with_namespace: placed.place.path_of(project),
+            default_branch: project.default_branch.as_ref().map(|name| name.as_str().to_owned()),
+        },
+        commits: told.commits,
+        total_commits: told.total,
+    }
+}

@@ -1,0 +1,136 @@
+//! Tags.
+
+pub mod release;
+
+use hexforge_domain::commit::Signature;
+use hexforge_domain::paging::{Page, Paged};
+use hexforge_domain::policy::Actor;
+use hexforge_domain::policy::project::ProjectAbility;
+use hexforge_domain::ports::git::{GitError, RefChange};
+use hexforge_domain::project::ProjectRef;
+use hexforge_domain::tag::{Release, Tag, TagName};
+
+use crate::access;
+use crate::app::App;
+use crate::branch::{declined, pushable};
+use crate::error::{Error, Thing};
+use crate::push::{self, Pushed};
+
+/// A tag with what was published about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TagView {
+    /// The tag.
+    pub tag: Tag,
+    /// What was published.
+    pub release: Option<Release>,
+}
+
+/// What is needed to make a tag.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewTag {
+    /// Its name.
+    pub name: String,
+    /// Where it is to be.
+    pub from: String,
+    /// With a text it is annotated.
+    pub message: Option<String>,
+    /// What is to be published about it.
+    pub release: Option<String>,
+}
+
+/// The tags of a project, by name backwards.
+pub fn list(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    page: Page,
+) -> Result<Paged<TagView>, Error> {
+    let code = ProjectAbility::DownloadCode;
+    let project = app.store.read(|tx| access::project(tx, actor, code, named, app.today()))?;
+    let tags = app.git.open(project.id)?.tags(page)?;
+    let names: Vec<&TagName> = tags.items.iter().map(|tag| &tag.name).collect();
+    let releases = app.store.read(|tx| tx.releases().of_tags(project.id, &names))?;
+    Ok(tags.map(|tag| {
+        let release = releases.iter().find(|release| release.tag == tag.name).cloned();
+        TagView { tag, release }
+    }))
+}
+
+/// One tag.
+pub fn get(app: &App, actor: Actor, named: &ProjectRef, name: &str) -> Result<TagView, Error> {
+    let missing = || Error::NotFound(Thing::Tag);
+    let parsed = TagName::parse(name);
+    let (project, release) = app.store.read(|tx| {
+        let code = ProjectAbility::DownloadCode;
+        let project = access::project(tx, actor, code, named, app.today())?;
+        let name = parsed.as_ref().map_err(|_| missing())?;
+        let release = tx.releases().find(project.id, name)?;
+        Ok::<_, Error>((project, release))
+    })?;
+    let name = parsed.map_err(|_| missing())?;
+    let tag = app.git.open(project.id)?.tag(&name)?.ok_or_else(missing)?;
+    Ok(TagView { tag, release })
+}
+
+/// Makes a tag.
+pub fn create(app: &App, actor: Actor, named: &ProjectRef, new: &NewTag) -> Result<TagView, Error> {
+    let project = pushable(app, actor, named)?;
+    let refused = |text: String| Error::Refused(text.into());
+    let name = TagName::parse_new(&new.name).map_err(|_| refused("Tag name invalid".into()))?;
+    let repository = app.git.open(project.id)?;
+    let exists = || refused(format!("Tag {name} already exists"));
+    if repository.ref_target(&name.full())?.is_some() {
+        return Err(exists());
+    }
+    let commit = repository.resolve(new.from.trim())?;
+    let commit = commit.ok_or_else(|| refused(format!("Target {} is invalid", new.from)))?;
+    let text = |text: &Option<String>| {
+        text.as_deref().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
+    };
+    let target = match text(&new.message) {
+        Some(message) => {
+            let tagger = tagger(app, actor)?;
+            repository.write_tag(&name, commit, &tagger, &message)?
+        }
+        None => commit,
+    };
+    let change = RefChange { name: name.full(), old: None, new: Some(target) };
+    match push::one(app, actor, &project, repository.as_ref(), change) {
+        Ok(Pushed::Done) => (),
+        Ok(Pushed::Declined(refusal)) => return Err(declined(refusal)),
+        Err(Error::Git(GitError::Conflict(_))) => return Err(exists()),
+        Err(error) => return Err(error),
+    }
+    if let Some(description) = new.release.as_ref().filter(|text| !text.trim().is_empty()) {
+        let release = Release { tag: name.clone(), description: description.clone() };
+        app.store.write(|tx| release::put(tx, project.id, &release, app.clock.now()))?;
+    }
+    get(app, actor, named, name.as_str())
+}
+
+/// Removes a tag and what was published about it.
+pub fn delete(app: &App, actor: Actor, named: &ProjectRef, name: &str) -> Result<(), Error> {
+    let project = pushable(app, actor, named)?;
+    let missing = || Error::Missing("No such tag");
+    let name = TagName::parse(name).map_err(|_| missing())?;
+    let repository = app.git.open(project.id)?;
+    let target = repository.ref_target(&name.full())?.ok_or_else(missing)?;
+    let change = RefChange { name: name.full(), old: Some(target), new: None };
+    match push::unchecked(app, actor, &project, repository.as_ref(), change) {
+        Ok(()) => (),
+        Err(Error::Git(GitError::Conflict(_))) => return Err(missing()),
+        Err(error) => return Err(error),
+    }
+    app.store.write(|tx| Ok(tx.releases().remove(project.id, &name)?))
+}
+
+/// Who tags: the caller, now.
+fn tagger(app: &App, actor: Actor) -> Result<Signature, Error> {
+    let id = access::own_account(actor)?;
+    let user = app.store.read(|tx| tx.users().find(id))?.ok_or(Error::Unauthenticated)?;
+    Ok(Signature {
+        name: user.name.as_str().to_owned(),
+        email: user.email.as_str().to_owned(),
+        at: Signature::time(app.clock.now().timestamp(), 0),
+    })
+}

@@ -1,0 +1,78 @@
+//! What is published about tags.
+
+use hexforge_domain::Timestamp;
+use hexforge_domain::id::ProjectId;
+use hexforge_domain::policy::Actor;
+use hexforge_domain::ports::store::{StoreError, Tx};
+use hexforge_domain::project::ProjectRef;
+use hexforge_domain::tag::{Release, TagName};
+
+use crate::app::App;
+use crate::branch::pushable;
+use crate::error::Error;
+
+/// Publishes something about a tag.
+pub fn create(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    tag: &str,
+    description: &str,
+) -> Result<Release, Error> {
+    let (project, release) = of_tag(app, actor, named, tag, description)?;
+    let exists = || Error::Conflict("Release already exists");
+    app.store.write(|tx| {
+        if tx.releases().find(project, &release.tag)?.is_some() {
+            return Err(exists());
+        }
+        match tx.releases().insert(project, &release, app.clock.now()) {
+            Err(StoreError::Duplicate(_)) => Err(exists()),
+            outcome => Ok(outcome?),
+        }
+    })?;
+    Ok(release)
+}
+
+/// Changes what was published about a tag.
+pub fn update(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    tag: &str,
+    description: &str,
+) -> Result<Release, Error> {
+    let (project, release) = of_tag(app, actor, named, tag, description)?;
+    let changed = app.store.write(|tx| tx.releases().update(project, &release, app.clock.now()))?;
+    if changed { Ok(release) } else { Err(Error::Missing("Release does not exist")) }
+}
+
+/// Publishes, whether or not something was published before.
+pub(super) fn put(
+    tx: &mut dyn Tx,
+    project: ProjectId,
+    release: &Release,
+    at: Timestamp,
+) -> Result<(), Error> {
+    if !tx.releases().update(project, release, at)? {
+        tx.releases().insert(project, release, at)?;
+    }
+    Ok(())
+}
+
+/// The release that is meant, of a tag that exists.
+fn of_tag(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    tag: &str,
+    description: &str,
+) -> Result<(ProjectId, Release), Error> {
+    let project = pushable(app, actor, named)?;
+    let missing = || Error::Missing("Tag does not exist");
+    let tag = TagName::parse(tag).map_err(|_| missing())?;
+    app.git.open(project.id)?.ref_target(&tag.full())?.ok_or_else(missing)?;
+    if description.trim().is_empty() {
+        return Err(Error::NotGiven("description"));
+    }
+    Ok((project.id, Release { tag, description: description.to_owned() }))
+}

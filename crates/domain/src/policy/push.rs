@@ -1,0 +1,172 @@
+//! The rules about changes of branches and tags, by whatever way they come.
+
+use crate::branch::protection::Protection;
+use crate::member::AccessLevel;
+use crate::push::RefKind;
+
+/// What a decision about a change needs to know of who makes it and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PushFacts {
+    /// Whether the actor may push to the project at all.
+    pub may_push: bool,
+    /// Whether the actor is an administrator.
+    pub admin: bool,
+    /// The level of the actor's memberships; owners have that of masters at least.
+    pub level: Option<AccessLevel>,
+    /// Whether there is no branch yet.
+    pub first: bool,
+    /// The protected branches.
+    pub protections: Vec<Protection>,
+}
+
+/// What is done to a ref.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RefAction {
+    /// It did not exist.
+    Create,
+    /// It moves to where everything it had is included.
+    FastForward,
+    /// It moves elsewhere.
+    Force,
+    /// It goes.
+    Delete,
+}
+
+/// Why a change is not allowed; the text is the one that people see.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PushRefusal {
+    #[error("You are not allowed to push code to this project.")]
+    Project,
+    #[error("You are not allowed to change existing tags on this project.")]
+    ExistingTag,
+    #[error("You are not allowed to force push code to a protected branch on this project.")]
+    ForcePush,
+    #[error("You are not allowed to delete protected branches from this project.")]
+    DeleteProtected,
+    #[error("You are not allowed to push code to protected branches on this project.")]
+    Protected,
+}
+
+impl PushFacts {
+    /// Decides about one ref.
+    pub fn check(&self, kind: &RefKind, action: RefAction) -> Result<(), PushRefusal> {
+        if !self.may_push {
+            return Err(PushRefusal::Project);
+        }
+        match kind {
+            RefKind::Branch(name) => self.check_branch(name.as_str(), action),
+            RefKind::Tag(_) => match action {
+                RefAction::Create => Ok(()),
+                RefAction::FastForward | RefAction::Force | RefAction::Delete => {
+                    let master = self.admin || self.level >= Some(AccessLevel::Master);
+                    if master { Ok(()) } else { Err(PushRefusal::ExistingTag) }
+                }
+            },
+            RefKind::Other => Ok(()),
+        }
+    }
+
+    fn check_branch(&self, name: &str, action: RefAction) -> Result<(), PushRefusal> {
+        let mut levels = self
+            .protections
+            .iter()
+            .filter(|protection| protection.covers(name))
+            .map(Protection::push_level)
+            .peekable();
+        if levels.peek().is_none() {
+            // Before there is any branch each counts as protected, for administrators too.
+            return if self.first && self.level < Some(AccessLevel::Master) {
+                Err(PushRefusal::Protected)
+            } else {
+                Ok(())
+            };
+        }
+        match action {
+            RefAction::Force => Err(PushRefusal::ForcePush),
+            RefAction::Delete => Err(PushRefusal::DeleteProtected),
+            RefAction::Create | RefAction::FastForward => {
+                let allowed = self.admin || levels.any(|level| self.level >= Some(level));
+                if allowed { Ok(()) } else { Err(PushRefusal::Protected) }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::branch::BranchName;
+    use crate::branch::protection::DeveloperRights;
+    use crate::tag::TagName;
+    use AccessLevel::{Developer, Master};
+    use PushRefusal::{DeleteProtected, ExistingTag, ForcePush, Project, Protected};
+    use RefAction::{Create, Delete, FastForward, Force};
+
+    fn branch(name: &str) -> RefKind {
+        RefKind::Branch(BranchName::parse(name).expect("a name"))
+    }
+
+    fn facts(level: Option<AccessLevel>, admin: bool, developers_push: bool) -> PushFacts {
+        PushFacts {
+            may_push: admin || level >= Some(Developer),
+            admin,
+            level,
+            first: false,
+            protections: vec![Protection {
+                pattern: "p".into(),
+                developers: DeveloperRights { push: developers_push, merge: true },
+            }],
+        }
+    }
+
+    /// Reference section 2.10.
+    #[test]
+    fn who_may_change_what() {
+        let tag = RefKind::Tag(TagName::parse("v1").expect("a name"));
+        let (developer, master) =
+            (facts(Some(Developer), false, false), facts(Some(Master), false, false));
+        let (admin, trusted) = (facts(None, true, false), facts(Some(Developer), false, true));
+        let reporter = facts(Some(AccessLevel::Reporter), false, false);
+        for (facts, kind, action, expected) in [
+            (&reporter, branch("x"), Create, Err(Project)),
+            (&developer, branch("x"), Create, Ok(())),
+            (&developer, branch("x"), Force, Ok(())),
+            (&developer, branch("x"), Delete, Ok(())),
+            (&developer, branch("p"), FastForward, Err(Protected)),
+            (&developer, branch("p"), Create, Err(Protected)),
+            (&trusted, branch("p"), FastForward, Ok(())),
+            (&trusted, branch("p"), Force, Err(ForcePush)),
+            (&master, branch("p"), FastForward, Ok(())),
+            (&master, branch("p"), Force, Err(ForcePush)),
+            (&master, branch("p"), Delete, Err(DeleteProtected)),
+            (&admin, branch("p"), FastForward, Ok(())),
+            (&admin, branch("p"), Force, Err(ForcePush)),
+            (&admin, branch("p"), Delete, Err(DeleteProtected)),
+            (&developer, tag.clone(), Create, Ok(())),
+            (&developer, tag.clone(), Force, Err(ExistingTag)),
+            (&developer, tag.clone(), FastForward, Err(ExistingTag)),
+            (&developer, tag.clone(), Delete, Err(ExistingTag)),
+            (&master, tag.clone(), Delete, Ok(())),
+            (&admin, tag.clone(), Force, Ok(())),
+            (&developer, RefKind::Other, Delete, Ok(())),
+        ] {
+            assert_eq!(facts.check(&kind, action), expected, "{facts:?} {kind:?} {action:?}");
+        }
+    }
+
+    /// Reference section 2.9.
+    #[test]
+    fn the_first_push_needs_a_master_and_administrators_are_none() {
+        for (level, admin, expected) in [
+            (Some(Developer), false, Err(Protected)),
+            (Some(Master), false, Ok(())),
+            (Some(AccessLevel::Owner), false, Ok(())),
+            (None, true, Err(Protected)),
+            (Some(Master), true, Ok(())),
+        ] {
+            let facts =
+                PushFacts { first: true, protections: vec![], ..facts(level, admin, false) };
+            assert_eq!(facts.check(&branch("master"), Create), expected, "{level:?} {admin}");
+        }
+    }
+}

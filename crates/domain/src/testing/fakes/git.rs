@@ -1,0 +1,408 @@
+//! Repositories in memory: refs and commits by the real rules, files as a map for each commit. Diffs have no
+//! text, and an archive is the list of its files.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::io::Write;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use crate::branch::{Branch, BranchName, default_branch};
+use crate::commit::{Commit, ObjectId, Signature};
+use crate::id::ProjectId;
+use crate::paging::{Page, Paged};
+use crate::ports::git::{
+    Blob, ChangeKey, Depth, GitError, GitHistory, GitObjects, GitRefs, GitStore, RefChange,
+    Repository, Unsettled,
+};
+use crate::push::ChangedPaths;
+use crate::repository::{
+    Archive, Comparison, Contributor, Contributors, EntryKind, FileDiff, TreeEntry,
+};
+use crate::tag::{Tag, TagName};
+
+/// The repositories of all projects.
+#[derive(Clone, Default)]
+pub struct FakeGit(Arc<Mutex<State>>);
+
+#[derive(Default)]
+struct State {
+    repositories: HashMap<ProjectId, Stored>,
+    notes: BTreeMap<u64, Unsettled>,
+    made: u64,
+}
+
+#[derive(Clone, Default)]
+struct Stored {
+    refs: BTreeMap<String, ObjectId>,
+    head: Option<String>,
+    commits: HashMap<ObjectId, (Commit, BTreeMap<String, Vec<u8>>)>,
+    annotations: HashMap<ObjectId, (ObjectId, String)>,
+}
+
+impl FakeGit {
+    /// Puts a commit with these files on a branch, after what the branch has; makes both when needed.
+    pub fn commit(&self, project: ProjectId, branch: &str, files: &[(&str, &str)]) -> ObjectId {
+        let mut state = self.state();
+        state.made += 1;
+        let (id, made) = (id_of(state.made), state.made);
+        let stored = state.repositories.entry(project).or_default();
+        let name = format!("{}{branch}", BranchName::FOLDER);
+        let parents: Vec<ObjectId> = stored.refs.get(&name).copied().into_iter().collect();
+        let who = Signature {
+            name: "Ada".into(),
+            email: "ada@example.com".into(),
+            at: Signature::time(1_474_540_200 + i64::try_from(made).unwrap_or(0), 0),
+        };
+        let message = format!("Commit {made}\n");
+        let commit = Commit { id, parents, message, author: who.clone(), committer: who };
+        let files = files.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec()));
+        stored.commits.insert(id, (commit, files.collect()));
+        stored.refs.insert(name, id);
+        id
+    }
+
+    /// What changes of a crashed process would have left behind.
+    pub fn leave_unsettled(&self, project: ProjectId, note: &str, changes: Vec<RefChange>) {
+        let mut state = self.state();
+        state.made += 1;
+        let (number, note) = (state.made, note.to_owned());
+        let key = ChangeKey(number.to_string());
+        state.notes.insert(number, Unsettled { key, project, note, changes });
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().expect("no test panics while it holds the repositories")
+    }
+}
+
+fn id_of(number: u64) -> ObjectId {
+    let mut bytes = [0; 20];
+    bytes[..8].copy_from_slice(&number.to_be_bytes());
+    bytes[19] = 1;
+    ObjectId::from_bytes(bytes)
+}
+
+impl GitStore for FakeGit {
+    fn open(&self, project: ProjectId) -> Result<Box<dyn Repository>, GitError> {
+        Ok(Box::new(FakeRepository { git: self.clone(), project }))
+    }
+
+    fn copy(&self, source: ProjectId, target: ProjectId) -> Result<(), GitError> {
+        let mut state = self.state();
+        if let Some(stored) = state.repositories.get(&source).cloned() {
+            state.repositories.insert(target, stored);
+        }
+        Ok(())
+    }
+
+    fn remove(&self, project: ProjectId) -> Result<(), GitError> {
+        self.state().repositories.remove(&project);
+        Ok(())
+    }
+
+    fn stored(&self, shard: u8) -> Result<Vec<ProjectId>, GitError> {
+        let state = self.state();
+        let all = state.repositories.keys().copied();
+        Ok(all.filter(|project| project.0.to_le_bytes()[0] == shard).collect())
+    }
+
+    fn unsettled(&self, project: Option<ProjectId>) -> Result<Vec<Unsettled>, GitError> {
+        let mut state = self.state();
+        let (given, kept) = std::mem::take(&mut state.notes)
+            .into_iter()
+            .partition(|(_, note)| project.is_none_or(|project| note.project == project));
+        state.notes = kept;
+        let given: BTreeMap<u64, Unsettled> = given;
+        Ok(given.into_values().collect())
+    }
+
+    fn settle(&self, _: &ChangeKey) -> Result<(), GitError> {
+        Ok(())
+    }
+
+    fn leave(&self, _: &ChangeKey) {}
+}
+
+struct FakeRepository {
+    git: FakeGit,
+    project: ProjectId,
+}
+
+impl FakeRepository {
+    fn stored(&self) -> Stored {
+        self.git.state().repositories.get(&self.project).cloned().unwrap_or_default()
+    }
+}
+
+impl Stored {
+    fn commit_of(&self, mut id: ObjectId) -> Option<Commit> {
+        while let Some((target, _)) = self.annotations.get(&id) {
+            id = *target;
+        }
+        self.commits.get(&id).map(|(commit, _)| commit.clone())
+    }
+
+    fn reachable(&self, from: &[ObjectId]) -> HashSet<ObjectId> {
+        let (mut seen, mut next) = (HashSet::new(), from.to_vec());
+        while let Some(id) = next.pop() {
+            if seen.insert(id)
+                && let Some((commit, _)) = self.commits.get(&id)
+            {
+                next.extend(&commit.parents);
+            }
+        }
+        seen
+    }
+
+    fn between(&self, hidden: &[ObjectId], to: ObjectId) -> Vec<Commit> {
+        let hidden = self.reachable(hidden);
+        let new = self.reachable(&[to]).into_iter().filter(|id| !hidden.contains(id));
+        let mut commits: Vec<Commit> = new.filter_map(|id| self.commit_of(id)).collect();
+        commits.sort_by_key(|commit| (commit.committer.at, commit.id));
+        commits
+    }
+
+    fn files(&self, commit: ObjectId) -> BTreeMap<String, Vec<u8>> {
+        self.commits.get(&commit).map(|(_, files)| files.clone()).unwrap_or_default()
+    }
+
+    fn tag(&self, name: &str, target: ObjectId) -> Option<Tag> {
+        let message = self.annotations.get(&target).map(|(_, message)| message.clone());
+        let commit = self.commit_of(target)?;
+        Some(Tag { name: TagName::of_stored(name.to_owned()), message, commit })
+    }
+}
+
+impl GitRefs for FakeRepository {
+    fn default_branch(&self) -> Result<Option<BranchName>, GitError> {
+        let stored = self.stored();
+        let names = stored.refs.keys().filter_map(|name| name.strip_prefix(BranchName::FOLDER));
+        let head = stored.head.as_deref().unwrap_or("master");
+        Ok(default_branch(names, Some(head)).map(|name| BranchName::of_stored(name.to_owned())))
+    }
+
+    fn has_branches(&self) -> Result<bool, GitError> {
+        Ok(self.stored().refs.keys().any(|name| name.starts_with(BranchName::FOLDER)))
+    }
+
+    fn branches(&self, page: Page) -> Result<Paged<Branch>, GitError> {
+        let stored = self.stored();
+        let branches = stored.refs.iter().filter_map(|(name, id)| {
+            let name = name.strip_prefix(BranchName::FOLDER)?.to_owned();
+            Some(Branch { name: BranchName::of_stored(name), commit: stored.commit_of(*id)? })
+        });
+        Ok(page.cut(branches.collect()))
+    }
+
+    fn branch(&self, name: &BranchName) -> Result<Option<Branch>, GitError> {
+        let stored = self.stored();
+        let commit = stored.refs.get(&name.full()).and_then(|id| stored.commit_of(*id));
+        Ok(commit.map(|commit| Branch { name: name.clone(), commit }))
+    }
+
+    fn tags(&self, page: Page) -> Result<Paged<Tag>, GitError> {
+        let stored = self.stored();
+        let tags = stored
+            .refs
+            .iter()
+            .rev()
+            .filter_map(|(name, id)| stored.tag(name.strip_prefix(TagName::FOLDER)?, *id));
+        Ok(page.cut(tags.collect()))
+    }
+
+    fn tag(&self, name: &TagName) -> Result<Option<Tag>, GitError> {
+        let stored = self.stored();
+        Ok(stored.refs.get(&name.full()).and_then(|id| stored.tag(name.as_str(), *id)))
+    }
+
+    fn ref_target(&self, full_name: &str) -> Result<Option<ObjectId>, GitError> {
+        Ok(self.stored().refs.get(full_name).copied())
+    }
+
+    fn merged_into(&self, tip: ObjectId) -> Result<Vec<(BranchName, ObjectId)>, GitError> {
+        let stored = self.stored();
+        let reachable = stored.reachable(&[tip]);
+        let merged = stored.refs.iter().filter_map(|(name, id)| {
+            let name = name.strip_prefix(BranchName::FOLDER)?.to_owned();
+            let merged = *id != tip && reachable.contains(id);
+            merged.then(|| (BranchName::of_stored(name), *id))
+        });
+        Ok(merged.collect())
+    }
+
+    fn set_head(&self, branch: &BranchName) -> Result<(), GitError> {
+        let mut state = self.git.state();
+        let stored = state.repositories.get_mut(&self.project).ok_or(GitError::Missing)?;
+        stored.head = Some(branch.as_str().to_owned());
+        Ok(())
+    }
+
+    fn write_tag(
+        &self,
+        _: &TagName,
+        commit: ObjectId,
+        _: &Signature,
+        message: &str,
+    ) -> Result<ObjectId, GitError> {
+        let mut state = self.git.state();
+        state.made += 1;
+        let id = id_of(state.made);
+        let stored = state.repositories.get_mut(&self.project).ok_or(GitError::Missing)?;
+        stored.annotations.insert(id, (commit, message.to_owned()));
+        Ok(id)
+    }
+
+    fn update(&self, changes: &[RefChange], _: &str) -> Result<ChangeKey, GitError> {
+        let mut state = self.git.state();
+        state.made += 1;
+        let key = ChangeKey(state.made.to_string());
+        let stored = state.repositories.entry(self.project).or_default();
+        let mut refs = stored.refs.clone();
+        for change in changes {
+            let conflict = || GitError::Conflict(change.name.clone());
+            if refs.get(&change.name).copied() != change.old {
+                return Err(conflict());
+            }
+            match change.new {
+                None => refs.remove(&change.name),
+                Some(new) => {
+                    let name = &change.name;
+                    let below = |other: &String| {
+                        other.starts_with(&format!("{name}/"))
+                            || name.starts_with(&format!("{other}/"))
+                    };
+                    if refs.keys().any(below) {
+                        return Err(conflict());
+                    }
+                    stored.commit_of(new).ok_or(GitError::Missing)?;
+                    refs.insert(change.name.clone(), new)
+                }
+            };
+        }
+        stored.refs = refs;
+        Ok(key)
+    }
+}
+
+impl GitObjects for FakeRepository {
+    fn resolve(&self, revision: &str) -> Result<Option<ObjectId>, GitError> {
+        let stored = self.stored();
+        let places = [TagName::FOLDER, BranchName::FOLDER];
+        let named =
+            places.iter().find_map(|folder| stored.refs.get(&format!("{folder}{revision}")));
+        let id = named.copied().or_else(|| ObjectId::parse(revision));
+        Ok(id.and_then(|id| stored.commit_of(id)).map(|commit| commit.id))
+    }
+
+    fn commit(&self, id: ObjectId) -> Result<Option<Commit>, GitError> {
+        Ok(self.stored().commits.get(&id).map(|(commit, _)| commit.clone()))
+    }
+
+    fn tree(&self, commit: ObjectId, path: &str, depth: Depth) -> Result<Vec<TreeEntry>, GitError> {
+        let folder = path.trim_end_matches('/');
+        let prefix = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+        let mut entries = BTreeMap::new();
+        for path in self.stored().files(commit).keys() {
+            let Some(rest) = path.strip_prefix(&prefix) else { continue };
+            for (at, _) in rest.match_indices('/') {
+                let shown = depth == Depth::Recursive || !rest[..at].contains('/');
+                if shown {
+                    entries.insert(format!("{prefix}{}", &rest[..at]), EntryKind::Tree);
+                }
+            }
+            if depth == Depth::Recursive || !rest.contains('/') {
+                entries.insert(path.clone(), EntryKind::Blob);
+            }
+        }
+        let entry = |(path, kind): (String, EntryKind)| {
+            let mode = if kind == EntryKind::Tree { 0o040_000 } else { 0o100_644 };
+            TreeEntry { id: commit, kind, mode, path }
+        };
+        let mut entries: Vec<TreeEntry> = entries.into_iter().map(entry).collect();
+        entries.sort_by_key(|entry| entry.kind);
+        Ok(entries)
+    }
+
+    fn blob_at(&self, commit: ObjectId, path: &str) -> Result<Option<Blob>, GitError> {
+        let size = self.stored().files(commit).get(path).map(|bytes| bytes.len() as u64);
+        Ok(size.map(|size| Blob { id: commit, size }))
+    }
+
+    fn find_blob(&self, _: &str) -> Result<Option<Blob>, GitError> {
+        Ok(None)
+    }
+
+    fn write_blob(&self, _: ObjectId, _: &mut dyn Write) -> Result<(), GitError> {
+        Err(GitError::Missing)
+    }
+}
+
+impl GitHistory for FakeRepository {
+    fn compare(&self, from: ObjectId, to: ObjectId) -> Result<Comparison, GitError> {
+        let stored = self.stored();
+        let (before, after) = (stored.files(from), stored.files(to));
+        let paths: std::collections::BTreeSet<&String> =
+            before.keys().chain(after.keys()).collect();
+        let changed = paths.into_iter().filter(|path| before.get(*path) != after.get(*path));
+        let mode = |there: bool| there.then_some(0o100_644);
+        let diff = |path: &String| FileDiff {
+            old_path: path.clone(),
+            new_path: path.clone(),
+            old_mode: mode(before.contains_key(path)),
+            new_mode: mode(after.contains_key(path)),
+            renamed: false,
+            text: String::new(),
+        };
+        Ok(Comparison::new(stored.between(&[from], to), changed.map(diff).collect()))
+    }
+
+    fn commits_between(
+        &self,
+        hidden: &[ObjectId],
+        to: ObjectId,
+        limit: usize,
+    ) -> Result<(u64, Vec<Commit>), GitError> {
+        let mut commits = self.stored().between(hidden, to);
+        let total = commits.len();
+        Ok((total as u64, commits.split_off(total.saturating_sub(limit))))
+    }
+
+    fn changed_paths(&self, commit: ObjectId) -> Result<ChangedPaths, GitError> {
+        let stored = self.stored();
+        let parent = stored.commit_of(commit).and_then(|commit| commit.parents.first().copied());
+        let before = parent.map(|parent| stored.files(parent)).unwrap_or_default();
+        let after = stored.files(commit);
+        let mut paths = ChangedPaths::default();
+        for (path, bytes) in &after {
+            match before.get(path) {
+                None => paths.added.push(path.clone()),
+                Some(other) if other != bytes => paths.modified.push(path.clone()),
+                Some(_) => (),
+            }
+        }
+        paths.removed = before.into_keys().filter(|path| !after.contains_key(path)).collect();
+        Ok(paths)
+    }
+
+    fn is_ancestor(&self, ancestor: ObjectId, descendant: ObjectId) -> Result<bool, GitError> {
+        Ok(self.stored().reachable(&[descendant]).contains(&ancestor))
+    }
+
+    fn write_archive(&self, archive: &Archive, to: &mut dyn Write) -> Result<(), GitError> {
+        for path in self.stored().files(archive.commit).keys() {
+            writeln!(to, "{}/{path}", archive.folder).map_err(GitError::ReaderGone)?;
+        }
+        Ok(())
+    }
+
+    fn contributors(&self, tip: ObjectId) -> Result<Contributors, GitError> {
+        let commits = self.stored().between(&[], tip);
+        let authors = commits.last().map(|newest| Contributor {
+            name: newest.author.name.clone(),
+            email: newest.author.email.clone(),
+            commits: commits.len() as u64,
+            additions: 0,
+            deletions: 0,
+        });
+        Ok(Contributors { authors: authors.into_iter().collect(), complete: true })
+    }
+}

@@ -1,0 +1,28 @@
+//! Branches.
+
+use hexforge_application::branch::BranchView;
+use serde::Serialize;
+
+use super::commit::RefCommitJson;
+
+/// A branch as an answer shows it.
+#[derive(Serialize)]
+pub struct BranchJson {
+    name: String,
+    commit: RefCommitJson,
+    protected: bool,
+    developers_can_push: bool,
+    developers_can_merge: bool,
+}
+
+impl From<BranchView> for BranchJson {
+    fn from(view: BranchView) -> Self {
+        Self {
+            name: view.branch.name.as_str().to_owned(),
+            commit: view.branch.commit.into(),
+            protected: view.protection.protected,
+            developers_can_push: view.protection.developers.push,
+            developers_can_merge: view.protection.developers.merge,
+        }
+    }
+}

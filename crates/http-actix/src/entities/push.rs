@@ -1,0 +1,165 @@
+//! What feeds tell of a push: the same as hooks.
+
+use hexforge_domain::commit::ObjectId;
+use hexforge_domain::push::{Push, PushedCommit, PushedProject, RefKind};
+use serde::Serialize;
+
+use super::links::Links;
+
+/// A push as an answer shows it.
+#[derive(Serialize)]
+pub struct PushJson<'a> {
+    object_kind: &'static str,
+    event_name: &'static str,
+    before: String,
+    after: String,
+    #[serde(rename = "ref")]
+    reference: &'a str,
+    checkout_sha: Option<String>,
+    message: Option<&'a str>,
+    user_id: i64,
+    user_name: &'a str,
+    user_email: &'a str,
+    user_avatar: String,
+    project_id: i64,
+    project: ProjectBlock<'a>,
+    commits: Vec<CommitBlock<'a>>,
+    total_commits_count: u64,
+    repository: RepositoryBlock<'a>,
+}
+
+#[derive(Serialize)]
+struct ProjectBlock<'a> {
+    name: &'a str,
+    description: Option<&'a str>,
+    web_url: String,
+    avatar_url: Option<String>,
+    git_ssh_url: String,
+    git_http_url: String,
+    namespace: &'a str,
+    visibility_level: i32,
+    path_with_namespace: &'a str,
+    default_branch: Option<&'a str>,
+    homepage: String,
+    url: String,
+    ssh_url: String,
+    http_url: String,
+}
+
+#[derive(Serialize)]
+struct RepositoryBlock<'a> {
+    name: &'a str,
+    url: String,
+    description: Option<&'a str>,
+    homepage: String,
+    git_http_url: String,
+    git_ssh_url: String,
+    visibility_level: i32,
+}
+
+#[derive(Serialize)]
+struct CommitBlock<'a> {
+    id: String,
+    message: &'a str,
+    timestamp: String,
+    url: String,
+    author: AuthorBlock<'a>,
+    added: &'a [String],
+    modified: &'a [String],
+    removed: &'a [String],
+}
+
+#[derive(Serialize)]
+struct AuthorBlock<'a> {
+    name: &'a str,
+    email: &'a str,
+}
+
+impl<'a> PushJson<'a> {
+    /// The push as seen below this address.
+    pub fn new(push: &'a Push, links: &Links) -> Self {
+        let kind = match RefKind::of(&push.reference) {
+            RefKind::Tag(_) => "tag_push",
+            RefKind::Branch(_) | RefKind::Other => "push",
+        };
+        let project = &push.project;
+        let commit =
+            |commit| CommitBlock::new(commit, &links.project(&project.path_with_namespace));
+        Self {
+            object_kind: kind,
+            event_name: kind,
+            before: push.before.to_string(),
+            after: push.after.to_string(),
+            reference: &push.reference,
+            checkout_sha: push.checkout.as_ref().map(ObjectId::to_string),
+            message: push.message.as_deref(),
+            user_id: push.user.id.0,
+            user_name: &push.user.name,
+            user_email: &push.user.email,
+            user_avatar: links.avatar_of(
+                push.user.id,
+                push.user.avatar.as_deref(),
+                &push.user.email,
+            ),
+            project_id: project.id.0,
+            project: ProjectBlock::new(project, links),
+            commits: push.commits.iter().map(commit).collect(),
+            total_commits_count: push.total_commits,
+            repository: RepositoryBlock::new(project, links),
+        }
+    }
+}
+
+impl<'a> ProjectBlock<'a> {
+    fn new(project: &'a PushedProject, links: &Links) -> Self {
+        let path = &project.path_with_namespace;
+        let (web, http, ssh) =
+            (links.project(path), links.http_to_repo(path), links.ssh_to_repo(path));
+        Self {
+            name: &project.name,
+            description: project.description.as_deref(),
+            web_url: web.clone(),
+            avatar_url: links.project_avatar(project.id, project.avatar.as_deref()),
+            git_ssh_url: ssh.clone(),
+            git_http_url: http.clone(),
+            namespace: &project.namespace,
+            visibility_level: project.visibility.level(),
+            path_with_namespace: path,
+            default_branch: project.default_branch.as_deref(),
+            homepage: web,
+            url: ssh.clone(),
+            ssh_url: ssh,
+            http_url: http,
+        }
+    }
+}
+
+impl<'a> RepositoryBlock<'a> {
+    fn new(project: &'a PushedProject, links: &Links) -> Self {
+        let path = &project.path_with_namespace;
+        Self {
+            name: &project.name,
+            url: links.ssh_to_repo(path),
+            description: project.description.as_deref(),
+            homepage: links.project(path),
+            git_http_url: links.http_to_repo(path),
+            git_ssh_url: links.ssh_to_repo(path),
+            visibility_level: project.visibility.level(),
+        }
+    }
+}
+
+impl<'a> CommitBlock<'a> {
+    fn new(commit: &'a PushedCommit, project: &str) -> Self {
+        Self {
+            id: commit.id.to_string(),
+            message: &commit.message,
+            timestamp: commit.at.format("%Y-%m-%dT%H:%M:%S%:z").to_string(),
+            url: format!("{project}/commit/{}", commit.id),
+            author: AuthorBlock { name: &commit.author_name, email: &commit.author_email },
+            added: &commit.paths.added,
+            modified: &commit.paths.modified,
+            removed: &commit.paths.removed,
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! What is in repositories.
+
+use hexforge_application::repository::ComparisonView;
+use hexforge_domain::repository::{Contributor, EntryKind, FileDiff, TreeEntry};
+use serde::Serialize;
+
+use super::commit::CommitJson;
+
+/// An entry of a folder.
+#[derive(Serialize)]
+pub struct TreeEntryJson {
+    id: String,
+    name: String,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    path: String,
+    mode: String,
+}
+
+impl From<TreeEntry> for TreeEntryJson {
+    fn from(entry: TreeEntry) -> Self {
+        Self {
+            id: entry.id.to_string(),
+            name: entry.name().to_owned(),
+            kind: match entry.kind {
+                EntryKind::Tree => "tree",
+                EntryKind::Blob => "blob",
+                EntryKind::Commit => "commit",
+            },
+            mode: format!("{:06o}", entry.mode),
+            path: entry.path,
+        }
+    }
+}
+
+/// What lies between two revisions.
+#[derive(Serialize)]
+pub struct ComparisonJson {
+    commit: Option<CommitJson>,
+    commits: Vec<CommitJson>,
+    diffs: Vec<FileDiffJson>,
+    compare_timeout: bool,
+    compare_same_ref: bool,
+}
+
+impl From<ComparisonView> for ComparisonJson {
+    fn from(view: ComparisonView) -> Self {
+        let comparison = view.comparison;
+        Self {
+            commit: comparison.commits.last().map(CommitJson::from),
+            commits: comparison.commits.iter().map(CommitJson::from).collect(),
+            diffs: comparison.diffs.into_iter().map(FileDiffJson::from).collect(),
+            compare_timeout: comparison.overflow,
+            compare_same_ref: view.same,
+        }
+    }
+}
+
+/// What changed in one file.
+#[derive(Serialize)]
+pub struct FileDiffJson {
+    old_path: String,
+    new_path: String,
+    a_mode: String,
+    b_mode: String,
+    diff: String,
+    new_file: bool,
+    renamed_file: bool,
+    deleted_file: bool,
+}
+
+impl From<FileDiff> for FileDiffJson {
+    fn from(diff: FileDiff) -> Self {
+        let mode =
+            |mode: Option<u32>| mode.map_or_else(|| "0".to_owned(), |mode| format!("{mode:o}"));
+        Self {
+            old_path: diff.old_path,
+            new_path: diff.new_path,
+            a_mode: mode(diff.old_mode),
+            b_mode: mode(diff.new_mode),
+            diff: diff.text,
+            new_file: diff.old_mode.is_none(),
+            renamed_file: diff.renamed,
+            deleted_file: diff.new_mode.is_none(),
+        }
+    }
+}
+
+/// An author and what came from them.
+#[derive(Serialize)]
+pub struct ContributorJson {
+    name: String,
+    email: String,
+    commits: u64,
+    additions: u64,
+    deletions: u64,
+}
+
+impl From<Contributor> for ContributorJson {
+    fn from(contributor: Contributor) -> Self {
+        Self {
+            name: contributor.name,
+            email: contributor.email,
+            commits: contributor.commits,
+            additions: contributor.additions,
+            deletions: contributor.deletions,
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Branches. Who may not read the code is told so before the parameters are read.
+
+use actix_web::{HttpResponse, web};
+use hexforge_application::branch::{self, merged, protect};
+use hexforge_application::repository;
+
+use super::ids::ProjectPath;
+use crate::api::Api;
+use crate::entities::branch::BranchJson;
+use crate::error::ApiResult;
+use crate::respond;
+
+/// Adds the routes. Names of branches take all that is left of the path.
+pub fn configure(cfg: &mut web::ServiceConfig) {
+    cfg.route("/projects/{id}/repository/branches", web::get().to(list));
+    cfg.route("/projects/{id}/repository/branches", web::post().to(create));
+    cfg.route("/projects/{id}/repository/merged_branches", web::delete().to(delete_merged));
+    cfg.route("/projects/{id}/repository/branches/{branch:.+}/protect", web::put().to(protect));
+    cfg.route("/projects/{id}/repository/branches/{branch:.+}/unprotect", web::put().to(unprotect));
+    cfg.route("/projects/{id}/repository/branches/{branch:.+}", web::get().to(get));
+    cfg.route("/projects/{id}/repository/branches/{branch:.+}", web::delete().to(delete));
+}
+
+async fn list(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse> {
+    let (ProjectPath(named), page) = (id.into_inner(), api.page_of_short_list());
+    let all = api.run(move |app, actor, _| Ok(branch::list(app, actor, &named, page)?)).await?;
+    respond::paged(&api, page, all.map(BranchJson::from))
+}
+
+async fn get(api: Api, path: web::Path<(ProjectPath, String)>) -> ApiResult<HttpResponse> {
+    let (ProjectPath(named), name) = path.into_inner();
+    let found = api.run(move |app, actor, _| Ok(branch::get(app, actor, &named, &name)?)).await?;
+    respond::ok(BranchJson::from(found))
+}
+
+async fn create(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse> {
+    let ProjectPath(named) = id.into_inner();
+    let made = api
+        .run(move |app, actor, params| {
+            repository::authorize(app, actor, &named)?;
+            let mut declared = params.declared();
+            let name = declared.required_text("branch_name");
+            let from = declared.required_text("ref");
+            declared.finish()?;
+            Ok(branch::create(app, actor, &named, &name, &from)?)
+        })
+        .await?;
+    api.dialect().branch_created(BranchJson::from(made))
+}
+
+async fn delete(api: Api, path: web::Path<(ProjectPath, String)>) -> ApiResult<HttpResponse> {
+    let (ProjectPath(named), name) = path.into_inner();
+    let asked = name.clone();
+    let outcome = api
+        .run(move |app, actor, _| {
+            repository::authorize(app, actor, &named)?;
+            Ok(branch::delete(app, actor, &named, &asked)?)
+        })
+        .await?;
+    match outcome {
+        Ok(()) => respond::ok(serde_json::json!({ "branch_name": name })),
+        Err(kept) => Err(api.dialect().branch_kept(kept)),
+    }
+}
+
+async fn protect(api: Api, path: web::Path<(ProjectPath, String)>) -> ApiResult<HttpResponse> {
+    let (ProjectPath(named), name) = path.into_inner();
+    let changed = api
+        .run(move |app, actor, params| {
+            repository::authorize(app, actor, &named)?;
+            let mut declared = params.declared();
+            let push = declared.boolean("developers_can_push");
+            let merge = declared.boolean("developers_can_merge");
+            declared.finish()?;
+            Ok(protect::protect(app, actor, &named, &name, push, merge)?)
+        })
+        .await?;
+    respond::ok(BranchJson::from(changed))
+}
+
+async fn unprotect(api: Api, path: web::Path<(ProjectPath, String)>) -> ApiResult<HttpResponse> {
+    let (ProjectPath(named), name) = path.into_inner();
+    let changed =
+        api.run(move |app, actor, _| Ok(protect::unprotect(app, actor, &named, &name)?)).await?;
+    respond::ok(BranchJson::from(changed))
+}
+
+async fn delete_merged(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse> {
+    let ProjectPath(named) = id.into_inner();
+    api.run(move |app, actor, _| Ok(merged::request(app, actor, &named)?)).await?;
+    // The number is the body: so it was in the service for which clients were written.
+    respond::ok(200)
+}

@@ -1,0 +1,140 @@
+//! What is in repositories. Who may not read the code is told so before the parameters are read.
+
+use actix_web::http::header;
+use actix_web::{HttpResponse, web};
+use hexforge_application::error::Error;
+use hexforge_application::repository::{self, ArchiveContent, Content};
+use hexforge_domain::paging::Page;
+use hexforge_domain::ports::git::Depth;
+use hexforge_domain::repository::ArchiveFormat;
+
+use super::ids::ProjectPath;
+use crate::api::Api;
+use crate::entities::repository::{ComparisonJson, ContributorJson, TreeEntryJson};
+use crate::error::{ApiError, ApiResult};
+use crate::params::Params;
+use crate::{respond, stream};
+
+/// Adds the routes.
+pub fn configure(cfg: &mut web::ServiceConfig) {
+    cfg.route("/projects/{id}/repository/tree", web::get().to(tree));
+    cfg.route("/projects/{id}/repository/blobs/{sha}", web::get().to(file));
+    cfg.route("/projects/{id}/repository/commits/{sha}/blob", web::get().to(file));
+    cfg.route("/projects/{id}/repository/raw_blobs/{sha}", web::get().to(raw_blob));
+    cfg.route("/projects/{id}/repository/archive", web::get().to(archive));
+    cfg.route("/projects/{id}/repository/archive.{format}", web::get().to(archive));
+    cfg.route("/projects/{id}/repository/compare", web::get().to(compare));
+    cfg.route("/projects/{id}/repository/contributors", web::get().to(contributors));
+}
+
+async fn tree(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse> {
+    let (ProjectPath(named), page) = (id.into_inner(), asked_page(&api));
+    let entries = api
+        .run(move |app, actor, params| {
+            repository::authorize(app, actor, &named)?;
+            let path = params.text("path")?.unwrap_or_default();
+            let revision = params.text("ref_name")?;
+            let depth = match params.said_switch("recursive")? {
+                Some(true) => Depth::Recursive,
+                Some(false) | None => Depth::Folder,
+            };
+            Ok(repository::tree(app, actor, &named, revision.as_deref(), &path, depth)?)
+        })
+        .await?;
+    respond::paged(&api, page, page.cut(entries).map(TreeEntryJson::from))
+}
+
+async fn file(api: Api, path: web::Path<(ProjectPath, String)>) -> ApiResult<HttpResponse> {
+    let (ProjectPath(named), revision) = path.into_inner();
+    let content = api
+        .run(move |app, actor, params| {
+            repository::authorize(app, actor, &named)?;
+            let path = given(params, "filepath")?;
+            Ok(repository::file(app, actor, &named, &revision, &path)?)
+        })
+        .await?;
+    send(content).await
+}
+
+async fn raw_blob(api: Api, path: web::Path<(ProjectPath, String)>) -> ApiResult<HttpResponse> {
+    let (ProjectPath(named), name) = path.into_inner();
+    let content =
+        api.run(move |app, actor, _| Ok(repository::blob(app, actor, &named, &name)?)).await?;
+    send(content).await
+}
+
+/// A file's bytes as they are. They are text to a browser whatever they are, so that nothing in them runs.
+async fn send(content: Content) -> ApiResult<HttpResponse> {
+    let Content { blob, repository } = content;
+    let body = stream::start(move |to| repository.write_blob(blob.id, to)).await?;
+    let mut response = HttpResponse::Ok();
+    response.content_type("text/plain").insert_header((header::X_CONTENT_TYPE_OPTIONS, "nosniff"));
+    Ok(body.of_size(blob.size, &mut response))
+}
+
+async fn archive(
+    api: Api,
+    id: web::Path<ProjectPath>,
+    request: actix_web::HttpRequest,
+) -> ApiResult<HttpResponse> {
+    let ProjectPath(named) = id.into_inner();
+    let format = request.match_info().get("format").unwrap_or_default();
+    let format = ArchiveFormat::parse(format).ok_or_else(ApiError::no_route)?;
+    let content = api
+        .run(move |app, actor, params| {
+            let revision = params.text("sha")?;
+            Ok(repository::archive(app, actor, &named, revision.as_deref(), format)?)
+        })
+        .await?;
+    let ArchiveContent { archive, repository } = content;
+    let name = format!("{}.{}", archive.folder, format.extension());
+    let body = stream::start(move |to| repository.write_archive(&archive, to)).await?;
+    let mut response = HttpResponse::Ok();
+    response
+        .content_type(match format {
+            ArchiveFormat::Zip => "application/zip",
+            ArchiveFormat::TarGz | ArchiveFormat::Tar | ArchiveFormat::TarBz2 => {
+                "application/octet-stream"
+            }
+        })
+        .insert_header((header::CONTENT_DISPOSITION, format!("attachment; filename=\"{name}\"")))
+        .insert_header(("Content-Transfer-Encoding", "binary"))
+        .insert_header((header::CACHE_CONTROL, "private"));
+    Ok(body.of_unknown_size(&mut response))
+}
+
+async fn compare(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse> {
+    let ProjectPath(named) = id.into_inner();
+    let view = api
+        .run(move |app, actor, params| {
+            repository::authorize(app, actor, &named)?;
+            let (from, to) = (given(params, "from")?, given(params, "to")?);
+            Ok(repository::compare(app, actor, &named, &from, &to)?)
+        })
+        .await?;
+    respond::ok(ComparisonJson::from(view))
+}
+
+async fn contributors(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse> {
+    let (ProjectPath(named), page) = (id.into_inner(), asked_page(&api));
+    let all =
+        api.run(move |app, actor, _| Ok(repository::contributors(app, actor, &named)?)).await?;
+    let authors = page.cut(all.authors).map(ContributorJson::from);
+    let mut response = HttpResponse::Ok();
+    if !all.complete {
+        response.insert_header(("X-Hexforge-Partial", "true"));
+    }
+    api.page_headers(&mut response, page, authors.total);
+    Ok(response.json(authors.items))
+}
+
+/// The page that is asked for; everything when none is.
+fn asked_page(api: &Api) -> Page {
+    let params = api.params();
+    if params.has("page") || params.has("per_page") { api.page() } else { Page::Whole }
+}
+
+/// A text that has to be there.
+fn given(params: &Params, name: &'static str) -> ApiResult<String> {
+    Ok(params.text(name)?.ok_or(Error::NotGiven(name))?)
+}

@@ -1,0 +1,109 @@
+//! A checkout made with the real git, from which tests fill repositories.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use tempfile::TempDir;
+
+/// A work tree, and the bare repository on disk that it is pushed to.
+pub struct WorkTree {
+    folder: TempDir,
+    bare: PathBuf,
+    made: std::cell::Cell<i64>,
+}
+
+/// The moment of the first commit; each further one is a minute later.
+const FIRST: i64 = 1_474_540_200;
+
+impl WorkTree {
+    /// An empty one for the bare repository in that folder, which is made.
+    pub fn new(bare: &Path) -> Self {
+        let folder = TempDir::new().expect("a temporary folder can be made");
+        let tree =
+            Self { folder, bare: bare.to_owned(), made: std::cell::Cell::new(0) };
+        std::fs::create_dir_all(bare).expect("the folder of the repository can be made");
+        tree.git(&["init", "-q", "-b", "master"]);
+        if !bare.join("HEAD").exists() {
+            tree.git(&["init", "-q", "--bare", "-b", "master", &bare.to_string_lossy()]);
+        }
+        tree
+    }
+
+    /// Where the files are.
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The bare repository.
+    pub fn bare(&self) -> &Path {
+        &self.bare
+    }
+
+    /// Runs git in the work tree and gives what it prints. Panics when it fails.
+    pub fn git(&self, arguments: &[&str]) -> String {
+        let output = self.command(arguments).output().expect("git can be started");
+        assert!(
+            output.status.success(),
+            "git {arguments:?}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        String::from_utf8_lossy(&output.stdout).trim_end_matches('\n').to_owned()
+    }
+
+    /// Runs git in the bare repository.
+    pub fn git_bare(&self, arguments: &[&str]) -> String {
+        let bare = self.bare.to_string_lossy().into_owned();
+        self.git(&[&["--git-dir", &bare], arguments].concat())
+    }
+
+    /// git in the work tree, without anybody's configuration and at a fixed time.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let moment = format!("{} +0200", FIRST + 60 * self.made.get());
+        let mut command = Command::new("git");
+        command
+            .args(arguments)
+            .current_dir(self.folder.path())
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", self.folder.path())
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("GIT_AUTHOR_NAME", "Ada")
+            .env("GIT_AUTHOR_EMAIL", "ada@example.com")
+            .env("GIT_COMMITTER_NAME", "Bob")
+            .env("GIT_COMMITTER_EMAIL", "bob@example.com")
+            .env("GIT_AUTHOR_DATE", &moment)
+            .env("GIT_COMMITTER_DATE", &moment)
+            .env("TZ", "UTC")
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// Puts a file into the work tree.
+    pub fn write(&self, path: &str, content: impl AsRef<[u8]>) -> &Self {
+        let file = self.folder.path().join(path);
+        std::fs::create_dir_all(file.parent().expect("a file has a folder"))
+            .expect("the folder can be made");
+        std::fs::write(file, content).expect("the file can be written");
+        self
+    }
+
+    /// Commits everything, and gives the id of the commit.
+    pub fn commit(&self, message: &str) -> String {
+        self.git(&["add", "-A"]);
+        self.git(&["commit", "-q", "--allow-empty", "--allow-empty-message", "-m", message]);
+        self.made.set(self.made.get() + 1);
+        self.git(&["rev-parse", "HEAD"])
+    }
+
+    /// Brings all branches and tags into the bare repository.
+    pub fn push(&self) {
+        let bare = self.bare.to_string_lossy().into_owned();
+        self.git(&["push", "-q", "--force", &bare, "refs/heads/*:refs/heads/*", "refs/tags/*:refs/tags/*"]);
+    }
+
+    /// Checks that git finds nothing wrong with the bare repository.
+    pub fn assert_sound(&self) {
+        self.git_bare(&["fsck", "--strict", "--full"]);
+    }
+}
