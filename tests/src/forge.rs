@@ -11,9 +11,10 @@ use hexforge_application::app::{App, Settings};
 use hexforge_application::setup;
 use hexforge_domain::ports::store::Store;
 use hexforge_domain::ports::uploads::Uploads;
-use hexforge_domain::testing::fakes::{FakeClock, FakeStore, FakeUploads};
+use hexforge_domain::testing::fakes::{FakeClock, FakeImports, FakeStore, FakeUploads};
 use hexforge_domain::text::Secret;
 use hexforge_domain::user::ProjectsLimit;
+use hexforge_git_gix::GixStore;
 use hexforge_http_actix::{Dialect, HttpSettings, Shared};
 use hexforge_persistence_diesel::Options;
 use hexforge_persistence_diesel::testing::TestDatabase;
@@ -96,17 +97,21 @@ impl Forge {
                 (Arc::new(database.open(store_options)), Box::new(database))
             }
         };
-        let (uploads, folder): (Arc<dyn Uploads>, Option<TempDir>) = match options.backend {
-            Backend::Fake => (Arc::new(FakeUploads::default()), None),
+        let folder = tempfile::tempdir().expect("a folder for temporary files exists");
+        let trash = Arc::new(Trash::new(folder.path()));
+        let uploads: Arc<dyn Uploads> = match options.backend {
+            Backend::Fake => Arc::new(FakeUploads::default()),
             Backend::Sqlite | Backend::Postgres => {
-                let folder = tempfile::tempdir().expect("a folder for temporary files exists");
-                let trash = Arc::new(Trash::new(folder.path()));
-                (Arc::new(FsUploads::new(folder.path(), trash)), Some(folder))
+                Arc::new(FsUploads::new(folder.path(), Arc::clone(&trash)))
             }
         };
+        // Git is real on every store: what it answers is compared with what git says.
+        let git = GixStore::new(folder.path(), move |doomed| trash.take(doomed));
         let clock = FakeClock::default();
         let app = App {
             store,
+            git: Arc::new(git),
+            imports: Arc::new(FakeImports),
             clock: Arc::new(clock.clone()),
             secrets: Arc::new(SystemSecrets),
             passwords: Arc::new(Argon2Passwords::weak()),

@@ -44,8 +44,8 @@ impl App {
     }
 
     /// Everything that keeps files of projects.
-    pub(crate) fn project_files(&self) -> [&dyn ProjectFiles; 1] {
-        [&*self.uploads]
+    pub(crate) fn project_files(&self) -> [&dyn ProjectFiles; 2] {
+        [&*self.uploads, &*self.git]
     }
 }
 

@@ -44,11 +44,6 @@ impl Layout {
         self.data.join("repositories").join("scratch")
     }
 
-    /// Where removed repositories wait for their files to be removed.
-    pub(crate) fn trash(&self) -> PathBuf {
-        self.data.join("trash")
-    }
-
     /// Where changes of repositories are noted until they are recorded in the database.
     pub(crate) fn journal(&self) -> PathBuf {
         self.data.join("journal")

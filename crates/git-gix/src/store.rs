@@ -3,9 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use hexforge_domain::commit::Commit;
 use hexforge_domain::id::ProjectId;
+use hexforge_domain::ports::files::{FilesError, ProjectFiles};
 use hexforge_domain::ports::git::{ChangeKey, GitError, GitStore, Repository, Unsettled};
 use quick_cache::sync::Cache;
 
@@ -38,9 +40,12 @@ pub struct GixStore {
 pub(crate) struct Shared {
     pub(crate) layout: Layout,
     pub(crate) journal: Journal,
+    discard: Box<Discard>,
     open: Cache<ProjectId, Arc<OpenRepository>>,
     commits: Cache<(ProjectId, gix::ObjectId), Arc<Commit>>,
 }
+
+type Discard = dyn Fn(&Path) -> std::io::Result<()> + Send + Sync;
 
 /// A repository that is open.
 pub(crate) struct OpenRepository {
@@ -50,11 +55,16 @@ pub(crate) struct OpenRepository {
 }
 
 impl GixStore {
-    /// The repositories in a data folder.
-    pub fn new(data: impl Into<PathBuf>) -> Self {
+    /// The repositories in a data folder. `discard` takes folders out of the way at once, and removes them
+    /// in its own time.
+    pub fn new(
+        data: impl Into<PathBuf>,
+        discard: impl Fn(&Path) -> std::io::Result<()> + Send + Sync + 'static,
+    ) -> Self {
         let layout = Layout::new(data);
         Self {
             shared: Arc::new(Shared {
+                discard: Box::new(discard),
                 journal: Journal::new(layout.journal()),
                 open: Cache::new(OPEN_REPOSITORIES),
                 commits: Cache::new(COMMITS),
@@ -166,6 +176,44 @@ impl OpenRepository {
     }
 }
 
+impl ProjectFiles for GixStore {
+    fn projects(&self) -> Result<Box<dyn Iterator<Item = ProjectId>>, FilesError> {
+        let layout = self.shared.layout.clone();
+        let shards = (0..=u8::MAX).flat_map(move |shard| folders(&layout.shard(shard)));
+        let repositories = shards.flat_map(|shard| folders(&shard));
+        Ok(Box::new(repositories.filter_map(|folder| Layout::project(&folder))))
+    }
+
+    fn discard(&self, project: ProjectId) {
+        let folder = self.shared.layout.repository(project);
+        if let Err(error) = (self.shared.discard)(&folder) {
+            tracing::warn!(folder = %folder.display(), %error, "a repository cannot be removed");
+        }
+        self.shared.open.remove(&project);
+    }
+
+    fn tidy(&self) -> Result<(), FilesError> {
+        // What is younger may be at work in another process.
+        for leftover in [self.shared.layout.scratch()] {
+            for folder in folders(&leftover) {
+                if is_old(&folder)
+                    && let Err(error) = (self.shared.discard)(&folder)
+                {
+                    tracing::warn!(folder = %folder.display(), %error, "a leftover stays");
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether nobody can be at work on it any more.
+fn is_old(folder: &Path) -> bool {
+    let changed = fs::metadata(folder).and_then(|metadata| metadata.modified());
+    let age = changed.ok().and_then(|changed| changed.elapsed().ok());
+    age.is_some_and(|age| age > Duration::from_secs(24 * 60 * 60))
+}
+
 impl GitStore for GixStore {
     fn open(&self, project: ProjectId) -> Result<Box<dyn Repository>, GitError> {
         Ok(Box::new(GixRepository::open(Arc::clone(&self.shared), project)?))
@@ -179,29 +227,6 @@ impl GitStore for GixStore {
         init(made.path())?;
         crate::copy::copy(&open, &self.shared.layout.repository(source), made.path())?;
         self.shared.put_in_place(made, target)
-    }
-
-    fn remove(&self, project: ProjectId) -> Result<(), GitError> {
-        let folder = self.shared.layout.repository(project);
-        let trash = self.shared.layout.trash();
-        fs::create_dir_all(&trash).map_err(io)?;
-        let away = tempfile::tempdir_in(&trash).map_err(io)?;
-        let moved = fs::rename(&folder, away.path().join("repository"));
-        self.shared.open.remove(&project);
-        match moved {
-            // Its files go with the folder, now; what a crash leaves there goes at the next start.
-            Ok(()) => away.close().map_err(io),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
-            Err(error) => Err(io(error)),
-        }
-    }
-
-    fn stored(&self, shard: u8) -> Result<Vec<ProjectId>, GitError> {
-        let mut projects = Vec::new();
-        for folder in folders(&self.shared.layout.shard(shard))? {
-            projects.extend(folders(&folder)?.iter().filter_map(|folder| Layout::project(folder)));
-        }
-        Ok(projects)
     }
 
     fn unsettled(&self, project: Option<ProjectId>) -> Result<Vec<Unsettled>, GitError> {
@@ -233,13 +258,10 @@ fn init(folder: &Path) -> Result<(), GitError> {
     fs::write(folder.join("HEAD"), "ref: refs/heads/master\n").map_err(io)
 }
 
-/// The folders in a folder that may not exist.
-fn folders(folder: &Path) -> Result<Vec<PathBuf>, GitError> {
-    match fs::read_dir(folder) {
-        Ok(entries) => entries.map(|entry| entry.map(|entry| entry.path()).map_err(io)).collect(),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
-        Err(error) => Err(io(error)),
-    }
+/// What is in a folder; nothing when it cannot be read.
+fn folders(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten();
+    entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect()
 }
 
 /// Makes what was made, renamed or removed in a folder last.

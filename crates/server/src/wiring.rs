@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use hexforge_application::app::{App, Settings};
+use hexforge_git_gix::GixStore;
 use hexforge_domain::user::ProjectsLimit;
 use hexforge_persistence_diesel::{DieselStore, Options};
 
@@ -16,8 +17,12 @@ use crate::system::{
 pub fn app(config: &Config) -> Result<App> {
     prepare_data_dir(config)?;
     let trash = Arc::new(Trash::new(&config.data_dir));
+    let discarded = Arc::clone(&trash);
+    let git = GixStore::new(&config.data_dir, move |folder| discarded.take(folder));
     Ok(App {
         store: Arc::new(DieselStore::open(&config.database_url, Options::default())?),
+        git: Arc::new(git),
+        imports: Arc::new(NoImports),
         clock: Arc::new(SystemClock),
         secrets: Arc::new(SystemSecrets),
         passwords: Arc::new(Argon2Passwords::default()),

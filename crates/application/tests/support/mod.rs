@@ -19,7 +19,7 @@ use hexforge_domain::ports::passwords::Passwords;
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::testing::builders::{UserBuilder, a_user};
 use hexforge_domain::testing::fakes::{
-    FakeClock, FakePasswords, FakePublicKeys, FakeSecrets, FakeStore, FakeUploads,
+    FakeClock, FakeGit, FakeImports, FakePasswords, FakePublicKeys, FakeSecrets, FakeStore, FakeUploads,
 };
 use hexforge_domain::token::{NewToken, Token};
 use hexforge_domain::user::{ProjectsLimit, User, UserState};
@@ -33,13 +33,17 @@ pub struct World {
     pub app: App,
     /// The clock of the application.
     pub clock: FakeClock,
+    /// The repositories of the application.
+    pub git: FakeGit,
 }
 
 impl World {
     pub fn new() -> Self {
-        let clock = FakeClock::default();
+        let (clock, git) = (FakeClock::default(), FakeGit::default());
         let app = App {
             store: Arc::new(FakeStore::default()),
+            git: Arc::new(git.clone()),
+            imports: Arc::new(FakeImports),
             clock: Arc::new(clock.clone()),
             secrets: Arc::new(FakeSecrets::default()),
             passwords: Arc::new(FakePasswords),
@@ -47,7 +51,7 @@ impl World {
             uploads: Arc::new(FakeUploads::default()),
             settings: Settings { default_projects_limit: ProjectsLimit(100) },
         };
-        Self { app, clock }
+        Self { app, clock, git }
     }
 
     /// The same application with another way to check passwords.

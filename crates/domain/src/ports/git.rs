@@ -9,24 +9,18 @@ use crate::branch::{Branch, BranchName};
 use crate::commit::{Commit, ObjectId, Signature};
 use crate::id::ProjectId;
 use crate::paging::{Page, Paged};
+use crate::ports::files::ProjectFiles;
 use crate::push::ChangedPaths;
 use crate::repository::{Archive, Comparison, Contributors, TreeEntry};
 use crate::tag::{Tag, TagName};
 
 /// All repositories.
-pub trait GitStore: Send + Sync {
+pub trait GitStore: ProjectFiles {
     /// The repository of a project, for one request: what others change is seen by the next call.
     fn open(&self, project: ProjectId) -> Result<Box<dyn Repository>, GitError>;
 
     /// Gives `target`, which is empty, everything that `source` has. May be done again after it failed.
     fn copy(&self, source: ProjectId, target: ProjectId) -> Result<(), GitError>;
-
-    /// Takes the repository of a project that is gone out of the way, at once, and removes its files.
-    /// Succeeds when there is none.
-    fn remove(&self, project: ProjectId) -> Result<(), GitError>;
-
-    /// Projects that have something on disk and whose ids have this lowest byte.
-    fn stored(&self, shard: u8) -> Result<Vec<ProjectId>, GitError>;
 
     /// What processes that are gone changed in repositories, or in that of one project, and did not settle;
     /// oldest first. Each is handed out once.

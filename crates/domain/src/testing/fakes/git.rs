@@ -9,6 +9,7 @@ use crate::branch::{Branch, BranchName, default_branch};
 use crate::commit::{Commit, ObjectId, Signature};
 use crate::id::ProjectId;
 use crate::paging::{Page, Paged};
+use crate::ports::files::{FilesError, ProjectFiles};
 use crate::ports::git::{
     Blob, ChangeKey, Depth, GitError, GitHistory, GitObjects, GitRefs, GitStore, RefChange,
     Repository, Unsettled,
@@ -81,6 +82,21 @@ fn id_of(number: u64) -> ObjectId {
     ObjectId::from_bytes(bytes)
 }
 
+impl ProjectFiles for FakeGit {
+    fn projects(&self) -> Result<Box<dyn Iterator<Item = ProjectId>>, FilesError> {
+        let projects: Vec<ProjectId> = self.state().repositories.keys().copied().collect();
+        Ok(Box::new(projects.into_iter()))
+    }
+
+    fn discard(&self, project: ProjectId) {
+        self.state().repositories.remove(&project);
+    }
+
+    fn tidy(&self) -> Result<(), FilesError> {
+        Ok(())
+    }
+}
+
 impl GitStore for FakeGit {
     fn open(&self, project: ProjectId) -> Result<Box<dyn Repository>, GitError> {
         Ok(Box::new(FakeRepository { git: self.clone(), project }))
@@ -92,17 +108,6 @@ impl GitStore for FakeGit {
             state.repositories.insert(target, stored);
         }
         Ok(())
-    }
-
-    fn remove(&self, project: ProjectId) -> Result<(), GitError> {
-        self.state().repositories.remove(&project);
-        Ok(())
-    }
-
-    fn stored(&self, shard: u8) -> Result<Vec<ProjectId>, GitError> {
-        let state = self.state();
-        let all = state.repositories.keys().copied();
-        Ok(all.filter(|project| project.0.to_le_bytes()[0] == shard).collect())
     }
 
     fn unsettled(&self, project: Option<ProjectId>) -> Result<Vec<Unsettled>, GitError> {
