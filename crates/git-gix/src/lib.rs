@@ -12,6 +12,9 @@ mod contributors;
 mod error;
 pub mod layout;
 mod objects;
+#[cfg(test)]
+#[path = "../tests/support/mod.rs"]
+mod support;
 mod text;
 
 pub use layout::Layout;
