@@ -17,6 +17,7 @@ mod similarity;
 #[cfg(test)]
 mod tests;
 mod unified;
+mod walk;
 
 /// Walks look at most commits twice, and both sides of a comparison share most of their trees.
 const OBJECT_CACHE: usize = 32 << 20;
@@ -32,7 +33,7 @@ pub(crate) fn compare(
         return Ok(Comparison::default());
     }
     let repo = &cached(repo);
-    let commits = order::oldest_first(repo, &[from], to)?;
+    let commits = order::oldest_first(&walk::visible(repo, &[from], to)?);
     if commits.is_empty() {
         // `to` is an ancestor of `from`, so what both have in common is `to` itself.
         return Ok(Comparison::default());
@@ -52,7 +53,7 @@ pub(crate) fn commits_between(
 ) -> Result<(u64, Vec<Commit>), GitError> {
     must_exist(repo, &[to])?;
     let repo = &cached(repo);
-    let commits = order::oldest_first(repo, hidden, to)?;
+    let commits = order::oldest_first(&walk::visible(repo, hidden, to)?);
     let newest = &commits[commits.len().saturating_sub(limit)..];
     Ok((commits.len() as u64, read(repo, newest)?))
 }
@@ -68,7 +69,7 @@ pub(crate) fn is_ancestor(
     Ok(base == Some(ancestor))
 }
 
-/// The best of what both commits come from.
+/// The newest of the commits that both come from and that are no ancestors of each other.
 fn merge_base(
     repo: &gix::Repository,
     one: ObjectId,
@@ -77,8 +78,15 @@ fn merge_base(
     // A commit-graph that cannot be read only costs time.
     let commit_graph = repo.commit_graph_if_enabled().unwrap_or_default();
     let mut graph = repo.revision_graph(commit_graph.as_ref());
-    let base = repo.merge_base_with_graph(one, two, &mut graph).map_err(failed)?;
-    Ok(base.map(gix::Id::detach))
+    let bases = repo.merge_bases_many_with_graph(one, &[two], &mut graph).map_err(failed)?;
+    let mut best = None;
+    for base in bases {
+        let date = graph.get(&base).map(|commit| commit.commit_time);
+        if best.is_none_or(|(best, _)| date > best) {
+            best = Some((date, base.detach()));
+        }
+    }
+    Ok(best.map(|(_, base)| base))
 }
 
 fn read(repo: &gix::Repository, ids: &[ObjectId]) -> Result<Vec<Commit>, GitError> {
