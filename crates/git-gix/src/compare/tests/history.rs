@@ -20,7 +20,7 @@ fn check(seed: u64) {
     let mut random = Random::new(seed);
     let scratch = Scratch::new();
     let commits = import(&scratch, &mut random);
-    if seed % 2 == 0 {
+    if seed.is_multiple_of(2) {
         scratch.git(&["commit-graph", "write", "--reachable"]);
     }
     for _ in 0..PAIRS {
