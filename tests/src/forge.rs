@@ -8,13 +8,15 @@ use std::thread::JoinHandle;
 
 use actix_web::dev::ServerHandle;
 use hexforge_application::app::{App, Settings};
+use hexforge_application::repository::task;
 use hexforge_application::setup;
+use hexforge_domain::id::ProjectId;
 use hexforge_domain::ports::store::Store;
 use hexforge_domain::ports::uploads::Uploads;
 use hexforge_domain::testing::fakes::{FakeClock, FakeImports, FakeStore, FakeUploads};
 use hexforge_domain::text::Secret;
 use hexforge_domain::user::ProjectsLimit;
-use hexforge_git_gix::GixStore;
+use hexforge_git_gix::{GixStore, Layout};
 use hexforge_http_actix::{Dialect, HttpSettings, Shared};
 use hexforge_persistence_diesel::Options;
 use hexforge_persistence_diesel::testing::TestDatabase;
@@ -24,6 +26,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::client::Request;
+use crate::work_tree::WorkTree;
 
 /// On which store it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,8 +61,8 @@ pub struct Forge {
     handle: ServerHandle,
     thread: Option<JoinHandle<()>>,
     _database: Box<dyn Any + Send + Sync>,
-    /// Where its files are, if they are anywhere.
-    pub folder: Option<TempDir>,
+    /// Where its files are.
+    pub folder: TempDir,
 }
 
 /// The private token of `root`, whose id is 1.
@@ -132,6 +135,17 @@ impl Forge {
             _database: database,
             folder,
         })
+    }
+
+    /// A work tree from which the repository of a project is filled.
+    pub fn work_tree(&self, project: i64) -> WorkTree {
+        WorkTree::new(&Layout::new(self.folder.path()).repository(ProjectId(project)))
+    }
+
+    /// Brings a work tree into its repository, and lets the project know.
+    pub fn fill(&self, project: i64, tree: &WorkTree) {
+        tree.push();
+        task::refresh(&self.app, ProjectId(project)).expect("the repository can be read");
     }
 
     /// A request to the interface: `get("/users")` asks for `/api/v3/users`.

@@ -6,10 +6,12 @@ pub mod client;
 pub mod forge;
 pub mod program;
 pub mod ssh_keys;
+pub mod work_tree;
 
 pub use client::{Request, Response};
 pub use forge::{Backend, Forge, ForgeOptions};
 pub use ssh_keys::an_ssh_key;
+pub use work_tree::WorkTree;
 
 /// Makes three tests of each case, `fn case(forge: &Forge)`: on the fake, on SQLite and on PostgreSQL.
 /// A case that is not listed is dead code, which is an error.

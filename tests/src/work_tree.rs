@@ -19,8 +19,7 @@ impl WorkTree {
     /// An empty one for the bare repository in that folder, which is made.
     pub fn new(bare: &Path) -> Self {
         let folder = TempDir::new().expect("a temporary folder can be made");
-        let tree =
-            Self { folder, bare: bare.to_owned(), made: std::cell::Cell::new(0) };
+        let tree = Self { folder, bare: bare.to_owned(), made: std::cell::Cell::new(0) };
         std::fs::create_dir_all(bare).expect("the folder of the repository can be made");
         tree.git(&["init", "-q", "-b", "master"]);
         if !bare.join("HEAD").exists() {
@@ -99,7 +98,14 @@ impl WorkTree {
     /// Brings all branches and tags into the bare repository.
     pub fn push(&self) {
         let bare = self.bare.to_string_lossy().into_owned();
-        self.git(&["push", "-q", "--force", &bare, "refs/heads/*:refs/heads/*", "refs/tags/*:refs/tags/*"]);
+        self.git(&[
+            "push",
+            "-q",
+            "--force",
+            &bare,
+            "refs/heads/*:refs/heads/*",
+            "refs/tags/*:refs/tags/*",
+        ]);
     }
 
     /// Checks that git finds nothing wrong with the bare repository.

@@ -2,6 +2,8 @@
 
 pub mod task;
 
+use std::sync::Arc;
+
 use hexforge_domain::commit::ObjectId;
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::project::ProjectAbility;
@@ -98,7 +100,7 @@ pub fn archive(
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ComparisonView {
     /// What does.
-    pub comparison: Comparison,
+    pub comparison: Arc<Comparison>,
     /// Whether both are the same commit.
     pub same: bool,
 }

@@ -1,14 +1,110 @@
 //! What lies between two commits.
 
+use gix::ObjectId;
+use hexforge_domain::commit::Commit;
 use hexforge_domain::ports::git::GitError;
 use hexforge_domain::repository::Comparison;
 
-/// What `to` has that `from` has not.
+use crate::commit;
+use crate::error::failed;
+
+mod content;
+mod files;
+mod order;
+mod quote;
+mod renames;
+mod similarity;
+#[cfg(test)]
+mod tests;
+mod unified;
+mod walk;
+
+/// Walks look at most commits twice, and both sides of a comparison share most of their trees.
+const OBJECT_CACHE: usize = 32 << 20;
+
+/// What `to` has that `from` has not; the diffs are against what both had in common.
 pub(crate) fn compare(
     repo: &gix::Repository,
-    from: gix::ObjectId,
-    to: gix::ObjectId,
+    from: ObjectId,
+    to: ObjectId,
 ) -> Result<Comparison, GitError> {
-    let _ = (repo, from, to);
-    Ok(Comparison::default())
+    must_exist(repo, &[from, to])?;
+    if from == to {
+        return Ok(Comparison::default());
+    }
+    let repo = &cached(repo);
+    let commits = order::oldest_first(&walk::visible(repo, &[from], to)?);
+    if commits.is_empty() {
+        // `to` is an ancestor of `from`, so what both have in common is `to` itself.
+        return Ok(Comparison::default());
+    }
+    let commits = read(repo, &commits)?;
+    let diffs = files::changes(repo, merge_base(repo, from, to)?, to)?;
+    Ok(Comparison::new(commits, diffs))
+}
+
+/// How many commits are reachable from `to` and from none of `hidden`, and the newest `limit` of them, oldest
+/// first. Those of `hidden` that do not exist hide nothing.
+pub(crate) fn commits_between(
+    repo: &gix::Repository,
+    hidden: &[ObjectId],
+    to: ObjectId,
+    limit: usize,
+) -> Result<(u64, Vec<Commit>), GitError> {
+    must_exist(repo, &[to])?;
+    let repo = &cached(repo);
+    let commits = order::oldest_first(&walk::visible(repo, hidden, to)?);
+    let newest = &commits[commits.len().saturating_sub(limit)..];
+    Ok((commits.len() as u64, read(repo, newest)?))
+}
+
+/// Whether everything that `ancestor` has is in `descendant`.
+pub(crate) fn is_ancestor(
+    repo: &gix::Repository,
+    ancestor: ObjectId,
+    descendant: ObjectId,
+) -> Result<bool, GitError> {
+    must_exist(repo, &[ancestor, descendant])?;
+    let base = merge_base(&cached(repo), ancestor, descendant)?;
+    Ok(base == Some(ancestor))
+}
+
+/// The newest of the commits that both come from and that are no ancestors of each other.
+fn merge_base(
+    repo: &gix::Repository,
+    one: ObjectId,
+    two: ObjectId,
+) -> Result<Option<ObjectId>, GitError> {
+    // A commit-graph that cannot be read only costs time.
+    let commit_graph = repo.commit_graph_if_enabled().unwrap_or_default();
+    let mut graph = repo.revision_graph(commit_graph.as_ref());
+    let bases = repo.merge_bases_many_with_graph(one, &[two], &mut graph).map_err(failed)?;
+    let mut best = None;
+    for base in bases {
+        let date = graph.get(&base).map(|commit| commit.commit_time);
+        if best.is_none_or(|(best, _)| date > best) {
+            best = Some((date, base.detach()));
+        }
+    }
+    Ok(best.map(|(_, base)| base))
+}
+
+fn read(repo: &gix::Repository, ids: &[ObjectId]) -> Result<Vec<Commit>, GitError> {
+    ids.iter().map(|&id| commit::read(repo, id)).collect()
+}
+
+fn must_exist(repo: &gix::Repository, commits: &[ObjectId]) -> Result<(), GitError> {
+    for &id in commits {
+        match repo.try_find_header(id).map_err(failed)? {
+            Some(header) if header.kind() == gix::object::Kind::Commit => {}
+            Some(_) | None => return Err(GitError::Missing),
+        }
+    }
+    Ok(())
+}
+
+fn cached(repo: &gix::Repository) -> gix::Repository {
+    let mut repo = repo.clone();
+    repo.object_cache_size_if_unset(OBJECT_CACHE);
+    repo
 }

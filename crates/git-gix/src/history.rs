@@ -1,6 +1,7 @@
 //! What takes more than a look.
 
 use std::io::Write;
+use std::sync::Arc;
 
 use hexforge_domain::commit::{Commit, ObjectId};
 use hexforge_domain::ports::git::{GitError, GitHistory};
@@ -13,9 +14,16 @@ use crate::compare;
 use crate::repository::GixRepository;
 
 impl GitHistory for GixRepository {
-    fn compare(&self, from: ObjectId, to: ObjectId) -> Result<Comparison, GitError> {
+    fn compare(&self, from: ObjectId, to: ObjectId) -> Result<Arc<Comparison>, GitError> {
         let bound = self.bound().ok_or(GitError::Missing)?;
-        compare::compare(bound.repo(), to_gix(from), to_gix(to))
+        // Both names stand for what they name: the answer is the same for ever.
+        let key = (self.project(), from, to);
+        if let Some(kept) = self.shared().comparisons.get(&key) {
+            return Ok(kept);
+        }
+        let made = Arc::new(compare::compare(bound.repo(), to_gix(from), to_gix(to))?);
+        self.shared().comparisons.insert(key, Arc::clone(&made));
+        Ok(made)
     }
 
     fn commits_between(
@@ -24,8 +32,9 @@ impl GitHistory for GixRepository {
         to: ObjectId,
         limit: usize,
     ) -> Result<(u64, Vec<Commit>), GitError> {
-        let _ = (hidden, to, limit);
-        Ok((0, Vec::new()))
+        let bound = self.bound().ok_or(GitError::Missing)?;
+        let hidden: Vec<gix::ObjectId> = hidden.iter().copied().map(to_gix).collect();
+        compare::commits_between(bound.repo(), &hidden, to_gix(to), limit)
     }
 
     fn changed_paths(&self, commit: ObjectId) -> Result<ChangedPaths, GitError> {
@@ -34,8 +43,8 @@ impl GitHistory for GixRepository {
     }
 
     fn is_ancestor(&self, ancestor: ObjectId, descendant: ObjectId) -> Result<bool, GitError> {
-        let _ = (ancestor, descendant);
-        Ok(false)
+        let bound = self.bound().ok_or(GitError::Missing)?;
+        compare::is_ancestor(bound.repo(), to_gix(ancestor), to_gix(descendant))
     }
 
     fn write_archive(&self, archive: &Archive, to: &mut dyn Write) -> Result<(), GitError> {

@@ -19,6 +19,9 @@ mod objects;
 mod refs;
 mod repository;
 mod store;
+#[cfg(test)]
+#[path = "../tests/support/mod.rs"]
+mod support;
 mod text;
 
 pub use layout::Layout;

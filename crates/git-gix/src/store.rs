@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use hexforge_domain::commit::Commit;
+use hexforge_domain::commit::{Commit, ObjectId};
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::ports::files::{FilesError, ProjectFiles};
 use hexforge_domain::ports::git::{ChangeKey, GitError, GitStore, Repository, Unsettled};
+use hexforge_domain::repository::Comparison;
+use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
 use crate::commit;
@@ -27,6 +29,9 @@ const IDLE_HANDLES: usize = 8;
 /// How many commits are kept in the form in which they are shown.
 const COMMITS: usize = 50_000;
 
+/// How many bytes of comparisons are kept.
+const COMPARISONS: u64 = 32 * 1024 * 1024;
+
 /// Longer messages are read anew each time, so that the kept commits stay within some tens of MB.
 const LONGEST_KEPT_MESSAGE: usize = 2000;
 
@@ -43,6 +48,20 @@ pub(crate) struct Shared {
     discard: Box<Discard>,
     open: Cache<ProjectId, Arc<OpenRepository>>,
     commits: Cache<(ProjectId, gix::ObjectId), Arc<Commit>>,
+    pub(crate) comparisons: Cache<(ProjectId, ObjectId, ObjectId), Arc<Comparison>, BySize>,
+}
+
+/// Weighs comparisons by the memory they take, roughly.
+#[derive(Clone)]
+pub(crate) struct BySize;
+
+impl Weighter<(ProjectId, ObjectId, ObjectId), Arc<Comparison>> for BySize {
+    fn weight(&self, _: &(ProjectId, ObjectId, ObjectId), comparison: &Arc<Comparison>) -> u64 {
+        let texts: usize = comparison.diffs.iter().map(|diff| diff.text.len() + 300).sum();
+        let commits: usize =
+            comparison.commits.iter().map(|commit| commit.message.len() + 500).sum();
+        (texts + commits) as u64 + 100
+    }
 }
 
 type Discard = dyn Fn(&Path) -> std::io::Result<()> + Send + Sync;
@@ -68,6 +87,7 @@ impl GixStore {
                 journal: Journal::new(layout.journal()),
                 open: Cache::new(OPEN_REPOSITORIES),
                 commits: Cache::new(COMMITS),
+                comparisons: Cache::with_weighter(100, COMPARISONS, BySize),
                 layout,
             }),
         }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use hexforge_application::app::{App, Settings};
-use hexforge_git_gix::GixStore;
 use hexforge_domain::user::ProjectsLimit;
+use hexforge_git_gix::GixStore;
 use hexforge_persistence_diesel::{DieselStore, Options};
 
 use crate::config::Config;
@@ -38,4 +38,17 @@ pub fn prepare_data_dir(config: &Config) -> Result<()> {
     system::make_folders(folder)
         .with_context(|| format!("the data folder {} cannot be made", folder.display()))?;
     Ok(())
+}
+
+/// No repository elsewhere can be reached yet.
+struct NoImports;
+
+impl hexforge_domain::ports::imports::Imports for NoImports {
+    fn fetch(
+        &self,
+        _: hexforge_domain::id::ProjectId,
+        _: &str,
+    ) -> Result<(), hexforge_domain::ports::imports::ImportError> {
+        Err(hexforge_domain::ports::imports::ImportError::Refused("not yet".into()))
+    }
 }

@@ -44,9 +44,7 @@ pub fn projects_with_files(forge: &Forge) -> usize {
 #[track_caller]
 pub fn assert_nothing_kept(forge: &Forge) {
     assert_eq!(projects_with_files(forge), 0);
-    if let Some(folder) = &forge.folder {
-        let receiving = folder.path().join("uploads/receiving");
-        let left = std::fs::read_dir(receiving).map_or(0, Iterator::count);
-        assert_eq!(left, 0, "half a file was left");
-    }
+    let receiving = forge.folder.path().join("uploads/receiving");
+    let left = std::fs::read_dir(receiving).map_or(0, Iterator::count);
+    assert_eq!(left, 0, "half a file was left");
 }

@@ -171,12 +171,10 @@ fn cut_off(forge: &Forge, bytes: &[u8]) {
 
 /// The server notices the end of a connection after the client.
 fn assert_nothing_kept_soon(forge: &Forge) {
-    let half = || {
-        let folder = forge.folder.as_ref()?.path().join("uploads/receiving");
-        Some(std::fs::read_dir(folder).map_or(0, Iterator::count))
-    };
+    let receiving = forge.folder.path().join("uploads/receiving");
+    let half = || std::fs::read_dir(&receiving).map_or(0, Iterator::count);
     for _ in 0..200 {
-        if half().unwrap_or(0) == 0 {
+        if half() == 0 {
             break;
         }
         std::thread::sleep(std::time::Duration::from_millis(25));

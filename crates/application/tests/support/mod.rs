@@ -19,7 +19,8 @@ use hexforge_domain::ports::passwords::Passwords;
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::testing::builders::{UserBuilder, a_user};
 use hexforge_domain::testing::fakes::{
-    FakeClock, FakeGit, FakeImports, FakePasswords, FakePublicKeys, FakeSecrets, FakeStore, FakeUploads,
+    FakeClock, FakeGit, FakeImports, FakePasswords, FakePublicKeys, FakeSecrets, FakeStore,
+    FakeUploads,
 };
 use hexforge_domain::token::{NewToken, Token};
 use hexforge_domain::user::{ProjectsLimit, User, UserState};

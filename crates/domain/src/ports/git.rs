@@ -4,6 +4,7 @@
 //! reading it finds nothing. Nothing here knows who asks: permission is decided before.
 
 use std::io::Write;
+use std::sync::Arc;
 
 use crate::branch::{Branch, BranchName};
 use crate::commit::{Commit, ObjectId, Signature};
@@ -109,7 +110,7 @@ pub trait GitObjects {
 /// What takes more than a look.
 pub trait GitHistory {
     /// What `to` has that `from` has not; the diffs are against what both had in common.
-    fn compare(&self, from: ObjectId, to: ObjectId) -> Result<Comparison, GitError>;
+    fn compare(&self, from: ObjectId, to: ObjectId) -> Result<Arc<Comparison>, GitError>;
 
     /// How many commits are reachable from `to` and from none of `hidden`, and the newest `limit` of them,
     /// oldest first.

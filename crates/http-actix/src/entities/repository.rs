@@ -35,21 +35,21 @@ impl From<TreeEntry> for TreeEntryJson {
 
 /// What lies between two revisions.
 #[derive(Serialize)]
-pub struct ComparisonJson {
+pub struct ComparisonJson<'a> {
     commit: Option<CommitJson>,
     commits: Vec<CommitJson>,
-    diffs: Vec<FileDiffJson>,
+    diffs: Vec<FileDiffJson<'a>>,
     compare_timeout: bool,
     compare_same_ref: bool,
 }
 
-impl From<ComparisonView> for ComparisonJson {
-    fn from(view: ComparisonView) -> Self {
-        let comparison = view.comparison;
+impl<'a> From<&'a ComparisonView> for ComparisonJson<'a> {
+    fn from(view: &'a ComparisonView) -> Self {
+        let comparison = &view.comparison;
         Self {
             commit: comparison.commits.last().map(CommitJson::from),
             commits: comparison.commits.iter().map(CommitJson::from).collect(),
-            diffs: comparison.diffs.into_iter().map(FileDiffJson::from).collect(),
+            diffs: comparison.diffs.iter().map(FileDiffJson::from).collect(),
             compare_timeout: comparison.overflow,
             compare_same_ref: view.same,
         }
@@ -58,27 +58,27 @@ impl From<ComparisonView> for ComparisonJson {
 
 /// What changed in one file.
 #[derive(Serialize)]
-pub struct FileDiffJson {
-    old_path: String,
-    new_path: String,
+pub struct FileDiffJson<'a> {
+    old_path: &'a str,
+    new_path: &'a str,
     a_mode: String,
     b_mode: String,
-    diff: String,
+    diff: &'a str,
     new_file: bool,
     renamed_file: bool,
     deleted_file: bool,
 }
 
-impl From<FileDiff> for FileDiffJson {
-    fn from(diff: FileDiff) -> Self {
+impl<'a> From<&'a FileDiff> for FileDiffJson<'a> {
+    fn from(diff: &'a FileDiff) -> Self {
         let mode =
             |mode: Option<u32>| mode.map_or_else(|| "0".to_owned(), |mode| format!("{mode:o}"));
         Self {
-            old_path: diff.old_path,
-            new_path: diff.new_path,
+            old_path: &diff.old_path,
+            new_path: &diff.new_path,
             a_mode: mode(diff.old_mode),
             b_mode: mode(diff.new_mode),
-            diff: diff.text,
+            diff: &diff.text,
             new_file: diff.old_mode.is_none(),
             renamed_file: diff.renamed,
             deleted_file: diff.new_mode.is_none(),

@@ -112,7 +112,7 @@ async fn compare(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse
             Ok(repository::compare(app, actor, &named, &from, &to)?)
         })
         .await?;
-    respond::ok(ComparisonJson::from(view))
+    respond::ok(ComparisonJson::from(&view))
 }
 
 async fn contributors(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse> {

@@ -342,7 +342,7 @@ impl GitObjects for FakeRepository {
 }
 
 impl GitHistory for FakeRepository {
-    fn compare(&self, from: ObjectId, to: ObjectId) -> Result<Comparison, GitError> {
+    fn compare(&self, from: ObjectId, to: ObjectId) -> Result<Arc<Comparison>, GitError> {
         let stored = self.stored();
         let (before, after) = (stored.files(from), stored.files(to));
         let paths: std::collections::BTreeSet<&String> =
@@ -357,7 +357,8 @@ impl GitHistory for FakeRepository {
             renamed: false,
             text: String::new(),
         };
-        Ok(Comparison::new(stored.between(&[from], to), changed.map(diff).collect()))
+        let diffs = changed.map(diff).collect();
+        Ok(Arc::new(Comparison::new(stored.between(&[from], to), diffs)))
     }
 
     fn commits_between(

@@ -1,0 +1,105 @@
+//! How much of one file is in another, as git estimates it: by pieces that are the same in both, wherever in
+//! the files they are. A piece is a line, or 64 bytes where lines are longer.
+
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
+
+use super::content::is_binary;
+
+/// All of a file is in the other one.
+pub(super) const SAME: u64 = 60_000;
+
+/// The least similarity at which git calls a deleted and an added file one that was renamed.
+pub(super) const RENAMED: u64 = SAME / 2;
+
+const LONGEST_PIECE: usize = 64;
+
+/// The pieces of a file and how many bytes each has in all of its places, by piece.
+pub(super) struct Pieces(Vec<(u64, u64)>);
+
+impl Pieces {
+    pub(super) fn of(bytes: &[u8]) -> Self {
+        let is_text = !is_binary(bytes);
+        let hasher = BuildHasherDefault::<DefaultHasher>::new();
+        let mut pieces = Vec::new();
+        let mut piece = Vec::with_capacity(LONGEST_PIECE);
+        for (at, &byte) in bytes.iter().enumerate() {
+            // Files that differ in their line ends only are the same.
+            if is_text && byte == b'\r' && bytes.get(at + 1) == Some(&b'\n') {
+                continue;
+            }
+            piece.push(byte);
+            if piece.len() == LONGEST_PIECE || byte == b'\n' {
+                pieces.push((hasher.hash_one(&piece), piece.len() as u64));
+                piece.clear();
+            }
+        }
+        if !piece.is_empty() {
+            pieces.push((hasher.hash_one(&piece), piece.len() as u64));
+        }
+        pieces.sort_unstable();
+        pieces.dedup_by(|next, kept| {
+            let same = next.0 == kept.0;
+            if same {
+                kept.1 += next.1;
+            }
+            same
+        });
+        pieces.shrink_to_fit();
+        Self(pieces)
+    }
+
+    /// How many different pieces there are.
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// How many bytes of this file are in the other one too.
+    fn shared(&self, other: &Pieces) -> u64 {
+        let mut others = other.0.iter().peekable();
+        let mut shared = 0;
+        for &(piece, size) in &self.0 {
+            while others.next_if(|other| other.0 < piece).is_some() {}
+            if let Some(other) = others.next_if(|other| other.0 == piece) {
+                shared += size.min(other.1);
+            }
+        }
+        shared
+    }
+
+    /// How similar two files are, from 0 to [`SAME`].
+    pub(super) fn similarity(&self, size: u64, other: &Pieces, other_size: u64) -> u64 {
+        (self.shared(other) * SAME).checked_div(size.max(other_size)).unwrap_or(0)
+    }
+}
+
+/// Whether sizes alone say that two files are less similar than `least`.
+pub(super) fn differ_in_size(one: u64, two: u64, least: u64) -> bool {
+    one.max(two) * (SAME - least) < one.abs_diff(two) * SAME
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn similarity_counts_shared_bytes_wherever_they_are() {
+        for (one, two, expected) in [
+            (&b"a\nb\n"[..], &b"b\na\n"[..], SAME),
+            (b"a\r\nb\r\n", b"a\nb\n", SAME * 4 / 6),
+            (b"a\na\n", b"a\nb\n", SAME / 2),
+            (b"a\nb\n", b"c\nd\n", 0),
+            (b"a\nb", b"a\nb", SAME),
+            (b"", b"", 0),
+        ] {
+            let (ours, theirs) = (Pieces::of(one), Pieces::of(two));
+            let score = ours.similarity(one.len() as u64, &theirs, two.len() as u64);
+            assert_eq!(score, expected, "{one:?} and {two:?}");
+        }
+    }
+
+    #[test]
+    fn a_file_twice_as_large_may_still_be_the_same() {
+        assert!(!differ_in_size(50, 100, RENAMED));
+        assert!(differ_in_size(49, 100, RENAMED));
+    }
+}

@@ -1,0 +1,89 @@
+//! Commits between others.
+
+use hexforge_domain::commit::Commit;
+
+use super::super::{commits_between, is_ancestor};
+use super::{Scratch, compare, id, open};
+
+fn titles(commits: &[Commit]) -> Vec<&str> {
+    commits.iter().map(|commit| commit.message.trim_end()).collect()
+}
+
+#[test]
+fn the_newest_are_returned_oldest_first_and_all_are_counted() {
+    let scratch = Scratch::new();
+    let first = scratch.commit("1");
+    for title in ["2", "3", "4"] {
+        scratch.commit(title);
+    }
+    let last = scratch.commit("5");
+    let repo = open(&scratch);
+    let missing = id(&"1".repeat(40));
+    for (hidden, limit, count, expected) in [
+        (vec![], 10, 5, &["1", "2", "3", "4", "5"][..]),
+        (vec![id(&first)], 10, 4, &["2", "3", "4", "5"]),
+        (vec![id(&first), missing], 2, 4, &["4", "5"]),
+        (vec![id(&first)], 0, 4, &[]),
+        (vec![id(&first), id(&last)], 10, 0, &[]),
+    ] {
+        let (total, commits) =
+            commits_between(&repo, &hidden, id(&last), limit).expect("the commits exist");
+        assert_eq!((total, titles(&commits)), (count, expected.to_vec()));
+    }
+}
+
+#[test]
+fn parents_come_first_when_dates_are_equal() {
+    let scratch = Scratch::new();
+    let base = scratch.commit("base");
+    let tree = scratch.git(&["rev-parse", "HEAD^{tree}"]);
+    let commit = |title: &str, parents: &[&str]| {
+        let mut args = vec!["commit-tree", &*tree, "-m", title];
+        parents.iter().for_each(|parent| args.extend(["-p", parent]));
+        scratch.git(&args)
+    };
+    // All are made in the same second; the longer way round must not be cut short.
+    let one = commit("one", &[&base]);
+    let two = commit("two", &[&one]);
+    let three = commit("three", &[&two]);
+    let side = commit("side", &[&one]);
+    let merge = commit("merge", &[&side, &three]);
+    let commits = compare(&scratch, &base, &merge).commits;
+    let order = titles(&commits);
+    let at = |title: &str| order.iter().position(|&other| other == title);
+    assert_eq!(order.len(), 5);
+    for (parent, child) in
+        [("one", "two"), ("two", "three"), ("one", "side"), ("side", "merge"), ("three", "merge")]
+    {
+        assert!(at(parent) < at(child), "{parent} before {child} in {order:?}");
+    }
+}
+
+#[test]
+fn ancestors() {
+    let scratch = Scratch::new();
+    let base = scratch.commit("base");
+    let master = scratch.commit("master");
+    scratch.git(&["checkout", "--quiet", "-b", "topic", &base]);
+    let topic = scratch.commit("topic");
+    scratch.git(&["checkout", "--quiet", "--orphan", "stranger"]);
+    let stranger = scratch.commit("stranger");
+    let check = || {
+        let repo = open(&scratch);
+        for (ancestor, descendant, expected) in [
+            (&base, &base, true),
+            (&base, &master, true),
+            (&base, &topic, true),
+            (&master, &base, false),
+            (&master, &topic, false),
+            (&stranger, &topic, false),
+        ] {
+            let result = is_ancestor(&repo, id(ancestor), id(descendant));
+            assert_eq!(result.expect("both exist"), expected);
+        }
+    };
+    check();
+    scratch.git(&["branch", "master-tip", &master]);
+    scratch.git(&["commit-graph", "write", "--reachable"]);
+    check();
+}

@@ -1,0 +1,175 @@
+//! The change of one file as text: a unified diff as git writes it, from its `---` line on.
+
+use std::io::Write;
+use std::ops::Range;
+
+use gix::diff::blob::{Algorithm, Hunk, InternedInput, diff_with_slider_heuristics};
+use hexforge_domain::ports::git::GitError;
+use hexforge_domain::repository::compare::LONGEST_FILE_DIFF;
+
+use super::content::{self, Content, Entry};
+use super::quote::quoted;
+
+/// Unchanged lines around a change.
+const CONTEXT: u32 = 3;
+
+/// More of the line that a hunk belongs to is not repeated in its header.
+const LONGEST_HEADING: usize = 80;
+
+const MISSING: &str = "/dev/null";
+
+/// What changed, or nothing where only the name or the mode did, or where there is too much of it.
+pub(super) fn text(
+    repo: &gix::Repository,
+    old: Option<&Entry>,
+    new: Option<&Entry>,
+) -> Result<Vec<u8>, GitError> {
+    if old.map(|entry| entry.id) == new.map(|entry| entry.id) {
+        return Ok(Vec::new());
+    }
+    let label = |prefix, entry: Option<&Entry>| match entry {
+        Some(entry) => quoted(prefix, &entry.path),
+        None => MISSING.to_owned(),
+    };
+    let (old_label, new_label) = (label("a/", old), label("b/", new));
+    let read = |entry: Option<&Entry>| match entry {
+        Some(entry) => content::read(repo, entry),
+        None => Ok(Content::Text(Vec::new())),
+    };
+    let (Content::Text(old), Content::Text(new)) = (read(old)?, read(new)?) else {
+        return Ok(format!("Binary files {old_label} and {new_label} differ\n").into_bytes());
+    };
+    let hunks = hunks(&old, &new);
+    if hunks.is_empty() {
+        return Ok(hunks);
+    }
+    let mut text = Vec::with_capacity(hunks.len() + old_label.len() + new_label.len() + 12);
+    for (sign, label) in [("---", old_label), ("+++", new_label)] {
+        // Without the tab, other programs take what follows a space for a date.
+        let end = if label.contains(' ') { "\t" } else { "" };
+        text.extend_from_slice(format!("{sign} {label}{end}\n").as_bytes());
+    }
+    text.extend_from_slice(&hunks);
+    Ok(text)
+}
+
+/// The hunks that lead from one text to the other; nothing when they are too long.
+fn hunks(old: &[u8], new: &[u8]) -> Vec<u8> {
+    // At least what the one is longer than the other was added or removed.
+    if old.len().abs_diff(new.len()) >= LONGEST_FILE_DIFF {
+        return Vec::new();
+    }
+    let input = InternedInput::new(old, new);
+    let diff = diff_with_slider_heuristics(Algorithm::Myers, &input);
+    let mut writer =
+        Writer { input: &input, text: Vec::new(), size: 0, heading: None, searched: 0 };
+    let mut group: Vec<Hunk> = Vec::new();
+    for hunk in diff.hunks() {
+        // Changes whose context would touch are shown together.
+        if group.last().is_some_and(|last| hunk.before.start - last.before.end > 2 * CONTEXT) {
+            writer.hunk(&group);
+            group.clear();
+        }
+        group.push(hunk);
+        if writer.size >= LONGEST_FILE_DIFF {
+            return Vec::new();
+        }
+    }
+    if !group.is_empty() {
+        writer.hunk(&group);
+    }
+    if writer.size >= LONGEST_FILE_DIFF { Vec::new() } else { writer.text }
+}
+
+struct Writer<'a> {
+    input: &'a InternedInput<&'a [u8]>,
+    text: Vec<u8>,
+    /// Bytes of the lines written, without their signs.
+    size: usize,
+    /// The last line found that looks like the beginning of something.
+    heading: Option<&'a [u8]>,
+    /// Lines of the old text up to here were searched for a heading.
+    searched: u32,
+}
+
+impl Writer<'_> {
+    /// Writes changes that are close to each other, with what is around them.
+    fn hunk(&mut self, changes: &[Hunk]) {
+        let (Some(first), Some(last)) = (changes.first(), changes.last()) else { return };
+        let old_end = self.input.before.len() as u32;
+        let before = first.before.start.min(CONTEXT);
+        let after = (old_end - last.before.end).min(CONTEXT);
+        let old = first.before.start - before..last.before.end + after;
+        let new = first.after.start - before..last.after.end + after;
+        self.header(&old, &new);
+        let mut at = old.start;
+        for change in changes {
+            self.old_lines(b' ', at..change.before.start);
+            self.old_lines(b'-', change.before.clone());
+            for line in change.after.clone() {
+                self.line(b'+', self.input.interner[self.input.after[line as usize]]);
+            }
+            at = change.before.end;
+        }
+        self.old_lines(b' ', at..old.end);
+    }
+
+    fn header(&mut self, old: &Range<u32>, new: &Range<u32>) {
+        self.find_heading(old.start);
+        let _ = write!(self.text, "@@ -{} +{} @@", position(old), position(new));
+        if let Some(heading) = self.heading {
+            self.text.push(b' ');
+            self.text.extend_from_slice(heading);
+        }
+        self.text.push(b'\n');
+    }
+
+    /// Looks for the last line before a hunk that begins with a letter, `_` or `$`. What an earlier hunk
+    /// belongs to stays when there is none.
+    fn find_heading(&mut self, before: u32) {
+        let lines = (self.searched..before).rev();
+        let mut lines = lines.map(|line| self.input.interner[self.input.before[line as usize]]);
+        let heading = lines.find(|line| {
+            line.first().is_some_and(|&byte| byte.is_ascii_alphabetic() || b"_$".contains(&byte))
+        });
+        self.searched = before;
+        if let Some(line) = heading {
+            self.heading = Some(cut(line));
+        }
+    }
+
+    fn old_lines(&mut self, sign: u8, lines: Range<u32>) {
+        for line in lines {
+            self.line(sign, self.input.interner[self.input.before[line as usize]]);
+        }
+    }
+
+    fn line(&mut self, sign: u8, line: &[u8]) {
+        self.size += line.len();
+        self.text.push(sign);
+        self.text.extend_from_slice(line);
+        if !line.ends_with(b"\n") {
+            self.text.extend_from_slice(b"\n\\ No newline at end of file\n");
+        }
+    }
+}
+
+/// As much of a heading as is shown: up to where it is no UTF-8 any more.
+fn cut(line: &[u8]) -> &[u8] {
+    let line = &line[..line.len().min(LONGEST_HEADING)];
+    let end = line.iter().rposition(|byte| !b" \t\r\n".contains(byte)).map_or(0, |last| last + 1);
+    let line = &line[..end];
+    match std::str::from_utf8(line) {
+        Ok(_) => line,
+        Err(error) => &line[..error.valid_up_to()],
+    }
+}
+
+/// Lines as in the header of a hunk: an empty range is after the line it names.
+fn position(lines: &Range<u32>) -> String {
+    match lines.len() {
+        0 => format!("{},0", lines.start),
+        1 => (lines.start + 1).to_string(),
+        length => format!("{},{length}", lines.start + 1),
+    }
+}

@@ -1,0 +1,122 @@
+//! The commits that one commit has and others have not.
+//!
+//! gix can hide commits from a walk too, but shows some of them when a parent is not older than its child, as
+//! it happens when commits are made by a program.
+
+use std::collections::BinaryHeap;
+
+use gix::ObjectId;
+use gix::revwalk::graph;
+use hexforge_domain::ports::git::GitError;
+
+use crate::error::failed;
+
+/// How many more commits are looked at when everything left seems to be hidden: clocks that went wrong can
+/// make a commit look older than its parents.
+const MISTRUST: usize = 16;
+
+/// A commit that was found.
+pub(super) struct Found {
+    pub(super) id: ObjectId,
+    pub(super) parents: Vec<ObjectId>,
+    /// When it was committed, in seconds.
+    pub(super) time: i64,
+}
+
+/// Commits reachable from `to` and from none of `hidden`, in no particular order.
+pub(super) fn visible(
+    repo: &gix::Repository,
+    hidden: &[ObjectId],
+    to: ObjectId,
+) -> Result<Vec<Found>, GitError> {
+    // A commit-graph that cannot be read only costs time.
+    let commit_graph = repo.commit_graph_if_enabled().unwrap_or_default();
+    let graph = repo.revision_graph(commit_graph.as_ref());
+    let mut walk = Walk { graph, queue: BinaryHeap::new(), queued_visible: 0, visited: Vec::new() };
+    walk.reach(to, false)?;
+    for &id in hidden {
+        walk.reach(id, true)?;
+    }
+    walk.run()?;
+    Ok(walk.found())
+}
+
+/// Children before parents: by generation where a commit-graph tells it, and by date.
+type Key = (graph::Generation, i64);
+
+#[derive(Default)]
+struct State {
+    seen: bool,
+    hidden: bool,
+    queued: bool,
+}
+
+struct Walk<'repo, 'cache> {
+    graph: gix::revwalk::Graph<'repo, 'cache, graph::Commit<State>>,
+    queue: BinaryHeap<(Key, ObjectId)>,
+    queued_visible: usize,
+    /// What was visible when it was visited.
+    visited: Vec<ObjectId>,
+}
+
+impl Walk<'_, '_> {
+    /// Goes on until nothing is left that is visible, or may tell that a visible commit is hidden.
+    fn run(&mut self) -> Result<(), GitError> {
+        let mut oldest_visible: Option<Key> = None;
+        let mut patience = MISTRUST;
+        while let Some((key, id)) = self.queue.pop() {
+            let Some(commit) = self.graph.get_mut(&id) else { continue };
+            commit.data.queued = false;
+            let hidden = commit.data.hidden;
+            let parents = commit.parents.clone();
+            if !hidden {
+                self.queued_visible -= 1;
+                self.visited.push(id);
+                oldest_visible = Some(oldest_visible.map_or(key, |oldest| oldest.min(key)));
+            } else if self.queued_visible == 0 {
+                if oldest_visible.is_some_and(|oldest| key >= oldest) {
+                    patience = MISTRUST;
+                } else if patience == 0 {
+                    return Ok(());
+                } else {
+                    patience -= 1;
+                }
+            }
+            for parent in parents {
+                self.reach(parent, hidden)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes that a commit is reachable, and looks at it (again) when that is news. What does not exist ends
+    /// the history.
+    fn reach(&mut self, id: ObjectId, hidden: bool) -> Result<(), GitError> {
+        let commit = self.graph.get_or_insert_full_commit(id, |_| {}).map_err(failed)?;
+        let Some(commit) = commit else { return Ok(()) };
+        let state = &mut commit.data;
+        if state.seen && (state.hidden || !hidden) {
+            return Ok(());
+        }
+        if state.queued {
+            // It was visible until now.
+            self.queued_visible -= 1;
+        } else {
+            let generation = commit.generation.unwrap_or(graph::Generation::MAX);
+            self.queue.push(((generation, commit.commit_time), id));
+        }
+        *state = State { seen: true, hidden, queued: true };
+        self.queued_visible += usize::from(!hidden);
+        Ok(())
+    }
+
+    fn found(self) -> Vec<Found> {
+        let Self { graph, visited, .. } = self;
+        let mut commits = graph.detach();
+        let visible = visited.into_iter().filter_map(|id| {
+            let commit = commits.remove(&id).filter(|commit| !commit.data.hidden)?;
+            Some(Found { id, parents: commit.parents.to_vec(), time: commit.commit_time })
+        });
+        visible.collect()
+    }
+}

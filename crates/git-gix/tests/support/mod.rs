@@ -1,0 +1,195 @@
+//! Repositories in temporary folders, made by the real git.
+//!
+//! Tests of the whole crate and those inside of it use this file; not each of them uses all of it.
+#![allow(dead_code)]
+
+use std::cell::Cell;
+use std::ffi::OsStr;
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use tempfile::TempDir;
+
+/// The date of the first commit of a [`Scratch`]; each next one is a minute later.
+pub const FIRST_COMMIT: i64 = 1_400_000_000;
+
+/// A repository with a working tree that goes away with the value.
+pub struct Scratch {
+    folder: TempDir,
+    commits: Cell<i64>,
+}
+
+impl Scratch {
+    /// An empty repository whose branch will be `master`.
+    pub fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let scratch = Self { folder, commits: Cell::new(0) };
+        scratch.git(&["init", "--quiet", "--initial-branch=master", "."]);
+        scratch
+    }
+
+    /// The working tree.
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The repository itself.
+    pub fn git_dir(&self) -> PathBuf {
+        self.path().join(".git")
+    }
+
+    /// What git prints, without the line end.
+    pub fn git(&self, args: &[&str]) -> String {
+        let output = self.git_bytes(args, b"");
+        let text = String::from_utf8(output).expect("git printed UTF-8");
+        text.trim_end_matches('\n').to_owned()
+    }
+
+    /// All bytes that git prints when it reads `input`.
+    pub fn git_bytes<Arg: AsRef<OsStr>>(&self, args: &[Arg], input: &[u8]) -> Vec<u8> {
+        let (ok, stdout, stderr) = self.try_git(args, input);
+        let args: Vec<_> = args.iter().map(AsRef::as_ref).collect();
+        assert!(ok, "git {args:?}: {}", String::from_utf8_lossy(&stderr));
+        stdout
+    }
+
+    /// Whether git succeeded, and what it printed.
+    pub fn try_git<Arg: AsRef<OsStr>>(
+        &self,
+        args: &[Arg],
+        input: &[u8],
+    ) -> (bool, Vec<u8>, Vec<u8>) {
+        let mut git = git_command();
+        git.current_dir(self.path()).args(args).envs(self.dates());
+        let mut child = git
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("git is installed");
+        let mut stdin = child.stdin.take().expect("it was asked for");
+        let output = std::thread::scope(|scope| {
+            // git may end without reading all of it.
+            scope.spawn(move || drop(stdin.write_all(input)));
+            child.wait_with_output().expect("git ends")
+        });
+        (output.status.success(), output.stdout, output.stderr)
+    }
+
+    fn dates(&self) -> [(&'static str, String); 2] {
+        let date = format!("{} +0200", FIRST_COMMIT + 60 * self.commits.get());
+        [("GIT_AUTHOR_DATE", date.clone()), ("GIT_COMMITTER_DATE", date)]
+    }
+
+    /// Makes a file, and the folders it is in.
+    pub fn write(&self, path: impl AsRef<Path>, content: impl AsRef<[u8]>) {
+        let path = self.folder_of(path.as_ref());
+        fs::write(path, content).expect("the file can be written");
+    }
+
+    /// Removes a file.
+    pub fn remove(&self, path: impl AsRef<Path>) {
+        fs::remove_file(self.path().join(path)).expect("the file is there");
+    }
+
+    /// Renames a file.
+    pub fn rename(&self, from: impl AsRef<Path>, to: impl AsRef<Path>) {
+        let to = self.folder_of(to.as_ref());
+        fs::rename(self.path().join(from), to).expect("the file is there");
+    }
+
+    /// Makes a symbolic link.
+    pub fn link(&self, path: impl AsRef<Path>, target: &str) {
+        symlink(target, self.folder_of(path.as_ref())).expect("the link can be made");
+    }
+
+    /// Sets whether a file can be executed.
+    pub fn set_executable(&self, path: impl AsRef<Path>, executable: bool) {
+        let mode = if executable { 0o755 } else { 0o644 };
+        fs::set_permissions(self.path().join(path), fs::Permissions::from_mode(mode))
+            .expect("the file is there");
+    }
+
+    /// Puts a submodule at a commit into the index.
+    pub fn submodule(&self, path: &str, commit: &str) {
+        fs::create_dir_all(self.path().join(path)).expect("the folder can be made");
+        self.git(&["update-index", "--add", "--cacheinfo", &format!("160000,{commit},{path}")]);
+    }
+
+    /// Commits all that is in the working tree, a minute after the last commit. Returns the commit.
+    pub fn commit(&self, message: &str) -> String {
+        self.git(&["add", "--all"]);
+        self.commit_index(message)
+    }
+
+    /// Commits what is in the index.
+    pub fn commit_index(&self, message: &str) -> String {
+        self.commits.set(self.commits.get() + 1);
+        self.git(&["commit", "--quiet", "--allow-empty", "--no-verify", "--message", message]);
+        self.git(&["rev-parse", "HEAD"])
+    }
+
+    /// Merges a revision into the current branch. Returns the commit.
+    pub fn merge(&self, revision: &str) -> String {
+        self.commits.set(self.commits.get() + 1);
+        self.git(&["merge", "--quiet", "--no-ff", "--message", "Merge", revision]);
+        self.git(&["rev-parse", "HEAD"])
+    }
+
+    fn folder_of(&self, path: &Path) -> PathBuf {
+        let path = self.path().join(path);
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).expect("the folder can be made");
+        }
+        path
+    }
+}
+
+/// git that knows nothing of the machine and the person it runs for.
+pub fn git_command() -> Command {
+    let mut git = Command::new("git");
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("GIT_") {
+            git.env_remove(name);
+        }
+    }
+    git.env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_SYSTEM", "/dev/null")
+        .env("GIT_AUTHOR_NAME", "Ada")
+        .env("GIT_AUTHOR_EMAIL", "ada@example.com")
+        .env("GIT_COMMITTER_NAME", "Grace")
+        .env("GIT_COMMITTER_EMAIL", "grace@example.com")
+        .env("LC_ALL", "C");
+    git
+}
+
+/// Numbers that look random and are the same for the same seed.
+pub struct Random(u64);
+
+impl Random {
+    /// All that follows depends on the seed.
+    pub fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    /// A number less than `end`.
+    pub fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 >> 33).expect("31 bits") % end
+    }
+
+    /// True once in `times`.
+    pub fn one_in(&mut self, times: usize) -> bool {
+        self.below(times) == 0
+    }
+
+    /// One of these.
+    pub fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
+        &from[self.below(from.len())]
+    }
+}
