@@ -1,11 +1,13 @@
 //! The members of groups and projects.
 
+use std::collections::HashMap;
+
 use chrono::NaiveDate;
 use hexforge_domain::Timestamp;
 use hexforge_domain::event::{EventAction, NewEvent};
 use hexforge_domain::field_errors::FieldErrors;
 use hexforge_domain::group::GroupRef;
-use hexforge_domain::id::{ProjectId, UserId};
+use hexforge_domain::id::{NamespaceId, ProjectId, UserId};
 use hexforge_domain::member::{AccessLevel, Membership, in_force};
 use hexforge_domain::namespace::Namespace;
 use hexforge_domain::outbox::{GroupFacts, GroupMemberFacts, MemberFacts, SystemEvent, TeamFacts};
@@ -247,6 +249,41 @@ pub fn remove(
         }
         Ok(Removal::Removed(Box::new((user, membership))))
     })
+}
+
+/// Tells the world that a user who is about to go is a member of nothing any more. There is no activity
+/// to write down: that of the user goes along.
+pub(crate) fn tell_of_leaving(
+    tx: &mut dyn Tx,
+    user: &User,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let teams = tx.project_members().all_of_user(user.id)?;
+    let projects: Vec<ProjectId> = teams.iter().map(|(project, _)| *project).collect();
+    let projects = tx.projects().find_all(&projects)?;
+    let total = projects.len() as u64;
+    let projects = project_view::placed_page(tx, Paged { items: projects, total })?.items;
+    let projects: HashMap<ProjectId, PlacedProject> =
+        projects.into_iter().map(|placed| (placed.project.id, placed)).collect();
+    for (project, membership) in teams {
+        let member = MemberFacts::new(user, membership.level, now);
+        if let Some(placed) = projects.get(&project) {
+            tell_team(tx, placed, member, SystemEvent::TeamMemberRemoved, now)?;
+        }
+    }
+    let memberships = tx.group_members().all_of_user(user.id)?;
+    let groups: Vec<NamespaceId> = memberships.iter().map(|(group, _)| *group).collect();
+    let groups = tx.namespaces().find_all(&groups)?;
+    let groups: HashMap<NamespaceId, Namespace> =
+        groups.into_iter().map(|group| (group.id, group)).collect();
+    for (group, membership) in memberships {
+        let member = MemberFacts::new(user, membership.level, now);
+        if let Some(group) = groups.get(&group) {
+            let left = GroupMemberFacts { group: GroupFacts::from(group), member };
+            tx.outbox().record(&SystemEvent::GroupMemberRemoved(left), now)?;
+        }
+    }
+    Ok(())
 }
 
 /// Writes an activity event about a member, which is activity of the project.

@@ -99,6 +99,18 @@ macro_rules! memberships {
             found.collect::<Result<_, _>>().map_err(|error| self.fail(error))
         }
 
+        fn all_of_user(&mut self, user: UserId) -> Result<Vec<($id, Membership)>, StoreError> {
+            let rows: Vec<(i64, MemberRow)> = self.run(|conn| {
+                $table::table
+                    .filter($table::user_id.eq(user.0))
+                    .order($table::$of)
+                    .select(($table::$of, memberships!(columns $table)))
+                    .load(conn)
+            })?;
+            let found = rows.into_iter().map(|(id, row)| Ok(($id(id), membership(row)?)));
+            found.collect::<Result<_, _>>().map_err(|error| self.fail(error))
+        }
+
         fn insert(&mut self, of: $id, member: Membership) -> Result<(), StoreError> {
             let values = (
                 $table::$of.eq(of.0),

@@ -194,6 +194,11 @@ fn fitting(filter: &UserFilter, backend: Backend) -> (Sql, &'static str) {
     (Sql::new("SELECT users.id FROM users").filter(flags.into_iter().chain(found)), "users.id")
 }
 
+/// The condition that a row of `projects` is in a user's own namespace.
+fn in_home_of(user: UserId) -> Sql {
+    Sql::new("namespace_id IN (").then(access::home_of(user)).sql(")")
+}
+
 impl DieselTx<'_> {
     fn find_user(
         &mut self,
@@ -236,6 +241,13 @@ impl Users for DieselTx<'_> {
         self.find_user(|conn| {
             load_locked!(conn, users::table.find(id.0).select(UserRow::as_select()), UserRow)
         })
+    }
+
+    fn lock_to_delete(&mut self, id: UserId) -> Result<(), StoreError> {
+        // Everything that the removal touches, in the order of all locks.
+        self.hold(access::home_of(id).sql(" FOR UPDATE"))?;
+        self.hold_projects(in_home_of(id), Some(removal::known_by(id)))?;
+        self.hold(Sql::new("SELECT id FROM users WHERE id = ").id(id.0).sql(" FOR UPDATE"))
     }
 
     fn find_by_username(&mut self, username: &str) -> Result<Option<User>, StoreError> {
@@ -346,13 +358,8 @@ impl Users for DieselTx<'_> {
     }
 
     fn delete(&mut self, id: UserId) -> Result<(), StoreError> {
-        // Everything that the removal touches, in the order of all locks.
-        let home = access::home_of(id);
-        self.hold(home.clone().sql(" FOR UPDATE"))?;
-        let inside = Sql::new("namespace_id IN (").then(home).sql(")");
-        self.hold_projects(inside.clone(), Some(removal::known_by(id)))?;
-        self.hold(Sql::new("SELECT id FROM users WHERE id = ").id(id.0).sql(" FOR UPDATE"))?;
-        self.forget_in_projects(id, inside)?;
+        self.lock_to_delete(id)?;
+        self.forget_in_projects(id, in_home_of(id))?;
         self.run(|conn| diesel::delete(users::table.find(id.0)).execute(conn))?;
         Ok(())
     }

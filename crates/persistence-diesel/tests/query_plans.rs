@@ -118,6 +118,10 @@ fn what_belongs_to_a_user_is_listed_by_the_index_of_its_owner() {
     let user = UserId(1);
     assert_goes_by("keys_of_user", |tx| tx.keys().list(user, PAGE).map(|_| ()));
     assert_goes_by("emails_secondary", |tx| tx.emails().list(user, PAGE).map(|_| ()));
+    assert_goes_by("group_members_of_user", |tx| tx.group_members().all_of_user(user).map(|_| ()));
+    assert_goes_by("project_members_of_user", |tx| {
+        tx.project_members().all_of_user(user).map(|_| ())
+    });
     assert_goes_by("tokens_of_user", |tx| tx.tokens().list(user, PAGE).map(|_| ()));
     let viewer = Viewer { user, external: false };
     assert_goes_by("events_of_author", |tx| {

@@ -30,6 +30,9 @@ pub trait GroupMembers {
         groups: &[NamespaceId],
     ) -> Result<Vec<(NamespaceId, Membership)>, StoreError>;
 
+    /// All memberships of a user, by group.
+    fn all_of_user(&mut self, user: UserId) -> Result<Vec<(NamespaceId, Membership)>, StoreError>;
+
     /// The groups of which a user is the only owner whose membership is in force, by id.
     fn solely_owned_by(
         &mut self,
@@ -71,6 +74,9 @@ pub trait ProjectMembers {
         user: UserId,
         projects: &[ProjectId],
     ) -> Result<Vec<(ProjectId, Membership)>, StoreError>;
+
+    /// All memberships of a user, by project.
+    fn all_of_user(&mut self, user: UserId) -> Result<Vec<(ProjectId, Membership)>, StoreError>;
 
     /// Adds a member.
     /// # Errors

@@ -53,6 +53,12 @@ fn of_user<K: Ord + Copy>(
     found
 }
 
+fn all_of_user<K: Ord + Copy>(rows: &[(K, Membership)], user: UserId) -> Vec<(K, Membership)> {
+    let mut found: Vec<_> = rows.iter().filter(|(_, row)| row.user == user).copied().collect();
+    found.sort_by_key(|(key, _)| *key);
+    found
+}
+
 fn update<K: PartialEq>(rows: &mut [(K, Membership)], of: K, member: Membership) {
     let mut rows = rows.iter_mut();
     if let Some((_, row)) = rows.find(|(key, row)| *key == of && row.user == member.user) {
@@ -81,6 +87,10 @@ impl GroupMembers for FakeTx {
         groups: &[NamespaceId],
     ) -> Result<Vec<(NamespaceId, Membership)>, StoreError> {
         Ok(of_user(&self.tables.group_members, user, groups))
+    }
+
+    fn all_of_user(&mut self, user: UserId) -> Result<Vec<(NamespaceId, Membership)>, StoreError> {
+        Ok(all_of_user(&self.tables.group_members, user))
     }
 
     fn solely_owned_by(
@@ -143,6 +153,10 @@ impl ProjectMembers for FakeTx {
         projects: &[ProjectId],
     ) -> Result<Vec<(ProjectId, Membership)>, StoreError> {
         Ok(of_user(&self.tables.project_members, user, projects))
+    }
+
+    fn all_of_user(&mut self, user: UserId) -> Result<Vec<(ProjectId, Membership)>, StoreError> {
+        Ok(all_of_user(&self.tables.project_members, user))
     }
 
     fn insert(&mut self, project: ProjectId, member: Membership) -> Result<(), StoreError> {
