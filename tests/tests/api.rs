@@ -37,11 +37,14 @@ mod api {
     mod projects_create_places;
     mod projects_delete;
     mod projects_fork;
+    mod projects_fork_links;
     mod projects_lists;
     mod projects_lists_filters;
     mod projects_read;
+    mod projects_search;
     mod projects_share;
     mod projects_star;
+    mod projects_team;
     mod projects_update;
     mod projects_update_checks;
     mod query_counts;

@@ -119,6 +119,21 @@ pub fn list(
     })
 }
 
+/// The whole team of a project: its members, those of its group and of groups it is shared with.
+pub fn team(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    query: Option<&str>,
+    page: Page,
+) -> Result<Paged<User>, Error> {
+    app.store.read(|tx| {
+        let today = app.today();
+        let project = access::project(tx, actor, ProjectAbility::Read, named, today)?;
+        Ok(tx.project_members().team(project.id, query, today, page)?)
+    })
+}
+
 /// One direct member.
 pub fn get(
     app: &App,

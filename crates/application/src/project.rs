@@ -5,6 +5,7 @@ pub mod create;
 pub mod edit;
 pub mod fields;
 pub mod fork;
+pub mod fork_link;
 pub mod hook;
 pub mod share;
 pub mod star;
@@ -65,6 +66,8 @@ pub enum ProjectList {
     Owned,
     /// Those the actor starred and may see.
     Starred,
+    /// Those the actor may see, without what the actor is to them.
+    Found,
     /// All of them; for administrators.
     All,
 }
@@ -74,7 +77,7 @@ impl ProjectList {
         let viewer = access::viewer(actor)?;
         Ok(match self {
             ProjectList::Own => ProjectScope::AuthorizedFor(viewer.user),
-            ProjectList::Visible => ProjectScope::VisibleTo(viewer),
+            ProjectList::Visible | ProjectList::Found => ProjectScope::VisibleTo(viewer),
             ProjectList::Owned => ProjectScope::OwnedBy(viewer.user),
             ProjectList::Starred => ProjectScope::StarredBy(viewer),
             ProjectList::All => {
@@ -88,7 +91,7 @@ impl ProjectList {
     fn shows_permissions(self) -> bool {
         match self {
             ProjectList::Own | ProjectList::Visible | ProjectList::Owned | ProjectList::All => true,
-            ProjectList::Starred => false,
+            ProjectList::Starred | ProjectList::Found => false,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The route table. One file for each group of calls, named as in the URL.
 
 mod emails;
+mod fork_links;
 mod groups;
 mod hooks;
 mod ids;
@@ -33,6 +34,7 @@ pub fn configure(cfg: &mut web::ServiceConfig) {
             .configure(emails::configure)
             .configure(groups::configure)
             .configure(projects::configure)
+            .configure(fork_links::configure)
             .configure(project_hooks::configure)
             .configure(members::configure)
             .configure(namespaces::configure)

@@ -195,4 +195,23 @@ impl GroupMembers for DieselTx<'_> {
 
 impl ProjectMembers for DieselTx<'_> {
     memberships!(project_members, project_id, ProjectId, "projects");
+
+    /// Three queries: the total, the ids, the rows.
+    fn team(
+        &mut self,
+        project: ProjectId,
+        query: Option<&str>,
+        today: NaiveDate,
+        page: Page,
+    ) -> Result<Paged<User>, StoreError> {
+        let name = format!("team {project} {today} {query:?}");
+        let mut team =
+            Sql::new("SELECT team.id FROM (").then(access::team(project, today)).sql(") AS team");
+        if let Some(found) = Search::new(query).within("users.search_text") {
+            team = team.sql(" CROSS JOIN users").filter([Sql::new("users.id = team.id"), found]);
+        }
+        let total = self.total(&name, &team)?;
+        let ids = self.ids(team.sql(" ORDER BY team.id DESC").page(page))?;
+        Ok(Paged { items: self.users_by_id(&ids)?, total })
+    }
 }

@@ -415,6 +415,19 @@ impl Projects for DieselTx<'_> {
         Ok(())
     }
 
+    fn comes_from(&mut self, project: ProjectId, source: ProjectId) -> Result<bool, StoreError> {
+        let sources = Sql::new(
+            "WITH RECURSIVE sources (id) AS (SELECT forked_from_id FROM projects WHERE id = ",
+        )
+        .id(project.0)
+        .sql(
+            " UNION SELECT forked_from_id FROM projects JOIN sources ON projects.id = sources.id) \
+             SELECT id FROM sources WHERE id = ",
+        )
+        .id(source.0);
+        Ok(!self.ids(sources)?.is_empty())
+    }
+
     fn delete(&mut self, project: ProjectId) -> Result<(), StoreError> {
         self.hold_projects(Sql::new("id = ").id(project.0), None)?;
         self.run(|conn| diesel::delete(projects::table.find(project.0)).execute(conn))?;

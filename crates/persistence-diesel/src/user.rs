@@ -209,7 +209,7 @@ impl DieselTx<'_> {
     }
 
     /// The users of these ids, highest id first.
-    fn users_by_id(&mut self, ids: &[i64]) -> Result<Vec<User>, StoreError> {
+    pub(crate) fn users_by_id(&mut self, ids: &[i64]) -> Result<Vec<User>, StoreError> {
         let mut rows: Vec<UserRow> = self.by_ids(ids, |conn, ids| {
             users::table.filter(users::id.eq_any(ids)).select(UserRow::as_select()).load(conn)
         })?;

@@ -146,6 +146,12 @@ fn other_lists_take_three_queries_however_long_they_are() {
             for query in [None, Some("example"), Some("ex")] {
                 let members = counted.read(|tx| tx.group_members().list(world.team, query, PAGE));
                 assert_eq!((members.0.total, members.1), (total + 1, 3), "{query:?}");
+                let (team, queries) = counted.read(|tx| {
+                    let shown = ProjectRef::parse("team/project1");
+                    let shown = tx.projects().find(&shown)?.expect("it was just made").id;
+                    tx.project_members().team(shown, query, a_day(), PAGE)
+                });
+                assert_eq!((team.total, queries), (total + 1, 4), "{query:?}");
             }
             for scope in [
                 GroupScope::All,

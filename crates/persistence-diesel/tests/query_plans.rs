@@ -139,6 +139,15 @@ fn what_belongs_to_a_project_or_group_is_listed_by_the_index_of_its_owner() {
     assert_goes_by("PRIMARY KEY (project_id=?)", |tx| {
         tx.project_members().list(project, None, PAGE).map(|_| ())
     });
+    let team = plans(|tx| tx.project_members().team(project, None, a_day(), PAGE).map(|_| ()));
+    for (query, plan) in team {
+        for step in ["PRIMARY KEY (project_id=?)", "PRIMARY KEY (group_id=?)"] {
+            assert!(plan.contains(step), "{step}: {plan}\n{query}");
+        }
+        for table in ["users", "project_members", "members", "shares", "projects"] {
+            assert!(!plan.contains(&format!("SCAN {table}")), "{table}: {plan}\n{query}");
+        }
+    }
     for query in [None, Some("ada"), Some("a")] {
         assert_goes_by("PRIMARY KEY (group_id=?)", move |tx| {
             tx.group_members().list(group, query, PAGE).map(|_| ())

@@ -78,6 +78,17 @@ pub trait ProjectMembers {
     /// All memberships of a user, by project.
     fn all_of_user(&mut self, user: UserId) -> Result<Vec<(ProjectId, Membership)>, StoreError>;
 
+    /// Everybody whom a membership in force gives a level on a project, each once, highest user id first:
+    /// members of the project, of its group, and of groups it is shared with unless the share has expired
+    /// or is forbidden. With `query` those of whom it is a part; see [`GroupMembers::list`].
+    fn team(
+        &mut self,
+        project: ProjectId,
+        query: Option<&str>,
+        today: NaiveDate,
+        page: Page,
+    ) -> Result<Paged<User>, StoreError>;
+
     /// Adds a member.
     /// # Errors
     /// [`StoreError::Duplicate`]`("member")` when the user is one already.

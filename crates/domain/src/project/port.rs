@@ -56,7 +56,7 @@ pub trait Projects {
 
     /// Stores every field except the counters.
     /// # Errors
-    /// See [`insert`](Self::insert).
+    /// See [`insert`](Self::insert); [`StoreError::Gone`] when there is no such source.
     fn update(&mut self, project: &Project) -> Result<(), StoreError>;
 
     /// Notes that something happened, unless that was noted less than an hour ago. This is no change of
@@ -66,6 +66,9 @@ pub trait Projects {
     /// Lowers the visibility of all forks of a project, and of their forks, that is higher than its
     /// own; `at` becomes the last change of those that are lowered.
     fn lower_forks(&mut self, project: ProjectId, at: Timestamp) -> Result<(), StoreError>;
+
+    /// Whether a project was forked from another, or from one that comes from it.
+    fn comes_from(&mut self, project: ProjectId, source: ProjectId) -> Result<bool, StoreError>;
 
     /// Removes a project with all that hangs on it. Its forks stay and are forks no more; its source
     /// has one fork less.

@@ -159,6 +159,23 @@ impl ProjectMembers for FakeTx {
         Ok(all_of_user(&self.tables.project_members, user))
     }
 
+    fn team(
+        &mut self,
+        project: ProjectId,
+        query: Option<&str>,
+        today: NaiveDate,
+        page: Page,
+    ) -> Result<Paged<User>, StoreError> {
+        let Some(project) = self.tables.projects.get(&project) else { return Ok(page.cut(vec![])) };
+        let users = self.tables.users.values().map(|row| &row.user).rev();
+        let team = users.filter(|user| {
+            let fields = [user.name.as_str(), user.email.as_str(), user.username.as_str()];
+            query.is_none_or(|text| is_part(text, &fields))
+                && self.tables.standing(project, user.id, today).level.is_some()
+        });
+        Ok(page.cut(team.cloned().collect()))
+    }
+
     fn insert(&mut self, project: ProjectId, member: Membership) -> Result<(), StoreError> {
         self.require(member.user)?;
         self.require_project(project)?;

@@ -154,6 +154,9 @@ impl Projects for FakeTx {
         let named = (&project.name, &project.path);
         self.check_clashes(Some(project.id), project.namespace, named)?;
         self.require_namespace(project.namespace)?;
+        if let Some(source) = project.forked_from {
+            self.require_project(source)?;
+        }
         let row = Project { open_issues_count, ..project.clone() };
         self.tables.projects.insert(project.id, row);
         Ok(())
@@ -179,6 +182,10 @@ impl Projects for FakeTx {
             }
         }
         Ok(())
+    }
+
+    fn comes_from(&mut self, project: ProjectId, source: ProjectId) -> Result<bool, StoreError> {
+        Ok(self.tables.forks_of(source).contains(&project))
     }
 
     fn delete(&mut self, project: ProjectId) -> Result<(), StoreError> {
