@@ -1,6 +1,8 @@
 //! The interface over HTTP, one file for each group of calls.
 
 mod api {
+    mod access_requests;
+    mod access_requests_checks;
     mod authentication;
     mod bad_input;
     mod dialects;

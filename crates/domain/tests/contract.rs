@@ -25,6 +25,7 @@ fn every_case_is_run() {
         include_str!("../src/testing/contract/project_cases.rs"),
     );
     let files = cases![
+        "access_requests",
         "concurrency",
         "emails",
         "events",

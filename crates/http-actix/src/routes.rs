@@ -1,5 +1,6 @@
 //! The route table. One file for each group of calls, named as in the URL.
 
+mod access_requests;
 mod emails;
 mod fork_links;
 mod groups;
@@ -37,6 +38,7 @@ pub fn configure(cfg: &mut web::ServiceConfig) {
             .configure(fork_links::configure)
             .configure(project_hooks::configure)
             .configure(members::configure)
+            .configure(access_requests::configure)
             .configure(namespaces::configure)
             .configure(hooks::configure)
             .default_service(web::to(no_route)),

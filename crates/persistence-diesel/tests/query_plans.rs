@@ -10,6 +10,7 @@ use diesel::prelude::*;
 use diesel::sql_types::Text;
 use hexforge_domain::group::{GroupFilter, GroupOrder, GroupScope};
 use hexforge_domain::id::{NamespaceId, ProjectId, UserId};
+use hexforge_domain::member::request::RequestSource;
 use hexforge_domain::paging::Page;
 use hexforge_domain::ports::store::{Store, StoreError, Tx};
 use hexforge_domain::project::query::{ProjectFilter, ProjectOrder, ProjectScope, Viewer};
@@ -147,6 +148,12 @@ fn what_belongs_to_a_project_or_group_is_listed_by_the_index_of_its_owner() {
         for table in ["users", "project_members", "members", "shares", "projects"] {
             assert!(!plan.contains(&format!("SCAN {table}")), "{table}: {plan}\n{query}");
         }
+    }
+    for (source, index) in [
+        (RequestSource::Group(group), "(group_id=?)"),
+        (RequestSource::Project(project), "(project_id=?)"),
+    ] {
+        assert_goes_by(index, move |tx| tx.access_requests().list(source, PAGE).map(|_| ()));
     }
     for query in [None, Some("ada"), Some("a")] {
         assert_goes_by("PRIMARY KEY (group_id=?)", move |tx| {

@@ -3,6 +3,8 @@
 use chrono::NaiveDate;
 
 use super::Membership;
+use super::request::RequestSource;
+use crate::Timestamp;
 use crate::id::{NamespaceId, ProjectId, UserId};
 use crate::paging::{Page, Paged};
 use crate::ports::store::StoreError;
@@ -99,4 +101,34 @@ pub trait ProjectMembers {
 
     /// Ends a membership.
     fn delete(&mut self, project: ProjectId, user: UserId) -> Result<(), StoreError>;
+}
+
+/// Who asks to become a member of what. A request gives no right, and ends with the user, group or project.
+pub trait AccessRequests {
+    /// Who asks, and since when; highest user id first.
+    fn list(
+        &mut self,
+        source: RequestSource,
+        page: Page,
+    ) -> Result<Paged<(User, Timestamp)>, StoreError>;
+
+    /// Since when a user asks.
+    fn find(
+        &mut self,
+        source: RequestSource,
+        user: UserId,
+    ) -> Result<Option<Timestamp>, StoreError>;
+
+    /// Writes a request down.
+    /// # Errors
+    /// [`StoreError::Duplicate`]`("access request")` when there is one already.
+    fn insert(
+        &mut self,
+        source: RequestSource,
+        user: UserId,
+        at: Timestamp,
+    ) -> Result<(), StoreError>;
+
+    /// Removes a request, if there is one.
+    fn delete(&mut self, source: RequestSource, user: UserId) -> Result<(), StoreError>;
 }

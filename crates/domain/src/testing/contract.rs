@@ -24,6 +24,7 @@ mod project_cases;
 mod user_cases;
 mod world;
 
+pub mod access_requests;
 pub mod concurrency;
 pub mod emails;
 pub mod events;

@@ -20,7 +20,7 @@ pub fn configure(cfg: &mut web::ServiceConfig) {
 }
 
 /// What has members, as a path has it.
-trait SourcePath: for<'de> serde::Deserialize<'de> + 'static {
+pub(super) trait SourcePath: for<'de> serde::Deserialize<'de> + 'static {
     fn source(self) -> MemberSource;
 }
 
