@@ -19,6 +19,7 @@ mod api {
     mod groups_update;
     mod key_checks;
     mod keys;
+    mod member_expiry;
     mod members_of_groups;
     mod members_of_groups_checks;
     mod members_of_projects;

@@ -1,5 +1,6 @@
 //! The members of groups and projects.
 
+pub mod expiry;
 mod news;
 pub mod request;
 mod source;

@@ -37,6 +37,7 @@ fn every_case_is_run() {
         "identities",
         "keys",
         "logins",
+        "member_expiry",
         "namespace_lists",
         "namespaces",
         "outbox",

@@ -111,6 +111,23 @@ macro_rules! memberships {
             found.collect::<Result<_, _>>().map_err(|error| self.fail(error))
         }
 
+        fn expired(
+            &mut self,
+            today: NaiveDate,
+            limit: u32,
+        ) -> Result<Vec<($id, Membership)>, StoreError> {
+            let rows: Vec<(i64, MemberRow)> = self.run(|conn| {
+                $table::table
+                    .filter($table::expires_at.le(today))
+                    .order(($table::expires_at, $table::$of, $table::user_id))
+                    .limit(i64::from(limit))
+                    .select(($table::$of, memberships!(columns $table)))
+                    .load(conn)
+            })?;
+            let found = rows.into_iter().map(|(id, row)| Ok(($id(id), membership(row)?)));
+            found.collect::<Result<_, _>>().map_err(|error| self.fail(error))
+        }
+
         fn insert(&mut self, of: $id, member: Membership) -> Result<(), StoreError> {
             let values = (
                 $table::$of.eq(of.0),

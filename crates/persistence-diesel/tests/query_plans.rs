@@ -297,3 +297,13 @@ fn lists_of_what_is_something_to_a_user_go_by_the_indexes_of_that() {
         }
     }
 }
+
+#[test]
+fn memberships_that_have_ended_are_found_by_the_index_of_their_days() {
+    assert_goes_by("group_members_ending (expires_at<?)", |tx| {
+        tx.group_members().expired(a_day(), 100).map(|_| ())
+    });
+    assert_goes_by("project_members_ending (expires_at<?)", |tx| {
+        tx.project_members().expired(a_day(), 100).map(|_| ())
+    });
+}

@@ -35,6 +35,14 @@ pub trait GroupMembers {
     /// All memberships of a user, by group.
     fn all_of_user(&mut self, user: UserId) -> Result<Vec<(NamespaceId, Membership)>, StoreError>;
 
+    /// At most so many memberships that are no longer in force on a day: by the day on which they ended, then
+    /// by group, then by user.
+    fn expired(
+        &mut self,
+        today: NaiveDate,
+        limit: u32,
+    ) -> Result<Vec<(NamespaceId, Membership)>, StoreError>;
+
     /// The groups of which a user is the only owner whose membership is in force, by id.
     fn solely_owned_by(
         &mut self,
@@ -79,6 +87,14 @@ pub trait ProjectMembers {
 
     /// All memberships of a user, by project.
     fn all_of_user(&mut self, user: UserId) -> Result<Vec<(ProjectId, Membership)>, StoreError>;
+
+    /// At most so many memberships that are no longer in force on a day: by the day on which they ended, then
+    /// by project, then by user.
+    fn expired(
+        &mut self,
+        today: NaiveDate,
+        limit: u32,
+    ) -> Result<Vec<(ProjectId, Membership)>, StoreError>;
 
     /// Everybody whom a membership in force gives a level on a project, each once, highest user id first:
     /// members of the project, of its group, and of groups it is shared with unless the share has expired

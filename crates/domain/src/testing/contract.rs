@@ -36,6 +36,7 @@ pub mod groups;
 pub mod identities;
 pub mod keys;
 pub mod logins;
+pub mod member_expiry;
 pub mod namespace_lists;
 pub mod namespaces;
 pub mod outbox;

@@ -45,6 +45,8 @@ macro_rules! store_contract_of_projects {
             group_members::memberships_of_a_user_come_by_group,
             group_members::owners_are_counted_while_their_memberships_are_in_force,
             group_members::groups_with_one_owner_are_known,
+            member_expiry::expired_members_of_groups_come_by_their_day,
+            member_expiry::expired_members_of_projects_come_by_their_day,
             access_requests::a_request_is_found_until_it_is_removed,
             access_requests::nobody_asks_twice,
             access_requests::requests_are_listed_highest_user_id_first,

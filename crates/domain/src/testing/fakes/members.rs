@@ -59,6 +59,18 @@ fn all_of_user<K: Ord + Copy>(rows: &[(K, Membership)], user: UserId) -> Vec<(K,
     found
 }
 
+fn expired<K: Ord + Copy>(
+    rows: &[(K, Membership)],
+    today: NaiveDate,
+    limit: u32,
+) -> Vec<(K, Membership)> {
+    let expired = rows.iter().filter(|(_, row)| !in_force(row.expires_at, today));
+    let mut found: Vec<_> = expired.copied().collect();
+    found.sort_by_key(|(key, row)| (row.expires_at, *key, row.user));
+    found.truncate(limit as usize);
+    found
+}
+
 fn update<K: PartialEq>(rows: &mut [(K, Membership)], of: K, member: Membership) {
     let mut rows = rows.iter_mut();
     if let Some((_, row)) = rows.find(|(key, row)| *key == of && row.user == member.user) {
@@ -91,6 +103,14 @@ impl GroupMembers for FakeTx {
 
     fn all_of_user(&mut self, user: UserId) -> Result<Vec<(NamespaceId, Membership)>, StoreError> {
         Ok(all_of_user(&self.tables.group_members, user))
+    }
+
+    fn expired(
+        &mut self,
+        today: NaiveDate,
+        limit: u32,
+    ) -> Result<Vec<(NamespaceId, Membership)>, StoreError> {
+        Ok(expired(&self.tables.group_members, today, limit))
     }
 
     fn solely_owned_by(
@@ -157,6 +177,14 @@ impl ProjectMembers for FakeTx {
 
     fn all_of_user(&mut self, user: UserId) -> Result<Vec<(ProjectId, Membership)>, StoreError> {
         Ok(all_of_user(&self.tables.project_members, user))
+    }
+
+    fn expired(
+        &mut self,
+        today: NaiveDate,
+        limit: u32,
+    ) -> Result<Vec<(ProjectId, Membership)>, StoreError> {
+        Ok(expired(&self.tables.project_members, today, limit))
     }
 
     fn team(
