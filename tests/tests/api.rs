@@ -34,6 +34,7 @@ mod api {
     mod project_hooks_checks;
     mod project_support;
     mod projects_archive;
+    mod projects_beside;
     mod projects_create;
     mod projects_create_checks;
     mod projects_create_for_user;

@@ -26,7 +26,7 @@ use hexforge_domain::visibility::Visibility;
 use crate::access;
 use crate::app::App;
 use crate::error::Error;
-use crate::view::project::{self as view, PlacedProject, ProjectView};
+use crate::view::project::{self as view, PlacedProject, ProjectView, Reader};
 
 /// What a caller says about a list of projects.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -110,10 +110,11 @@ pub fn list(
     page: Page,
 ) -> Result<Paged<ProjectView>, Error> {
     let scope = list.scope(actor)?;
-    let reader = if list.shows_permissions() { actor.user() } else { None };
+    let member = if list.shows_permissions() { actor.user() } else { None };
     app.store.read(|tx| {
         let projects = tx.projects().list(&listing.filter(scope, app.today()), page)?;
-        Ok(view::full_page(tx, projects, reader)?)
+        let reader = Reader { actor, today: app.today() };
+        Ok(view::full_page(tx, projects, reader, member)?)
     })
 }
 
@@ -139,7 +140,7 @@ pub fn get(app: &App, actor: Actor, named: &ProjectRef) -> Result<ProjectView, E
         let project = access::project(tx, actor, ProjectAbility::Read, named, today)?;
         let shows_runners_token = administers(tx, actor, &project, today)?;
         let one = Paged { items: vec![project], total: 1 };
-        let views = view::full_page(tx, one, actor.user())?;
+        let views = view::full_page(tx, one, Reader { actor, today }, actor.user())?;
         let view = views.items.into_iter().next();
         let view = view.ok_or(Error::NotFound(crate::error::Thing::Project))?;
         Ok(ProjectView { shows_runners_token, ..view })
@@ -167,7 +168,7 @@ pub(crate) fn shown_with_token(
     today: NaiveDate,
 ) -> Result<ProjectView, Error> {
     let shows_runners_token = administers(tx, actor, &project, today)?;
-    Ok(ProjectView { shows_runners_token, ..view::full(tx, project)? })
+    Ok(ProjectView { shows_runners_token, ..view::full(tx, project, Reader { actor, today })? })
 }
 
 /// Whether the actor administers the project, for calls that tell so before they look at what else was

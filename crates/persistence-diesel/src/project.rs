@@ -298,6 +298,20 @@ impl Projects for DieselTx<'_> {
         })
     }
 
+    fn authorized_among(
+        &mut self,
+        user: UserId,
+        projects: &[ProjectId],
+        today: NaiveDate,
+    ) -> Result<Vec<ProjectId>, StoreError> {
+        let asked = projects.iter().map(|id| id.0).collect();
+        let authorized = Sql::with([("authorized", access::authorized(user, today))])
+            .sql("SELECT projects.id FROM projects WHERE projects.id IN (")
+            .ids(asked)
+            .sql(") AND projects.id IN (SELECT id FROM authorized)");
+        Ok(self.ids(authorized)?.into_iter().map(ProjectId).collect())
+    }
+
     fn clashing(
         &mut self,
         namespace: NamespaceId,

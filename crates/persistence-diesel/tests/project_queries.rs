@@ -124,9 +124,11 @@ fn what_a_page_of_projects_shows_beside_them_takes_one_query_each() {
                 tx.namespaces().find_all(&homes)?;
                 tx.project_members().of_user(world.ada, &ids)?;
                 tx.group_members().of_user(world.ada, &homes)?;
+                let seen = tx.projects().authorized_among(world.ada, &ids, a_day())?;
+                assert_eq!(seen.len(), shown);
                 tx.shares().of(&ids)
             });
-            assert_eq!((shares.len(), queries), (shown, 7));
+            assert_eq!((shares.len(), queries), (shown, 8));
         }
     }
 }

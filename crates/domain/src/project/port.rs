@@ -34,6 +34,15 @@ pub trait Projects {
         today: NaiveDate,
     ) -> Result<Standing, StoreError>;
 
+    /// Those of several projects that a user is authorized for, in no particular order; see
+    /// [`ProjectScope`](super::query::ProjectScope).
+    fn authorized_among(
+        &mut self,
+        user: UserId,
+        projects: &[ProjectId],
+        today: NaiveDate,
+    ) -> Result<Vec<ProjectId>, StoreError>;
+
     /// The projects in a namespace that have exactly that name, or that path ignoring case.
     fn clashing(
         &mut self,
@@ -100,6 +109,9 @@ pub trait Shares {
     /// # Errors
     /// [`StoreError::Duplicate`]`("share")` when it is shared with that group already.
     fn insert(&mut self, new: NewShare) -> Result<Share, StoreError>;
+
+    /// Ends a share, if there is one.
+    fn delete(&mut self, project: ProjectId, group: NamespaceId) -> Result<(), StoreError>;
 }
 
 /// The hooks of all projects.

@@ -94,6 +94,17 @@ impl Projects for FakeTx {
         Ok(found.map(|found| self.tables.standing(found, user, today)).unwrap_or_default())
     }
 
+    fn authorized_among(
+        &mut self,
+        user: UserId,
+        projects: &[ProjectId],
+        today: NaiveDate,
+    ) -> Result<Vec<ProjectId>, StoreError> {
+        let asked = self.tables.projects.values().filter(|project| projects.contains(&project.id));
+        let authorized = asked.filter(|project| self.tables.is_authorized(project, user, today));
+        Ok(authorized.map(|project| project.id).collect())
+    }
+
     fn clashing(
         &mut self,
         namespace: NamespaceId,
