@@ -5,6 +5,7 @@ mod api {
     mod access_requests_checks;
     mod authentication;
     mod bad_input;
+    mod concurrent_calls;
     mod dialects;
     mod dialects_of_projects;
     mod emails;
