@@ -9,6 +9,7 @@ use diesel::prelude::*;
 use diesel::sql_types::Text;
 use diesel_migrations::MigrationHarness;
 use hexforge_domain::member::AccessLevel;
+use hexforge_domain::member::request::RequestSource;
 use hexforge_domain::namespace::Namespace;
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::{Store, StoreError};
@@ -99,6 +100,8 @@ fn fill(database: &TestDatabase) {
     a_project("compiler", home_of(store, ada.id), ada.id).forked_from(source.id).stored_in(store);
     let filled: Result<(), StoreError> = store.write(|tx| {
         tx.stars().put(source.id, ada.id, Starred::Yes, a_moment())?;
+        let asked = RequestSource::Project(source.id);
+        tx.access_requests().insert(asked, ada.id, a_moment())?;
         tx.project_members().insert(source.id, a_member(ada.id, AccessLevel::Master))?;
         tx.shares().insert(a_share(source.id, team.id, AccessLevel::Guest))?;
         tx.project_hooks().insert(source.id, a_hook("http://example.com"), a_moment())?;
@@ -121,11 +124,16 @@ fn what_was_there_before_projects_is_there_after_them() {
         let before = home(store);
         a_project("compiler", before.id, ada.id).stored_in(store);
         a_group("team").owner(ada.id).stored_in(store);
-        match &mut connect(&database.url) {
-            DbConn::Sqlite(conn) => conn.revert_last_migration(migrations::SQLITE).map(drop),
-            DbConn::Postgres(conn) => conn.revert_last_migration(migrations::POSTGRES).map(drop),
-        }
-        .expect("the last one can be taken back alone");
+        let mut conn = connect(&database.url);
+        let mut revert_last = || {
+            match &mut conn {
+                DbConn::Sqlite(conn) => conn.revert_last_migration(migrations::SQLITE),
+                DbConn::Postgres(conn) => conn.revert_last_migration(migrations::POSTGRES),
+            }
+            .expect("the last one can be taken back alone")
+            .to_string()
+        };
+        while revert_last() != "20261116000000" {}
         // What is remembered of the schema goes with the connections.
         let store = database.open(Options::default());
         let store: &dyn Store = &store;
