@@ -3,6 +3,7 @@
 
 pub mod group;
 pub mod project;
+pub mod request;
 pub mod system;
 pub mod user;
 

@@ -1,6 +1,8 @@
 //! The route table. One file for each group of calls, named as in the URL.
 
+mod access_requests;
 mod emails;
+mod fork_links;
 mod groups;
 mod hooks;
 mod ids;
@@ -35,8 +37,10 @@ pub fn configure(cfg: &mut web::ServiceConfig) {
             .configure(groups::configure)
             .configure(projects::configure)
             .configure(uploads::configure)
+            .configure(fork_links::configure)
             .configure(project_hooks::configure)
             .configure(members::configure)
+            .configure(access_requests::configure)
             .configure(namespaces::configure)
             .configure(hooks::configure)
             .default_service(web::to(no_route)),
