@@ -1,8 +1,11 @@
 //! The interface over HTTP, one file for each group of calls.
 
 mod api {
+    mod access_requests;
+    mod access_requests_checks;
     mod authentication;
     mod bad_input;
+    mod concurrent_calls;
     mod dialects;
     mod dialects_of_projects;
     mod emails;
@@ -17,6 +20,7 @@ mod api {
     mod groups_update;
     mod key_checks;
     mod keys;
+    mod member_expiry;
     mod members_of_groups;
     mod members_of_groups_checks;
     mod members_of_projects;
@@ -31,17 +35,21 @@ mod api {
     mod project_hooks_checks;
     mod project_support;
     mod projects_archive;
+    mod projects_beside;
     mod projects_create;
     mod projects_create_checks;
     mod projects_create_for_user;
     mod projects_create_places;
     mod projects_delete;
     mod projects_fork;
+    mod projects_fork_links;
     mod projects_lists;
     mod projects_lists_filters;
     mod projects_read;
+    mod projects_search;
     mod projects_share;
     mod projects_star;
+    mod projects_team;
     mod projects_update;
     mod projects_update_checks;
     mod query_counts;

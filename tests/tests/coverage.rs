@@ -28,10 +28,11 @@ const SECTIONS: [(&str, usize); 11] = [
 const BEYOND: &str = "Beyond the specification";
 
 /// What the specification keeps for administrators, whatever the call is about.
-const ADMINISTRATORS_ONLY: [&str; 18] = [
+const ADMINISTRATORS_ONLY: [&str; 19] = [
     "POST /groups/:id/projects/:project_id",
     "GET /projects/all",
     "POST /projects/user/:user_id",
+    "POST /projects/:id/fork/:forked_from_id",
     "GET /hooks",
     "POST /hooks",
     "GET /hooks/:id",
@@ -64,11 +65,16 @@ const FOR_GUESTS: [(&str, u16); 8] = [
     ("POST /projects/:id/uploads", 400),
     ("GET /projects/:id/members", 200),
     ("GET /projects/:id/members/:user_id", 200),
+    ("GET /projects/:id/users", 200),
 ];
 
 /// What is refused to masters too.
-const FOR_OWNERS: [&str; 3] =
-    ["POST /projects/:id/archive", "POST /projects/:id/unarchive", "DELETE /projects/:id"];
+const FOR_OWNERS: [&str; 4] = [
+    "POST /projects/:id/archive",
+    "POST /projects/:id/unarchive",
+    "DELETE /projects/:id",
+    "DELETE /projects/:id/fork",
+];
 
 /// Parameters with which no call on a project stops before it looks at the project.
 const PARAMETERS: &str =
@@ -116,7 +122,8 @@ impl Endpoint {
     }
 
     fn is_about_a_project(&self) -> bool {
-        self.path == "/projects/fork/:id" || self.path.starts_with("/projects/:id")
+        let about = self.path == "/projects/fork/:id" || self.path.starts_with("/projects/:id");
+        about && !self.is_for_administrators()
     }
 
     fn is_for_administrators(&self) -> bool {

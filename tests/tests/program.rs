@@ -270,3 +270,45 @@ fn shelf(id: &serde_json::Value) -> String {
     let id = id.as_i64().expect("a project has an id");
     format!("{:02x}/{:02x}/{id}", id & 255, id >> 8 & 255)
 }
+
+#[test]
+fn memberships_that_have_expired_are_ended_by_the_program() {
+    const LONG: Duration = Duration::from_secs(20);
+    for place in places() {
+        let start = || {
+            Program::start(&program::built(), &place.data_dir(), &place.database.url)
+                .expect("it serves")
+        };
+        let mut server = start();
+        let post = |server: &Program, path: &str, form: &[(&str, &str)]| {
+            let made = server.request("POST", path).token(ROOT).form(form).send().expect(201);
+            made["id"].as_i64().expect("what is made has an id")
+        };
+        let account = [
+            ("username", "ada"),
+            ("name", "Ada"),
+            ("email", "ada@example.com"),
+            ("password", "correct horse"),
+        ];
+        let ada = post(&server, "/users", &account).to_string();
+        let ship = post(&server, "/projects", &[("name", "Ship")]);
+        let member =
+            [("user_id", ada.as_str()), ("access_level", "30"), ("expires_at", "2001-01-01")];
+        post(&server, &format!("/projects/{ship}/members"), &member);
+        assert_eq!(server.stop().expect("it can be told to stop").code(), Some(0));
+
+        let server = start();
+        let begun = Instant::now();
+        let read = |path: &str| {
+            let path = format!("/projects/{ship}/{path}");
+            server.request("GET", &path).token(ROOT).send().expect(200)
+        };
+        while read("members").as_array().is_some_and(|members| members.len() > 1) {
+            assert!(begun.elapsed() < LONG, "it looks for them when it starts");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let newest = &read("events")[0];
+        assert_eq!(newest["action_name"], "removed due to membership expiration from");
+        assert_eq!(newest["author_username"], "ada");
+    }
+}

@@ -2,7 +2,8 @@
 
 use chrono::NaiveDate;
 use hexforge_domain::group::GroupRef;
-use hexforge_domain::id::{NamespaceId, UserId};
+use hexforge_domain::id::{NamespaceId, ProjectId, UserId};
+use hexforge_domain::member::AccessLevel;
 use hexforge_domain::namespace::Namespace;
 use hexforge_domain::paging::Page;
 use hexforge_domain::policy::group::{GroupAbility, GroupFacts};
@@ -140,6 +141,35 @@ fn project_facts(
         Actor::Admin { .. } | Actor::Anonymous => Standing::default(),
     };
     Ok(ProjectFacts { visibility: project.visibility, standing, archived: project.archived })
+}
+
+/// Those of several projects that the actor may see: at most one query, whatever their number.
+pub fn readable(
+    tx: &mut dyn Tx,
+    actor: Actor,
+    projects: Vec<Project>,
+    today: NaiveDate,
+) -> Result<Vec<Project>, StoreError> {
+    let reads = |project: &Project, standing| {
+        let facts = ProjectFacts {
+            visibility: project.visibility,
+            standing,
+            archived: project.archived,
+        };
+        facts.allows(actor, ProjectAbility::Read)
+    };
+    let closed = projects.iter().filter(|project| !reads(project, Standing::default()));
+    let closed: Vec<ProjectId> = closed.map(|project| project.id).collect();
+    let own = match actor.user() {
+        Some(user) if !closed.is_empty() => tx.projects().authorized_among(user, &closed, today)?,
+        Some(_) | None => vec![],
+    };
+    // To work on a project is to be at least a guest there.
+    let standing = |project: &Project| Standing {
+        level: own.contains(&project.id).then_some(AccessLevel::Guest),
+        owner: false,
+    };
+    Ok(projects.into_iter().filter(|project| reads(project, standing(project))).collect())
 }
 
 /// Whether the actor may make projects in a namespace: its own, or that of a group it is a master of.

@@ -22,7 +22,7 @@ use crate::app::App;
 use crate::error::{Error, Thing};
 use crate::project::{ProjectListing, remove_all_in};
 use crate::view::group::GroupDetail;
-use crate::view::project::{self as project_view, ProjectView};
+use crate::view::project::{self as project_view, ProjectView, Reader};
 use fields::GroupFields;
 
 const TAKEN: &str = "has already been taken";
@@ -77,7 +77,7 @@ pub fn projects(
         let viewer = viewer_of(tx, actor, &group, today)?;
         let scope = ProjectScope::OfGroup { group: group.id, viewer };
         let projects = tx.projects().list(&listing.filter(scope, today), page)?;
-        Ok(project_view::full_page(tx, projects, None)?)
+        Ok(project_view::full_page(tx, projects, Reader { actor, today }, None)?)
     })
 }
 
@@ -107,7 +107,7 @@ fn detail(
         let filter = ProjectFilter::newest_first(scope, today);
         let page = Page::Numbered { number: 1, size: SHOWN_PROJECTS };
         let projects = tx.projects().list(&filter, page)?;
-        Ok(project_view::full_page(tx, projects, None)?.items)
+        Ok(project_view::full_page(tx, projects, Reader { actor, today }, None)?.items)
     };
     Ok(GroupDetail {
         projects: shown(ProjectScope::InGroup { group: group.id, viewer })?,

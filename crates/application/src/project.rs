@@ -5,6 +5,7 @@ pub mod create;
 pub mod edit;
 pub mod fields;
 pub mod fork;
+pub mod fork_link;
 pub mod hook;
 pub mod share;
 pub mod star;
@@ -27,7 +28,7 @@ use crate::access;
 use crate::app::App;
 use crate::error::Error;
 use crate::removal::Removed;
-use crate::view::project::{self as view, PlacedProject, ProjectView};
+use crate::view::project::{self as view, PlacedProject, ProjectView, Reader};
 
 /// What a caller says about a list of projects.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,6 +68,8 @@ pub enum ProjectList {
     Owned,
     /// Those the actor starred and may see.
     Starred,
+    /// Those the actor may see, without what the actor is to them.
+    Found,
     /// All of them; for administrators.
     All,
 }
@@ -76,7 +79,7 @@ impl ProjectList {
         let viewer = access::viewer(actor)?;
         Ok(match self {
             ProjectList::Own => ProjectScope::AuthorizedFor(viewer.user),
-            ProjectList::Visible => ProjectScope::VisibleTo(viewer),
+            ProjectList::Visible | ProjectList::Found => ProjectScope::VisibleTo(viewer),
             ProjectList::Owned => ProjectScope::OwnedBy(viewer.user),
             ProjectList::Starred => ProjectScope::StarredBy(viewer),
             ProjectList::All => {
@@ -90,7 +93,7 @@ impl ProjectList {
     fn shows_permissions(self) -> bool {
         match self {
             ProjectList::Own | ProjectList::Visible | ProjectList::Owned | ProjectList::All => true,
-            ProjectList::Starred => false,
+            ProjectList::Starred | ProjectList::Found => false,
         }
     }
 }
@@ -109,10 +112,11 @@ pub fn list(
     page: Page,
 ) -> Result<Paged<ProjectView>, Error> {
     let scope = list.scope(actor)?;
-    let reader = if list.shows_permissions() { actor.user() } else { None };
+    let member = if list.shows_permissions() { actor.user() } else { None };
     app.store.read(|tx| {
         let projects = tx.projects().list(&listing.filter(scope, app.today()), page)?;
-        Ok(view::full_page(tx, projects, reader)?)
+        let reader = Reader { actor, today: app.today() };
+        Ok(view::full_page(tx, projects, reader, member)?)
     })
 }
 
@@ -138,7 +142,7 @@ pub fn get(app: &App, actor: Actor, named: &ProjectRef) -> Result<ProjectView, E
         let project = access::project(tx, actor, ProjectAbility::Read, named, today)?;
         let shows_runners_token = administers(tx, actor, &project, today)?;
         let one = Paged { items: vec![project], total: 1 };
-        let views = view::full_page(tx, one, actor.user())?;
+        let views = view::full_page(tx, one, Reader { actor, today }, actor.user())?;
         let view = views.items.into_iter().next();
         let view = view.ok_or(Error::NotFound(crate::error::Thing::Project))?;
         Ok(ProjectView { shows_runners_token, ..view })
@@ -166,7 +170,7 @@ pub(crate) fn shown_with_token(
     today: NaiveDate,
 ) -> Result<ProjectView, Error> {
     let shows_runners_token = administers(tx, actor, &project, today)?;
-    Ok(ProjectView { shows_runners_token, ..view::full(tx, project)? })
+    Ok(ProjectView { shows_runners_token, ..view::full(tx, project, Reader { actor, today })? })
 }
 
 /// Whether the actor administers the project, for calls that tell so before they look at what else was

@@ -158,6 +158,7 @@ fn record(
         for (change, told) in &changed {
             let push = told::push(&placed, &user, change, told.clone());
             tx.events().insert(event(&push, now))?;
+            tx.projects().touch(project, now)?;
             tx.outbox().record(&SystemEvent::Pushed(Box::new(push)), now)?;
         }
         Ok(())

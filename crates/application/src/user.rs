@@ -24,9 +24,9 @@ use hexforge_domain::user::{
 use crate::access;
 use crate::app::App;
 use crate::error::{Error, Thing};
-use crate::project;
 use crate::removal::Removed;
 use crate::view::user::{self as view, FullUser, UserPage, UserView};
+use crate::{member, project};
 use fields::UserFields;
 
 const TAKEN: &str = "has already been taken";
@@ -253,6 +253,8 @@ pub fn delete(app: &App, actor: Actor, id: UserId) -> Result<Deletion, Error> {
         if let Some(own) = tx.namespaces().personal(id)? {
             removed = project::remove_all_in(tx, own.id, app.today(), now)?;
         }
+        tx.users().lock_to_delete(id)?;
+        member::tell_of_leaving(tx, &user, now)?;
         tx.outbox().record(&SystemEvent::UserDestroyed(UserFacts::from(&user)), now)?;
         tx.users().delete(id)?;
         Ok::<_, Error>((Deletion::Deleted(Box::new(full)), removed))

@@ -1,6 +1,7 @@
 //! Memberships: who works on a project or in a group, and with which rights.
 
 pub mod port;
+pub mod request;
 
 use chrono::NaiveDate;
 

@@ -4,6 +4,7 @@
 pub mod group;
 pub mod project;
 pub mod push;
+pub mod request;
 pub mod system;
 pub mod user;
 

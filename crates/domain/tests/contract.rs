@@ -26,6 +26,7 @@ fn every_case_is_run() {
         include_str!("../src/testing/contract/repository_cases.rs"),
     );
     let files = cases![
+        "access_requests",
         "concurrency",
         "default_branches",
         "emails",
@@ -38,6 +39,7 @@ fn every_case_is_run() {
         "identities",
         "keys",
         "logins",
+        "member_expiry",
         "namespace_lists",
         "namespaces",
         "outbox",

@@ -1,7 +1,9 @@
 //! The route table. One file for each group of calls, named as in the URL.
 
+mod access_requests;
 mod branches;
 mod emails;
+mod fork_links;
 mod groups;
 mod hooks;
 mod ids;
@@ -38,11 +40,13 @@ pub fn configure(cfg: &mut web::ServiceConfig) {
             .configure(groups::configure)
             .configure(projects::configure)
             .configure(uploads::configure)
+            .configure(fork_links::configure)
             .configure(project_hooks::configure)
             .configure(branches::configure)
             .configure(tags::configure)
             .configure(repository::configure)
             .configure(members::configure)
+            .configure(access_requests::configure)
             .configure(namespaces::configure)
             .configure(hooks::configure)
             .default_service(web::to(no_route)),

@@ -135,3 +135,31 @@ pub(crate) fn standing(project: ProjectId, user: UserId, today: NaiveDate) -> Sq
         .into_iter()
         .fold(of_project, |all, more| all.sql(" UNION ALL ").then(more))
 }
+
+/// The ids of all users who have a level on a project, each once; see
+/// [`ProjectMembers::team`](hexforge_domain::member::port::ProjectMembers::team).
+pub(crate) fn team(project: ProjectId, today: NaiveDate) -> Sql {
+    Sql::new("SELECT user_id AS id FROM project_members WHERE project_id = ")
+        .id(project.0)
+        .sql(" AND ")
+        .then(in_force("expires_at", today))
+        .sql(
+            " UNION SELECT members.user_id FROM projects JOIN group_members AS members \
+             ON members.group_id = projects.namespace_id WHERE projects.id = ",
+        )
+        .id(project.0)
+        .sql(" AND ")
+        .then(in_force("members.expires_at", today))
+        .sql(
+            " UNION SELECT members.user_id FROM project_shares AS shares \
+             JOIN group_members AS members ON members.group_id = shares.group_id \
+             JOIN projects ON projects.id = shares.project_id \
+             JOIN namespaces AS homes ON homes.id = projects.namespace_id \
+             WHERE NOT homes.share_with_group_lock AND shares.project_id = ",
+        )
+        .id(project.0)
+        .sql(" AND ")
+        .then(in_force("members.expires_at", today))
+        .sql(" AND ")
+        .then(in_force("shares.expires_at", today))
+}

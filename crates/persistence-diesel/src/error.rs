@@ -4,7 +4,7 @@ use diesel::result::{DatabaseErrorInformation, DatabaseErrorKind, Error as Diese
 use hexforge_domain::ports::store::StoreError;
 
 /// What has to be unique: how SQLite names it, how PostgreSQL names it, how the ports call it.
-const UNIQUE: [(&str, &str, &str); 15] = [
+const UNIQUE: [(&str, &str, &str); 17] = [
     ("users.username", "users_username_key", "username"),
     ("users.email", "users_email_key", "email"),
     ("emails.email", "emails_email_key", "email"),
@@ -20,6 +20,16 @@ const UNIQUE: [(&str, &str, &str); 15] = [
     ("namespaces.name", "groups_name", "name"),
     ("group_members.group_id, group_members.user_id", "group_members_pkey", "member"),
     ("project_members.project_id, project_members.user_id", "project_members_pkey", "member"),
+    (
+        "access_requests.group_id, access_requests.user_id",
+        "access_requests_group_id_user_id_key",
+        "access request",
+    ),
+    (
+        "access_requests.project_id, access_requests.user_id",
+        "access_requests_project_id_user_id_key",
+        "access request",
+    ),
     ("projects.namespace_id, projects.name", "projects_namespace_id_name_key", "name"),
     (
         "projects.namespace_id, projects.path_folded",

@@ -6,6 +6,7 @@
 #[macro_use]
 mod backend;
 mod access;
+mod access_request;
 pub mod connection;
 mod email;
 mod error;

@@ -99,6 +99,35 @@ macro_rules! memberships {
             found.collect::<Result<_, _>>().map_err(|error| self.fail(error))
         }
 
+        fn all_of_user(&mut self, user: UserId) -> Result<Vec<($id, Membership)>, StoreError> {
+            let rows: Vec<(i64, MemberRow)> = self.run(|conn| {
+                $table::table
+                    .filter($table::user_id.eq(user.0))
+                    .order($table::$of)
+                    .select(($table::$of, memberships!(columns $table)))
+                    .load(conn)
+            })?;
+            let found = rows.into_iter().map(|(id, row)| Ok(($id(id), membership(row)?)));
+            found.collect::<Result<_, _>>().map_err(|error| self.fail(error))
+        }
+
+        fn expired(
+            &mut self,
+            today: NaiveDate,
+            limit: u32,
+        ) -> Result<Vec<($id, Membership)>, StoreError> {
+            let rows: Vec<(i64, MemberRow)> = self.run(|conn| {
+                $table::table
+                    .filter($table::expires_at.le(today))
+                    .order(($table::expires_at, $table::$of, $table::user_id))
+                    .limit(i64::from(limit))
+                    .select(($table::$of, memberships!(columns $table)))
+                    .load(conn)
+            })?;
+            let found = rows.into_iter().map(|(id, row)| Ok(($id(id), membership(row)?)));
+            found.collect::<Result<_, _>>().map_err(|error| self.fail(error))
+        }
+
         fn insert(&mut self, of: $id, member: Membership) -> Result<(), StoreError> {
             let values = (
                 $table::$of.eq(of.0),
@@ -183,4 +212,23 @@ impl GroupMembers for DieselTx<'_> {
 
 impl ProjectMembers for DieselTx<'_> {
     memberships!(project_members, project_id, ProjectId, "projects");
+
+    /// Three queries: the total, the ids, the rows.
+    fn team(
+        &mut self,
+        project: ProjectId,
+        query: Option<&str>,
+        today: NaiveDate,
+        page: Page,
+    ) -> Result<Paged<User>, StoreError> {
+        let name = format!("team {project} {today} {query:?}");
+        let mut team =
+            Sql::new("SELECT team.id FROM (").then(access::team(project, today)).sql(") AS team");
+        if let Some(found) = Search::new(query).within("users.search_text") {
+            team = team.sql(" CROSS JOIN users").filter([Sql::new("users.id = team.id"), found]);
+        }
+        let total = self.total(&name, &team)?;
+        let ids = self.ids(team.sql(" ORDER BY team.id DESC").page(page))?;
+        Ok(Paged { items: self.users_by_id(&ids)?, total })
+    }
 }

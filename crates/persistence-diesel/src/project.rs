@@ -302,6 +302,20 @@ impl Projects for DieselTx<'_> {
         })
     }
 
+    fn authorized_among(
+        &mut self,
+        user: UserId,
+        projects: &[ProjectId],
+        today: NaiveDate,
+    ) -> Result<Vec<ProjectId>, StoreError> {
+        let asked = projects.iter().map(|id| id.0).collect();
+        let authorized = Sql::with([("authorized", access::authorized(user, today))])
+            .sql("SELECT projects.id FROM projects WHERE projects.id IN (")
+            .ids(asked)
+            .sql(") AND projects.id IN (SELECT id FROM authorized)");
+        Ok(self.ids(authorized)?.into_iter().map(ProjectId).collect())
+    }
+
     fn clashing(
         &mut self,
         namespace: NamespaceId,
@@ -428,6 +442,19 @@ impl Projects for DieselTx<'_> {
             diesel::update(forks).set(values).execute(conn).map(|_| Vec::<()>::new())
         })?;
         Ok(())
+    }
+
+    fn comes_from(&mut self, project: ProjectId, source: ProjectId) -> Result<bool, StoreError> {
+        let sources = Sql::new(
+            "WITH RECURSIVE sources (id) AS (SELECT forked_from_id FROM projects WHERE id = ",
+        )
+        .id(project.0)
+        .sql(
+            " UNION SELECT forked_from_id FROM projects JOIN sources ON projects.id = sources.id) \
+             SELECT id FROM sources WHERE id = ",
+        )
+        .id(source.0);
+        Ok(!self.ids(sources)?.is_empty())
     }
 
     fn delete(&mut self, project: ProjectId) -> Result<(), StoreError> {

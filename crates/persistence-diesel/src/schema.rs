@@ -119,6 +119,16 @@ diesel::table! {
 }
 
 diesel::table! {
+    access_requests (id) {
+        id -> BigInt,
+        user_id -> BigInt,
+        group_id -> Nullable<BigInt>,
+        project_id -> Nullable<BigInt>,
+        requested_at -> Timestamp,
+    }
+}
+
+diesel::table! {
     stars (project_id, user_id) {
         project_id -> BigInt,
         user_id -> BigInt,
@@ -276,7 +286,14 @@ diesel::table! {
 diesel::joinable!(tokens -> users (user_id));
 diesel::joinable!(group_members -> users (user_id));
 diesel::joinable!(project_members -> users (user_id));
+diesel::joinable!(access_requests -> users (user_id));
 diesel::joinable!(projects -> namespaces (namespace_id));
 diesel::joinable!(project_shares -> namespaces (group_id));
-diesel::allow_tables_to_appear_in_same_query!(users, tokens, group_members, project_members);
+diesel::allow_tables_to_appear_in_same_query!(
+    users,
+    tokens,
+    group_members,
+    project_members,
+    access_requests
+);
 diesel::allow_tables_to_appear_in_same_query!(namespaces, projects, project_shares, stars);

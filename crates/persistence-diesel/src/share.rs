@@ -9,6 +9,7 @@ use hexforge_domain::project::port::Shares;
 use hexforge_domain::project::share::{NewShare, Share};
 
 use crate::schema::{namespaces, project_shares};
+use crate::sql::Sql;
 use crate::tx::DieselTx;
 
 #[derive(Queryable, Selectable)]
@@ -71,5 +72,17 @@ impl Shares for DieselTx<'_> {
             namespaces::table.find(new.group.0).select(namespaces::name).get_result(conn)
         })?;
         Ok(Share { id: ShareId(id), share: new, group_name })
+    }
+
+    fn delete(&mut self, project: ProjectId, group: NamespaceId) -> Result<(), StoreError> {
+        // Whoever removes the group locks that first and its shares then, so this does the same.
+        let group_row = Sql::new("SELECT id FROM namespaces WHERE id = ").id(group.0);
+        self.hold(group_row.sql(" FOR KEY SHARE"))?;
+        self.execute(
+            Sql::new("DELETE FROM project_shares WHERE project_id = ")
+                .id(project.0)
+                .sql(" AND group_id = ")
+                .id(group.0),
+        )
     }
 }

@@ -6,7 +6,7 @@ use diesel::{QueryResult, RunQueryDsl};
 use hexforge_domain::branch::port::Protections;
 use hexforge_domain::event::port::Events;
 use hexforge_domain::group::port::Groups;
-use hexforge_domain::member::port::{GroupMembers, ProjectMembers};
+use hexforge_domain::member::port::{AccessRequests, GroupMembers, ProjectMembers};
 use hexforge_domain::namespace::port::Namespaces;
 use hexforge_domain::outbox::port::Outbox;
 use hexforge_domain::ports::store::{Mode, StoreError, Tx};
@@ -162,6 +162,9 @@ impl Tx for DieselTx<'_> {
         self
     }
     fn project_members(&mut self) -> &mut dyn ProjectMembers {
+        self
+    }
+    fn access_requests(&mut self) -> &mut dyn AccessRequests {
         self
     }
     fn stars(&mut self) -> &mut dyn Stars {

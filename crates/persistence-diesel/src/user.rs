@@ -194,6 +194,11 @@ fn fitting(filter: &UserFilter, backend: Backend) -> (Sql, &'static str) {
     (Sql::new("SELECT users.id FROM users").filter(flags.into_iter().chain(found)), "users.id")
 }
 
+/// The condition that a row of `projects` is in a user's own namespace.
+fn in_home_of(user: UserId) -> Sql {
+    Sql::new("namespace_id IN (").then(access::home_of(user)).sql(")")
+}
+
 impl DieselTx<'_> {
     fn find_user(
         &mut self,
@@ -204,7 +209,7 @@ impl DieselTx<'_> {
     }
 
     /// The users of these ids, highest id first.
-    fn users_by_id(&mut self, ids: &[i64]) -> Result<Vec<User>, StoreError> {
+    pub(crate) fn users_by_id(&mut self, ids: &[i64]) -> Result<Vec<User>, StoreError> {
         let mut rows: Vec<UserRow> = self.by_ids(ids, |conn, ids| {
             users::table.filter(users::id.eq_any(ids)).select(UserRow::as_select()).load(conn)
         })?;
@@ -236,6 +241,17 @@ impl Users for DieselTx<'_> {
         self.find_user(|conn| {
             load_locked!(conn, users::table.find(id.0).select(UserRow::as_select()), UserRow)
         })
+    }
+
+    fn lock_to_delete(&mut self, id: UserId) -> Result<(), StoreError> {
+        // Everything that the removal touches, in the order of all locks.
+        self.hold(access::home_of(id).sql(" FOR UPDATE"))?;
+        let others = removal::known_by(id).sql(" OR ").then(removal::worked_on_for(id));
+        self.hold_projects(in_home_of(id), Some(others.clone()))?;
+        self.hold(Sql::new("SELECT id FROM users WHERE id = ").id(id.0).sql(" FOR UPDATE"))?;
+        // From here on it gives no star. One that came while we waited may be taken back at this moment:
+        // its project is not yet held, and would count that twice.
+        self.hold_projects(in_home_of(id), Some(others))
     }
 
     fn find_by_username(&mut self, username: &str) -> Result<Option<User>, StoreError> {
@@ -346,17 +362,8 @@ impl Users for DieselTx<'_> {
     }
 
     fn delete(&mut self, id: UserId) -> Result<(), StoreError> {
-        // Everything that the removal touches, in the order of all locks.
-        let home = access::home_of(id);
-        self.hold(home.clone().sql(" FOR UPDATE"))?;
-        let inside = Sql::new("namespace_id IN (").then(home).sql(")");
-        let others = removal::known_by(id).sql(" OR ").then(removal::worked_on_for(id));
-        self.hold_projects(inside.clone(), Some(others.clone()))?;
-        self.hold(Sql::new("SELECT id FROM users WHERE id = ").id(id.0).sql(" FOR UPDATE"))?;
-        // From here on it gives no star. One that came while we waited may be taken back at this moment:
-        // its project is not yet held, and would count that twice.
-        self.hold_projects(inside.clone(), Some(others))?;
-        self.forget_in_projects(id, inside)?;
+        self.lock_to_delete(id)?;
+        self.forget_in_projects(id, in_home_of(id))?;
         self.run(|conn| diesel::delete(users::table.find(id.0)).execute(conn))?;
         Ok(())
     }

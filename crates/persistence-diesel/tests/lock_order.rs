@@ -7,6 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use hexforge_domain::id::{NamespaceId, ProjectId, RepositoryTaskId, UserId};
+use hexforge_domain::member::request::RequestSource;
 use hexforge_domain::member::{AccessLevel, Membership};
 use hexforge_domain::namespace::NamespacePath;
 use hexforge_domain::paging::Page;
@@ -84,7 +85,7 @@ fn look(store: &dyn Store) -> Seen {
 
 /// One change of some kind to something; `new` is a name that nobody has.
 fn change(tx: &mut dyn Tx, seen: &Seen, dice: &mut Dice, new: &str) -> Result<(), StoreError> {
-    let kind = dice.roll(17);
+    let kind = dice.roll(18);
     let (user, other) = (dice.pick(&seen.users), dice.pick(&seen.users));
     let (group, project) = (dice.pick(&seen.groups), dice.pick(&seen.projects));
     let (Some(user), Some(other), Some(group), Some(project)) = (user, other, group, project)
@@ -180,6 +181,18 @@ fn change(tx: &mut dyn Tx, seen: &Seen, dice: &mut Dice, new: &str) -> Result<()
             tx.projects().set_default_branch(project, Some(&a_branch("master")))?;
             tx.protections().put(project, &a_protection("master"))?;
             tx.events().insert(an_event(project, user)).map(drop)
+        }
+        16 => {
+            tx.projects().lock(project)?;
+            let source = RequestSource::Project(project);
+            if tx.access_requests().find(source, other)?.is_none() {
+                return tx.access_requests().insert(source, other, a_moment());
+            }
+            tx.access_requests().delete(source, other)?;
+            if tx.project_members().find(project, other)?.is_none() {
+                tx.project_members().insert(project, a_member(other, AccessLevel::Guest))?;
+            }
+            tx.events().insert(an_event(project, other)).map(drop)
         }
         _ => match dice.roll(3) {
             0 => {

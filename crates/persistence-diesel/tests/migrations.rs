@@ -9,6 +9,7 @@ use diesel::prelude::*;
 use diesel::sql_types::Text;
 use diesel_migrations::MigrationHarness;
 use hexforge_domain::member::AccessLevel;
+use hexforge_domain::member::request::RequestSource;
 use hexforge_domain::namespace::Namespace;
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::git::ChangeKey;
@@ -100,6 +101,8 @@ fn fill(database: &TestDatabase) {
     a_project("compiler", home_of(store, ada.id), ada.id).forked_from(source.id).stored_in(store);
     let filled: Result<(), StoreError> = store.write(|tx| {
         tx.stars().put(source.id, ada.id, Starred::Yes, a_moment())?;
+        let asked = RequestSource::Project(source.id);
+        tx.access_requests().insert(asked, ada.id, a_moment())?;
         tx.project_members().insert(source.id, a_member(ada.id, AccessLevel::Master))?;
         tx.shares().insert(a_share(source.id, team.id, AccessLevel::Guest))?;
         tx.project_hooks().insert(source.id, a_hook("http://example.com"), a_moment())?;

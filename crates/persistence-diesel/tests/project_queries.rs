@@ -124,9 +124,11 @@ fn what_a_page_of_projects_shows_beside_them_takes_one_query_each() {
                 tx.namespaces().find_all(&homes)?;
                 tx.project_members().of_user(world.ada, &ids)?;
                 tx.group_members().of_user(world.ada, &homes)?;
+                let seen = tx.projects().authorized_among(world.ada, &ids, a_day())?;
+                assert_eq!(seen.len(), shown);
                 tx.shares().of(&ids)
             });
-            assert_eq!((shares.len(), queries), (shown, 7));
+            assert_eq!((shares.len(), queries), (shown, 8));
         }
     }
 }
@@ -146,6 +148,12 @@ fn other_lists_take_three_queries_however_long_they_are() {
             for query in [None, Some("example"), Some("ex")] {
                 let members = counted.read(|tx| tx.group_members().list(world.team, query, PAGE));
                 assert_eq!((members.0.total, members.1), (total + 1, 3), "{query:?}");
+                let (team, queries) = counted.read(|tx| {
+                    let shown = ProjectRef::parse("team/project1");
+                    let shown = tx.projects().find(&shown)?.expect("it was just made").id;
+                    tx.project_members().team(shown, query, a_day(), PAGE)
+                });
+                assert_eq!((team.total, queries), (total + 1, 4), "{query:?}");
             }
             for scope in [
                 GroupScope::All,

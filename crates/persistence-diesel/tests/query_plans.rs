@@ -10,6 +10,7 @@ use diesel::prelude::*;
 use diesel::sql_types::Text;
 use hexforge_domain::group::{GroupFilter, GroupOrder, GroupScope};
 use hexforge_domain::id::{NamespaceId, ProjectId, RepositoryTaskId, UserId};
+use hexforge_domain::member::request::RequestSource;
 use hexforge_domain::paging::Page;
 use hexforge_domain::ports::store::{Store, StoreError, Tx};
 use hexforge_domain::project::query::{ProjectFilter, ProjectOrder, ProjectScope, Viewer};
@@ -118,6 +119,10 @@ fn what_belongs_to_a_user_is_listed_by_the_index_of_its_owner() {
     let user = UserId(1);
     assert_goes_by("keys_of_user", |tx| tx.keys().list(user, PAGE).map(|_| ()));
     assert_goes_by("emails_secondary", |tx| tx.emails().list(user, PAGE).map(|_| ()));
+    assert_goes_by("group_members_of_user", |tx| tx.group_members().all_of_user(user).map(|_| ()));
+    assert_goes_by("project_members_of_user", |tx| {
+        tx.project_members().all_of_user(user).map(|_| ())
+    });
     assert_goes_by("tokens_of_user", |tx| tx.tokens().list(user, PAGE).map(|_| ()));
     let viewer = Viewer { user, external: false };
     assert_goes_by("events_of_author", |tx| {
@@ -135,6 +140,21 @@ fn what_belongs_to_a_project_or_group_is_listed_by_the_index_of_its_owner() {
     assert_goes_by("PRIMARY KEY (project_id=?)", |tx| {
         tx.project_members().list(project, None, PAGE).map(|_| ())
     });
+    let team = plans(|tx| tx.project_members().team(project, None, a_day(), PAGE).map(|_| ()));
+    for (query, plan) in team {
+        for step in ["PRIMARY KEY (project_id=?)", "PRIMARY KEY (group_id=?)"] {
+            assert!(plan.contains(step), "{step}: {plan}\n{query}");
+        }
+        for table in ["users", "project_members", "members", "shares", "projects"] {
+            assert!(!plan.contains(&format!("SCAN {table}")), "{table}: {plan}\n{query}");
+        }
+    }
+    for (source, index) in [
+        (RequestSource::Group(group), "(group_id=?)"),
+        (RequestSource::Project(project), "(project_id=?)"),
+    ] {
+        assert_goes_by(index, move |tx| tx.access_requests().list(source, PAGE).map(|_| ()));
+    }
     for query in [None, Some("ada"), Some("a")] {
         assert_goes_by("PRIMARY KEY (group_id=?)", move |tx| {
             tx.group_members().list(group, query, PAGE).map(|_| ())
@@ -302,4 +322,14 @@ fn lists_of_what_is_something_to_a_user_go_by_the_indexes_of_that() {
             assert!(!plan.contains("SCAN projects"), "{scope:?}: {plan}\n{query}");
         }
     }
+}
+
+#[test]
+fn memberships_that_have_ended_are_found_by_the_index_of_their_days() {
+    assert_goes_by("group_members_ending (expires_at<?)", |tx| {
+        tx.group_members().expired(a_day(), 100).map(|_| ())
+    });
+    assert_goes_by("project_members_ending (expires_at<?)", |tx| {
+        tx.project_members().expired(a_day(), 100).map(|_| ())
+    });
 }

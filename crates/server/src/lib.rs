@@ -3,6 +3,7 @@
 pub mod cli;
 pub mod commands;
 pub mod config;
+pub mod expiry;
 pub mod first_start;
 pub mod http;
 pub mod logging;

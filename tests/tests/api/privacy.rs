@@ -24,7 +24,7 @@ on_every_store!(
 );
 
 /// Every call that names a project in its path, with parameters that are fine and with none.
-const CALLS: [(&str, &str); 24] = [
+const CALLS: [(&str, &str); 28] = [
     ("GET", "/projects/:id"),
     ("PUT", "/projects/:id"),
     ("PUT", "/projects/:id?name=x&visibility_level=20"),
@@ -49,15 +49,21 @@ const CALLS: [(&str, &str); 24] = [
     ("DELETE", "/projects/:id/hooks/:hook"),
     ("GET", "/projects/:id/members"),
     ("GET", "/projects/:id/members?query=ada"),
+    ("GET", "/projects/:id/users?search=ada"),
+    ("DELETE", "/projects/:id/fork"),
+    ("GET", "/projects/:id/access_requests"),
+    ("POST", "/projects/:id/access_requests"),
 ];
 
 /// The same for members, whom the secret project has.
-const MEMBER_CALLS: [(&str, &str); 5] = [
+const MEMBER_CALLS: [(&str, &str); 7] = [
     ("GET", "/projects/:id/members/:user"),
     ("POST", "/projects/:id/members"),
     ("POST", "/projects/:id/members?user_id=:user&access_level=99"),
     ("PUT", "/projects/:id/members/:user?access_level=10"),
     ("DELETE", "/projects/:id/members/:user"),
+    ("PUT", "/projects/:id/access_requests/:user/approve"),
+    ("DELETE", "/projects/:id/access_requests/:user"),
 ];
 
 /// What a caller learns from an answer.

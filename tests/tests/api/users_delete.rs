@@ -1,18 +1,20 @@
 //! `DELETE /users/:id`: reference section 2.7.
 
 use hexforge_domain::id::{KeyId, UserId};
-use hexforge_domain::outbox::{KeyFacts, SystemEvent, UserFacts};
+use hexforge_domain::member::AccessLevel;
+use hexforge_domain::outbox::{KeyFacts, ProjectFacts, SystemEvent, TeamFacts, UserFacts};
 use hexforge_domain::testing::builders::a_moment;
 use hexforge_tests::forge::{PASSWORD, ROOT};
 use hexforge_tests::{Forge, an_ssh_key, on_every_store};
 use serde_json::{Value, json};
 
 use super::group_support::{
-    in_the_original, join, new_group, new_project, path_of_group, path_of_project,
+    activity_in, group_member, in_the_original, join, member_facts, new_group, new_project,
+    path_of_group, path_of_project, project_facts, project_in,
 };
 use super::project_support::assert_list;
 use super::support::{
-    HUGE, MISSING, activity, assert_only_for_administrators, id_of, message, news, no_route,
+    HUGE, MISSING, activity, assert_only_for_administrators, id_of, ids, message, news, no_route,
     user_now,
 };
 
@@ -24,6 +26,7 @@ on_every_store!(
     keys_and_user_are_news_in_this_order,
     an_administrator_may_delete_itself,
     personal_projects_go_with_the_user,
+    every_membership_that_ends_is_news_once,
     the_only_owner_of_a_group_stays,
 );
 
@@ -177,11 +180,12 @@ fn personal_projects_go_with_the_user(forge: &Forge) {
     let kept = forge.get(&path_of_project(&fork)).token(&bob_token).send().expect(200);
     assert_eq!(kept.get("forked_from_project"), None);
     let told: Vec<_> = news(forge).split_off(before);
-    let (last, of_project) = told.split_last().expect("news");
+    let [of_project @ .., destroyed, SystemEvent::GroupMemberRemoved(_), last] = &told[..] else {
+        panic!("{told:?}")
+    };
     assert!(matches!(last, SystemEvent::UserDestroyed(user) if user.id == UserId(ada)));
-    let destroyed = of_project.last();
     assert!(
-        matches!(destroyed, Some(SystemEvent::ProjectDestroyed(project)) if
+        matches!(destroyed, SystemEvent::ProjectDestroyed(project) if
             project.id.0 == id_of(&ship) && project.path_with_namespace == "ada/ship"),
         "{told:?}"
     );
@@ -192,6 +196,44 @@ fn personal_projects_go_with_the_user(forge: &Forge) {
     let mut left: Vec<_> = left.collect();
     left.sort_unstable();
     assert_eq!(left, [ada, bob]);
+}
+
+/// DELETE /users/:id
+fn every_membership_that_ends_is_news_once(forge: &Forge) {
+    let (ada, token) = forge.user("ada");
+    let (bob, bob_token) = forge.user("bob");
+    let diary = new_project(forge, &token, "Diary", &[]);
+    let ship = new_project(forge, &bob_token, "Ship", &[]);
+    let crew = new_group(forge, &bob_token, "crew", &[]);
+    let ours = project_in(forge, &crew, "Ours", &[]);
+    // What has expired ends too.
+    join(forge, &path_of_project(&ship), ada, 40, &[("expires_at", "2001-01-01")]);
+    join(forge, &path_of_project(&ours), ada, 10, &[]);
+    join(forge, &path_of_group(&crew), ada, 50, &[]);
+    let before = news(forge).len();
+    forge.delete(&format!("/users/{ada}")).token(ROOT).send().expect(200);
+
+    let member = |access| member_facts("ada", ada, access);
+    let team = |project: ProjectFacts, access| {
+        SystemEvent::TeamMemberRemoved(TeamFacts { project, member: member(access) })
+    };
+    let own = project_facts(&diary, "ada", "ada@example.com");
+    let expected = [
+        team(own.clone(), AccessLevel::Master),
+        SystemEvent::ProjectDestroyed(own),
+        team(project_facts(&ship, "bob", "bob@example.com"), AccessLevel::Master),
+        team(project_facts(&ours, "crew", ""), AccessLevel::Guest),
+        SystemEvent::GroupMemberRemoved(group_member(&crew, "ada", ada, AccessLevel::Owner)),
+    ];
+    let told = news(forge).split_off(before);
+    let (last, told) = told.split_last().expect("news");
+    assert_eq!(told, expected);
+    assert!(matches!(last, SystemEvent::UserDestroyed(user) if user.id == UserId(ada)));
+    for source in [path_of_project(&ship), path_of_project(&ours), path_of_group(&crew)] {
+        let left = forge.get(&format!("{source}/members")).token(ROOT).send().expect(200);
+        assert!(!ids(&left).contains(&ada), "{source}");
+    }
+    assert_eq!(activity_in(forge, &ship), [("created".to_owned(), bob)]);
 }
 
 /// DELETE /users/:id

@@ -8,7 +8,7 @@ use hexforge_domain::project::{ArchiveCommand, Project, ProjectRef};
 use crate::access;
 use crate::app::App;
 use crate::error::Error;
-use crate::view::project::{self as view, ProjectView};
+use crate::view::project::{self as view, ProjectView, Reader};
 
 /// Archives a project or brings it back. Asking for what already holds changes nothing.
 pub fn apply(
@@ -27,6 +27,6 @@ pub fn apply(
                 changed
             }
         };
-        Ok(view::full(tx, project)?)
+        Ok(view::full(tx, project, Reader { actor, today: app.today() })?)
     })
 }

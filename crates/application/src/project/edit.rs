@@ -9,6 +9,7 @@ use hexforge_domain::project::{Project, ProjectRef};
 
 use super::create::{check_group_visibility, check_taken, taken};
 use super::fields::{ParsedProject, ProjectFields};
+use super::fork_link::too_visible;
 use super::shown_with_token;
 use crate::access;
 use crate::app::App;
@@ -72,12 +73,8 @@ fn check(
     check_group_visibility(&place.namespace, visibility, errors);
     if let Some(source) = before.forked_from
         && let Some(source) = tx.projects().find(&ProjectRef::Id(source))?
-        && visibility > source.visibility
+        && let Some(text) = too_visible(visibility, source.visibility)
     {
-        let text = format!(
-            "{} is not allowed since the fork source project has lower visibility.",
-            visibility.as_str()
-        );
         errors.add("visibility_level", text);
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 use chrono::NaiveDate;
 use hexforge_domain::group::GroupRef;
-use hexforge_domain::member::AccessLevel;
+use hexforge_domain::member::{AccessLevel, in_force};
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::group::GroupAbility;
 use hexforge_domain::policy::project::ProjectAbility;
@@ -42,7 +42,8 @@ pub fn create(
             return Err(Error::Refused("The project sharing with group is disabled".into()));
         }
         let known = tx.shares().of(&[project.id])?;
-        if known.iter().any(|share| share.share.group == group) {
+        let known = known.iter().find(|share| share.share.group == group);
+        if known.is_some_and(|known| in_force(known.share.expires_at, today)) {
             return Err(Error::Conflict(ALREADY));
         }
         let access = AccessLevel::on_project(level)
@@ -51,6 +52,10 @@ pub fn create(
             return Err(Error::Conflict("Project cannot be shared with the project it is in."));
         }
         let new = NewShare { project: project.id, group, access, expires_at: fields.expires_at };
+        // One that has ended does not stand in the way.
+        if known.is_some() {
+            tx.shares().delete(project.id, group)?;
+        }
         tx.shares().insert(new).map_err(|error| match error {
             StoreError::Duplicate(_) => Error::Conflict(ALREADY),
             StoreError::Gone => Error::NotFound(Thing::Group),

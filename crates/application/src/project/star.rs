@@ -9,7 +9,7 @@ use hexforge_domain::project::star::StarCommand;
 use crate::access;
 use crate::app::App;
 use crate::error::{Error, Thing};
-use crate::view::project::{self as view, ProjectView};
+use crate::view::project::{self as view, ProjectView, Reader};
 
 /// Stars a project for the actor, or takes the star back.
 pub fn apply(
@@ -28,6 +28,6 @@ pub fn apply(
         tx.stars().put(project.id, user, starred, app.clock.now())?;
         let project = tx.projects().find(&ProjectRef::Id(project.id))?;
         let project = project.ok_or(Error::NotFound(Thing::Project))?;
-        Ok(Change::Applied(view::full(tx, project)?))
+        Ok(Change::Applied(view::full(tx, project, Reader { actor, today: app.today() })?))
     })
 }

@@ -2,15 +2,19 @@
 
 use std::collections::HashMap;
 
+use chrono::NaiveDate;
 use hexforge_domain::id::{NamespaceId, ProjectId, UserId};
-use hexforge_domain::member::Membership;
+use hexforge_domain::member::{Membership, in_force};
 use hexforge_domain::namespace::Namespace;
 use hexforge_domain::outbox::ProjectFacts;
 use hexforge_domain::paging::Paged;
+use hexforge_domain::policy::Actor;
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::Project;
 use hexforge_domain::project::share::Share;
 use hexforge_domain::user::User;
+
+use crate::access;
 
 /// Where a project is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,9 +74,9 @@ pub struct ProjectView {
     pub project: Project,
     /// Where it is.
     pub place: Place,
-    /// What it was forked from, while that exists.
+    /// What it was forked from, while that exists and the reader sees it.
     pub forked_from: Option<PlacedProject>,
-    /// With which groups it is shared.
+    /// With which groups it is shared, as long as that gives them something.
     pub shares: Vec<Share>,
     /// What the reader is to it, where the answer shows that.
     pub permissions: Option<Permissions>,
@@ -105,23 +109,31 @@ pub fn placed_page(
     Ok(Paged { items, total: projects.total })
 }
 
+/// For whom projects are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reader {
+    /// Who looks: nothing that is hidden from it stands beside a project.
+    pub actor: Actor,
+    /// On which day.
+    pub today: NaiveDate,
+}
+
 /// Completes one project, without permissions.
-pub fn full(tx: &mut dyn Tx, project: Project) -> Result<ProjectView, StoreError> {
-    let page = full_page(tx, Paged { items: vec![project], total: 1 }, None)?;
+pub fn full(tx: &mut dyn Tx, project: Project, reader: Reader) -> Result<ProjectView, StoreError> {
+    let page = full_page(tx, Paged { items: vec![project], total: 1 }, reader, None)?;
     page.items.into_iter().next().ok_or(StoreError::Gone)
 }
 
-/// Completes a page of projects; with a reader, also by what that is to each of them.
+/// Completes a page of projects; with a member, also by what that is to each of them.
 pub fn full_page(
     tx: &mut dyn Tx,
     projects: Paged<Project>,
-    reader: Option<UserId>,
+    reader: Reader,
+    member: Option<UserId>,
 ) -> Result<Paged<ProjectView>, StoreError> {
     let Paged { items: projects, total } = projects;
     let ids: Vec<ProjectId> = projects.iter().map(|project| project.id).collect();
-    let sources: Vec<ProjectId> =
-        projects.iter().filter_map(|project| project.forked_from).collect();
-    let sources = if sources.is_empty() { vec![] } else { tx.projects().find_all(&sources)? };
+    let sources = seen_sources(tx, &projects, reader)?;
     let places = Places::load(tx, projects.iter().chain(&sources))?;
     let sources: HashMap<ProjectId, Project> =
         sources.into_iter().map(|source| (source.id, source)).collect();
@@ -129,22 +141,44 @@ pub fn full_page(
     for share in tx.shares().of(&ids)? {
         shares.entry(share.share.project).or_default().push(share);
     }
-    let memberships = match reader {
+    let memberships = match member {
         Some(user) => Some(Memberships::load(tx, user, &ids, &projects)?),
         None => None,
     };
     let view = |project: Project| {
         let forked_from = project.forked_from.and_then(|source| sources.get(&source).cloned());
+        let place = places.place(project.clone())?.place;
+        let shares = shares.remove(&project.id).unwrap_or_default();
         Some(ProjectView {
             forked_from: forked_from.and_then(|source| places.place(source)),
-            shares: shares.remove(&project.id).unwrap_or_default(),
+            shares: shares.into_iter().filter(|share| is_shown(share, &place, reader)).collect(),
             permissions: memberships.as_ref().map(|known| known.of(&project)),
-            place: places.place(project.clone())?.place,
+            place,
             shows_runners_token: false,
             project,
         })
     };
     Ok(Paged { items: projects.into_iter().filter_map(view).collect(), total })
+}
+
+/// What projects were forked from, as far as the reader sees it.
+fn seen_sources(
+    tx: &mut dyn Tx,
+    projects: &[Project],
+    reader: Reader,
+) -> Result<Vec<Project>, StoreError> {
+    let ids: Vec<ProjectId> = projects.iter().filter_map(|project| project.forked_from).collect();
+    if ids.is_empty() {
+        return Ok(vec![]);
+    }
+    let sources = tx.projects().find_all(&ids)?;
+    access::readable(tx, reader.actor, sources, reader.today)
+}
+
+/// Only a share that gives something is shown: then whoever sees the project may see the group too, and
+/// nobody learns of a group that is hidden.
+fn is_shown(share: &Share, place: &Place, reader: Reader) -> bool {
+    in_force(share.share.expires_at, reader.today) && !place.namespace.share_with_group_lock
 }
 
 /// The places of several projects.

@@ -3,7 +3,7 @@
 use crate::branch::port::Protections;
 use crate::event::port::Events;
 use crate::group::port::Groups;
-use crate::member::port::{GroupMembers, ProjectMembers};
+use crate::member::port::{AccessRequests, GroupMembers, ProjectMembers};
 use crate::namespace::port::Namespaces;
 use crate::outbox::port::Outbox;
 use crate::project::port::{ProjectHooks, Projects, Shares, Stars};
@@ -36,6 +36,8 @@ pub trait Tx {
     fn projects(&mut self) -> &mut dyn Projects;
     /// The members of all projects.
     fn project_members(&mut self) -> &mut dyn ProjectMembers;
+    /// Who asks to become a member.
+    fn access_requests(&mut self) -> &mut dyn AccessRequests;
     /// Who starred what.
     fn stars(&mut self) -> &mut dyn Stars;
     /// With which groups projects are shared.

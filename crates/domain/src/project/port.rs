@@ -35,6 +35,15 @@ pub trait Projects {
         today: NaiveDate,
     ) -> Result<Standing, StoreError>;
 
+    /// Those of several projects that a user is authorized for, in no particular order; see
+    /// [`ProjectScope`](super::query::ProjectScope).
+    fn authorized_among(
+        &mut self,
+        user: UserId,
+        projects: &[ProjectId],
+        today: NaiveDate,
+    ) -> Result<Vec<ProjectId>, StoreError>;
+
     /// The projects in a namespace that have exactly that name, or that path ignoring case.
     fn clashing(
         &mut self,
@@ -57,7 +66,7 @@ pub trait Projects {
 
     /// Stores every field except the counters and the default branch.
     /// # Errors
-    /// See [`insert`](Self::insert).
+    /// See [`insert`](Self::insert); [`StoreError::Gone`] when there is no such source.
     fn update(&mut self, project: &Project) -> Result<(), StoreError>;
 
     /// Keeps which branch is shown when none is asked for; nothing else of the project changes.
@@ -74,6 +83,9 @@ pub trait Projects {
     /// Lowers the visibility of all forks of a project, and of their forks, that is higher than its
     /// own; `at` becomes the last change of those that are lowered.
     fn lower_forks(&mut self, project: ProjectId, at: Timestamp) -> Result<(), StoreError>;
+
+    /// Whether a project was forked from another, or from one that comes from it.
+    fn comes_from(&mut self, project: ProjectId, source: ProjectId) -> Result<bool, StoreError>;
 
     /// Removes a project with all that hangs on it. Its forks stay and are forks no more; its source
     /// has one fork less.
@@ -105,6 +117,9 @@ pub trait Shares {
     /// # Errors
     /// [`StoreError::Duplicate`]`("share")` when it is shared with that group already.
     fn insert(&mut self, new: NewShare) -> Result<Share, StoreError>;
+
+    /// Ends a share, if there is one.
+    fn delete(&mut self, project: ProjectId, group: NamespaceId) -> Result<(), StoreError>;
 }
 
 /// The hooks of all projects.

@@ -25,6 +25,7 @@ mod repository_cases;
 mod user_cases;
 mod world;
 
+pub mod access_requests;
 pub mod concurrency;
 pub mod default_branches;
 pub mod emails;
@@ -37,6 +38,7 @@ pub mod groups;
 pub mod identities;
 pub mod keys;
 pub mod logins;
+pub mod member_expiry;
 pub mod namespace_lists;
 pub mod namespaces;
 pub mod outbox;

@@ -1,6 +1,7 @@
 //! Doubles of the ports: plain collections with the real rules, fast and predictable.
 
 mod access;
+mod access_requests;
 mod clock;
 mod emails;
 mod events;

@@ -19,6 +19,10 @@ pub trait Users {
     /// Like [`find`](Self::find); until the transaction ends nobody else changes or locks the row.
     fn lock(&mut self, id: UserId) -> Result<Option<User>, StoreError>;
 
+    /// Keeps everybody else from hanging anything on the user until the transaction ends, which is about
+    /// to [`delete`](Self::delete) it: what is listed now is all that goes along.
+    fn lock_to_delete(&mut self, id: UserId) -> Result<(), StoreError>;
+
     /// The user of exactly that name, case included.
     fn find_by_username(&mut self, username: &str) -> Result<Option<User>, StoreError>;
 

@@ -1,10 +1,12 @@
-//! Members of groups and projects.
+//! Members of groups and projects, and who asks to become one.
 
 use hexforge_application::member::MemberView;
+use hexforge_application::member::request::RequestView;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use super::links::Links;
+use super::time::Iso;
 use super::user;
 
 /// A member as an answer shows it: the user's summary, and what it is here.
@@ -17,6 +19,19 @@ impl Serialize for MemberJson<'_> {
         user::summary(&mut map, user, links)?;
         map.serialize_entry("access_level", &membership.level.level())?;
         map.serialize_entry("expires_at", &membership.expires_at.map(|day| day.to_string()))?;
+        map.end()
+    }
+}
+
+/// Who asks to become a member: the user's summary, and since when it asks.
+pub struct RequesterJson<'a>(pub &'a RequestView, pub &'a Links);
+
+impl Serialize for RequesterJson<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self((user, since), links) = self;
+        let mut map = serializer.serialize_map(None)?;
+        user::summary(&mut map, user, links)?;
+        map.serialize_entry("requested_at", &Iso(*since))?;
         map.end()
     }
 }

@@ -1,5 +1,6 @@
 //! Projects in full and in short.
 
+use hexforge_application::project::fork_link::ForkLink;
 use hexforge_application::view::project::{Permissions, Place, PlacedProject, ProjectView};
 use hexforge_domain::branch::BranchName;
 use hexforge_domain::member::Membership;
@@ -184,6 +185,28 @@ impl From<Share> for ShareJson {
             group_id: share.share.group.0,
             group_access: share.share.access.level(),
             expires_at: share.share.expires_at.map(|day| day.to_string()),
+        }
+    }
+}
+
+/// That a project is a fork. Like a share, it is shown when it was just made.
+#[derive(Serialize)]
+pub struct ForkLinkJson {
+    id: i64,
+    forked_to_project_id: i64,
+    forked_from_project_id: i64,
+    created_at: Iso,
+    updated_at: Iso,
+}
+
+impl From<ForkLink> for ForkLinkJson {
+    fn from(link: ForkLink) -> Self {
+        Self {
+            id: link.fork.0,
+            forked_to_project_id: link.fork.0,
+            forked_from_project_id: link.source.0,
+            created_at: Iso(link.at),
+            updated_at: Iso(link.at),
         }
     }
 }

@@ -8,6 +8,7 @@ use serde_json::json;
 use super::ids::{GroupPath, ProjectPath};
 use crate::api::Api;
 use crate::entities::member::MemberJson;
+use crate::entities::user::UserJson;
 use crate::error::ApiResult;
 use crate::respond;
 
@@ -15,10 +16,11 @@ use crate::respond;
 pub fn configure(cfg: &mut web::ServiceConfig) {
     add_routes::<GroupPath>(cfg, "/groups/{id}/members");
     add_routes::<ProjectPath>(cfg, "/projects/{id}/members");
+    cfg.route("/projects/{id}/users", web::get().to(team));
 }
 
 /// What has members, as a path has it.
-trait SourcePath: for<'de> serde::Deserialize<'de> + 'static {
+pub(super) trait SourcePath: for<'de> serde::Deserialize<'de> + 'static {
     fn source(self) -> MemberSource;
 }
 
@@ -54,6 +56,17 @@ async fn list<P: SourcePath>(api: Api, id: web::Path<P>) -> ApiResult<HttpRespon
         })
         .await?;
     respond::paged(&api, page, members.as_ref().map(|member| MemberJson(member, api.links())))
+}
+
+async fn team(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse> {
+    let (ProjectPath(named), page) = (id.into_inner(), api.page());
+    let team = api
+        .run(move |app, actor, params| {
+            let search = params.text("search")?;
+            Ok(member::team(app, actor, &named, search.as_deref(), page)?)
+        })
+        .await?;
+    respond::paged(&api, page, team.as_ref().map(|user| UserJson::summary(user, api.links())))
 }
 
 async fn get<P: SourcePath>(api: Api, ids: web::Path<(P, String)>) -> ApiResult<HttpResponse> {

@@ -31,6 +31,7 @@ pub fn configure(cfg: &mut web::ServiceConfig) {
     cfg.route("/projects/owned", web::get().to(list_owned));
     cfg.route("/projects/starred", web::get().to(list_starred));
     cfg.route("/projects/all", web::get().to(list_all));
+    cfg.route("/projects/search/{query}", web::get().to(search));
     cfg.route("/projects/fork/{id}", web::post().to(create_fork));
     cfg.route("/projects/user/{user}", web::post().to(create_for_user));
     cfg.route("/projects/{id}", web::get().to(get));
@@ -62,6 +63,17 @@ async fn list_starred(api: Api) -> ApiResult<HttpResponse> {
 
 async fn list_all(api: Api) -> ApiResult<HttpResponse> {
     list_full(api, ProjectList::All).await
+}
+
+async fn search(api: Api, query: web::Path<String>) -> ApiResult<HttpResponse> {
+    let (query, page) = (query.into_inner(), api.page());
+    let projects = api
+        .run(move |app, actor, params| {
+            let listing = ProjectListing { search: Some(query.clone()), ..read_listing(params)? };
+            Ok(project::list(app, actor, ProjectList::Found, &listing, page)?)
+        })
+        .await?;
+    respond::paged(&api, page, projects.as_ref().map(|view| ProjectJson::new(view, api.links())))
 }
 
 async fn list_maybe_simple(api: Api, which: ProjectList) -> ApiResult<HttpResponse> {

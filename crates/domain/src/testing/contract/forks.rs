@@ -1,8 +1,8 @@
 //! Forks and their sources.
 
-use super::check::{project, write};
+use super::check::{project, read, write};
 use crate::id::{NamespaceId, ProjectId, UserId};
-use crate::ports::store::Store;
+use crate::ports::store::{Store, StoreError};
 use crate::project::Project;
 use crate::testing::builders::{a_group, a_project, a_user, at, home_of};
 use crate::visibility::Visibility;
@@ -100,5 +100,42 @@ pub fn forks_of_forks_are_lowered_too(store: &dyn Store) {
     write(store, |tx| tx.projects().lower_forks(source, at(5)));
     for id in chain {
         assert_eq!(project(store, id).visibility, Visibility::Private);
+    }
+}
+
+/// See [`Projects::update`](crate::project::port::Projects::update).
+pub fn a_project_becomes_a_fork_and_is_one_no_more(store: &dyn Store) {
+    let (ada, home) = a_home(store);
+    let source = a_project("source", home, ada).stored_in(store);
+    let other = a_project("other", home, ada).stored_in(store);
+    let linked = Project { forked_from: Some(source.id), ..other.clone() };
+    write(store, |tx| tx.projects().update(&linked));
+    assert_eq!((project(store, other.id), forks(store, source.id)), (linked.clone(), 1));
+    write(store, |tx| tx.projects().update(&other));
+    assert_eq!((project(store, other.id), forks(store, source.id)), (other, 0));
+    let nowhere = Project { forked_from: Some(ProjectId(i64::MAX)), ..linked };
+    let outcome = store.write(|tx| tx.projects().update(&nowhere));
+    assert!(matches!(outcome, Err(StoreError::Gone)), "{outcome:?}");
+}
+
+/// See [`Projects::comes_from`](crate::project::port::Projects::comes_from).
+pub fn whether_a_project_comes_from_another_is_known(store: &dyn Store) {
+    let (ada, home) = a_home(store);
+    let source = a_project("source", home, ada).stored_in(store).id;
+    let fork = a_project("fork", home, ada).forked_from(source).stored_in(store).id;
+    let of_fork = a_project("of-fork", home, ada).forked_from(fork).stored_in(store).id;
+    let other = a_project("other", home, ada).stored_in(store).id;
+    for (project, from, expected) in [
+        (fork, source, true),
+        (of_fork, source, true),
+        (of_fork, fork, true),
+        (source, fork, false),
+        (source, of_fork, false),
+        (source, source, false),
+        (other, source, false),
+        (source, other, false),
+    ] {
+        let found = read(store, |tx| tx.projects().comes_from(project, from));
+        assert_eq!(found, expected, "{project} {from}");
     }
 }

@@ -151,6 +151,9 @@ pub fn memberships_of_a_user_come_by_group(store: &dyn Store) {
         let expected = [(one, a_member(ada, AccessLevel::Guest)), (three, ending)];
         assert_eq!(tx.group_members().of_user(ada, &asked)?, expected);
         assert_eq!(tx.group_members().of_user(ada, &[])?, []);
+        let all = [expected[0], expected[1], (four, a_member(ada, AccessLevel::Master))];
+        assert_eq!(tx.group_members().all_of_user(ada)?, all);
+        assert_eq!(tx.group_members().all_of_user(UserId(i64::MAX))?, []);
         assert_eq!(tx.group_members().of_user(UserId(i64::MAX), &asked)?, []);
         Ok(())
     });

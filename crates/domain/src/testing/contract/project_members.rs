@@ -3,9 +3,13 @@
 use super::check::{assert_duplicate, assert_pages, read, write};
 use crate::id::{ProjectId, UserId};
 use crate::member::{AccessLevel, Membership};
+use crate::namespace::Namespace;
 use crate::paging::Page;
 use crate::ports::store::Store;
-use crate::testing::builders::{a_group, a_member, a_project, a_user, day, join_project};
+use crate::project::share::NewShare;
+use crate::testing::builders::{
+    a_day, a_group, a_member, a_project, a_share, a_user, day, join_group, join_project, share,
+};
 use crate::user::User;
 
 /// Two projects of a group.
@@ -148,7 +152,67 @@ pub fn memberships_of_a_user_come_by_project(store: &dyn Store) {
         let expected = [(one, a_member(ada, AccessLevel::Guest)), (three, ending)];
         assert_eq!(tx.project_members().of_user(ada, &asked)?, expected);
         assert_eq!(tx.project_members().of_user(ada, &[])?, []);
+        let all = [expected[0], expected[1], (four, a_member(ada, AccessLevel::Master))];
+        assert_eq!(tx.project_members().all_of_user(ada)?, all);
+        assert_eq!(tx.project_members().all_of_user(UserId(i64::MAX))?, []);
         assert_eq!(tx.project_members().of_user(UserId(i64::MAX), &asked)?, []);
         Ok(())
     });
+}
+
+/// See [`ProjectMembers::team`](crate::member::port::ProjectMembers::team).
+pub fn the_team_of_a_project_is_everybody_with_a_level_once(store: &dyn Store) {
+    let names = ["own", "of-group", "of-share", "both", "ended", "share-ended", "in-ended", "out"];
+    let users = names.map(|name| a_user(name).stored_in(store));
+    let [own, of_group, of_share, both, ended, share_ended, in_ended, out] =
+        users.each_ref().map(|user| user.id);
+    let home = a_group("home").stored_in(store).id;
+    let [friends, former, empty] =
+        ["friends", "former", "empty"].map(|path| a_group(path).stored_in(store).id);
+    let site = a_project("site", home, out).stored_in(store).id;
+    let other = a_project("other", home, out).stored_in(store).id;
+    let guest = |user| a_member(user, AccessLevel::Guest);
+    let past = |user| Membership::new(user, AccessLevel::Master, Some(a_day()));
+    for member in [guest(own), guest(both), past(ended)] {
+        join_project(store, site, member);
+    }
+    join_project(store, other, guest(out));
+    for (group, member) in [
+        (home, guest(of_group)),
+        (home, guest(both)),
+        (friends, guest(of_share)),
+        (friends, guest(both)),
+        (friends, past(in_ended)),
+        (former, guest(share_ended)),
+        (empty, guest(out)),
+    ] {
+        join_group(store, group, member);
+    }
+    share(store, a_share(site, friends, AccessLevel::Guest));
+    let ended = NewShare { expires_at: Some(a_day()), ..a_share(site, former, AccessLevel::Guest) };
+    share(store, ended);
+
+    let team = |query: Option<&str>, expected: &[&str]| {
+        let mut expected: Vec<User> = users
+            .iter()
+            .filter(|user| expected.contains(&user.username.as_str()))
+            .cloned()
+            .collect();
+        expected.sort_by_key(|user| std::cmp::Reverse(user.id));
+        assert_pages(store, &expected, |tx, page| {
+            tx.project_members().team(site, query, a_day(), page)
+        });
+    };
+    team(None, &["own", "of-group", "of-share", "both"]);
+    team(Some("OF-"), &["of-group", "of-share"]);
+    team(Some("bo"), &["both"]);
+    team(Some("ended"), &[]);
+    // What the home forbids counts no more.
+    write(store, |tx| {
+        let group = tx.groups().lock(home)?.expect("the group exists");
+        tx.groups().update(&Namespace { share_with_group_lock: true, ..group })
+    });
+    team(None, &["own", "of-group", "both"]);
+    let missing = ProjectId(i64::MAX);
+    assert_pages(store, &[], |tx, page| tx.project_members().team(missing, None, a_day(), page));
 }

@@ -73,3 +73,17 @@ pub fn a_share_follows_the_name_of_its_group(store: &dyn Store) {
     let expected = Share { group_name: "After".into(), ..made };
     assert_eq!(read(store, |tx| tx.shares().of(&[project])), [expected]);
 }
+
+/// See [`Shares::delete`](crate::project::port::Shares::delete).
+pub fn a_share_ends_alone(store: &dyn Store) {
+    let [one, two, _] = three_projects(store);
+    let [a, b] = ["a", "b"].map(|path| a_group(path).stored_in(store).id);
+    let new = |project, group| share(store, a_share(project, group, AccessLevel::Guest));
+    let [_, one_b, two_a] = [new(one, a), new(one, b), new(two, a)];
+    for _ in 0..2 {
+        write(store, |tx| tx.shares().delete(one, a));
+        let left = read(store, |tx| tx.shares().of(&[one, two]));
+        assert_eq!(left, [one_b.clone(), two_a.clone()]);
+    }
+    new(one, a);
+}

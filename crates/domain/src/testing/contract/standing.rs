@@ -9,7 +9,7 @@ use crate::policy::project::Standing;
 use crate::ports::store::Store;
 use crate::project::share::NewShare;
 use crate::testing::builders::{
-    GroupBuilder, a_group, a_member, a_project, a_share, a_user, day, home_of, join_group,
+    GroupBuilder, a_day, a_group, a_member, a_project, a_share, a_user, day, home_of, join_group,
     join_project, share,
 };
 
@@ -216,4 +216,26 @@ pub fn whoever_has_a_standing_is_authorized(store: &dyn Store) {
         assert_eq!(standing(store, project, world.ada, 0), Standing { level, owner }, "{name}");
         assert_eq!(standing(store, project, world.eve, 0), NOTHING, "{name}");
     }
+}
+
+/// See [`Projects::authorized_among`](crate::project::port::Projects::authorized_among).
+pub fn of_several_projects_those_one_works_on_are_known(store: &dyn Store) {
+    let world = a_world(store);
+    let all: Vec<ProjectId> = world.projects.iter().map(|project| project.id).collect();
+    let among = |user, asked: &[ProjectId]| {
+        let mut found = read(store, |tx| tx.projects().authorized_among(user, asked, a_day()));
+        found.sort_unstable();
+        found
+    };
+    let mut expected: Vec<ProjectId> = (world.projects.iter())
+        .map(|project| project.id)
+        .filter(|id| standing(store, *id, world.ada, 0) != NOTHING)
+        .collect();
+    expected.sort_unstable();
+    assert!(!expected.is_empty() && expected.len() < all.len());
+    assert_eq!(among(world.ada, &all), expected);
+    let [member, hidden] = ["member", "hidden"].map(|name| world.project(name).id);
+    assert_eq!(among(world.ada, &[hidden, member, ProjectId(i64::MAX)]), [member]);
+    assert_eq!(among(world.eve, &all), []);
+    assert_eq!(among(world.ada, &[]), []);
 }

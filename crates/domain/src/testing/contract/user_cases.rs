@@ -63,6 +63,7 @@ macro_rules! store_contract_of_users {
             user_deletion::what_a_deleted_user_had_is_free_again,
             user_deletion::deleting_a_user_leaves_the_outbox_alone,
             user_deletion::nothing_can_be_hung_on_a_user_who_is_gone,
+            user_deletion::a_user_about_to_go_joins_nothing,
             identities::identities_come_by_user_and_then_in_their_order,
             identities::identities_of_nobody_are_none,
             identities::an_identity_takes_the_place_of_the_one_at_its_provider,

@@ -12,6 +12,12 @@ use crate::testing::builders::{
     an_event, an_import,
 };
 use crate::user::{Identity, User, UserFilter};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+/// Time in which a change that does not wait for a lock would be made.
+const WHILE: Duration = Duration::from_millis(50);
 
 /// An account with one of everything. The number keeps those of two users apart.
 fn furnish(tx: &mut dyn Tx, name: &str, number: u32) -> Result<User, StoreError> {
@@ -210,4 +216,33 @@ pub fn nothing_can_be_hung_on_a_user_who_is_gone(store: &dyn Store) {
     }
     let left = read(store, |tx| belongings(tx, ada.id, "ada", 1));
     assert!(left.iter().all(|rows| *rows == 0), "{left:?}");
+}
+
+/// See [`Users::lock_to_delete`](crate::user::port::Users::lock_to_delete): a membership that was to be
+/// made meanwhile waits, and then finds no user.
+pub fn a_user_about_to_go_joins_nothing(store: &dyn Store) {
+    let [ada, maker] = ["ada", "maker"].map(|name| a_user(name).stored_in(store).id);
+    let group = a_group("team").owner(maker).stored_in(store).id;
+    let site = a_project("site", group, maker).stored_in(store).id;
+    let (locked, when_locked) = mpsc::channel();
+    let outcome = thread::scope(|scope| {
+        let late = scope.spawn(move || {
+            when_locked.recv().expect("the other thread says that it has the lock");
+            store.write(|tx| {
+                tx.group_members().insert(group, a_member(ada, AccessLevel::Guest))?;
+                tx.project_members().insert(site, a_member(ada, AccessLevel::Guest))
+            })
+        });
+        write(store, |tx| {
+            tx.users().lock(ada)?;
+            tx.users().lock_to_delete(ada)?;
+            locked.send(()).expect("the other thread waits for the lock");
+            thread::sleep(WHILE);
+            assert_eq!(tx.group_members().all_of_user(ada)?, []);
+            assert_eq!(tx.project_members().all_of_user(ada)?, []);
+            tx.users().delete(ada)
+        });
+        late.join().expect("the other thread does not panic")
+    });
+    assert!(matches!(outcome, Err(StoreError::Gone)), "{outcome:?}");
 }

@@ -53,6 +53,24 @@ fn of_user<K: Ord + Copy>(
     found
 }
 
+fn all_of_user<K: Ord + Copy>(rows: &[(K, Membership)], user: UserId) -> Vec<(K, Membership)> {
+    let mut found: Vec<_> = rows.iter().filter(|(_, row)| row.user == user).copied().collect();
+    found.sort_by_key(|(key, _)| *key);
+    found
+}
+
+fn expired<K: Ord + Copy>(
+    rows: &[(K, Membership)],
+    today: NaiveDate,
+    limit: u32,
+) -> Vec<(K, Membership)> {
+    let expired = rows.iter().filter(|(_, row)| !in_force(row.expires_at, today));
+    let mut found: Vec<_> = expired.copied().collect();
+    found.sort_by_key(|(key, row)| (row.expires_at, *key, row.user));
+    found.truncate(limit as usize);
+    found
+}
+
 fn update<K: PartialEq>(rows: &mut [(K, Membership)], of: K, member: Membership) {
     let mut rows = rows.iter_mut();
     if let Some((_, row)) = rows.find(|(key, row)| *key == of && row.user == member.user) {
@@ -81,6 +99,18 @@ impl GroupMembers for FakeTx {
         groups: &[NamespaceId],
     ) -> Result<Vec<(NamespaceId, Membership)>, StoreError> {
         Ok(of_user(&self.tables.group_members, user, groups))
+    }
+
+    fn all_of_user(&mut self, user: UserId) -> Result<Vec<(NamespaceId, Membership)>, StoreError> {
+        Ok(all_of_user(&self.tables.group_members, user))
+    }
+
+    fn expired(
+        &mut self,
+        today: NaiveDate,
+        limit: u32,
+    ) -> Result<Vec<(NamespaceId, Membership)>, StoreError> {
+        Ok(expired(&self.tables.group_members, today, limit))
     }
 
     fn solely_owned_by(
@@ -143,6 +173,35 @@ impl ProjectMembers for FakeTx {
         projects: &[ProjectId],
     ) -> Result<Vec<(ProjectId, Membership)>, StoreError> {
         Ok(of_user(&self.tables.project_members, user, projects))
+    }
+
+    fn all_of_user(&mut self, user: UserId) -> Result<Vec<(ProjectId, Membership)>, StoreError> {
+        Ok(all_of_user(&self.tables.project_members, user))
+    }
+
+    fn expired(
+        &mut self,
+        today: NaiveDate,
+        limit: u32,
+    ) -> Result<Vec<(ProjectId, Membership)>, StoreError> {
+        Ok(expired(&self.tables.project_members, today, limit))
+    }
+
+    fn team(
+        &mut self,
+        project: ProjectId,
+        query: Option<&str>,
+        today: NaiveDate,
+        page: Page,
+    ) -> Result<Paged<User>, StoreError> {
+        let Some(project) = self.tables.projects.get(&project) else { return Ok(page.cut(vec![])) };
+        let users = self.tables.users.values().map(|row| &row.user).rev();
+        let team = users.filter(|user| {
+            let fields = [user.name.as_str(), user.email.as_str(), user.username.as_str()];
+            query.is_none_or(|text| is_part(text, &fields))
+                && self.tables.standing(project, user.id, today).level.is_some()
+        });
+        Ok(page.cut(team.cloned().collect()))
     }
 
     fn insert(&mut self, project: ProjectId, member: Membership) -> Result<(), StoreError> {

@@ -95,6 +95,17 @@ impl Projects for FakeTx {
         Ok(found.map(|found| self.tables.standing(found, user, today)).unwrap_or_default())
     }
 
+    fn authorized_among(
+        &mut self,
+        user: UserId,
+        projects: &[ProjectId],
+        today: NaiveDate,
+    ) -> Result<Vec<ProjectId>, StoreError> {
+        let asked = self.tables.projects.values().filter(|project| projects.contains(&project.id));
+        let authorized = asked.filter(|project| self.tables.is_authorized(project, user, today));
+        Ok(authorized.map(|project| project.id).collect())
+    }
+
     fn clashing(
         &mut self,
         namespace: NamespaceId,
@@ -157,6 +168,9 @@ impl Projects for FakeTx {
         let named = (&project.name, &project.path);
         self.check_clashes(Some(project.id), project.namespace, named)?;
         self.require_namespace(project.namespace)?;
+        if let Some(source) = project.forked_from {
+            self.require_project(source)?;
+        }
         let row = Project { open_issues_count, default_branch, ..project.clone() };
         self.tables.projects.insert(project.id, row);
         Ok(())
@@ -193,6 +207,10 @@ impl Projects for FakeTx {
             }
         }
         Ok(())
+    }
+
+    fn comes_from(&mut self, project: ProjectId, source: ProjectId) -> Result<bool, StoreError> {
+        Ok(self.tables.forks_of(source).contains(&project))
     }
 
     fn delete(&mut self, project: ProjectId) -> Result<(), StoreError> {

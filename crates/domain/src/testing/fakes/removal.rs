@@ -2,6 +2,7 @@
 
 use super::tx::Tables;
 use crate::id::{NamespaceId, ProjectId, UserId};
+use crate::member::request::RequestSource;
 
 impl Tables {
     pub fn remove_user(&mut self, id: UserId) {
@@ -17,6 +18,7 @@ impl Tables {
         self.events.retain(|event| event.author != id);
         self.group_members.retain(|(_, member)| member.user != id);
         self.project_members.retain(|(_, member)| member.user != id);
+        self.access_requests.retain(|(_, user, _)| *user != id);
         self.stars.retain(|(_, user)| *user != id);
         self.repository_tasks.retain(|task| task.user() != Some(id));
         for project in self.projects.values_mut().filter(|project| project.creator == Some(id)) {
@@ -31,12 +33,14 @@ impl Tables {
         }
         self.namespaces.retain(|namespace| namespace.id != id);
         self.group_members.retain(|(group, _)| *group != id);
+        self.access_requests.retain(|(source, ..)| *source != RequestSource::Group(id));
         self.shares.retain(|(_, share)| share.group != id);
     }
 
     pub fn remove_project(&mut self, id: ProjectId) {
         self.projects.remove(&id);
         self.project_members.retain(|(project, _)| *project != id);
+        self.access_requests.retain(|(source, ..)| *source != RequestSource::Project(id));
         self.stars.retain(|(project, _)| *project != id);
         self.shares.retain(|(_, share)| share.project != id);
         self.project_hooks.retain(|hook| hook.project != id);

@@ -1,7 +1,7 @@
 //! The shares in memory.
 
 use super::tx::FakeTx;
-use crate::id::{ProjectId, ShareId};
+use crate::id::{NamespaceId, ProjectId, ShareId};
 use crate::ports::store::StoreError;
 use crate::project::port::Shares;
 use crate::project::share::{NewShare, Share};
@@ -33,5 +33,11 @@ impl Shares for FakeTx {
         let id = ShareId(self.next_id());
         self.tables.shares.push((id, new));
         Ok(self.named(id, new))
+    }
+
+    fn delete(&mut self, project: ProjectId, group: NamespaceId) -> Result<(), StoreError> {
+        let all = &mut self.tables.shares;
+        all.retain(|(_, share)| share.project != project || share.group != group);
+        Ok(())
     }
 }

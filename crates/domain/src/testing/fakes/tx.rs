@@ -11,7 +11,8 @@ use crate::event::port::Events;
 use crate::group::port::Groups;
 use crate::id::{NamespaceId, ProjectId, ShareId, UserId};
 use crate::member::Membership;
-use crate::member::port::{GroupMembers, ProjectMembers};
+use crate::member::port::{AccessRequests, GroupMembers, ProjectMembers};
+use crate::member::request::RequestSource;
 use crate::namespace::Namespace;
 use crate::namespace::port::Namespaces;
 use crate::outbox::OutboxEntry;
@@ -48,6 +49,7 @@ pub(super) struct Tables {
     /// Their counters are not kept here but counted; see [`Tables::counted`].
     pub projects: BTreeMap<ProjectId, Project>,
     pub project_members: Vec<(ProjectId, Membership)>,
+    pub access_requests: Vec<(RequestSource, UserId, Timestamp)>,
     pub stars: BTreeSet<(ProjectId, UserId)>,
     pub shares: Vec<(ShareId, NewShare)>,
     pub project_hooks: Vec<ProjectHook>,
@@ -139,6 +141,10 @@ impl Tx for FakeTx {
     }
 
     fn project_members(&mut self) -> &mut dyn ProjectMembers {
+        self
+    }
+
+    fn access_requests(&mut self) -> &mut dyn AccessRequests {
         self
     }
 

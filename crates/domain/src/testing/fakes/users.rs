@@ -30,6 +30,11 @@ impl Users for FakeTx {
         Users::find(self, id)
     }
 
+    fn lock_to_delete(&mut self, _: UserId) -> Result<(), StoreError> {
+        // Writing transactions take turns.
+        Ok(())
+    }
+
     fn find_by_username(&mut self, username: &str) -> Result<Option<User>, StoreError> {
         let found = self.tables.users.values().find(|row| row.user.username.as_str() == username);
         Ok(found.map(|row| row.user.clone()))

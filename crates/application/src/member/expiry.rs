@@ -1,0 +1,82 @@
+//! Ending memberships whose day is reached. They give nothing from that day on, whether this was done or
+//! not; this takes them out of the lists and tells of it.
+
+use chrono::NaiveDate;
+use hexforge_domain::event::EventAction;
+use hexforge_domain::id::UserId;
+use hexforge_domain::member::in_force;
+use hexforge_domain::ports::store::{StoreError, Tx};
+
+use super::news::leave;
+use super::source::Found;
+use crate::app::App;
+use crate::error::Error;
+
+/// How many memberships one transaction ends at most.
+const AT_ONCE: u32 = 100;
+
+/// How often others may be in the way before it is left for later.
+const PATIENCE: u32 = 3;
+
+/// Ends all memberships that have expired, as long as it may go on; how many it were. Several may do this
+/// at once, and doing it again does no harm.
+pub fn run(app: &App, go_on: &dyn Fn() -> bool) -> Result<u64, Error> {
+    let (mut ended, mut missed) = (0, 0);
+    while go_on() {
+        match end_some(app) {
+            Ok(Some(some)) => ended += some,
+            Ok(None) => break,
+            // Somebody removed the user, the group or the project meanwhile, or was in the way.
+            Err(Error::Store(StoreError::Busy | StoreError::Gone)) if missed < PATIENCE => {
+                missed += 1;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(ended)
+}
+
+/// Ends memberships of one project or group; `None` when none has expired.
+fn end_some(app: &App) -> Result<Option<u64>, Error> {
+    app.store.write(|tx| {
+        let today = app.today();
+        let expired = tx.project_members().expired(today, AT_ONCE)?;
+        if let Some((project, _)) = expired.first().copied() {
+            let of_it = expired.into_iter().filter(|(of, _)| *of == project);
+            let users = of_it.map(|(_, member)| member.user).collect();
+            let found = tx.projects().lock(project)?.map(Found::Project);
+            return end(app, tx, found, users, today).map(Some);
+        }
+        let expired = tx.group_members().expired(today, AT_ONCE)?;
+        if let Some((group, _)) = expired.first().copied() {
+            let of_it = expired.into_iter().filter(|(of, _)| *of == group);
+            let users = of_it.map(|(_, member)| member.user).collect();
+            let found = tx.groups().lock(group)?.map(Found::Group);
+            return end(app, tx, found, users, today).map(Some);
+        }
+        Ok(None)
+    })
+}
+
+/// Ends the memberships of these users in something that is locked, if they are still there and have
+/// still expired.
+fn end(
+    app: &App,
+    tx: &mut dyn Tx,
+    found: Option<Found>,
+    users: Vec<UserId>,
+    today: NaiveDate,
+) -> Result<u64, Error> {
+    let Some(found) = found else { return Ok(0) };
+    let now = app.clock.now();
+    let mut ended = 0;
+    for user in tx.users().find_all(&users)? {
+        if let Some(membership) = found.member(tx, user.id)?
+            && !in_force(membership.expires_at, today)
+        {
+            leave(tx, &found, &user, membership, EventAction::Expired, now)?;
+            ended += 1;
+        }
+    }
+    Ok(ended)
+}

@@ -1,0 +1,126 @@
+//! Beginnings and ends of memberships, with all that is written down about them.
+
+use std::collections::HashMap;
+
+use hexforge_domain::Timestamp;
+use hexforge_domain::event::{EventAction, NewEvent};
+use hexforge_domain::id::{NamespaceId, ProjectId, UserId};
+use hexforge_domain::member::Membership;
+use hexforge_domain::namespace::Namespace;
+use hexforge_domain::outbox::{GroupFacts, GroupMemberFacts, MemberFacts, SystemEvent, TeamFacts};
+use hexforge_domain::paging::Paged;
+use hexforge_domain::ports::store::{StoreError, Tx};
+use hexforge_domain::user::User;
+
+use super::source::Found;
+use crate::view::project::{self as project_view, PlacedProject};
+
+/// Makes a user, who is none yet, a member; whatever it asked for is answered by that.
+pub(super) fn join(
+    tx: &mut dyn Tx,
+    found: &Found,
+    user: &User,
+    membership: Membership,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let member = MemberFacts::new(user, membership.level, now);
+    tx.access_requests().delete(found.requests(), user.id)?;
+    match found {
+        Found::Group(group) => {
+            tx.group_members().insert(group.id, membership)?;
+            let joined = GroupMemberFacts { group: GroupFacts::from(group), member };
+            tx.outbox().record(&SystemEvent::GroupMemberAdded(joined), now)
+        }
+        Found::Project(project) => {
+            let placed = project_view::placed(tx, project.clone())?;
+            tx.project_members().insert(placed.project.id, membership)?;
+            if placed.place.namespace.owner != Some(user.id) {
+                note(tx, placed.project.id, user.id, EventAction::Joined, now)?;
+            }
+            tell_team(tx, &placed, member, SystemEvent::TeamMemberAdded, now)
+        }
+    }
+}
+
+/// Ends a membership, in this way.
+pub(super) fn leave(
+    tx: &mut dyn Tx,
+    found: &Found,
+    user: &User,
+    membership: Membership,
+    how: EventAction,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let member = MemberFacts::new(user, membership.level, now);
+    match found {
+        Found::Group(group) => {
+            tx.group_members().delete(group.id, user.id)?;
+            let left = GroupMemberFacts { group: GroupFacts::from(group), member };
+            tx.outbox().record(&SystemEvent::GroupMemberRemoved(left), now)
+        }
+        Found::Project(project) => {
+            let placed = project_view::placed(tx, project.clone())?;
+            tx.project_members().delete(placed.project.id, user.id)?;
+            note(tx, placed.project.id, user.id, how, now)?;
+            tell_team(tx, &placed, member, SystemEvent::TeamMemberRemoved, now)
+        }
+    }
+}
+
+/// Tells the world that a user who is about to go is a member of nothing any more. There is no activity
+/// to write down: that of the user goes along.
+pub(crate) fn tell_of_leaving(
+    tx: &mut dyn Tx,
+    user: &User,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let teams = tx.project_members().all_of_user(user.id)?;
+    let projects: Vec<ProjectId> = teams.iter().map(|(project, _)| *project).collect();
+    let projects = tx.projects().find_all(&projects)?;
+    let total = projects.len() as u64;
+    let projects = project_view::placed_page(tx, Paged { items: projects, total })?.items;
+    let projects: HashMap<ProjectId, PlacedProject> =
+        projects.into_iter().map(|placed| (placed.project.id, placed)).collect();
+    for (project, membership) in teams {
+        let member = MemberFacts::new(user, membership.level, now);
+        if let Some(placed) = projects.get(&project) {
+            tell_team(tx, placed, member, SystemEvent::TeamMemberRemoved, now)?;
+        }
+    }
+    let memberships = tx.group_members().all_of_user(user.id)?;
+    let groups: Vec<NamespaceId> = memberships.iter().map(|(group, _)| *group).collect();
+    let groups = tx.namespaces().find_all(&groups)?;
+    let groups: HashMap<NamespaceId, Namespace> =
+        groups.into_iter().map(|group| (group.id, group)).collect();
+    for (group, membership) in memberships {
+        let member = MemberFacts::new(user, membership.level, now);
+        if let Some(group) = groups.get(&group) {
+            let left = GroupMemberFacts { group: GroupFacts::from(group), member };
+            tx.outbox().record(&SystemEvent::GroupMemberRemoved(left), now)?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes an activity event about a member, which is activity of the project.
+fn note(
+    tx: &mut dyn Tx,
+    project: ProjectId,
+    author: UserId,
+    action: EventAction,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    tx.events().insert(NewEvent { project, author, action, target: None, push: None, at })?;
+    tx.projects().touch(project, at)
+}
+
+fn tell_team(
+    tx: &mut dyn Tx,
+    placed: &PlacedProject,
+    member: MemberFacts,
+    event: fn(TeamFacts) -> SystemEvent,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    let project = placed.place.facts(&placed.project);
+    tx.outbox().record(&event(TeamFacts { project, member }), at)
+}

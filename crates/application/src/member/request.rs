@@ -1,0 +1,112 @@
+//! Asking to become a member, and the answers.
+
+use hexforge_domain::Timestamp;
+use hexforge_domain::event::EventAction;
+use hexforge_domain::id::UserId;
+use hexforge_domain::member::{AccessLevel, Membership};
+use hexforge_domain::paging::{Page, Paged};
+use hexforge_domain::policy::Actor;
+use hexforge_domain::policy::request::may_ask_for_access;
+use hexforge_domain::ports::store::Tx;
+use hexforge_domain::user::User;
+
+use super::news::{join, leave};
+use super::source::{Found, Wanted};
+use super::{MemberSource, MemberView};
+use crate::access;
+use crate::app::App;
+use crate::error::{Error, Thing};
+
+/// Who asks, and since when.
+pub type RequestView = (User, Timestamp);
+
+/// Everybody who asks to become a member, highest user id first.
+pub fn list(
+    app: &App,
+    actor: Actor,
+    source: &MemberSource,
+    page: Page,
+) -> Result<Paged<RequestView>, Error> {
+    app.store.read(|tx| {
+        let found = source.load(tx, actor, Wanted::Review, app.today())?;
+        Ok(tx.access_requests().list(found.requests(), page)?)
+    })
+}
+
+/// Asks for the actor to become a member. Who has asked already has.
+pub fn create(app: &App, actor: Actor, source: &MemberSource) -> Result<RequestView, Error> {
+    let user = access::own_account(actor)?;
+    app.store.write(|tx| {
+        let today = app.today();
+        let found = source.load(tx, actor, Wanted::Join, today)?;
+        let (enabled, member) = match &found {
+            Found::Group(group) => {
+                let level = tx.groups().level(group.id, user, today)?;
+                (group.request_access_enabled, level.is_some())
+            }
+            Found::Project(project) => {
+                let standing = tx.projects().standing(project.id, user, today)?;
+                let member = standing.owner || standing.level.is_some();
+                (project.features.request_access, member)
+            }
+        };
+        if !may_ask_for_access(enabled, member) {
+            return Err(Error::Forbidden(None));
+        }
+        let asking = tx.users().find(user)?.ok_or(Error::Unauthenticated)?;
+        if let Some(since) = tx.access_requests().find(found.requests(), user)? {
+            return Ok((asking, since));
+        }
+        let now = app.clock.now();
+        tx.access_requests().insert(found.requests(), user, now)?;
+        Ok((asking, now))
+    })
+}
+
+/// Makes who asked a member.
+pub fn approve(
+    app: &App,
+    actor: Actor,
+    source: &MemberSource,
+    user: UserId,
+    level: Option<i64>,
+) -> Result<MemberView, Error> {
+    app.store.write(|tx| {
+        let found = source.load(tx, actor, Wanted::Administer, app.today())?;
+        let (user, _) = asked(tx, &found, user)?;
+        let level = level.map_or(Ok(AccessLevel::Developer), |level| source.level(level))?;
+        let now = app.clock.now();
+        // Members cannot ask, so what is there has expired.
+        if let Some(past) = found.member(tx, user.id)? {
+            leave(tx, &found, &user, past, EventAction::Expired, now)?;
+        }
+        let membership = Membership::new(user.id, level, None);
+        join(tx, &found, &user, membership, now)?;
+        Ok((user, membership))
+    })
+}
+
+/// Takes a request away: those who answer requests do, and who asked.
+pub fn delete(
+    app: &App,
+    actor: Actor,
+    source: &MemberSource,
+    user: UserId,
+) -> Result<RequestView, Error> {
+    app.store.write(|tx| {
+        let own = actor.user() == Some(user);
+        let wanted = if own { Wanted::Join } else { Wanted::Administer };
+        let found = source.load(tx, actor, wanted, app.today())?;
+        let request = asked(tx, &found, user)?;
+        tx.access_requests().delete(found.requests(), user)?;
+        Ok(request)
+    })
+}
+
+/// Who asked to become a member.
+fn asked(tx: &mut dyn Tx, found: &Found, user: UserId) -> Result<RequestView, Error> {
+    let missing = || Error::NotFound(Thing::Record);
+    let since = tx.access_requests().find(found.requests(), user)?.ok_or_else(missing)?;
+    let user = tx.users().find(user)?.ok_or_else(missing)?;
+    Ok((user, since))
+}

@@ -1,0 +1,122 @@
+//! What has members, and what a caller wants of it.
+
+use chrono::NaiveDate;
+use hexforge_domain::group::GroupRef;
+use hexforge_domain::id::UserId;
+use hexforge_domain::member::request::RequestSource;
+use hexforge_domain::member::{AccessLevel, Membership};
+use hexforge_domain::namespace::Namespace;
+use hexforge_domain::policy::Actor;
+use hexforge_domain::policy::group::GroupAbility;
+use hexforge_domain::policy::project::ProjectAbility;
+use hexforge_domain::ports::store::{StoreError, Tx};
+use hexforge_domain::project::{Project, ProjectRef};
+
+use crate::access;
+use crate::error::{Error, Thing};
+
+/// What has members.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MemberSource {
+    /// A group.
+    Group(GroupRef),
+    /// A project.
+    Project(ProjectRef),
+}
+
+const UNKNOWN_LEVEL: Error = Error::Unknown("Access level is not known");
+
+/// What was found, with the right to do with it what is wanted.
+pub(super) enum Found {
+    Group(Namespace),
+    Project(Project),
+}
+
+/// What is wanted of the members.
+#[derive(Clone, Copy)]
+pub(super) enum Wanted {
+    /// To see them.
+    Read,
+    /// To become one.
+    Join,
+    /// To see who wants to become one.
+    Review,
+    /// To change who they are.
+    Administer,
+}
+
+impl Wanted {
+    fn abilities(self) -> (GroupAbility, ProjectAbility) {
+        match self {
+            Self::Read | Self::Join => (GroupAbility::Read, ProjectAbility::Read),
+            Self::Review | Self::Administer => {
+                (GroupAbility::Administer, ProjectAbility::Administer)
+            }
+        }
+    }
+
+    /// Whether nobody else may change the members meanwhile.
+    fn locks(self) -> bool {
+        match self {
+            Self::Read | Self::Review => false,
+            Self::Join | Self::Administer => true,
+        }
+    }
+}
+
+impl MemberSource {
+    pub(super) fn load(
+        &self,
+        tx: &mut dyn Tx,
+        actor: Actor,
+        wanted: Wanted,
+        today: NaiveDate,
+    ) -> Result<Found, Error> {
+        let (of_group, of_project) = wanted.abilities();
+        match self {
+            Self::Group(named) => {
+                let found = access::group(tx, actor, of_group, named, today)?;
+                if !wanted.locks() {
+                    return Ok(Found::Group(found));
+                }
+                let locked = tx.groups().lock(found.id)?.ok_or(Error::NotFound(Thing::Group))?;
+                Ok(Found::Group(locked))
+            }
+            Self::Project(named) if wanted.locks() => {
+                access::locked_project(tx, actor, of_project, named, today).map(Found::Project)
+            }
+            Self::Project(named) => {
+                access::project(tx, actor, of_project, named, today).map(Found::Project)
+            }
+        }
+    }
+
+    pub(super) fn level(&self, level: i64) -> Result<AccessLevel, Error> {
+        match self {
+            Self::Group(_) => AccessLevel::from_level(level),
+            Self::Project(_) => AccessLevel::on_project(level),
+        }
+        .ok_or(UNKNOWN_LEVEL)
+    }
+}
+
+impl Found {
+    pub(super) fn member(
+        &self,
+        tx: &mut dyn Tx,
+        user: UserId,
+    ) -> Result<Option<Membership>, StoreError> {
+        match self {
+            Self::Group(group) => tx.group_members().find(group.id, user),
+            Self::Project(project) => tx.project_members().find(project.id, user),
+        }
+    }
+
+    /// The same to those who ask to become members.
+    pub(super) fn requests(&self) -> RequestSource {
+        match self {
+            Self::Group(group) => RequestSource::Group(group.id),
+            Self::Project(project) => RequestSource::Project(project.id),
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Saying that a project is a fork of another, or that it is one no more.
+
+use hexforge_domain::Timestamp;
+use hexforge_domain::field_errors::FieldErrors;
+use hexforge_domain::id::ProjectId;
+use hexforge_domain::policy::Actor;
+use hexforge_domain::policy::project::ProjectAbility;
+use hexforge_domain::policy::system::ServiceAbility;
+use hexforge_domain::ports::store::StoreError;
+use hexforge_domain::project::{Project, ProjectRef};
+use hexforge_domain::visibility::Visibility;
+
+use crate::access;
+use crate::app::App;
+use crate::error::{Error, Thing};
+
+/// That a project is a fork of another. A project has one source at most, so its id is the link's too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ForkLink {
+    /// The fork.
+    pub fork: ProjectId,
+    /// What it comes from.
+    pub source: ProjectId,
+    /// Since when.
+    pub at: Timestamp,
+}
+
+/// Makes a project a fork of another; for administrators.
+pub fn create(
+    app: &App,
+    actor: Actor,
+    fork: &ProjectRef,
+    source: &ProjectRef,
+) -> Result<ForkLink, Error> {
+    access::service(actor, ServiceAbility::Administer)?;
+    app.store.write(|tx| {
+        let today = app.today();
+        let source = access::project(tx, actor, ProjectAbility::Read, source, today)?;
+        let fork = access::locked_project(tx, actor, ProjectAbility::Own, fork, today)?;
+        if fork.forked_from.is_some() {
+            return Err(Error::Conflict("Project already forked"));
+        }
+        // Nothing comes from itself, however far back.
+        if source.id == fork.id || tx.projects().comes_from(source.id, fork.id)? {
+            return Err(FieldErrors::one("forked_from_project_id", "is invalid").into());
+        }
+        if let Some(text) = too_visible(fork.visibility, source.visibility) {
+            return Err(FieldErrors::one("visibility_level", text).into());
+        }
+        let at = app.clock.now();
+        let link = ForkLink { fork: fork.id, source: source.id, at };
+        let linked = Project { forked_from: Some(source.id), updated_at: at, ..fork };
+        tx.projects().update(&linked).map_err(|error| match error {
+            StoreError::Gone => Error::NotFound(Thing::Project),
+            error => error.into(),
+        })?;
+        Ok(link)
+    })
+}
+
+/// A fork is no more visible than what it comes from: what is wrong if it would be.
+pub(super) fn too_visible(fork: Visibility, source: Visibility) -> Option<String> {
+    let text = "is not allowed since the fork source project has lower visibility.";
+    (fork > source).then(|| format!("{} {text}", fork.as_str()))
+}
+
+/// Makes a project one that was not forked; whether it was.
+pub fn delete(app: &App, actor: Actor, named: &ProjectRef) -> Result<bool, Error> {
+    app.store.write(|tx| {
+        let fork = access::locked_project(tx, actor, ProjectAbility::Own, named, app.today())?;
+        let was_fork = fork.forked_from.is_some();
+        if was_fork {
+            let alone = Project { forked_from: None, updated_at: app.clock.now(), ..fork };
+            tx.projects().update(&alone)?;
+        }
+        Ok(was_fork)
+    })
+}

@@ -1,0 +1,21 @@
+//! The rule about requests for access.
+
+/// Whether somebody who sees a group or project may ask to become a member: where that is `enabled`, and
+/// unless it is one already, by whatever way.
+pub fn may_ask_for_access(enabled: bool, member: bool) -> bool {
+    enabled && !member
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_is_no_member_asks_where_that_is_enabled() {
+        for (enabled, member, expected) in
+            [(true, false, true), (true, true, false), (false, false, false), (false, true, false)]
+        {
+            assert_eq!(may_ask_for_access(enabled, member), expected, "{enabled} {member}");
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! Saying that a project is a fork, or none.
+
+use actix_web::{HttpResponse, web};
+use hexforge_application::project::fork_link;
+
+use super::ids::ProjectPath;
+use crate::api::Api;
+use crate::entities::project::ForkLinkJson;
+use crate::error::ApiResult;
+use crate::respond;
+
+/// Adds the routes.
+pub fn configure(cfg: &mut web::ServiceConfig) {
+    cfg.route("/projects/{id}/fork/{source}", web::post().to(create));
+    cfg.route("/projects/{id}/fork", web::delete().to(delete));
+}
+
+async fn create(api: Api, ids: web::Path<(ProjectPath, ProjectPath)>) -> ApiResult<HttpResponse> {
+    let (ProjectPath(fork), ProjectPath(source)) = ids.into_inner();
+    let link =
+        api.run(move |app, actor, _| Ok(fork_link::create(app, actor, &fork, &source)?)).await?;
+    respond::created(ForkLinkJson::from(link))
+}
+
+/// The answer is whether it was a fork.
+async fn delete(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse> {
+    let ProjectPath(named) = id.into_inner();
+    let was_fork = api.run(move |app, actor, _| Ok(fork_link::delete(app, actor, &named)?)).await?;
+    respond::ok(was_fork)
+}

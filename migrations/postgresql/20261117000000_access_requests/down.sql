@@ -1,0 +1,3 @@
+DROP INDEX project_members_ending;
+DROP INDEX group_members_ending;
+DROP TABLE access_requests;
