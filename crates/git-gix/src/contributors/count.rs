@@ -156,14 +156,19 @@ impl Count<'_> {
                 while !at_end && sent - received < THREADS * IN_ADVANCE {
                     let chunk = self.next_chunk(&mut walk, &mut skip, &mut left)?;
                     at_end = chunk.len() < CHUNK;
-                    lanes[sent % THREADS].send(chunk)?;
-                    sent += 1;
+                    if !chunk.is_empty() {
+                        lanes[sent % THREADS].send(chunk)?;
+                        sent += 1;
+                    }
                 }
                 if sent == received {
                     return Ok(Ended::Complete);
                 }
                 self.take(lanes[received % THREADS].receive()?);
                 received += 1;
+                if at_end && sent == received {
+                    continue;
+                }
                 if reported.elapsed() > REPORT {
                     self.watch.report(self.so_far());
                     reported = Instant::now();

@@ -138,9 +138,8 @@ impl Shared {
             };
             let tip = lock(&job.progress).wanted;
             let turn = Turn { shared: self, job: &job, tip };
-            let counted = catch_unwind(AssertUnwindSafe(|| {
-                count::bring_up_to(&job.repository, tip, &turn)
-            }));
+            let counted =
+                catch_unwind(AssertUnwindSafe(|| count::bring_up_to(&job.repository, tip, &turn)));
             let result = match counted {
                 Ok(Ok((Ended::Complete, stored))) => {
                     Some(Ok(Arc::new(stored.totals.contributors(true))))

@@ -42,10 +42,7 @@ pub(crate) fn compare(before: &[u8], after: &[u8]) -> Lines {
     // The texts as a whole: how often a line occurs in them decides what git takes for noise.
     let input = InternedInput::new(byte_lines(before), byte_lines(after));
     let diff = Diff::compute(Algorithm::Myers, &input);
-    Lines {
-        added: u64::from(diff.count_additions()),
-        removed: u64::from(diff.count_removals()),
-    }
+    Lines { added: u64::from(diff.count_additions()), removed: u64::from(diff.count_removals()) }
 }
 
 /// Up to this many lines the shortest difference is the one that git finds: lines that it drops as noise
@@ -119,7 +116,8 @@ mod tests {
 
     #[test]
     fn the_last_line_needs_no_end() {
-        for (text, lines) in [("", 0), ("\n", 1), ("a", 1), ("a\n", 1), ("a\nb", 2), ("a\r\n\n", 2)] {
+        for (text, lines) in [("", 0), ("\n", 1), ("a", 1), ("a\n", 1), ("a\nb", 2), ("a\r\n\n", 2)]
+        {
             assert_eq!(count(text.as_bytes()), lines, "{text:?}");
         }
     }
@@ -145,7 +143,9 @@ mod tests {
     fn shortcuts_change_no_number() {
         let mut seed = 7_u64;
         let mut next = move |limit: u64| {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            seed = seed
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             (seed >> 33) % limit
         };
         for round in 0..20_000 {

@@ -134,12 +134,8 @@ fn decode(bytes: &[u8]) -> Option<Stored> {
         return None;
     }
     let mut from = Reader(content.strip_prefix(MAGIC)?);
-    let mut stored = Stored {
-        tip: from.id()?,
-        skew: from.number()?,
-        totals: from.totals()?,
-        ahead: None,
-    };
+    let mut stored =
+        Stored { tip: from.id()?, skew: from.number()?, totals: from.totals()?, ahead: None };
     if let Some(tip) = from.id()? {
         stored.ahead = Some(Ahead { tip, done: from.number()?, totals: from.totals()? });
     }

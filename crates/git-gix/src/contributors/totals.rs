@@ -82,7 +82,9 @@ mod tests {
     #[test]
     fn the_first_name_stays_and_order_is_by_first_sight() {
         let mut totals = Totals::default();
-        for more in [author("b", "", 0), author("a", "A", 1), author("b", "B", 2), author("a", "Z", 3)] {
+        for more in
+            [author("b", "", 0), author("a", "A", 1), author("b", "B", 2), author("a", "Z", 3)]
+        {
             totals.add(more);
         }
         totals.add(author("c", "C", 0));

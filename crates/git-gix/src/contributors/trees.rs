@@ -50,7 +50,11 @@ impl<'r> TreeCounter<'r> {
     }
 
     /// The lines by which `new` differs from `old`; without `old`, all that `new` has.
-    pub(crate) fn count(&mut self, old: Option<ObjectId>, new: ObjectId) -> Result<Lines, GitError> {
+    pub(crate) fn count(
+        &mut self,
+        old: Option<ObjectId>,
+        new: ObjectId,
+    ) -> Result<Lines, GitError> {
         self.folders.clear();
         self.changed.clear();
         if old != Some(new) {
@@ -102,8 +106,8 @@ impl<'r> TreeCounter<'r> {
             }
             size += this;
         }
-        let _one_at_a_time = (size > LARGE)
-            .then(|| LARGE_ONES.lock().unwrap_or_else(PoisonError::into_inner));
+        let _one_at_a_time =
+            (size > LARGE).then(|| LARGE_ONES.lock().unwrap_or_else(PoisonError::into_inner));
         let [old_buffer, new_buffer] = &mut self.files;
         let before = content(self.repo, old, old_buffer)?;
         if lines::is_binary(before) {
@@ -162,7 +166,8 @@ impl<'a> Entries<'a> {
             Some(id) => read::object(repo, id, Kind::Tree, buffer)?,
             None => &[],
         };
-        let mut entries = Self { next: None, rest: TreeRefIter::from_bytes(data, repo.object_hash()) };
+        let mut entries =
+            Self { next: None, rest: TreeRefIter::from_bytes(data, repo.object_hash()) };
         entries.take()?;
         Ok(entries)
     }
