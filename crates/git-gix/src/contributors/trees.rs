@@ -17,6 +17,11 @@ const BIGGEST_TEXT: u64 = 512 << 20;
 const LARGE: u64 = 32 << 20;
 /// Buffers are not kept larger than this.
 const KEPT_BUFFER: usize = 4 << 20;
+/// What one commit may cost, in bytes that are read. A few objects can name each other so often that no
+/// time would be enough to compare them all; what is beyond this is not counted.
+const BUDGET: u64 = 16 << 30;
+/// What anything costs, be it empty.
+const LEAST_COST: u64 = 4096;
 /// So that the memory of several counts does not add up when all meet large files.
 static LARGE_ONES: Mutex<()> = Mutex::new(());
 
@@ -28,6 +33,8 @@ pub(crate) struct TreeCounter<'r> {
     /// Pairs of folders to be compared. A list, as nesting is as deep as its author liked.
     folders: Vec<[Option<ObjectId>; 2]>,
     changed: Vec<[Option<File>; 2]>,
+    /// What the present commit may still cost.
+    budget: u64,
 }
 
 /// Anything that is in a folder and is none.
@@ -46,6 +53,7 @@ impl<'r> TreeCounter<'r> {
             files: Default::default(),
             folders: Vec::new(),
             changed: Vec::new(),
+            budget: BUDGET,
         }
     }
 
@@ -57,17 +65,30 @@ impl<'r> TreeCounter<'r> {
     ) -> Result<Lines, GitError> {
         self.folders.clear();
         self.changed.clear();
+        self.budget = BUDGET;
         if old != Some(new) {
             self.folders.push([old, Some(new)]);
         }
         let mut sum = Lines::default();
         while let Some(pair) = self.folders.pop() {
             self.compare_folders(pair)?;
+            self.spend(self.trees.iter().map(|tree| tree.len() as u64).sum());
             while let Some(pair) = self.changed.pop() {
                 sum.add(self.compare_files(pair)?);
+                if self.budget == 0 {
+                    break;
+                }
+            }
+            if self.budget == 0 {
+                tracing::warn!(tree = %new, "a commit is too large to be counted whole");
+                break;
             }
         }
         Ok(sum)
+    }
+
+    fn spend(&mut self, bytes: u64) {
+        self.budget = self.budget.saturating_sub(LEAST_COST + bytes);
     }
 
     /// Notes what differs between two folders.
@@ -106,6 +127,7 @@ impl<'r> TreeCounter<'r> {
             }
             size += this;
         }
+        self.spend(size);
         let _one_at_a_time =
             (size > LARGE).then(|| LARGE_ONES.lock().unwrap_or_else(PoisonError::into_inner));
         let [old_buffer, new_buffer] = &mut self.files;

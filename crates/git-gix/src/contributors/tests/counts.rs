@@ -8,6 +8,7 @@ use hexforge_domain::ports::git::GitError;
 use hexforge_domain::repository::Contributors;
 
 use super::super::count::{Ended, Watch, bring_up_to};
+use super::super::since::since;
 use super::super::stored::Stored;
 use super::fixture::{Commit, Files, Fixture, Random};
 
@@ -166,6 +167,49 @@ fn a_history_that_grew_or_was_rewritten_is_counted_as_from_nothing() {
             assert_eq!(count(&fixture, tip).unwrap(), fixture.by_git(tip), "{seed} {number}");
         }
     }
+}
+
+#[test]
+fn new_commits_are_those_that_git_names() {
+    for seed in 30..36 {
+        let fixture = Fixture::of(&history(seed, 120));
+        let repo = fixture.open().to_thread_local();
+        let mut grown = 0;
+        for (old, new) in [(119, 120), (60, 120), (100, 119), (20, 90), (3, 50), (120, 60)] {
+            let [old, new] = [old, new].map(|number| fixture.commits[number]);
+            let list = fixture.git(&["rev-list", &format!("{old}..{new}")], &[]);
+            let list = String::from_utf8(list).unwrap();
+            let skew = 120 * 100;
+            match since(&repo, new, old, skew).unwrap() {
+                Some(found) => {
+                    let listed = list.lines().map(|id| id.parse().unwrap()).collect();
+                    assert_eq!(found.commits, listed, "{seed}: {old}..{new}");
+                    grown += 1;
+                }
+                None => {
+                    let missing = fixture.git(&["rev-list", &format!("{new}..{old}")], &[]);
+                    assert!(!missing.is_empty(), "{seed}: {old}..{new}");
+                }
+            }
+        }
+        assert!(grown > 0);
+    }
+}
+
+/// Of a long history only the end is looked at.
+#[test]
+fn a_history_that_grew_is_not_walked_again() {
+    let commit = |number: usize| Commit {
+        author: format!("N <{number}@example.com>").into_bytes(),
+        date: 1_500_000_000 + number as u64,
+        parents: number.checked_sub(1).into_iter().collect(),
+        files: Files::new(),
+    };
+    let fixture = Fixture::of(&(0..100).map(commit).collect::<Vec<_>>());
+    let repo = fixture.open().to_thread_local();
+    let new = since(&repo, fixture.commits[99], fixture.commits[95], 0).unwrap().unwrap();
+    assert_eq!(new.commits.len(), 4);
+    assert_eq!(new.lead.authors().len(), 4);
 }
 
 #[test]
