@@ -13,6 +13,7 @@ mod read;
 mod since;
 mod stored;
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 mod tests;
 mod totals;
 mod trees;

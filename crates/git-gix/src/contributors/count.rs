@@ -254,11 +254,13 @@ enum Parent {
 /// A thread that compares chunks, one after the other. Results come in the order of the chunks.
 struct Lane {
     chunks: Sender<Vec<Work>>,
-    results: Receiver<Result<Vec<Author>, GitError>>,
+    results: Receiver<Compared>,
 }
 
+type Compared = Result<Vec<Author>, GitError>;
+
 impl Lane {
-    fn new() -> (Self, Receiver<Vec<Work>>, Sender<Result<Vec<Author>, GitError>>) {
+    fn new() -> (Self, Receiver<Vec<Work>>, Sender<Compared>) {
         let (chunks, work) = channel();
         let (done, results) = channel();
         (Self { chunks, results }, work, done)
@@ -268,7 +270,7 @@ impl Lane {
         self.chunks.send(chunk).map_err(|_| aborted())
     }
 
-    fn receive(&self) -> Result<Vec<Author>, GitError> {
+    fn receive(&self) -> Compared {
         self.results.recv().map_err(|_| aborted())?
     }
 }
@@ -280,7 +282,7 @@ fn aborted() -> GitError {
 fn compare_chunks(
     repository: &ThreadSafeRepository,
     chunks: &Receiver<Vec<Work>>,
-    results: &Sender<Result<Vec<Author>, GitError>>,
+    results: &Sender<Compared>,
 ) {
     let repo = local(repository);
     let mut trees = TreeCounter::new(&repo);

@@ -69,6 +69,7 @@ fn seconds(line: &[u8]) -> i64 {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 mod tests {
     use super::*;
 

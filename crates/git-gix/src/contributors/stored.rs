@@ -180,6 +180,7 @@ impl<'a> Reader<'a> {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 mod tests {
     use super::*;
 
