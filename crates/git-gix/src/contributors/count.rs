@@ -1,0 +1,313 @@
+//! Counts what leads to a commit, from where the stored count ends.
+
+use std::path::Path;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use gix::objs::Kind;
+use gix::{ObjectId, ThreadSafeRepository};
+use hexforge_domain::ports::git::GitError;
+use hexforge_domain::repository::Contributors;
+
+use super::header::Header;
+use super::lines::Lines;
+use super::read;
+use super::since::{Since, since};
+use super::stored::{Ahead, Stored};
+use super::totals::{Author, Totals};
+use super::trees::TreeCounter;
+use super::walk::{Walk, reaches};
+
+/// Threads that compare files.
+const THREADS: usize = 2;
+/// Commits that a thread is given at once: neighbours have most of their files in common.
+const CHUNK: usize = 32;
+/// Chunks that each thread is given in advance.
+const IN_ADVANCE: usize = 2;
+/// Of decoded objects, for each thread.
+const OBJECT_CACHE: usize = 16 << 20;
+/// How often those who wait are told how far it is.
+const REPORT: Duration = Duration::from_millis(250);
+/// How often it is stored how far it is.
+const STORE: Duration = Duration::from_secs(5);
+
+/// Whoever wants a count.
+pub(crate) trait Watch {
+    /// Takes what is counted so far.
+    fn report(&self, so_far: Contributors);
+
+    /// Whether to stop here, and go on later; the time since counting began.
+    fn pause(&self, running: Duration) -> bool;
+}
+
+/// How a count ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// All is counted.
+    Complete,
+    /// What was counted is stored.
+    Paused,
+}
+
+/// Brings what is stored for a repository up to a commit. What was reached is stored in any case.
+pub(crate) fn bring_up_to(
+    repository: &ThreadSafeRepository,
+    tip: ObjectId,
+    watch: &dyn Watch,
+) -> Result<(Ended, Stored), GitError> {
+    let repo = local(repository);
+    let mut stored = Stored::read(repository.path());
+    while stored.tip != Some(tip) {
+        // A count that was paused is ended first, when it is a part of this one.
+        stored.ahead = match stored.ahead.take() {
+            Some(ahead) if ahead.tip == tip => Some(ahead),
+            Some(ahead) if ahead.done > 0 && reaches(&repo, tip, ahead.tip)? => Some(ahead),
+            _ => Some(Ahead::new(tip)),
+        };
+        if count_ahead(repository, &repo, &mut stored, watch)? == Ended::Paused {
+            return Ok((Ended::Paused, stored));
+        }
+    }
+    Ok((Ended::Complete, stored))
+}
+
+/// A handle on the repository for one thread.
+fn local(repository: &ThreadSafeRepository) -> gix::Repository {
+    let mut repo = repository.to_thread_local();
+    repo.object_cache_size_if_unset(OBJECT_CACHE);
+    repo
+}
+
+fn count_ahead(
+    repository: &ThreadSafeRepository,
+    repo: &gix::Repository,
+    stored: &mut Stored,
+    watch: &dyn Watch,
+) -> Result<Ended, GitError> {
+    let Some(mut ahead) = stored.ahead.take() else { return Ok(Ended::Complete) };
+    let new = match stored.tip {
+        Some(old) => match since(repo, ahead.tip, old, stored.skew)? {
+            Some(new) => Some(new),
+            None => {
+                // The history was rewritten: of what is counted, nothing may be left in it.
+                *stored = Stored::default();
+                ahead = Ahead::new(ahead.tip);
+                None
+            }
+        },
+        None => None,
+    };
+    let mut count = Count { new, base: stored, ahead, skew: 0, began: Instant::now(), watch };
+    let result = count.run(repository, repo);
+    let Count { new, ahead, skew, .. } = count;
+    if let Ok(Ended::Complete) = result {
+        let mut totals = new.map(|new| new.lead).unwrap_or_default();
+        totals.add_all(&ahead.totals);
+        totals.add_all(&stored.totals);
+        let skew = stored.skew.saturating_add(skew);
+        *stored = Stored { tip: Some(ahead.tip), skew, totals, ahead: None };
+    } else {
+        stored.ahead = Some(ahead);
+    }
+    store(repository.path(), stored);
+    result
+}
+
+/// What cannot be stored is counted again after a restart.
+fn store(repository: &Path, stored: &Stored) {
+    if let Err(error) = stored.write(repository) {
+        tracing::warn!(path = %repository.display(), %error, "the count could not be stored");
+    }
+}
+
+/// One count, from one tip to the next.
+struct Count<'a> {
+    /// The commits to count; without it, all.
+    new: Option<Since>,
+    base: &'a Stored,
+    ahead: Ahead,
+    /// Seconds, see [`Stored::skew`].
+    skew: u64,
+    began: Instant,
+    watch: &'a dyn Watch,
+}
+
+impl Count<'_> {
+    fn run(
+        &mut self,
+        repository: &ThreadSafeRepository,
+        repo: &gix::Repository,
+    ) -> Result<Ended, GitError> {
+        let mut left = self.new.as_ref().map(|new| new.commits.len());
+        let mut walk = Walk::new(repo, self.ahead.tip)?;
+        let mut skip = self.ahead.done;
+        thread::scope(|scope| {
+            let lanes: [Lane; THREADS] = std::array::from_fn(|_| {
+                let (lane, chunks, results) = Lane::new();
+                scope.spawn(move || compare_chunks(repository, &chunks, &results));
+                lane
+            });
+            let (mut sent, mut received) = (0, 0);
+            let (mut reported, mut saved) = (Instant::now(), Instant::now());
+            self.began = Instant::now();
+            let mut at_end = false;
+            loop {
+                while !at_end && sent - received < THREADS * IN_ADVANCE {
+                    let chunk = self.next_chunk(&mut walk, &mut skip, &mut left)?;
+                    at_end = chunk.len() < CHUNK;
+                    if !chunk.is_empty() {
+                        lanes[sent % THREADS].send(chunk)?;
+                        sent += 1;
+                    }
+                }
+                if sent == received {
+                    return Ok(Ended::Complete);
+                }
+                self.take(lanes[received % THREADS].receive()?);
+                received += 1;
+                if at_end && sent == received {
+                    continue;
+                }
+                if reported.elapsed() > REPORT {
+                    self.watch.report(self.so_far());
+                    reported = Instant::now();
+                }
+                if self.watch.pause(self.began.elapsed()) {
+                    self.watch.report(self.so_far());
+                    return Ok(Ended::Paused);
+                }
+                if saved.elapsed() > STORE {
+                    let stored = Stored { ahead: Some(self.ahead.clone()), ..self.base.clone() };
+                    store(repository.path(), &stored);
+                    saved = Instant::now();
+                }
+            }
+        })
+    }
+
+    /// The next commits to be compared with their parents; less than a whole chunk at the end.
+    fn next_chunk(
+        &mut self,
+        walk: &mut Walk<'_>,
+        skip: &mut u64,
+        left: &mut Option<usize>,
+    ) -> Result<Vec<Work>, GitError> {
+        let mut chunk = Vec::with_capacity(CHUNK);
+        while chunk.len() < CHUNK && *left != Some(0) {
+            let Some(step) = walk.step()? else { break };
+            if let Some(new) = &self.new {
+                if !new.commits.contains(&step.id) {
+                    continue;
+                }
+                *left = left.map(|left| left - 1);
+            }
+            self.skew = self.skew.saturating_add(step.skew);
+            if step.header.is_merge() {
+                continue;
+            }
+            if *skip > 0 {
+                *skip -= 1;
+                continue;
+            }
+            let Header { tree, parents, email, name, .. } = step.header;
+            let parent = match (step.parent_tree, parents.first()) {
+                (Some(tree), _) => Parent::Tree(tree),
+                (None, Some(commit)) => Parent::Commit(*commit),
+                (None, None) => Parent::None,
+            };
+            let author = Author { email, name, commits: 1, lines: Lines::default() };
+            chunk.push(Work { author, tree, parent });
+        }
+        Ok(chunk)
+    }
+
+    fn take(&mut self, counted: Vec<Author>) {
+        self.ahead.done += counted.len() as u64;
+        for author in counted {
+            self.ahead.totals.add(author);
+        }
+    }
+
+    fn so_far(&self) -> Contributors {
+        let lead = self.new.as_ref().map(|new| new.lead.clone());
+        let mut totals: Totals = lead.unwrap_or_default();
+        totals.add_all(&self.ahead.totals);
+        totals.add_all(&self.base.totals);
+        totals.contributors(false)
+    }
+}
+
+/// A commit that is to be compared with its first parent.
+struct Work {
+    author: Author,
+    tree: ObjectId,
+    parent: Parent,
+}
+
+enum Parent {
+    None,
+    Tree(ObjectId),
+    Commit(ObjectId),
+}
+
+/// A thread that compares chunks, one after the other. Results come in the order of the chunks.
+struct Lane {
+    chunks: Sender<Vec<Work>>,
+    results: Receiver<Compared>,
+}
+
+type Compared = Result<Vec<Author>, GitError>;
+
+impl Lane {
+    fn new() -> (Self, Receiver<Vec<Work>>, Sender<Compared>) {
+        let (chunks, work) = channel();
+        let (done, results) = channel();
+        (Self { chunks, results }, work, done)
+    }
+
+    fn send(&self, chunk: Vec<Work>) -> Result<(), GitError> {
+        self.chunks.send(chunk).map_err(|_| aborted())
+    }
+
+    fn receive(&self) -> Compared {
+        self.results.recv().map_err(|_| aborted())?
+    }
+}
+
+fn aborted() -> GitError {
+    GitError::Failed("a thread that compares files ended".to_owned())
+}
+
+fn compare_chunks(
+    repository: &ThreadSafeRepository,
+    chunks: &Receiver<Vec<Work>>,
+    results: &Sender<Compared>,
+) {
+    let repo = local(repository);
+    let mut trees = TreeCounter::new(&repo);
+    for chunk in chunks {
+        let compared = chunk.into_iter().map(|work| compare(&repo, &mut trees, work)).collect();
+        if results.send(compared).is_err() {
+            return;
+        }
+    }
+}
+
+fn compare(
+    repo: &gix::Repository,
+    trees: &mut TreeCounter<'_>,
+    work: Work,
+) -> Result<Author, GitError> {
+    let parent = match work.parent {
+        Parent::None => None,
+        Parent::Tree(tree) => Some(tree),
+        Parent::Commit(id) => {
+            let mut buffer = Vec::new();
+            let header = Header::parse(read::object(repo, id, Kind::Commit, &mut buffer)?);
+            let tree = header.map(|header| header.tree);
+            Some(tree.ok_or_else(|| GitError::Corrupt(format!("the commit {id} cannot be read")))?)
+        }
+    };
+    Ok(Author { lines: trees.count(parent, work.tree)?, ..work.author })
+}

@@ -1,0 +1,34 @@
+//! Objects that have to be there.
+
+use gix::ObjectId;
+use gix::objs::{Find, FindHeader, Kind};
+use hexforge_domain::ports::git::GitError;
+
+use crate::error::failed;
+
+/// The content of an object of this kind, in a buffer that is used again.
+pub(crate) fn object<'a>(
+    repo: &gix::Repository,
+    id: ObjectId,
+    kind: Kind,
+    buffer: &'a mut Vec<u8>,
+) -> Result<&'a [u8], GitError> {
+    if id.is_empty_tree() {
+        return Ok(&[]);
+    }
+    match repo.objects.try_find(&id, buffer).map_err(failed)? {
+        Some(object) if object.kind == kind => Ok(object.data),
+        Some(_) => Err(GitError::Corrupt(format!("{id} is no {kind}"))),
+        None => Err(missing(id)),
+    }
+}
+
+/// The length of an object.
+pub(crate) fn size(repo: &gix::Repository, id: ObjectId) -> Result<u64, GitError> {
+    let header = repo.objects.try_header(&id).map_err(failed)?;
+    header.map(|header| header.size).ok_or_else(|| missing(id))
+}
+
+fn missing(id: ObjectId) -> GitError {
+    GitError::Corrupt(format!("{id} is missing"))
+}

@@ -1,0 +1,229 @@
+//! What is counted, kept in the repository's folder.
+//!
+//! The file is replaced as a whole, and ends in a checksum. One that is not as it was written, or was
+//! written by another version, is as good as none: all can be counted again.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use gix::ObjectId;
+
+use super::lines::Lines;
+use super::totals::{Author, Totals};
+
+/// Changes with the form of the file, and with the rules by which is counted.
+const MAGIC: &[u8] = b"hexforge contributors 1\n";
+const ID: usize = 20;
+
+/// What is counted of a history.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Stored {
+    /// Up to which commit all is counted.
+    pub(crate) tip: Option<ObjectId>,
+    /// By how many seconds at most a commit of that history claims to be older than one before it.
+    pub(crate) skew: u64,
+    pub(crate) totals: Totals,
+    /// What is counted beyond.
+    pub(crate) ahead: Option<Ahead>,
+}
+
+/// A count that is under way: of what leads to `tip`, and not to the tip up to which all is counted.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Ahead {
+    pub(crate) tip: ObjectId,
+    /// How many commits are counted, in the order of `git log`, merges left out.
+    pub(crate) done: u64,
+    pub(crate) totals: Totals,
+}
+
+impl Ahead {
+    pub(crate) fn new(tip: ObjectId) -> Self {
+        Self { tip, done: 0, totals: Totals::default() }
+    }
+}
+
+impl Stored {
+    /// What is stored for the repository in this folder.
+    pub(crate) fn read(repository: &Path) -> Self {
+        let path = path(repository);
+        match fs::read(&path) {
+            Ok(bytes) => decode(&bytes).unwrap_or_else(|| {
+                tracing::warn!(path = %path.display(), "counting anew: the stored count is unusable");
+                Self::default()
+            }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Self::default(),
+            Err(error) => {
+                tracing::warn!(path = %path.display(), %error, "counting anew");
+                Self::default()
+            }
+        }
+    }
+
+    /// Stores this instead of what is stored.
+    pub(crate) fn write(&self, repository: &Path) -> io::Result<()> {
+        let path = path(repository);
+        let folder = path.parent().unwrap_or(repository);
+        // Only this folder: a repository that was removed meanwhile does not come back.
+        match fs::create_dir(folder) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            _ => {}
+        }
+        let mut file = tempfile::Builder::new().prefix("contributors.").tempfile_in(folder)?;
+        file.write_all(&encode(self)?)?;
+        file.as_file().sync_all()?;
+        file.persist(&path)?;
+        Ok(())
+    }
+}
+
+fn path(repository: &Path) -> PathBuf {
+    repository.join("hexforge").join("contributors")
+}
+
+fn checksum(bytes: &[u8]) -> Option<ObjectId> {
+    let mut hasher = gix::hash::hasher(gix::hash::Kind::Sha1);
+    hasher.update(bytes);
+    hasher.try_finalize().ok()
+}
+
+fn encode(stored: &Stored) -> io::Result<Vec<u8>> {
+    let mut out = MAGIC.to_vec();
+    put_id(&mut out, stored.tip);
+    put_number(&mut out, stored.skew);
+    put_totals(&mut out, &stored.totals);
+    put_id(&mut out, stored.ahead.as_ref().map(|ahead| ahead.tip));
+    if let Some(ahead) = &stored.ahead {
+        put_number(&mut out, ahead.done);
+        put_totals(&mut out, &ahead.totals);
+    }
+    let checksum = checksum(&out).ok_or_else(|| io::Error::other("no checksum"))?;
+    out.extend_from_slice(checksum.as_slice());
+    Ok(out)
+}
+
+fn put_number(out: &mut Vec<u8>, number: u64) {
+    out.extend_from_slice(&number.to_le_bytes());
+}
+
+fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
+    put_number(out, bytes.len() as u64);
+    out.extend_from_slice(bytes);
+}
+
+/// The name of no object is all zeros.
+fn put_id(out: &mut Vec<u8>, id: Option<ObjectId>) {
+    let id = id.unwrap_or(ObjectId::null(gix::hash::Kind::Sha1));
+    out.extend_from_slice(id.as_slice());
+}
+
+fn put_totals(out: &mut Vec<u8>, totals: &Totals) {
+    put_number(out, totals.authors().len() as u64);
+    for author in totals.authors() {
+        put_bytes(out, &author.email);
+        put_bytes(out, author.name.as_bytes());
+        for number in [author.commits, author.lines.added, author.lines.removed] {
+            put_number(out, number);
+        }
+    }
+}
+
+fn decode(bytes: &[u8]) -> Option<Stored> {
+    let (content, end) = bytes.split_at_checked(bytes.len().checked_sub(ID)?)?;
+    if checksum(content)?.as_slice() != end {
+        return None;
+    }
+    let mut from = Reader(content.strip_prefix(MAGIC)?);
+    let mut stored =
+        Stored { tip: from.id()?, skew: from.number()?, totals: from.totals()?, ahead: None };
+    if let Some(tip) = from.id()? {
+        stored.ahead = Some(Ahead { tip, done: from.number()?, totals: from.totals()? });
+    }
+    from.0.is_empty().then_some(stored)
+}
+
+struct Reader<'a>(&'a [u8]);
+
+impl<'a> Reader<'a> {
+    fn take(&mut self, length: usize) -> Option<&'a [u8]> {
+        let (taken, rest) = self.0.split_at_checked(length)?;
+        self.0 = rest;
+        Some(taken)
+    }
+
+    fn number(&mut self) -> Option<u64> {
+        self.take(8)?.try_into().ok().map(u64::from_le_bytes)
+    }
+
+    fn bytes(&mut self) -> Option<&'a [u8]> {
+        let length = self.number()?.try_into().ok()?;
+        self.take(length)
+    }
+
+    fn id(&mut self) -> Option<Option<ObjectId>> {
+        let id = ObjectId::try_from(self.take(ID)?).ok()?;
+        Some((!id.is_null()).then_some(id))
+    }
+
+    fn totals(&mut self) -> Option<Totals> {
+        let mut totals = Totals::default();
+        for _ in 0..self.number()? {
+            totals.add(Author {
+                email: self.bytes()?.to_vec(),
+                name: String::from_utf8(self.bytes()?.to_vec()).ok()?,
+                commits: self.number()?,
+                lines: Lines { added: self.number()?, removed: self.number()? },
+            });
+        }
+        Some(totals)
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test that panics has failed")]
+mod tests {
+    use super::*;
+
+    fn example() -> Stored {
+        let mut totals = Totals::default();
+        for (email, name) in [(&b"a@b"[..], "A"), (b"\xff", "")] {
+            let lines = Lines { added: 2, removed: u64::MAX };
+            totals.add(Author { email: email.into(), name: name.into(), commits: 1, lines });
+        }
+        let tip = ObjectId::empty_tree(gix::hash::Kind::Sha1);
+        let ahead = Some(Ahead { tip, done: 3, totals: totals.clone() });
+        Stored { tip: Some(tip), skew: 4, totals, ahead }
+    }
+
+    #[test]
+    fn what_is_stored_is_read_again() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(Stored::read(folder.path()), Stored::default());
+        for stored in [example(), Stored { ahead: None, ..example() }, Stored::default()] {
+            stored.write(folder.path()).unwrap();
+            assert_eq!(Stored::read(folder.path()), stored);
+        }
+        assert_eq!(fs::read_dir(folder.path().join("hexforge")).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn damage_is_noticed_wherever_it_is() {
+        let bytes = encode(&example()).unwrap();
+        assert_eq!(decode(&bytes), Some(example()));
+        for index in 0..bytes.len() {
+            assert_eq!(decode(&bytes[..index]), None, "cut at {index}");
+            let mut changed = bytes.clone();
+            changed[index] ^= 1;
+            assert_eq!(decode(&changed), None, "changed at {index}");
+        }
+        assert_eq!(decode(&[&bytes[..], b"more"].concat()), None);
+    }
+
+    #[test]
+    fn a_removed_repository_does_not_come_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let gone = folder.path().join("gone.git");
+        assert!(example().write(&gone).is_err());
+        assert!(!gone.exists());
+    }
+}

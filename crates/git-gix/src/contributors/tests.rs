@@ -1,0 +1,5 @@
+//! Against git itself.
+
+mod counts;
+mod fixture;
+mod index;

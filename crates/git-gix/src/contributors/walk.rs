@@ -1,0 +1,143 @@
+//! Commits in the order of `git log`.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+
+use gix::ObjectId;
+use gix::hashtable::HashMap;
+use gix::objs::Kind;
+use hexforge_domain::ports::git::GitError;
+
+use super::header::Header;
+use super::read;
+
+/// Walks over all that is reachable from a tip, newest first: of the commits whose child was seen, the one
+/// committed last is next, and of several committed at once the one seen first. The order depends on
+/// nothing but the tip.
+pub(crate) struct Walk<'r> {
+    repo: &'r gix::Repository,
+    /// What comes next is on top.
+    frontier: BinaryHeap<Seen>,
+    /// When each commit was committed that is or was in the frontier.
+    dates: HashMap<ObjectId, i64>,
+    buffer: Vec<u8>,
+}
+
+/// A commit that waits for its turn.
+struct Seen {
+    date: i64,
+    number: Reverse<usize>,
+    id: ObjectId,
+    header: Header,
+}
+
+/// A commit whose turn it is.
+pub(crate) struct Step {
+    pub(crate) id: ObjectId,
+    pub(crate) header: Header,
+    /// The tree of the first parent, if the walk knows it.
+    pub(crate) parent_tree: Option<ObjectId>,
+    /// By how many seconds it claims to be older than a parent.
+    pub(crate) skew: u64,
+}
+
+impl<'r> Walk<'r> {
+    pub(crate) fn new(repo: &'r gix::Repository, tip: ObjectId) -> Result<Self, GitError> {
+        let mut walk = Self {
+            repo,
+            frontier: BinaryHeap::new(),
+            dates: HashMap::default(),
+            buffer: Vec::new(),
+        };
+        walk.see(tip)?;
+        Ok(walk)
+    }
+
+    /// The next commit; `None` when there are no more.
+    pub(crate) fn step(&mut self) -> Result<Option<Step>, GitError> {
+        let Some(Seen { date, id, header, .. }) = self.frontier.pop() else { return Ok(None) };
+        let mut parent_tree = None;
+        let mut skew = 0;
+        for (index, parent) in header.parents.iter().enumerate() {
+            let parent_date = match self.dates.get(parent) {
+                Some(date) => *date,
+                None => {
+                    let (date, tree) = self.see(*parent)?;
+                    if index == 0 {
+                        parent_tree = Some(tree);
+                    }
+                    date
+                }
+            };
+            skew = skew.max(parent_date.saturating_sub(date).try_into().unwrap_or(0));
+        }
+        Ok(Some(Step { id, header, parent_tree, skew }))
+    }
+
+    /// When the next commit was committed.
+    pub(crate) fn next_date(&self) -> Option<i64> {
+        self.frontier.peek().map(|next| next.date)
+    }
+
+    /// Whether both would go on with the same commits in the same order, had they seen the same before.
+    pub(crate) fn same_frontier(&self, other: &Self) -> bool {
+        let in_order = |walk: &Self| {
+            let mut waiting: Vec<_> = walk
+                .frontier
+                .iter()
+                .map(|seen| (Reverse(seen.date), seen.number.0, seen.id))
+                .collect();
+            waiting.sort_unstable();
+            waiting.into_iter().map(|(_, _, id)| id).collect::<Vec<_>>()
+        };
+        self.frontier.len() == other.frontier.len()
+            && self.frontier.peek().map(|seen| seen.id) == other.frontier.peek().map(|seen| seen.id)
+            && in_order(self) == in_order(other)
+    }
+
+    fn see(&mut self, id: ObjectId) -> Result<(i64, ObjectId), GitError> {
+        let commit = read::object(self.repo, id, Kind::Commit, &mut self.buffer)?;
+        let header = Header::parse(commit)
+            .ok_or_else(|| GitError::Corrupt(format!("the commit {id} cannot be read")))?;
+        let (date, tree) = (header.date, header.tree);
+        let number = Reverse(self.dates.len());
+        self.dates.insert(id, date);
+        self.frontier.push(Seen { date, number, id, header });
+        Ok((date, tree))
+    }
+}
+
+impl Ord for Seen {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (self.date, self.number).cmp(&(other.date, other.number))
+    }
+}
+
+impl PartialOrd for Seen {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Seen {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Seen {}
+
+/// Whether `ancestor` is reachable from `tip`.
+pub(crate) fn reaches(
+    repo: &gix::Repository,
+    tip: ObjectId,
+    ancestor: ObjectId,
+) -> Result<bool, GitError> {
+    let mut walk = Walk::new(repo, tip)?;
+    while let Some(step) = walk.step()? {
+        if step.id == ancestor {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
