@@ -151,11 +151,8 @@ pub fn readable(
     today: NaiveDate,
 ) -> Result<Vec<Project>, StoreError> {
     let reads = |project: &Project, standing| {
-        let facts = ProjectFacts {
-            visibility: project.visibility,
-            standing,
-            archived: project.archived,
-        };
+        let facts =
+            ProjectFacts { visibility: project.visibility, standing, archived: project.archived };
         facts.allows(actor, ProjectAbility::Read)
     };
     let closed = projects.iter().filter(|project| !reads(project, Standing::default()));

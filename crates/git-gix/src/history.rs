@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::sync::Arc;
+use std::time::Duration;
 
 use hexforge_domain::commit::{Commit, ObjectId};
 use hexforge_domain::ports::git::{GitError, GitHistory};
@@ -12,6 +13,9 @@ use crate::changed_paths::changed_paths;
 use crate::commit::to_gix;
 use crate::compare;
 use crate::repository::GixRepository;
+
+/// How long a request waits for a count that is not finished.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 impl GitHistory for GixRepository {
     fn compare(&self, from: ObjectId, to: ObjectId) -> Result<Arc<Comparison>, GitError> {
@@ -53,7 +57,7 @@ impl GitHistory for GixRepository {
     }
 
     fn contributors(&self, tip: ObjectId) -> Result<Contributors, GitError> {
-        let _ = tip;
-        Ok(Contributors::default())
+        let bound = self.bound().ok_or(GitError::Missing)?;
+        self.shared().contributors.contributors(bound.open().shared(), to_gix(tip), PATIENCE)
     }
 }

@@ -14,6 +14,7 @@ use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
 use crate::commit;
+use crate::contributors::ContributorIndex;
 use crate::error::{failed, io};
 use crate::journal::Journal;
 use crate::layout::Layout;
@@ -45,6 +46,7 @@ pub struct GixStore {
 pub(crate) struct Shared {
     pub(crate) layout: Layout,
     pub(crate) journal: Journal,
+    pub(crate) contributors: ContributorIndex,
     discard: Box<Discard>,
     open: Cache<ProjectId, Arc<OpenRepository>>,
     commits: Cache<(ProjectId, gix::ObjectId), Arc<Commit>>,
@@ -83,6 +85,7 @@ impl GixStore {
         let layout = Layout::new(data);
         Self {
             shared: Arc::new(Shared {
+                contributors: ContributorIndex::default(),
                 discard: Box::new(discard),
                 journal: Journal::new(layout.journal()),
                 open: Cache::new(OPEN_REPOSITORIES),

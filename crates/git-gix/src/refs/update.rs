@@ -56,8 +56,17 @@ pub(crate) fn update(
         return Err(error);
     }
     sync(repo.git_dir(), changes)?;
+    if let Some(tip) = new_tip_of_head(&repo, changes) {
+        shared.contributors.warm(open.shared(), to_gix(tip));
+    }
     open.put_back(repo);
     Ok(key)
+}
+
+/// Where the branch that HEAD names is now, if it was moved.
+fn new_tip_of_head(repo: &gix::Repository, changes: &[RefChange]) -> Option<ObjectId> {
+    let head = repo.head_name().ok()??;
+    changes.iter().find(|change| head.as_bstr() == change.name.as_str())?.new
 }
 
 /// Whether the change can be made to what is there.
