@@ -55,7 +55,7 @@ const FOR_ANYONE: [(&str, u16); 1] = [("POST /session", 400)];
 
 /// What guests of a private project may do with it, with the answer; everything else is refused to
 /// them. Forking has a refusal of its own.
-const FOR_GUESTS: [(&str, u16); 8] = [
+const FOR_GUESTS: [(&str, u16); 9] = [
     ("GET /projects/:id", 200),
     ("GET /projects/:id/events", 200),
     ("POST /projects/:id/star", 201),

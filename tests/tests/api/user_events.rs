@@ -3,7 +3,7 @@
 use hexforge_domain::event::{EventAction, EventTarget, NewEvent};
 use hexforge_domain::id::{ProjectId, UserId};
 use hexforge_domain::ports::store::StoreError;
-use hexforge_domain::testing::builders::{a_project, an_event, at, home_of};
+use hexforge_domain::testing::builders::{a_project, a_push, an_event, at, home_of};
 use hexforge_tests::forge::ROOT;
 use hexforge_tests::{Forge, on_every_store};
 use serde_json::{Value, json};
@@ -38,11 +38,6 @@ fn record(forge: &Forge, events: impl IntoIterator<Item = NewEvent>) {
 /// GET /users/:id/events
 fn an_event_shows_its_fields_in_order(forge: &Forge) {
     let (ada, token) = forge.user("ada");
-    let push = json!({
-        "object_kind": "push", "before": "0".repeat(40), "after": "1".repeat(40),
-        "ref": "refs/heads/master", "user_id": ada, "user_name": "ada", "commits": [],
-        "total_commits_count": 0
-    });
     let issue = EventTarget {
         kind: "Issue".to_owned(),
         id: Some(42),
@@ -57,7 +52,7 @@ fn an_event_shows_its_fields_in_order(forge: &Forge) {
             of_ada(),
             NewEvent {
                 action: EventAction::PushedNew,
-                data: Some(push.to_string()),
+                push: Some(Box::new(a_push(one, UserId(ada)))),
                 at: at(1),
                 ..of_ada()
             },
@@ -90,6 +85,34 @@ fn an_event_shows_its_fields_in_order(forge: &Forge) {
             "author_username": "ada"
         })
     };
+    let url = "http://forge.test/ada/site";
+    let (http, ssh) = (format!("{url}.git"), "git@forge.test:ada/site.git");
+    let id = "1".repeat(40);
+    let push = json!({
+        "object_kind": "push", "event_name": "push", "before": "0".repeat(40), "after": id,
+        "ref": "refs/heads/master", "checkout_sha": id, "message": "Don't \"quote\" 🦀",
+        "user_id": ada, "user_name": "Ada", "user_email": "ada@example.com",
+        "user_avatar": format!("http://forge.test/uploads/user/avatar/{ada}/ada.png"),
+        "project_id": one.0,
+        "project": {
+            "name": "Site", "description": "About it", "web_url": url,
+            "avatar_url": format!("http://forge.test/uploads/project/avatar/{}/site.png", one.0),
+            "git_ssh_url": ssh, "git_http_url": http, "namespace": "ada", "visibility_level": 10,
+            "path_with_namespace": "ada/site", "default_branch": "master", "homepage": url,
+            "url": ssh, "ssh_url": ssh, "http_url": http
+        },
+        "commits": [{
+            "id": id, "message": "Fix it\n\nNow.\n", "timestamp": "2016-09-22T03:30:00-07:00",
+            "url": format!("{url}/commit/{id}"),
+            "author": {"name": "Ada", "email": "ada@example.com"},
+            "added": ["a"], "modified": ["b/c"], "removed": ["d", "ü"]
+        }],
+        "total_commits_count": 1,
+        "repository": {
+            "name": "Site", "url": ssh, "description": "About it", "homepage": url,
+            "git_http_url": http, "git_ssh_url": ssh, "visibility_level": 10
+        }
+    });
     let none = || [Value::Null, Value::Null, Value::Null];
     let issue = [json!(42), json!("Issue"), json!("It <breaks> & burns")];
     let gone = [Value::Null, json!("Milestone"), Value::Null];
