@@ -1,7 +1,7 @@
 //! The files of one commit in one file, byte by byte as `git archive` writes them where that is possible.
 
 mod attributes;
-mod cache;
+pub(crate) mod cache;
 mod counted;
 mod eager;
 mod entry;
@@ -20,7 +20,6 @@ use flate2::GzBuilder;
 use hexforge_domain::ports::git::GitError;
 use hexforge_domain::repository::{Archive, ArchiveFormat};
 
-pub(crate) use self::cache::ArchiveCache;
 use self::eager::Eager;
 use self::entry::Snapshot;
 use crate::error::reader_gone;

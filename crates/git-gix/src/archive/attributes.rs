@@ -4,15 +4,14 @@ use std::path::Path;
 
 use gix::attrs::search::{MetadataCollection, Outcome};
 use gix::attrs::{Search, StateRef};
-use gix::bstr::BStr;
+use gix::bstr::{BStr, ByteSlice};
 use gix::filter::plumbing::{Pipeline, eol, pipeline};
 use gix::glob::pattern::Case;
 use hexforge_domain::ports::git::GitError;
 
 use crate::error::{failed, io};
 
-const NAMES: [&str; 5] =
-    ["export-ignore", "export-subst", "ident", "eol", "working-tree-encoding"];
+const NAMES: [&str; 5] = ["export-ignore", "export-subst", "ident", "eol", "working-tree-encoding"];
 
 /// The rules that are in force in one folder.
 pub(super) struct Rules {
@@ -98,7 +97,12 @@ impl Rules {
     }
 
     /// The content as it is in a working tree, in place.
-    pub(super) fn convert(&mut self, path: &BStr, content: &mut Vec<u8>) -> Result<(), GitError> {
+    pub(super) fn convert(
+        &mut self,
+        path: &BStr,
+        id: gix::ObjectId,
+        content: &mut Vec<u8>,
+    ) -> Result<(), GitError> {
         let mut attributes = |path: &BStr, found: &mut Outcome| {
             found.initialize(&self.names);
             self.search.pattern_matching_relative_path(path, Case::Sensitive, Some(false), found);
@@ -108,7 +112,8 @@ impl Rules {
             .convert_to_worktree(content, path, &mut attributes, Default::default())
             .map_err(failed)?;
         if let Some(bytes) = converted.as_bytes().filter(|_| converted.is_changed()) {
-            *content = bytes.to_vec();
+            // git has a blank behind the file's own name, gix has none.
+            *content = bytes.replace(format!("$Id: {id}$"), format!("$Id: {id} $"));
         }
         Ok(())
     }

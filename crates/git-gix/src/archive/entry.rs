@@ -75,11 +75,7 @@ impl Content<'_> {
         }
     }
 
-    pub(super) fn write(
-        &self,
-        repo: &gix::Repository,
-        to: &mut dyn Write,
-    ) -> Result<(), GitError> {
+    pub(super) fn write(&self, repo: &gix::Repository, to: &mut dyn Write) -> Result<(), GitError> {
         match self {
             Content::Held(bytes) => to.write_all(bytes).map_err(reader_gone),
             Content::Stored(stored) => stored.write(repo, to),

@@ -39,7 +39,7 @@ fn listing(bytes: &[u8]) -> Vec<String> {
             header.mtime().expect("a time"),
             header.size().expect("a size"),
             String::from_utf8_lossy(&entry.path_bytes()),
-            String::from_utf8_lossy(&content[..content.len().min(400)]),
+            String::from_utf8_lossy(&content[..content.len().min(4000)]),
         )
     };
     entries.map(line).collect()

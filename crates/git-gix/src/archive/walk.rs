@@ -141,7 +141,7 @@ impl Walk<'_> {
                 let mut content = std::mem::take(&mut self.content);
                 stored.read(self.repo, &mut content)?;
                 if changed && wishes.converted {
-                    self.rules.convert(self.path[self.top..].as_bstr(), &mut content)?;
+                    self.rules.convert(self.path[self.top..].as_bstr(), id, &mut content)?;
                 }
                 if changed && wishes.subst {
                     self.placeholders.replace(&mut content)?;

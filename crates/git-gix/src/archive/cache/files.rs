@@ -51,18 +51,18 @@ impl Files {
     /// A file for an archive that is being made; it is removed when it is dropped. `None` when there can be
     /// none, which is no reason not to make the archive.
     pub(super) fn begin(&self) -> Option<NamedTempFile> {
-        let begun = fs::create_dir_all(&self.folder).and_then(|()| {
-            tempfile::Builder::new().prefix(UNFINISHED).tempfile_in(&self.folder)
-        });
+        let begun = fs::create_dir_all(&self.folder)
+            .and_then(|()| tempfile::Builder::new().prefix(UNFINISHED).tempfile_in(&self.folder));
         begun.inspect_err(|error| tracing::warn!(%error, "archives cannot be kept")).ok()
     }
 
     /// Puts a complete archive in its place.
     pub(super) fn keep(&self, copy: NamedTempFile, name: &str) {
         // Without this a file could be there, but empty, after the machine went down.
-        let kept = copy.as_file().sync_data().and_then(|()| {
-            copy.persist(self.folder.join(name)).map_err(io::Error::from).map(drop)
-        });
+        let kept = copy
+            .as_file()
+            .sync_data()
+            .and_then(|()| copy.persist(self.folder.join(name)).map_err(io::Error::from).map(drop));
         match kept {
             Ok(()) => self.make_room(),
             Err(error) => tracing::warn!(%error, "an archive could not be kept"),

@@ -126,13 +126,15 @@ fn large_files_are_packed_as_they_are_read() {
 #[test]
 fn zip_takes_more_files_than_it_was_made_for() {
     let sandbox = Sandbox::new();
-    let blob = sandbox.blob(b"x");
+    let blob = sandbox.blob(b"");
     let mut tree = Vec::new();
     for number in 0..70_000 {
         tree.extend_from_slice(format!("100644 blob {blob}\tfile-{number:05}\n").as_bytes());
     }
     let tree = String::from_utf8(sandbox.git_with(&["mktree"], &tree)).expect("text");
     let commit = sandbox.line(&["commit-tree", "-m", "Many", tree.trim_end()]);
+    sandbox.git(&["update-ref", "refs/heads/master", &commit]);
+    sandbox.git(&["repack", "-adq"]);
     let commit = ObjectId::parse(&commit).expect("a name");
     let zip = sandbox.archive(commit, ArchiveFormat::Zip);
     check_with_unzip(&zip);

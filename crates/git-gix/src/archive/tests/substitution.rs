@@ -8,7 +8,7 @@ const FORMATS: &str = "\
     committer: $Format:%cn <%ce> %ct|%cd|%cD|%ci|%cI$\n\
     message: $Format:%s|%b|%B$\n\
     refs: $Format:%d|%D$\n\
-    others: $Format:%n%%H %zz 100% %a$ $Format:$ $Format:%$ $Id$\n\
+    others: $Format:%n%%H %zz 100%, %a %(x)$ $Format:$ $Format:%$ $Id$\n\
     lines: $Format:%H\n%h$ open: $Format:%H";
 
 fn repository() -> (Sandbox, ObjectId) {
