@@ -118,7 +118,7 @@ impl<'a> Placeholders<'a> {
     fn refs(&mut self) -> Result<Vec<String>, GitError> {
         self.asked_repository = true;
         let head = self.repo.head().map_err(failed)?;
-        let current = head.referent_name().map(|name| name.to_owned());
+        let current = head.referent_name().map(ToOwned::to_owned);
         let is_head = head.id().is_some_and(|id| id == self.snapshot.id);
         let mut names = Vec::new();
         let references = self.repo.references().map_err(failed)?;

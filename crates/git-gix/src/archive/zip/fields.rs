@@ -51,8 +51,8 @@ pub(super) fn dos_time(seconds: u64) -> (u16, u16) {
     const LAST: i64 = 4_354_819_198; // 2107-12-31 23:59:58
     let seconds = i64::try_from(seconds).unwrap_or(LAST).clamp(FIRST, LAST);
     let at = DateTime::from_timestamp(seconds, 0).unwrap_or_default();
-    let date = ((at.year() - 1980) as u32) << 9 | at.month() << 5 | at.day();
-    let time = at.hour() << 11 | at.minute() << 5 | at.second() / 2;
+    let date = (((at.year() - 1980) as u32) << 9) | (at.month() << 5) | at.day();
+    let time = (at.hour() << 11) | (at.minute() << 5) | (at.second() / 2);
     (date as u16, time as u16)
 }
 
