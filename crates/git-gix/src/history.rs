@@ -9,6 +9,7 @@ use hexforge_domain::ports::git::{GitError, GitHistory};
 use hexforge_domain::push::ChangedPaths;
 use hexforge_domain::repository::{Archive, Comparison, Contributors};
 
+use crate::archive;
 use crate::changed_paths::changed_paths;
 use crate::commit::to_gix;
 use crate::compare;
@@ -51,9 +52,10 @@ impl GitHistory for GixRepository {
         compare::is_ancestor(bound.repo(), to_gix(ancestor), to_gix(descendant))
     }
 
-    fn write_archive(&self, archive: &Archive, to: &mut dyn Write) -> Result<(), GitError> {
-        let _ = (archive, to);
-        Ok(())
+    fn write_archive(&self, wanted: &Archive, to: &mut dyn Write) -> Result<(), GitError> {
+        let bound = self.bound().ok_or(GitError::Missing)?;
+        let make = |to: &mut dyn Write| archive::write(bound.repo(), wanted, to);
+        self.shared().archives.write(self.project(), wanted, to, make)
     }
 
     fn contributors(&self, tip: ObjectId) -> Result<Contributors, GitError> {

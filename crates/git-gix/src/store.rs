@@ -13,6 +13,7 @@ use hexforge_domain::repository::Comparison;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
+use crate::archive::cache::{self, ArchiveCache};
 use crate::commit;
 use crate::contributors::ContributorIndex;
 use crate::error::{failed, io};
@@ -46,6 +47,7 @@ pub struct GixStore {
 pub(crate) struct Shared {
     pub(crate) layout: Layout,
     pub(crate) journal: Journal,
+    pub(crate) archives: ArchiveCache,
     pub(crate) contributors: ContributorIndex,
     discard: Box<Discard>,
     open: Cache<ProjectId, Arc<OpenRepository>>,
@@ -85,6 +87,7 @@ impl GixStore {
         let layout = Layout::new(data);
         Self {
             shared: Arc::new(Shared {
+                archives: ArchiveCache::new(layout.archives(), cache::BUDGET, cache::AT_ONCE),
                 contributors: ContributorIndex::default(),
                 discard: Box::new(discard),
                 journal: Journal::new(layout.journal()),
@@ -213,6 +216,7 @@ impl ProjectFiles for GixStore {
             tracing::warn!(folder = %folder.display(), %error, "a repository cannot be removed");
         }
         self.shared.open.remove(&project);
+        self.shared.archives.forget(project);
     }
 
     fn tidy(&self) -> Result<(), FilesError> {

@@ -1,0 +1,120 @@
+//! What the `.gitattributes` files of a tree say about its files.
+
+use std::path::Path;
+
+use gix::attrs::search::{MetadataCollection, Outcome};
+use gix::attrs::{Search, StateRef};
+use gix::bstr::{BStr, ByteSlice};
+use gix::filter::plumbing::{Pipeline, eol, pipeline};
+use gix::glob::pattern::Case;
+use hexforge_domain::ports::git::GitError;
+
+use crate::error::{failed, io};
+
+const NAMES: [&str; 5] = ["export-ignore", "export-subst", "ident", "eol", "working-tree-encoding"];
+
+/// The rules that are in force in one folder.
+pub(super) struct Rules {
+    search: Search,
+    names: MetadataCollection,
+    found: Outcome,
+    /// How many files of rules are in force.
+    files: usize,
+    pipeline: Pipeline,
+}
+
+/// What the rules say about one file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Wishes {
+    /// It is left out.
+    pub(super) ignored: bool,
+    /// Placeholders in it are replaced.
+    pub(super) subst: bool,
+    /// It looks otherwise in a working tree: line ends, encoding, its own name.
+    pub(super) converted: bool,
+}
+
+impl Rules {
+    pub(super) fn new() -> Result<Self, GitError> {
+        let mut names = MetadataCollection::default();
+        let nowhere: [&Path; 0] = [];
+        let search = Search::new_globals(nowhere, &mut Vec::new(), &mut names).map_err(io)?;
+        let mut found = Outcome::default();
+        found.initialize_with_selection(&names, NAMES);
+        // Files are as on a system where lines end as git keeps them, and no program is ever run.
+        let options = pipeline::Options {
+            eol_config: eol::Configuration { eol: Some(eol::Mode::Lf), ..Default::default() },
+            ..Default::default()
+        };
+        let pipeline = Pipeline::new(Default::default(), gix::hash::Kind::Sha1, options);
+        Ok(Self { search, names, found, files: 0, pipeline })
+    }
+
+    /// Adds the rules of the folder that is entered; its path from the top of the repository.
+    pub(super) fn enter(&mut self, folder: &BStr, rules: &[u8]) -> Result<(), GitError> {
+        let source = gix::path::from_bstr(folder).map_err(failed)?.join(".gitattributes");
+        // Macros are defined at the top only.
+        let macros = folder.is_empty();
+        let root = Some(Path::new(""));
+        self.search
+            .add_patterns_buffer(rules, source, root, &mut self.names, macros)
+            .map_err(io)?;
+        self.found.initialize(&self.names);
+        self.files += 1;
+        Ok(())
+    }
+
+    /// Forgets the rules that were added last.
+    pub(super) fn leave(&mut self) {
+        self.search.pop_pattern_list();
+        self.files -= 1;
+    }
+
+    /// What is said about a path from the top of the repository, without a slash at its end.
+    pub(super) fn wishes(&mut self, path: &BStr, folder: bool) -> Wishes {
+        if self.files == 0 {
+            return Wishes::default();
+        }
+        self.found.reset();
+        self.search.pattern_matching_relative_path(
+            path,
+            Case::Sensitive,
+            Some(folder),
+            &mut self.found,
+        );
+        let mut wishes = Wishes::default();
+        for (name, found) in NAMES.iter().zip(self.found.iter_selected()) {
+            match (*name, found.assignment.state) {
+                ("export-ignore", StateRef::Set) => wishes.ignored = true,
+                ("export-subst", StateRef::Set) => wishes.subst = true,
+                ("ident", StateRef::Set) => wishes.converted = true,
+                ("eol", StateRef::Value(end)) if end.as_bstr() == "crlf" => wishes.converted = true,
+                ("working-tree-encoding", StateRef::Value(_)) => wishes.converted = true,
+                _ => {}
+            }
+        }
+        wishes
+    }
+
+    /// The content as it is in a working tree, in place.
+    pub(super) fn convert(
+        &mut self,
+        path: &BStr,
+        id: gix::ObjectId,
+        content: &mut Vec<u8>,
+    ) -> Result<(), GitError> {
+        let mut attributes = |path: &BStr, found: &mut Outcome| {
+            found.initialize(&self.names);
+            self.search.pattern_matching_relative_path(path, Case::Sensitive, Some(false), found);
+        };
+        let converted = self
+            .pipeline
+            .convert_to_worktree(content, path, &mut attributes, Default::default())
+            .map_err(failed)?;
+        if let Some(bytes) = converted.as_bytes().filter(|_| converted.is_changed()) {
+            // git has a blank behind the file's own name, gix has none.
+            *content = bytes.replace(format!("$Id: {id}$"), format!("$Id: {id} $"));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,20 @@
+//! A writer that knows how much was written.
+
+use std::io::{self, Write};
+
+pub(super) struct Counted<W> {
+    pub(super) to: W,
+    pub(super) written: u64,
+}
+
+impl<W: Write> Write for Counted<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.to.write(bytes)?;
+        self.written += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.to.flush()
+    }
+}
