@@ -52,6 +52,29 @@ pub fn measure(
     }
 }
 
+/// What a call costs nobody else disturbs.
+#[derive(Clone, Copy, Debug)]
+pub struct Alone {
+    /// The time of the very first answer.
+    pub first: Duration,
+    /// The time half of the answers took at most.
+    pub p50: Duration,
+    /// Processor time of all processes for one answer.
+    pub cpu: Duration,
+}
+
+/// Sends a call over one connection for a while. What serves it has to be there already.
+pub fn measure_alone(address: SocketAddr, pids: &[u32], call: &Call, time: Duration) -> Alone {
+    let started = Instant::now();
+    run(address, call, 1, Duration::ZERO);
+    let first = started.elapsed();
+    let before = processor_time(pids);
+    let answers = run(address, call, 1, time);
+    let cpu = processor_time(pids).saturating_sub(before);
+    let number = u32::try_from(answers.len().max(1)).unwrap_or(u32::MAX);
+    Alone { first, p50: quantile(&answers, 0.50), cpu: cpu / number }
+}
+
 /// The time of every answer, sorted.
 fn run(address: SocketAddr, call: &Call, connections: usize, time: Duration) -> Vec<Duration> {
     let over = AtomicBool::new(false);
@@ -79,7 +102,7 @@ fn one_connection(address: SocketAddr, call: &Call, over: &AtomicBool) -> Vec<Du
         call.target, call.token
     );
     let mut times = Vec::new();
-    while !over.load(Ordering::Relaxed) {
+    while times.is_empty() || !over.load(Ordering::Relaxed) {
         let started = Instant::now();
         reader.get_mut().write_all(request.as_bytes()).expect("the server reads");
         read_answer(&mut reader);
