@@ -1,29 +1,36 @@
-//! Which projects a list shows, as queries.
+//! Which projects a list shows, and how they are found: so that a page costs what it shows, however many
+//! projects there are and however many of them are in the list.
 
-use hexforge_domain::id::NamespaceId;
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::project::Project;
-use hexforge_domain::project::query::{ProjectFilter, ProjectOrder, ProjectScope, Viewer};
+use hexforge_domain::project::query::{ProjectFilter, ProjectOrder, ProjectScope};
 
-use crate::access;
 use crate::backend::Backend;
-use crate::search::Search;
+use crate::page::{self, Counting};
+use crate::project_scope::Scope;
+use crate::search::{Search, Texts};
 use crate::sql::Sql;
 use crate::tx::DieselTx;
 
-/// More projects than this are looked for by going through all of them.
-const MANY: i64 = 1000;
+/// A list of no more is short: all of it is looked at.
+const SHORT: u64 = 1000;
+/// What finds no more is looked up once, and named by id from then on.
+const FEW: usize = 200;
+/// So many of the newest projects are looked at to see whether something is common.
+const SAMPLE: i64 = 300;
+/// What so many of them have is common.
+const COMMON: i64 = 10;
 
 /// How the projects of a list are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
     /// Through all projects in their order until the page is full: soon, where many fit.
     Walk,
-    /// By the indexes of what is asked for, and then sorted: soon, where few fit.
-    Gather,
-    /// By the indexes too, in no order, until there are enough to know.
-    Count,
+    /// All that are in the scope, and then sorted: soon, where few are.
+    ByScope,
+    /// All that contain what is searched for, and then sorted: soon, where few do.
+    BySearch,
 }
 
 /// A list with all that its queries need.
@@ -36,8 +43,8 @@ struct List<'a> {
 }
 
 impl DieselTx<'_> {
-    /// Three queries: the total, the ids, the rows. With a search among all projects one more before
-    /// them, which finds what contains the text, if that is little.
+    /// At most seven queries: for the extent of everything, the length of the scope and that of the list,
+    /// whether what is searched for is common and where it is; then for the ids and for the rows.
     pub(crate) fn list_projects(
         &mut self,
         filter: &ProjectFilter,
@@ -45,152 +52,201 @@ impl DieselTx<'_> {
     ) -> Result<Paged<Project>, StoreError> {
         let search = Search::new(filter.search.as_deref());
         let mut list = List { filter, search, found: None, backend: self.backend() };
-        if let Some(found) = list.indexed() {
-            let found = self.ids(found.sql(" LIMIT ").id(MANY + 1))?;
-            list.found = (found.len() as u64 <= MANY.unsigned_abs()).then_some(found);
+        let base = match list.scope() {
+            scope if scope.is_among_all() => None,
+            scope => Some(self.length_of_scope(scope)?),
+        };
+        let short = base.is_some_and(|base| base <= SHORT);
+        if !short {
+            list.found = self.found(&list)?;
         }
-        let total = self.total(&format!("projects {filter:?}"), &list.fitting(Way::Count))?;
+        let total = match base {
+            Some(base) if base == 0 || list.is_all_of_scope() => base,
+            _ => self.length(&list, short)?,
+        };
         if total == 0 {
             return Ok(Paged { items: vec![], total });
         }
-        let many = total > MANY.unsigned_abs() && list.is_among_all();
-        let way = if many { Way::Walk } else { Way::Gather };
-        let ids = self.ids(list.fitting(way).then(list.order(way)).page(page))?;
+        let way = if short { Way::ByScope } else { self.way(&list, total, page)? };
+        let ids = self.ids(list.page_of(way, page))?;
         Ok(Paged { items: self.projects_by_id(&ids)?, total })
+    }
+
+    /// How many projects there are for somebody.
+    pub(crate) fn length_of_scope(&mut self, scope: Scope) -> Result<u64, StoreError> {
+        let name = format!("projects {:?} {}", scope.scope, scope.today);
+        let all = Sql::new("SELECT projects.id FROM projects").filter(scope.set());
+        match scope.scope {
+            // Stars are no changes of lists: too many people give them for that.
+            ProjectScope::StarredBy(_) => self.total(&name, &all),
+            _ => self.total_of_counted(&name, Counting::ByRow, &all),
+        }
+    }
+
+    /// How many projects the list has, whatever its order.
+    fn length(&mut self, list: &List<'_>, short: bool) -> Result<u64, StoreError> {
+        if list.found.as_ref().is_some_and(Vec::is_empty) {
+            return Ok(0);
+        }
+        let ProjectFilter { scope, archived, visibility, search, today, .. } = list.filter;
+        let name = format!("projects {scope:?} {today} {archived:?} {visibility:?} {search:?}");
+        let counted = list.counted(short);
+        let counting = if list.found.is_some() { Counting::ByRow } else { Counting::Dear };
+        match scope {
+            ProjectScope::StarredBy(_) => self.total(&name, &counted),
+            _ => self.total_of_counted(&name, counting, &counted),
+        }
+    }
+
+    /// The ids of all that contain what is searched for, unless that is common.
+    fn found(&mut self, list: &List<'_>) -> Result<Option<Vec<i64>>, StoreError> {
+        let (Some(contains), Some(matching)) = (list.search.within("search_text"), list.matching())
+        else {
+            return Ok(None);
+        };
+        let newest =
+            Sql::new("SELECT 1 FROM (SELECT search_text FROM projects ORDER BY id DESC LIMIT ")
+                .id(SAMPLE)
+                .sql(") AS newest WHERE ")
+                .then(contains);
+        if self.count(&newest, Some(COMMON))? >= COMMON {
+            return Ok(None);
+        }
+        let mut found = self.ids(matching.sql(" LIMIT ").id(FEW as i64 * 4))?;
+        let all = found.len() < FEW * 4;
+        found.sort_unstable();
+        found.dedup();
+        Ok((all && found.len() <= FEW).then_some(found))
+    }
+
+    /// Of all projects, one in so many is in the list; so many of them are gone through for each that is
+    /// shown. Otherwise all of the list are looked at.
+    fn way(&mut self, list: &List<'_>, total: u64, page: Page) -> Result<Way, StoreError> {
+        if list.found.is_some() {
+            return Ok(Way::BySearch);
+        }
+        let projects = u128::from(self.extent()?.projects.unsigned_abs());
+        let shown = u128::from(page::offset(page).unsigned_abs())
+            .saturating_add(u128::from(page::limit(page).unsigned_abs()))
+            .min(u128::from(total));
+        let total = u128::from(total);
+        Ok(match list.search {
+            _ if shown * projects <= total * total => Way::Walk,
+            Search::Everything => Way::ByScope,
+            Search::Indexed(_) | Search::Short(_) | Search::Nothing => Way::BySearch,
+        })
     }
 }
 
 impl List<'_> {
-    /// The ids of the projects that fit, in no order.
-    fn fitting(&self, way: Way) -> Sql {
-        let archived = self.filter.archived.map(|archived| {
-            Sql::new(if archived { "projects.archived" } else { "NOT projects.archived" })
-        });
+    fn scope(&self) -> Scope {
+        Scope { scope: self.filter.scope, today: self.filter.today }
+    }
+
+    /// Whether everything that is in the scope is in the list.
+    fn is_all_of_scope(&self) -> bool {
+        let ProjectFilter { archived, visibility, .. } = self.filter;
+        matches!((archived, visibility, &self.search), (None, None, Search::Everything))
+    }
+
+    /// What is counted: all ids, in no order.
+    fn counted(&self, short: bool) -> Sql {
+        let scope = self.scope();
+        let fitting = Sql::new("SELECT projects.id FROM projects");
+        if self.found.is_some() {
+            return fitting
+                .filter(self.found_ids().into_iter().chain(scope.each()).chain(self.rest()));
+        }
+        match (&self.search, self.matching()) {
+            (Search::Indexed(_), Some(matching)) if !short => Sql::with(scope.named())
+                .then(fitting)
+                .filter([one_of(matching)].into_iter().chain(scope.known()).chain(self.rest())),
+            _ => Sql::with(scope.named())
+                .then(fitting)
+                .filter(scope.known().into_iter().chain(self.rest()).chain(self.containing())),
+        }
+    }
+
+    /// The ids of a page, in order.
+    fn page_of(&self, way: Way, page: Page) -> Sql {
+        let scope = self.scope();
+        let conditions: Vec<Sql> = match way {
+            Way::Walk => scope.each().into_iter().chain(self.rest_of_walk()).collect(),
+            Way::ByScope => scope.set().into_iter().chain(self.rest()).collect(),
+            Way::BySearch if self.found.is_some() => {
+                self.found_ids().into_iter().chain(scope.each()).chain(self.rest()).collect()
+            }
+            Way::BySearch => {
+                let matching = self.matching().map(one_of);
+                matching.into_iter().chain(scope.each()).chain(self.rest()).collect()
+            }
+        };
+        let contains = if way == Way::BySearch { None } else { self.containing() };
+        let conditions = conditions.into_iter().chain(contains);
+        // Nothing may tempt PostgreSQL to walk where few fit; it does not look into what has an offset.
+        let fitting = match (way, self.backend) {
+            (Way::Walk, _) | (_, Backend::Sqlite) => {
+                Sql::new("SELECT projects.id FROM projects").filter(conditions)
+            }
+            (Way::ByScope | Way::BySearch, Backend::Postgres) => {
+                Sql::new("SELECT projects.id FROM (SELECT * FROM projects")
+                    .filter(conditions)
+                    .sql(" OFFSET 0) AS projects")
+            }
+        };
+        fitting.then(self.order(way)).page(page)
+    }
+
+    /// What else the filter asks for.
+    fn rest(&self) -> Vec<Sql> {
         let visibility = self.filter.visibility.map(|visibility| {
-            let column = match way {
-                Way::Walk => "+projects.visibility_level = ",
-                Way::Gather | Way::Count => "projects.visibility_level = ",
-            };
-            Sql::new(column).id(i64::from(visibility.level()))
+            Sql::new("projects.visibility_level = ").id(i64::from(visibility.level()))
         });
-        let conditions = [self.scope(way), archived, visibility, self.containing()];
-        Sql::with(self.named())
-            .sql("SELECT projects.id FROM projects")
-            .filter(conditions.into_iter().flatten())
+        self.archived().into_iter().chain(visibility).collect()
     }
 
-    /// What the conditions refer to by name.
-    fn named(&self) -> impl Iterator<Item = (&'static str, Sql)> {
-        let authorized =
-            self.viewer().map(|viewer| access::authorized_as_named(viewer, self.filter.today));
-        let in_names = self.search.within("name_folded").filter(|_| self.found.is_none());
-        let namespaces = in_names.map(|condition| {
-            ("named", Sql::new("SELECT id FROM namespaces WHERE ").then(condition))
+    /// The same, where no index but that of the order may lead.
+    fn rest_of_walk(&self) -> Vec<Sql> {
+        let visibility = self.filter.visibility.map(|visibility| {
+            Sql::new("+projects.visibility_level = ").id(i64::from(visibility.level()))
         });
-        authorized.into_iter().chain(namespaces)
+        self.archived().into_iter().chain(visibility).collect()
     }
 
-    /// Who has to see the projects.
-    fn viewer(&self) -> Option<Viewer> {
-        match self.filter.scope {
-            ProjectScope::All | ProjectScope::AuthorizedFor(_) | ProjectScope::OwnedBy(_) => None,
-            ProjectScope::VisibleTo(viewer) | ProjectScope::StarredBy(viewer) => Some(viewer),
-            ProjectScope::OfGroup { viewer, .. }
-            | ProjectScope::InGroup { viewer, .. }
-            | ProjectScope::SharedWith { viewer, .. } => viewer,
-        }
+    fn archived(&self) -> Option<Sql> {
+        self.filter.archived.map(|archived| {
+            Sql::new(if archived { "projects.archived" } else { "NOT projects.archived" })
+        })
     }
 
-    /// Whether the list is a part of all projects, and not of the few that are something to somebody.
-    fn is_among_all(&self) -> bool {
-        match self.filter.scope {
-            ProjectScope::All | ProjectScope::VisibleTo(_) => true,
-            ProjectScope::AuthorizedFor(_)
-            | ProjectScope::OwnedBy(_)
-            | ProjectScope::StarredBy(_)
-            | ProjectScope::OfGroup { .. }
-            | ProjectScope::InGroup { .. }
-            | ProjectScope::SharedWith { .. } => false,
-        }
-    }
-
-    fn scope(&self, way: Way) -> Option<Sql> {
-        let today = self.filter.today;
-        let one_of = |ids: Sql| Sql::new("projects.id IN (").then(ids).sql(")");
-        let inside = |group: NamespaceId| {
-            Sql::new("SELECT id FROM projects WHERE namespace_id = ").id(group.0)
-        };
-        let which = match self.filter.scope {
-            ProjectScope::All => None,
-            ProjectScope::VisibleTo(viewer) if way == Way::Gather && self.found.is_none() => {
-                return Some(one_of(
-                    Sql::new("SELECT id FROM projects WHERE visibility_level >= ")
-                        .id(access::lowest_open(viewer.external))
-                        .sql(" UNION ALL SELECT id FROM authorized"),
-                ));
-            }
-            ProjectScope::VisibleTo(_) => None,
-            ProjectScope::AuthorizedFor(user) => Some(one_of(access::authorized(user, today))),
-            ProjectScope::OwnedBy(user) => Some(
-                Sql::new("projects.namespace_id IN (")
-                    .then(access::home_of(user))
-                    .sql(" UNION ALL ")
-                    .then(access::groups_owned_by(user, today))
-                    .sql(")"),
-            ),
-            ProjectScope::StarredBy(viewer) => Some(one_of(
-                Sql::new("SELECT project_id FROM stars WHERE user_id = ").id(viewer.user.0),
-            )),
-            ProjectScope::OfGroup { group, .. } => Some(one_of(
-                inside(group).sql(" UNION ALL ").then(access::shared_with(group, today)),
-            )),
-            ProjectScope::InGroup { group, .. } => {
-                Some(Sql::new("projects.namespace_id = ").id(group.0))
-            }
-            ProjectScope::SharedWith { group, .. } => {
-                Some(one_of(access::shared_with(group, today)))
-            }
-        };
-        let seen = self.viewer().map(access::visible);
-        match (which, seen) {
-            (Some(which), Some(seen)) => Some(which.sql(" AND ").then(seen)),
-            (which, seen) => which.or(seen),
-        }
+    fn found_ids(&self) -> Option<Sql> {
+        self.found.as_ref().map(|ids| Sql::new("projects.id IN (").ids(ids.clone()).sql(")"))
     }
 
     /// The ids of the projects that contain what is searched for, or whose namespaces have it in their
-    /// names, some of them twice. `None` where no index serves that, or none is needed because the list
-    /// is short.
-    fn indexed(&self) -> Option<Sql> {
-        if !self.is_among_all() || !matches!(self.search, Search::Indexed(_)) {
-            return None;
-        }
-        let inside = " UNION ALL SELECT id FROM projects WHERE namespace_id IN (";
-        Some(match self.search.phrase(self.backend) {
-            Some(phrase) => {
-                Sql::new("SELECT rowid FROM projects_search WHERE projects_search MATCH ")
-                    .text(phrase.clone())
-                    .sql(inside)
-                    .sql("SELECT rowid FROM namespaces_search WHERE namespaces_search MATCH ")
-                    .text(format!("name_folded : {phrase}"))
-                    .sql(")")
-            }
-            None => Sql::new("SELECT id FROM projects WHERE ")
-                .then(self.search.within("search_text")?)
-                .sql(inside)
-                .sql("SELECT id FROM namespaces WHERE ")
-                .then(self.search.within("name_folded")?)
-                .sql(")"),
+    /// names, some of them more than once.
+    fn matching(&self) -> Option<Sql> {
+        let projects = self.search.matching(&Texts::Projects, self.backend)?;
+        let namespaces = self.search.matching(&Texts::NamespaceNames, self.backend)?;
+        let inside = Sql::new("SELECT projects.id FROM projects WHERE namespace_id IN (")
+            .then(namespaces)
+            .sql(")");
+        Some(match self.backend {
+            Backend::Sqlite => projects.sql(" UNION ALL ").then(inside),
+            // It would rather go through all projects than through the index, where some are enough.
+            Backend::Postgres => Sql::with([("matching", projects)])
+                .sql("SELECT id FROM matching UNION ALL ")
+                .then(inside),
         })
     }
 
     /// The condition that the project, or the name of its namespace, contains what is searched for.
     fn containing(&self) -> Option<Sql> {
-        if let Some(found) = &self.found {
-            return Some(Sql::new("projects.id IN (").ids(found.clone()).sql(")"));
-        }
         let text = self.search.within("projects.search_text")?;
-        Some(Sql::new("(").then(text).sql(" OR projects.namespace_id IN (SELECT id FROM named))"))
+        let name = self.search.within(
+            "(SELECT namespaces.name_folded FROM namespaces WHERE namespaces.id = projects.namespace_id)",
+        )?;
+        Some(Sql::new("(").then(text).sql(" OR ").then(name).sql(")"))
     }
 
     fn order(&self, way: Way) -> Sql {
@@ -202,19 +258,21 @@ impl List<'_> {
             ProjectOrder::UpdatedAt => Some("projects.updated_at"),
             ProjectOrder::LastActivityAt => Some("projects.last_activity_at"),
         };
+        // SQLite takes an index that has the order before one that has the rows; the plus makes it sort.
+        let sorts = way != Way::Walk && self.backend == Backend::Sqlite;
+        let plus = if sorts { "+" } else { "" };
         let direction = if self.filter.descending { " DESC" } else { "" };
         let mut order = Sql::new(" ORDER BY ");
         if self.filter.builds_first {
             order = order.sql("projects.builds_enabled DESC, ");
         }
         if let Some(key) = key {
-            // SQLite takes an index that has the order before one that has the rows; the plus makes it
-            // sort. PostgreSQL knows better, and no plus for these types.
-            if (way, self.backend) == (Way::Gather, Backend::Sqlite) {
-                order = order.sql("+");
-            }
-            order = order.sql(key).sql(direction).sql(", ");
+            order = order.sql(plus).sql(key).sql(direction).sql(", ");
         }
-        order.sql("projects.id").sql(direction)
+        order.sql(plus).sql("projects.id").sql(direction)
     }
+}
+
+fn one_of(ids: Sql) -> Sql {
+    Sql::new("projects.id IN (").then(ids).sql(")")
 }
