@@ -164,9 +164,11 @@ pub(crate) fn is_visible(viewer: Viewer, today: NaiveDate) -> Sql {
         .sql(")")
 }
 
-/// That the namespace of a row of `projects` lets it be shared.
+/// That the namespace of a shared project lets it be shared. Said about the share, so that it is asked only where
+/// there is one.
 const UNLOCKED: &str = " AND NOT (SELECT homes.share_with_group_lock FROM namespaces AS homes \
-     WHERE homes.id = projects.namespace_id)";
+     WHERE homes.id = (SELECT shared.namespace_id FROM projects AS shared \
+         WHERE shared.id = shares.project_id))";
 
 /// A user's membership in the group that has a row of `projects`.
 fn member_of_home(user: UserId, today: NaiveDate) -> Sql {

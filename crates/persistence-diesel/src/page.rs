@@ -1,7 +1,7 @@
 //! Pages and totals that cost what they show.
 
 use std::collections::HashMap;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use hexforge_domain::paging::Page;
@@ -13,6 +13,8 @@ const EXACT: i64 = 10_000;
 const CHEAP: i64 = 100;
 /// How many totals are remembered at most.
 const REMEMBERED: usize = 4096;
+/// Of how many lists all ids are.
+const LISTS: usize = 256;
 
 /// `OFFSET` of a page, for the database.
 pub(crate) fn offset(page: Page) -> i64 {
@@ -34,7 +36,10 @@ pub(crate) fn arrange<T>(rows: &mut [T], ids: &[i64], id: impl Fn(&T) -> i64) {
 /// Totals of long lists, remembered for a while. A short list is counted whenever it is shown; a long
 /// one is counted rarely, so that its pages do not cost the table. Losing all of this is harmless.
 #[derive(Default)]
-pub(crate) struct Totals(Mutex<HashMap<String, Remembered>>);
+pub(crate) struct Totals(Mutex<HashMap<String, Remembered>>, Mutex<HashMap<String, Members>>);
+
+/// All ids of a list, and how often lists had changed when they were found.
+type Members = (i64, Arc<[i64]>);
 
 #[derive(Clone, Copy)]
 struct Remembered {
@@ -112,6 +117,25 @@ impl Totals {
         let total = total.unsigned_abs();
         self.remember(name, Remembered { total, changes, until: Instant::now() + keep });
         Ok(total)
+    }
+
+    /// All ids of a list, in no order, that was found after so many changes.
+    pub fn members(&self, name: &str, changes: i64) -> Option<Arc<[i64]>> {
+        let remembered = self.1.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let (since, ids) = remembered.get(name)?;
+        (*since == changes).then(|| Arc::clone(ids))
+    }
+
+    /// Remembers them until something changes.
+    pub fn keep_members(&self, name: String, changes: i64, ids: Arc<[i64]>) {
+        let mut remembered = self.1.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if remembered.len() >= LISTS {
+            remembered.retain(|_, (since, _)| *since == changes);
+            if remembered.len() >= LISTS {
+                remembered.clear();
+            }
+        }
+        remembered.insert(name, (changes, ids));
     }
 
     fn recall(&self, name: &str) -> Option<u64> {

@@ -1,8 +1,10 @@
 //! Which projects a list shows, and how they are found: so that a page costs what it shows, however many
 //! projects there are and however many of them are in the list.
 
+use std::sync::Arc;
+
 use hexforge_domain::paging::{Page, Paged};
-use hexforge_domain::ports::store::StoreError;
+use hexforge_domain::ports::store::{Mode, StoreError};
 use hexforge_domain::project::Project;
 use hexforge_domain::project::query::{ProjectFilter, ProjectOrder, ProjectScope};
 
@@ -22,6 +24,9 @@ const SAMPLE: i64 = 300;
 /// What so many of them have is common.
 const COMMON: i64 = 10;
 
+/// Asking who sees it costs so many times what passing over a project does.
+const ASKED: u128 = 3;
+
 /// How the projects of a list are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
@@ -39,6 +44,8 @@ struct List<'a> {
     search: Search,
     /// What the search finds, where that is little.
     found: Option<Vec<i64>>,
+    /// How many of the newest projects have what is searched for.
+    hits: i64,
     backend: Backend,
 }
 
@@ -51,14 +58,19 @@ impl DieselTx<'_> {
         page: Page,
     ) -> Result<Paged<Project>, StoreError> {
         let search = Search::new(filter.search.as_deref());
-        let mut list = List { filter, search, found: None, backend: self.backend() };
+        let mut list = List { filter, search, found: None, hits: 0, backend: self.backend() };
         let base = match list.scope() {
             scope if scope.is_among_all() => None,
             scope => Some(self.length_of_scope(scope)?),
         };
         let short = base.is_some_and(|base| base <= SHORT);
         if !short {
-            list.found = self.found(&list)?;
+            self.find(&mut list)?;
+        }
+        if let Some(members) = self.members(&list, short)? {
+            let total = members.len() as u64;
+            let ids = self.ids(list.page_of_members(&members, page))?;
+            return Ok(Paged { items: self.projects_by_id(&ids)?, total });
         }
         let total = match base {
             Some(base) if base == 0 || list.is_all_of_scope() => base,
@@ -67,7 +79,7 @@ impl DieselTx<'_> {
         if total == 0 {
             return Ok(Paged { items: vec![], total });
         }
-        let way = if short { Way::ByScope } else { self.way(&list, total, page)? };
+        let way = if short { Way::ByScope } else { self.way(&list, base, total, page)? };
         let ids = self.ids(list.page_of(way, page))?;
         Ok(Paged { items: self.projects_by_id(&ids)?, total })
     }
@@ -83,45 +95,79 @@ impl DieselTx<'_> {
         }
     }
 
+    /// All projects of the list, where what is searched for is neither rare nor common: finding them again for
+    /// each page would cost more than the page.
+    fn members(&mut self, list: &List<'_>, short: bool) -> Result<Option<Arc<[i64]>>, StoreError> {
+        let searches = !matches!(list.search, Search::Everything);
+        let stars = matches!(list.filter.scope, ProjectScope::StarredBy(_));
+        if short
+            || stars
+            || !searches
+            || list.found.is_some()
+            || list.hits >= COMMON
+            || self.mode == Mode::Write
+        {
+            return Ok(None);
+        }
+        let (name, changes) = (list.name(), self.extent()?.changes);
+        if let Some(members) = self.totals.members(&name, changes) {
+            return Ok(Some(members));
+        }
+        let members = self.ids(list.counted(short).sql(" LIMIT ").id(SHORT as i64 + 1))?;
+        if members.len() as u64 > SHORT {
+            return Ok(None);
+        }
+        let members: Arc<[i64]> = members.into();
+        self.totals.keep_members(name, changes, Arc::clone(&members));
+        Ok(Some(members))
+    }
+
     /// How many projects the list has, whatever its order.
     fn length(&mut self, list: &List<'_>, short: bool) -> Result<u64, StoreError> {
         if list.found.as_ref().is_some_and(Vec::is_empty) {
             return Ok(0);
         }
-        let ProjectFilter { scope, archived, visibility, search, today, .. } = list.filter;
-        let name = format!("projects {scope:?} {today} {archived:?} {visibility:?} {search:?}");
         let counted = list.counted(short);
         let counting = if list.found.is_some() { Counting::ByRow } else { Counting::Dear };
-        match scope {
-            ProjectScope::StarredBy(_) => self.total(&name, &counted),
-            _ => self.total_of_counted(&name, counting, &counted),
+        match list.filter.scope {
+            ProjectScope::StarredBy(_) => self.total(&list.name(), &counted),
+            _ => self.total_of_counted(&list.name(), counting, &counted),
         }
     }
 
-    /// The ids of all that contain what is searched for, unless that is common.
-    fn found(&mut self, list: &List<'_>) -> Result<Option<Vec<i64>>, StoreError> {
+    /// Finds out how common it is what is searched for, and if it is rare, all that contain it.
+    fn find(&mut self, list: &mut List<'_>) -> Result<(), StoreError> {
         let (Some(contains), Some(matching)) = (list.search.within("search_text"), list.matching())
         else {
-            return Ok(None);
+            return Ok(());
         };
         let newest =
             Sql::new("SELECT 1 FROM (SELECT search_text FROM projects ORDER BY id DESC LIMIT ")
                 .id(SAMPLE)
                 .sql(") AS newest WHERE ")
                 .then(contains);
-        if self.count(&newest, Some(COMMON))? >= COMMON {
-            return Ok(None);
+        list.hits = self.count(&newest, None)?;
+        if list.hits >= COMMON {
+            return Ok(());
         }
-        let mut found = self.ids(matching.sql(" LIMIT ").id(FEW as i64 * 4))?;
-        let all = found.len() < FEW * 4;
+        // Some are found more than once.
+        let most = FEW * 4;
+        let mut found = self.ids(matching.sql(" LIMIT ").id(most as i64))?;
+        let all = found.len() < most;
         found.sort_unstable();
         found.dedup();
-        Ok((all && found.len() <= FEW).then_some(found))
+        list.found = (all && found.len() <= FEW).then_some(found);
+        Ok(())
     }
 
-    /// Of all projects, one in so many is in the list; so many of them are gone through for each that is
-    /// shown. Otherwise all of the list are looked at.
-    fn way(&mut self, list: &List<'_>, total: u64, page: Page) -> Result<Way, StoreError> {
+    /// The way that goes through the fewest projects.
+    fn way(
+        &mut self,
+        list: &List<'_>,
+        base: Option<u64>,
+        total: u64,
+        page: Page,
+    ) -> Result<Way, StoreError> {
         if list.found.is_some() {
             return Ok(Way::BySearch);
         }
@@ -129,11 +175,27 @@ impl DieselTx<'_> {
         let shown = u128::from(page::offset(page).unsigned_abs())
             .saturating_add(u128::from(page::limit(page).unsigned_abs()))
             .min(u128::from(total));
-        let total = u128::from(total);
-        Ok(match list.search {
-            _ if shown * projects <= total * total => Way::Walk,
-            Search::Everything => Way::ByScope,
-            Search::Indexed(_) | Search::Short(_) | Search::Nothing => Way::BySearch,
+        // One project in so many is in the list.
+        let walked = shown * projects / u128::from(total).max(1);
+        let in_scope = match base {
+            Some(base) => u128::from(base),
+            None if list.is_all_of_scope() => u128::from(total),
+            // Some part of all there are.
+            None => projects,
+        };
+        let matching = match list.search {
+            Search::Everything => u128::MAX,
+            Search::Indexed(_) | Search::Short(_) | Search::Nothing => {
+                let hits = u128::from(list.hits.unsigned_abs()).max(1);
+                (hits * projects / SAMPLE as u128).max(u128::from(total)) * ASKED
+            }
+        };
+        Ok(if walked <= in_scope.min(matching) {
+            Way::Walk
+        } else if in_scope <= matching {
+            Way::ByScope
+        } else {
+            Way::BySearch
         })
     }
 }
@@ -141,6 +203,21 @@ impl DieselTx<'_> {
 impl List<'_> {
     fn scope(&self) -> Scope {
         Scope { scope: self.filter.scope, today: self.filter.today }
+    }
+
+    /// What tells it apart from all other lists, whatever their order.
+    fn name(&self) -> String {
+        let ProjectFilter { scope, archived, visibility, search, today, .. } = self.filter;
+        format!("projects {scope:?} {today} {archived:?} {visibility:?} {search:?}")
+    }
+
+    /// A page of a list all of whose projects are known.
+    fn page_of_members(&self, members: &[i64], page: Page) -> Sql {
+        Sql::new("SELECT projects.id FROM projects WHERE projects.id IN (")
+            .ids(members.to_vec())
+            .sql(")")
+            .then(self.order(Way::BySearch))
+            .page(page)
     }
 
     /// Whether everything that is in the scope is in the list.
@@ -170,19 +247,18 @@ impl List<'_> {
     /// The ids of a page, in order.
     fn page_of(&self, way: Way, page: Page) -> Sql {
         let scope = self.scope();
+        let contains = self.containing();
         let conditions: Vec<Sql> = match way {
-            Way::Walk => scope.each().into_iter().chain(self.rest_of_walk()).collect(),
-            Way::ByScope => scope.set().into_iter().chain(self.rest()).collect(),
-            Way::BySearch if self.found.is_some() => {
-                self.found_ids().into_iter().chain(scope.each()).chain(self.rest()).collect()
+            // Most rows are passed over, so what costs least is asked first.
+            Way::Walk => {
+                self.rest_of_walk().into_iter().chain(contains).chain(scope.each()).collect()
             }
+            Way::ByScope => scope.set().into_iter().chain(self.rest()).chain(contains).collect(),
             Way::BySearch => {
-                let matching = self.matching().map(one_of);
-                matching.into_iter().chain(scope.each()).chain(self.rest()).collect()
+                let matching = self.found_ids().or_else(|| self.matching().map(one_of));
+                matching.into_iter().chain(self.rest()).chain(scope.each()).collect()
             }
         };
-        let contains = if way == Way::BySearch { None } else { self.containing() };
-        let conditions = conditions.into_iter().chain(contains);
         // Nothing may tempt PostgreSQL to walk where few fit; it does not look into what has an offset.
         let fitting = match (way, self.backend) {
             (Way::Walk, _) | (_, Backend::Sqlite) => {

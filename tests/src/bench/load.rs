@@ -52,7 +52,10 @@ pub fn measure(
     }
 }
 
-/// What a call costs nobody else disturbs.
+/// So many answers make a figure at least, however long they take.
+const FEWEST: usize = 15;
+
+/// What a call costs that nobody else disturbs.
 #[derive(Clone, Copy, Debug)]
 pub struct Alone {
     /// The time of the very first answer.
@@ -68,9 +71,13 @@ pub fn measure_alone(address: SocketAddr, pids: &[u32], call: &Call, time: Durat
     let started = Instant::now();
     run(address, call, 1, Duration::ZERO);
     let first = started.elapsed();
-    let before = processor_time(pids);
-    let answers = run(address, call, 1, time);
-    let cpu = processor_time(pids).saturating_sub(before);
+    let before = time_on_cpu(pids);
+    let mut answers = run(address, call, 1, time);
+    while answers.len() < FEWEST {
+        answers.extend(run(address, call, 1, Duration::ZERO));
+    }
+    answers.sort_unstable();
+    let cpu = time_on_cpu(pids).saturating_sub(before);
     let number = u32::try_from(answers.len().max(1)).unwrap_or(u32::MAX);
     Alone { first, p50: quantile(&answers, 0.50), cpu: cpu / number }
 }
@@ -135,6 +142,19 @@ fn read_answer(reader: &mut BufReader<TcpStream>) {
 fn quantile(sorted: &[Duration], part: f64) -> Duration {
     let last = sorted.len().saturating_sub(1);
     sorted.get((last as f64 * part) as usize).copied().unwrap_or_default()
+}
+
+/// Time that the threads of processes were on a processor, which Linux knows in nanoseconds. Threads that ended
+/// meanwhile are forgotten, so this is for moments in which none does.
+fn time_on_cpu(pids: &[u32]) -> Duration {
+    let threads = pids
+        .iter()
+        .filter_map(|pid| std::fs::read_dir(format!("/proc/{pid}/task")).ok())
+        .flat_map(|threads| threads.flatten());
+    let nanoseconds = threads
+        .filter_map(|thread| std::fs::read_to_string(thread.path().join("schedstat")).ok())
+        .filter_map(|stat| stat.split_whitespace().next()?.parse::<u64>().ok());
+    Duration::from_nanos(nanoseconds.sum())
 }
 
 /// Processor time of processes and the children they waited for, as Linux counts it, in hundredths.
