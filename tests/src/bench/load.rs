@@ -150,7 +150,7 @@ fn time_on_cpu(pids: &[u32]) -> Duration {
     let threads = pids
         .iter()
         .filter_map(|pid| std::fs::read_dir(format!("/proc/{pid}/task")).ok())
-        .flat_map(|threads| threads.flatten());
+        .flat_map(Iterator::flatten);
     let nanoseconds = threads
         .filter_map(|thread| std::fs::read_to_string(thread.path().join("schedstat")).ok())
         .filter_map(|stat| stat.split_whitespace().next()?.parse::<u64>().ok());
