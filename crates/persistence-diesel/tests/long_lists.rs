@@ -81,12 +81,12 @@ fn project(
 ) -> Result<ProjectId, StoreError> {
     let word = match n {
         _ if n < OLD => "olden",
-        _ if n % 3 == 0 => "beaver",
+        _ if n.is_multiple_of(3) => "beaver",
         _ if n == 2222 => "quokka",
         _ => "plain",
     };
     let visibility = match n % 5 {
-        _ if n < OLD && n % 40 > 0 => Visibility::Private,
+        _ if n < OLD && !n.is_multiple_of(40) => Visibility::Private,
         0..3 => Visibility::Private,
         3 => Visibility::Internal,
         _ => Visibility::Public,
