@@ -49,7 +49,8 @@ impl DieselTx<'_> {
         };
         let skipped =
             (!skip.is_empty()).then(|| Sql::new("namespaces.id NOT IN (").ids(skip).sql(")"));
-        let conditions: Vec<Sql> = [scope, skipped, named].into_iter().flatten().collect();
+        // What costs least is asked first.
+        let conditions: Vec<Sql> = [skipped, named, scope].into_iter().flatten().collect();
         let fitting = |is_group: &'static str| {
             Sql::new("SELECT namespaces.id FROM namespaces")
                 .filter([Sql::new(is_group)].into_iter().chain(conditions.clone()))

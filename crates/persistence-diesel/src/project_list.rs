@@ -238,9 +238,11 @@ impl List<'_> {
             (Search::Indexed(_), Some(matching)) if !short => Sql::with(scope.named())
                 .then(fitting)
                 .filter([one_of(matching)].into_iter().chain(scope.known()).chain(self.rest())),
-            _ => Sql::with(scope.named())
-                .then(fitting)
-                .filter(scope.known().into_iter().chain(self.rest()).chain(self.containing())),
+            _ => {
+                let mut known = scope.known().into_iter();
+                let first = known.next().into_iter().chain(self.rest()).chain(self.containing());
+                Sql::with(scope.named()).then(fitting).filter(first.chain(known))
+            }
         }
     }
 
@@ -253,7 +255,10 @@ impl List<'_> {
             Way::Walk => {
                 self.rest_of_walk().into_iter().chain(contains).chain(scope.each()).collect()
             }
-            Way::ByScope => scope.set().into_iter().chain(self.rest()).chain(contains).collect(),
+            Way::ByScope => {
+                let mut set = scope.set().into_iter();
+                set.next().into_iter().chain(self.rest()).chain(contains).chain(set).collect()
+            }
             Way::BySearch => {
                 let matching = self.found_ids().or_else(|| self.matching().map(one_of));
                 matching.into_iter().chain(self.rest()).chain(scope.each()).collect()
