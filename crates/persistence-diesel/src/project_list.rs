@@ -24,7 +24,7 @@ const SAMPLE: i64 = 300;
 /// What so many of them have is common.
 const COMMON: i64 = 10;
 
-/// Asking who sees it costs so many times what passing over a project does.
+/// Looking up a project, asking who sees it and sorting it costs so many times what passing over one does.
 const ASKED: u128 = 3;
 
 /// How the projects of a list are found.
@@ -182,7 +182,7 @@ impl DieselTx<'_> {
             None if list.is_all_of_scope() => u128::from(total),
             // Some part of all there are.
             None => projects,
-        };
+        } * ASKED;
         let matching = match list.search {
             Search::Everything => u128::MAX,
             Search::Indexed(_) | Search::Short(_) | Search::Nothing => {
