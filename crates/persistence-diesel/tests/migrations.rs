@@ -117,8 +117,6 @@ fn fill(database: &TestDatabase) {
     filled.expect("something in every table");
 }
 
-/// The migration that made projects.
-
 #[test]
 fn what_was_there_before_projects_is_there_after_them() {
     for database in databases() {
