@@ -1,5 +1,8 @@
 //! Who sees which projects, as conditions of queries: the one place that lists and feeds ask.
-//! Everything is looked up from the user's side, by indexes.
+//!
+//! Everything is said in two ways. As a set, looked up from the user's side by indexes: it costs what the
+//! user has, however few rows are asked about. And as a question about one row of `projects`: it costs a few
+//! look-ups for each row, however much the user has.
 
 use chrono::NaiveDate;
 use hexforge_domain::id::{NamespaceId, ProjectId, UserId};
@@ -84,6 +87,95 @@ pub(crate) fn visible(viewer: Viewer) -> Sql {
     Sql::new("(+projects.visibility_level >= ")
         .id(lowest_open(viewer.external))
         .sql(" OR projects.id IN (SELECT id FROM authorized))")
+}
+
+/// The condition that a query gives a row. Written as a value because PostgreSQL would answer `EXISTS` by
+/// gathering all rows there are, if it expects to be asked often.
+fn some(query: Sql) -> Sql {
+    Sql::new("(").then(query).sql(" LIMIT 1) IS NOT NULL")
+}
+
+/// [`authorized`] as a question about a row of `projects`.
+pub(crate) fn is_authorized(user: UserId, today: NaiveDate) -> Sql {
+    let member =
+        Sql::new("SELECT 1 FROM project_members WHERE project_id = projects.id AND user_id = ")
+            .id(user.0)
+            .sql(" AND ")
+            .then(in_force("expires_at", today));
+    let shared = Sql::new(
+        "SELECT 1 FROM project_shares AS shares \
+         JOIN group_members AS members ON members.group_id = shares.group_id \
+         WHERE shares.project_id = projects.id AND members.user_id = ",
+    )
+    .id(user.0)
+    .sql(" AND ")
+    .then(in_force("members.expires_at", today))
+    .sql(" AND ")
+    .then(in_force("shares.expires_at", today))
+    .sql(UNLOCKED);
+    Sql::new("(projects.namespace_id = (")
+        .then(home_of(user))
+        .sql(") OR ")
+        .then(some(member_of_home(user, today)))
+        .sql(" OR ")
+        .then(some(member))
+        .sql(" OR ")
+        .then(some(shared))
+        .sql(")")
+}
+
+/// Whether a project is in a user's own namespace or in a group that it owns, of a row of `projects`.
+pub(crate) fn is_owned(user: UserId, today: NaiveDate) -> Sql {
+    let owner = member_of_home(user, today)
+        .sql(" AND access_level = ")
+        .id(i64::from(AccessLevel::Owner.level()));
+    Sql::new("(projects.namespace_id = (")
+        .then(home_of(user))
+        .sql(") OR ")
+        .then(some(owner))
+        .sql(")")
+}
+
+/// Whether somebody starred a row of `projects`.
+pub(crate) fn is_starred(user: UserId) -> Sql {
+    some(Sql::new("SELECT 1 FROM stars WHERE project_id = projects.id AND user_id = ").id(user.0))
+}
+
+/// [`shared_with`] as a question about a row of `projects`.
+pub(crate) fn is_shared_with(group: NamespaceId, today: NaiveDate) -> Sql {
+    some(
+        Sql::new(
+            "SELECT 1 FROM project_shares AS shares \
+             WHERE shares.project_id = projects.id AND shares.group_id = ",
+        )
+        .id(group.0)
+        .sql(" AND ")
+        .then(in_force("shares.expires_at", today))
+        .sql(UNLOCKED),
+    )
+}
+
+/// [`visible`] without a set of all that the viewer is authorized for.
+pub(crate) fn is_visible(viewer: Viewer, today: NaiveDate) -> Sql {
+    Sql::new("(+projects.visibility_level >= ")
+        .id(lowest_open(viewer.external))
+        .sql(" OR ")
+        .then(is_authorized(viewer.user, today))
+        .sql(")")
+}
+
+/// That the namespace of a shared project lets it be shared. Said about the share, so that it is asked only where
+/// there is one.
+const UNLOCKED: &str = " AND NOT (SELECT homes.share_with_group_lock FROM namespaces AS homes \
+     WHERE homes.id = (SELECT shared.namespace_id FROM projects AS shared \
+         WHERE shared.id = shares.project_id))";
+
+/// A user's membership in the group that has a row of `projects`.
+fn member_of_home(user: UserId, today: NaiveDate) -> Sql {
+    Sql::new("SELECT 1 FROM group_members WHERE group_id = projects.namespace_id AND user_id = ")
+        .id(user.0)
+        .sql(" AND ")
+        .then(in_force("expires_at", today))
 }
 
 /// What a user is to a project: each row is a level the user has there, and whether that makes it an

@@ -95,11 +95,11 @@ impl fmt::Debug for DatabaseUrl {
 
 /// Nobody waits for ever: not for a lock, not for a statement, not for a caller of ours that hangs. One
 /// statement works on one core: starting more takes longer than all but the longest of them, and there
-/// are as many requests at once as there are cores.
+/// are as many requests at once as there are cores. Compiling a statement takes longer than running it.
 const POSTGRES_SETTINGS: &str = "SET timezone = 'UTC'; SET client_min_messages = error; \
      SET lock_timeout = '10s'; SET statement_timeout = '60s'; \
      SET idle_in_transaction_session_timeout = '60s'; \
-     SET max_parallel_workers_per_gather = 0;";
+     SET max_parallel_workers_per_gather = 0; SET jit = off;";
 
 /// What a connection is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

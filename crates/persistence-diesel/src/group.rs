@@ -3,7 +3,7 @@
 use chrono::{NaiveDate, NaiveDateTime};
 use diesel::prelude::*;
 use hexforge_domain::group::port::Groups;
-use hexforge_domain::group::{GroupFilter, GroupOrder, GroupRef, GroupScope, NewGroup};
+use hexforge_domain::group::{GroupFilter, GroupRef, NewGroup};
 use hexforge_domain::id::{NamespaceId, UserId};
 use hexforge_domain::member::{AccessLevel, in_force};
 use hexforge_domain::namespace::Namespace;
@@ -13,9 +13,8 @@ use hexforge_domain::visibility::Visibility;
 
 use crate::access;
 use crate::backend;
-use crate::namespace::{self, NamespaceRow};
+use crate::namespace::NamespaceRow;
 use crate::schema::{group_members, namespaces, projects};
-use crate::search::Search;
 use crate::sql::Sql;
 use crate::time::stored;
 use crate::tx::DieselTx;
@@ -54,35 +53,6 @@ impl<'a> From<&'a Namespace> for GroupValues<'a> {
             created_at: stored(group.created_at),
             updated_at: stored(group.updated_at),
         }
-    }
-}
-
-/// The condition that a group is there for somebody.
-fn in_scope(scope: GroupScope, today: NaiveDate) -> Option<Sql> {
-    match scope {
-        GroupScope::All => None,
-        GroupScope::MemberOf(user) => {
-            Some(Sql::new("namespaces.id IN (").then(access::groups_of(user, today)).sql(")"))
-        }
-        GroupScope::AvailableTo { user, external } => Some(
-            Sql::new("(namespaces.visibility_level >= ")
-                .id(access::lowest_open(external))
-                .sql(" OR namespaces.id IN (")
-                .then(access::groups_of(user, today))
-                .sql(" UNION ALL SELECT namespace_id FROM projects WHERE id IN (")
-                .then(access::authorized(user, today))
-                .sql(")))"),
-        ),
-    }
-}
-
-/// Names and paths are unique among groups, so there is nothing to sort by after them.
-fn order(filter: &GroupFilter) -> &'static str {
-    match (filter.order, filter.descending) {
-        (GroupOrder::Name, false) => " ORDER BY namespaces.name",
-        (GroupOrder::Name, true) => " ORDER BY namespaces.name DESC",
-        (GroupOrder::Path, false) => " ORDER BY namespaces.path",
-        (GroupOrder::Path, true) => " ORDER BY namespaces.path DESC",
     }
 }
 
@@ -128,34 +98,16 @@ impl Groups for DieselTx<'_> {
         })
     }
 
-    /// Three queries: the total, the ids, the rows.
     fn list(
         &mut self,
         filter: &GroupFilter,
         today: NaiveDate,
         page: Page,
     ) -> Result<Paged<Namespace>, StoreError> {
-        let name = format!("groups {today} {filter:?}");
-        let search = Search::new(filter.search.as_deref());
-        let skip: Vec<i64> = filter.skip.iter().map(|id| id.0).collect();
-        let conditions = [
-            in_scope(filter.scope, today),
-            (!skip.is_empty()).then(|| Sql::new("namespaces.id NOT IN (").ids(skip).sql(")")),
-            namespace::named(&search, self.backend()),
-        ];
-        let fitting = |is_group: &'static str| {
-            let conditions = conditions.iter().flatten().cloned();
-            Sql::new("SELECT namespaces.id FROM namespaces")
-                .filter([Sql::new(is_group)].into_iter().chain(conditions))
-        };
-        let total = self.total(&name, &fitting("namespaces.owner_id IS NULL"))?;
-        // The condition of the indexes that have the groups in order.
-        let fitting = fitting("coalesce(namespaces.owner_id, 0) = 0");
-        let ids = self.ids(fitting.sql(order(filter)).page(page))?;
-        Ok(Paged { items: self.namespaces_by_id(&ids)?, total })
+        self.list_groups(filter, today, page)
     }
 
-    /// Three queries, as with [`list`](Groups::list).
+    /// Three queries: the total, the ids, the rows.
     fn owned_by(
         &mut self,
         user: UserId,

@@ -1,7 +1,7 @@
 //! Pages and totals that cost what they show.
 
 use std::collections::HashMap;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use hexforge_domain::paging::Page;
@@ -9,8 +9,12 @@ use hexforge_domain::ports::store::StoreError;
 
 /// Up to here a total is counted each time, and so exact.
 const EXACT: i64 = 10_000;
+/// Up to here it is not worth remembering.
+const CHEAP: i64 = 100;
 /// How many totals are remembered at most.
-const REMEMBERED: usize = 1024;
+const REMEMBERED: usize = 4096;
+/// Of how many lists all ids are.
+const LISTS: usize = 256;
 
 /// `OFFSET` of a page, for the database.
 pub(crate) fn offset(page: Page) -> i64 {
@@ -32,11 +36,36 @@ pub(crate) fn arrange<T>(rows: &mut [T], ids: &[i64], id: impl Fn(&T) -> i64) {
 /// Totals of long lists, remembered for a while. A short list is counted whenever it is shown; a long
 /// one is counted rarely, so that its pages do not cost the table. Losing all of this is harmless.
 #[derive(Default)]
-pub(crate) struct Totals(Mutex<HashMap<String, Remembered>>);
+pub(crate) struct Totals(Mutex<HashMap<String, Remembered>>, Mutex<HashMap<String, Members>>);
 
+/// All ids of a list, and how often lists had changed when they were found.
+type Members = (i64, Arc<[i64]>);
+
+#[derive(Clone, Copy)]
 struct Remembered {
     total: u64,
+    /// How often lists had changed when it was counted, where that is known.
+    changes: Option<i64>,
+    /// For how long it serves even if something changes.
     until: Instant,
+}
+
+/// What has to be known about a list to tell its length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Question {
+    /// How many rows it has; counting stops at the limit, if there is one.
+    Rows(Option<i64>),
+    /// How often any list has changed.
+    Changes,
+}
+
+/// How much it costs to count the rows of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Counting {
+    /// What is counted.
+    ByRow,
+    /// Much, even if little is counted.
+    Dear,
 }
 
 impl Totals {
@@ -55,22 +84,75 @@ impl Totals {
         }
         let started = Instant::now();
         let total = count(None)?.unsigned_abs();
-        // Counting takes at most half a percent of the time, however long the list.
-        let keep = (started.elapsed() * 200).clamp(Duration::from_secs(1), Duration::from_secs(60));
-        self.remember(name, Remembered { total, until: Instant::now() + keep });
+        let until = Instant::now() + keep(started.elapsed());
+        self.remember(name, Remembered { total, changes: None, until });
         Ok(total)
     }
 
+    /// The same for a list whose changes are counted: while there are none, its total is right and is
+    /// not counted again, however short the list.
+    pub fn of_counted(
+        &self,
+        name: &str,
+        counting: Counting,
+        mut ask: impl FnMut(Question) -> Result<i64, StoreError>,
+    ) -> Result<u64, StoreError> {
+        if let Some(known) = self.known(name)
+            && (Instant::now() < known.until || known.changes == Some(ask(Question::Changes)?))
+        {
+            return Ok(known.total);
+        }
+        let bounded = ask(Question::Rows(Some(EXACT + 1)))?;
+        if bounded <= CHEAP && counting == Counting::ByRow {
+            return Ok(bounded.unsigned_abs());
+        }
+        let changes = Some(ask(Question::Changes)?);
+        let started = Instant::now();
+        let (total, keep) = if bounded <= EXACT {
+            (bounded, Duration::ZERO)
+        } else {
+            let total = ask(Question::Rows(None))?;
+            (total, keep(started.elapsed()))
+        };
+        let total = total.unsigned_abs();
+        self.remember(name, Remembered { total, changes, until: Instant::now() + keep });
+        Ok(total)
+    }
+
+    /// All ids of a list, in no order, that was found after so many changes.
+    pub fn members(&self, name: &str, changes: i64) -> Option<Arc<[i64]>> {
+        let remembered = self.1.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let (since, ids) = remembered.get(name)?;
+        (*since == changes).then(|| Arc::clone(ids))
+    }
+
+    /// Remembers them until something changes.
+    pub fn keep_members(&self, name: String, changes: i64, ids: Arc<[i64]>) {
+        let mut remembered = self.1.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if remembered.len() >= LISTS {
+            remembered.retain(|_, (since, _)| *since == changes);
+            if remembered.len() >= LISTS {
+                remembered.clear();
+            }
+        }
+        remembered.insert(name, (changes, ids));
+    }
+
     fn recall(&self, name: &str) -> Option<u64> {
-        let remembered = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let known = remembered.get(name)?;
+        let known = self.known(name)?;
         (Instant::now() < known.until).then_some(known.total)
+    }
+
+    fn known(&self, name: &str) -> Option<Remembered> {
+        let remembered = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        remembered.get(name).copied()
     }
 
     fn remember(&self, name: &str, total: Remembered) {
         let mut remembered = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if remembered.len() >= REMEMBERED {
             let now = Instant::now();
+            // Those that depend on changes go first: many of them have changed.
             remembered.retain(|_, known| now < known.until);
             if remembered.len() >= REMEMBERED {
                 remembered.clear();
@@ -78,6 +160,12 @@ impl Totals {
         }
         remembered.insert(name.to_owned(), total);
     }
+}
+
+/// For how long the total of a long list is remembered: counting takes at most half a percent of the
+/// time, however long the list.
+fn keep(counting_took: Duration) -> Duration {
+    (counting_took * 200).clamp(Duration::from_secs(1), Duration::from_secs(60))
 }
 
 #[cfg(test)]
@@ -102,6 +190,37 @@ mod tests {
         rows += 5;
         assert_eq!(ask(rows), (10_005, vec![Some(10_001), None]));
         assert_eq!(ask(rows + 1), (10_005, vec![]), "remembered");
+    }
+
+    #[test]
+    fn a_total_is_remembered_until_a_list_changes() {
+        let totals = Totals::default();
+        let ask = |name: &str, counting: Counting, rows: i64, changes: i64| {
+            let mut asked = Vec::new();
+            let total = totals
+                .of_counted(name, counting, |question| {
+                    asked.push(question);
+                    Ok(match question {
+                        Question::Rows(limit) => limit.map_or(rows, |limit| rows.min(limit)),
+                        Question::Changes => changes,
+                    })
+                })
+                .expect("counting works");
+            (total, asked)
+        };
+        let counted = Question::Rows(Some(10_001));
+        assert_eq!(ask("short", Counting::ByRow, 100, 7), (100, vec![counted]));
+        assert_eq!(ask("short", Counting::ByRow, 99, 7), (99, vec![counted]), "counted again");
+        let both = vec![counted, Question::Changes];
+        assert_eq!(ask("dear", Counting::Dear, 0, 7), (0, both.clone()));
+        assert_eq!(ask("dear", Counting::Dear, 1, 7), (0, vec![Question::Changes]));
+        assert_eq!(ask("long", Counting::ByRow, 101, 7), (101, both));
+        assert_eq!(ask("long", Counting::ByRow, 102, 7), (101, vec![Question::Changes]));
+        let again = vec![Question::Changes, counted, Question::Changes];
+        assert_eq!(ask("long", Counting::ByRow, 102, 8), (102, again));
+        let whole = vec![counted, Question::Changes, Question::Rows(None)];
+        assert_eq!(ask("longer", Counting::ByRow, 10_002, 8), (10_002, whole));
+        assert_eq!(ask("longer", Counting::ByRow, 10_003, 9), (10_002, vec![]), "may lag behind");
     }
 
     #[test]

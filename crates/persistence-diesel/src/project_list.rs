@@ -1,29 +1,41 @@
-//! Which projects a list shows, as queries.
+//! Which projects a list shows, and how they are found: so that a page costs what it shows, however many
+//! projects there are and however many of them are in the list.
 
-use hexforge_domain::id::NamespaceId;
+use std::sync::Arc;
+
 use hexforge_domain::paging::{Page, Paged};
-use hexforge_domain::ports::store::StoreError;
+use hexforge_domain::ports::store::{Mode, StoreError};
 use hexforge_domain::project::Project;
-use hexforge_domain::project::query::{ProjectFilter, ProjectOrder, ProjectScope, Viewer};
+use hexforge_domain::project::query::{ProjectFilter, ProjectOrder, ProjectScope};
 
-use crate::access;
 use crate::backend::Backend;
-use crate::search::Search;
+use crate::page::{self, Counting};
+use crate::project_scope::Scope;
+use crate::search::{Search, Texts};
 use crate::sql::Sql;
 use crate::tx::DieselTx;
 
-/// More projects than this are looked for by going through all of them.
-const MANY: i64 = 1000;
+/// A list of no more is short: all of it is looked at.
+const SHORT: u64 = 1000;
+/// What finds no more is looked up once, and named by id from then on.
+const FEW: usize = 200;
+/// So many of the newest projects are looked at to see whether something is common.
+const SAMPLE: i64 = 300;
+/// What so many of them have is common.
+const COMMON: i64 = 10;
+
+/// Looking up a project, asking who sees it and sorting it costs so many times what passing over one does.
+const ASKED: u128 = 3;
 
 /// How the projects of a list are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
     /// Through all projects in their order until the page is full: soon, where many fit.
     Walk,
-    /// By the indexes of what is asked for, and then sorted: soon, where few fit.
-    Gather,
-    /// By the indexes too, in no order, until there are enough to know.
-    Count,
+    /// All that are in the scope, and then sorted: soon, where few are.
+    ByScope,
+    /// All that contain what is searched for, and then sorted: soon, where few do.
+    BySearch,
 }
 
 /// A list with all that its queries need.
@@ -32,165 +44,290 @@ struct List<'a> {
     search: Search,
     /// What the search finds, where that is little.
     found: Option<Vec<i64>>,
+    /// How many of the newest projects have what is searched for.
+    hits: i64,
     backend: Backend,
 }
 
 impl DieselTx<'_> {
-    /// Three queries: the total, the ids, the rows. With a search among all projects one more before
-    /// them, which finds what contains the text, if that is little.
+    /// At most seven queries: for the extent of everything, the length of the scope and that of the list,
+    /// whether what is searched for is common and where it is; then for the ids and for the rows.
     pub(crate) fn list_projects(
         &mut self,
         filter: &ProjectFilter,
         page: Page,
     ) -> Result<Paged<Project>, StoreError> {
         let search = Search::new(filter.search.as_deref());
-        let mut list = List { filter, search, found: None, backend: self.backend() };
-        if let Some(found) = list.indexed() {
-            let found = self.ids(found.sql(" LIMIT ").id(MANY + 1))?;
-            list.found = (found.len() as u64 <= MANY.unsigned_abs()).then_some(found);
+        let mut list = List { filter, search, found: None, hits: 0, backend: self.backend() };
+        let base = match list.scope() {
+            scope if scope.is_among_all() => None,
+            scope => Some(self.length_of_scope(scope)?),
+        };
+        let short = base.is_some_and(|base| base <= SHORT);
+        if !short {
+            self.find(&mut list)?;
         }
-        let total = self.total(&format!("projects {filter:?}"), &list.fitting(Way::Count))?;
+        if let Some(members) = self.members(&list, short)? {
+            let total = members.len() as u64;
+            let ids = self.ids(list.page_of_members(&members, page))?;
+            return Ok(Paged { items: self.projects_by_id(&ids)?, total });
+        }
+        let total = match base {
+            Some(base) if base == 0 || list.is_all_of_scope() => base,
+            _ => self.length(&list, short)?,
+        };
         if total == 0 {
             return Ok(Paged { items: vec![], total });
         }
-        let many = total > MANY.unsigned_abs() && list.is_among_all();
-        let way = if many { Way::Walk } else { Way::Gather };
-        let ids = self.ids(list.fitting(way).then(list.order(way)).page(page))?;
+        let way = if short { Way::ByScope } else { self.way(&list, base, total, page)? };
+        let ids = self.ids(list.page_of(way, page))?;
         Ok(Paged { items: self.projects_by_id(&ids)?, total })
+    }
+
+    /// How many projects there are for somebody.
+    pub(crate) fn length_of_scope(&mut self, scope: Scope) -> Result<u64, StoreError> {
+        let name = format!("projects {:?} {}", scope.scope, scope.today);
+        let all = Sql::new("SELECT projects.id FROM projects").filter(scope.set());
+        match scope.scope {
+            // Stars are no changes of lists: too many people give them for that.
+            ProjectScope::StarredBy(_) => self.total(&name, &all),
+            _ => self.total_of_counted(&name, Counting::ByRow, &all),
+        }
+    }
+
+    /// All projects of the list, where what is searched for is neither rare nor common: finding them again for
+    /// each page would cost more than the page.
+    fn members(&mut self, list: &List<'_>, short: bool) -> Result<Option<Arc<[i64]>>, StoreError> {
+        let searches = !matches!(list.search, Search::Everything);
+        let stars = matches!(list.filter.scope, ProjectScope::StarredBy(_));
+        if short
+            || stars
+            || !searches
+            || list.found.is_some()
+            || list.hits >= COMMON
+            || self.mode == Mode::Write
+        {
+            return Ok(None);
+        }
+        let (name, changes) = (list.name(), self.extent()?.changes);
+        if let Some(members) = self.totals.members(&name, changes) {
+            return Ok(Some(members));
+        }
+        let members = self.ids(list.counted(short).sql(" LIMIT ").id(SHORT as i64 + 1))?;
+        if members.len() as u64 > SHORT {
+            return Ok(None);
+        }
+        let members: Arc<[i64]> = members.into();
+        self.totals.keep_members(name, changes, Arc::clone(&members));
+        Ok(Some(members))
+    }
+
+    /// How many projects the list has, whatever its order.
+    fn length(&mut self, list: &List<'_>, short: bool) -> Result<u64, StoreError> {
+        if list.found.as_ref().is_some_and(Vec::is_empty) {
+            return Ok(0);
+        }
+        let counted = list.counted(short);
+        let counting = if list.found.is_some() { Counting::ByRow } else { Counting::Dear };
+        match list.filter.scope {
+            ProjectScope::StarredBy(_) => self.total(&list.name(), &counted),
+            _ => self.total_of_counted(&list.name(), counting, &counted),
+        }
+    }
+
+    /// Finds out how common it is what is searched for, and if it is rare, all that contain it.
+    fn find(&mut self, list: &mut List<'_>) -> Result<(), StoreError> {
+        let (Some(contains), Some(matching)) = (list.search.within("search_text"), list.matching())
+        else {
+            return Ok(());
+        };
+        let newest =
+            Sql::new("SELECT 1 FROM (SELECT search_text FROM projects ORDER BY id DESC LIMIT ")
+                .id(SAMPLE)
+                .sql(") AS newest WHERE ")
+                .then(contains);
+        list.hits = self.count(&newest, None)?;
+        if list.hits >= COMMON {
+            return Ok(());
+        }
+        // Some are found more than once.
+        let most = FEW * 4;
+        let mut found = self.ids(matching.sql(" LIMIT ").id(most as i64))?;
+        let all = found.len() < most;
+        found.sort_unstable();
+        found.dedup();
+        list.found = (all && found.len() <= FEW).then_some(found);
+        Ok(())
+    }
+
+    /// The way that goes through the fewest projects.
+    fn way(
+        &mut self,
+        list: &List<'_>,
+        base: Option<u64>,
+        total: u64,
+        page: Page,
+    ) -> Result<Way, StoreError> {
+        if list.found.is_some() {
+            return Ok(Way::BySearch);
+        }
+        let projects = u128::from(self.extent()?.projects.unsigned_abs());
+        let shown = u128::from(page::offset(page).unsigned_abs())
+            .saturating_add(u128::from(page::limit(page).unsigned_abs()))
+            .min(u128::from(total));
+        // One project in so many is in the list.
+        let walked = shown * projects / u128::from(total).max(1);
+        let in_scope = match base {
+            Some(base) => u128::from(base),
+            None if list.is_all_of_scope() => u128::from(total),
+            // Some part of all there are.
+            None => projects,
+        } * ASKED;
+        let matching = match list.search {
+            Search::Everything => u128::MAX,
+            Search::Indexed(_) | Search::Short(_) | Search::Nothing => {
+                let hits = u128::from(list.hits.unsigned_abs()).max(1);
+                (hits * projects / SAMPLE as u128).max(u128::from(total)) * ASKED
+            }
+        };
+        Ok(if walked <= in_scope.min(matching) {
+            Way::Walk
+        } else if in_scope <= matching {
+            Way::ByScope
+        } else {
+            Way::BySearch
+        })
     }
 }
 
 impl List<'_> {
-    /// The ids of the projects that fit, in no order.
-    fn fitting(&self, way: Way) -> Sql {
-        let archived = self.filter.archived.map(|archived| {
-            Sql::new(if archived { "projects.archived" } else { "NOT projects.archived" })
-        });
+    fn scope(&self) -> Scope {
+        Scope { scope: self.filter.scope, today: self.filter.today }
+    }
+
+    /// What tells it apart from all other lists, whatever their order.
+    fn name(&self) -> String {
+        let ProjectFilter { scope, archived, visibility, search, today, .. } = self.filter;
+        format!("projects {scope:?} {today} {archived:?} {visibility:?} {search:?}")
+    }
+
+    /// A page of a list all of whose projects are known.
+    fn page_of_members(&self, members: &[i64], page: Page) -> Sql {
+        Sql::new("SELECT projects.id FROM projects WHERE projects.id IN (")
+            .ids(members.to_vec())
+            .sql(")")
+            .then(self.order(Way::BySearch))
+            .page(page)
+    }
+
+    /// Whether everything that is in the scope is in the list.
+    fn is_all_of_scope(&self) -> bool {
+        let ProjectFilter { archived, visibility, .. } = self.filter;
+        matches!((archived, visibility, &self.search), (None, None, Search::Everything))
+    }
+
+    /// What is counted: all ids, in no order.
+    fn counted(&self, short: bool) -> Sql {
+        let scope = self.scope();
+        let fitting = Sql::new("SELECT projects.id FROM projects");
+        if self.found.is_some() {
+            return fitting
+                .filter(self.found_ids().into_iter().chain(scope.each()).chain(self.rest()));
+        }
+        match (&self.search, self.matching()) {
+            (Search::Indexed(_), Some(matching)) if !short => Sql::with(scope.named())
+                .then(fitting)
+                .filter([one_of(matching)].into_iter().chain(scope.known()).chain(self.rest())),
+            _ => {
+                let mut known = scope.known().into_iter();
+                let first = known.next().into_iter().chain(self.rest()).chain(self.containing());
+                Sql::with(scope.named()).then(fitting).filter(first.chain(known))
+            }
+        }
+    }
+
+    /// The ids of a page, in order.
+    fn page_of(&self, way: Way, page: Page) -> Sql {
+        let scope = self.scope();
+        let contains = self.containing();
+        let conditions: Vec<Sql> = match way {
+            // Most rows are passed over, so what costs least is asked first.
+            Way::Walk => {
+                self.rest_of_walk().into_iter().chain(contains).chain(scope.each()).collect()
+            }
+            Way::ByScope => {
+                let mut set = scope.set().into_iter();
+                set.next().into_iter().chain(self.rest()).chain(contains).chain(set).collect()
+            }
+            Way::BySearch => {
+                let matching = self.found_ids().or_else(|| self.matching().map(one_of));
+                matching.into_iter().chain(self.rest()).chain(scope.each()).collect()
+            }
+        };
+        // Nothing may tempt PostgreSQL to walk where few fit; it does not look into what has an offset.
+        let fitting = match (way, self.backend) {
+            (Way::Walk, _) | (_, Backend::Sqlite) => {
+                Sql::new("SELECT projects.id FROM projects").filter(conditions)
+            }
+            (Way::ByScope | Way::BySearch, Backend::Postgres) => {
+                Sql::new("SELECT projects.id FROM (SELECT * FROM projects")
+                    .filter(conditions)
+                    .sql(" OFFSET 0) AS projects")
+            }
+        };
+        fitting.then(self.order(way)).page(page)
+    }
+
+    /// What else the filter asks for.
+    fn rest(&self) -> Vec<Sql> {
         let visibility = self.filter.visibility.map(|visibility| {
-            let column = match way {
-                Way::Walk => "+projects.visibility_level = ",
-                Way::Gather | Way::Count => "projects.visibility_level = ",
-            };
-            Sql::new(column).id(i64::from(visibility.level()))
+            Sql::new("projects.visibility_level = ").id(i64::from(visibility.level()))
         });
-        let conditions = [self.scope(way), archived, visibility, self.containing()];
-        Sql::with(self.named())
-            .sql("SELECT projects.id FROM projects")
-            .filter(conditions.into_iter().flatten())
+        self.archived().into_iter().chain(visibility).collect()
     }
 
-    /// What the conditions refer to by name.
-    fn named(&self) -> impl Iterator<Item = (&'static str, Sql)> {
-        let authorized =
-            self.viewer().map(|viewer| access::authorized_as_named(viewer, self.filter.today));
-        let in_names = self.search.within("name_folded").filter(|_| self.found.is_none());
-        let namespaces = in_names.map(|condition| {
-            ("named", Sql::new("SELECT id FROM namespaces WHERE ").then(condition))
+    /// The same, where no index but that of the order may lead.
+    fn rest_of_walk(&self) -> Vec<Sql> {
+        let visibility = self.filter.visibility.map(|visibility| {
+            Sql::new("+projects.visibility_level = ").id(i64::from(visibility.level()))
         });
-        authorized.into_iter().chain(namespaces)
+        self.archived().into_iter().chain(visibility).collect()
     }
 
-    /// Who has to see the projects.
-    fn viewer(&self) -> Option<Viewer> {
-        match self.filter.scope {
-            ProjectScope::All | ProjectScope::AuthorizedFor(_) | ProjectScope::OwnedBy(_) => None,
-            ProjectScope::VisibleTo(viewer) | ProjectScope::StarredBy(viewer) => Some(viewer),
-            ProjectScope::OfGroup { viewer, .. }
-            | ProjectScope::InGroup { viewer, .. }
-            | ProjectScope::SharedWith { viewer, .. } => viewer,
-        }
+    fn archived(&self) -> Option<Sql> {
+        self.filter.archived.map(|archived| {
+            Sql::new(if archived { "projects.archived" } else { "NOT projects.archived" })
+        })
     }
 
-    /// Whether the list is a part of all projects, and not of the few that are something to somebody.
-    fn is_among_all(&self) -> bool {
-        match self.filter.scope {
-            ProjectScope::All | ProjectScope::VisibleTo(_) => true,
-            ProjectScope::AuthorizedFor(_)
-            | ProjectScope::OwnedBy(_)
-            | ProjectScope::StarredBy(_)
-            | ProjectScope::OfGroup { .. }
-            | ProjectScope::InGroup { .. }
-            | ProjectScope::SharedWith { .. } => false,
-        }
-    }
-
-    fn scope(&self, way: Way) -> Option<Sql> {
-        let today = self.filter.today;
-        let one_of = |ids: Sql| Sql::new("projects.id IN (").then(ids).sql(")");
-        let inside = |group: NamespaceId| {
-            Sql::new("SELECT id FROM projects WHERE namespace_id = ").id(group.0)
-        };
-        let which = match self.filter.scope {
-            ProjectScope::All => None,
-            ProjectScope::VisibleTo(viewer) if way == Way::Gather && self.found.is_none() => {
-                return Some(one_of(
-                    Sql::new("SELECT id FROM projects WHERE visibility_level >= ")
-                        .id(access::lowest_open(viewer.external))
-                        .sql(" UNION ALL SELECT id FROM authorized"),
-                ));
-            }
-            ProjectScope::VisibleTo(_) => None,
-            ProjectScope::AuthorizedFor(user) => Some(one_of(access::authorized(user, today))),
-            ProjectScope::OwnedBy(user) => Some(
-                Sql::new("projects.namespace_id IN (")
-                    .then(access::home_of(user))
-                    .sql(" UNION ALL ")
-                    .then(access::groups_owned_by(user, today))
-                    .sql(")"),
-            ),
-            ProjectScope::StarredBy(viewer) => Some(one_of(
-                Sql::new("SELECT project_id FROM stars WHERE user_id = ").id(viewer.user.0),
-            )),
-            ProjectScope::OfGroup { group, .. } => Some(one_of(
-                inside(group).sql(" UNION ALL ").then(access::shared_with(group, today)),
-            )),
-            ProjectScope::InGroup { group, .. } => {
-                Some(Sql::new("projects.namespace_id = ").id(group.0))
-            }
-            ProjectScope::SharedWith { group, .. } => {
-                Some(one_of(access::shared_with(group, today)))
-            }
-        };
-        let seen = self.viewer().map(access::visible);
-        match (which, seen) {
-            (Some(which), Some(seen)) => Some(which.sql(" AND ").then(seen)),
-            (which, seen) => which.or(seen),
-        }
+    fn found_ids(&self) -> Option<Sql> {
+        self.found.as_ref().map(|ids| Sql::new("projects.id IN (").ids(ids.clone()).sql(")"))
     }
 
     /// The ids of the projects that contain what is searched for, or whose namespaces have it in their
-    /// names, some of them twice. `None` where no index serves that, or none is needed because the list
-    /// is short.
-    fn indexed(&self) -> Option<Sql> {
-        if !self.is_among_all() || !matches!(self.search, Search::Indexed(_)) {
-            return None;
-        }
-        let inside = " UNION ALL SELECT id FROM projects WHERE namespace_id IN (";
-        Some(match self.search.phrase(self.backend) {
-            Some(phrase) => {
-                Sql::new("SELECT rowid FROM projects_search WHERE projects_search MATCH ")
-                    .text(phrase.clone())
-                    .sql(inside)
-                    .sql("SELECT rowid FROM namespaces_search WHERE namespaces_search MATCH ")
-                    .text(format!("name_folded : {phrase}"))
-                    .sql(")")
-            }
-            None => Sql::new("SELECT id FROM projects WHERE ")
-                .then(self.search.within("search_text")?)
-                .sql(inside)
-                .sql("SELECT id FROM namespaces WHERE ")
-                .then(self.search.within("name_folded")?)
-                .sql(")"),
+    /// names, some of them more than once.
+    fn matching(&self) -> Option<Sql> {
+        let projects = self.search.matching(&Texts::Projects, self.backend)?;
+        let namespaces = self.search.matching(&Texts::NamespaceNames, self.backend)?;
+        let inside = Sql::new("SELECT projects.id FROM projects WHERE namespace_id IN (")
+            .then(namespaces)
+            .sql(")");
+        Some(match self.backend {
+            Backend::Sqlite => projects.sql(" UNION ALL ").then(inside),
+            // It would rather go through all projects than through the index, where some are enough.
+            Backend::Postgres => Sql::with([("matching", projects)])
+                .sql("SELECT id FROM matching UNION ALL ")
+                .then(inside),
         })
     }
 
     /// The condition that the project, or the name of its namespace, contains what is searched for.
     fn containing(&self) -> Option<Sql> {
-        if let Some(found) = &self.found {
-            return Some(Sql::new("projects.id IN (").ids(found.clone()).sql(")"));
-        }
         let text = self.search.within("projects.search_text")?;
-        Some(Sql::new("(").then(text).sql(" OR projects.namespace_id IN (SELECT id FROM named))"))
+        let name = self.search.within(
+            "(SELECT namespaces.name_folded FROM namespaces WHERE namespaces.id = projects.namespace_id)",
+        )?;
+        Some(Sql::new("(").then(text).sql(" OR ").then(name).sql(")"))
     }
 
     fn order(&self, way: Way) -> Sql {
@@ -202,19 +339,21 @@ impl List<'_> {
             ProjectOrder::UpdatedAt => Some("projects.updated_at"),
             ProjectOrder::LastActivityAt => Some("projects.last_activity_at"),
         };
+        // SQLite takes an index that has the order before one that has the rows; the plus makes it sort.
+        let sorts = way != Way::Walk && self.backend == Backend::Sqlite;
+        let plus = if sorts { "+" } else { "" };
         let direction = if self.filter.descending { " DESC" } else { "" };
         let mut order = Sql::new(" ORDER BY ");
         if self.filter.builds_first {
             order = order.sql("projects.builds_enabled DESC, ");
         }
         if let Some(key) = key {
-            // SQLite takes an index that has the order before one that has the rows; the plus makes it
-            // sort. PostgreSQL knows better, and no plus for these types.
-            if (way, self.backend) == (Way::Gather, Backend::Sqlite) {
-                order = order.sql("+");
-            }
-            order = order.sql(key).sql(direction).sql(", ");
+            order = order.sql(plus).sql(key).sql(direction).sql(", ");
         }
-        order.sql("projects.id").sql(direction)
+        order.sql(plus).sql("projects.id").sql(direction)
     }
+}
+
+fn one_of(ids: Sql) -> Sql {
+    Sql::new("projects.id IN (").then(ids).sql(")")
 }

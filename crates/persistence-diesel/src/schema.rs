@@ -99,6 +99,13 @@ diesel::table! {
 }
 
 diesel::table! {
+    list_changes (writer) {
+        writer -> BigInt,
+        changes -> BigInt,
+    }
+}
+
+diesel::table! {
     project_members (project_id, user_id) {
         project_id -> BigInt,
         user_id -> BigInt,

@@ -22,7 +22,7 @@ pub(crate) enum Search {
     Everything,
     /// Three characters or more: both databases have an index for them.
     Indexed(String),
-    /// Fewer, which so many things have that looking at one after the other fills a page soon.
+    /// Fewer, which have indexes of their own.
     Short(String),
     /// What is part of nothing.
     Nothing,
@@ -66,6 +66,82 @@ impl Search {
         }
     }
 }
+
+/// Where parts of texts are found.
+pub(crate) enum Texts {
+    /// In the names, paths and descriptions of projects.
+    Projects,
+    /// In the names of namespaces.
+    NamespaceNames,
+    /// In the names and paths of namespaces.
+    Namespaces,
+}
+
+impl Search {
+    /// The ids of what contains it, by an index, in no order and some of them more than once. `None` where
+    /// there is nothing to look for.
+    pub fn matching(&self, texts: &Texts, backend: Backend) -> Option<Sql> {
+        match (self, backend) {
+            (Self::Everything, _) => None,
+            (Self::Nothing, _) => Some(Sql::new("SELECT id FROM projects WHERE 1 = 0")),
+            (Self::Indexed(_), Backend::Sqlite) => {
+                let phrase = self.phrase(backend)?;
+                Some(match texts {
+                    Texts::Projects => {
+                        Sql::new("SELECT rowid FROM projects_search WHERE projects_search MATCH ")
+                            .text(phrase)
+                    }
+                    Texts::NamespaceNames => {
+                        Sql::new(NAMESPACES_SEARCH).text(format!("name_folded : {phrase}"))
+                    }
+                    Texts::Namespaces => Sql::new(NAMESPACES_SEARCH).text(phrase),
+                })
+            }
+            (Self::Indexed(_), Backend::Postgres) => Some(match texts {
+                Texts::Projects => {
+                    Sql::new("SELECT id FROM projects WHERE ").then(self.within("search_text")?)
+                }
+                Texts::NamespaceNames => {
+                    Sql::new("SELECT id FROM namespaces WHERE ").then(self.within("name_folded")?)
+                }
+                Texts::Namespaces => Sql::new("SELECT id FROM namespaces WHERE ")
+                    .then(self.within("name_folded")?)
+                    .sql(" OR ")
+                    .then(self.within("path_folded")?),
+            }),
+            // Texts in the index are followed by two more letters, so what is shorter than the terms of
+            // the index is the beginning of some of them.
+            (Self::Short(text), Backend::Sqlite) => {
+                let (terms, more) = match texts {
+                    Texts::Projects => ("SELECT doc FROM projects_search_terms WHERE term >= ", ""),
+                    Texts::NamespaceNames => (NAMESPACES_TERMS, " AND col = 'name_folded'"),
+                    Texts::Namespaces => (NAMESPACES_TERMS, ""),
+                };
+                let last = format!("{text}{0}{0}", char::MAX);
+                Some(Sql::new(terms).text(text.clone()).sql(" AND term <= ").text(last).sql(more))
+            }
+            (Self::Short(text), Backend::Postgres) => {
+                let part = |sql: &'static str| Sql::new(sql).text(text.clone()).sql("]");
+                Some(match texts {
+                    Texts::Projects => {
+                        part("SELECT id FROM projects_search_parts WHERE parts @> ARRAY[")
+                    }
+                    Texts::NamespaceNames => {
+                        part("SELECT id FROM namespaces_search_parts WHERE name_parts @> ARRAY[")
+                    }
+                    Texts::Namespaces => {
+                        part("SELECT id FROM namespaces_search_parts WHERE name_parts @> ARRAY[")
+                            .then(part(" OR path_parts @> ARRAY["))
+                    }
+                })
+            }
+        }
+    }
+}
+
+const NAMESPACES_SEARCH: &str =
+    "SELECT rowid FROM namespaces_search WHERE namespaces_search MATCH ";
+const NAMESPACES_TERMS: &str = "SELECT doc FROM namespaces_search_terms WHERE term >= ";
 
 #[cfg(test)]
 mod tests {

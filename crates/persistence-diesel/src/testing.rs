@@ -6,9 +6,10 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use diesel::connection::SimpleConnection;
-use diesel::{Connection, PgConnection};
+use diesel::{Connection, PgConnection, RunQueryDsl};
 use hexforge_domain::testing::OpenStore;
 
+use crate::connection::Role;
 use crate::{DatabaseUrl, DieselStore, Options};
 
 /// A database of its own for one test, removed with it.
@@ -95,6 +96,29 @@ impl TestDatabase {
             DatabaseUrl::Sqlite(_) => (),
             DatabaseUrl::Postgres(url) => administer(url, "VACUUM ANALYZE"),
         }
+    }
+
+    /// Runs statements, for what ports would be too slow for.
+    pub fn execute(&self, statements: &str) {
+        let mut conn = self.url.connect(Role::Writer).expect("the database for tests answers");
+        if matches!(self.url, DatabaseUrl::Sqlite(_)) {
+            // Nothing here has to survive a crash.
+            conn.batch_execute("PRAGMA synchronous = OFF").expect("a pragma of SQLite");
+        }
+        conn.batch_execute(statements).expect("the statements are good");
+    }
+
+    /// The processes of the database server that serve others than us; none on SQLite.
+    pub fn processes(&self) -> Vec<u32> {
+        let DatabaseUrl::Postgres(url) = &self.url else { return Vec::new() };
+        let mut conn = PgConnection::establish(url).expect("the PostgreSQL for tests answers");
+        let pids: Vec<i32> = diesel::dsl::sql::<diesel::sql_types::Integer>(
+            "SELECT pid FROM pg_stat_activity \
+             WHERE datname = current_database() AND pid <> pg_backend_pid()",
+        )
+        .load(&mut conn)
+        .expect("a server knows its processes");
+        pids.into_iter().map(i32::unsigned_abs).collect()
     }
 }
 

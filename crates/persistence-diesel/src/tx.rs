@@ -21,7 +21,7 @@ use hexforge_domain::user::port::{Emails, Identities, Keys, Users};
 use crate::backend::Backend;
 use crate::connection::DbConn;
 use crate::error;
-use crate::page::Totals;
+use crate::page::{Counting, Question, Totals};
 use crate::sql::Sql;
 
 /// How many ids one statement names at most; both databases limit the number of parameters.
@@ -36,12 +36,23 @@ pub(crate) struct DieselTx<'c> {
     /// SQLite would keep the rest: so nothing is committed on either.
     failed: bool,
     open: bool,
+    /// Known once somebody asked. A reader sees one state, so it stays true.
+    extent: Option<Extent>,
+}
+
+/// What is to be known of all projects and groups before any of them is listed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Extent {
+    /// How often any list of them has changed.
+    pub changes: i64,
+    /// How many projects there are at most, and roughly.
+    pub projects: i64,
 }
 
 impl<'c> DieselTx<'c> {
     /// On a connection on which a transaction was just begun.
     pub fn begun(conn: &'c mut DbConn, totals: &'c Totals, mode: Mode) -> Self {
-        Self { conn, totals, mode, failed: false, open: true }
+        Self { conn, totals, mode, failed: false, open: true, extent: None }
     }
 
     /// Runs one statement. Every statement of every port goes through here.
@@ -74,8 +85,40 @@ impl<'c> DieselTx<'c> {
         totals.of(name, |limit| self.count(query, limit))
     }
 
+    /// The same for a list of projects or groups, all of whose changes are counted.
+    pub fn total_of_counted(
+        &mut self,
+        name: &str,
+        counting: Counting,
+        query: &Sql,
+    ) -> Result<u64, StoreError> {
+        if self.mode == Mode::Write {
+            // What others see may become different from this.
+            return self.total(name, query);
+        }
+        let totals = self.totals;
+        totals.of_counted(name, counting, |question| match question {
+            Question::Rows(limit) => self.count(query, limit),
+            Question::Changes => self.extent().map(|extent| extent.changes),
+        })
+    }
+
+    /// One query, unless it was asked before.
+    pub fn extent(&mut self) -> Result<Extent, StoreError> {
+        if let (Some(extent), Mode::Read) = (self.extent, self.mode) {
+            return Ok(extent);
+        }
+        let query = Sql::new(
+            "SELECT (SELECT CAST(coalesce(sum(changes), 0) AS BIGINT) FROM list_changes), \
+             (SELECT coalesce(max(id), 0) FROM projects)",
+        );
+        let (changes, projects) =
+            self.run(|conn| query.rows::<(BigInt, BigInt)>().get_result(conn))?;
+        Ok(*self.extent.insert(Extent { changes, projects }))
+    }
+
     /// How many rows a query gives. With a limit, counting stops there.
-    fn count(&mut self, query: &Sql, limit: Option<i64>) -> Result<i64, StoreError> {
+    pub fn count(&mut self, query: &Sql, limit: Option<i64>) -> Result<i64, StoreError> {
         let count = query.clone().counted(limit);
         self.run(|conn| count.rows::<BigInt>().get_result(conn))
     }

@@ -52,6 +52,36 @@ pub fn measure(
     }
 }
 
+/// So many answers make a figure at least, however long they take.
+const FEWEST: usize = 15;
+
+/// What a call costs that nobody else disturbs.
+#[derive(Clone, Copy, Debug)]
+pub struct Alone {
+    /// The time of the very first answer.
+    pub first: Duration,
+    /// The time half of the answers took at most.
+    pub p50: Duration,
+    /// Processor time of all processes for one answer.
+    pub cpu: Duration,
+}
+
+/// Sends a call over one connection for a while. What serves it has to be there already.
+pub fn measure_alone(address: SocketAddr, pids: &[u32], call: &Call, time: Duration) -> Alone {
+    let started = Instant::now();
+    run(address, call, 1, Duration::ZERO);
+    let first = started.elapsed();
+    let before = time_on_cpu(pids);
+    let mut answers = run(address, call, 1, time);
+    while answers.len() < FEWEST {
+        answers.extend(run(address, call, 1, Duration::ZERO));
+    }
+    answers.sort_unstable();
+    let cpu = time_on_cpu(pids).saturating_sub(before);
+    let number = u32::try_from(answers.len().max(1)).unwrap_or(u32::MAX);
+    Alone { first, p50: quantile(&answers, 0.50), cpu: cpu / number }
+}
+
 /// The time of every answer, sorted.
 fn run(address: SocketAddr, call: &Call, connections: usize, time: Duration) -> Vec<Duration> {
     let over = AtomicBool::new(false);
@@ -79,7 +109,7 @@ fn one_connection(address: SocketAddr, call: &Call, over: &AtomicBool) -> Vec<Du
         call.target, call.token
     );
     let mut times = Vec::new();
-    while !over.load(Ordering::Relaxed) {
+    while times.is_empty() || !over.load(Ordering::Relaxed) {
         let started = Instant::now();
         reader.get_mut().write_all(request.as_bytes()).expect("the server reads");
         read_answer(&mut reader);
@@ -112,6 +142,19 @@ fn read_answer(reader: &mut BufReader<TcpStream>) {
 fn quantile(sorted: &[Duration], part: f64) -> Duration {
     let last = sorted.len().saturating_sub(1);
     sorted.get((last as f64 * part) as usize).copied().unwrap_or_default()
+}
+
+/// Time that the threads of processes were on a processor, which Linux knows in nanoseconds. Threads that ended
+/// meanwhile are forgotten, so this is for moments in which none does.
+fn time_on_cpu(pids: &[u32]) -> Duration {
+    let threads = pids
+        .iter()
+        .filter_map(|pid| std::fs::read_dir(format!("/proc/{pid}/task")).ok())
+        .flat_map(Iterator::flatten);
+    let nanoseconds = threads
+        .filter_map(|thread| std::fs::read_to_string(thread.path().join("schedstat")).ok())
+        .filter_map(|stat| stat.split_whitespace().next()?.parse::<u64>().ok());
+    Duration::from_nanos(nanoseconds.sum())
 }
 
 /// Processor time of processes and the children they waited for, as Linux counts it, in hundredths.

@@ -6,9 +6,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use clap::Parser;
+use clap::{Parser, ValueEnum};
 use hexforge_persistence_diesel::Options;
 use hexforge_persistence_diesel::testing::TestDatabase;
+use hexforge_tests::bench::lists::{self, Line, Plan};
 use hexforge_tests::bench::load::{Call, Cost, measure};
 use hexforge_tests::bench::seed;
 use hexforge_tests::program::{Program, ROOT};
@@ -16,6 +17,9 @@ use hexforge_tests::program::{Program, ROOT};
 /// Measures hexforge.
 #[derive(Parser)]
 struct Arguments {
+    /// What to measure; by default everything.
+    #[arg(long)]
+    what: Option<What>,
     /// The program to measure.
     #[arg(long, default_value = "target/release/hexforge")]
     program: PathBuf,
@@ -28,16 +32,106 @@ struct Arguments {
     /// Seconds for each figure.
     #[arg(long, default_value_t = 4.0)]
     seconds: f64,
+    /// Numbers of projects to compare.
+    #[arg(long, value_delimiter = ',', num_args = 2, default_value = "1000,100000")]
+    projects: Vec<usize>,
+    /// Seconds for each figure of the lists of projects and groups.
+    #[arg(long, default_value_t = 0.4)]
+    list_seconds: f64,
+    /// Only those of these lists whose lines contain this.
+    #[arg(long, default_value = "")]
+    only: String,
+    /// Only this database.
+    #[arg(long)]
+    database: Option<Database>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum What {
+    /// Calls about users, under load.
+    Users,
+    /// The lists of projects and groups, one request after the other.
+    Lists,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Database {
+    Sqlite,
+    Postgresql,
 }
 
 fn main() -> Result<()> {
     let arguments = Arguments::parse();
+    let wants = |what| arguments.what.is_none_or(|only| only == what);
+    if wants(What::Users) {
+        compare_users(&arguments)?;
+    }
+    if wants(What::Lists) {
+        compare_lists(&arguments)?;
+    }
+    Ok(())
+}
+
+impl Arguments {
+    fn wants(&self, database: Database) -> bool {
+        self.database.is_none_or(|only| only == database)
+    }
+}
+
+fn compare_users(arguments: &Arguments) -> Result<()> {
     println!(
         "{:<11} {:>8}  {:<44} {:>9} {:>9} {:>9} {:>9} {:>7}",
         "database", "users", "call", "per s", "p50 us", "p99 us", "cpu us", "x cpu"
     );
-    compare("sqlite", || Some(TestDatabase::sqlite()), &arguments)?;
-    compare("postgresql", TestDatabase::postgres, &arguments)?;
+    if arguments.wants(Database::Sqlite) {
+        compare("sqlite", || Some(TestDatabase::sqlite()), arguments)?;
+    }
+    if arguments.wants(Database::Postgresql) {
+        compare("postgresql", TestDatabase::postgres, arguments)?;
+    }
+    Ok(())
+}
+
+/// Prints what each list costs at both sizes. Processor time on PostgreSQL includes the database's.
+fn compare_lists(arguments: &Arguments) -> Result<()> {
+    let plan = Plan {
+        program: &arguments.program,
+        sizes: [arguments.projects[0], arguments.projects[1]],
+        time: Duration::from_secs_f64(arguments.list_seconds),
+        only: &arguments.only,
+    };
+    println!(
+        "{:<10} {:>9} {:>9} {:>7} {:>9} {:>9} {:>9}  call",
+        "database", "cpu us", "cpu us", "x cpu", "p50 us", "p50 us", "first us"
+    );
+    println!(
+        "{:<10} {:>9} {:>9} {:>7} {:>9} {:>9} {:>9}",
+        "projects", plan.sizes[0], plan.sizes[1], "", plan.sizes[0], plan.sizes[1], plan.sizes[1]
+    );
+    let show = |name: &str, lines: Option<Vec<Line>>| {
+        let lines = lines.unwrap_or_default();
+        for line in &lines {
+            println!(
+                "{name:<10} {:>9} {:>9} {:>6.2}{} {:>9} {:>9} {:>9}  {}",
+                line.small.cpu.as_micros(),
+                line.large.cpu.as_micros(),
+                line.ratio(),
+                if line.ratio() > 2.0 { '*' } else { ' ' },
+                line.small.p50.as_micros(),
+                line.large.p50.as_micros(),
+                line.large.first.as_micros(),
+                line.call,
+            );
+        }
+        let above = lines.iter().filter(|line| line.ratio() > 2.0).count();
+        println!("{name:<10} {above} of {} lines above 2", lines.len());
+    };
+    if arguments.wants(Database::Sqlite) {
+        show("sqlite", lists::compare(|| Some(TestDatabase::sqlite()), &plan)?);
+    }
+    if arguments.wants(Database::Postgresql) {
+        show("postgresql", lists::compare(TestDatabase::postgres, &plan)?);
+    }
     Ok(())
 }
 

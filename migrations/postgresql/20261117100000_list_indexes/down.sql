@@ -1,0 +1,16 @@
+DROP TRIGGER search_parts_insert ON namespaces;
+DROP TRIGGER search_parts_update ON namespaces;
+DROP FUNCTION keep_namespace_parts;
+DROP TABLE namespaces_search_parts;
+DROP TRIGGER search_parts_insert ON projects;
+DROP TRIGGER search_parts_update ON projects;
+DROP FUNCTION keep_project_parts;
+DROP TABLE projects_search_parts;
+DROP FUNCTION short_parts;
+DROP TRIGGER list_changes ON projects;
+DROP TRIGGER list_changes ON namespaces;
+DROP TRIGGER list_changes ON group_members;
+DROP TRIGGER list_changes ON project_members;
+DROP TRIGGER list_changes ON project_shares;
+DROP FUNCTION count_list_change;
+DROP TABLE list_changes;
