@@ -3,10 +3,10 @@
 pub mod cli;
 pub mod commands;
 pub mod config;
-pub mod expiry;
 pub mod first_start;
 pub mod http;
 pub mod logging;
 pub mod serve;
 pub mod system;
 pub mod wiring;
+pub mod worker;

@@ -16,7 +16,7 @@ use metrics_exporter_prometheus::PrometheusBuilder;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::config::Config;
-use crate::expiry::ExpiryWorker;
+use crate::worker::Workers;
 use crate::{first_start, http, wiring};
 
 /// Serves until told to stop. `terminal` is where people are told how to get in.
@@ -42,7 +42,7 @@ pub fn run(config: &Config, terminal: &mut dyn Write) -> Result<()> {
         max_upload: config.max_upload_mb as u64 * 1024 * 1024,
         revision: format!("hexforge-{}", env!("CARGO_PKG_VERSION")),
     };
-    let expiry = ExpiryWorker::start(app.clone())?;
+    let workers = Workers::start(&app)?;
     let shared = Shared::new(
         app,
         settings,
@@ -56,7 +56,7 @@ pub fn run(config: &Config, terminal: &mut dyn Write) -> Result<()> {
         terminal.flush()?;
         tracing::info!(%address, external_url, "serving");
         server.await.context("serving failed")?;
-        drop(expiry);
+        drop(workers);
         tracing::info!("stopped");
         Ok(())
     })
