@@ -4,6 +4,7 @@ pub mod clock;
 pub mod files;
 pub mod git;
 pub mod imports;
+pub mod outgoing;
 pub mod passwords;
 pub mod public_keys;
 pub mod secrets;
