@@ -8,15 +8,17 @@ use serde_json::{Value, json};
 const TESTS: &str = "hexforge-tests";
 
 /// Our crates, and which others of ours each may use.
-const ARROWS: [(&str, &[&str]); 6] = [
+const ARROWS: [(&str, &[&str]); 7] = [
     ("hexforge-domain", &[]),
     ("hexforge-application", &["hexforge-domain"]),
     ("hexforge-persistence-diesel", &["hexforge-domain"]),
+    ("hexforge-delivery-reqwest", &["hexforge-domain"]),
     ("hexforge-http-actix", &["hexforge-application", "hexforge-domain"]),
     (
         "hexforge-server",
         &[
             "hexforge-application",
+            "hexforge-delivery-reqwest",
             "hexforge-domain",
             "hexforge-http-actix",
             "hexforge-persistence-diesel",
@@ -26,6 +28,7 @@ const ARROWS: [(&str, &[&str]); 6] = [
         TESTS,
         &[
             "hexforge-application",
+            "hexforge-delivery-reqwest",
             "hexforge-domain",
             "hexforge-http-actix",
             "hexforge-persistence-diesel",
@@ -35,7 +38,7 @@ const ARROWS: [(&str, &[&str]); 6] = [
 ];
 
 /// Libraries that a crate of ours wraps, and which crates may see them.
-const WRAPPED: [(&str, &[&str]); 8] = [
+const WRAPPED: [(&str, &[&str]); 9] = [
     ("diesel", &["hexforge-persistence-diesel"]),
     ("diesel_migrations", &["hexforge-persistence-diesel"]),
     ("libsqlite3-sys", &["hexforge-persistence-diesel"]),
@@ -43,6 +46,7 @@ const WRAPPED: [(&str, &[&str]); 8] = [
     ("actix-web", &["hexforge-http-actix", "hexforge-server", TESTS]),
     ("actix-cors", &["hexforge-http-actix", "hexforge-server", TESTS]),
     ("actix-multipart", &["hexforge-http-actix", "hexforge-server", TESTS]),
+    ("reqwest", &["hexforge-delivery-reqwest"]),
     ("anyhow", &["hexforge-server", TESTS]),
 ];
 
@@ -182,6 +186,7 @@ fn a_wrong_arrow_is_found() {
         ("hexforge-http-actix", "diesel", None, "hexforge-http-actix must not see diesel"),
         ("hexforge-http-actix", "anyhow", None, "hexforge-http-actix must not see anyhow"),
         ("hexforge-server", "diesel", None, "hexforge-server must not see diesel"),
+        ("hexforge-server", "reqwest", None, "hexforge-server must not see reqwest"),
         ("hexforge-server", "hexforge-tests", None, "hexforge-server must not use hexforge-tests"),
         (
             "hexforge-server",

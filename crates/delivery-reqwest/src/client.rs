@@ -1,0 +1,133 @@
+//! The client: one request, its redirects, and its answer.
+
+mod body;
+mod error;
+mod hop;
+mod runtime;
+
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use hexforge_domain::ports::outgoing::{
+    Certificates, MAX_REDIRECTS, Outgoing, OutgoingError, OutgoingMethod, OutgoingRequest,
+    OutgoingResponse, Redirects,
+};
+use reqwest::header::{HeaderName, LOCATION};
+
+use crate::guard::Guard;
+use crate::resolver::{GuardedResolver, Lookup, SystemLookup};
+use crate::tls;
+use body::ResponseBody;
+use hop::Hop;
+use runtime::Background;
+
+/// Callers have few sets of time-outs; more than these are made anew each time.
+const KEPT_CLIENTS: usize = 8;
+
+/// How long a connection waits for the next request.
+const KEPT_CONNECTION: Duration = Duration::from_secs(30);
+
+/// Sends requests where its [`Guard`] lets them go.
+///
+/// Three things keep requests from going elsewhere. Names are looked up by our resolver only, which checks
+/// what it finds and whose answer is what is connected to. Hosts that are addresses are never looked up, so
+/// each URL is checked before it is used, redirects included, which are followed here and not by reqwest. And
+/// no proxy of the environment is used: it would look up hosts by itself.
+pub struct GuardedClient {
+    resolver: GuardedResolver,
+    clients: Mutex<Vec<(Settings, reqwest::Client)>>,
+    runtime: Arc<Background>,
+}
+
+/// What reqwest decides once for each client.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Settings {
+    connect: Duration,
+    certificates: Certificates,
+}
+
+impl GuardedClient {
+    /// A client that looks up hosts as this machine does.
+    pub fn new(guard: Guard) -> io::Result<Self> {
+        Self::with_lookup(guard, Arc::new(SystemLookup))
+    }
+
+    /// A client that looks up hosts in another way.
+    pub fn with_lookup(guard: Guard, lookup: Arc<dyn Lookup>) -> io::Result<Self> {
+        let runtime = Arc::new(Background::start()?);
+        let resolver = GuardedResolver { guard, lookup };
+        Ok(Self { resolver, clients: Mutex::default(), runtime })
+    }
+
+    fn client(&self, settings: Settings) -> Result<reqwest::Client, OutgoingError> {
+        let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, client)) = clients.iter().find(|(known, _)| *known == settings) {
+            return Ok(client.clone());
+        }
+        let unusable =
+            |error: &dyn std::fmt::Display| OutgoingError::Unreachable(error.to_string());
+        let tls = tls::config(settings.certificates).map_err(|error| unusable(&error))?;
+        let client = reqwest::Client::builder()
+            .no_proxy()
+            .redirect(reqwest::redirect::Policy::none())
+            .referer(false)
+            .dns_resolver(Arc::new(self.resolver.clone()))
+            .connect_timeout(settings.connect)
+            .pool_idle_timeout(KEPT_CONNECTION)
+            .tls_backend_preconfigured(tls)
+            .build()
+            .map_err(|error| unusable(&error))?;
+        if clients.len() < KEPT_CLIENTS {
+            clients.push((settings, client.clone()));
+        }
+        Ok(client)
+    }
+
+    async fn follow(
+        &self,
+        client: &reqwest::Client,
+        mut hop: Hop,
+        redirects: Redirects,
+    ) -> Result<(reqwest::Response, Hop), OutgoingError> {
+        for _ in 0..=MAX_REDIRECTS {
+            let response = hop.send(client).await?;
+            let may_follow = redirects == Redirects::Checked && hop.method == OutgoingMethod::Get;
+            let Some(location) = location(&response).filter(|_| may_follow) else {
+                return Ok((response, hop));
+            };
+            hop = hop.next(&self.resolver.guard, &location)?;
+        }
+        Err(OutgoingError::Refused("the address redirects too often".into()))
+    }
+}
+
+impl Outgoing for GuardedClient {
+    fn send(&self, request: OutgoingRequest) -> Result<OutgoingResponse, OutgoingError> {
+        let url = self.resolver.guard.check_url(&request.url)?;
+        let (redirects, idle) = (request.redirects, request.time_outs.idle);
+        let client = self.client(Settings {
+            connect: request.time_outs.connect,
+            certificates: request.certificates,
+        })?;
+        let hop = Hop::first(url, request)?;
+        let (response, hop) = self.runtime.block_on(self.follow(&client, hop, redirects))?;
+        let text = |(name, value): (&HeaderName, &reqwest::header::HeaderValue)| {
+            Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))
+        };
+        Ok(OutgoingResponse {
+            url: hop.url.into(),
+            status: response.status().as_u16(),
+            headers: response.headers().iter().filter_map(text).collect(),
+            body: Box::new(ResponseBody::new(response, Arc::clone(&self.runtime), idle)),
+        })
+    }
+}
+
+/// Where an answer points, if it is a redirect.
+fn location(response: &reqwest::Response) -> Option<String> {
+    if !matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
+        return None;
+    }
+    response.headers().get(LOCATION)?.to_str().ok().map(str::to_owned)
+}

@@ -1,0 +1,122 @@
+//! One request of those that a redirect makes of one.
+
+use std::time::Duration;
+
+use hexforge_domain::ports::outgoing::{
+    OutgoingBody, OutgoingError, OutgoingMethod, OutgoingRequest,
+};
+use percent_encoding::percent_decode_str;
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use url::Url;
+
+use super::body;
+use super::error::translated;
+use crate::guard::Guard;
+
+/// Headers that any server may see. Whatever else a request has may be secret.
+const HARMLESS: [&str; 5] =
+    ["accept", "accept-language", "content-type", "git-protocol", "user-agent"];
+
+pub(crate) struct Hop {
+    /// Without user name and password.
+    pub(crate) url: Url,
+    pub(crate) method: OutgoingMethod,
+    headers: HeaderMap,
+    credentials: Option<(String, String)>,
+    body: Option<OutgoingBody>,
+    wait: Duration,
+}
+
+impl Hop {
+    /// The request as it was asked for, to a URL that was checked.
+    pub(crate) fn first(mut url: Url, request: OutgoingRequest) -> Result<Self, OutgoingError> {
+        let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
+        let credentials = (!url.username().is_empty() || url.password().is_some())
+            .then(|| (decoded(url.username()), decoded(url.password().unwrap_or_default())));
+        strip(&mut url);
+        Ok(Self {
+            url,
+            method: request.method,
+            headers: headers(&request.headers)?,
+            credentials,
+            body: Some(request.body),
+            wait: request.time_outs.connect.saturating_add(request.time_outs.idle),
+        })
+    }
+
+    /// Sends it and waits for the head of the answer.
+    pub(crate) async fn send(
+        &mut self,
+        client: &reqwest::Client,
+    ) -> Result<reqwest::Response, OutgoingError> {
+        let method = match self.method {
+            OutgoingMethod::Get => reqwest::Method::GET,
+            OutgoingMethod::Post => reqwest::Method::POST,
+        };
+        let mut request = client.request(method, self.url.clone()).headers(self.headers.clone());
+        if let Some((name, password)) = &self.credentials {
+            request = request.basic_auth(name, Some(password));
+        }
+        request = match self.body.take() {
+            Some(OutgoingBody::Bytes(bytes))
+                if bytes.is_empty() && self.method == OutgoingMethod::Get =>
+            {
+                request
+            }
+            Some(OutgoingBody::Bytes(bytes)) => request.body(bytes),
+            Some(OutgoingBody::Reader(reader)) => request.body(body::streamed(reader)),
+            None => request,
+        };
+        match tokio::time::timeout(self.wait, request.send()).await {
+            Ok(Ok(response)) => Ok(response),
+            Ok(Err(error)) => Err(translated(&error, self.url.host_str().unwrap_or_default())),
+            Err(_) => Err(OutgoingError::TimedOut),
+        }
+    }
+
+    /// The request to where an answer to this one points.
+    pub(crate) fn next(self, guard: &Guard, location: &str) -> Result<Self, OutgoingError> {
+        let refused = |why: &str| OutgoingError::Refused(why.to_owned());
+        let joined = self.url.join(location);
+        let mut url = joined.map_err(|_| refused("the address redirects to no valid URL"))?;
+        guard.check_parsed(&url)?;
+        if self.url.scheme() == "https" && url.scheme() == "http" {
+            return Err(refused("the address redirects from https to http"));
+        }
+        strip(&mut url);
+        let mut next = Self { url, body: None, ..self };
+        if next.url.origin() != self.url.origin() {
+            next.credentials = None;
+            next.headers = next
+                .headers
+                .into_iter()
+                .filter_map(|(name, value)| Some((name?, value)))
+                .filter(|(name, _)| HARMLESS.contains(&name.as_str()))
+                .collect();
+        }
+        Ok(next)
+    }
+}
+
+fn strip(url: &mut Url) {
+    // These fail only for URLs without a host, which the guard refuses.
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
+}
+
+fn headers(headers: &[(String, String)]) -> Result<HeaderMap, OutgoingError> {
+    let mut map = HeaderMap::new();
+    for (name, value) in headers {
+        let pair =
+            HeaderName::from_bytes(name.as_bytes()).ok().zip(HeaderValue::from_str(value).ok());
+        // The value may be secret, so only the name is told.
+        let Some((key, value)) = pair else {
+            return Err(OutgoingError::Refused(format!(
+                "the header `{}` is not valid",
+                name.escape_debug()
+            )));
+        };
+        map.append(key, value);
+    }
+    Ok(map)
+}

@@ -1,0 +1,235 @@
+//! Which addresses a request of a user may go to. Nothing here does I/O.
+
+mod address;
+
+use std::net::IpAddr;
+
+use hexforge_domain::ports::outgoing::OutgoingError;
+use url::{Host, Url};
+
+pub use address::{Kind, kind, stands_for};
+
+/// The rules of one server.
+#[derive(Clone, Debug, Default)]
+pub struct Guard {
+    own: Vec<IpAddr>,
+    excepted: Vec<IpAddr>,
+    allow_local: bool,
+}
+
+/// Somebody asked for something that may not be reached; the text is for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal(pub String);
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+impl From<Refusal> for OutgoingError {
+    fn from(refusal: Refusal) -> Self {
+        OutgoingError::Refused(refusal.0)
+    }
+}
+
+impl Guard {
+    /// Only public addresses, and not those of the server itself, which may be public too.
+    pub fn public_only(own: impl IntoIterator<Item = IpAddr>) -> Self {
+        let own = own.into_iter().map(stands_for).collect();
+        Self { own, excepted: Vec::new(), allow_local: false }
+    }
+
+    /// And these, although they are not public: a forge in one's own network.
+    #[must_use]
+    pub fn excepting(mut self, addresses: impl IntoIterator<Item = IpAddr>) -> Self {
+        self.excepted.extend(addresses.into_iter().map(stands_for));
+        self
+    }
+
+    /// Every address: for servers whose operator trusts all users, and for tests.
+    pub fn allow_local() -> Self {
+        Self { own: Vec::new(), excepted: Vec::new(), allow_local: true }
+    }
+
+    /// An address as somebody typed it, or as a server pointed to it. Any port is allowed: forges listen
+    /// where they like, and what must not be reached is kept out by its address.
+    ///
+    /// A host that is an address is checked here, since nobody will look it up. However it is written
+    /// (`2130706433`, `0177.0.0.1`, `0x7f.1`), the URL standard makes it the same address.
+    pub fn check_url(&self, text: &str) -> Result<Url, Refusal> {
+        // The URL standard drops line breaks silently; what others make of them is anybody's guess.
+        if text.chars().any(char::is_control) {
+            return Err(Refusal("the address must not contain control characters".into()));
+        }
+        let url = Url::parse(text).map_err(|_| Refusal("the address is not a valid URL".into()))?;
+        self.check_parsed(&url)?;
+        Ok(url)
+    }
+
+    /// Like [`check_url`](Self::check_url), for one that was read before.
+    pub fn check_parsed(&self, url: &Url) -> Result<(), Refusal> {
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(Refusal("only http and https addresses are allowed".into()));
+        }
+        match url.host() {
+            None => Err(Refusal("the address names no host".into())),
+            Some(Host::Ipv4(address)) => self.check(&address.to_string(), [address.into()]),
+            Some(Host::Ipv6(address)) => self.check(&address.to_string(), [address.into()]),
+            Some(Host::Domain(name)) => self.check_name(name),
+        }
+    }
+
+    /// The addresses that a host turned out to have. One that may not be reached spoils them all, since
+    /// nobody can say which would be taken.
+    pub fn check(
+        &self,
+        host: &str,
+        addresses: impl IntoIterator<Item = IpAddr>,
+    ) -> Result<(), Refusal> {
+        if self.allow_local {
+            return Ok(());
+        }
+        // The address itself is not told: names of this network are not to be looked up through us.
+        for address in addresses {
+            let address = stands_for(address);
+            if self.own.contains(&address) {
+                return Err(Refusal(format!("`{host}` is this server itself")));
+            }
+            match kind(address) {
+                Kind::Public => (),
+                Kind::Refused(_) if self.excepted.contains(&address) => (),
+                Kind::Refused(what) => {
+                    return Err(Refusal(format!("`{host}` leads to {what}, which is not allowed")));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Names that mean this machine whatever the name service says (RFC 6761).
+    fn check_name(&self, name: &str) -> Result<(), Refusal> {
+        let name = name.strip_suffix('.').unwrap_or(name);
+        let is_local = name == "localhost" || name.ends_with(".localhost");
+        if is_local && !self.allow_local {
+            return Err(Refusal(format!("`{name}` leads to this machine, which is not allowed")));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_are_checked_however_their_host_is_written() {
+        let guard = Guard::public_only([]);
+        for (url, allowed) in [
+            ("https://example.com/a.git", true),
+            ("http://example.com:8080/a.git", true),
+            ("https://user:word@example.com/a.git", true),
+            ("https://1.1.1.1/", true),
+            ("https://[2606:4700:4700::1111]/", true),
+            ("http://127.0.0.1/", false),
+            ("http://127.0.0.1./", false),
+            ("http://127.1/", false),
+            ("http://2130706433/", false),
+            ("http://017700000001/", false),
+            ("http://0177.0.0.1/", false),
+            ("http://0x7f.1/", false),
+            ("http://0x7f000001/", false),
+            ("http://0/", false),
+            ("http://127.0.0.1:22/", false),
+            ("http://user@127.0.0.1/", false),
+            ("http://example.com@127.0.0.1/", false),
+            ("http:127.0.0.1/", false),
+            ("http:\\\\127.0.0.1\\", false),
+            ("http://%31%32%37.0.0.1/", false),
+            ("http://①②⑦.0.0.1/", false),
+            ("http://127。0。0。1/", false),
+            ("http://[::1]/", false),
+            ("http://[::]/", false),
+            ("http://[::ffff:127.0.0.1]/", false),
+            ("http://[::ffff:7f00:1]/", false),
+            ("http://[::127.0.0.1]/", false),
+            ("http://[64:ff9b::a9fe:a9fe]/", false),
+            ("http://[fe80::1]/", false),
+            ("http://[fe80::1%25eth0]/", false),
+            ("http://[fd00:ec2::254]/", false),
+            ("http://169.254.169.254/latest/meta-data/", false),
+            ("http://localhost/", false),
+            ("http://LOCALHOST:3000/", false),
+            ("http://localhost./", false),
+            ("http://api.localhost/", false),
+            ("http://999.1.1.1/", false),
+            ("http://?a", false),
+            ("http://", false),
+            ("", false),
+            ("/a.git", false),
+            ("file:///etc/passwd", false),
+            ("ftp://example.com/", false),
+            ("gopher://example.com/", false),
+            ("ssh://git@example.com/a.git", false),
+            ("git://example.com/a.git", false),
+            ("ext::sh -c true", false),
+            ("http://example.com/\r\nHost: other", false),
+            ("http://example\n.com/", false),
+            ("ht\ttp://example.com/", false),
+        ] {
+            assert_eq!(guard.check_url(url).is_ok(), allowed, "{url:?}");
+        }
+    }
+
+    #[test]
+    fn a_local_guard_allows_every_address_but_no_other_scheme() {
+        let guard = Guard::allow_local();
+        for (url, allowed) in [
+            ("http://127.0.0.1:3000/", true),
+            ("http://localhost/", true),
+            ("http://[::1]/", true),
+            ("file:///etc/passwd", false),
+        ] {
+            assert_eq!(guard.check_url(url).is_ok(), allowed, "{url:?}");
+        }
+    }
+
+    #[test]
+    fn the_servers_own_addresses_are_refused_in_every_form() {
+        let own: [IpAddr; 2] =
+            ["8.8.4.4", "2606:4700::1"].map(|text| text.parse().expect("an address"));
+        let guard = Guard::public_only(own);
+        for (url, allowed) in [
+            ("http://8.8.8.8/", true),
+            ("http://8.8.4.4/", false),
+            ("http://134743044/", false),
+            ("http://[::ffff:8.8.4.4]/", false),
+            ("http://[64:ff9b::808:404]/", false),
+            ("http://[2606:4700::1]/", false),
+            ("http://[2606:4700::2]/", true),
+        ] {
+            assert_eq!(guard.check_url(url).is_ok(), allowed, "{url:?}");
+        }
+    }
+
+    #[test]
+    fn one_bad_address_spoils_them_all() {
+        let guard = Guard::public_only([]);
+        let addresses = ["1.1.1.1", "10.0.0.1"].map(|text| text.parse().expect("an address"));
+        assert_eq!(
+            guard.check("example.com", addresses),
+            Err(Refusal("`example.com` leads to a private network, which is not allowed".into()))
+        );
+    }
+
+    #[test]
+    fn no_refusal_tells_a_password() {
+        let guard = Guard::public_only([]);
+        for url in ["http://ada:s3cret@127.0.0.1/", "ftp://ada:s3cret@x/", "http://ada:s3cret@/"] {
+            let refusal = guard.check_url(url).expect_err(url);
+            assert!(!refusal.0.contains("s3cret") && !refusal.0.contains("ada"), "{refusal}");
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! TLS: rustls with ring, and the certificates that this machine trusts.
+//!
+//! The provider is passed along explicitly, so there is no process-wide one that could be missing. Roots
+//! come from the platform (on Linux the folder of `ca-certificates`, or `SSL_CERT_FILE`), so an operator's own
+//! authority is added where it is added for every other program. A machine without any trusts nobody.
+
+use std::sync::Arc;
+
+use hexforge_domain::ports::outgoing::Certificates;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::{ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
+use rustls_platform_verifier::Verifier;
+
+/// How to speak TLS with servers.
+pub(crate) fn config(certificates: Certificates) -> Result<ClientConfig, Error> {
+    let provider = Arc::new(ring::default_provider());
+    let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
+        .with_safe_default_protocol_versions()?;
+    let mut config = match certificates {
+        Certificates::Verified => match Verifier::new(provider) {
+            Ok(verifier) => {
+                builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier))
+            }
+            Err(error) => {
+                tracing::warn!(%error, "this machine trusts no certificate authority");
+                builder.with_root_certificates(RootCertStore::empty())
+            }
+        },
+        Certificates::Ignored => {
+            builder.dangerous().with_custom_certificate_verifier(Arc::new(Anybody(provider)))
+        }
+    }
+    .with_no_client_auth();
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    Ok(config)
+}
+
+/// Believes every certificate, but not that somebody else's is one's own.
+#[derive(Debug)]
+struct Anybody(Arc<CryptoProvider>);
+
+impl ServerCertVerifier for Anybody {
+    fn verify_server_cert(
+        &self,
+        _: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        _: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let algorithms = &self.0.signature_verification_algorithms;
+        verify_tls12_signature(message, certificate, signature, algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let algorithms = &self.0.signature_verification_algorithms;
+        verify_tls13_signature(message, certificate, signature, algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
+}
