@@ -218,3 +218,18 @@ fn another_server_gets_no_secrets() {
     assert!(seen.has("git-protocol: version=2"));
     assert!(!seen.has_any("authorization") && !seen.has_any("x-token"), "{seen:?}");
 }
+
+#[test]
+fn a_blocking_thread_of_another_runtime_may_send() {
+    let server = Server::answering("127.0.0.1", "200 OK", "fine");
+    let url = server.url("/");
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build();
+    runtime.expect("a runtime").block_on(async {
+        let client = std::sync::Arc::new(client());
+        let sending = std::sync::Arc::clone(&client);
+        let sent = tokio::task::spawn_blocking(move || text_of(sending.send(get(&url))));
+        assert_eq!(sent.await.expect("no panic"), "fine");
+        // And the last to know the client may be async code.
+        drop(client);
+    });
+}

@@ -85,7 +85,7 @@ impl Server {
                     None => {
                         let reader = stream.try_clone().expect("a second handle");
                         serve(BufReader::new(reader), &seen, &mut |one| {
-                            answering(one, &mut stream)
+                            answering(one, &mut stream);
                         });
                     }
                     Some(config) => {
