@@ -13,6 +13,7 @@ mod contributors;
 mod copy;
 mod error;
 mod history;
+mod import;
 mod journal;
 pub mod layout;
 mod objects;
@@ -24,5 +25,6 @@ mod store;
 mod support;
 mod text;
 
+pub use import::{HttpImports, ImportLimits};
 pub use layout::Layout;
 pub use store::GixStore;

@@ -99,6 +99,11 @@ impl GixStore {
         }
     }
 
+    /// What this shares with what works on the same repositories.
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
     /// Where things are on disk.
     pub fn layout(&self) -> &Layout {
         &self.shared.layout
@@ -157,7 +162,7 @@ impl Shared {
     }
 
     /// An empty folder in which a repository can be put together.
-    fn scratch(&self) -> Result<tempfile::TempDir, GitError> {
+    pub(crate) fn scratch(&self) -> Result<tempfile::TempDir, GitError> {
         let scratch = self.layout.scratch();
         fs::create_dir_all(&scratch).map_err(io)?;
         tempfile::tempdir_in(scratch).map_err(io)
@@ -269,14 +274,14 @@ impl GitStore for GixStore {
     }
 }
 
-fn open_folder(folder: &Path) -> Result<gix::ThreadSafeRepository, GitError> {
+pub(crate) fn open_folder(folder: &Path) -> Result<gix::ThreadSafeRepository, GitError> {
     // Nothing of the machine's or the user's configuration has a say here.
     let options = gix::open::Options::isolated().open_path_as_is(true);
     gix::ThreadSafeRepository::open_opts(folder, options).map_err(failed)
 }
 
 /// What every repository has, and nothing else: no sample hooks, no description.
-fn init(folder: &Path) -> Result<(), GitError> {
+pub(crate) fn init(folder: &Path) -> Result<(), GitError> {
     for part in ["objects/info", "objects/pack", "refs/heads", "refs/tags", "info"] {
         fs::create_dir_all(folder.join(part)).map_err(io)?;
     }

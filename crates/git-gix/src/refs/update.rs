@@ -240,10 +240,10 @@ pub(crate) fn loose(git_dir: &Path, id: &gix::oid) -> PathBuf {
 }
 
 /// The right to change a repository, until it is dropped.
-struct Turn(#[expect(dead_code, reason = "the lock ends when the file is closed")] File);
+pub(crate) struct Turn(#[expect(dead_code, reason = "the lock ends when the file is closed")] File);
 
 impl Turn {
-    fn take(git_dir: &Path) -> Result<Self, GitError> {
+    pub(crate) fn take(git_dir: &Path) -> Result<Self, GitError> {
         let file = fs::OpenOptions::new()
             .create(true)
             .truncate(false)

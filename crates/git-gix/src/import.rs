@@ -1,0 +1,105 @@
+//! Repositories from elsewhere, fetched by git's smart HTTP protocol.
+//!
+//! What the other server says is data and nothing else: its refs are checked, its objects are indexed, and
+//! only when everything is there does the repository move to its place, in one step. Until then it lies in
+//! a scratch folder that goes away with any failure. Submodules and LFS files are not fetched.
+
+mod address;
+mod exchange;
+mod greeting;
+mod listing;
+mod pack;
+mod packet;
+mod place;
+mod stream;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use hexforge_domain::id::ProjectId;
+use hexforge_domain::ports::git::GitError;
+use hexforge_domain::ports::imports::{ImportError, Imports};
+use hexforge_domain::ports::outgoing::{Outgoing, TimeOuts};
+
+use crate::store::{GixStore, Shared, init};
+use address::Address;
+use exchange::Remote;
+
+/// How much an import may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ImportLimits {
+    /// Bytes of one answer of the other server: all objects come in one.
+    pub bytes: u64,
+    /// Branches and tags.
+    pub refs: usize,
+    /// From the first request to the end.
+    pub time: Duration,
+    pub time_outs: TimeOuts,
+}
+
+impl Default for ImportLimits {
+    fn default() -> Self {
+        Self {
+            bytes: 10 << 30,
+            refs: 1_000_000,
+            time: Duration::from_secs(3 * 60 * 60),
+            // A server may think for long before it begins to send.
+            time_outs: TimeOuts { idle: Duration::from_secs(300), ..TimeOuts::default() },
+        }
+    }
+}
+
+/// Fetches over http and https.
+pub struct HttpImports {
+    store: Arc<Shared>,
+    outgoing: Arc<dyn Outgoing>,
+    limits: ImportLimits,
+}
+
+impl HttpImports {
+    /// Fetches into the repositories of a store.
+    pub fn new(store: &GixStore, outgoing: Arc<dyn Outgoing>, limits: ImportLimits) -> Self {
+        Self { store: Arc::clone(store.shared()), outgoing, limits }
+    }
+
+    fn fetch_from(&self, project: ProjectId, address: &Address) -> Result<(), ImportError> {
+        let deadline = Instant::now() + self.limits.time;
+        place::check_empty(&self.store, project)?;
+        let mut remote = Remote::find(&*self.outgoing, address, self.limits, deadline)?;
+        let listing = remote.listing()?;
+        if listing.refs.is_empty() {
+            return Ok(());
+        }
+        let made = self.store.scratch().map_err(|error| failed(&error))?;
+        init(made.path()).map_err(|error| failed(&error))?;
+        let mut sent = remote.pack(&listing)?;
+        pack::index(&mut sent, made.path(), deadline)?;
+        pack::check(&listing, made.path())?;
+        place::write_refs(&listing, made.path())?;
+        place::put(&self.store, made, project)
+    }
+}
+
+impl Imports for HttpImports {
+    fn fetch(&self, project: ProjectId, url: &str) -> Result<(), ImportError> {
+        let address = Address::parse(url)?;
+        // A server may say again what it was told.
+        self.fetch_from(project, &address).map_err(|error| address.without_secrets(error))
+    }
+}
+
+/// What is wrong on our side; the details are for the log.
+fn failed(error: &GitError) -> ImportError {
+    tracing::error!(%error, "an imported repository could not be stored");
+    ImportError::Failed("the repository could not be stored".into())
+}
+
+/// What a failure of our disk means.
+fn disk(error: std::io::Error) -> ImportError {
+    failed(&crate::error::io(error))
+}
+
+/// The server says something that git does not say.
+fn strange(what: &str) -> ImportError {
+    ImportError::Refused(format!("the server's answer is not valid: {what}"))
+}

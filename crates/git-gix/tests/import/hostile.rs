@@ -1,0 +1,286 @@
+//! What no honest server sends: a clear error, and nothing is left behind.
+
+use std::io::{self, Read};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use hexforge_domain::ports::imports::ImportError;
+use hexforge_domain::ports::outgoing::OutgoingMethod;
+use hexforge_git_gix::ImportLimits;
+
+use crate::backend::{Answer, Network};
+use crate::fixture::{Source, Store, git, refs};
+
+const TELLS: &str = "application/x-git-upload-pack-advertisement";
+const SENDS: &str = "application/x-git-upload-pack-result";
+
+/// A server with one answer to the question for refs and one to that for objects.
+fn server(told: Vec<u8>, sent: Vec<u8>) -> Arc<Network> {
+    Arc::new(Network::new(move |seen| {
+        Ok(match seen.method {
+            OutgoingMethod::Get => Answer::new(200, TELLS, told.clone()),
+            OutgoingMethod::Post => Answer::new(200, SENDS, sent.clone()),
+        })
+    }))
+}
+
+fn packet(line: &[u8]) -> Vec<u8> {
+    [format!("{:04x}", line.len() + 4).as_bytes(), line].concat()
+}
+
+/// Refs as the first version tells them.
+fn told(refs: &[(&str, &str)], capabilities: &str) -> Vec<u8> {
+    let mut bytes = packet(b"# service=git-upload-pack\n");
+    bytes.extend_from_slice(b"0000");
+    for (index, (id, name)) in refs.iter().enumerate() {
+        let words = if index == 0 { format!("\0{capabilities}") } else { String::new() };
+        bytes.extend(packet(format!("{id} {name}{words}\n").as_bytes()));
+    }
+    bytes.extend_from_slice(b"0000");
+    bytes
+}
+
+/// What is answered to a wish for objects, without and with side bands.
+fn plain(pack: &[u8]) -> Vec<u8> {
+    [&packet(b"NAK\n"), pack].concat()
+}
+
+fn banded(pack: &[u8]) -> Vec<u8> {
+    let mut bytes = packet(b"NAK\n");
+    for part in pack.chunks(1000) {
+        bytes.extend(packet(&[b"\x02so far\n".as_slice()].concat()));
+        bytes.extend(packet(&[b"\x01", part].concat()));
+    }
+    bytes.extend_from_slice(b"0000");
+    bytes
+}
+
+/// Some branch of a source, and all its objects as a pack.
+fn packed(source: &Source) -> (String, Vec<u8>) {
+    let head = git(&source.repository(), &["rev-parse", "HEAD"]);
+    let output = Command::new("git")
+        .args(["pack-objects", "--all", "--stdout", "-q"])
+        .current_dir(source.repository())
+        .stdin(Stdio::null())
+        .output()
+        .expect("git is installed");
+    assert!(output.status.success());
+    (head, output.stdout)
+}
+
+/// Imports and finds nothing afterwards.
+fn import(network: &Arc<Network>) -> ImportError {
+    let store = Store::new();
+    let error = store.import(network, "http://h/a.git").expect_err("a hostile server");
+    assert_eq!(store.files(), Vec::<PathBuf>::new(), "{error}");
+    error
+}
+
+fn invalid(what: &str) -> ImportError {
+    ImportError::Refused(format!("the server's answer is not valid: {what}"))
+}
+
+#[test]
+fn an_old_server_without_any_capability_is_understood() {
+    let source = Source::filled();
+    let (head, pack) = packed(&source);
+    for (capabilities, sent) in [("", plain(&pack)), ("side-band", banded(&pack))] {
+        let refs_told = told(&[(&head, "HEAD"), (&head, "refs/heads/x")], capabilities);
+        let store = Store::new();
+        assert_eq!(store.import(&server(refs_told, sent), "http://h/a.git"), Ok(()));
+        assert_eq!(refs(&store.repository()), format!("{head} refs/heads/x"));
+        assert_eq!(git(&store.repository(), &["symbolic-ref", "HEAD"]), "refs/heads/x");
+    }
+}
+
+#[test]
+fn refs_that_make_no_sense_are_refused() {
+    let one = "1".repeat(40);
+    let broke = ImportError::Failed("the server's answer broke off".into());
+    for (bytes, expected) in [
+        (b"".to_vec(), broke.clone()),
+        (b"<html>".to_vec(), invalid("a packet without a length")),
+        (b"zzzz".to_vec(), invalid("a packet without a length")),
+        (b"ffff".to_vec(), invalid("a packet of no possible length")),
+        (b"0009ab".to_vec(), broke.clone()),
+        (packet(b"# service=git-upload-pack\n"), broke),
+        (packet(b"\xff\xfe\xfd"), invalid("a ref without an object")),
+        (
+            packet(b"ERR not for you\n"),
+            ImportError::Refused("the server refused: not for you".into()),
+        ),
+        (told(&[("1234", "refs/heads/x")], ""), invalid("a ref without an object")),
+        (
+            told(&[(&one, "refs/heads/../../../x")], ""),
+            invalid("`refs/heads/../../../x` is no name for a ref"),
+        ),
+        (told(&[(&one, "refs/heads/x y")], ""), invalid("`refs/heads/x y` is no name for a ref")),
+        (
+            told(&[(&one, "refs/heads/x"), (&one, "refs/heads/x")], ""),
+            invalid("`refs/heads/x` is there twice"),
+        ),
+    ] {
+        assert_eq!(import(&server(bytes, Vec::new())), expected);
+    }
+}
+
+#[test]
+fn refs_of_version_2_are_checked_too() {
+    let capable =
+        [packet(b"version 2\n"), packet(b"ls-refs\n"), packet(b"fetch\n"), b"0000".to_vec()]
+            .concat();
+    let one = "1".repeat(40);
+    for (line, expected) in [
+        (format!("{one} refs/heads/x~1\n"), invalid("`refs/heads/x~1` is no name for a ref")),
+        ("nonsense\n".into(), invalid("a ref without an object")),
+        // The same answer to the wish for objects is none.
+        (format!("{one} refs/heads/x\n"), invalid("no objects")),
+    ] {
+        let sent = [packet(line.as_bytes()), b"0000".to_vec()].concat();
+        assert_eq!(import(&server(capable.clone(), sent)), expected);
+    }
+}
+
+#[test]
+fn objects_that_make_no_sense_are_refused() {
+    let source = Source::filled();
+    let (head, pack) = packed(&source);
+    let mut damaged = pack.clone();
+    let middle = damaged.len() / 2;
+    damaged[middle] ^= 0x55;
+    let mut counted_wrong = pack.clone();
+    counted_wrong[11] = counted_wrong[11].wrapping_add(1);
+    let longer = [&pack[..], b"and more"].concat();
+    let unreadable = invalid("its objects cannot be read");
+    let empty_pack = git_empty_pack();
+    for (sent, expected) in [
+        (Vec::new(), ImportError::Failed("the server's answer broke off".into())),
+        (packet(b"ACK\n"), invalid("no objects")),
+        (banded(b""), unreadable.clone()),
+        (banded(b"PACK"), unreadable.clone()),
+        (banded(b"this is no pack at all, but long enough to be one"), unreadable.clone()),
+        (banded(&pack[..pack.len() / 2]), unreadable.clone()),
+        (banded(&damaged), unreadable.clone()),
+        (banded(&counted_wrong), unreadable),
+        (banded(&longer), invalid("more than objects")),
+        (banded(&empty_pack), invalid("no objects")),
+        (
+            [
+                banded(&pack[..100]).strip_suffix(b"0000").expect("an end"),
+                &packet(b"\x03disk full"),
+            ]
+            .concat(),
+            ImportError::Refused("the server refused: disk full".into()),
+        ),
+        (
+            banded(&pack).strip_suffix(b"0000").expect("an end")[..3000].to_vec(),
+            ImportError::Failed("the server's answer broke off".into()),
+        ),
+    ] {
+        let refs_told = told(&[(&head, "refs/heads/x")], "side-band-64k ofs-delta");
+        assert_eq!(import(&server(refs_told, sent)), expected);
+    }
+}
+
+/// A pack of nothing.
+fn git_empty_pack() -> Vec<u8> {
+    let output = Command::new("git")
+        .args(["pack-objects", "--stdout", "-q"])
+        .current_dir(Source::empty().repository())
+        .stdin(Stdio::null())
+        .output()
+        .expect("git is installed");
+    output.stdout
+}
+
+#[test]
+fn refs_to_what_was_not_sent_are_refused() {
+    let source = Source::filled();
+    let (head, pack) = packed(&source);
+    let tree = git(&source.repository(), &["rev-parse", "HEAD^{tree}"]);
+    let one = "1".repeat(40);
+    for (name, id) in [
+        ("refs/heads/gone", &one),
+        ("refs/tags/gone", &one),
+        // There, but no commit.
+        ("refs/heads/tree", &tree),
+    ] {
+        let refs_told = told(&[(&head, "refs/heads/x"), (id, name)], "side-band-64k");
+        let expected = invalid(&format!("`{name}` leads to no object"));
+        assert_eq!(import(&server(refs_told, banded(&pack))), expected);
+    }
+}
+
+/// Something again and again, for ever.
+struct Endless {
+    part: Vec<u8>,
+    at: usize,
+    pause: Duration,
+}
+
+impl Read for Endless {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        std::thread::sleep(self.pause);
+        let read = (&self.part[self.at..]).read(buffer)?;
+        self.at = (self.at + read) % self.part.len();
+        Ok(read)
+    }
+}
+
+#[test]
+fn nobody_listens_for_ever() {
+    let head = "1".repeat(40);
+    let refs_told = told(&[(&head, "refs/heads/x")], "side-band-64k");
+    let limits =
+        ImportLimits { bytes: 1 << 20, time: Duration::from_secs(1), ..ImportLimits::default() };
+    let large = ImportError::Refused("the repository is too large".into());
+    let late = ImportError::Failed("the import took too long".into());
+    for (part, pause, expected) in [
+        (packet(b"\x02working on it\n"), Duration::ZERO, large.clone()),
+        (packet(b"\x02working on it\n"), Duration::from_millis(20), late),
+        (
+            packet(&[b"\x01".as_slice(), &[0; 1000]].concat()),
+            Duration::ZERO,
+            invalid("its objects cannot be read"),
+        ),
+    ] {
+        let refs_told = refs_told.clone();
+        let network = Arc::new(Network::new(move |seen| {
+            if seen.method == OutgoingMethod::Get {
+                return Ok(Answer::new(200, TELLS, refs_told.clone()));
+            }
+            let endless = Endless { part: part.clone(), at: 0, pause };
+            let body = io::Cursor::new(packet(b"NAK\n")).chain(endless);
+            Ok(Answer { body: Box::new(body), ..Answer::new(200, SENDS, "") })
+        }));
+        let store = Store::new();
+        let error = store.import_within(&network, "http://h/a.git", limits).expect_err("endless");
+        assert_eq!(error, expected);
+        assert_eq!(store.files(), Vec::<PathBuf>::new());
+    }
+    // Refs for ever.
+    let line = packet(format!("{head} refs/pull/1/head\n").as_bytes());
+    let network = Arc::new(Network::new(move |_| {
+        let endless = Endless { part: line.clone(), at: 0, pause: Duration::ZERO };
+        Ok(Answer { body: Box::new(endless), ..Answer::new(200, TELLS, "") })
+    }));
+    assert_eq!(Store::new().import_within(&network, "http://h/a.git", limits), Err(large));
+}
+
+#[test]
+fn too_many_refs_are_refused() {
+    let one = "1".repeat(40);
+    let names: Vec<String> = (0..11).map(|number| format!("refs/heads/{number}")).collect();
+    let all: Vec<_> = names.iter().map(|name| (one.as_str(), name.as_str())).collect();
+    let limits = ImportLimits { refs: 10, ..ImportLimits::default() };
+    for (refs, expected) in [
+        (&all[..], ImportError::Refused("the repository has too many branches and tags".into())),
+        (&all[1..], invalid("no objects")),
+    ] {
+        let network = server(told(refs, ""), packet(b"ACK\n"));
+        let imported = Store::new().import_within(&network, "http://h/a.git", limits);
+        assert_eq!(imported, Err(expected));
+    }
+}
