@@ -8,11 +8,12 @@ use serde_json::{Value, json};
 const TESTS: &str = "hexforge-tests";
 
 /// Our crates, and which others of ours each may use.
-const ARROWS: [(&str, &[&str]); 7] = [
+const ARROWS: [(&str, &[&str]); 8] = [
     ("hexforge-domain", &[]),
     ("hexforge-application", &["hexforge-domain"]),
     ("hexforge-persistence-diesel", &["hexforge-domain"]),
     ("hexforge-delivery-reqwest", &["hexforge-domain"]),
+    ("hexforge-git-gix", &["hexforge-domain"]),
     ("hexforge-http-actix", &["hexforge-application", "hexforge-domain"]),
     (
         "hexforge-server",
@@ -20,6 +21,7 @@ const ARROWS: [(&str, &[&str]); 7] = [
             "hexforge-application",
             "hexforge-delivery-reqwest",
             "hexforge-domain",
+            "hexforge-git-gix",
             "hexforge-http-actix",
             "hexforge-persistence-diesel",
         ],
@@ -30,6 +32,7 @@ const ARROWS: [(&str, &[&str]); 7] = [
             "hexforge-application",
             "hexforge-delivery-reqwest",
             "hexforge-domain",
+            "hexforge-git-gix",
             "hexforge-http-actix",
             "hexforge-persistence-diesel",
             "hexforge-server",
@@ -38,7 +41,7 @@ const ARROWS: [(&str, &[&str]); 7] = [
 ];
 
 /// Libraries that a crate of ours wraps, and which crates may see them.
-const WRAPPED: [(&str, &[&str]); 9] = [
+const WRAPPED: [(&str, &[&str]); 11] = [
     ("diesel", &["hexforge-persistence-diesel"]),
     ("diesel_migrations", &["hexforge-persistence-diesel"]),
     ("libsqlite3-sys", &["hexforge-persistence-diesel"]),
@@ -46,6 +49,8 @@ const WRAPPED: [(&str, &[&str]); 9] = [
     ("actix-web", &["hexforge-http-actix", "hexforge-server", TESTS]),
     ("actix-cors", &["hexforge-http-actix", "hexforge-server", TESTS]),
     ("actix-multipart", &["hexforge-http-actix", "hexforge-server", TESTS]),
+    ("gix", &["hexforge-git-gix"]),
+    ("gix-pack", &["hexforge-git-gix"]),
     ("reqwest", &["hexforge-delivery-reqwest"]),
     ("anyhow", &["hexforge-server", TESTS]),
 ];

@@ -58,6 +58,9 @@ pub struct Overrides {
     /// The largest body of any other request in MiB [default: 10].
     #[arg(long, global = true, env = "HEXFORGE_MAX_BODY_MB", value_name = "MIB")]
     pub max_body_mb: Option<String>,
+    /// Whether imports and hooks may reach loopback and private addresses: `true` or `false` [default: false].
+    #[arg(long, global = true, env = "HEXFORGE_ALLOW_LOCAL_REQUESTS", value_name = "BOOL")]
+    pub allow_local_requests: Option<String>,
     /// What to log: a level or a filter such as `info,hexforge_http_actix=debug` [default: info].
     #[arg(long, global = true, env = "HEXFORGE_LOG", value_name = "FILTER")]
     pub log: Option<String>,
@@ -95,6 +98,8 @@ pub struct Config {
     /// In MiB.
     #[validate(range(min = 1, max = 4096, message = "has to be a number from 1 to 4096"))]
     pub max_body_mb: usize,
+    /// Whether requests of ours may go to this machine and its private networks.
+    pub allow_local_requests: bool,
     /// A filter for tracing.
     pub log: String,
     /// How lines are written.
@@ -126,6 +131,7 @@ impl Overrides {
             dialect: given(self.dialect).or(other.dialect),
             max_upload_mb: given(self.max_upload_mb).or(other.max_upload_mb),
             max_body_mb: given(self.max_body_mb).or(other.max_body_mb),
+            allow_local_requests: given(self.allow_local_requests).or(other.allow_local_requests),
             log: given(self.log).or(other.log),
             log_format: given(self.log_format).or(other.log_format),
         }
@@ -205,6 +211,12 @@ impl Config {
                 "a number from 1 to 4096",
             )?,
             max_body_mb: parse("max_body_mb", chosen.max_body_mb, "10", "a number from 1 to 4096")?,
+            allow_local_requests: parse(
+                "allow_local_requests",
+                chosen.allow_local_requests,
+                "false",
+                "true or false",
+            )?,
             log: chosen.log.unwrap_or_else(|| "info".to_owned()),
             log_format: match chosen.log_format.as_deref() {
                 None | Some("text") => LogFormat::Text,
@@ -247,6 +259,7 @@ fn read_file(path: &Path) -> Result<Overrides> {
         .into_iter()
         .map(|(name, value)| match value {
             toml::Value::Integer(number) => (name, toml::Value::String(number.to_string())),
+            toml::Value::Boolean(switch) => (name, toml::Value::String(switch.to_string())),
             value => (name, value),
         })
         .collect();
@@ -280,6 +293,7 @@ impl fmt::Display for Config {
         writeln!(f, "dialect = {}", quoted(self.dialect.as_str()))?;
         writeln!(f, "max_upload_mb = {}", self.max_upload_mb)?;
         writeln!(f, "max_body_mb = {}", self.max_body_mb)?;
+        writeln!(f, "allow_local_requests = {}", self.allow_local_requests)?;
         writeln!(f, "log = {}", quoted(&self.log))?;
         let format = match self.log_format {
             LogFormat::Text => "text",

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use hexforge_application::app::{App, Settings};
+use hexforge_delivery_reqwest::{Guard, GuardedClient};
 use hexforge_domain::user::ProjectsLimit;
-use hexforge_git_gix::GixStore;
+use hexforge_git_gix::{GixStore, HttpImports, ImportLimits};
 use hexforge_persistence_diesel::{DieselStore, Options};
 
 use crate::config::Config;
@@ -19,10 +20,12 @@ pub fn app(config: &Config) -> Result<App> {
     let trash = Arc::new(Trash::new(&config.data_dir));
     let discarded = Arc::clone(&trash);
     let git = GixStore::new(&config.data_dir, move |folder| discarded.take(folder));
+    let outgoing = Arc::new(outgoing(config)?);
+    let imports = HttpImports::new(&git, outgoing, ImportLimits::default());
     Ok(App {
         store: Arc::new(DieselStore::open(&config.database_url, Options::default())?),
         git: Arc::new(git),
-        imports: Arc::new(NoImports),
+        imports: Arc::new(imports),
         clock: Arc::new(SystemClock),
         secrets: Arc::new(SystemSecrets),
         passwords: Arc::new(Argon2Passwords::default()),
@@ -40,15 +43,13 @@ pub fn prepare_data_dir(config: &Config) -> Result<()> {
     Ok(())
 }
 
-/// No repository elsewhere can be reached yet.
-struct NoImports;
-
-impl hexforge_domain::ports::imports::Imports for NoImports {
-    fn fetch(
-        &self,
-        _: hexforge_domain::id::ProjectId,
-        _: &str,
-    ) -> Result<(), hexforge_domain::ports::imports::ImportError> {
-        Err(hexforge_domain::ports::imports::ImportError::Refused("not yet".into()))
-    }
+/// For imports, and later for hooks: where requests of ours may go.
+fn outgoing(config: &Config) -> Result<GuardedClient> {
+    let guard = if config.allow_local_requests {
+        Guard::allow_local()
+    } else {
+        let listens = [Some(config.listen), config.ssh_listen];
+        Guard::public_only(listens.into_iter().flatten().map(|address| address.ip()))
+    };
+    GuardedClient::new(guard).context("outgoing requests cannot be made")
 }
