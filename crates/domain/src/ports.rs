@@ -3,6 +3,7 @@
 pub mod clock;
 pub mod files;
 pub mod git;
+pub mod git_transport;
 pub mod imports;
 pub mod outgoing;
 pub mod passwords;

@@ -17,6 +17,7 @@ mod import;
 mod journal;
 pub mod layout;
 mod objects;
+mod packet;
 mod refs;
 mod repository;
 mod store;

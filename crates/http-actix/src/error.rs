@@ -167,6 +167,9 @@ impl From<Error> for ApiError {
                 StatusCode::CONFLICT,
                 format!("Could not update {name}. Please refresh and try again."),
             ),
+            Error::Git(GitError::Protocol(what)) => {
+                Self::message(StatusCode::BAD_REQUEST, format!("400 (Bad request) {what}"))
+            }
             Error::Git(
                 error @ (GitError::Corrupt(_) | GitError::Failed(_) | GitError::ReaderGone(_)),
             ) => Self::internal(&Chain(&error)),

@@ -193,6 +193,9 @@ pub enum GitError {
     /// Too many ask for the same at once; later it may succeed.
     #[error("too much is being asked for")]
     Busy,
+    /// The other side said what no git client says.
+    #[error("the protocol is not kept: {0}")]
+    Protocol(String),
     /// Whoever was to get the data went away.
     #[error("the reader is gone")]
     ReaderGone(#[source] std::io::Error),

@@ -1,0 +1,131 @@
+//! The port by which git clients fetch and push.
+
+use std::io::{Read, Write};
+
+use super::git::{ChangeKey, GitError, RefChange};
+use crate::policy::push::RefAction;
+
+/// What a client wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Service {
+    /// To fetch.
+    UploadPack,
+    /// To push.
+    ReceivePack,
+}
+
+impl Service {
+    /// The name by which clients ask for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Service::UploadPack => "git-upload-pack",
+            Service::ReceivePack => "git-receive-pack",
+        }
+    }
+
+    /// The service of that name.
+    pub fn parse(name: &str) -> Option<Self> {
+        [Service::UploadPack, Service::ReceivePack].into_iter().find(|one| one.as_str() == name)
+    }
+}
+
+/// The version of git's protocol that a client speaks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ProtocolVersion {
+    /// The first, which has no number.
+    #[default]
+    V0,
+    /// The same with its number said.
+    V1,
+    /// Commands; only for fetching.
+    V2,
+}
+
+impl ProtocolVersion {
+    /// The highest version that is asked for, as clients do it: `version=2`, among others.
+    pub fn parse(asked: &str) -> Self {
+        let version = |part: &str| match part.trim() {
+            "version=2" => Some(ProtocolVersion::V2),
+            "version=1" => Some(ProtocolVersion::V1),
+            _ => None,
+        };
+        asked.split(':').filter_map(version).max().unwrap_or_default()
+    }
+}
+
+/// How a conversation goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Conversation {
+    /// Each request stands for itself and is answered once, as over HTTP.
+    Stateless,
+    /// Both sides talk until one is done, as over SSH.
+    Stateful,
+}
+
+/// Serves git clients. Nothing here knows who asks: permission is decided before.
+pub trait GitTransport {
+    /// Tells a client first what there is. Over HTTP this is the answer to `info/refs`, without the line that
+    /// names the service.
+    fn advertise(
+        &self,
+        service: Service,
+        version: ProtocolVersion,
+        to: &mut dyn Write,
+    ) -> Result<(), GitError>;
+
+    /// Gives a client what it asks for.
+    /// # Errors
+    /// [`GitError::Protocol`] when the client says what no client says; it was told already where the
+    /// protocol has a way to.
+    fn upload_pack(
+        &self,
+        version: ProtocolVersion,
+        conversation: Conversation,
+        from: &mut dyn Read,
+        to: &mut dyn Write,
+    ) -> Result<(), GitError>;
+
+    /// Reads what a client pushes: which refs are to change, and the objects for them, which stay apart until
+    /// they are [taken](ReceivedPush::take). `None` when the client only looked, and pushes nothing.
+    fn receive(&self, from: &mut dyn Read) -> Result<Option<Box<dyn ReceivedPush>>, GitError>;
+}
+
+/// A push that was read and checked and is not part of the repository yet. Dropped, it leaves nothing.
+pub trait ReceivedPush {
+    /// The changes that are asked for, with what is wrong with each by itself: a name that git does not allow,
+    /// objects that are missing. What is wrong is told to the client when the answer is written.
+    fn changes(&self) -> Vec<&RefChange>;
+
+    /// What a change does to its ref.
+    fn action(&self, change: &RefChange) -> Result<RefAction, GitError>;
+
+    /// Makes the objects part of the repository and changes the refs: all that can be changed, or all or none if
+    /// the client wants that. What was changed is noted as with [`GitRefs::update`](super::git::GitRefs::update);
+    /// `None` when nothing was.
+    fn take(&mut self, note: &str) -> Result<Option<(ChangeKey, Vec<RefChange>)>, GitError>;
+
+    /// Refuses everything for one reason, which people see.
+    fn decline(&mut self, reason: &str);
+
+    /// Tells the client what became of its push.
+    fn answer(&mut self, to: &mut dyn Write) -> Result<(), GitError>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_highest_version_that_is_known_counts() {
+        for (asked, version) in [
+            ("version=2", ProtocolVersion::V2),
+            ("version=1", ProtocolVersion::V1),
+            ("version=0", ProtocolVersion::V0),
+            ("", ProtocolVersion::V0),
+            ("key=value:version=1:version=2", ProtocolVersion::V2),
+            ("version=3", ProtocolVersion::V0),
+        ] {
+            assert_eq!(ProtocolVersion::parse(asked), version, "{asked}");
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Packets, as this side of git's protocol reads and writes them: lines with their length in front.
+
+use std::io::{self, Read, Write};
+
+/// The most bytes of data in one packet.
+pub(crate) const LONGEST: usize = 65_516;
+
+/// The most bytes of data in one packet of a side band.
+pub(crate) const LONGEST_IN_BAND: usize = LONGEST - 1;
+
+/// What comes over the wire.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Packet {
+    /// Some bytes, with their line break if they are a line.
+    Data(Vec<u8>),
+    /// `0000`: the end of a part.
+    Flush,
+    /// `0001`: the end of a section.
+    Delimiter,
+    /// `0002`: the end of an answer.
+    End,
+}
+
+/// Reads the next packet; `None` where the stream ends before one begins.
+pub(crate) fn read(from: &mut dyn Read) -> io::Result<Option<Packet>> {
+    let mut length = [0; 4];
+    let mut got = 0;
+    while got < 4 {
+        match from.read(&mut length[got..])? {
+            0 if got == 0 => return Ok(None),
+            0 => return Err(wrong("a packet ends in its length")),
+            more => got += more,
+        }
+    }
+    let mut value = 0;
+    for digit in length {
+        let digit =
+            char::from(digit).to_digit(16).ok_or_else(|| wrong("a packet without a length"))?;
+        value = value * 16 + digit as usize;
+    }
+    match value {
+        0 => Ok(Some(Packet::Flush)),
+        1 => Ok(Some(Packet::Delimiter)),
+        2 => Ok(Some(Packet::End)),
+        3 => Err(wrong("a packet of a length that none has")),
+        length if length - 4 > LONGEST => Err(wrong("a packet that is too long")),
+        length => {
+            let mut data = vec![0; length - 4];
+            from.read_exact(&mut data)?;
+            Ok(Some(Packet::Data(data)))
+        }
+    }
+}
+
+fn wrong(what: &'static str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, what)
+}
+
+/// Writes a packet of these bytes.
+pub(crate) fn write(to: &mut dyn Write, data: &[u8]) -> io::Result<()> {
+    debug_assert!(data.len() <= LONGEST);
+    write!(to, "{:04x}", data.len() + 4)?;
+    to.write_all(data)
+}
+
+/// Writes a line.
+pub(crate) fn line(to: &mut dyn Write, line: &str) -> io::Result<()> {
+    write(to, format!("{line}\n").as_bytes())
+}
+
+/// Writes the end of a part.
+pub(crate) fn flush(to: &mut dyn Write) -> io::Result<()> {
+    to.write_all(b"0000")
+}
+
+/// Writes the end of a section.
+pub(crate) fn delimiter(to: &mut dyn Write) -> io::Result<()> {
+    to.write_all(b"0001")
+}
+
+/// The streams that side bands carry beside each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Band {
+    /// What was asked for.
+    Data = 1,
+    /// What people read meanwhile.
+    Progress = 2,
+    /// Why it ends.
+    Error = 3,
+}
+
+/// Writes bytes into a side band, in as many packets as they need.
+pub(crate) fn band(to: &mut dyn Write, band: Band, data: &[u8]) -> io::Result<()> {
+    for piece in data.chunks(LONGEST_IN_BAND) {
+        write!(to, "{:04x}", piece.len() + 5)?;
+        to.write_all(&[band as u8])?;
+        to.write_all(piece)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read() {
+        let mut wire = Vec::new();
+        line(&mut wire, "want x").expect("memory");
+        delimiter(&mut wire).expect("memory");
+        band(&mut wire, Band::Progress, b"hi").expect("memory");
+        flush(&mut wire).expect("memory");
+        assert_eq!(wire, b"000bwant x\n00010007\x02hi0000");
+        let from = &mut &wire[..];
+        let next = |from: &mut &[u8]| read(from).expect("whole packets");
+        assert_eq!(next(from), Some(Packet::Data(b"want x\n".to_vec())));
+        assert_eq!(next(from), Some(Packet::Delimiter));
+        assert_eq!(next(from), Some(Packet::Data(b"\x02hi".to_vec())));
+        assert_eq!(next(from), Some(Packet::Flush));
+        assert_eq!(next(from), None);
+    }
+
+    #[test]
+    fn what_is_no_packet_is_an_error() {
+        for wire in [&b"00"[..], b"zzzz", b"0003", b"000a12", b"ffff", b"+00a123456"] {
+            assert!(read(&mut &wire[..]).is_err(), "{wire:?}");
+        }
+    }
+}
