@@ -87,7 +87,7 @@ pub struct Store {
 impl Store {
     pub fn new() -> Self {
         let data = tempfile::tempdir().expect("a folder");
-        Self { store: GixStore::new(data.path()), data }
+        Self { store: GixStore::new(data.path(), |folder| std::fs::remove_dir_all(folder)), data }
     }
 
     pub fn repository(&self) -> PathBuf {
