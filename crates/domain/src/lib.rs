@@ -16,20 +16,26 @@
 //! The feature `testing` adds fakes of every port and the contract suite that all implementations
 //! of the ports, fakes included, have to pass.
 
+pub mod board;
 pub mod change;
 pub mod event;
 pub mod field_errors;
 pub mod group;
 pub mod hook;
 pub mod id;
+pub mod issue;
+pub mod label;
 pub mod member;
+pub mod milestone;
 pub mod namespace;
+pub mod note;
 pub mod outbox;
 pub mod paging;
 pub mod policy;
 pub mod ports;
 pub mod project;
 pub mod sign_in;
+pub mod subscription;
 pub mod system_hook;
 #[cfg(feature = "testing")]
 pub mod testing;

@@ -4,6 +4,7 @@
 pub mod group;
 pub mod project;
 pub mod system;
+pub mod tracker;
 pub mod user;
 
 use crate::id::UserId;

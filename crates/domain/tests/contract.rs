@@ -23,8 +23,10 @@ fn every_case_is_run() {
     let suite = concat!(
         include_str!("../src/testing/contract/user_cases.rs"),
         include_str!("../src/testing/contract/project_cases.rs"),
+        include_str!("../src/testing/contract/tracker_cases.rs"),
     );
     let files = cases![
+        "boards",
         "concurrency",
         "emails",
         "events",
@@ -34,10 +36,16 @@ fn every_case_is_run() {
         "group_members",
         "groups",
         "identities",
+        "issue_events",
+        "issue_lists",
+        "issues",
         "keys",
+        "labels",
         "logins",
+        "milestones",
         "namespace_lists",
         "namespaces",
+        "notes",
         "outbox",
         "project_concurrency",
         "project_deletion",

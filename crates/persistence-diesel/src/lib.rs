@@ -6,17 +6,24 @@
 #[macro_use]
 mod backend;
 mod access;
+mod board;
 pub mod connection;
 mod email;
 mod error;
 mod event;
 mod group;
 mod identity;
+mod issue;
+mod issue_list;
 mod key;
+mod label;
 mod member;
 pub mod migrations;
+mod milestone;
 mod namespace;
+mod note;
 mod outbox;
+mod outbox_project;
 mod page;
 mod pool;
 mod project;

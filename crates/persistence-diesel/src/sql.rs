@@ -7,7 +7,7 @@ use chrono::NaiveDate;
 use diesel::QueryResult;
 use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 use diesel::query_dsl::RunQueryDsl;
-use diesel::sql_types::{BigInt, Date, Text};
+use diesel::sql_types::{BigInt, Date, Integer, Text};
 use hexforge_domain::paging::Page;
 
 use crate::connection::{DbConn, MultiBackend};
@@ -21,6 +21,7 @@ pub(crate) struct Sql(Vec<Piece>);
 enum Piece {
     Sql(&'static str),
     Id(i64),
+    Number(i32),
     Day(NaiveDate),
     Text(String),
     /// Written into the text: numbers mean nothing else there, and parameters are limited in number.
@@ -52,6 +53,11 @@ impl Sql {
 
     pub fn id(self, id: i64) -> Self {
         self.add(Piece::Id(id))
+    }
+
+    /// A number of a column that holds no ids.
+    pub fn number(self, number: i32) -> Self {
+        self.add(Piece::Number(number))
     }
 
     pub fn day(self, day: NaiveDate) -> Self {
@@ -113,6 +119,7 @@ impl QueryFragment<MultiBackend> for Sql {
             match piece {
                 Piece::Sql(sql) => out.push_sql(sql),
                 Piece::Id(id) => out.push_bind_param::<BigInt, _>(id)?,
+                Piece::Number(number) => out.push_bind_param::<Integer, _>(number)?,
                 Piece::Day(day) => out.push_bind_param::<Date, _>(day)?,
                 Piece::Text(text) => out.push_bind_param::<Text, _>(text)?,
                 Piece::Ids(ids) => {

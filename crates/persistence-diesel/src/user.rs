@@ -17,6 +17,7 @@ use hexforge_domain::user::{
 use crate::access;
 use crate::backend::{self, Backend};
 use crate::connection::DbConn;
+use crate::issue;
 use crate::removal;
 use crate::schema::{emails, namespaces, users};
 use crate::search::{self, Search};
@@ -350,9 +351,11 @@ impl Users for DieselTx<'_> {
         let home = access::home_of(id);
         self.hold(home.clone().sql(" FOR UPDATE"))?;
         let inside = Sql::new("namespace_id IN (").then(home).sql(")");
-        self.hold_projects(inside.clone(), Some(removal::known_by(id)))?;
+        let others = removal::known_by(id).sql(" OR ").then(issue::written_in_by(id));
+        self.hold_projects(inside.clone(), Some(others))?;
         self.hold(Sql::new("SELECT id FROM users WHERE id = ").id(id.0).sql(" FOR UPDATE"))?;
         self.forget_in_projects(id, inside)?;
+        self.remove_writings_of(id)?;
         self.run(|conn| diesel::delete(users::table.find(id.0)).execute(conn))?;
         Ok(())
     }

@@ -10,6 +10,7 @@ use diesel::prelude::*;
 use diesel::sql_types::Text;
 use hexforge_domain::group::{GroupFilter, GroupOrder, GroupScope};
 use hexforge_domain::id::{NamespaceId, ProjectId, UserId};
+use hexforge_domain::issue::query::Clearance;
 use hexforge_domain::paging::Page;
 use hexforge_domain::ports::store::{Store, StoreError, Tx};
 use hexforge_domain::project::query::{ProjectFilter, ProjectOrder, ProjectScope, Viewer};
@@ -121,14 +122,16 @@ fn what_belongs_to_a_user_is_listed_by_the_index_of_its_owner() {
     assert_goes_by("tokens_of_user", |tx| tx.tokens().list(user, PAGE).map(|_| ()));
     let viewer = Viewer { user, external: false };
     assert_goes_by("events_of_author", |tx| {
-        tx.events().authored_by(user, viewer, a_day(), PAGE).map(|_| ())
+        tx.events().authored_by(user, viewer, Clearance::All, a_day(), PAGE).map(|_| ())
     });
 }
 
 #[test]
 fn what_belongs_to_a_project_or_group_is_listed_by_the_index_of_its_owner() {
     let (project, group) = (ProjectId(1), NamespaceId(1));
-    assert_goes_by("events_of_project", |tx| tx.events().of_project(project, PAGE).map(|_| ()));
+    assert_goes_by("events_of_project", |tx| {
+        tx.events().of_project(project, Clearance::All, a_day(), PAGE).map(|_| ())
+    });
     assert_goes_by("project_hooks_of_project", |tx| {
         tx.project_hooks().list(project, PAGE).map(|_| ())
     });

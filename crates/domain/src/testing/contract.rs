@@ -21,9 +21,11 @@
 
 mod check;
 mod project_cases;
+mod tracker_cases;
 mod user_cases;
 mod world;
 
+pub mod boards;
 pub mod concurrency;
 pub mod emails;
 pub mod events;
@@ -33,10 +35,16 @@ pub mod group_lists;
 pub mod group_members;
 pub mod groups;
 pub mod identities;
+pub mod issue_events;
+pub mod issue_lists;
+pub mod issues;
 pub mod keys;
+pub mod labels;
 pub mod logins;
+pub mod milestones;
 pub mod namespace_lists;
 pub mod namespaces;
+pub mod notes;
 pub mod outbox;
 pub mod project_concurrency;
 pub mod project_deletion;
@@ -68,6 +76,7 @@ macro_rules! store_contract {
     ($open:path) => {
         $crate::store_contract_of_users!($open);
         $crate::store_contract_of_projects!($open);
+        $crate::store_contract_of_trackers!($open);
     };
     (@tests $open:path; $($module:ident::$case:ident,)+) => {$(
         #[test]

@@ -1,16 +1,21 @@
 //! Doubles of the ports: plain collections with the real rules, fast and predictable.
 
 mod access;
+mod boards;
 mod clock;
 mod emails;
 mod events;
 mod groups;
 mod hooks;
 mod identities;
+mod issues;
 mod keys;
+mod labels;
 mod members;
+mod milestones;
 mod mixing;
 mod namespaces;
+mod notes;
 mod outbox;
 mod passwords;
 mod project_lists;

@@ -2,6 +2,7 @@
 
 use super::check::{insider, read, write};
 use crate::id::{ProjectId, UserId};
+use crate::issue::query::Clearance;
 use crate::member::AccessLevel;
 use crate::paging::Page;
 use crate::ports::store::{Store, StoreError, Tx};
@@ -34,7 +35,7 @@ fn belongings(tx: &mut dyn Tx, id: ProjectId, user: UserId) -> Result<Vec<u64>, 
         u64::from(starred == Starred::Yes),
         tx.shares().of(&[id])?.len() as u64,
         tx.project_hooks().list(id, Page::Whole)?.total,
-        tx.events().of_project(id, Page::Whole)?.total,
+        tx.events().of_project(id, Clearance::All, a_day(), Page::Whole)?.total,
     ])
 }
 
@@ -49,7 +50,9 @@ pub fn deleting_a_project_takes_everything_along_and_nothing_of_others(store: &d
     let left = read(store, |tx| belongings(tx, one.id, ada));
     assert!(left.iter().all(|rows| *rows == 0), "{left:?}");
     assert_eq!(read(store, |tx| belongings(tx, two.id, ada)), whole);
-    let events = read(store, |tx| tx.events().authored_by(ada, insider(ada), a_day(), Page::Whole));
+    let events = read(store, |tx| {
+        tx.events().authored_by(ada, insider(ada), Clearance::All, a_day(), Page::Whole)
+    });
     assert_eq!(events.map(|event| event.project).items, [two.id]);
     // Name and path are free; deleting it again changes nothing.
     a_project("one", one.namespace, ada).stored_in(store);

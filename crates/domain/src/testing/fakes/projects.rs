@@ -16,8 +16,16 @@ impl Tables {
     pub fn counted(&self, project: &Project) -> Project {
         let stars = self.stars.iter().filter(|(starred, _)| *starred == project.id).count();
         let forks = self.projects.values().filter(|p| p.forked_from == Some(project.id)).count();
+        let open_issues = (self.issues.iter())
+            .filter(|issue| issue.project == project.id && issue.state.is_open())
+            .count();
         let small = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
-        Project { star_count: small(stars), forks_count: small(forks), ..project.clone() }
+        Project {
+            star_count: small(stars),
+            forks_count: small(forks),
+            open_issues_count: small(open_issues),
+            ..project.clone()
+        }
     }
 
     /// The forks of a project, and their forks.
@@ -149,13 +157,13 @@ impl Projects for FakeTx {
     }
 
     fn update(&mut self, project: &Project) -> Result<(), StoreError> {
-        let Some(row) = self.tables.projects.get(&project.id) else { return Ok(()) };
-        let open_issues_count = row.open_issues_count;
+        if !self.tables.projects.contains_key(&project.id) {
+            return Ok(());
+        }
         let named = (&project.name, &project.path);
         self.check_clashes(Some(project.id), project.namespace, named)?;
         self.require_namespace(project.namespace)?;
-        let row = Project { open_issues_count, ..project.clone() };
-        self.tables.projects.insert(project.id, row);
+        self.tables.projects.insert(project.id, project.clone());
         Ok(())
     }
 

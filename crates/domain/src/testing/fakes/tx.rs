@@ -2,14 +2,24 @@
 
 use super::tokens::TokenRow;
 use super::users::UserRow;
+use crate::board::port::Boards;
+use crate::board::{Board, BoardList};
 use crate::event::Event;
 use crate::event::port::Events;
 use crate::group::port::Groups;
-use crate::id::{NamespaceId, ProjectId, ShareId, UserId};
+use crate::id::{IssueId, LabelId, NamespaceId, ProjectId, ShareId, UserId};
+use crate::issue::Issue;
+use crate::issue::port::Issues;
+use crate::label::Label;
+use crate::label::port::Labels;
 use crate::member::Membership;
 use crate::member::port::{GroupMembers, ProjectMembers};
+use crate::milestone::Milestone;
+use crate::milestone::port::Milestones;
 use crate::namespace::Namespace;
 use crate::namespace::port::Namespaces;
+use crate::note::Note;
+use crate::note::port::Notes;
 use crate::outbox::OutboxEntry;
 use crate::outbox::port::Outbox;
 use crate::ports::store::{StoreError, Tx};
@@ -19,6 +29,7 @@ use crate::project::port::{ProjectHooks, Projects, Shares, Stars};
 use crate::project::share::NewShare;
 use crate::sign_in::Failures;
 use crate::sign_in::port::SignInFailures;
+use crate::subscription::Subscribed;
 use crate::system_hook::SystemHook;
 use crate::system_hook::port::SystemHooks;
 use crate::token::port::Tokens;
@@ -45,6 +56,19 @@ pub(super) struct Tables {
     pub shares: Vec<(ShareId, NewShare)>,
     pub project_hooks: Vec<ProjectHook>,
     pub system_hooks: Vec<SystemHook>,
+    /// The last numbers of the issues and of the milestones of projects.
+    pub iids: BTreeMap<ProjectId, (i64, i64)>,
+    /// Their counters are counted when they are shown; those of issues too.
+    pub labels: Vec<Label>,
+    pub label_subscriptions: BTreeSet<(LabelId, UserId)>,
+    pub milestones: Vec<Milestone>,
+    pub issues: Vec<Issue>,
+    pub issue_labels: BTreeSet<(IssueId, LabelId)>,
+    pub issue_subscriptions: BTreeMap<(IssueId, UserId), Subscribed>,
+    pub participants: BTreeSet<(IssueId, UserId)>,
+    pub notes: Vec<Note>,
+    pub boards: Vec<Board>,
+    pub board_lists: Vec<BoardList>,
     pub events: Vec<Event>,
     pub outbox: Vec<OutboxEntry>,
     pub sign_in_failures: BTreeMap<String, Failures>,
@@ -144,6 +168,26 @@ impl Tx for FakeTx {
     }
 
     fn system_hooks(&mut self) -> &mut dyn SystemHooks {
+        self
+    }
+
+    fn labels(&mut self) -> &mut dyn Labels {
+        self
+    }
+
+    fn milestones(&mut self) -> &mut dyn Milestones {
+        self
+    }
+
+    fn issues(&mut self) -> &mut dyn Issues {
+        self
+    }
+
+    fn notes(&mut self) -> &mut dyn Notes {
+        self
+    }
+
+    fn boards(&mut self) -> &mut dyn Boards {
         self
     }
 
