@@ -7,11 +7,16 @@
 
 pub mod access;
 pub mod app;
+pub mod board;
 pub mod error;
 pub mod event;
 pub mod group;
+pub mod issue;
+pub mod label;
 pub mod member;
+pub mod milestone;
 pub mod namespace;
+pub mod note;
 pub mod project;
 pub mod session;
 pub mod setup;

@@ -1,12 +1,17 @@
 //! The route table. One file for each group of calls, named as in the URL.
 
+mod boards;
 mod emails;
 mod groups;
 mod hooks;
 mod ids;
+mod issues;
 mod keys;
+mod labels;
 mod members;
+mod milestones;
 mod namespaces;
+mod notes;
 mod project_hooks;
 mod projects;
 mod session;
@@ -37,6 +42,11 @@ pub fn configure(cfg: &mut web::ServiceConfig) {
             .configure(members::configure)
             .configure(namespaces::configure)
             .configure(hooks::configure)
+            .configure(labels::configure)
+            .configure(milestones::configure)
+            .configure(issues::configure)
+            .configure(notes::configure)
+            .configure(boards::configure)
             .default_service(web::to(no_route)),
     );
     cfg.default_service(web::to(no_route));

@@ -29,7 +29,7 @@ pub enum TrackerAbility {
     AdministerIssues,
     /// Change and remove the notes of others.
     ModerateNotes,
-    /// Remove issues.
+    /// Remove issues, and say when something was written.
     DeleteIssues,
     /// See and subscribe to labels.
     ReadLabels,
@@ -120,6 +120,45 @@ impl Protected for IssueFacts {
         match ability {
             IssueAbility::Read => seen,
             IssueAbility::Update => seen && trusted,
+        }
+    }
+}
+
+/// What a decision about a note needs to know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoteFacts {
+    /// About the issue it is on.
+    pub issue: IssueFacts,
+    /// Whether the actor wrote it.
+    pub written_by_actor: bool,
+    /// Whether the service wrote it.
+    pub system: bool,
+}
+
+/// What can be done with a note.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoteAbility {
+    /// See it.
+    Read,
+    /// Change what it says.
+    Update,
+    /// Remove it.
+    Delete,
+}
+
+impl Protected for NoteFacts {
+    type Ability = NoteAbility;
+    const READ: NoteAbility = NoteAbility::Read;
+
+    fn allows(&self, actor: Actor, ability: NoteAbility) -> bool {
+        let seen = self.issue.allows(actor, IssueAbility::Read);
+        let moderates = self.issue.tracker.allows(actor, TrackerAbility::ModerateNotes);
+        // What the service wrote down about somebody is not that somebody's.
+        let own = self.written_by_actor && !self.system;
+        match ability {
+            NoteAbility::Read => seen,
+            NoteAbility::Update => seen && !self.system && (own || moderates),
+            NoteAbility::Delete => seen && (own || moderates),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Every actor, visibility and ability: reference sections 1.1 of labels and boards, 11 of issues.
 
-use super::{IssueAbility, IssueFacts, TrackerAbility, TrackerFacts};
+use super::{IssueAbility, IssueFacts, NoteAbility, NoteFacts, TrackerAbility, TrackerFacts};
 use crate::id::UserId;
 use crate::member::AccessLevel;
 use crate::policy::project::{ProjectFacts, Standing};
@@ -161,5 +161,39 @@ fn an_issue_of_ones_own_in_a_hidden_project_is_hidden() {
         let tracker = tracker(who, visibility, true, true);
         let facts = IssueFacts { tracker, confidential: false, concerns_actor: true };
         assert_eq!(authorize(who.actor(), IssueAbility::Update, &facts), HID);
+    }
+}
+
+/// Who asks of a public project; then: update, delete of a note of somebody else's; of one's own; and of
+/// one that the service wrote about the actor.
+#[test]
+fn the_whole_matrix_of_one_note() {
+    #[rustfmt::skip]
+    let table = [
+        (Anonymous, [WHO, WHO, WHO, WHO, WHO, WHO]),
+        (Stranger,  [NO,  NO,  OK,  OK,  NO,  NO]),
+        (External,  [NO,  NO,  OK,  OK,  NO,  NO]),
+        (Guest,     [NO,  NO,  OK,  OK,  NO,  NO]),
+        (Reporter,  [NO,  NO,  OK,  OK,  NO,  NO]),
+        (Developer, [NO,  NO,  OK,  OK,  NO,  NO]),
+        (Master,    [OK,  OK,  OK,  OK,  NO,  OK]),
+        (Owner,     [OK,  OK,  OK,  OK,  NO,  OK]),
+        (Admin,     [OK,  OK,  OK,  OK,  NO,  OK]),
+    ];
+    for (who, expected) in table {
+        let tracker = tracker(who, Visibility::Public, true, true);
+        let issue = IssueFacts { tracker, confidential: false, concerns_actor: false };
+        let mut found = Vec::new();
+        for (written_by_actor, system) in [(false, false), (true, false), (true, true)] {
+            let facts = NoteFacts { issue, written_by_actor, system };
+            for ability in [NoteAbility::Update, NoteAbility::Delete] {
+                found.push(authorize(who.actor(), ability, &facts));
+            }
+        }
+        assert_eq!(found, expected, "{who:?}");
+        let hidden = IssueFacts { confidential: true, ..issue };
+        let facts = NoteFacts { issue: hidden, written_by_actor: true, system: false };
+        let sees = authorize(who.actor(), NoteAbility::Read, &facts).is_ok();
+        assert_eq!(sees, !matches!(who, Anonymous | Stranger | External | Guest), "{who:?}");
     }
 }
