@@ -3,7 +3,9 @@
 mod api {
     mod authentication;
     mod bad_input;
+    mod boards;
     mod dialects;
+    mod dialects_of_issues;
     mod dialects_of_projects;
     mod emails;
     mod forms;
@@ -15,13 +17,20 @@ mod api {
     mod groups_read;
     mod groups_transfer;
     mod groups_update;
+    mod issue_events;
+    mod issues;
+    mod issues_at_once;
+    mod issues_lists;
     mod key_checks;
     mod keys;
+    mod labels;
     mod members_of_groups;
     mod members_of_groups_checks;
     mod members_of_projects;
     mod members_of_projects_checks;
+    mod milestones;
     mod namespaces;
+    mod notes;
     mod order_of_checks;
     mod paging;
     mod params;
@@ -50,6 +59,7 @@ mod api {
     mod sudo;
     mod support;
     mod system_hooks;
+    mod tracker_support;
     mod user_events;
     mod users_block;
     mod users_create;
