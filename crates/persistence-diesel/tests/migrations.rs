@@ -7,7 +7,7 @@ use std::thread;
 
 use diesel::prelude::*;
 use diesel::sql_types::Text;
-use diesel_migrations::{EmbeddedMigrations, MigrationHarness};
+use diesel_migrations::MigrationHarness;
 use hexforge_domain::member::AccessLevel;
 use hexforge_domain::namespace::Namespace;
 use hexforge_domain::paging::{Page, Paged};
@@ -122,8 +122,18 @@ fn what_was_there_before_projects_is_there_after_them() {
         a_project("compiler", before.id, ada.id).stored_in(store);
         a_group("team").owner(ada.id).stored_in(store);
         match &mut connect(&database.url) {
-            DbConn::Sqlite(conn) => take_projects_back(conn, migrations::SQLITE),
-            DbConn::Postgres(conn) => take_projects_back(conn, migrations::POSTGRES),
+            DbConn::Sqlite(conn) => {
+                for _ in 0..since_projects(conn) {
+                    let back = conn.revert_last_migration(migrations::SQLITE);
+                    back.expect("each can be taken back alone");
+                }
+            }
+            DbConn::Postgres(conn) => {
+                for _ in 0..since_projects(conn) {
+                    let back = conn.revert_last_migration(migrations::POSTGRES);
+                    back.expect("each can be taken back alone");
+                }
+            }
         }
         // What is remembered of the schema goes with the connections.
         let store = database.open(Options::default());
@@ -137,16 +147,10 @@ fn what_was_there_before_projects_is_there_after_them() {
     }
 }
 
-/// Takes back the migration that brought projects, and all after it, one by one.
-fn take_projects_back<DB: diesel::backend::Backend>(
-    conn: &mut impl MigrationHarness<DB>,
-    all: EmbeddedMigrations,
-) {
+/// How many migrations there are from the one on that brought projects.
+fn since_projects<DB: diesel::backend::Backend>(conn: &mut impl MigrationHarness<DB>) -> usize {
     let applied = conn.applied_migrations().expect("the history can be read");
-    let later = applied.iter().filter(|version| version.to_string().as_str() >= "20261116");
-    for _ in later {
-        conn.revert_last_migration(all).expect("each can be taken back alone");
-    }
+    applied.iter().filter(|version| version.to_string().as_str() >= "20261116").count()
 }
 
 #[test]
