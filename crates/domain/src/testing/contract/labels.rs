@@ -74,7 +74,7 @@ pub fn labels_are_listed_by_title_byte_by_byte(store: &dyn Store) {
     }
     label_in(store, other, "alpha");
     let named = |title: &str| read(store, |tx| tx.labels().find_by_title(project, title));
-    let sorted = ["Zeta", "a b", "alpha", "beta", "éclair"].map(|title| named(title));
+    let sorted = ["Zeta", "a b", "alpha", "beta", "éclair"].map(named);
     let expected: Vec<Label> = sorted.into_iter().flatten().collect();
     assert_pages(store, &expected, |tx, page| tx.labels().list(project, page));
     let asked = ["éclair", "alpha", "none"].map(|title| LabelTitle::parse(title).expect("a title"));

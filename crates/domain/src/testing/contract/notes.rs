@@ -40,7 +40,10 @@ pub fn a_note_has_every_field(store: &dyn Store) {
     read(store, |tx| {
         assert_eq!(tx.notes().find(issue, changed.id)?, Some(changed.clone()));
         assert_eq!(tx.notes().find(IssueId(i64::MAX), changed.id)?, None);
-        assert_eq!(tx.notes().find_all(&[changed.id, NoteId(i64::MAX)])?, [changed.clone()]);
+        assert_eq!(
+            tx.notes().find_all(&[changed.id, NoteId(i64::MAX)])?,
+            std::slice::from_ref(&changed)
+        );
         Ok(())
     });
 }

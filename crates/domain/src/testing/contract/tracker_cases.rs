@@ -36,6 +36,7 @@ macro_rules! store_contract_of_trackers {
             notes::a_note_has_every_field,
             notes::notes_are_listed_oldest_first_and_counted,
             notes::a_deleted_note_takes_its_events_along,
+            outbox::news_of_projects_are_kept_whole,
             boards::a_project_has_one_board,
             boards::lists_keep_their_places_without_gaps,
             boards::a_label_has_one_list_at_a_time,
