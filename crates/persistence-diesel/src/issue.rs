@@ -118,7 +118,8 @@ impl DieselTx<'_> {
         Ok(())
     }
 
-    /// Removes all issues for which a condition on `issues` holds, off all counters first.
+    /// Removes all issues for which a condition on `issues` holds, off the counters of labels first. Those of
+    /// projects are the caller's, see [`Self::uncount_open`].
     fn remove_issues(&mut self, going: &Sql) -> Result<(), StoreError> {
         let with = |kind: &'static str| {
             Sql::new(
@@ -146,21 +147,22 @@ impl DieselTx<'_> {
                 .then(going.clone())
                 .sql(")"),
         )?;
-        self.execute(
-            Sql::new(
-                "UPDATE projects SET open_issues_count = open_issues_count - \
-                 (SELECT count(*) FROM issues WHERE issues.project_id = projects.id \
-                 AND issues.state <> 'closed' AND ",
-            )
-            .then(going.clone())
-            .sql(") WHERE id IN (SELECT issues.project_id FROM issues WHERE issues.state <> 'closed' AND ")
-            .then(going.clone())
-            .sql(")"),
-        )?;
         self.execute(Sql::new("DELETE FROM issues WHERE ").then(going.clone()))
     }
 
-    /// Removes what a user wrote or is to do. The user has to be locked, so that nothing is added.
+    /// Takes the open ones of the issues that go off the counters of their projects.
+    fn uncount_open(&mut self, going: &Sql) -> Result<(), StoreError> {
+        self.execute(
+            Sql::new("UPDATE projects SET open_issues_count = open_issues_count - ")
+            .then(open_in_project(going.clone()))
+            .sql(" WHERE id IN (SELECT issues.project_id FROM issues WHERE issues.state <> 'closed' AND ")
+            .then(going.clone())
+            .sql(")"),
+        )
+    }
+
+    /// Removes what a user wrote or is to do, which projects do not count any more. The user has to be
+    /// locked, so that nothing is added.
     pub(crate) fn remove_writings_of(&mut self, user: UserId) -> Result<(), StoreError> {
         self.remove_issues(&concerning(user))?;
         self.execute(
@@ -177,16 +179,30 @@ impl DieselTx<'_> {
     }
 }
 
+/// How many open issues of a row of `projects` there are for which a condition on `issues` holds.
+pub(crate) fn open_in_project(which: Sql) -> Sql {
+    Sql::new(
+        "(SELECT count(*) FROM issues WHERE issues.project_id = projects.id \
+         AND issues.state <> 'closed' AND ",
+    )
+    .then(which)
+    .sql(")")
+}
+
 /// The condition that a user wrote a row of `issues` or is to do it.
-fn concerning(user: UserId) -> Sql {
+pub(crate) fn concerning(user: UserId) -> Sql {
     Sql::new("(issues.author_id = ").id(user.0).sql(" OR issues.assignee_id = ").id(user.0).sql(")")
 }
 
-/// The condition that a user wrote something in a row of `projects` or is to do something there.
+/// The condition that a user wrote or changed something in a row of `projects` or is to do something there.
 pub(crate) fn written_in_by(user: UserId) -> Sql {
     Sql::new("id IN (SELECT project_id FROM issues WHERE ")
         .then(concerning(user))
+        .sql(" OR issues.updated_by_id = ")
+        .id(user.0)
         .sql(" UNION ALL SELECT project_id FROM notes WHERE author_id = ")
+        .id(user.0)
+        .sql(" OR updated_by_id = ")
         .id(user.0)
         .sql(")")
 }
@@ -281,7 +297,9 @@ impl Issues for DieselTx<'_> {
     }
 
     fn delete(&mut self, id: IssueId) -> Result<(), StoreError> {
-        self.remove_issues(&Sql::new("issues.id = ").id(id.0))
+        let going = Sql::new("issues.id = ").id(id.0);
+        self.uncount_open(&going)?;
+        self.remove_issues(&going)
     }
 
     fn labels_of(

@@ -352,8 +352,7 @@ impl Users for DieselTx<'_> {
         self.hold(home.clone().sql(" FOR UPDATE"))?;
         let inside = Sql::new("namespace_id IN (").then(home).sql(")");
         let others = removal::known_by(id).sql(" OR ").then(issue::written_in_by(id));
-        self.hold_projects(inside.clone(), Some(others))?;
-        self.hold(Sql::new("SELECT id FROM users WHERE id = ").id(id.0).sql(" FOR UPDATE"))?;
+        self.hold_with_projects(id, &removal::going_and(inside.clone(), Some(others)))?;
         self.forget_in_projects(id, inside)?;
         self.remove_writings_of(id)?;
         self.run(|conn| diesel::delete(users::table.find(id.0)).execute(conn))?;
