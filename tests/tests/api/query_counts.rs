@@ -109,7 +109,7 @@ fn calls_about_issues_send_a_bounded_number_of_queries(backend: Backend) {
     forge.post(&format!("{path}/members")).token(ROOT).form(&form).send().expect(201);
     let board = forge.get(&format!("{path}/boards")).token(ROOT).send().expect(200);
     let lists = format!("{path}/boards/{}/lists", board[0]["id"]);
-    let mut fill = |numbers: std::ops::Range<usize>| {
+    let fill = |numbers: std::ops::Range<usize>| {
         for number in numbers {
             let goal = format!("goal-{number}");
             let goal =
