@@ -18,16 +18,29 @@ impl DieselTx<'_> {
         filter: &IssueFilter,
         page: Page,
     ) -> Result<Paged<Issue>, StoreError> {
-        let fitting = fitting(filter);
-        let total = self.total(&format!("issues {filter:?}"), &fitting)?;
-        let ids = self.ids(fitting.sql(order(filter)).page(page))?;
+        let total = self.total(&format!("issues {filter:?}"), &fitting(filter, Way::Gather))?;
+        let way = if total > MANY { Way::Walk } else { Way::Gather };
+        let ids = self.ids(fitting(filter, way).sql(order(filter)).page(page))?;
         Ok(Paged { items: self.issues_by_id(&ids)?, total })
     }
 }
 
+/// More issues of a label or milestone than this are looked for by going through the project.
+const MANY: u64 = 1000;
+
+/// How the issues of a label or milestone are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// Through the issues of the project in their order until the page is full: soon, where many fit.
+    Walk,
+    /// By the label or milestone, and then sorted: soon, where few fit.
+    Gather,
+}
+
 /// The ids of the issues that fit, in no order.
-fn fitting(filter: &IssueFilter) -> Sql {
-    let (from, scope, viewer) = scope(filter.scope);
+fn fitting(filter: &IssueFilter, way: Way) -> Sql {
+    let leads = filter.labels.is_some() || filter.milestone.is_some();
+    let (from, scope, viewer) = scope(filter.scope, leads && way == Way::Gather);
     let named = [
         viewer.map(|viewer| access::authorized_as_named(viewer, filter.today)),
         access::reported_as_named(filter.clearance, filter.today),
@@ -48,8 +61,9 @@ fn fitting(filter: &IssueFilter) -> Sql {
     Sql::with(named.into_iter().flatten()).sql(from).filter(conditions.into_iter().flatten())
 }
 
-/// From where, under which condition, and who has to see the projects.
-fn scope(scope: IssueScope) -> (&'static str, Sql, Option<Viewer>) {
+/// From where, under which condition, and who has to see the projects. Where something else leads to the
+/// issues of a project, the plus keeps planners from going through all of them.
+fn scope(scope: IssueScope, led: bool) -> (&'static str, Sql, Option<Viewer>) {
     const ISSUES: &str = "SELECT issues.id FROM issues";
     // A join in this order: issues are read in theirs, and their projects looked up.
     const OF_AUTHOR: &str = "SELECT issues.id FROM issues CROSS JOIN projects";
@@ -57,7 +71,8 @@ fn scope(scope: IssueScope) -> (&'static str, Sql, Option<Viewer>) {
     let joined = || Sql::new("projects.id = issues.project_id AND projects.issues_enabled AND ");
     match scope {
         IssueScope::Project(project) => {
-            (ISSUES, Sql::new("issues.project_id = ").id(project.0), None)
+            let column = if led { "+issues.project_id = " } else { "issues.project_id = " };
+            (ISSUES, Sql::new(column).id(project.0), None)
         }
         IssueScope::Milestone(project, milestone) => {
             let condition = Sql::new("issues.milestone_id = ")

@@ -63,12 +63,17 @@ CREATE TABLE issues (
     updated_at TIMESTAMP NOT NULL,
     UNIQUE (project_id, iid)
 );
--- The lists of a project read these in order.
-CREATE INDEX issues_by_created_at ON issues (project_id, created_at, id);
+-- The lists of a project read these in order. The first three also tell who sees a row, for totals.
+CREATE INDEX issues_by_created_at
+    ON issues (project_id, created_at, id, confidential, author_id, assignee_id);
+CREATE INDEX issues_open_by_created_at
+    ON issues (project_id, created_at, id, confidential, author_id, assignee_id, state)
+    WHERE state <> 'closed';
+CREATE INDEX issues_closed_by_created_at
+    ON issues (project_id, created_at, id, confidential, author_id, assignee_id, state)
+    WHERE state = 'closed';
 CREATE INDEX issues_by_updated_at ON issues (project_id, updated_at, id);
-CREATE INDEX issues_open_by_created_at ON issues (project_id, created_at, id) WHERE state <> 'closed';
 CREATE INDEX issues_open_by_updated_at ON issues (project_id, updated_at, id) WHERE state <> 'closed';
-CREATE INDEX issues_closed_by_created_at ON issues (project_id, created_at, id) WHERE state = 'closed';
 CREATE INDEX issues_closed_by_updated_at ON issues (project_id, updated_at, id) WHERE state = 'closed';
 -- So do those of an author, and what goes with a user is found by these.
 CREATE INDEX issues_of_author_by_created_at ON issues (author_id, created_at, id);
