@@ -18,6 +18,8 @@ use hexforge_domain::visibility::Visibility;
 
 use crate::error::{Error, Thing};
 
+pub mod tracker;
+
 /// Whether the actor may do this with accounts.
 pub fn accounts(actor: Actor, ability: AccountAbility) -> Result<(), Error> {
     authorize(actor, ability, &Accounts).map_err(|denied| Error::denied(denied, Thing::User))

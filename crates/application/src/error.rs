@@ -41,6 +41,9 @@ pub enum Error {
     /// The rules of the thing at hand do not allow it.
     #[error("{0}")]
     Refused(&'static str),
+    /// The rules of boards do not allow it.
+    #[error("{0}")]
+    ListRefused(&'static str),
     /// A value that is none of those there are.
     #[error("{0}")]
     Unknown(&'static str),
@@ -98,6 +101,16 @@ pub enum Thing {
     TargetNamespace,
     /// A system hook, where the interface names it.
     SystemHook,
+    /// A label, where the interface names it.
+    Label,
+    /// A label that was to be changed, which the interface names twice.
+    LabelToChange,
+    /// A board, where the interface names it.
+    Board,
+    /// The notes on something.
+    Notes,
+    /// A note, where the interface names it.
+    Note,
     /// A member of a group.
     Member(UserId),
     /// The user of a sudo request.
@@ -115,6 +128,11 @@ impl fmt::Display for Thing {
             Thing::Project => f.write_str("Project"),
             Thing::TargetNamespace => f.write_str("Target Namespace"),
             Thing::SystemHook => f.write_str("System hook"),
+            Thing::Label => f.write_str("Label"),
+            Thing::LabelToChange => f.write_str("Label not found"),
+            Thing::Board => f.write_str("Board"),
+            Thing::Notes => f.write_str("Notes"),
+            Thing::Note => f.write_str("Note"),
             Thing::Member(user) => write!(f, "Member: user_id:{user}"),
             Thing::SudoTarget(name) => write!(f, "No user id or username for: {name}"),
         }

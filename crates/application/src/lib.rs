@@ -8,11 +8,16 @@
 pub mod access;
 pub mod app;
 pub mod basic;
+pub mod board;
 pub mod error;
 pub mod event;
 pub mod group;
+pub mod issue;
+pub mod label;
 pub mod member;
+pub mod milestone;
 pub mod namespace;
+pub mod note;
 pub mod project;
 pub mod removal;
 pub mod session;

@@ -5,6 +5,7 @@ pub mod group;
 pub mod project;
 pub mod request;
 pub mod system;
+pub mod tracker;
 pub mod user;
 
 use crate::id::UserId;

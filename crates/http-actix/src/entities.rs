@@ -1,12 +1,17 @@
 //! JSON as the interface shows it: fields in the order of the reference.
 
+pub mod board;
 pub mod email;
 pub mod event;
 pub mod hook;
+pub mod issue;
 pub mod key;
+pub mod label;
 pub mod links;
 pub mod member;
+pub mod milestone;
 pub mod namespace;
+pub mod note;
 pub mod project;
 pub mod time;
 pub mod upload;

@@ -117,6 +117,11 @@ impl From<Error> for ApiError {
                 | Thing::Project
                 | Thing::TargetNamespace
                 | Thing::SystemHook
+                | Thing::Label
+                | Thing::LabelToChange
+                | Thing::Board
+                | Thing::Notes
+                | Thing::Note
                 | Thing::Member(_)
                 | Thing::SudoTarget(_)),
             ) => Self::message(StatusCode::NOT_FOUND, format!("404 {thing} Not Found")),
@@ -130,6 +135,9 @@ impl From<Error> for ApiError {
                 Self::message(StatusCode::CONFLICT, field_map(&fields))
             }
             Error::Refused(text) => Self::message(StatusCode::BAD_REQUEST, text),
+            Error::ListRefused(text) => {
+                Self::message(StatusCode::BAD_REQUEST, json!({ "error": text }))
+            }
             Error::Unknown(text) => Self::message(StatusCode::UNPROCESSABLE_ENTITY, text),
             Error::HookUrl => Self::error(StatusCode::UNPROCESSABLE_ENTITY, "Invalid url given"),
             Error::LimitReached(text) => Self::error(StatusCode::FORBIDDEN, json!([text])),

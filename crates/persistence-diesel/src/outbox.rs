@@ -14,6 +14,7 @@ use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::visibility::Visibility;
 use serde_json::{Value, json};
 
+use crate::outbox_project;
 use crate::schema::outbox;
 use crate::time::{moment, stored};
 use crate::tx::DieselTx;
@@ -68,6 +69,7 @@ fn to_row(event: &SystemEvent) -> (&'static str, Value) {
         SystemEvent::GroupMemberRemoved(member) => {
             ("user_remove_from_group", group_member_to_json(member))
         }
+        SystemEvent::InProject(event) => outbox_project::to_row(event),
     }
 }
 
@@ -97,7 +99,7 @@ fn from_row(kind: &str, payload: &str) -> Option<SystemEvent> {
         "user_remove_from_group" => {
             SystemEvent::GroupMemberRemoved(group_member_from_json(&payload)?)
         }
-        _ => return None,
+        kind => SystemEvent::InProject(Box::new(outbox_project::from_row(kind, &payload)?)),
     })
 }
 
@@ -233,10 +235,10 @@ fn group_member_from_json(payload: &Value) -> Option<GroupMemberFacts> {
     })
 }
 
-fn text(payload: &Value, field: &str) -> Option<String> {
+pub(crate) fn text(payload: &Value, field: &str) -> Option<String> {
     payload[field].as_str().map(str::to_owned)
 }
 
-fn micros(payload: &Value, field: &str) -> Option<Timestamp> {
+pub(crate) fn micros(payload: &Value, field: &str) -> Option<Timestamp> {
     Timestamp::from_timestamp_micros(payload[field].as_i64()?)
 }

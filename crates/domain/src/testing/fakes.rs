@@ -2,16 +2,21 @@
 
 mod access;
 mod access_requests;
+mod boards;
 mod clock;
 mod emails;
 mod events;
 mod groups;
 mod hooks;
 mod identities;
+mod issues;
 mod keys;
+mod labels;
 mod members;
+mod milestones;
 mod mixing;
 mod namespaces;
+mod notes;
 mod outbox;
 mod passwords;
 mod project_lists;
