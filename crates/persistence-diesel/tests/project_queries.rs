@@ -132,7 +132,9 @@ fn what_a_page_of_projects_shows_beside_them_takes_one_query_each() {
                 assert_eq!(seen.len(), shown);
                 tx.shares().of(&ids)
             });
-            assert_eq!((shares.len(), queries), (shown, 8));
+            assert_eq!(shares.len(), shown);
+            // The list itself takes from three to six.
+            assert!((8..=11).contains(&queries), "{queries} queries");
         }
     }
 }
