@@ -55,7 +55,7 @@ const FOR_ANYONE: [(&str, u16); 1] = [("POST /session", 400)];
 
 /// What guests of a private project may do with it, with the answer; everything else is refused to
 /// them. Forking has a refusal of its own.
-const FOR_GUESTS: [(&str, u16); 9] = [
+const FOR_GUESTS: [(&str, u16); 32] = [
     ("GET /projects/:id", 200),
     ("GET /projects/:id/events", 200),
     ("POST /projects/:id/star", 201),
@@ -66,19 +66,45 @@ const FOR_GUESTS: [(&str, u16); 9] = [
     ("GET /projects/:id/members", 200),
     ("GET /projects/:id/members/:user_id", 200),
     ("GET /projects/:id/users", 200),
+    ("GET /projects/:id/labels", 200),
+    ("POST /projects/:id/labels/:label_id/subscription", 404),
+    ("DELETE /projects/:id/labels/:label_id/subscription", 404),
+    ("GET /projects/:id/boards", 200),
+    ("GET /projects/:id/boards/:board_id/lists", 404),
+    ("GET /projects/:id/boards/:board_id/lists/:list_id", 404),
+    // These look for the label and the list before the right.
+    ("POST /projects/:id/boards/:board_id/lists", 400),
+    ("PUT /projects/:id/boards/:board_id/lists/:list_id", 404),
+    ("GET /projects/:id/issues", 200),
+    ("POST /projects/:id/issues", 201),
+    ("GET /projects/:id/issues/:issue_id", 404),
+    ("PUT /projects/:id/issues/:issue_id", 404),
+    ("POST /projects/:id/issues/:issue_id/move", 404),
+    ("POST /projects/:id/issues/:issue_id/subscription", 404),
+    ("DELETE /projects/:id/issues/:issue_id/subscription", 404),
+    ("GET /projects/:id/issues/:noteable_id/notes", 404),
+    ("GET /projects/:id/issues/:noteable_id/notes/:note_id", 404),
+    ("POST /projects/:id/issues/:noteable_id/notes", 404),
+    ("PUT /projects/:id/issues/:noteable_id/notes/:note_id", 404),
+    ("DELETE /projects/:id/issues/:noteable_id/notes/:note_id", 404),
+    ("GET /projects/:id/milestones", 200),
+    ("GET /projects/:id/milestones/:milestone_id", 404),
+    ("GET /projects/:id/milestones/:milestone_id/issues", 404),
 ];
 
 /// What is refused to masters too.
-const FOR_OWNERS: [&str; 4] = [
+const FOR_OWNERS: [&str; 6] = [
     "POST /projects/:id/archive",
     "POST /projects/:id/unarchive",
     "DELETE /projects/:id",
     "DELETE /projects/:id/fork",
+    "DELETE /projects/:id/boards/:board_id/lists/:list_id",
+    "DELETE /projects/:id/issues/:issue_id",
 ];
 
 /// Parameters with which no call on a project stops before it looks at the project.
-const PARAMETERS: &str =
-    "name=x&namespace=eve&url=http://h/&group_id=1&group_access=10&user_id=1&access_level=10";
+const PARAMETERS: &str = "name=x&namespace=eve&url=http://h/&group_id=1&group_access=10&user_id=1&access_level=10\
+     &color=%23FFAABB&label_id=987654&position=1&title=x&body=x&to_project_id=987654";
 
 /// Served calls that no test names yet. This list only shrinks.
 const UNTESTED: [&str; 0] = [];

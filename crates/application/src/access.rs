@@ -17,6 +17,8 @@ use hexforge_domain::project::{Project, ProjectRef};
 
 use crate::error::{Error, Thing};
 
+pub mod tracker;
+
 /// Whether the actor may do this with accounts.
 pub fn accounts(actor: Actor, ability: AccountAbility) -> Result<(), Error> {
     authorize(actor, ability, &Accounts).map_err(|denied| Error::denied(denied, Thing::User))

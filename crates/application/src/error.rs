@@ -46,6 +46,9 @@ pub enum Error {
     /// What was named does not exist; in words of its own.
     #[error("{0}")]
     Missing(&'static str),
+    /// The rules of boards do not allow it.
+    #[error("{0}")]
+    ListRefused(&'static str),
     /// A value that is none of those there are.
     #[error("{0}")]
     Unknown(&'static str),
@@ -120,6 +123,16 @@ pub enum Thing {
     Blob,
     /// Something that only the call itself names.
     Nameless,
+    /// A label, where the interface names it.
+    Label,
+    /// A label that was to be changed, which the interface names twice.
+    LabelToChange,
+    /// A board, where the interface names it.
+    Board,
+    /// The notes on something.
+    Notes,
+    /// A note, where the interface names it.
+    Note,
     /// A member of a group.
     Member(UserId),
     /// The user of a sudo request.
@@ -144,6 +157,11 @@ impl fmt::Display for Thing {
             Thing::File => f.write_str("File"),
             Thing::Blob => f.write_str("Blob"),
             Thing::Nameless => f.write_str("Nameless"),
+            Thing::Label => f.write_str("Label"),
+            Thing::LabelToChange => f.write_str("Label not found"),
+            Thing::Board => f.write_str("Board"),
+            Thing::Notes => f.write_str("Notes"),
+            Thing::Note => f.write_str("Note"),
             Thing::Member(user) => write!(f, "Member: user_id:{user}"),
             Thing::SudoTarget(name) => write!(f, "No user id or username for: {name}"),
         }

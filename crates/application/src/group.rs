@@ -82,7 +82,7 @@ pub fn projects(
 }
 
 /// Who looks at the projects of a group: `None` for those who see all of them.
-fn viewer_of(
+pub(crate) fn viewer_of(
     tx: &mut dyn Tx,
     actor: Actor,
     group: &Namespace,

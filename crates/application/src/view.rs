@@ -1,6 +1,10 @@
 //! Read models: what one answer needs, loaded in a bounded number of queries.
 
+pub mod board;
 pub mod event;
 pub mod group;
+pub mod issue;
+pub mod label;
+pub mod note;
 pub mod project;
 pub mod user;

@@ -3,7 +3,7 @@
 pub mod port;
 
 use crate::Timestamp;
-use crate::id::{EventId, ProjectId, UserId};
+use crate::id::{EventId, IssueId, ProjectId, UserId};
 use crate::push::Push;
 
 /// What somebody did, by the word the feeds use for it.
@@ -105,6 +105,8 @@ pub struct EventTarget {
     pub id: Option<i64>,
     /// Its title when the event was written.
     pub title: Option<String>,
+    /// The issue it is or hangs on: who does not see that does not see the event, and it goes with it.
+    pub issue: Option<IssueId>,
 }
 
 /// A stored event.

@@ -39,4 +39,16 @@ ids! {
     SystemHookId,
     /// Work on a repository.
     RepositoryTaskId,
+    /// A label of a project.
+    LabelId,
+    /// A milestone of a project.
+    MilestoneId,
+    /// An issue, in the whole service; people know it by its number in the project.
+    IssueId,
+    /// A note on something.
+    NoteId,
+    /// The board of a project.
+    BoardId,
+    /// A list of a board.
+    BoardListId,
 }

@@ -17,6 +17,7 @@
 //! of the ports, fakes included, have to pass.
 
 pub mod branch;
+pub mod board;
 pub mod change;
 pub mod commit;
 pub mod event;
@@ -24,8 +25,12 @@ pub mod field_errors;
 pub mod group;
 pub mod hook;
 pub mod id;
+pub mod issue;
+pub mod label;
 pub mod member;
+pub mod milestone;
 pub mod namespace;
+pub mod note;
 pub mod outbox;
 pub mod paging;
 pub mod policy;
@@ -35,6 +40,7 @@ pub mod push;
 pub mod ref_name;
 pub mod repository;
 pub mod sign_in;
+pub mod subscription;
 pub mod system_hook;
 pub mod tag;
 #[cfg(feature = "testing")]

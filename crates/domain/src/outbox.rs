@@ -2,6 +2,7 @@
 //! made it happen and sent later.
 
 pub mod port;
+pub mod project;
 
 use crate::Timestamp;
 use crate::id::{KeyId, NamespaceId, OutboxId, ProjectId, UserId};
@@ -10,8 +11,9 @@ use crate::namespace::Namespace;
 use crate::push::Push;
 use crate::user::{SshKey, User};
 use crate::visibility::Visibility;
+use project::ProjectEvent;
 
-/// Something that happened to the service as a whole.
+/// Something that happened to the service as a whole, or in one of its projects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SystemEvent {
     /// An account was made.
@@ -44,6 +46,8 @@ pub enum SystemEvent {
     GroupMemberRemoved(GroupMemberFacts),
     /// A branch or tag was changed.
     Pushed(Box<Push>),
+    /// Something happened in a project: for its hooks, and not for those of the service.
+    InProject(Box<ProjectEvent>),
 }
 
 /// What hooks are told about a user, kept because the user may be gone when they are told.

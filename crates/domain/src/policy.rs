@@ -6,6 +6,7 @@ pub mod project;
 pub mod push;
 pub mod request;
 pub mod system;
+pub mod tracker;
 pub mod user;
 
 use crate::id::UserId;

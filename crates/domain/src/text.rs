@@ -78,6 +78,50 @@ pub fn strip_tags(text: &str) -> String {
     plain
 }
 
+/// Turns entities of HTML into what they stand for, in one pass; what is none stays.
+pub fn decode_entities(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find('&') {
+        let (before, from_sign) = rest.split_at(start);
+        plain.push_str(before);
+        match entity(&from_sign[1..]) {
+            Some((character, length)) => {
+                plain.push(character);
+                rest = &from_sign[1 + length..];
+            }
+            None => {
+                plain.push('&');
+                rest = &from_sign[1..];
+            }
+        }
+    }
+    plain.push_str(rest);
+    plain
+}
+
+/// The character that an entity stands for, and how long the entity is, without its first sign.
+fn entity(text: &str) -> Option<(char, usize)> {
+    // The longest there is: `#x10FFFF;`.
+    let end = text.bytes().take(10).position(|b| b == b';')?;
+    let character = match &text[..end] {
+        "amp" => '&',
+        "lt" => '<',
+        "gt" => '>',
+        "quot" => '"',
+        "apos" => '\'',
+        name => {
+            let digits = name.strip_prefix('#')?;
+            let number = match digits.strip_prefix(['x', 'X']) {
+                Some(digits) => u32::from_str_radix(digits, 16).ok()?,
+                None => digits.parse().ok()?,
+            };
+            char::from_u32(number)?
+        }
+    };
+    Some((character, end + 1))
+}
+
 /// A secret text that never shows itself in logs.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);

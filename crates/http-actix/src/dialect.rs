@@ -13,7 +13,9 @@ use hexforge_application::user::Deletion;
 use hexforge_application::view::user::FullUser;
 use hexforge_domain::field_errors::FieldErrors;
 use hexforge_domain::id::ProjectHookId;
+use hexforge_domain::label::ColorRule;
 use hexforge_domain::paging::Page;
+use hexforge_domain::policy::tracker::TrackerAbility;
 use hexforge_domain::project::hook::ProjectHook;
 
 use crate::entities::branch::BranchJson;
@@ -81,6 +83,47 @@ impl Dialect {
             Self::Original => StatusCode::METHOD_NOT_ALLOWED,
         };
         ApiError::message(status, kept.text())
+    }
+
+    /// Row 2: the answer to a new label.
+    pub fn created_label(self) -> StatusCode {
+        match self {
+            Self::Specification => StatusCode::OK,
+            Self::Original => StatusCode::CREATED,
+        }
+    }
+
+    /// Row 3: the answer to a new list of a board.
+    pub fn created_board_list(self) -> StatusCode {
+        match self {
+            Self::Specification => StatusCode::OK,
+            Self::Original => StatusCode::CREATED,
+        }
+    }
+
+    /// Row 6: of which changes of a label at least one has to be given.
+    pub fn changes_of_a_label(self, given: impl Fn(&str) -> bool) -> &'static [&'static str] {
+        const ALL: [&str; 4] = ["new_name", "color", "description", "priority"];
+        match self {
+            Self::Specification if ALL.iter().any(|name| given(name)) => &ALL[..2],
+            Self::Specification | Self::Original => &ALL,
+        }
+    }
+
+    /// Row 7: what somebody has to be allowed to who removes lists of a board.
+    pub fn ability_to_delete_lists(self) -> TrackerAbility {
+        match self {
+            Self::Specification => TrackerAbility::DeleteLists,
+            Self::Original => TrackerAbility::AdministerLists,
+        }
+    }
+
+    /// Row 8: which colours a label may have.
+    pub fn color_rule(self) -> ColorRule {
+        match self {
+            Self::Specification => ColorRule::Long,
+            Self::Original => ColorRule::LongOrShort,
+        }
     }
 
     /// Row 9: what a list that hangs on one entity shows when no page is asked for.

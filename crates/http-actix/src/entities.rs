@@ -2,13 +2,18 @@
 
 pub mod branch;
 pub mod commit;
+pub mod board;
 pub mod email;
 pub mod event;
 pub mod hook;
+pub mod issue;
 pub mod key;
+pub mod label;
 pub mod links;
 pub mod member;
+pub mod milestone;
 pub mod namespace;
+pub mod note;
 pub mod project;
 pub mod push;
 pub mod repository;

@@ -127,6 +127,11 @@ impl From<Error> for ApiError {
                 | Thing::Commit
                 | Thing::File
                 | Thing::Blob
+                | Thing::Label
+                | Thing::LabelToChange
+                | Thing::Board
+                | Thing::Notes
+                | Thing::Note
                 | Thing::Member(_)
                 | Thing::SudoTarget(_)),
             ) => Self::message(StatusCode::NOT_FOUND, format!("404 {thing} Not Found")),
@@ -141,6 +146,9 @@ impl From<Error> for ApiError {
             }
             Error::Refused(text) => Self::message(StatusCode::BAD_REQUEST, text.into_owned()),
             Error::Missing(text) => Self::message(StatusCode::NOT_FOUND, text),
+            Error::ListRefused(text) => {
+                Self::message(StatusCode::BAD_REQUEST, json!({ "error": text }))
+            }
             Error::Unknown(text) => Self::message(StatusCode::UNPROCESSABLE_ENTITY, text),
             Error::HookUrl => Self::error(StatusCode::UNPROCESSABLE_ENTITY, "Invalid url given"),
             Error::LimitReached(text) => Self::error(StatusCode::FORBIDDEN, json!([text])),

@@ -68,6 +68,21 @@ impl Params {
         Ok(text.filter(|text| !text.trim().is_empty()))
     }
 
+    /// A text that may be empty; null counts as not given.
+    /// # Errors
+    /// A list or an object where a text belongs.
+    pub fn given_text(&self, name: &str) -> ApiResult<Option<String>> {
+        Ok(self.scalar(name)?.map(Cow::into_owned))
+    }
+
+    /// A moment as those calls take it.
+    pub fn moment(&self, name: &str) -> ApiResult<Option<hexforge_domain::Timestamp>> {
+        match self.text(name)? {
+            None => Ok(None),
+            Some(text) => declared::moment(&text).map(Some).ok_or_else(|| invalid(name)),
+        }
+    }
+
     /// A switch as those calls take it: what is no boolean counts as not given.
     pub fn switch(&self, name: &str) -> ApiResult<Option<bool>> {
         Ok(self.scalar(name)?.and_then(|text| boolean(&text)))

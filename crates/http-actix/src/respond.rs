@@ -19,6 +19,11 @@ pub fn created(body: impl Serialize) -> ApiResult<HttpResponse> {
     Ok(HttpResponse::Created().json(body))
 }
 
+/// The given status with something.
+pub fn with(status: StatusCode, body: impl Serialize) -> ApiResult<HttpResponse> {
+    Ok(HttpResponse::build(status).json(body))
+}
+
 /// The given status with what changed, or 304 without a body when nothing did.
 pub fn changed<T, B: Serialize>(
     status: StatusCode,

@@ -2,14 +2,19 @@
 
 mod access_requests;
 mod branches;
+mod boards;
 mod emails;
 mod fork_links;
 mod groups;
 mod hooks;
 mod ids;
+mod issues;
 mod keys;
+mod labels;
 mod members;
+mod milestones;
 mod namespaces;
+mod notes;
 mod project_hooks;
 mod projects;
 mod repository;
@@ -49,6 +54,11 @@ pub fn configure(cfg: &mut web::ServiceConfig) {
             .configure(access_requests::configure)
             .configure(namespaces::configure)
             .configure(hooks::configure)
+            .configure(labels::configure)
+            .configure(milestones::configure)
+            .configure(issues::configure)
+            .configure(notes::configure)
+            .configure(boards::configure)
             .default_service(web::to(no_route)),
     );
     uploads::configure_files(cfg);

@@ -6,6 +6,7 @@
 
 use chrono::NaiveDate;
 use hexforge_domain::id::{NamespaceId, ProjectId, UserId};
+use hexforge_domain::issue::query::Clearance;
 use hexforge_domain::member::AccessLevel;
 use hexforge_domain::project::query::Viewer;
 use hexforge_domain::visibility::Visibility;
@@ -176,6 +177,57 @@ fn member_of_home(user: UserId, today: NaiveDate) -> Sql {
         .id(user.0)
         .sql(" AND ")
         .then(in_force("expires_at", today))
+}
+
+/// The ids of the projects in which a user is at least a reporter, some of them more than once.
+fn reported(user: UserId, today: NaiveDate) -> Sql {
+    let reporter = i64::from(AccessLevel::Reporter.level());
+    let groups = || groups_of(user, today).sql(" AND access_level >= ").id(reporter);
+    let by_group = Sql::new("shares.group_access >= ")
+        .id(reporter)
+        .sql(" AND shares.group_id IN (")
+        .then(groups())
+        .sql(")");
+    Sql::new("SELECT id FROM projects WHERE namespace_id IN (")
+        .then(home_of(user))
+        .sql(" UNION ALL ")
+        .then(groups())
+        .sql(") UNION ALL SELECT project_id FROM project_members WHERE user_id = ")
+        .id(user.0)
+        .sql(" AND access_level >= ")
+        .id(reporter)
+        .sql(" AND ")
+        .then(in_force("expires_at", today))
+        .sql(" UNION ALL ")
+        .then(shared(by_group, today))
+}
+
+/// What [`cleared`] refers to, for [`Sql::with`].
+pub(crate) fn reported_as_named(
+    clearance: Clearance,
+    today: NaiveDate,
+) -> Option<(&'static str, Sql)> {
+    match clearance {
+        Clearance::All | Clearance::Own(_) => None,
+        Clearance::ByStanding(user) => Some(("reported", reported(user, today))),
+    }
+}
+
+/// The condition that a row of `issues` is not too confidential; see [`reported_as_named`].
+pub(crate) fn cleared(clearance: Clearance) -> Option<Sql> {
+    let own = |user: UserId| {
+        Sql::new("(NOT issues.confidential OR issues.author_id = ")
+            .id(user.0)
+            .sql(" OR issues.assignee_id = ")
+            .id(user.0)
+    };
+    match clearance {
+        Clearance::All => None,
+        Clearance::Own(user) => Some(own(user).sql(")")),
+        Clearance::ByStanding(user) => {
+            Some(own(user).sql(" OR issues.project_id IN (SELECT id FROM reported))"))
+        }
+    }
 }
 
 /// What a user is to a project: each row is a level the user has there, and whether that makes it an

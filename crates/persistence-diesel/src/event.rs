@@ -4,7 +4,8 @@ use chrono::{NaiveDate, NaiveDateTime};
 use diesel::prelude::*;
 use hexforge_domain::event::port::Events;
 use hexforge_domain::event::{Event, EventAction, EventTarget, NewEvent};
-use hexforge_domain::id::{EventId, ProjectId, UserId};
+use hexforge_domain::id::{EventId, IssueId, ProjectId, UserId};
+use hexforge_domain::issue::query::Clearance;
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::project::query::Viewer;
@@ -28,6 +29,7 @@ struct EventRow {
     target_title: Option<String>,
     data: Option<String>,
     created_at: NaiveDateTime,
+    issue_id: Option<i64>,
 }
 
 impl TryFrom<EventRow> for Event {
@@ -35,12 +37,13 @@ impl TryFrom<EventRow> for Event {
 
     fn try_from(row: EventRow) -> Result<Self, StoreError> {
         let (id, title) = (row.target_id, row.target_title);
+        let issue = row.issue_id.map(IssueId);
         Ok(Event {
             id: EventId(row.id),
             project: ProjectId(row.project_id),
             author: UserId(row.author_id),
             action: EventAction::parse(&row.action).ok_or(StoreError::Corrupt("event action"))?,
-            target: row.target_type.map(|kind| EventTarget { kind, id, title }),
+            target: row.target_type.map(|kind| EventTarget { kind, id, title, issue }),
             push: row.data.as_deref().map(read_push).transpose()?,
             created_at: moment(row.created_at),
         })
@@ -62,6 +65,7 @@ impl Events for DieselTx<'_> {
             events::target_type.eq(target.map(|target| target.kind.as_str())),
             events::target_id.eq(target.and_then(|target| target.id)),
             events::target_title.eq(target.and_then(|target| target.title.as_deref())),
+            events::issue_id.eq(target.and_then(|target| target.issue).map(|issue| issue.0)),
             events::data.eq(new.push.as_deref().map(|push| push::to_json(push).to_string())),
             events::created_at.eq(stored(new.at)),
         );
@@ -84,25 +88,55 @@ impl Events for DieselTx<'_> {
         &mut self,
         author: UserId,
         viewer: Viewer,
+        clearance: Clearance,
         today: NaiveDate,
         page: Page,
     ) -> Result<Paged<Event>, StoreError> {
         // A join in this order: events are read newest first, and their projects looked up.
-        let seen = Sql::with([access::authorized_as_named(viewer, today)])
+        let named = [
+            Some(access::authorized_as_named(viewer, today)),
+            access::reported_as_named(clearance, today),
+        ];
+        let conditions = [
+            Some(Sql::new("projects.id = events.project_id")),
+            Some(Sql::new("events.author_id = ").id(author.0)),
+            Some(access::visible(viewer)),
+            told(clearance),
+        ];
+        let seen = Sql::with(named.into_iter().flatten())
             .sql("SELECT events.id FROM events CROSS JOIN projects")
-            .filter([
-                Sql::new("projects.id = events.project_id"),
-                Sql::new("events.author_id = ").id(author.0),
-                access::visible(viewer),
-            ]);
-        self.page_of_events(&format!("events of {author} for {viewer:?} on {today}"), seen, page)
+            .filter(conditions.into_iter().flatten());
+        let name = format!("events of {author} for {viewer:?} {clearance:?} on {today}");
+        self.page_of_events(&name, seen, page)
     }
 
     /// Three queries, as with [`authored_by`](Events::authored_by).
-    fn of_project(&mut self, project: ProjectId, page: Page) -> Result<Paged<Event>, StoreError> {
-        let inside = Sql::new("SELECT events.id FROM events WHERE project_id = ").id(project.0);
-        self.page_of_events(&format!("events in {project}"), inside, page)
+    fn of_project(
+        &mut self,
+        project: ProjectId,
+        clearance: Clearance,
+        today: NaiveDate,
+        page: Page,
+    ) -> Result<Paged<Event>, StoreError> {
+        let inside = Sql::new("events.project_id = ").id(project.0);
+        let seen = Sql::with(access::reported_as_named(clearance, today))
+            .sql("SELECT events.id FROM events")
+            .filter([Some(inside), told(clearance)].into_iter().flatten());
+        self.page_of_events(&format!("events in {project} {clearance:?} on {today}"), seen, page)
     }
+}
+
+/// The condition that somebody may hear of the issue that a row of `events` hangs on, if any.
+fn told(clearance: Clearance) -> Option<Sql> {
+    let cleared = access::cleared(clearance)?;
+    Some(
+        Sql::new(
+            "(events.issue_id IS NULL OR EXISTS \
+             (SELECT 1 FROM issues WHERE issues.id = events.issue_id AND ",
+        )
+        .then(cleared)
+        .sql("))"),
+    )
 }
 
 impl DieselTx<'_> {

@@ -15,6 +15,7 @@ use hexforge_domain::visibility::Visibility;
 use serde_json::{Value, json};
 
 use crate::push;
+use crate::outbox_project;
 use crate::schema::outbox;
 use crate::time::{moment, stored};
 use crate::tx::DieselTx;
@@ -70,6 +71,7 @@ fn to_row(event: &SystemEvent) -> (&'static str, Value) {
             ("user_remove_from_group", group_member_to_json(member))
         }
         SystemEvent::Pushed(push) => ("push", push::to_json(push)),
+        SystemEvent::InProject(event) => outbox_project::to_row(event),
     }
 }
 
@@ -100,7 +102,7 @@ fn from_row(kind: &str, payload: &str) -> Option<SystemEvent> {
             SystemEvent::GroupMemberRemoved(group_member_from_json(&payload)?)
         }
         "push" => SystemEvent::Pushed(Box::new(push::from_json(&payload)?)),
-        _ => return None,
+        kind => SystemEvent::InProject(Box::new(outbox_project::from_row(kind, &payload)?)),
     })
 }
 
@@ -236,10 +238,10 @@ fn group_member_from_json(payload: &Value) -> Option<GroupMemberFacts> {
     })
 }
 
-fn text(payload: &Value, field: &str) -> Option<String> {
+pub(crate) fn text(payload: &Value, field: &str) -> Option<String> {
     payload[field].as_str().map(str::to_owned)
 }
 
-fn micros(payload: &Value, field: &str) -> Option<Timestamp> {
+pub(crate) fn micros(payload: &Value, field: &str) -> Option<Timestamp> {
     Timestamp::from_timestamp_micros(payload[field].as_i64()?)
 }

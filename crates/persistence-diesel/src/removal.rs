@@ -3,12 +3,14 @@
 use hexforge_domain::id::UserId;
 use hexforge_domain::ports::store::StoreError;
 
+use crate::backend::Backend;
+use crate::issue;
 use crate::sql::Sql;
 use crate::tx::DieselTx;
 
 impl DieselTx<'_> {
     /// Takes a user and the projects that go with it out of the projects that stay: off the counters of
-    /// those it starred, as the creator of those it made, and as the sources of forks. All of these and
+    /// those it starred or wrote issues in, as the creator of those it made, and as the sources of forks. All of these and
     /// the user have to be locked, so that no star comes in between.
     pub(crate) fn forget_in_projects(
         &mut self,
@@ -24,8 +26,12 @@ impl DieselTx<'_> {
                 .then(forked_from(going.clone()))
                 .sql(" THEN NULL ELSE forked_from_id END, star_count = star_count - CASE WHEN ")
                 .then(starred_by(user))
-                .sql(" THEN 1 ELSE 0 END WHERE ")
+                .sql(" THEN 1 ELSE 0 END, open_issues_count = open_issues_count - ")
+                .then(issue::open_in_project(issue::concerning(user)))
+                .sql(" WHERE ")
                 .then(known_by(user))
+                .sql(" OR ")
+                .then(issue::written_in_by(user))
                 .sql(" OR ")
                 .then(forked_from(going)),
         )
@@ -38,13 +44,44 @@ impl DieselTx<'_> {
         going: Sql,
         others: Option<Sql>,
     ) -> Result<(), StoreError> {
-        let forks = forked_from(going.clone());
-        let mut all =
-            Sql::new("SELECT id FROM projects WHERE ").then(going).sql(" OR ").then(forks);
-        if let Some(others) = others {
-            all = all.sql(" OR ").then(others);
+        self.hold(going_and(going, others).sql(" ORDER BY id FOR UPDATE"))
+    }
+
+    /// Locks the projects that a query gives, from the lowest id to the highest, and then a user, so that
+    /// nothing can be hung on it any more. What was hung on it in another project in between would have
+    /// that project locked out of order later: then all of these locks are given back and taken again.
+    pub(crate) fn hold_with_projects(
+        &mut self,
+        user: UserId,
+        projects: &Sql,
+    ) -> Result<(), StoreError> {
+        if self.backend() == Backend::Sqlite {
+            return Ok(());
         }
-        self.hold(all.sql(" ORDER BY id FOR UPDATE"))
+        for _ in 0..TRIES {
+            self.execute(Sql::new("SAVEPOINT before_projects"))?;
+            let held = self.ids(projects.clone().sql(" ORDER BY id FOR UPDATE"))?;
+            self.hold(Sql::new("SELECT id FROM users WHERE id = ").id(user.0).sql(" FOR UPDATE"))?;
+            let now = self.ids(projects.clone().sql(" ORDER BY id"))?;
+            if now.iter().all(|project| held.contains(project)) {
+                return Ok(());
+            }
+            self.execute(Sql::new("ROLLBACK TO SAVEPOINT before_projects"))?;
+        }
+        Err(self.fail(StoreError::Busy))
+    }
+}
+
+/// How often the locks of a user are taken before others are said to be in the way.
+const TRIES: u32 = 20;
+
+/// The ids of all projects that go, of all that lose their source by that, and of others.
+pub(crate) fn going_and(going: Sql, others: Option<Sql>) -> Sql {
+    let forks = forked_from(going.clone());
+    let all = Sql::new("SELECT id FROM projects WHERE (").then(going).sql(" OR ").then(forks);
+    match others {
+        Some(others) => all.sql(" OR ").then(others).sql(")"),
+        None => all.sql(")"),
     }
 }
 

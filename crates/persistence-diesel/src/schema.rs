@@ -217,6 +217,127 @@ diesel::table! {
 }
 
 diesel::table! {
+    iids (project_id) {
+        project_id -> BigInt,
+        issues -> BigInt,
+        milestones -> BigInt,
+    }
+}
+
+diesel::table! {
+    labels (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        title -> Text,
+        color -> Text,
+        description -> Nullable<Text>,
+        priority -> Nullable<BigInt>,
+        open_issues -> Integer,
+        closed_issues -> Integer,
+        open_confidential -> Integer,
+        closed_confidential -> Integer,
+        created_at -> Timestamp,
+        updated_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    label_subscriptions (label_id, user_id) {
+        label_id -> BigInt,
+        user_id -> BigInt,
+    }
+}
+
+diesel::table! {
+    milestones (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        iid -> BigInt,
+        title -> Text,
+        description -> Nullable<Text>,
+        state -> Text,
+        due_date -> Nullable<Date>,
+        created_at -> Timestamp,
+        updated_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    issues (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        iid -> BigInt,
+        author_id -> BigInt,
+        assignee_id -> Nullable<BigInt>,
+        milestone_id -> Nullable<BigInt>,
+        updated_by_id -> Nullable<BigInt>,
+        moved_to_id -> Nullable<BigInt>,
+        title -> Text,
+        description -> Nullable<Text>,
+        state -> Text,
+        confidential -> Bool,
+        due_date -> Nullable<Date>,
+        user_notes_count -> Integer,
+        created_at -> Timestamp,
+        updated_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    issue_labels (issue_id, label_id) {
+        issue_id -> BigInt,
+        label_id -> BigInt,
+    }
+}
+
+diesel::table! {
+    issue_subscriptions (issue_id, user_id) {
+        issue_id -> BigInt,
+        user_id -> BigInt,
+        subscribed -> Bool,
+    }
+}
+
+diesel::table! {
+    issue_participants (issue_id, user_id) {
+        issue_id -> BigInt,
+        user_id -> BigInt,
+    }
+}
+
+diesel::table! {
+    notes (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        issue_id -> BigInt,
+        author_id -> BigInt,
+        updated_by_id -> Nullable<BigInt>,
+        body -> Text,
+        system -> Bool,
+        created_at -> Timestamp,
+        updated_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    boards (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+    }
+}
+
+diesel::table! {
+    board_lists (id) {
+        id -> BigInt,
+        board_id -> BigInt,
+        label_id -> BigInt,
+        position -> Integer,
+        created_at -> Timestamp,
+        deleted_at -> Nullable<Timestamp>,
+    }
+}
+
+diesel::table! {
     identities (id) {
         id -> BigInt,
         user_id -> BigInt,
@@ -278,6 +399,7 @@ diesel::table! {
         target_title -> Nullable<Text>,
         data -> Nullable<Text>,
         created_at -> Timestamp,
+        issue_id -> Nullable<BigInt>,
     }
 }
 
@@ -296,6 +418,7 @@ diesel::joinable!(project_members -> users (user_id));
 diesel::joinable!(access_requests -> users (user_id));
 diesel::joinable!(projects -> namespaces (namespace_id));
 diesel::joinable!(project_shares -> namespaces (group_id));
+diesel::joinable!(issue_labels -> labels (label_id));
 diesel::allow_tables_to_appear_in_same_query!(
     users,
     tokens,
@@ -304,3 +427,4 @@ diesel::allow_tables_to_appear_in_same_query!(
     access_requests
 );
 diesel::allow_tables_to_appear_in_same_query!(namespaces, projects, project_shares, stars);
+diesel::allow_tables_to_appear_in_same_query!(labels, issue_labels);

@@ -7,7 +7,7 @@ use chrono::{NaiveDate, NaiveDateTime};
 use diesel::QueryResult;
 use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 use diesel::query_dsl::RunQueryDsl;
-use diesel::sql_types::{BigInt, Date, Text, Timestamp};
+use diesel::sql_types::{BigInt, Date, Integer, Text, Timestamp};
 use hexforge_domain::paging::Page;
 
 use crate::connection::{DbConn, MultiBackend};
@@ -21,6 +21,7 @@ pub(crate) struct Sql(Vec<Piece>);
 enum Piece {
     Sql(&'static str),
     Id(i64),
+    Number(i32),
     Day(NaiveDate),
     Moment(NaiveDateTime),
     Text(String),
@@ -53,6 +54,11 @@ impl Sql {
 
     pub fn id(self, id: i64) -> Self {
         self.add(Piece::Id(id))
+    }
+
+    /// A number of a column that holds no ids.
+    pub fn number(self, number: i32) -> Self {
+        self.add(Piece::Number(number))
     }
 
     pub fn day(self, day: NaiveDate) -> Self {
@@ -118,6 +124,7 @@ impl QueryFragment<MultiBackend> for Sql {
             match piece {
                 Piece::Sql(sql) => out.push_sql(sql),
                 Piece::Id(id) => out.push_bind_param::<BigInt, _>(id)?,
+                Piece::Number(number) => out.push_bind_param::<Integer, _>(number)?,
                 Piece::Day(day) => out.push_bind_param::<Date, _>(day)?,
                 Piece::Moment(moment) => out.push_bind_param::<Timestamp, _>(moment)?,
                 Piece::Text(text) => out.push_bind_param::<Text, _>(text)?,

@@ -7,7 +7,12 @@ use hexforge_domain::branch::port::Protections;
 use hexforge_domain::event::port::Events;
 use hexforge_domain::group::port::Groups;
 use hexforge_domain::member::port::{AccessRequests, GroupMembers, ProjectMembers};
+use hexforge_domain::board::port::Boards;
+use hexforge_domain::issue::port::Issues;
+use hexforge_domain::label::port::Labels;
+use hexforge_domain::milestone::port::Milestones;
 use hexforge_domain::namespace::port::Namespaces;
+use hexforge_domain::note::port::Notes;
 use hexforge_domain::outbox::port::Outbox;
 use hexforge_domain::ports::store::{Mode, StoreError, Tx};
 use hexforge_domain::project::port::{ProjectHooks, Projects, Shares, Stars};
@@ -232,6 +237,21 @@ impl Tx for DieselTx<'_> {
         self
     }
     fn system_hooks(&mut self) -> &mut dyn SystemHooks {
+        self
+    }
+    fn labels(&mut self) -> &mut dyn Labels {
+        self
+    }
+    fn milestones(&mut self) -> &mut dyn Milestones {
+        self
+    }
+    fn issues(&mut self) -> &mut dyn Issues {
+        self
+    }
+    fn notes(&mut self) -> &mut dyn Notes {
+        self
+    }
+    fn boards(&mut self) -> &mut dyn Boards {
         self
     }
     fn events(&mut self) -> &mut dyn Events {

@@ -17,6 +17,7 @@ use hexforge_domain::user::{
 use crate::access;
 use crate::backend::{self, Backend};
 use crate::connection::DbConn;
+use crate::issue;
 use crate::removal;
 use crate::schema::{emails, namespaces, users};
 use crate::search::{self, Search};
@@ -246,12 +247,12 @@ impl Users for DieselTx<'_> {
     fn lock_to_delete(&mut self, id: UserId) -> Result<(), StoreError> {
         // Everything that the removal touches, in the order of all locks.
         self.hold(access::home_of(id).sql(" FOR UPDATE"))?;
-        let others = removal::known_by(id).sql(" OR ").then(removal::worked_on_for(id));
-        self.hold_projects(in_home_of(id), Some(others.clone()))?;
-        self.hold(Sql::new("SELECT id FROM users WHERE id = ").id(id.0).sql(" FOR UPDATE"))?;
-        // From here on it gives no star. One that came while we waited may be taken back at this moment:
-        // its project is not yet held, and would count that twice.
-        self.hold_projects(in_home_of(id), Some(others))
+        let others = removal::known_by(id)
+            .sql(" OR ")
+            .then(removal::worked_on_for(id))
+            .sql(" OR ")
+            .then(issue::written_in_by(id));
+        self.hold_with_projects(id, &removal::going_and(in_home_of(id), Some(others)))
     }
 
     fn find_by_username(&mut self, username: &str) -> Result<Option<User>, StoreError> {
@@ -364,6 +365,7 @@ impl Users for DieselTx<'_> {
     fn delete(&mut self, id: UserId) -> Result<(), StoreError> {
         self.lock_to_delete(id)?;
         self.forget_in_projects(id, in_home_of(id))?;
+        self.remove_writings_of(id)?;
         self.run(|conn| diesel::delete(users::table.find(id.0)).execute(conn))?;
         Ok(())
     }

@@ -7,6 +7,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use hexforge_domain::id::{NamespaceId, ProjectId, RepositoryTaskId, UserId};
+use hexforge_domain::issue::query::{Clearance, IssueFilter, IssueScope};
+use hexforge_domain::issue::{Issue, IssueState, NewIssue};
 use hexforge_domain::member::request::RequestSource;
 use hexforge_domain::member::{AccessLevel, Membership};
 use hexforge_domain::namespace::NamespacePath;
@@ -16,8 +18,8 @@ use hexforge_domain::project::query::{ProjectFilter, ProjectOrder, ProjectScope}
 use hexforge_domain::project::{ProjectName, Starred};
 use hexforge_domain::repository::task::RepositoryTask;
 use hexforge_domain::testing::builders::{
-    a_branch, a_day, a_group, a_member, a_moment, a_project, a_protection, a_share, a_user,
-    an_event, an_import, at,
+    a_branch, a_day, a_group, a_member, a_moment, a_note, a_project, a_protection, a_share, a_user,
+    an_event, an_import, an_issue, at, insert_label,
 };
 use hexforge_domain::user::{UserFilter, Username};
 use hexforge_domain::visibility::Visibility;
@@ -85,7 +87,7 @@ fn look(store: &dyn Store) -> Seen {
 
 /// One change of some kind to something; `new` is a name that nobody has.
 fn change(tx: &mut dyn Tx, seen: &Seen, dice: &mut Dice, new: &str) -> Result<(), StoreError> {
-    let kind = dice.roll(18);
+    let kind = dice.roll(22);
     let (user, other) = (dice.pick(&seen.users), dice.pick(&seen.users));
     let (group, project) = (dice.pick(&seen.groups), dice.pick(&seen.projects));
     let (Some(user), Some(other), Some(group), Some(project)) = (user, other, group, project)
@@ -194,6 +196,8 @@ fn change(tx: &mut dyn Tx, seen: &Seen, dice: &mut Dice, new: &str) -> Result<()
             }
             tx.events().insert(an_event(project, other)).map(drop)
         }
+        17 => write_issue(tx, project, user, other),
+        18 | 19 => change_issue(tx, project, user, dice),
         _ => match dice.roll(3) {
             0 => {
                 tx.groups().lock(group)?;
@@ -205,6 +209,57 @@ fn change(tx: &mut dyn Tx, seen: &Seen, dice: &mut Dice, new: &str) -> Result<()
             }
         },
     }
+}
+
+/// An issue of a user's with a label, which another is to do.
+fn write_issue(
+    tx: &mut dyn Tx,
+    project: ProjectId,
+    user: UserId,
+    other: UserId,
+) -> Result<(), StoreError> {
+    if tx.projects().lock(project)?.is_none() {
+        return Ok(());
+    }
+    let label = match tx.labels().find_by_title(project, "bug")? {
+        Some(label) => label,
+        None => insert_label(tx, project, "bug")?,
+    };
+    let new = NewIssue { assignee: Some(other), ..an_issue(project, user, "an issue") };
+    let issue = tx.issues().insert(new)?;
+    tx.issues().set_labels(issue.id, &[label.id])?;
+    tx.issues().participate(issue.id, user)?;
+    tx.events().insert(an_event(project, user))?;
+    tx.projects().touch(project, a_moment())
+}
+
+/// Closes, reopens, removes or writes about some issue.
+fn change_issue(
+    tx: &mut dyn Tx,
+    project: ProjectId,
+    user: UserId,
+    dice: &mut Dice,
+) -> Result<(), StoreError> {
+    tx.projects().lock(project)?;
+    let issues = all_issues(tx, project)?;
+    if issues.is_empty() {
+        return Ok(());
+    }
+    let issue = issues[dice.roll(issues.len())].clone();
+    match dice.roll(4) {
+        0 => tx.issues().delete(issue.id),
+        1 => tx.notes().insert(a_note(project, issue.id, user, "a note")).map(drop),
+        roll => {
+            let state = if roll == 2 { IssueState::Closed } else { IssueState::Reopened };
+            tx.issues().update(&Issue { state, updated_by: Some(user), ..issue })
+        }
+    }
+}
+
+fn all_issues(tx: &mut dyn Tx, project: ProjectId) -> Result<Vec<Issue>, StoreError> {
+    let scope = IssueScope::Project(project);
+    let filter = IssueFilter::newest_first(scope, Clearance::All, a_day());
+    Ok(tx.issues().list(&filter, Page::Whole)?.items)
 }
 
 /// A user with a project, a group with a project.
@@ -249,7 +304,7 @@ fn nobody_waits_for_somebody_who_waits_for_them() {
     }
 }
 
-/// The counter of each project is what its stars say.
+/// The counters are what stars, issues, labels and notes say.
 fn assert_counters_are_right(store: &dyn Store) {
     let seen = look(store);
     let counted: Result<(), StoreError> = store.read(|tx| {
@@ -259,6 +314,17 @@ fn assert_counters_are_right(store: &dyn Store) {
                 stars += u32::from(tx.stars().find(project.id, *user)? == Starred::Yes);
             }
             assert_eq!(project.star_count, stars, "{project:?}");
+            let issues = all_issues(tx, project.id)?;
+            let open = issues.iter().filter(|issue| issue.state.is_open()).count();
+            assert_eq!(project.open_issues_count as usize, open, "{project:?}");
+            if let Some(bug) = tx.labels().find_by_title(project.id, "bug")? {
+                let counts = (bug.counts.open as usize, bug.counts.closed as usize);
+                assert_eq!(counts, (open, issues.len() - open), "{project:?}");
+            }
+            for issue in issues {
+                let notes = tx.notes().list(issue.id, Page::Whole)?.total;
+                assert_eq!(u64::from(issue.user_notes_count), notes, "{issue:?}");
+            }
         }
         Ok(())
     });

@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use hexforge_domain::group::{GroupFilter, GroupOrder, GroupScope};
 use hexforge_domain::id::{NamespaceId, ProjectId, UserId};
+use hexforge_domain::issue::query::Clearance;
 use hexforge_domain::member::AccessLevel;
 use hexforge_domain::project::query::{ProjectFilter, ProjectOrder, ProjectScope, Viewer};
 use hexforge_domain::project::{ProjectRef, Starred};
@@ -131,7 +132,9 @@ fn what_a_page_of_projects_shows_beside_them_takes_one_query_each() {
                 assert_eq!(seen.len(), shown);
                 tx.shares().of(&ids)
             });
-            assert_eq!((shares.len(), queries), (shown, 8));
+            assert_eq!(shares.len(), shown);
+            // The list itself takes from three to six.
+            assert!((8..=11).contains(&queries), "{queries} queries");
         }
     }
 }
@@ -145,8 +148,8 @@ fn other_lists_take_few_queries_however_long_they_are() {
         let viewer = Viewer { user: ada, external: false };
         for (numbers, total) in [(0..5, 5), (5..200, 200)] {
             world.add(&counted, numbers);
-            let (page, queries) =
-                counted.read(|tx| tx.events().authored_by(ada, viewer, a_day(), PAGE));
+            let (page, queries) = counted
+                .read(|tx| tx.events().authored_by(ada, viewer, Clearance::All, a_day(), PAGE));
             assert_eq!((page.total, queries), (total, 3));
             for query in [None, Some("example"), Some("ex")] {
                 let members = counted.read(|tx| tx.group_members().list(world.team, query, PAGE));

@@ -9,8 +9,13 @@ use diesel::connection::{Instrumentation, InstrumentationEvent, set_default_inst
 use diesel::prelude::*;
 use diesel::sql_types::Text;
 use hexforge_domain::group::{GroupFilter, GroupOrder, GroupScope};
-use hexforge_domain::id::{NamespaceId, ProjectId, RepositoryTaskId, UserId};
+use hexforge_domain::id::{
+    BoardId, IssueId, LabelId, MilestoneId, NamespaceId, ProjectId, RepositoryTaskId, UserId,
+};
+use hexforge_domain::issue::query::Clearance;
+use hexforge_domain::issue::query::{IssueFilter, IssueOrder, IssueScope, LabelFilter};
 use hexforge_domain::member::request::RequestSource;
+use hexforge_domain::milestone::MilestoneFilter;
 use hexforge_domain::paging::Page;
 use hexforge_domain::ports::store::{Store, StoreError, Tx};
 use hexforge_domain::project::query::{ProjectFilter, ProjectOrder, ProjectScope, Viewer};
@@ -126,14 +131,16 @@ fn what_belongs_to_a_user_is_listed_by_the_index_of_its_owner() {
     assert_goes_by("tokens_of_user", |tx| tx.tokens().list(user, PAGE).map(|_| ()));
     let viewer = Viewer { user, external: false };
     assert_goes_by("events_of_author", |tx| {
-        tx.events().authored_by(user, viewer, a_day(), PAGE).map(|_| ())
+        tx.events().authored_by(user, viewer, Clearance::All, a_day(), PAGE).map(|_| ())
     });
 }
 
 #[test]
 fn what_belongs_to_a_project_or_group_is_listed_by_the_index_of_its_owner() {
     let (project, group) = (ProjectId(1), NamespaceId(1));
-    assert_goes_by("events_of_project", |tx| tx.events().of_project(project, PAGE).map(|_| ()));
+    assert_goes_by("events_of_project", |tx| {
+        tx.events().of_project(project, Clearance::All, a_day(), PAGE).map(|_| ())
+    });
     assert_goes_by("project_hooks_of_project", |tx| {
         tx.project_hooks().list(project, PAGE).map(|_| ())
     });
@@ -349,4 +356,141 @@ fn memberships_that_have_ended_are_found_by_the_index_of_their_days() {
     assert_goes_by("project_members_ending (expires_at<?)", |tx| {
         tx.project_members().expired(a_day(), 100).map(|_| ())
     });
+}
+
+/// The pages and totals of one project's issues, whatever is asked for, read an index that has them in
+/// order.
+#[test]
+fn lists_of_issues_go_by_the_index_of_their_order() {
+    let project = IssueScope::Project(ProjectId(1));
+    for clearance in [Clearance::All, Clearance::Own(UserId(1))] {
+        for (order, open, index) in [
+            (IssueOrder::CreatedAt, None, "issues_by_created_at"),
+            (IssueOrder::UpdatedAt, None, "issues_by_updated_at"),
+            (IssueOrder::CreatedAt, Some(true), "issues_open_by_created_at"),
+            (IssueOrder::UpdatedAt, Some(true), "issues_open_by_updated_at"),
+            (IssueOrder::CreatedAt, Some(false), "issues_closed_by_created_at"),
+            (IssueOrder::UpdatedAt, Some(false), "issues_closed_by_updated_at"),
+        ] {
+            for descending in [false, true] {
+                let filter = IssueFilter {
+                    order,
+                    open,
+                    descending,
+                    ..IssueFilter::newest_first(project, clearance, a_day())
+                };
+                let plans = plans(|tx| tx.issues().list(&filter, PAGE).map(|_| ()));
+                let (_, page) = &plans[1];
+                assert!(page.contains(index), "{index}: {page}");
+                assert!(!page.contains("USE TEMP B-TREE"), "{index}: {page}");
+                let total = &plans[0].1;
+                assert!(total.contains("USING COVERING INDEX"), "{total}");
+            }
+        }
+    }
+    let viewer = Some(Viewer { user: UserId(1), external: false });
+    let own = IssueScope::AuthoredBy(UserId(1), viewer);
+    for (order, index) in [
+        (IssueOrder::CreatedAt, "issues_of_author_by_created_at"),
+        (IssueOrder::UpdatedAt, "issues_of_author_by_updated_at"),
+    ] {
+        let filter =
+            IssueFilter { order, ..IssueFilter::newest_first(own, Clearance::All, a_day()) };
+        let plans = plans(|tx| tx.issues().list(&filter, PAGE).map(|_| ()));
+        assert!(plans[1].1.contains(index), "{index}: {}", plans[1].1);
+    }
+}
+
+/// Few issues of many are found by their label or milestone.
+#[test]
+fn issues_of_a_label_or_milestone_are_found_by_it() {
+    let project = IssueScope::Project(ProjectId(1));
+    let all = IssueFilter::newest_first(project, Clearance::All, a_day());
+    let labels = Some(LabelFilter::Any(vec!["bug".into()]));
+    for (filter, index) in [
+        (IssueFilter { labels, ..all.clone() }, "issue_labels_of_label"),
+        (IssueFilter { milestone: Some("1.0".into()), ..all }, "issues_of_milestone"),
+    ] {
+        for (_, plan) in plans(|tx| tx.issues().list(&filter, PAGE).map(|_| ())) {
+            assert!(plan.contains(index), "{index}: {plan}");
+            assert!(!plan.contains("issues_by_created_at"), "{plan}");
+        }
+    }
+}
+
+/// No table is read from one end to the other.
+#[test]
+fn nothing_about_issues_scans_a_table() {
+    let (project, user) = (ProjectId(1), UserId(1));
+    let labels: Vec<LabelId> = (1..=3).map(LabelId).collect();
+    let issues: Vec<IssueId> = (1..=3).map(IssueId).collect();
+    let any = Some(LabelFilter::Any(vec!["bug".into(), "wish".into()]));
+    let all = Some(LabelFilter::All(vec!["bug".into(), "wish".into()]));
+    let group = IssueScope::Group(NamespaceId(1), Some(Viewer { user, external: false }));
+    let scopes = [
+        IssueScope::Project(project),
+        IssueScope::Milestone(project, MilestoneId(1)),
+        IssueScope::AuthoredBy(user, None),
+        group,
+    ];
+    let found = plans(|tx| {
+        for scope in scopes {
+            for labels in [None, any.clone(), all.clone()] {
+                for milestone in [None, Some("1.0".to_owned())] {
+                    let filter = IssueFilter {
+                        labels: labels.clone(),
+                        milestone,
+                        ..IssueFilter::newest_first(scope, Clearance::ByStanding(user), a_day())
+                    };
+                    tx.issues().list(&filter, PAGE)?;
+                }
+            }
+        }
+        tx.issues().labels_of(&issues)?;
+        tx.issues().subscriptions(user, &issues)?;
+        tx.issues().participations(user, &issues)?;
+        tx.issues().find_all(&issues)?;
+        tx.labels().list(project, PAGE)?;
+        tx.labels().subscribed(user, &labels)?;
+        tx.labels().confidential_of(project, user, &labels)?;
+        tx.labels().find_by_title(project, "bug")?;
+        tx.notes().list(IssueId(1), PAGE)?;
+        tx.milestones().list(project, &MilestoneFilter::default(), PAGE)?;
+        tx.boards().find(project)?;
+        tx.boards().lists(BoardId(1), PAGE)?;
+        tx.events().of_project(project, Clearance::Own(user), a_day(), PAGE)?;
+        let viewer = Viewer { user, external: false };
+        tx.events().authored_by(user, viewer, Clearance::ByStanding(user), a_day(), PAGE)?;
+        Ok(())
+    });
+    for (query, plan) in found {
+        for table in [
+            "issues",
+            "labels",
+            "issue_labels",
+            "notes",
+            "milestones",
+            "boards",
+            "board_lists",
+            "events",
+            "has",
+        ] {
+            for step in plan.split("; ") {
+                let scans =
+                    step == format!("SCAN {table}") || step.starts_with(&format!("SCAN {table} "));
+                assert!(!scans, "{step}: {query}");
+            }
+        }
+    }
+}
+
+#[test]
+fn labels_notes_milestones_and_lists_go_by_the_index_of_their_order() {
+    let project = ProjectId(1);
+    assert_goes_by("(project_id=?)", |tx| tx.labels().list(project, PAGE).map(|_| ()));
+    assert_goes_by("notes_of_issue", |tx| tx.notes().list(IssueId(1), PAGE).map(|_| ()));
+    assert_goes_by("milestones_of_project", |tx| {
+        tx.milestones().list(project, &MilestoneFilter::default(), PAGE).map(|_| ())
+    });
+    assert_goes_by("board_lists", |tx| tx.boards().lists(BoardId(1), PAGE).map(|_| ()));
 }

@@ -11,6 +11,7 @@ use super::group_support::{
 use super::project_support::assert_list;
 use super::support::{MISSING, id_of, message, news};
 use super::upload_support::uploaded;
+use super::tracker_support::new_issue;
 
 on_every_store!(
     calls_on_a_private_project_answer_as_on_a_missing_one,
@@ -66,6 +67,44 @@ const MEMBER_CALLS: [(&str, &str); 7] = [
     ("DELETE", "/projects/:id/access_requests/:user"),
 ];
 
+/// The same for what is written in the secret project.
+const WRITING_CALLS: [(&str, &str); 34] = [
+    ("GET", "/projects/:id/labels"),
+    ("POST", "/projects/:id/labels"),
+    ("POST", "/projects/:id/labels?name=bug&color=red"),
+    ("PUT", "/projects/:id/labels?name=bug&new_name=x"),
+    ("DELETE", "/projects/:id/labels?name=bug"),
+    ("POST", "/projects/:id/labels/bug/subscription"),
+    ("DELETE", "/projects/:id/labels/bug/subscription"),
+    ("GET", "/projects/:id/boards"),
+    ("GET", "/projects/:id/boards/:board/lists"),
+    ("POST", "/projects/:id/boards/:board/lists"),
+    ("POST", "/projects/:id/boards/:board/lists?label_id=1"),
+    ("GET", "/projects/:id/boards/:board/lists/1"),
+    ("PUT", "/projects/:id/boards/:board/lists/1?position=1"),
+    ("DELETE", "/projects/:id/boards/:board/lists/1"),
+    ("GET", "/projects/:id/issues?labels=bug"),
+    ("POST", "/projects/:id/issues"),
+    ("POST", "/projects/:id/issues?title=x&labels=bug"),
+    ("GET", "/projects/:id/issues/:issue"),
+    ("PUT", "/projects/:id/issues/:issue?state_event=close"),
+    ("DELETE", "/projects/:id/issues/:issue"),
+    ("POST", "/projects/:id/issues/:issue/move"),
+    ("POST", "/projects/:id/issues/:issue/move?to_project_id=1"),
+    ("POST", "/projects/:id/issues/:issue/subscription"),
+    ("DELETE", "/projects/:id/issues/:issue/subscription"),
+    ("GET", "/projects/:id/issues/:issue/notes"),
+    ("POST", "/projects/:id/issues/:issue/notes?body=x"),
+    ("GET", "/projects/:id/issues/:issue/notes/1"),
+    ("PUT", "/projects/:id/issues/:issue/notes/1?body=x"),
+    ("DELETE", "/projects/:id/issues/:issue/notes/1"),
+    ("GET", "/projects/:id/milestones"),
+    ("POST", "/projects/:id/milestones?title=1.0"),
+    ("GET", "/projects/:id/milestones/1"),
+    ("PUT", "/projects/:id/milestones/1?title=x"),
+    ("GET", "/projects/:id/milestones/1/issues"),
+];
+
 /// What a caller learns from an answer.
 fn learned(answer: &Response) -> (u16, Vec<(String, String)>, String) {
     let mut headers = answer.headers.clone();
@@ -74,9 +113,11 @@ fn learned(answer: &Response) -> (u16, Vec<(String, String)>, String) {
     (answer.status, headers, answer.text().to_owned())
 }
 
-/// A secret project of ada's with a hook, a star, a share and a member.
+/// A secret project of ada's with a hook, a star, a share, a member, an issue with a label, and a board.
 struct Secret {
     id: String,
+    issue: String,
+    board: String,
     hook: String,
     user: String,
 }
@@ -93,8 +134,12 @@ fn a_secret(forge: &Forge, level: &str) -> Secret {
     forge.post(&format!("{path}/star")).token(&owner).send().expect(201);
     let crew = new_group(forge, &owner, "crew", &[("visibility_level", "0")]);
     share(forge, &project, &crew, "40");
+    let issue = new_issue(forge, &owner, &path, "a secret", &[("labels", "bug")]);
+    let boards = forge.get(&format!("{path}/boards")).token(&owner).send().expect(200);
     Secret {
         id: id_of(&project).to_string(),
+        issue: id_of(&issue).to_string(),
+        board: id_of(&boards[0]).to_string(),
         hook: id_of(&hook).to_string(),
         user: bob.to_string(),
     }
@@ -103,9 +148,11 @@ fn a_secret(forge: &Forge, level: &str) -> Secret {
 #[track_caller]
 fn assert_indistinguishable(forge: &Forge, token: &str, secret: &Secret) {
     let missing = MISSING.to_string();
-    for (method, call) in CALLS.into_iter().chain(MEMBER_CALLS) {
+    for (method, call) in CALLS.into_iter().chain(MEMBER_CALLS).chain(WRITING_CALLS) {
         let fill = |id: &str| {
-            call.replace(":id", id).replace(":hook", &secret.hook).replace(":user", &secret.user)
+            let call = call.replace(":id", id).replace(":hook", &secret.hook);
+            let call = call.replace(":issue", &secret.issue).replace(":board", &secret.board);
+            call.replace(":user", &secret.user)
         };
         let ask = |id: &str| learned(&forge.request(method, &fill(id)).token(token).send());
         let expected = ask(&missing);

@@ -138,3 +138,103 @@ fn lists_send_as_many_queries_whatever_their_length(backend: Backend) {
     let many = lists();
     assert_eq!(few, many, "what there is does not matter");
 }
+
+#[test]
+fn calls_about_issues_send_a_bounded_number_of_queries_on_sqlite() {
+    calls_about_issues_send_a_bounded_number_of_queries(Backend::Sqlite);
+}
+
+#[test]
+fn calls_about_issues_send_a_bounded_number_of_queries_on_postgres() {
+    calls_about_issues_send_a_bounded_number_of_queries(Backend::Postgres);
+}
+
+/// What is counted, with the most that it may take: the token, the project and what the caller is to it
+/// are three of each.
+const ABOUT_ISSUES: [(&str, u64); 9] = [
+    // The total, the rows, what is heard of, and confidential issues of one's own.
+    ("labels", 7),
+    // The board, its lists with their number, their labels.
+    ("boards", 7),
+    // The total, the ids, the rows; labels, milestones, people, what is chosen, what one takes part in,
+    // and the path of the project.
+    ("issues", 12),
+    ("issues?labels=label-1&state=opened&milestone=goal", 12),
+    ("milestones", 6),
+    // The total, the ids, the rows; authors, issues, milestones, notes, authors of these.
+    ("events", 11),
+    ("/issues", 11),
+    ("/groups/team/issues", 15),
+    ("/users/1/events", 11),
+];
+
+/// GET /projects/:id/labels, GET /projects/:id/boards, GET /projects/:id/issues, GET /issues,
+/// GET /projects/:id/milestones, GET /projects/:id/events, GET /groups/:id/issues
+fn calls_about_issues_send_a_bounded_number_of_queries(backend: Backend) {
+    let options = ForgeOptions { backend, dialect: Dialect::Specification };
+    let Some(forge) = Forge::start(options) else { return };
+    let team = forge.post("/groups").token(ROOT).form(&[("name", "team"), ("path", "team")]);
+    let team = team.send().expect(201)["id"].to_string();
+    let form = [("name", "Ship"), ("namespace_id", &team), ("visibility_level", "0")];
+    let project = forge.post("/projects").token(ROOT).form(&form).send().expect(201);
+    let path = format!("/projects/{}", project["id"]);
+    let (guest, token) = forge.user("guest");
+    let form = [("user_id", guest.to_string()), ("access_level", "10".to_owned())];
+    let form = form.each_ref().map(|(name, value)| (*name, value.as_str()));
+    forge.post(&format!("{path}/members")).token(ROOT).form(&form).send().expect(201);
+    let board = forge.get(&format!("{path}/boards")).token(ROOT).send().expect(200);
+    let lists = format!("{path}/boards/{}/lists", board[0]["id"]);
+    let fill = |numbers: std::ops::Range<usize>| {
+        for number in numbers {
+            let goal = format!("goal-{number}");
+            let goal =
+                forge.post(&format!("{path}/milestones")).token(ROOT).form(&[("title", &goal)]);
+            let goal = goal.send().expect(201)["id"].to_string();
+            let (user, _) = forge.user(&format!("user-{number}"));
+            let user = user.to_string();
+            let form = [("user_id", user.as_str()), ("access_level", "20")];
+            forge.post(&format!("{path}/members")).token(ROOT).form(&form).send().expect(201);
+            let form = [
+                ("title", "an issue"),
+                ("labels", &format!("label-{number},all")),
+                ("milestone_id", &goal),
+                ("assignee_id", &user),
+            ];
+            let issue = forge.post(&format!("{path}/issues")).token(ROOT).form(&form).send();
+            let issue = issue.expect(201);
+            let notes = format!("{path}/issues/{}/notes", issue["id"]);
+            forge.post(&notes).token(ROOT).form(&[("body", "a note")]).send().expect(201);
+            let secret = [("title", "a secret"), ("labels", "all"), ("confidential", "true")];
+            forge.post(&format!("{path}/issues")).token(&token).form(&secret).send().expect(201);
+            let labels = forge.get(&format!("{path}/labels?per_page=100")).token(ROOT).send();
+            let labels = labels.expect(200);
+            let label = labels.as_array().and_then(|labels| labels.last()).expect("a label");
+            let label = label["id"].to_string();
+            // The last by title may have its list already.
+            forge.post(&lists).token(ROOT).form(&[("label_id", &label)]).send();
+        }
+    };
+    let count = || {
+        ABOUT_ISSUES.map(|(call, _)| {
+            let call = match call.strip_prefix('/') {
+                Some(_) => call.to_owned(),
+                None => format!("{path}/{call}"),
+            };
+            [token.as_str(), ROOT].map(|token| {
+                let before = forge.queries.load(Ordering::Relaxed);
+                forge.get(&call).token(token).send().expect(200);
+                forge.queries.load(Ordering::Relaxed) - before
+            })
+        })
+    };
+    fill(0..2);
+    let few = count();
+    fill(2..14);
+    let many = count();
+    for (((call, most), few), many) in ABOUT_ISSUES.iter().zip(few).zip(many) {
+        for (few, many) in few.into_iter().zip(many) {
+            assert!(few <= many && many <= *most, "{call}: {few} queries, then {many}");
+        }
+    }
+    assert_eq!(count(), many);
+}

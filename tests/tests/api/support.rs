@@ -1,6 +1,7 @@
 //! What the cases about users share: the usual refusals, and a look behind the interface.
 
 use hexforge_domain::id::UserId;
+use hexforge_domain::issue::query::Clearance;
 use hexforge_domain::outbox::SystemEvent;
 use hexforge_domain::paging::Page;
 use hexforge_domain::ports::store::{StoreError, Tx};
@@ -96,5 +97,8 @@ pub fn news(forge: &Forge) -> Vec<SystemEvent> {
 /// How many activity events a user has authored in projects that it sees.
 pub fn activity(forge: &Forge, id: i64) -> u64 {
     let viewer = Viewer { user: UserId(id), external: false };
-    look(forge, |tx| tx.events().authored_by(UserId(id), viewer, a_day(), Page::Whole)).total
+    look(forge, |tx| {
+        tx.events().authored_by(UserId(id), viewer, Clearance::All, a_day(), Page::Whole)
+    })
+    .total
 }

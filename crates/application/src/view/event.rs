@@ -1,13 +1,114 @@
-//! Activity events with what the feeds show beside them.
+//! Activity events with what the feeds show beside them, in a bounded number of queries.
 
-use hexforge_domain::event::Event;
+use std::collections::HashMap;
+
+use hexforge_domain::event::{Event, EventTarget};
+use hexforge_domain::id::{IssueId, MilestoneId, NoteId, UserId};
+use hexforge_domain::paging::Paged;
+use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::user::User;
+
+use super::note::{self, NoteView};
 
 /// One line of a feed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventView {
-    /// What happened.
+    /// What happened. The title of its target is the one that it has now.
     pub event: Event,
     /// Who did it.
     pub author: User,
+    /// The note that was written.
+    pub note: Option<NoteView>,
+}
+
+/// The kinds of targets, as feeds say them.
+pub mod kind {
+    /// An issue.
+    pub const ISSUE: &str = "Issue";
+    /// A note.
+    pub const NOTE: &str = "Note";
+    /// A milestone.
+    pub const MILESTONE: &str = "Milestone";
+}
+
+/// Completes a page of events.
+pub fn page(tx: &mut dyn Tx, events: Paged<Event>) -> Result<Paged<EventView>, StoreError> {
+    let Paged { items: events, total } = events;
+    let mut ids: Vec<UserId> = events.iter().map(|event| event.author).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let authors = if ids.is_empty() { vec![] } else { tx.users().find_all(&ids)? };
+    let authors: HashMap<UserId, User> = authors.into_iter().map(|user| (user.id, user)).collect();
+    let titles = Titles::load(tx, &events)?;
+    let mut notes = notes(tx, &events)?;
+    // Events go with their authors, so every author is there.
+    let view = |mut event: Event| {
+        let author = authors.get(&event.author)?.clone();
+        let note = event.target.as_ref().and_then(|target| of_kind(target, kind::NOTE));
+        let note = note.and_then(|id| notes.remove(&NoteId(id)));
+        if let Some(target) = &mut event.target
+            && let Some(title) = titles.of(target)
+        {
+            target.title = Some(title);
+        }
+        Some(EventView { event, author, note })
+    };
+    Ok(Paged { items: events.into_iter().filter_map(view).collect(), total })
+}
+
+/// The id of a target of that kind.
+fn of_kind(target: &EventTarget, kind: &str) -> Option<i64> {
+    target.id.filter(|_| target.kind == kind)
+}
+
+/// The titles that targets have now.
+struct Titles {
+    issues: HashMap<IssueId, String>,
+    milestones: HashMap<MilestoneId, String>,
+}
+
+impl Titles {
+    fn load(tx: &mut dyn Tx, events: &[Event]) -> Result<Self, StoreError> {
+        let targets = || events.iter().filter_map(|event| event.target.as_ref());
+        let mut issues: Vec<IssueId> = targets().filter_map(|target| target.issue).collect();
+        issues.sort_unstable();
+        issues.dedup();
+        let issues = if issues.is_empty() { vec![] } else { tx.issues().find_all(&issues)? };
+        let milestones: Vec<MilestoneId> = targets()
+            .filter_map(|target| of_kind(target, kind::MILESTONE))
+            .map(MilestoneId)
+            .collect();
+        let milestones = match milestones[..] {
+            [] => vec![],
+            _ => tx.milestones().find_all(&milestones)?,
+        };
+        Ok(Self {
+            issues: issues.into_iter().map(|i| (i.id, i.title.as_str().to_owned())).collect(),
+            milestones: (milestones.into_iter())
+                .map(|milestone| (milestone.id, milestone.title.as_str().to_owned()))
+                .collect(),
+        })
+    }
+
+    fn of(&self, target: &EventTarget) -> Option<String> {
+        match target.issue {
+            Some(issue) => self.issues.get(&issue).cloned(),
+            None => {
+                let id = of_kind(target, kind::MILESTONE)?;
+                self.milestones.get(&MilestoneId(id)).cloned()
+            }
+        }
+    }
+}
+
+fn notes(tx: &mut dyn Tx, events: &[Event]) -> Result<HashMap<NoteId, NoteView>, StoreError> {
+    let targets = events.iter().filter_map(|event| event.target.as_ref());
+    let ids: Vec<NoteId> =
+        targets.filter_map(|target| of_kind(target, kind::NOTE)).map(NoteId).collect();
+    if ids.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let found = tx.notes().find_all(&ids)?;
+    let views = note::page(tx, Paged { items: found, total: 0 })?;
+    Ok(views.items.into_iter().map(|view| (view.note.id, view)).collect())
 }

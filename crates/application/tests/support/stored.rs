@@ -1,6 +1,7 @@
 //! Everything that is stored, in a form that can be compared.
 
 use hexforge_domain::event::Event;
+use hexforge_domain::issue::query::Clearance;
 use hexforge_domain::namespace::Namespace;
 use hexforge_domain::outbox::OutboxEntry;
 use hexforge_domain::paging::Page;
@@ -57,7 +58,10 @@ impl Account {
             keys: tx.keys().list(id, Page::Whole)?.items,
             emails: tx.emails().list(id, Page::Whole)?.items,
             tokens: tx.tokens().list(id, Page::Whole)?.items,
-            events: tx.events().authored_by(id, viewer, a_day(), Page::Whole)?.items,
+            events: tx
+                .events()
+                .authored_by(id, viewer, Clearance::All, a_day(), Page::Whole)?
+                .items,
             user,
         })
     }

@@ -79,18 +79,14 @@ impl Protected for ProjectFacts {
                 Archived::Yes => false,
             },
             ProjectAbility::Administer => self.is_team(actor, AccessLevel::Master),
-            ProjectAbility::Own => match actor {
-                Actor::Admin { .. } => true,
-                Actor::User { .. } => self.standing.owner,
-                Actor::Anonymous => false,
-            },
+            ProjectAbility::Own => self.is_owner(actor),
         }
     }
 }
 
 impl ProjectFacts {
     /// Whether the visibility alone lets the actor in.
-    fn open_to(&self, actor: Actor) -> bool {
+    pub(super) fn open_to(&self, actor: Actor) -> bool {
         match (self.visibility, actor) {
             (Visibility::Public, Actor::Anonymous | Actor::User { .. } | Actor::Admin { .. }) => {
                 true
@@ -104,10 +100,19 @@ impl ProjectFacts {
 
     /// Whether the actor works on the project with at least this level. Owners and administrators
     /// have everything a master has.
-    fn is_team(&self, actor: Actor, least: AccessLevel) -> bool {
+    pub(super) fn is_team(&self, actor: Actor, least: AccessLevel) -> bool {
         match actor {
             Actor::Admin { .. } => true,
             Actor::User { .. } => self.standing.owner || self.standing.level >= Some(least),
+            Actor::Anonymous => false,
+        }
+    }
+
+    /// Whether the actor owns the project.
+    pub(super) fn is_owner(&self, actor: Actor) -> bool {
+        match actor {
+            Actor::Admin { .. } => true,
+            Actor::User { .. } => self.standing.owner,
             Actor::Anonymous => false,
         }
     }

@@ -4,7 +4,12 @@ use crate::branch::port::Protections;
 use crate::event::port::Events;
 use crate::group::port::Groups;
 use crate::member::port::{AccessRequests, GroupMembers, ProjectMembers};
+use crate::board::port::Boards;
+use crate::issue::port::Issues;
+use crate::label::port::Labels;
+use crate::milestone::port::Milestones;
 use crate::namespace::port::Namespaces;
+use crate::note::port::Notes;
 use crate::outbox::port::Outbox;
 use crate::project::port::{ProjectHooks, Projects, Shares, Stars};
 use crate::repository::port::{RepositoryTasks, SettledChanges};
@@ -54,6 +59,16 @@ pub trait Tx {
     fn settled_changes(&mut self) -> &mut dyn SettledChanges;
     /// The hooks of the service.
     fn system_hooks(&mut self) -> &mut dyn SystemHooks;
+    /// The labels of all projects.
+    fn labels(&mut self) -> &mut dyn Labels;
+    /// The milestones of all projects.
+    fn milestones(&mut self) -> &mut dyn Milestones;
+    /// The issues of all projects.
+    fn issues(&mut self) -> &mut dyn Issues;
+    /// The notes on all issues.
+    fn notes(&mut self) -> &mut dyn Notes;
+    /// The boards of all projects.
+    fn boards(&mut self) -> &mut dyn Boards;
     /// The activity of everybody.
     fn events(&mut self) -> &mut dyn Events;
     /// What waits to be sent.

@@ -1,10 +1,14 @@
 //! Valid values for tests, in which a test names only what it is about.
 
 mod group;
+mod issue;
 mod project;
 mod repository;
 
 pub use group::{GroupBuilder, a_group, a_member, join_group, join_project};
+pub use issue::{
+    a_label, a_milestone, a_note, a_title, an_issue, an_issue_at, insert_label, label_in,
+};
 pub use project::{
     ProjectBuilder, a_hook, a_hook_url, a_project, a_share, a_system_hook, home_of, share,
 };

@@ -26,6 +26,8 @@ mod user_cases;
 mod world;
 
 pub mod access_requests;
+mod tracker_cases;
+pub mod boards;
 pub mod concurrency;
 pub mod default_branches;
 pub mod emails;
@@ -36,11 +38,17 @@ pub mod group_lists;
 pub mod group_members;
 pub mod groups;
 pub mod identities;
+pub mod issue_events;
+pub mod issue_lists;
+pub mod issues;
 pub mod keys;
+pub mod labels;
 pub mod logins;
 pub mod member_expiry;
+pub mod milestones;
 pub mod namespace_lists;
 pub mod namespaces;
+pub mod notes;
 pub mod outbox;
 pub mod project_concurrency;
 pub mod project_deletion;
@@ -78,6 +86,7 @@ macro_rules! store_contract {
         $crate::store_contract_of_users!($open);
         $crate::store_contract_of_projects!($open);
         $crate::store_contract_of_repositories!($open);
+        $crate::store_contract_of_trackers!($open);
     };
     (@tests $open:path; $($module:ident::$case:ident,)+) => {$(
         #[test]

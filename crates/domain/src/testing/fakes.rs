@@ -2,6 +2,7 @@
 
 mod access;
 mod access_requests;
+mod boards;
 mod clock;
 mod emails;
 mod events;
@@ -10,10 +11,14 @@ mod groups;
 mod hooks;
 mod identities;
 mod imports;
+mod issues;
 mod keys;
+mod labels;
 mod members;
+mod milestones;
 mod mixing;
 mod namespaces;
+mod notes;
 mod outbox;
 mod passwords;
 mod project_lists;

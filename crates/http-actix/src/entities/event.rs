@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::links::Links;
 use super::push::PushJson;
+use super::note::NoteJson;
 use super::time::Iso;
 use super::user::UserJson;
 
@@ -21,6 +22,9 @@ pub struct EventJson<'a> {
     data: Option<PushJson<'a>>,
     target_title: Option<&'a str>,
     created_at: Iso,
+    /// The note that was written, while it is there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<NoteJson<'a>>,
     author: UserJson<'a>,
     author_username: &'a str,
 }
@@ -40,6 +44,7 @@ impl<'a> EventJson<'a> {
             data: event.push.as_deref().map(|push| PushJson::new(push, links)),
             target_title: target.and_then(|target| target.title.as_deref()),
             created_at: Iso(event.created_at),
+            note: view.note.as_ref().map(|note| NoteJson::new(note, links)),
             author: UserJson::summary(&view.author, links),
             author_username: view.author.username.as_str(),
         }

@@ -3,7 +3,8 @@
 
 use std::num::{IntErrorKind, ParseIntError};
 
-use chrono::{DateTime, NaiveDate, NaiveDateTime};
+use chrono::{DateTime, Datelike, NaiveDate, NaiveDateTime};
+use hexforge_domain::Timestamp;
 use serde_json::Value;
 
 use super::{Params, boolean};
@@ -114,7 +115,16 @@ impl<'a> Declared<'a> {
         }
     }
 
-    fn require(&mut self, name: &str) {
+    /// One whole number, or a list of them; an empty text counts as not given.
+    pub fn one_or_more_integers(&mut self, name: &str) -> Option<Vec<i64>> {
+        match self.params.values.get(name)? {
+            Value::Array(_) => self.integers(name),
+            _ => self.integer(name).map(|number| vec![number]),
+        }
+    }
+
+    /// Something that has to be there; it may be empty.
+    pub fn require(&mut self, name: &str) {
         if !self.params.has(name) {
             self.problems.push(format!("{name} is missing"));
         }
@@ -136,6 +146,25 @@ pub(super) fn date(text: &str) -> Option<NaiveDate> {
         forms.iter().any(|form| NaiveDateTime::parse_from_str(local, form).is_ok())
     };
     is_moment.then_some(day)
+}
+
+/// A moment, to the microsecond; without an offset it is UTC, without a time it is midnight.
+pub(super) fn moment(text: &str) -> Option<Timestamp> {
+    let text = text.trim();
+    let moment = DateTime::parse_from_rfc3339(text).map(|moment| moment.to_utc()).ok();
+    let moment = moment.or_else(|| {
+        let local = text.trim_end_matches('Z').trim_end_matches(" UTC");
+        let forms = ["%FT%T%.f", "%F %T%.f", "%FT%H:%M", "%F %H:%M"];
+        let parsed = |form| NaiveDateTime::parse_from_str(local, form).ok();
+        let midnight = || date(text).filter(|_| text.len() == 10)?.and_hms_opt(0, 0, 0);
+        Some(forms.into_iter().find_map(parsed).or_else(midnight)?.and_utc())
+    })?;
+    // Years that the stores and the interface can write.
+    let year = moment.year();
+    if !(1..=9999).contains(&year) {
+        return None;
+    }
+    Timestamp::from_timestamp_micros(moment.timestamp_micros())
 }
 
 /// A whole number of any length: one that is longer than any of ours becomes the outermost, which
@@ -213,6 +242,26 @@ mod tests {
             ["", "soon", "2016-13-01", "2016-10-05x", "2016-10-05T10:00:00junk", "5.10.2016"]
         {
             assert_eq!(date(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_moment_may_come_without_offset_or_time() {
+        for (text, micros) in [
+            ("2016-10-05T10:00:00Z", 1_475_661_600_000_000_i64),
+            ("2016-10-05T12:00:00.123456789+02:00", 1_475_661_600_123_456),
+            ("2016-10-05 10:00:00", 1_475_661_600_000_000),
+            ("2016-10-05 10:00:00 UTC", 1_475_661_600_000_000),
+            ("2016-10-05", 1_475_625_600_000_000),
+        ] {
+            assert_eq!(
+                moment(text).map(|moment| moment.timestamp_micros()),
+                Some(micros),
+                "{text}"
+            );
+        }
+        for text in ["", "soon", "2016-13-01", "2016-10-05T10:00:00junk", "0000-01-01T00:00:00Z"] {
+            assert_eq!(moment(text), None, "{text}");
         }
     }
 

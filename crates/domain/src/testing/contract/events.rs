@@ -4,6 +4,7 @@ use super::check::{assert_pages, insider, outsider, read, write};
 use super::world::{World, a_world};
 use crate::event::{Event, EventAction, EventTarget, NewEvent};
 use crate::id::{ProjectId, UserId};
+use crate::issue::query::Clearance;
 use crate::paging::Page;
 use crate::ports::store::Store;
 use crate::project::query::Viewer;
@@ -40,13 +41,15 @@ fn assert_kept(store: &dyn Store, author: UserId, news: Vec<NewEvent>) {
     }
     assert_authored(store, author, &events);
     let project = events[0].project;
-    assert_pages(store, &events, |tx, page| tx.events().of_project(project, page));
+    assert_pages(store, &events, |tx, page| {
+        tx.events().of_project(project, Clearance::All, a_day(), page)
+    });
 }
 
 /// Checks what an author sees of itself.
 fn assert_authored(store: &dyn Store, author: UserId, events: &[Event]) {
     assert_pages(store, events, |tx, page| {
-        tx.events().authored_by(author, insider(author), a_day(), page)
+        tx.events().authored_by(author, insider(author), Clearance::All, a_day(), page)
     });
 }
 
@@ -54,7 +57,7 @@ fn assert_authored(store: &dyn Store, author: UserId, events: &[Event]) {
 pub fn an_event_keeps_its_target_and_its_data(store: &dyn Store) {
     let (project, author) = a_place(store, "ada");
     let target = |id: Option<i64>, title: Option<&str>| {
-        Some(EventTarget { kind: "Issue".into(), id, title: title.map(str::to_owned) })
+        Some(EventTarget { kind: "Issue".into(), id, title: title.map(str::to_owned), issue: None })
     };
     let bare = Push {
         checkout: None,
@@ -125,14 +128,22 @@ pub fn events_of_a_project_are_listed_newest_first(store: &dyn Store) {
         events.insert(0, happen(store, NewEvent { at: moment, ..an_event(site, author) }));
         happen(store, NewEvent { at: moment, ..an_event(other, author) });
     }
-    assert_pages(store, &events, |tx, page| tx.events().of_project(site, page));
+    assert_pages(store, &events, |tx, page| {
+        tx.events().of_project(site, Clearance::All, a_day(), page)
+    });
     let empty = a_project("empty", home_of(store, ada), ada).stored_in(store).id;
-    assert_pages(store, &[], |tx, page| tx.events().of_project(empty, page));
+    assert_pages(store, &[], |tx, page| {
+        tx.events().of_project(empty, Clearance::All, a_day(), page)
+    });
 }
 
 /// The names of the projects in which a viewer sees that bob did something, oldest first.
 fn seen(store: &dyn Store, world: &World, viewer: Viewer, days: i64) -> Vec<String> {
-    let list = |page| read(store, |tx| tx.events().authored_by(world.bob, viewer, day(days), page));
+    let list = |page| {
+        read(store, |tx| {
+            tx.events().authored_by(world.bob, viewer, Clearance::All, day(days), page)
+        })
+    };
     let mut events = list(Page::Whole);
     assert_eq!(events.total, events.items.len() as u64);
     let second = Page::Numbered { number: 2, size: 2 };
@@ -179,7 +190,13 @@ pub fn events_of_an_author_are_seen_where_the_project_is(store: &dyn Store) {
     }
     // Having done it does not show it.
     let own = read(store, |tx| {
-        tx.events().authored_by(world.eve, outsider(world.eve), a_day(), Page::Whole)
+        tx.events().authored_by(
+            world.eve,
+            outsider(world.eve),
+            Clearance::All,
+            a_day(),
+            Page::Whole,
+        )
     });
     assert_eq!(own.total, 3);
 }

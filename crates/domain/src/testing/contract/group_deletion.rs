@@ -3,12 +3,13 @@
 use super::check::{read, write};
 use crate::group::GroupRef;
 use crate::id::{NamespaceId, ProjectId};
+use crate::issue::query::Clearance;
 use crate::member::AccessLevel;
 use crate::paging::Page;
 use crate::ports::store::{Store, StoreError, Tx};
 use crate::project::{Project, ProjectRef, Starred};
 use crate::testing::builders::{
-    a_group, a_hook, a_member, a_moment, a_project, a_share, a_user, an_event, home_of,
+    a_day, a_group, a_hook, a_member, a_moment, a_project, a_share, a_user, an_event, home_of,
 };
 
 fn project(store: &dyn Store, id: ProjectId) -> Option<Project> {
@@ -37,7 +38,7 @@ pub fn deleting_a_group_takes_everything_inside_along(store: &dyn Store) {
         assert_eq!(tx.projects().count_in(group.id)?, 0);
         assert_eq!(tx.project_members().list(inside, None, Page::Whole)?.total, 0);
         assert_eq!(tx.stars().find(inside, bob)?, Starred::No);
-        assert_eq!(tx.events().of_project(inside, Page::Whole)?.total, 0);
+        assert_eq!(tx.events().of_project(inside, Clearance::All, a_day(), Page::Whole)?.total, 0);
         assert_eq!(tx.project_hooks().find(inside, hook.id)?, None);
         assert!(tx.users().find(ada)?.is_some() && tx.users().find(bob)?.is_some());
         Ok(())

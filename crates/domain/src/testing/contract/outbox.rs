@@ -1,14 +1,19 @@
 //! The outbox; see [`Outbox`](crate::outbox::port::Outbox).
 
 use super::check::{read, write};
+use super::labels::a_place;
 use crate::id::{KeyId, NamespaceId, ProjectId, UserId};
+use crate::issue::{Issue, IssueState, LongText, NewIssue};
 use crate::member::AccessLevel;
+use crate::outbox::project::{
+    IssueAction, IssueNews, IssueRow, NoteNews, NoteRow, Person, ProjectCard, ProjectEvent,
+};
 use crate::outbox::{
     GroupFacts, GroupMemberFacts, KeyFacts, MemberFacts, ProjectFacts, SystemEvent, TeamFacts,
     UserFacts,
 };
 use crate::ports::store::Store;
-use crate::testing::builders::at;
+use crate::testing::builders::{a_note, an_issue, at, day};
 use crate::visibility::Visibility;
 use chrono::TimeDelta;
 
@@ -135,4 +140,58 @@ pub fn entries_wait_until_they_are_sent(store: &dyn Store) {
     let first = read(store, |tx| tx.outbox().oldest(1));
     assert_eq!(first.len(), 1);
     assert_eq!(read(store, |tx| tx.outbox().oldest(1)), first);
+}
+
+/// Everything that hooks of a project will be told, whether much is known or little.
+pub fn news_of_projects_are_kept_whole(store: &dyn Store) {
+    let (project, ada) = a_place(store, "ada");
+    let new = NewIssue {
+        assignee: Some(ada),
+        description: LongText::parse("Don't \"quote\" \\ 🦀").ok(),
+        confidential: true,
+        due_date: Some(day(1)),
+        ..an_issue(project, ada, "an issue 🦀")
+    };
+    let (full, bare, note) = write(store, |tx| {
+        let full = tx.issues().insert(new)?;
+        let bare = tx.issues().insert(an_issue(project, ada, "bare"))?;
+        let note = tx.notes().insert(a_note(project, full.id, ada, "a note 🦀"))?;
+        Ok((full, bare, note))
+    });
+    let full = Issue { updated_by: Some(ada), moved_to: Some(bare.id), ..full };
+    let user = read(store, |tx| tx.users().find(ada)).expect("she was made");
+    let person =
+        |avatar: Option<&str>| Person { avatar: avatar.map(str::to_owned), ..Person::from(&user) };
+    let card = |description: Option<&str>| ProjectCard {
+        id: project,
+        name: "Site 🦀".into(),
+        description: description.map(str::to_owned),
+        namespace: "ada".into(),
+        path_with_namespace: "ada/site".into(),
+        visibility: Visibility::Internal,
+        avatar: description.map(str::to_owned),
+    };
+    let closed = Issue { state: IssueState::Closed, ..bare };
+    let mut events = vec![SystemEvent::InProject(Box::new(ProjectEvent::NoteOnIssue(NoteNews {
+        user: person(None),
+        project: card(Some("d")),
+        note: NoteRow::from(&note),
+        issue: IssueRow::from(&full),
+    })))];
+    for (action, issue, assignee) in [
+        (IssueAction::Open, &full, Some(person(Some("me.png")))),
+        (IssueAction::Close, &closed, None),
+        (IssueAction::Reopen, &closed, None),
+        (IssueAction::Update, &full, None),
+    ] {
+        let (user, project) = (person(Some("me.png")), card(None));
+        let news = IssueNews { action, user, project, issue: IssueRow::from(issue), assignee };
+        events.push(SystemEvent::InProject(Box::new(ProjectEvent::Issue(news))));
+    }
+    for event in &events {
+        write(store, |tx| tx.outbox().record(event, at(9)));
+    }
+    let kept = read(store, |tx| tx.outbox().oldest(10));
+    let kept: Vec<SystemEvent> = kept.into_iter().map(|entry| entry.event).collect();
+    assert_eq!(kept, events);
 }

@@ -2,6 +2,7 @@
 
 use super::check::{insider, read, write};
 use crate::id::{ProjectId, UserId};
+use crate::issue::query::Clearance;
 use crate::member::AccessLevel;
 use crate::paging::Page;
 use crate::ports::store::{Store, StoreError, Tx};
@@ -41,7 +42,7 @@ fn belongings(tx: &mut dyn Tx, id: ProjectId, user: UserId) -> Result<Vec<u64>, 
         tx.protections().list(id)?.len() as u64,
         tx.releases().find(id, &a_tag("v1"))?.into_iter().count() as u64,
         tx.repository_tasks().imports(&[id])?.len() as u64,
-        tx.events().of_project(id, Page::Whole)?.total,
+        tx.events().of_project(id, Clearance::All, a_day(), Page::Whole)?.total,
     ])
 }
 
@@ -56,7 +57,9 @@ pub fn deleting_a_project_takes_everything_along_and_nothing_of_others(store: &d
     let left = read(store, |tx| belongings(tx, one.id, ada));
     assert!(left.iter().all(|rows| *rows == 0), "{left:?}");
     assert_eq!(read(store, |tx| belongings(tx, two.id, ada)), whole);
-    let events = read(store, |tx| tx.events().authored_by(ada, insider(ada), a_day(), Page::Whole));
+    let events = read(store, |tx| {
+        tx.events().authored_by(ada, insider(ada), Clearance::All, a_day(), Page::Whole)
+    });
     assert_eq!(events.map(|event| event.project).items, [two.id]);
     // Name and path are free; deleting it again changes nothing.
     a_project("one", one.namespace, ada).stored_in(store);

@@ -2,6 +2,7 @@
 
 use super::check::{insider, read, write};
 use crate::id::{ProjectId, UserId};
+use crate::issue::query::Clearance;
 use crate::member::AccessLevel;
 use crate::outbox::{SystemEvent, UserFacts};
 use crate::paging::Page;
@@ -70,7 +71,7 @@ fn belongings(
         tx.identities().of(&[id])?.len() as u64,
         tx.identities().holder("directory", name)?.into_iter().count() as u64,
         tx.projects().find(&site_of(name))?.into_iter().count() as u64,
-        tx.events().authored_by(id, insider(id), a_day(), Page::Whole)?.total,
+        tx.events().authored_by(id, insider(id), Clearance::All, a_day(), Page::Whole)?.total,
     ])
 }
 
@@ -116,7 +117,7 @@ pub fn deleting_a_user_takes_it_out_of_what_others_have(store: &dyn Store) {
         let members = tx.group_members().list(group.id, None, Page::Whole)?;
         assert_eq!(members.map(|(user, _)| user.id).items, [bob.id]);
         assert_eq!(tx.group_members().count_owners(group.id, a_day())?, 1);
-        let events = tx.events().of_project(made.id, Page::Whole)?;
+        let events = tx.events().of_project(made.id, Clearance::All, a_day(), Page::Whole)?;
         assert_eq!(events.map(|event| event.author).items, [bob.id]);
         Ok(())
     });

@@ -1,13 +1,23 @@
 //! The activity in memory.
 
-use super::tx::FakeTx;
+use super::tx::{FakeTx, Tables};
 use crate::event::port::Events;
 use crate::event::{Event, NewEvent};
 use crate::id::{EventId, ProjectId, UserId};
+use crate::issue::query::Clearance;
 use crate::paging::{Page, Paged};
 use crate::ports::store::StoreError;
 use crate::project::query::Viewer;
 use chrono::NaiveDate;
+
+impl Tables {
+    /// Whether the issue that an event hangs on, if any, is seen.
+    fn is_told(&self, event: &Event, clearance: Clearance, today: NaiveDate) -> bool {
+        let Some(id) = event.target.as_ref().and_then(|target| target.issue) else { return true };
+        let issue = self.issues.iter().find(|issue| issue.id == id);
+        issue.is_some_and(|issue| self.is_cleared(issue, clearance, today))
+    }
+}
 
 impl Events for FakeTx {
     fn insert(&mut self, new: NewEvent) -> Result<Event, StoreError> {
@@ -30,6 +40,7 @@ impl Events for FakeTx {
         &mut self,
         author: UserId,
         viewer: Viewer,
+        clearance: Clearance,
         today: NaiveDate,
         page: Page,
     ) -> Result<Paged<Event>, StoreError> {
@@ -37,13 +48,23 @@ impl Events for FakeTx {
         let seen = |event: &Event| {
             let project = tables.projects.get(&event.project);
             project.is_some_and(|project| tables.sees(viewer, project, today))
+                && tables.is_told(event, clearance, today)
         };
         let newest_first = tables.events.iter().rev().filter(|event| event.author == author);
         Ok(page.cut(newest_first.filter(|event| seen(event)).cloned().collect()))
     }
 
-    fn of_project(&mut self, project: ProjectId, page: Page) -> Result<Paged<Event>, StoreError> {
+    fn of_project(
+        &mut self,
+        project: ProjectId,
+        clearance: Clearance,
+        today: NaiveDate,
+        page: Page,
+    ) -> Result<Paged<Event>, StoreError> {
         let newest_first = self.tables.events.iter().rev();
-        Ok(page.cut(newest_first.filter(|event| event.project == project).cloned().collect()))
+        let told = newest_first.filter(|event| {
+            event.project == project && self.tables.is_told(event, clearance, today)
+        });
+        Ok(page.cut(told.cloned().collect()))
     }
 }

@@ -17,8 +17,16 @@ impl Tables {
     pub fn counted(&self, project: &Project) -> Project {
         let stars = self.stars.iter().filter(|(starred, _)| *starred == project.id).count();
         let forks = self.projects.values().filter(|p| p.forked_from == Some(project.id)).count();
+        let open_issues = (self.issues.iter())
+            .filter(|issue| issue.project == project.id && issue.state.is_open())
+            .count();
         let small = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
-        Project { star_count: small(stars), forks_count: small(forks), ..project.clone() }
+        Project {
+            star_count: small(stars),
+            forks_count: small(forks),
+            open_issues_count: small(open_issues),
+            ..project.clone()
+        }
     }
 
     /// The forks of a project, and their forks.
@@ -163,7 +171,6 @@ impl Projects for FakeTx {
 
     fn update(&mut self, project: &Project) -> Result<(), StoreError> {
         let Some(row) = self.tables.projects.get(&project.id) else { return Ok(()) };
-        let open_issues_count = row.open_issues_count;
         let default_branch = row.default_branch.clone();
         let named = (&project.name, &project.path);
         self.check_clashes(Some(project.id), project.namespace, named)?;
@@ -171,7 +178,7 @@ impl Projects for FakeTx {
         if let Some(source) = project.forked_from {
             self.require_project(source)?;
         }
-        let row = Project { open_issues_count, default_branch, ..project.clone() };
+        let row = Project { default_branch, ..project.clone() };
         self.tables.projects.insert(project.id, row);
         Ok(())
     }

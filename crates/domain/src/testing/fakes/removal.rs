@@ -1,7 +1,7 @@
 //! What goes along with what: the rows that hang on a removed one.
 
 use super::tx::Tables;
-use crate::id::{NamespaceId, ProjectId, UserId};
+use crate::id::{IssueId, LabelId, NamespaceId, NoteId, ProjectId, UserId};
 use crate::member::request::RequestSource;
 
 impl Tables {
@@ -21,6 +21,7 @@ impl Tables {
         self.access_requests.retain(|(_, user, _)| *user != id);
         self.stars.retain(|(_, user)| *user != id);
         self.repository_tasks.retain(|task| task.user() != Some(id));
+        self.remove_writings_of(id);
         for project in self.projects.values_mut().filter(|project| project.creator == Some(id)) {
             project.creator = None;
         }
@@ -49,8 +50,79 @@ impl Tables {
         // A task that copies from it stays, and will find nothing there.
         self.repository_tasks.retain(|task| task.project != id);
         self.events.retain(|event| event.project != id);
+        self.remove_issues_of(id);
         for fork in self.projects.values_mut().filter(|fork| fork.forked_from == Some(id)) {
             fork.forked_from = None;
+        }
+    }
+
+    /// What a user wrote or is to do goes with the user.
+    fn remove_writings_of(&mut self, user: UserId) {
+        let issues = self.issues.iter().filter(|issue| issue.concerns(user));
+        for issue in issues.map(|issue| issue.id).collect::<Vec<_>>() {
+            self.remove_issue(issue);
+        }
+        let notes = self.notes.iter().filter(|note| note.author == user);
+        for note in notes.map(|note| note.id).collect::<Vec<_>>() {
+            self.remove_note(note);
+        }
+        self.label_subscriptions.retain(|(_, other)| *other != user);
+        self.issue_subscriptions.retain(|(_, other), _| *other != user);
+        self.participants.retain(|(_, other)| *other != user);
+        for issue in &mut self.issues {
+            issue.updated_by = issue.updated_by.filter(|other| *other != user);
+        }
+        for note in &mut self.notes {
+            note.updated_by = note.updated_by.filter(|other| *other != user);
+        }
+    }
+
+    fn remove_issues_of(&mut self, project: ProjectId) {
+        let issues = self.issues.iter().filter(|issue| issue.project == project);
+        for issue in issues.map(|issue| issue.id).collect::<Vec<_>>() {
+            self.remove_issue(issue);
+        }
+        let labels = self.labels.iter().filter(|label| label.project == project);
+        for label in labels.map(|label| label.id).collect::<Vec<_>>() {
+            self.remove_label(label);
+        }
+        self.milestones.retain(|milestone| milestone.project != project);
+        self.boards.retain(|board| board.project != project);
+        self.iids.remove(&project);
+    }
+
+    pub fn remove_issue(&mut self, id: IssueId) {
+        self.issues.retain(|issue| issue.id != id);
+        self.issue_labels.retain(|(issue, _)| *issue != id);
+        self.issue_subscriptions.retain(|(issue, _), _| *issue != id);
+        self.participants.retain(|(issue, _)| *issue != id);
+        self.notes.retain(|note| note.issue != id);
+        self.events.retain(|event| event.target.as_ref().and_then(|on| on.issue) != Some(id));
+        for issue in &mut self.issues {
+            issue.moved_to = issue.moved_to.filter(|other| *other != id);
+        }
+    }
+
+    pub fn remove_note(&mut self, id: NoteId) {
+        self.notes.retain(|note| note.id != id);
+        self.events.retain(|event| {
+            let about = |on: &crate::event::EventTarget| on.kind == "Note" && on.id == Some(id.0);
+            !event.target.as_ref().is_some_and(about)
+        });
+    }
+
+    pub fn remove_label(&mut self, id: LabelId) {
+        self.labels.retain(|label| label.id != id);
+        self.issue_labels.retain(|(_, label)| *label != id);
+        self.label_subscriptions.retain(|(label, _)| *label != id);
+        let lists = self.board_lists.iter().filter(|list| list.label == id);
+        for gone in lists.copied().collect::<Vec<_>>() {
+            self.board_lists.retain(|list| list.id != gone.id);
+            for list in self.board_lists.iter_mut().filter(|list| list.board == gone.board) {
+                if list.position > gone.position {
+                    list.position -= 1;
+                }
+            }
         }
     }
 }

@@ -6,15 +6,25 @@ use super::users::UserRow;
 use crate::Timestamp;
 use crate::branch::Protection;
 use crate::branch::port::Protections;
+use crate::board::port::Boards;
+use crate::board::{Board, BoardList};
 use crate::event::Event;
 use crate::event::port::Events;
 use crate::group::port::Groups;
-use crate::id::{NamespaceId, ProjectId, ShareId, UserId};
+use crate::id::{IssueId, LabelId, NamespaceId, ProjectId, ShareId, UserId};
+use crate::issue::Issue;
+use crate::issue::port::Issues;
+use crate::label::Label;
+use crate::label::port::Labels;
 use crate::member::Membership;
 use crate::member::port::{AccessRequests, GroupMembers, ProjectMembers};
 use crate::member::request::RequestSource;
+use crate::milestone::Milestone;
+use crate::milestone::port::Milestones;
 use crate::namespace::Namespace;
 use crate::namespace::port::Namespaces;
+use crate::note::Note;
+use crate::note::port::Notes;
 use crate::outbox::OutboxEntry;
 use crate::outbox::port::Outbox;
 use crate::ports::store::{StoreError, Tx};
@@ -25,6 +35,7 @@ use crate::project::share::NewShare;
 use crate::repository::port::{RepositoryTasks, SettledChanges};
 use crate::sign_in::Failures;
 use crate::sign_in::port::SignInFailures;
+use crate::subscription::Subscribed;
 use crate::system_hook::SystemHook;
 use crate::system_hook::port::SystemHooks;
 use crate::tag::Release;
@@ -58,6 +69,19 @@ pub(super) struct Tables {
     pub repository_tasks: Vec<TaskRow>,
     pub settled_changes: BTreeMap<String, Timestamp>,
     pub system_hooks: Vec<SystemHook>,
+    /// The last numbers of the issues and of the milestones of projects.
+    pub iids: BTreeMap<ProjectId, (i64, i64)>,
+    /// Their counters are counted when they are shown; those of issues too.
+    pub labels: Vec<Label>,
+    pub label_subscriptions: BTreeSet<(LabelId, UserId)>,
+    pub milestones: Vec<Milestone>,
+    pub issues: Vec<Issue>,
+    pub issue_labels: BTreeSet<(IssueId, LabelId)>,
+    pub issue_subscriptions: BTreeMap<(IssueId, UserId), Subscribed>,
+    pub participants: BTreeSet<(IssueId, UserId)>,
+    pub notes: Vec<Note>,
+    pub boards: Vec<Board>,
+    pub board_lists: Vec<BoardList>,
     pub events: Vec<Event>,
     pub outbox: Vec<OutboxEntry>,
     pub sign_in_failures: BTreeMap<String, Failures>,
@@ -177,6 +201,26 @@ impl Tx for FakeTx {
     }
 
     fn system_hooks(&mut self) -> &mut dyn SystemHooks {
+        self
+    }
+
+    fn labels(&mut self) -> &mut dyn Labels {
+        self
+    }
+
+    fn milestones(&mut self) -> &mut dyn Milestones {
+        self
+    }
+
+    fn issues(&mut self) -> &mut dyn Issues {
+        self
+    }
+
+    fn notes(&mut self) -> &mut dyn Notes {
+        self
+    }
+
+    fn boards(&mut self) -> &mut dyn Boards {
         self
     }
 

@@ -1,0 +1,159 @@
+//! Boards. Every project has one, made when it is first asked for.
+
+use hexforge_domain::board::{Board, BoardList, Move};
+use hexforge_domain::field_errors::FieldErrors;
+use hexforge_domain::id::{BoardId, BoardListId, LabelId};
+use hexforge_domain::paging::{Page, Paged};
+use hexforge_domain::policy::Actor;
+use hexforge_domain::policy::tracker::TrackerAbility;
+use hexforge_domain::ports::store::{StoreError, Tx};
+use hexforge_domain::project::ProjectRef;
+
+use crate::access::tracker::{self, Tracker};
+use crate::app::App;
+use crate::error::{Error, Thing};
+use crate::view::board::{self as view, BoardView, ListView};
+
+/// The boards of a project: one.
+pub fn list(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    page: Page,
+) -> Result<Paged<BoardView>, Error> {
+    let shown = app.store.read(|tx| {
+        let tracker = tracker::tracker(tx, actor, named, app.today())?;
+        match tx.boards().find(tracker.project.id)? {
+            Some(board) => Ok::<_, Error>(Some(with_lists(tx, board)?)),
+            None => Ok(None),
+        }
+    })?;
+    let shown = match shown {
+        Some(shown) => shown,
+        None => app.store.write(|tx| {
+            let tracker = tracker::locked(tx, actor, named, app.today())?;
+            let board = match tx.boards().find(tracker.project.id)? {
+                // Somebody was faster.
+                Some(board) => board,
+                None => tx.boards().insert(tracker.project.id)?,
+            };
+            Ok::<_, Error>(with_lists(tx, board)?)
+        })?,
+    };
+    Ok(page.cut(vec![shown]))
+}
+
+fn with_lists(tx: &mut dyn Tx, board: Board) -> Result<BoardView, StoreError> {
+    let lists = tx.boards().lists(board.id, Page::Whole)?;
+    Ok(BoardView { board, lists: view::lists(tx, lists)?.items })
+}
+
+/// The lists of a board, by their places.
+pub fn lists(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    board: BoardId,
+    page: Page,
+) -> Result<Paged<ListView>, Error> {
+    app.store.read(|tx| {
+        let tracker = tracker::tracker(tx, actor, named, app.today())?;
+        let board = find(tx, &tracker, board)?;
+        let lists = tx.boards().lists(board.id, page)?;
+        Ok(view::lists(tx, lists)?)
+    })
+}
+
+/// One list.
+pub fn get_list(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    board: BoardId,
+    list: BoardListId,
+) -> Result<ListView, Error> {
+    app.store.read(|tx| {
+        let tracker = tracker::tracker(tx, actor, named, app.today())?;
+        let list = find_list(tx, &tracker, board, list)?;
+        Ok(view::list(tx, list)?)
+    })
+}
+
+/// Adds a list for a label, behind all others.
+pub fn add_list(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    board: BoardId,
+    label: LabelId,
+) -> Result<ListView, Error> {
+    app.store.write(|tx| {
+        let tracker = tracker::locked(tx, actor, named, app.today())?;
+        if tx.labels().find(tracker.project.id, label)?.is_none() {
+            return Err(Error::ListRefused("Label not found!"));
+        }
+        tracker.require(TrackerAbility::AdministerLists)?;
+        let board = find(tx, &tracker, board)?;
+        if tx.boards().list_of(board.id, label)?.is_some() {
+            return Err(FieldErrors::one("label_id", "has already been taken").into());
+        }
+        let list = tx.boards().insert_list(board.id, label, app.clock.now())?;
+        Ok(view::list(tx, list)?)
+    })
+}
+
+/// Moves a list to another place.
+pub fn move_list(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    board: BoardId,
+    list: BoardListId,
+    position: i64,
+) -> Result<ListView, Error> {
+    app.store.write(|tx| {
+        let tracker = tracker::locked(tx, actor, named, app.today())?;
+        let list = find_list(tx, &tracker, board, list)?;
+        tracker.require(TrackerAbility::AdministerLists)?;
+        let one = Page::Numbered { number: 1, size: 1 };
+        let count = tx.boards().lists(board, one)?.total;
+        let to = Move::new(list.position, position, count)
+            .map_err(|_| Error::ListRefused("List could not be moved!"))?;
+        tx.boards().move_list(&list, to)?;
+        Ok(view::list(tx, BoardList { position: to.to, ..list })?)
+    })
+}
+
+/// Removes a list, by the ability that the rule at hand asks for.
+pub fn delete_list(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    ability: TrackerAbility,
+    board: BoardId,
+    list: BoardListId,
+) -> Result<ListView, Error> {
+    app.store.write(|tx| {
+        let tracker = tracker::locked(tx, actor, named, app.today())?;
+        tracker.require(ability)?;
+        let list = find_list(tx, &tracker, board, list)?;
+        let shown = view::list(tx, list)?;
+        tx.boards().delete_list(&list, app.clock.now())?;
+        Ok(shown)
+    })
+}
+
+fn find(tx: &mut dyn Tx, tracker: &Tracker, board: BoardId) -> Result<Board, Error> {
+    let found = tx.boards().find(tracker.project.id)?.filter(|found| found.id == board);
+    found.ok_or(Error::NotFound(Thing::Board))
+}
+
+fn find_list(
+    tx: &mut dyn Tx,
+    tracker: &Tracker,
+    board: BoardId,
+    list: BoardListId,
+) -> Result<BoardList, Error> {
+    let board = find(tx, tracker, board)?;
+    tx.boards().find_list(board.id, list)?.ok_or(Error::NotFound(Thing::Record))
+}

@@ -1,0 +1,152 @@
+//! Issues: reading and removing them.
+
+pub mod activity;
+pub mod create;
+pub mod fields;
+pub mod movement;
+pub mod subscription;
+pub mod update;
+
+use hexforge_domain::group::GroupRef;
+use hexforge_domain::id::IssueId;
+use hexforge_domain::issue::Issue;
+use hexforge_domain::issue::query::{Clearance, IssueFilter, IssueOrder, IssueScope, LabelFilter};
+use hexforge_domain::paging::{Page, Paged};
+use hexforge_domain::policy::Actor;
+use hexforge_domain::policy::group::GroupAbility;
+use hexforge_domain::policy::tracker::TrackerAbility;
+use hexforge_domain::ports::store::Tx;
+use hexforge_domain::project::ProjectRef;
+
+use crate::access;
+use crate::access::tracker::{self, Tracker};
+use crate::app::App;
+use crate::error::{Error, Thing};
+use crate::group::viewer_of;
+use crate::view::issue::{self as view, IssueView};
+
+/// What a caller says about a list of issues.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IssueListing {
+    pub open: Option<bool>,
+    /// Titles of labels.
+    pub labels: Vec<String>,
+    pub milestone: Option<String>,
+    pub iid: Option<i64>,
+    pub order: IssueOrder,
+    pub descending: bool,
+}
+
+impl IssueListing {
+    fn filter(
+        &self,
+        app: &App,
+        scope: IssueScope,
+        clearance: Clearance,
+        labels: fn(Vec<String>) -> LabelFilter,
+    ) -> IssueFilter {
+        IssueFilter {
+            open: self.open,
+            labels: (!self.labels.is_empty()).then(|| labels(self.labels.clone())),
+            milestone: self.milestone.clone(),
+            iid: self.iid,
+            order: self.order,
+            descending: self.descending,
+            ..IssueFilter::newest_first(scope, clearance, app.today())
+        }
+    }
+}
+
+/// The issues that the actor wrote, in projects that it sees; with any of the labels.
+pub fn own(
+    app: &App,
+    actor: Actor,
+    listing: &IssueListing,
+    page: Page,
+) -> Result<Paged<IssueView>, Error> {
+    let user = access::own_account(actor)?;
+    let viewer = match actor {
+        Actor::Admin { .. } => None,
+        Actor::User { .. } | Actor::Anonymous => Some(access::viewer(actor)?),
+    };
+    app.store.read(|tx| {
+        let scope = IssueScope::AuthoredBy(user, viewer);
+        let filter = listing.filter(app, scope, Clearance::All, LabelFilter::Any);
+        let issues = tx.issues().list(&filter, page)?;
+        Ok(view::page(tx, user, None, issues)?)
+    })
+}
+
+/// The issues of a group's projects, as many as the actor sees; with all of the labels.
+pub fn of_group(
+    app: &App,
+    actor: Actor,
+    named: &GroupRef,
+    listing: &IssueListing,
+    page: Page,
+) -> Result<Paged<IssueView>, Error> {
+    let user = access::own_account(actor)?;
+    app.store.read(|tx| {
+        let today = app.today();
+        let group = access::group(tx, actor, GroupAbility::Read, named, today)?;
+        let scope = IssueScope::Group(group.id, viewer_of(tx, actor, &group, today)?);
+        let filter = listing.filter(app, scope, tracker::clearance(actor), LabelFilter::All);
+        let issues = tx.issues().list(&filter, page)?;
+        Ok(view::page(tx, user, None, issues)?)
+    })
+}
+
+/// The issues of a project, as many as the actor sees; with any of the labels.
+pub fn of_project(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    listing: &IssueListing,
+    page: Page,
+) -> Result<Paged<IssueView>, Error> {
+    let user = access::own_account(actor)?;
+    app.store.read(|tx| {
+        let tracker = tracker::tracker(tx, actor, named, app.today())?;
+        if !tracker.allows(TrackerAbility::ReadIssues) {
+            return Ok(Paged { items: vec![], total: 0 });
+        }
+        let scope = IssueScope::Project(tracker.project.id);
+        let filter = listing.filter(app, scope, tracker.clearance(), LabelFilter::Any);
+        let issues = tx.issues().list(&filter, page)?;
+        Ok(view::page(tx, user, Some(&tracker.project), issues)?)
+    })
+}
+
+/// One issue.
+pub fn get(app: &App, actor: Actor, named: &ProjectRef, id: IssueId) -> Result<IssueView, Error> {
+    let user = access::own_account(actor)?;
+    app.store.read(|tx| {
+        let tracker = tracker::tracker(tx, actor, named, app.today())?;
+        let issue = visible(tx, &tracker, id)?;
+        Ok(view::one(tx, user, &tracker.project, issue)?)
+    })
+}
+
+/// The issue of an id, if there is one and the actor sees it.
+pub(crate) fn visible(tx: &mut dyn Tx, tracker: &Tracker, id: IssueId) -> Result<Issue, Error> {
+    let issue = tx.issues().find(tracker.project.id, id)?;
+    issue.filter(|issue| tracker.sees(issue)).ok_or(Error::NotFound(Thing::Record))
+}
+
+/// Removes an issue, and shows it as it was.
+pub fn delete(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    id: IssueId,
+) -> Result<IssueView, Error> {
+    let user = access::own_account(actor)?;
+    app.store.write(|tx| {
+        let tracker = tracker::locked(tx, actor, named, app.today())?;
+        tracker.require(TrackerAbility::DeleteIssues)?;
+        let issue = visible(tx, &tracker, id)?;
+        let shown = view::one(tx, user, &tracker.project, issue)?;
+        tx.issues().delete(id)?;
+        Ok(shown)
+    })
+}

@@ -1,0 +1,122 @@
+//! What is written down about issues, notes and milestones: events, system notes, and news for hooks.
+
+use hexforge_domain::Timestamp;
+use hexforge_domain::event::{EventAction, EventTarget, NewEvent};
+use hexforge_domain::id::UserId;
+use hexforge_domain::issue::Issue;
+use hexforge_domain::milestone::Milestone;
+use hexforge_domain::note::system::Remark;
+use hexforge_domain::note::{NewNote, Note};
+use hexforge_domain::outbox::SystemEvent;
+use hexforge_domain::outbox::project::{
+    IssueAction, IssueNews, IssueRow, NoteNews, NoteRow, Person, ProjectCard, ProjectEvent,
+};
+use hexforge_domain::ports::store::{StoreError, Tx};
+use hexforge_domain::project::{Description, Project};
+
+use crate::view::event::kind;
+use crate::view::project as project_view;
+
+/// What an event is about.
+pub enum About<'a> {
+    Issue(&'a Issue),
+    Note(&'a Note, &'a Issue),
+    Milestone(&'a Milestone),
+}
+
+/// Writes an activity event, which is activity of the project.
+pub fn note(
+    tx: &mut dyn Tx,
+    author: UserId,
+    action: EventAction,
+    about: About<'_>,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    let (project, kind, id, title, issue) = match about {
+        About::Issue(issue) => {
+            (issue.project, kind::ISSUE, issue.id.0, &issue.title, Some(issue.id))
+        }
+        About::Note(note, issue) => {
+            (issue.project, kind::NOTE, note.id.0, &issue.title, Some(issue.id))
+        }
+        About::Milestone(milestone) => {
+            (milestone.project, kind::MILESTONE, milestone.id.0, &milestone.title, None)
+        }
+    };
+    let target = EventTarget {
+        kind: kind.to_owned(),
+        id: Some(id),
+        title: Some(title.as_str().to_owned()),
+        issue,
+    };
+    let new = NewEvent { project, author, action, target: Some(target), data: None, at };
+    tx.events().insert(new)?;
+    tx.projects().touch(project, at)
+}
+
+/// Writes down on an issue what somebody changed.
+pub fn remark(
+    tx: &mut dyn Tx,
+    author: UserId,
+    issue: &Issue,
+    remark: &Remark<'_>,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    let (project, body) = (issue.project, remark.body());
+    let new = NewNote { project, issue: issue.id, author, body, system: true, created_at: at, at };
+    tx.notes().insert(new).map(drop)
+}
+
+/// Tells hooks what was done with an issue.
+pub fn tell_issue(
+    tx: &mut dyn Tx,
+    actor: UserId,
+    project: &Project,
+    issue: &Issue,
+    action: IssueAction,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    let user = person(tx, actor)?;
+    let assignee = match issue.assignee {
+        Some(assignee) => Some(person(tx, assignee)?),
+        None => None,
+    };
+    let (project, issue) = (card(tx, project)?, IssueRow::from(issue));
+    let news = IssueNews { action, user, project, issue, assignee };
+    tx.outbox().record(&SystemEvent::InProject(Box::new(ProjectEvent::Issue(news))), at)
+}
+
+/// Tells hooks of a note that somebody wrote.
+pub fn tell_note(
+    tx: &mut dyn Tx,
+    project: &Project,
+    issue: &Issue,
+    note: &Note,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    let news = NoteNews {
+        user: person(tx, note.author)?,
+        project: card(tx, project)?,
+        note: NoteRow::from(note),
+        issue: IssueRow::from(issue),
+    };
+    tx.outbox().record(&SystemEvent::InProject(Box::new(ProjectEvent::NoteOnIssue(news))), at)
+}
+
+fn person(tx: &mut dyn Tx, user: UserId) -> Result<Person, StoreError> {
+    let user = tx.users().find(user)?.ok_or(StoreError::Gone)?;
+    Ok(Person::from(&user))
+}
+
+fn card(tx: &mut dyn Tx, project: &Project) -> Result<ProjectCard, StoreError> {
+    let placed = project_view::placed(tx, project.clone())?;
+    Ok(ProjectCard {
+        id: project.id,
+        name: project.name.as_str().to_owned(),
+        description: project.description.clone().map(Description::into_string),
+        namespace: placed.place.namespace.name.clone(),
+        path_with_namespace: placed.place.path_of(project),
+        visibility: project.visibility,
+        avatar: project.avatar.clone(),
+    })
+}

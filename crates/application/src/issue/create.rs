@@ -1,0 +1,73 @@
+//! Writing issues.
+
+use hexforge_domain::event::EventAction;
+use hexforge_domain::field_errors::FieldErrors;
+use hexforge_domain::issue::{Issue, LongText, NewIssue, Title, mention, names};
+use hexforge_domain::outbox::project::IssueAction;
+use hexforge_domain::policy::Actor;
+use hexforge_domain::policy::tracker::TrackerAbility;
+use hexforge_domain::ports::store::{StoreError, Tx};
+use hexforge_domain::project::ProjectRef;
+
+use super::activity::{self, About};
+use super::fields::{self, IssueFields};
+use crate::access;
+use crate::access::tracker;
+use crate::app::App;
+use crate::error::Error;
+use crate::view::issue::{self as view, IssueView};
+
+/// Writes an issue.
+pub fn create(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    given: &IssueFields,
+) -> Result<IssueView, Error> {
+    let author = access::own_account(actor)?;
+    app.store.write(|tx| {
+        let tracker = tracker::locked(tx, actor, named, app.today())?;
+        tracker.require(TrackerAbility::CreateIssues)?;
+        let (project, given) = (&tracker.project, given.allowed(&tracker));
+        let mut errors = FieldErrors::default();
+        let title = given.title.as_deref().ok_or(Error::NotGiven("title"))?;
+        let title = Title::parse(title).map_err(|wrong| errors.extend(wrong)).ok();
+        let description = given.description.as_deref().map(LongText::parse);
+        let description = errors.check_given("description", description);
+        let labels = names::parse(given.labels.as_deref().unwrap_or_default());
+        let labels = labels.map_err(|wrong| errors.extend(wrong)).ok();
+        let confidential = given.confidential.unwrap_or(false);
+        let assignee = fields::assignee(app, tx, &tracker, given.assignee, confidential)?;
+        let milestone = fields::milestone(tx, project.id, given.milestone)?;
+        let now = app.clock.now();
+        let (new, labels) = errors.into_result_with(|| {
+            let new = NewIssue {
+                project: project.id,
+                author,
+                assignee: assignee.flatten(),
+                milestone: milestone.flatten(),
+                title: title?,
+                description: description?,
+                confidential,
+                due_date: given.due_date.flatten(),
+                created_at: given.created_at.unwrap_or(now),
+                at: given.created_at.unwrap_or(now),
+            };
+            Some((new, labels?))
+        })?;
+        let labels = fields::labels(app, tx, project.id, &labels)?;
+        let issue = tx.issues().insert(new)?;
+        tx.issues().set_labels(issue.id, &labels)?;
+        take_part(tx, &issue)?;
+        activity::note(tx, author, EventAction::Opened, About::Issue(&issue), now)?;
+        activity::tell_issue(tx, author, project, &issue, IssueAction::Open, now)?;
+        Ok(view::one(tx, author, project, issue)?)
+    })
+}
+
+/// The author of an issue takes part in it, and so do those whom it names.
+pub(super) fn take_part(tx: &mut dyn Tx, issue: &Issue) -> Result<(), StoreError> {
+    tx.issues().participate(issue.id, issue.author)?;
+    let text = issue.description.as_ref().map_or("", LongText::as_str);
+    tx.issues().mention(issue.id, &mention::mentioned(text))
+}

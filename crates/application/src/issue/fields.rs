@@ -1,0 +1,105 @@
+//! Issues as callers give them, and what becomes of that.
+
+use chrono::NaiveDate;
+use hexforge_domain::Timestamp;
+use hexforge_domain::id::{LabelId, MilestoneId, ProjectId, UserId};
+use hexforge_domain::issue::IssueCommand;
+use hexforge_domain::label::{Label, LabelTitle, NewLabel};
+use hexforge_domain::policy::tracker::TrackerAbility;
+use hexforge_domain::ports::store::{StoreError, Tx};
+
+use crate::access::tracker::Tracker;
+use crate::app::App;
+use crate::error::Error;
+
+/// An issue as a caller gives it. `None` means not given.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct IssueFields {
+    pub title: Option<String>,
+    pub description: Option<String>,
+    /// 0 is nobody.
+    pub assignee: Option<i64>,
+    /// 0 is none.
+    pub milestone: Option<i64>,
+    /// Titles with commas in between; none at all takes all labels away.
+    pub labels: Option<String>,
+    /// Given with nothing in it, it is taken away.
+    pub due_date: Option<Option<NaiveDate>>,
+    pub confidential: Option<bool>,
+    pub created_at: Option<Timestamp>,
+    pub updated_at: Option<Timestamp>,
+    pub command: Option<IssueCommand>,
+}
+
+impl IssueFields {
+    /// The same without what the actor may not set, which is dropped silently.
+    pub(super) fn allowed(&self, tracker: &Tracker) -> Self {
+        let mut fields = self.clone();
+        if !tracker.allows(TrackerAbility::AdministerIssues) {
+            (fields.assignee, fields.milestone) = (None, None);
+            (fields.labels, fields.due_date) = (None, None);
+        }
+        if !tracker.allows(TrackerAbility::DeleteIssues) {
+            (fields.created_at, fields.updated_at) = (None, None);
+        }
+        fields
+    }
+}
+
+/// Who is to do an issue, if that was said of somebody who sees it; of nobody else it is as if nothing
+/// had been said.
+pub(super) fn assignee(
+    app: &App,
+    tx: &mut dyn Tx,
+    tracker: &Tracker,
+    given: Option<i64>,
+    confidential: bool,
+) -> Result<Option<Option<UserId>>, StoreError> {
+    match given {
+        None => Ok(None),
+        Some(0) => Ok(Some(None)),
+        Some(id) => {
+            let Some(user) = tx.users().find(UserId(id))? else { return Ok(None) };
+            let may = tracker.may_be_assigned(tx, &user, confidential, app.today())?;
+            Ok(may.then_some(Some(user.id)))
+        }
+    }
+}
+
+/// For which milestone an issue has to be done, if that was said; one of no milestone is none.
+pub(super) fn milestone(
+    tx: &mut dyn Tx,
+    project: ProjectId,
+    given: Option<i64>,
+) -> Result<Option<Option<MilestoneId>>, StoreError> {
+    match given {
+        None => Ok(None),
+        Some(id) => {
+            let found = tx.milestones().find(project, MilestoneId(id))?;
+            Ok(Some(found.map(|milestone| milestone.id)))
+        }
+    }
+}
+
+/// The labels of these titles; those that are not there yet are made.
+pub(super) fn labels(
+    app: &App,
+    tx: &mut dyn Tx,
+    project: ProjectId,
+    titles: &[LabelTitle],
+) -> Result<Vec<LabelId>, Error> {
+    if titles.is_empty() {
+        return Ok(vec![]);
+    }
+    let ids = |labels: &[Label]| labels.iter().map(|label| label.id).collect::<Vec<_>>();
+    let found = tx.labels().find_by_titles(project, titles)?;
+    if found.len() == titles.len() {
+        return Ok(ids(&found));
+    }
+    let known = |title: &&LabelTitle| !found.iter().any(|label| label.title == **title);
+    let now = app.clock.now();
+    let new = titles.iter().filter(known).map(|title| NewLabel::named(title.clone(), now));
+    let new: Vec<NewLabel> = new.collect();
+    tx.labels().insert_all(project, new)?;
+    Ok(ids(&tx.labels().find_by_titles(project, titles)?))
+}

@@ -1,0 +1,34 @@
+//! What users hear of issues.
+
+use hexforge_domain::change::Change;
+use hexforge_domain::id::IssueId;
+use hexforge_domain::policy::Actor;
+use hexforge_domain::project::ProjectRef;
+use hexforge_domain::subscription::SubscriptionCommand;
+
+use super::visible;
+use crate::access;
+use crate::access::tracker;
+use crate::app::App;
+use crate::error::Error;
+use crate::view::issue::{self as view, IssueView};
+
+/// Lets the actor hear of an issue, or no more. Who takes part in one hears of it unasked.
+pub fn apply(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    id: IssueId,
+    command: SubscriptionCommand,
+) -> Result<Change<IssueView>, Error> {
+    let user = access::own_account(actor)?;
+    app.store.write(|tx| {
+        let tracker = tracker::locked(tx, actor, named, app.today())?;
+        let issue = visible(tx, &tracker, id)?;
+        let Change::Applied(state) = view::subscribed(tx, user, &issue)?.apply(command) else {
+            return Ok(Change::Unchanged);
+        };
+        tx.issues().subscribe(id, user, state)?;
+        Ok(Change::Applied(view::one(tx, user, &tracker.project, issue)?))
+    })
+}

@@ -1,0 +1,209 @@
+//! Changing issues.
+
+use hexforge_domain::Timestamp;
+use hexforge_domain::change::Change;
+use hexforge_domain::event::EventAction;
+use hexforge_domain::field_errors::FieldErrors;
+use hexforge_domain::id::{IssueId, LabelId, UserId};
+use hexforge_domain::issue::{Issue, IssueCommand, LongText, Title, mention, names};
+use hexforge_domain::note::system::Remark;
+use hexforge_domain::outbox::project::IssueAction;
+use hexforge_domain::policy::Actor;
+use hexforge_domain::policy::tracker::IssueAbility;
+use hexforge_domain::ports::store::{StoreError, Tx};
+use hexforge_domain::project::{Project, ProjectRef};
+
+use super::activity::{self, About};
+use super::fields::{self, IssueFields};
+use crate::access;
+use crate::access::tracker::{self, Tracker};
+use crate::app::App;
+use crate::error::{Error, Thing};
+use crate::view::issue::{self as view, IssueView};
+
+/// Changes what is given of an issue.
+pub fn update(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    id: IssueId,
+    given: &IssueFields,
+) -> Result<IssueView, Error> {
+    let user = access::own_account(actor)?;
+    app.store.write(|tx| {
+        let tracker = tracker::locked(tx, actor, named, app.today())?;
+        let issue = tx.issues().find(tracker.project.id, id)?;
+        let before = issue.ok_or(Error::NotFound(Thing::Record))?;
+        // Also to those who do not see it.
+        let may = tracker.authorize(IssueAbility::Update, &before);
+        may.map_err(|_| Error::Forbidden(None))?;
+        let given = given.allowed(&tracker);
+        let (after, labels) = edited(app, tx, &tracker, &before, &given)?;
+        let now = given.updated_at.unwrap_or_else(|| app.clock.now());
+        let turn = Turn { user, project: &tracker.project, now };
+        let closed = turn.change_state(tx, before, given.command)?;
+        let after = Issue { state: closed.state, updated_by: closed.updated_by, ..after };
+        let after = turn.edit(tx, closed, after, labels)?;
+        Ok(view::one(tx, user, &tracker.project, after)?)
+    })
+}
+
+/// The issue with what is given, but for its state; and its labels, if any were said.
+fn edited(
+    app: &App,
+    tx: &mut dyn Tx,
+    tracker: &Tracker,
+    before: &Issue,
+    given: &IssueFields,
+) -> Result<(Issue, Option<Vec<LabelId>>), Error> {
+    let mut errors = FieldErrors::default();
+    let title = match given.title.as_deref() {
+        None => Some(before.title.clone()),
+        Some(title) => Title::parse(title).map_err(|wrong| errors.extend(wrong)).ok(),
+    };
+    let description = given.description.as_deref().map(LongText::parse);
+    let description = errors.check_given("description", description);
+    let labels = match given.labels.as_deref().map(names::parse) {
+        None => None,
+        Some(titles) => titles.map_err(|wrong| errors.extend(wrong)).ok(),
+    };
+    let confidential = given.confidential.unwrap_or(before.confidential);
+    let assignee = fields::assignee(app, tx, tracker, given.assignee, confidential)?;
+    let milestone = fields::milestone(tx, before.project, given.milestone)?;
+    let after = errors.into_result_with(|| {
+        Some(Issue {
+            title: title?,
+            description: description?.or_else(|| before.description.clone()),
+            assignee: assignee.unwrap_or(before.assignee),
+            milestone: milestone.unwrap_or(before.milestone),
+            due_date: given.due_date.unwrap_or(before.due_date),
+            created_at: given.created_at.unwrap_or(before.created_at),
+            confidential,
+            ..before.clone()
+        })
+    })?;
+    let labels = match labels {
+        None => None,
+        Some(titles) => Some(fields::labels(app, tx, before.project, &titles)?),
+    };
+    Ok((after, labels))
+}
+
+/// Who changes something, where and when.
+pub(super) struct Turn<'a> {
+    pub user: UserId,
+    pub project: &'a Project,
+    pub now: Timestamp,
+}
+
+impl Turn<'_> {
+    /// Closes or reopens an issue; what it is already stays as it is.
+    fn change_state(
+        &self,
+        tx: &mut dyn Tx,
+        issue: Issue,
+        command: Option<IssueCommand>,
+    ) -> Result<Issue, StoreError> {
+        let Some(command) = command else { return Ok(issue) };
+        let Change::Applied(state) = issue.state.apply(command) else { return Ok(issue) };
+        let after = Issue { state, updated_by: Some(self.user), updated_at: self.now, ..issue };
+        tx.issues().update(&after)?;
+        activity::remark(tx, self.user, &after, &Remark::State(command), self.now)?;
+        self.tell_state(tx, &after, command)?;
+        Ok(after)
+    }
+
+    /// Tells everybody that an issue was closed or reopened.
+    pub fn tell_state(
+        &self,
+        tx: &mut dyn Tx,
+        issue: &Issue,
+        command: IssueCommand,
+    ) -> Result<(), StoreError> {
+        let (action, told) = match command {
+            IssueCommand::Close => (EventAction::Closed, IssueAction::Close),
+            // There is no other word for it in the feeds.
+            IssueCommand::Reopen => (EventAction::Opened, IssueAction::Reopen),
+        };
+        activity::note(tx, self.user, action, About::Issue(issue), self.now)?;
+        activity::tell_issue(tx, self.user, self.project, issue, told, self.now)
+    }
+
+    /// Stores an edit, if it is one, and writes down what changed.
+    fn edit(
+        &self,
+        tx: &mut dyn Tx,
+        before: Issue,
+        after: Issue,
+        labels: Option<Vec<LabelId>>,
+    ) -> Result<Issue, StoreError> {
+        let (added, removed) = self.change_labels(tx, &before, labels)?;
+        let relabelled = !added.is_empty() || !removed.is_empty();
+        let unchanged = Issue { updated_at: before.updated_at, ..after.clone() } == before;
+        if unchanged && !relabelled {
+            return Ok(before);
+        }
+        let after = Issue { updated_by: Some(self.user), updated_at: self.now, ..after };
+        tx.issues().update(&after)?;
+        self.remark_on(tx, &before, &after)?;
+        if relabelled {
+            let labels = Remark::Labels { added: &added, removed: &removed };
+            activity::remark(tx, self.user, &after, &labels, self.now)?;
+        }
+        if after.description != before.description {
+            let text = after.description.as_ref().map_or("", LongText::as_str);
+            tx.issues().mention(after.id, &mention::mentioned(text))?;
+        }
+        let update = IssueAction::Update;
+        activity::tell_issue(tx, self.user, self.project, &after, update, self.now)?;
+        Ok(after)
+    }
+
+    /// The labels that the issue got and lost.
+    fn change_labels(
+        &self,
+        tx: &mut dyn Tx,
+        issue: &Issue,
+        labels: Option<Vec<LabelId>>,
+    ) -> Result<(Vec<LabelId>, Vec<LabelId>), StoreError> {
+        let Some(labels) = labels else { return Ok((vec![], vec![])) };
+        let had = tx.issues().labels_of(&[issue.id])?;
+        let had: Vec<LabelId> = had.into_iter().map(|(_, label, _)| label).collect();
+        let added: Vec<LabelId> =
+            labels.iter().filter(|label| !had.contains(label)).copied().collect();
+        let removed: Vec<LabelId> =
+            had.iter().filter(|label| !labels.contains(label)).copied().collect();
+        if !added.is_empty() || !removed.is_empty() {
+            tx.issues().set_labels(issue.id, &labels)?;
+        }
+        Ok((added, removed))
+    }
+
+    fn remark_on(&self, tx: &mut dyn Tx, before: &Issue, after: &Issue) -> Result<(), StoreError> {
+        if after.title != before.title {
+            let (from, to) = (before.title.as_str(), after.title.as_str());
+            activity::remark(tx, self.user, after, &Remark::Title { from, to }, self.now)?;
+        }
+        if after.assignee != before.assignee {
+            let assignee = match after.assignee {
+                Some(user) => tx.users().find(user)?,
+                None => None,
+            };
+            let name = assignee.as_ref().map(|user| user.username.as_str());
+            activity::remark(tx, self.user, after, &Remark::Assignee(name), self.now)?;
+        }
+        if after.milestone != before.milestone {
+            let milestone = match after.milestone {
+                Some(id) => tx.milestones().find(after.project, id)?,
+                None => None,
+            };
+            let iid = milestone.map(|milestone| milestone.iid);
+            activity::remark(tx, self.user, after, &Remark::Milestone(iid), self.now)?;
+        }
+        if after.confidential != before.confidential {
+            let remark = Remark::Confidential(after.confidential);
+            activity::remark(tx, self.user, after, &remark, self.now)?;
+        }
+        Ok(())
+    }
+}

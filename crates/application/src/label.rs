@@ -1,0 +1,227 @@
+//! Labels of projects.
+
+use hexforge_domain::change::Change;
+use hexforge_domain::field_errors::FieldErrors;
+use hexforge_domain::label::{
+    Color, ColorRule, Label, LabelDescription, LabelRef, LabelTitle, NewLabel, Priority,
+};
+use hexforge_domain::paging::{Page, Paged};
+use hexforge_domain::policy::Actor;
+use hexforge_domain::policy::tracker::TrackerAbility;
+use hexforge_domain::ports::store::{StoreError, Tx};
+use hexforge_domain::project::ProjectRef;
+use hexforge_domain::subscription::{Subscribed, SubscriptionCommand};
+
+use crate::access;
+use crate::access::tracker::{self, Tracker};
+use crate::app::App;
+use crate::error::{Error, Thing};
+use crate::view::label::{self as view, LabelView};
+
+const EXISTS: Error = Error::Conflict("Label already exists");
+
+/// A label as a caller gives it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LabelFields {
+    pub name: String,
+    pub color: String,
+    pub description: Option<String>,
+    pub priority: Option<i64>,
+}
+
+/// What a caller wants changed. `None` means not given.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LabelChanges {
+    pub new_name: Option<String>,
+    pub color: Option<String>,
+    pub description: Option<String>,
+    /// Given with nothing in it, it is taken away.
+    pub priority: Option<Option<i64>>,
+}
+
+/// The labels of a project by title; none where the project has nothing to label.
+pub fn list(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    page: Page,
+) -> Result<Paged<LabelView>, Error> {
+    let reader = access::own_account(actor)?;
+    app.store.read(|tx| {
+        let tracker = tracker::tracker(tx, actor, named, app.today())?;
+        if !tracker.allows(TrackerAbility::ReadLabels) {
+            return Ok(Paged { items: vec![], total: 0 });
+        }
+        let labels = tx.labels().list(tracker.project.id, page)?;
+        Ok(view::page(tx, &tracker, reader, labels)?)
+    })
+}
+
+/// Makes a label.
+pub fn create(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    rule: ColorRule,
+    fields: &LabelFields,
+) -> Result<LabelView, Error> {
+    let user = access::own_account(actor)?;
+    app.store.write(|tx| {
+        let tracker = tracker::locked(tx, actor, named, app.today())?;
+        tracker.require(TrackerAbility::AdministerLabels)?;
+        let project = tracker.project.id;
+        let title = LabelTitle::parse(&fields.name);
+        if let Ok(title) = &title
+            && tx.labels().find_by_title(project, title.as_str())?.is_some()
+        {
+            return Err(EXISTS);
+        }
+        let mut errors = FieldErrors::default();
+        let color = errors.check("color", Color::parse(&fields.color, rule));
+        let title = keep(&mut errors, title);
+        let (description, priority) = (fields.description.as_deref(), fields.priority);
+        let description =
+            errors.check_given("description", description.map(LabelDescription::parse));
+        let priority = errors.check_given("priority", priority.map(Priority::parse));
+        let new = errors.into_result_with(|| {
+            Some(NewLabel {
+                title: title?,
+                color: color?,
+                description: description?,
+                priority: priority?,
+                at: app.clock.now(),
+            })
+        })?;
+        let title = new.title.clone();
+        tx.labels().insert_all(project, vec![new]).map_err(|error| match error {
+            StoreError::Duplicate(_) => EXISTS,
+            error => error.into(),
+        })?;
+        let label = tx.labels().find_by_title(project, title.as_str())?;
+        let label = label.ok_or(Error::NotFound(Thing::Label))?;
+        Ok(view::one(tx, &tracker, user, label)?)
+    })
+}
+
+/// Changes what is given of the label of a title.
+pub fn update(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    rule: ColorRule,
+    name: &str,
+    changes: &LabelChanges,
+) -> Result<LabelView, Error> {
+    let user = access::own_account(actor)?;
+    app.store.write(|tx| {
+        let tracker = tracker::locked(tx, actor, named, app.today())?;
+        tracker.require(TrackerAbility::AdministerLabels)?;
+        let label = tx.labels().find_by_title(tracker.project.id, name)?;
+        let label = label.ok_or(Error::NotFound(Thing::LabelToChange))?;
+        let label = changed(tx, label, rule, changes)?;
+        tx.labels().update(&label, app.clock.now()).map_err(|error| match error {
+            StoreError::Duplicate(_) => taken().into(),
+            error => Error::from(error),
+        })?;
+        Ok(view::one(tx, &tracker, user, label)?)
+    })
+}
+
+fn changed(
+    tx: &mut dyn Tx,
+    label: Label,
+    rule: ColorRule,
+    changes: &LabelChanges,
+) -> Result<Label, Error> {
+    let mut errors = FieldErrors::default();
+    let color = changes.color.as_deref().map(|color| Color::parse(color, rule));
+    let color = errors.check_given("color", color);
+    // A blank name leaves the title as it is.
+    let title = match changes.new_name.as_deref().filter(|name| !name.trim().is_empty()) {
+        None => Some(label.title.clone()),
+        Some(name) => keep(&mut errors, LabelTitle::parse(name)),
+    };
+    let description = changes.description.as_deref().map(LabelDescription::parse);
+    let description = errors.check_given("description", description);
+    let priority = match changes.priority {
+        None => Some(label.priority),
+        Some(None) => Some(None),
+        Some(Some(number)) => errors.check("priority", Priority::parse(number)).map(Some),
+    };
+    if let Some(title) = title.as_ref().filter(|title| **title != label.title)
+        && tx.labels().find_by_title(label.project, title.as_str())?.is_some()
+    {
+        errors.extend(taken());
+    }
+    let after = errors.into_result_with(|| {
+        Some(Label {
+            title: title?,
+            color: color?.unwrap_or_else(|| label.color.clone()),
+            description: description?.or_else(|| label.description.clone()),
+            priority: priority?,
+            ..label.clone()
+        })
+    })?;
+    Ok(after)
+}
+
+fn taken() -> FieldErrors {
+    FieldErrors::one("title", "has already been taken")
+}
+
+/// Keeps a title, or notes what is wrong with it.
+fn keep(errors: &mut FieldErrors, title: Result<LabelTitle, FieldErrors>) -> Option<LabelTitle> {
+    title.map_err(|wrong| errors.extend(wrong)).ok()
+}
+
+/// Removes the label of a title, and shows it as it was.
+pub fn delete(app: &App, actor: Actor, named: &ProjectRef, name: &str) -> Result<LabelView, Error> {
+    let user = access::own_account(actor)?;
+    app.store.write(|tx| {
+        let tracker = tracker::locked(tx, actor, named, app.today())?;
+        tracker.require(TrackerAbility::AdministerLabels)?;
+        let label = tx.labels().find_by_title(tracker.project.id, name)?;
+        let label = label.ok_or(Error::NotFound(Thing::Label))?;
+        let view = view::one(tx, &tracker, user, label)?;
+        tx.labels().delete(view.label.id)?;
+        Ok(view)
+    })
+}
+
+/// Lets the actor hear of a label, or no more.
+pub fn subscribe(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    label: &LabelRef,
+    command: SubscriptionCommand,
+) -> Result<Change<LabelView>, Error> {
+    let user = access::own_account(actor)?;
+    app.store.write(|tx| {
+        let tracker = tracker::locked(tx, actor, named, app.today())?;
+        let label = visible(tx, &tracker, label)?.ok_or(Error::NotFound(Thing::Label))?;
+        let heard = !tx.labels().subscribed(user, &[label.id])?.is_empty();
+        let Change::Applied(state) = Subscribed::from_bool(heard).apply(command) else {
+            return Ok(Change::Unchanged);
+        };
+        tx.labels().subscribe(label.id, user, state)?;
+        Ok(Change::Applied(view::one(tx, &tracker, user, label)?))
+    })
+}
+
+fn visible(
+    tx: &mut dyn Tx,
+    tracker: &Tracker,
+    label: &LabelRef,
+) -> Result<Option<Label>, StoreError> {
+    if !tracker.allows(TrackerAbility::ReadLabels) {
+        return Ok(None);
+    }
+    let project = tracker.project.id;
+    if let Some(id) = label.id()
+        && let Some(found) = tx.labels().find(project, id)?
+    {
+        return Ok(Some(found));
+    }
+    tx.labels().find_by_title(project, &label.0)
+}

@@ -1,0 +1,202 @@
+//! Milestones of projects.
+
+use chrono::NaiveDate;
+use hexforge_domain::change::Change;
+use hexforge_domain::event::EventAction;
+use hexforge_domain::field_errors::FieldErrors;
+use hexforge_domain::id::{MilestoneId, UserId};
+use hexforge_domain::issue::query::{IssueFilter, IssueScope};
+use hexforge_domain::milestone::{
+    LongText, Milestone, MilestoneCommand, MilestoneFilter, MilestoneState, NewMilestone, Title,
+};
+use hexforge_domain::paging::{Page, Paged};
+use hexforge_domain::policy::Actor;
+use hexforge_domain::policy::tracker::TrackerAbility;
+use hexforge_domain::ports::store::{StoreError, Tx};
+use hexforge_domain::project::ProjectRef;
+
+use crate::access;
+use crate::access::tracker::{self, Tracker};
+use crate::app::App;
+use crate::error::{Error, Thing};
+use crate::issue::activity::{self, About};
+use crate::view::issue::{self as view, IssueView};
+
+/// A milestone as a caller gives it. `None` means not given.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MilestoneFields {
+    pub title: Option<String>,
+    pub description: Option<String>,
+    /// Given with nothing in it, it is taken away.
+    pub due_date: Option<Option<NaiveDate>>,
+    pub command: Option<MilestoneCommand>,
+}
+
+/// The milestones of a project, newest first.
+pub fn list(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    filter: &MilestoneFilter,
+    page: Page,
+) -> Result<Paged<Milestone>, Error> {
+    app.store.read(|tx| {
+        let tracker = tracker::tracker(tx, actor, named, app.today())?;
+        tracker.require(TrackerAbility::ReadMilestones)?;
+        Ok(tx.milestones().list(tracker.project.id, filter, page)?)
+    })
+}
+
+/// One milestone.
+pub fn get(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    id: MilestoneId,
+) -> Result<Milestone, Error> {
+    app.store.read(|tx| {
+        let tracker = tracker::tracker(tx, actor, named, app.today())?;
+        tracker.require(TrackerAbility::ReadMilestones)?;
+        find(tx, &tracker, id)
+    })
+}
+
+/// The issues for a milestone that the actor sees, newest first.
+pub fn issues(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    id: MilestoneId,
+    page: Page,
+) -> Result<Paged<IssueView>, Error> {
+    let reader = access::own_account(actor)?;
+    app.store.read(|tx| {
+        let tracker = tracker::tracker(tx, actor, named, app.today())?;
+        tracker.require(TrackerAbility::ReadMilestones)?;
+        let milestone = find(tx, &tracker, id)?;
+        if !tracker.allows(TrackerAbility::ReadIssues) {
+            return Ok(Paged { items: vec![], total: 0 });
+        }
+        let scope = IssueScope::Milestone(tracker.project.id, milestone.id);
+        let filter = IssueFilter::newest_first(scope, tracker.clearance(), app.today());
+        let issues = tx.issues().list(&filter, page)?;
+        Ok(view::page(tx, reader, Some(&tracker.project), issues)?)
+    })
+}
+
+fn find(tx: &mut dyn Tx, tracker: &Tracker, id: MilestoneId) -> Result<Milestone, Error> {
+    let found = tx.milestones().find(tracker.project.id, id)?;
+    found.ok_or(Error::NotFound(Thing::Record))
+}
+
+/// Makes a milestone.
+pub fn create(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    fields: &MilestoneFields,
+) -> Result<Milestone, Error> {
+    let user = access::own_account(actor)?;
+    app.store.write(|tx| {
+        let tracker = tracker::locked(tx, actor, named, app.today())?;
+        tracker.require(TrackerAbility::AdministerMilestones)?;
+        let project = tracker.project.id;
+        let mut errors = FieldErrors::default();
+        let title = Title::parse(fields.title.as_deref().unwrap_or_default());
+        let title = title.map_err(|wrong| errors.extend(wrong)).ok();
+        if let Some(title) = &title
+            && tx.milestones().find_by_title(project, title.as_str())?.is_some()
+        {
+            errors.extend(taken());
+        }
+        let description = fields.description.as_deref().map(LongText::parse);
+        let description = errors.check_given("description", description);
+        let new = errors.into_result_with(|| {
+            Some(NewMilestone {
+                project,
+                title: title?,
+                description: description?,
+                due_date: fields.due_date.flatten(),
+                at: app.clock.now(),
+            })
+        })?;
+        let milestone = tx.milestones().insert(new).map_err(faster)?;
+        note(tx, user, &milestone, EventAction::Opened)?;
+        Ok(milestone)
+    })
+}
+
+/// Changes what is given of a milestone.
+pub fn update(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    id: MilestoneId,
+    fields: &MilestoneFields,
+) -> Result<Milestone, Error> {
+    let user = access::own_account(actor)?;
+    app.store.write(|tx| {
+        let tracker = tracker::locked(tx, actor, named, app.today())?;
+        tracker.require(TrackerAbility::AdministerMilestones)?;
+        let before = find(tx, &tracker, id)?;
+        let mut errors = FieldErrors::default();
+        let title = match fields.title.as_deref() {
+            None => Some(before.title.clone()),
+            Some(title) => Title::parse(title).map_err(|wrong| errors.extend(wrong)).ok(),
+        };
+        if let Some(title) = title.as_ref().filter(|title| **title != before.title)
+            && tx.milestones().find_by_title(before.project, title.as_str())?.is_some()
+        {
+            errors.extend(taken());
+        }
+        let description = fields.description.as_deref().map(LongText::parse);
+        let description = errors.check_given("description", description);
+        let change = fields.command.map(|command| before.state.apply(command));
+        let state = match change {
+            Some(Change::Applied(state)) => state,
+            Some(Change::Unchanged) | None => before.state,
+        };
+        let mut after = errors.into_result_with(|| {
+            Some(Milestone {
+                title: title?,
+                description: description?.or_else(|| before.description.clone()),
+                due_date: fields.due_date.unwrap_or(before.due_date),
+                state,
+                ..before.clone()
+            })
+        })?;
+        if after != before {
+            after.updated_at = app.clock.now();
+            tx.milestones().update(&after).map_err(faster)?;
+        }
+        if state != before.state {
+            let action = match state {
+                MilestoneState::Active => EventAction::Opened,
+                MilestoneState::Closed => EventAction::Closed,
+            };
+            note(tx, user, &after, action)?;
+        }
+        Ok(after)
+    })
+}
+
+fn taken() -> FieldErrors {
+    FieldErrors::one("title", "has already been taken")
+}
+
+/// Somebody else took the title meanwhile.
+fn faster(error: StoreError) -> Error {
+    match error {
+        StoreError::Duplicate(_) => taken().into(),
+        error => error.into(),
+    }
+}
+
+fn note(
+    tx: &mut dyn Tx,
+    user: UserId,
+    milestone: &Milestone,
+    action: EventAction,
+) -> Result<(), StoreError> {
+    activity::note(tx, user, action, About::Milestone(milestone), milestone.updated_at)
+}

@@ -1,0 +1,154 @@
+//! Issues with what answers show beside them, in a bounded number of queries whatever the page.
+
+use std::collections::{HashMap, HashSet};
+
+use hexforge_domain::id::{IssueId, MilestoneId, NamespaceId, ProjectId, UserId};
+use hexforge_domain::issue::Issue;
+use hexforge_domain::milestone::Milestone;
+use hexforge_domain::paging::Paged;
+use hexforge_domain::ports::store::{StoreError, Tx};
+use hexforge_domain::project::Project;
+use hexforge_domain::subscription::Subscribed;
+use hexforge_domain::user::User;
+
+/// An issue in full.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IssueView {
+    /// The issue.
+    pub issue: Issue,
+    /// The titles of its labels, in order.
+    pub labels: Vec<String>,
+    /// For what it has to be done.
+    pub milestone: Option<Milestone>,
+    /// Who is to do it.
+    pub assignee: Option<User>,
+    /// Who wrote it.
+    pub author: User,
+    /// Whether the reader hears of it.
+    pub subscribed: bool,
+    /// The whole path of its project.
+    pub project_path: String,
+}
+
+/// Completes one issue.
+pub fn one(
+    tx: &mut dyn Tx,
+    reader: UserId,
+    project: &Project,
+    issue: Issue,
+) -> Result<IssueView, StoreError> {
+    let page = page(tx, reader, Some(project), Paged { items: vec![issue], total: 1 })?;
+    page.items.into_iter().next().ok_or(StoreError::Gone)
+}
+
+/// Completes a page of issues; with a project, all are of that.
+pub fn page(
+    tx: &mut dyn Tx,
+    reader: UserId,
+    project: Option<&Project>,
+    issues: Paged<Issue>,
+) -> Result<Paged<IssueView>, StoreError> {
+    let Paged { items: issues, total } = issues;
+    if issues.is_empty() {
+        return Ok(Paged { items: vec![], total });
+    }
+    let ids: Vec<IssueId> = issues.iter().map(|issue| issue.id).collect();
+    let mut labels: HashMap<IssueId, Vec<String>> = HashMap::new();
+    for (issue, _, title) in tx.issues().labels_of(&ids)? {
+        labels.entry(issue).or_default().push(title.into_string());
+    }
+    let milestones = milestones(tx, &issues)?;
+    let people = people(tx, &issues)?;
+    let heard = Heard::load(tx, reader, &ids)?;
+    let paths = paths(tx, project, &issues)?;
+    // Issues go with their authors and projects, so each has both.
+    let view = |issue: Issue| {
+        Some(IssueView {
+            labels: labels.remove(&issue.id).unwrap_or_default(),
+            milestone: issue.milestone.and_then(|id| milestones.get(&id).cloned()),
+            assignee: issue.assignee.and_then(|id| people.get(&id).cloned()),
+            author: people.get(&issue.author)?.clone(),
+            subscribed: heard.of(reader, &issue).as_bool(),
+            project_path: paths.get(&issue.project)?.clone(),
+            issue,
+        })
+    };
+    Ok(Paged { items: issues.into_iter().filter_map(view).collect(), total })
+}
+
+/// Whether a user hears of an issue: as it chose, or because it takes part.
+pub fn subscribed(tx: &mut dyn Tx, user: UserId, issue: &Issue) -> Result<Subscribed, StoreError> {
+    Ok(Heard::load(tx, user, &[issue.id])?.of(user, issue))
+}
+
+/// What one user hears of several issues.
+struct Heard {
+    chosen: HashMap<IssueId, Subscribed>,
+    takes_part: HashSet<IssueId>,
+}
+
+impl Heard {
+    fn load(tx: &mut dyn Tx, user: UserId, ids: &[IssueId]) -> Result<Self, StoreError> {
+        Ok(Self {
+            chosen: tx.issues().subscriptions(user, ids)?.into_iter().collect(),
+            takes_part: tx.issues().participations(user, ids)?.into_iter().collect(),
+        })
+    }
+
+    fn of(&self, user: UserId, issue: &Issue) -> Subscribed {
+        let takes_part = issue.concerns(user) || self.takes_part.contains(&issue.id);
+        let chosen = self.chosen.get(&issue.id).copied();
+        chosen.unwrap_or(Subscribed::from_bool(takes_part))
+    }
+}
+
+fn milestones(
+    tx: &mut dyn Tx,
+    issues: &[Issue],
+) -> Result<HashMap<MilestoneId, Milestone>, StoreError> {
+    let mut ids: Vec<MilestoneId> = issues.iter().filter_map(|issue| issue.milestone).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    if ids.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let found = tx.milestones().find_all(&ids)?;
+    Ok(found.into_iter().map(|milestone| (milestone.id, milestone)).collect())
+}
+
+fn people(tx: &mut dyn Tx, issues: &[Issue]) -> Result<HashMap<UserId, User>, StoreError> {
+    let authors = issues.iter().map(|issue| issue.author);
+    let mut ids: Vec<UserId> =
+        authors.chain(issues.iter().filter_map(|issue| issue.assignee)).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    Ok(tx.users().find_all(&ids)?.into_iter().map(|user| (user.id, user)).collect())
+}
+
+/// The whole paths of the projects of issues.
+fn paths(
+    tx: &mut dyn Tx,
+    project: Option<&Project>,
+    issues: &[Issue],
+) -> Result<HashMap<ProjectId, String>, StoreError> {
+    let projects = match project {
+        Some(project) => vec![project.clone()],
+        None => {
+            let mut ids: Vec<ProjectId> = issues.iter().map(|issue| issue.project).collect();
+            ids.sort_unstable();
+            ids.dedup();
+            tx.projects().find_all(&ids)?
+        }
+    };
+    let mut homes: Vec<NamespaceId> = projects.iter().map(|project| project.namespace).collect();
+    homes.sort_unstable();
+    homes.dedup();
+    let homes: HashMap<NamespaceId, String> = (tx.namespaces().find_all(&homes)?.into_iter())
+        .map(|home| (home.id, home.path.as_str().to_owned()))
+        .collect();
+    let path = |project: &Project| {
+        let home = homes.get(&project.namespace)?;
+        Some((project.id, format!("{home}/{}", project.path.as_str())))
+    };
+    Ok(projects.iter().filter_map(path).collect())
+}

@@ -1,0 +1,61 @@
+//! Labels with what they are to the reader, in a bounded number of queries whatever the page.
+
+use std::collections::{HashMap, HashSet};
+
+use hexforge_domain::id::{LabelId, UserId};
+use hexforge_domain::issue::query::Clearance;
+use hexforge_domain::label::{Label, SeenCounts};
+use hexforge_domain::paging::Paged;
+use hexforge_domain::policy::tracker::TrackerAbility;
+use hexforge_domain::ports::store::{StoreError, Tx};
+
+use crate::access::tracker::Tracker;
+
+/// A label as its reader sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LabelView {
+    /// The label.
+    pub label: Label,
+    /// How many issues with it the reader sees.
+    pub counts: SeenCounts,
+    /// Whether the reader hears of it.
+    pub subscribed: bool,
+}
+
+/// One label.
+pub fn one(
+    tx: &mut dyn Tx,
+    tracker: &Tracker,
+    reader: UserId,
+    label: Label,
+) -> Result<LabelView, StoreError> {
+    let page = page(tx, tracker, reader, Paged { items: vec![label], total: 1 })?;
+    page.items.into_iter().next().ok_or(StoreError::Gone)
+}
+
+/// A page of labels.
+pub fn page(
+    tx: &mut dyn Tx,
+    tracker: &Tracker,
+    reader: UserId,
+    labels: Paged<Label>,
+) -> Result<Paged<LabelView>, StoreError> {
+    let ids: Vec<LabelId> = labels.items.iter().map(|label| label.id).collect();
+    let heard: HashSet<LabelId> = tx.labels().subscribed(reader, &ids)?.into_iter().collect();
+    let sees_issues = tracker.allows(TrackerAbility::ReadIssues);
+    let own: Option<HashMap<LabelId, SeenCounts>> = match tracker.clearance() {
+        Clearance::All => None,
+        Clearance::Own(user) | Clearance::ByStanding(user) => {
+            let own = tx.labels().confidential_of(tracker.project.id, user, &ids)?;
+            Some(own.into_iter().collect())
+        }
+    };
+    Ok(labels.map(|label| {
+        let counts = match &own {
+            _ if !sees_issues => SeenCounts::default(),
+            None => label.counts.all(),
+            Some(own) => label.counts.with(own.get(&label.id).copied().unwrap_or_default()),
+        };
+        LabelView { counts, subscribed: heard.contains(&label.id), label }
+    }))
+}

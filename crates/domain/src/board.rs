@@ -1,0 +1,92 @@
+//! Boards: the issues of a project in lists, one for each of some labels.
+
+pub mod port;
+
+use crate::id::{BoardId, BoardListId, LabelId, ProjectId};
+
+/// The board of a project.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Board {
+    /// Assigned by the store.
+    pub id: BoardId,
+    /// Of which project.
+    pub project: ProjectId,
+}
+
+/// A list of a board.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BoardList {
+    /// Assigned by the store, never reused.
+    pub id: BoardListId,
+    /// Of which board.
+    pub board: BoardId,
+    /// Whose issues it shows.
+    pub label: LabelId,
+    /// Its place among the lists of the board, from 0 on, without gaps.
+    pub position: i32,
+}
+
+/// A move of a list that changes something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Move {
+    /// The place it had.
+    pub from: i32,
+    /// The place it gets.
+    pub to: i32,
+}
+
+/// A place that the list has already, or that is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("List could not be moved!")]
+pub struct NotMoved;
+
+impl Move {
+    /// A move to another place among so many lists.
+    pub fn new(from: i32, to: i64, lists: u64) -> Result<Self, NotMoved> {
+        let to = i32::try_from(to).map_err(|_| NotMoved)?;
+        let exists = to >= 0 && u64::from(to.unsigned_abs()) < lists;
+        if exists && to != from { Ok(Self { from, to }) } else { Err(NotMoved) }
+    }
+
+    /// Where a list is after the move that was at a place before it.
+    pub fn of(self, position: i32) -> i32 {
+        if position == self.from {
+            self.to
+        } else if self.from < position && position <= self.to {
+            position - 1
+        } else if self.to <= position && position < self.from {
+            position + 1
+        } else {
+            position
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The examples of the reference: four lists A B C D.
+    #[test]
+    fn the_others_make_room() {
+        for (from, to, expected) in [
+            (0, 2, [2, 0, 1, 3]),
+            (3, 1, [0, 2, 3, 1]),
+            (3, 0, [1, 2, 3, 0]),
+            (0, 3, [3, 0, 1, 2]),
+            (1, 2, [0, 2, 1, 3]),
+        ] {
+            let moved = Move::new(from, to, 4).expect("a place among four");
+            assert_eq!([0, 1, 2, 3].map(|position| moved.of(position)), expected);
+        }
+    }
+
+    #[test]
+    fn a_list_moves_to_another_place_that_there_is() {
+        for (from, to) in
+            [(1, 1), (1, -1), (1, 4), (1, i64::MAX), (1, i64::MIN), (0, i64::from(i32::MAX) + 1)]
+        {
+            assert_eq!(Move::new(from, to, 4), Err(NotMoved), "{from} to {to}");
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Who is named in a text.
+
+/// More people than this no text names.
+const MOST: usize = 50;
+
+/// The usernames after an `@`, each once, as far as they may be some.
+pub fn mentioned(text: &str) -> Vec<&str> {
+    let part_of_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    let mut found: Vec<&str> = Vec::new();
+    let mut before = None;
+    for (at, c) in text.char_indices() {
+        // What has a letter before it is an e-mail address.
+        if c == '@' && !before.is_some_and(part_of_name) {
+            let rest = &text[at + 1..];
+            let end = rest.find(|c| !part_of_name(c)).unwrap_or(rest.len());
+            let name = rest[..end].trim_end_matches('.');
+            if !name.is_empty() && name.len() <= 255 && !found.contains(&name) {
+                found.push(name);
+            }
+            if found.len() == MOST {
+                break;
+            }
+        }
+        before = Some(c);
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_follow_an_at_sign_that_no_letter_precedes() {
+        for (text, names) in [
+            ("", vec![]),
+            ("ask @ada or @bob.", vec!["ada", "bob"]),
+            ("@ada @ada", vec!["ada"]),
+            ("(@a.b-c_d)", vec!["a.b-c_d"]),
+            ("ada@example.com", vec![]),
+            ("@ @@ @ü", vec![]),
+            ("ü@ada", vec!["ada"]),
+        ] {
+            assert_eq!(mentioned(text), names, "{text}");
+        }
+        assert_eq!(mentioned(&"@".repeat(1_000_000)), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn only_so_many_are_named() {
+        let text: Vec<String> = (0..80).map(|number| format!("@user{number}")).collect();
+        assert_eq!(mentioned(&text.join(" ")).len(), MOST);
+    }
+}

@@ -1,0 +1,71 @@
+//! Labels as issues name them: a list of titles with commas in between.
+
+use crate::field_errors::FieldErrors;
+use crate::label::LabelTitle;
+
+/// More labels than this no issue has.
+pub const MOST: usize = 500;
+
+/// Reads a list of titles. Blanks around them and empty ones mean nothing, and neither does naming one
+/// twice.
+/// # Errors
+/// Everything wrong with a title, or too many of them, under `labels`.
+pub fn parse(list: &str) -> Result<Vec<LabelTitle>, FieldErrors> {
+    let mut errors = FieldErrors::default();
+    let mut titles = Vec::new();
+    for name in list.split(',').map(str::trim).filter(|name| !name.is_empty()) {
+        if titles.len() > MOST {
+            break;
+        }
+        match LabelTitle::parse(name) {
+            Ok(title) => titles.push(title),
+            Err(wrong) => {
+                for message in wrong.of("title") {
+                    errors.add("labels", message);
+                }
+            }
+        }
+        if !errors.is_empty() {
+            break;
+        }
+    }
+    titles.sort_unstable();
+    titles.dedup();
+    if titles.len() > MOST {
+        errors.add("labels", format_args!("are too many (maximum is {MOST})"));
+    }
+    errors.into_result_with(|| Some(titles))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commas_separate_and_blanks_mean_nothing() {
+        for (list, expected) in [
+            ("", vec![]),
+            (" , ,", vec![]),
+            ("bug", vec!["bug"]),
+            (" to do , bug,,bug", vec!["bug", "to do"]),
+            ("Bug,bug", vec!["Bug", "bug"]),
+        ] {
+            let titles = parse(list).expect("good titles");
+            let titles: Vec<&str> = titles.iter().map(LabelTitle::as_str).collect();
+            assert_eq!(titles, expected, "{list}");
+        }
+    }
+
+    #[test]
+    fn wrong_titles_and_too_many_are_told_once() {
+        let long = "x".repeat(300);
+        let many: Vec<String> = (0..=MOST).map(|number| number.to_string()).collect();
+        for (list, message) in [
+            (format!("a,{long},{long}"), "is too long (maximum is 255 characters)"),
+            (many.join(","), "are too many (maximum is 500)"),
+        ] {
+            assert_eq!(parse(&list).expect_err("wrong").of("labels"), [message]);
+        }
+        assert_eq!(parse(&many[1..].join(",")).map(|titles| titles.len()), Ok(MOST));
+    }
+}

@@ -1,0 +1,99 @@
+//! Which issues a list shows, and how.
+
+use chrono::NaiveDate;
+
+use crate::id::{MilestoneId, NamespaceId, ProjectId, UserId};
+use crate::project::query::Viewer;
+
+/// Which issues a list shows. All conditions hold together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IssueFilter {
+    /// Where, and whose.
+    pub scope: IssueScope,
+    /// Which confidential ones.
+    pub clearance: Clearance,
+    /// Only open ones, or only closed ones.
+    pub open: Option<bool>,
+    /// Only those with labels of these titles.
+    pub labels: Option<LabelFilter>,
+    /// Only those for a milestone of this title.
+    pub milestone: Option<String>,
+    /// Only the one of this number.
+    pub iid: Option<i64>,
+    /// By what they are sorted, and then by id in the same direction.
+    pub order: IssueOrder,
+    /// From the last to the first.
+    pub descending: bool,
+    /// The day on which memberships and shares have to be in force.
+    pub today: NaiveDate,
+}
+
+impl IssueFilter {
+    /// All issues of a scope, the newest first.
+    pub fn newest_first(scope: IssueScope, clearance: Clearance, today: NaiveDate) -> Self {
+        Self {
+            scope,
+            clearance,
+            open: None,
+            labels: None,
+            milestone: None,
+            iid: None,
+            order: IssueOrder::CreatedAt,
+            descending: true,
+            today,
+        }
+    }
+}
+
+/// Where issues are, and whose. Those of projects that have switched them off are nowhere, except where
+/// a project is named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IssueScope {
+    /// In one project.
+    Project(ProjectId),
+    /// In one project, for a milestone of it.
+    Milestone(ProjectId, MilestoneId),
+    /// Written by a user; with a viewer, in projects that it may see.
+    AuthoredBy(UserId, Option<Viewer>),
+    /// In the projects of a group; with a viewer, in those that it may see.
+    Group(NamespaceId, Option<Viewer>),
+}
+
+/// Which confidential issues somebody sees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clearance {
+    /// All.
+    All,
+    /// Those that concern a user, and those of projects in which it is at least a reporter.
+    ByStanding(UserId),
+    /// Those that concern a user.
+    Own(UserId),
+}
+
+/// With which labels.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LabelFilter {
+    /// At least one of these titles.
+    Any(Vec<String>),
+    /// Each of these titles.
+    All(Vec<String>),
+}
+
+/// By what issues are sorted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IssueOrder {
+    /// By the moment of creation.
+    CreatedAt,
+    /// By the last change.
+    UpdatedAt,
+}
+
+impl IssueOrder {
+    /// The order of that word; what is none is the moment of creation.
+    pub fn parse(word: Option<&str>) -> Self {
+        match word {
+            Some("updated_at") => Self::UpdatedAt,
+            Some(_) | None => Self::CreatedAt,
+        }
+    }
+}

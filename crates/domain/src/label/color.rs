@@ -1,0 +1,80 @@
+//! Colours as labels have them.
+
+/// A colour: `#` and hexadecimal digits, in the case in which it was given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Color(String);
+
+/// How many digits a colour may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColorRule {
+    /// Six.
+    Long,
+    /// Six or three.
+    LongOrShort,
+}
+
+/// No colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("must be a valid color code")]
+pub struct NoColor;
+
+impl Color {
+    /// Reads a colour by a rule.
+    pub fn parse(text: &str, rule: ColorRule) -> Result<Self, NoColor> {
+        let digits = text.strip_prefix('#').ok_or(NoColor)?;
+        let length = match (rule, digits.len()) {
+            (ColorRule::Long | ColorRule::LongOrShort, 6) => true,
+            (ColorRule::LongOrShort, 3) => true,
+            (ColorRule::Long | ColorRule::LongOrShort, _) => false,
+        };
+        let hexadecimal = digits.bytes().all(|b| b.is_ascii_hexdigit());
+        if length && hexadecimal { Ok(Self(text.to_owned())) } else { Err(NoColor) }
+    }
+
+    /// Takes one out of the store.
+    pub fn stored(text: String) -> Self {
+        Self(text)
+    }
+
+    /// As it was given.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// The colour of a label for which nobody chose one.
+impl Default for Color {
+    fn default() -> Self {
+        Self("#428BCA".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn six_digits_of_either_case_and_three_by_the_other_rule() {
+        for (text, long, short) in [
+            ("#FFAABB", true, true),
+            ("#ffaabb", true, true),
+            ("#00fFaA", true, true),
+            ("#FAB", false, true),
+            ("#FF", false, false),
+            ("#FFAA", false, false),
+            ("#FFAAFFFF", false, false),
+            ("FFAABB", false, false),
+            ("#GGAABB", false, false),
+            ("# FAABB", false, false),
+            ("#FFAABB ", false, false),
+            ("#FFAABB\n", false, false),
+            ("#ÄÄÄ", false, false),
+            ("red", false, false),
+            ("#", false, false),
+            ("", false, false),
+        ] {
+            assert_eq!(Color::parse(text, ColorRule::Long).is_ok(), long, "{text:?}");
+            assert_eq!(Color::parse(text, ColorRule::LongOrShort).is_ok(), short, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Titles of labels.
+
+use crate::field_errors::FieldErrors;
+use crate::text::{self, Blank};
+
+/// By what a label is known: not blank, without a comma, since lists of labels have them in between.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LabelTitle(String);
+
+/// Something that no title has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("is invalid")]
+pub struct InvalidTitle;
+
+/// Longer titles could not be found by an index.
+const MAX: usize = 255;
+
+impl LabelTitle {
+    /// Reads a title, without markup and with entities as what they stand for.
+    /// # Errors
+    /// Everything that is wrong, under `title`.
+    pub fn parse(given: &str) -> Result<Self, FieldErrors> {
+        let title = text::decode_entities(&text::strip_tags(given));
+        let mut errors = FieldErrors::default();
+        if title.trim().is_empty() {
+            errors.add("title", Blank);
+        }
+        if title.trim().is_empty() || title.contains([',', '\0']) {
+            errors.add("title", InvalidTitle);
+        }
+        if let Err(error) = text::within(&title, MAX) {
+            errors.add("title", error);
+        }
+        errors.into_result_with(|| Some(Self(title)))
+    }
+
+    /// Takes one out of the store.
+    pub fn stored(title: String) -> Self {
+        Self(title)
+    }
+
+    /// The title.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The title itself.
+    pub fn into_string(self) -> String {
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn titles_are_plain_texts_without_commas() {
+        for (given, title) in [
+            ("bug", "bug"),
+            ("Foo & Bar", "Foo & Bar"),
+            ("Foo &amp; Bar", "Foo & Bar"),
+            ("<b>bug</b>", "bug"),
+            ("a?b~c", "a?b~c"),
+            ("a &lt; b", "a < b"),
+            ("&#65;&#x42;", "AB"),
+            ("&unknown; &amp", "&unknown; &amp"),
+            (" bug ", " bug "),
+        ] {
+            assert_eq!(LabelTitle::parse(given).map(LabelTitle::into_string), Ok(title.to_owned()));
+        }
+    }
+
+    #[test]
+    fn everything_wrong_with_a_title_is_told() {
+        let long = "x".repeat(256);
+        for (given, messages) in [
+            ("", vec!["can't be blank", "is invalid"]),
+            ("  ", vec!["can't be blank", "is invalid"]),
+            ("<br>", vec!["can't be blank", "is invalid"]),
+            ("a,b", vec!["is invalid"]),
+            ("a&#44;b", vec!["is invalid"]),
+            ("a&#0;b", vec!["is invalid"]),
+            (long.as_str(), vec!["is too long (maximum is 255 characters)"]),
+        ] {
+            let errors = LabelTitle::parse(given).expect_err("no title");
+            assert_eq!(errors.of("title"), messages, "{given}");
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! What hooks of projects are told, kept whole because what it is about may be changed or gone by then.
+
+use chrono::NaiveDate;
+
+use crate::Timestamp;
+use crate::id::{IssueId, MilestoneId, NoteId, ProjectId, UserId};
+use crate::issue::{Issue, IssueState};
+use crate::note::Note;
+use crate::user::User;
+use crate::visibility::Visibility;
+
+/// Something that happened in a project.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ProjectEvent {
+    /// Something was done with an issue.
+    Issue(IssueNews),
+    /// Somebody wrote a note on an issue.
+    NoteOnIssue(NoteNews),
+}
+
+impl ProjectEvent {
+    /// Where it happened: the hooks of this project are told.
+    pub fn project(&self) -> ProjectId {
+        match self {
+            ProjectEvent::Issue(news) => news.project.id,
+            ProjectEvent::NoteOnIssue(news) => news.project.id,
+        }
+    }
+}
+
+/// What was done with an issue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IssueNews {
+    /// What.
+    pub action: IssueAction,
+    /// Who did it.
+    pub user: Person,
+    /// Where.
+    pub project: ProjectCard,
+    /// The issue as it was afterwards.
+    pub issue: IssueRow,
+    /// Who is to do it.
+    pub assignee: Option<Person>,
+}
+
+/// What can be done with an issue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IssueAction {
+    /// It was written.
+    Open,
+    /// It was closed.
+    Close,
+    /// It was reopened.
+    Reopen,
+    /// It was changed otherwise.
+    Update,
+}
+
+impl IssueAction {
+    const ALL: [IssueAction; 4] = [Self::Open, Self::Close, Self::Reopen, Self::Update];
+
+    /// The word for it in deliveries and in the store.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            IssueAction::Open => "open",
+            IssueAction::Close => "close",
+            IssueAction::Reopen => "reopen",
+            IssueAction::Update => "update",
+        }
+    }
+
+    /// The action of that word.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|action| action.as_str() == word)
+    }
+}
+
+/// A note that somebody wrote.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoteNews {
+    /// Who wrote it.
+    pub user: Person,
+    /// Where.
+    pub project: ProjectCard,
+    /// The note.
+    pub note: NoteRow,
+    /// The issue it is on. Of a confidential one not every hook may be told.
+    pub issue: IssueRow,
+}
+
+/// What is told of somebody who has to do with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Person {
+    /// The user's id.
+    pub id: UserId,
+    /// The user's name.
+    pub name: String,
+    /// The user's username.
+    pub username: String,
+    /// The user's primary address, of which the picture's address is made.
+    pub email: String,
+    /// File name of the uploaded picture.
+    pub avatar: Option<String>,
+}
+
+impl From<&User> for Person {
+    fn from(user: &User) -> Self {
+        Self {
+            id: user.id,
+            name: user.name.as_str().to_owned(),
+            username: user.username.as_str().to_owned(),
+            email: user.email.as_str().to_owned(),
+            avatar: user.avatar.clone(),
+        }
+    }
+}
+
+/// What is told of the project; all its addresses are made of its path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProjectCard {
+    /// Its id.
+    pub id: ProjectId,
+    /// Its name.
+    pub name: String,
+    /// What it is about.
+    pub description: Option<String>,
+    /// The name of its namespace.
+    pub namespace: String,
+    /// Its path with that of its namespace.
+    pub path_with_namespace: String,
+    /// Who sees it.
+    pub visibility: Visibility,
+    /// File name of the uploaded picture.
+    pub avatar: Option<String>,
+}
+
+/// An issue as deliveries show it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IssueRow {
+    /// See [`Issue::id`].
+    pub id: IssueId,
+    /// See [`Issue::iid`].
+    pub iid: i64,
+    /// See [`Issue::project`].
+    pub project: ProjectId,
+    /// See [`Issue::title`].
+    pub title: String,
+    /// See [`Issue::description`].
+    pub description: Option<String>,
+    /// See [`Issue::state`].
+    pub state: IssueState,
+    /// See [`Issue::author`].
+    pub author: UserId,
+    /// See [`Issue::assignee`].
+    pub assignee: Option<UserId>,
+    /// See [`Issue::milestone`].
+    pub milestone: Option<MilestoneId>,
+    /// See [`Issue::updated_by`].
+    pub updated_by: Option<UserId>,
+    /// See [`Issue::moved_to`].
+    pub moved_to: Option<IssueId>,
+    /// See [`Issue::confidential`].
+    pub confidential: bool,
+    /// See [`Issue::due_date`].
+    pub due_date: Option<NaiveDate>,
+    /// See [`Issue::created_at`].
+    pub created_at: Timestamp,
+    /// See [`Issue::updated_at`].
+    pub updated_at: Timestamp,
+}
+
+impl From<&Issue> for IssueRow {
+    fn from(issue: &Issue) -> Self {
+        Self {
+            id: issue.id,
+            iid: issue.iid,
+            project: issue.project,
+            title: issue.title.as_str().to_owned(),
+            description: issue.description.as_ref().map(|text| text.as_str().to_owned()),
+            state: issue.state,
+            author: issue.author,
+            assignee: issue.assignee,
+            milestone: issue.milestone,
+            updated_by: issue.updated_by,
+            moved_to: issue.moved_to,
+            confidential: issue.confidential,
+            due_date: issue.due_date,
+            created_at: issue.created_at,
+            updated_at: issue.updated_at,
+        }
+    }
+}
+
+/// A note as deliveries show it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoteRow {
+    /// See [`Note::id`].
+    pub id: NoteId,
+    /// See [`Note::body`].
+    pub body: String,
+    /// See [`Note::author`].
+    pub author: UserId,
+    /// See [`Note::updated_by`].
+    pub updated_by: Option<UserId>,
+    /// See [`Note::created_at`].
+    pub created_at: Timestamp,
+    /// See [`Note::updated_at`].
+    pub updated_at: Timestamp,
+}
+
+impl From<&Note> for NoteRow {
+    fn from(note: &Note) -> Self {
+        Self {
+            id: note.id,
+            body: note.body.as_str().to_owned(),
+            author: note.author,
+            updated_by: note.updated_by,
+            created_at: note.created_at,
+            updated_at: note.updated_at,
+        }
+    }
+}

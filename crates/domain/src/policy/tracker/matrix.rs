@@ -1,0 +1,199 @@
+//! Every actor, visibility and ability: reference sections 1.1 of labels and boards, 11 of issues.
+
+use super::{IssueAbility, IssueFacts, NoteAbility, NoteFacts, TrackerAbility, TrackerFacts};
+use crate::id::UserId;
+use crate::member::AccessLevel;
+use crate::policy::project::{ProjectFacts, Standing};
+use crate::policy::{Actor, Denied, authorize};
+use crate::visibility::Visibility;
+
+/// What the tables call the answers.
+const OK: Result<(), Denied> = Ok(());
+const WHO: Result<(), Denied> = Err(Denied::Unauthenticated);
+const HID: Result<(), Denied> = Err(Denied::Hidden);
+const NO: Result<(), Denied> = Err(Denied::Forbidden);
+
+/// Who asks, in the first column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Who {
+    Anonymous,
+    Stranger,
+    External,
+    Guest,
+    Reporter,
+    Developer,
+    Master,
+    Owner,
+    Admin,
+}
+
+use Who::*;
+
+impl Who {
+    fn actor(self) -> Actor {
+        match self {
+            Anonymous => Actor::Anonymous,
+            Admin => Actor::Admin { id: UserId(1) },
+            Stranger | Guest | Reporter | Developer | Master | Owner => {
+                Actor::User { id: UserId(2), external: false }
+            }
+            External => Actor::User { id: UserId(2), external: true },
+        }
+    }
+
+    fn facts(self, visibility: Visibility) -> ProjectFacts {
+        let level = match self {
+            Anonymous | Stranger | External | Owner | Admin => None,
+            Guest => Some(AccessLevel::Guest),
+            Reporter => Some(AccessLevel::Reporter),
+            Developer => Some(AccessLevel::Developer),
+            Master => Some(AccessLevel::Master),
+        };
+        ProjectFacts { visibility, standing: Standing { level, owner: self == Owner } }
+    }
+}
+
+type Line = (Who, [Result<(), Denied>; 12]);
+
+#[rustfmt::skip]
+const PRIVATE: [Line; 9] = [
+    //           See  ReadI CreateI AdmI ModN DelI ReadL AdmL ReadM AdmM AdmB DelB
+    (Anonymous, [WHO, WHO,  WHO,    WHO, WHO, WHO, WHO,  WHO, WHO,  WHO, WHO, WHO]),
+    (Stranger,  [HID, HID,  HID,    HID, HID, HID, HID,  HID, HID,  HID, HID, HID]),
+    (External,  [HID, HID,  HID,    HID, HID, HID, HID,  HID, HID,  HID, HID, HID]),
+    (Guest,     [OK,  OK,   OK,     NO,  NO,  NO,  OK,   NO,  OK,   NO,  NO,  NO]),
+    (Reporter,  [OK,  OK,   OK,     OK,  NO,  NO,  OK,   OK,  OK,   NO,  OK,  NO]),
+    (Developer, [OK,  OK,   OK,     OK,  NO,  NO,  OK,   OK,  OK,   NO,  OK,  NO]),
+    (Master,    [OK,  OK,   OK,     OK,  OK,  NO,  OK,   OK,  OK,   OK,  OK,  NO]),
+    (Owner,     [OK,  OK,   OK,     OK,  OK,  OK,  OK,   OK,  OK,   OK,  OK,  OK]),
+    (Admin,     [OK,  OK,   OK,     OK,  OK,  OK,  OK,   OK,  OK,   OK,  OK,  OK]),
+];
+
+/// Those who see a project that is open to them are what its guests are.
+fn table(visibility: Visibility) -> [Line; 9] {
+    let guest = PRIVATE[3].1;
+    PRIVATE.map(|(who, line)| match (visibility, who) {
+        (Visibility::Public, Stranger | External) | (Visibility::Internal, Stranger) => {
+            (who, guest)
+        }
+        _ => (who, line),
+    })
+}
+
+fn tracker(who: Who, visibility: Visibility, issues: bool, merge_requests: bool) -> TrackerFacts {
+    TrackerFacts { project: who.facts(visibility), issues, merge_requests }
+}
+
+#[test]
+fn the_whole_matrix_of_issues_labels_milestones_and_boards() {
+    for visibility in Visibility::ALL {
+        for (who, expected) in table(visibility) {
+            let facts = tracker(who, visibility, true, true);
+            let found = TrackerAbility::ALL.map(|ability| authorize(who.actor(), ability, &facts));
+            assert_eq!(found, expected, "{who:?} of a {} project", visibility.as_str());
+        }
+    }
+}
+
+/// What is switched off nobody has, administrators included; boards stay.
+#[test]
+fn what_a_project_has_switched_off_nobody_may() {
+    use TrackerAbility::*;
+    for (who, line) in table(Visibility::Private) {
+        for (issues, merge_requests) in [(false, true), (true, false), (false, false)] {
+            let facts = tracker(who, Visibility::Private, issues, merge_requests);
+            for (ability, open) in TrackerAbility::ALL.into_iter().zip(line) {
+                let has = match ability {
+                    SeeProject | AdministerLists | DeleteLists => true,
+                    ReadIssues | CreateIssues | AdministerIssues | ModerateNotes | DeleteIssues => {
+                        issues
+                    }
+                    ReadLabels | AdministerLabels | ReadMilestones | AdministerMilestones => {
+                        issues || merge_requests
+                    }
+                };
+                let expected = if has || open != OK { open } else { NO };
+                let found = authorize(who.actor(), ability, &facts);
+                assert_eq!(found, expected, "{who:?} {ability:?} {issues} {merge_requests}");
+            }
+        }
+    }
+}
+
+/// Who asks of a public project; then: read, update of an issue of somebody else's; the same of an issue
+/// of the actor's; and both of a confidential one.
+type IssueLine = (Who, [Result<(), Denied>; 8]);
+
+#[rustfmt::skip]
+const ISSUES: [IssueLine; 9] = [
+    //           others'   own       others' secret  own secret
+    (Anonymous, [WHO, WHO, WHO, WHO, WHO, WHO,       WHO, WHO]),
+    (Stranger,  [OK,  NO,  OK,  OK,  HID, HID,       OK,  OK]),
+    (External,  [OK,  NO,  OK,  OK,  HID, HID,       OK,  OK]),
+    (Guest,     [OK,  NO,  OK,  OK,  HID, HID,       OK,  OK]),
+    (Reporter,  [OK,  OK,  OK,  OK,  OK,  OK,        OK,  OK]),
+    (Developer, [OK,  OK,  OK,  OK,  OK,  OK,        OK,  OK]),
+    (Master,    [OK,  OK,  OK,  OK,  OK,  OK,        OK,  OK]),
+    (Owner,     [OK,  OK,  OK,  OK,  OK,  OK,        OK,  OK]),
+    (Admin,     [OK,  OK,  OK,  OK,  OK,  OK,        OK,  OK]),
+];
+
+#[test]
+fn the_whole_matrix_of_one_issue() {
+    for (who, expected) in ISSUES {
+        let mut found = Vec::new();
+        for confidential in [false, true] {
+            for concerns_actor in [false, true] {
+                let tracker = tracker(who, Visibility::Public, true, true);
+                let facts = IssueFacts { tracker, confidential, concerns_actor };
+                for ability in [IssueAbility::Read, IssueAbility::Update] {
+                    found.push(authorize(who.actor(), ability, &facts));
+                }
+            }
+        }
+        assert_eq!(found, expected, "{who:?}");
+    }
+}
+
+#[test]
+fn an_issue_of_ones_own_in_a_hidden_project_is_hidden() {
+    for (visibility, who) in [(Visibility::Private, Stranger), (Visibility::Internal, External)] {
+        let tracker = tracker(who, visibility, true, true);
+        let facts = IssueFacts { tracker, confidential: false, concerns_actor: true };
+        assert_eq!(authorize(who.actor(), IssueAbility::Update, &facts), HID);
+    }
+}
+
+/// Who asks of a public project; then: update, delete of a note of somebody else's; of one's own; and of
+/// one that the service wrote about the actor.
+#[test]
+fn the_whole_matrix_of_one_note() {
+    #[rustfmt::skip]
+    let table = [
+        (Anonymous, [WHO, WHO, WHO, WHO, WHO, WHO]),
+        (Stranger,  [NO,  NO,  OK,  OK,  NO,  NO]),
+        (External,  [NO,  NO,  OK,  OK,  NO,  NO]),
+        (Guest,     [NO,  NO,  OK,  OK,  NO,  NO]),
+        (Reporter,  [NO,  NO,  OK,  OK,  NO,  NO]),
+        (Developer, [NO,  NO,  OK,  OK,  NO,  NO]),
+        (Master,    [OK,  OK,  OK,  OK,  NO,  OK]),
+        (Owner,     [OK,  OK,  OK,  OK,  NO,  OK]),
+        (Admin,     [OK,  OK,  OK,  OK,  NO,  OK]),
+    ];
+    for (who, expected) in table {
+        let tracker = tracker(who, Visibility::Public, true, true);
+        let issue = IssueFacts { tracker, confidential: false, concerns_actor: false };
+        let mut found = Vec::new();
+        for (written_by_actor, system) in [(false, false), (true, false), (true, true)] {
+            let facts = NoteFacts { issue, written_by_actor, system };
+            for ability in [NoteAbility::Update, NoteAbility::Delete] {
+                found.push(authorize(who.actor(), ability, &facts));
+            }
+        }
+        assert_eq!(found, expected, "{who:?}");
+        let hidden = IssueFacts { confidential: true, ..issue };
+        let facts = NoteFacts { issue: hidden, written_by_actor: true, system: false };
+        let sees = authorize(who.actor(), NoteAbility::Read, &facts).is_ok();
+        assert_eq!(sees, !matches!(who, Anonymous | Stranger | External | Guest), "{who:?}");
+    }
+}

@@ -1,0 +1,46 @@
+//! The cases about labels, milestones, issues, notes and boards.
+
+/// A part of [`store_contract!`](crate::store_contract).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! store_contract_of_trackers {
+    ($open:path) => {
+        $crate::store_contract! {
+            @tests $open;
+            labels::a_label_has_every_field,
+            labels::labels_are_listed_by_title_byte_by_byte,
+            labels::titles_of_labels_are_unique_in_a_project,
+            labels::a_renamed_label_stays_what_it_is_to_issues,
+            labels::a_deleted_label_is_gone_from_everything,
+            labels::subscriptions_to_labels_are_those_of_one_user,
+            labels::confidential_issues_with_a_label_are_counted_for_those_they_concern,
+            milestones::a_milestone_has_every_field,
+            milestones::milestones_are_listed_newest_first,
+            milestones::titles_of_milestones_are_unique_in_a_project,
+            issues::an_issue_has_every_field,
+            issues::numbers_are_given_once_in_each_project,
+            issues::issues_made_at_once_have_numbers_without_gaps,
+            issues::open_issues_of_a_project_are_counted,
+            issues::issues_with_a_label_are_counted_by_kind,
+            issues::updating_a_project_does_not_turn_back_the_count_of_issues,
+            issues::labels_of_issues_come_by_title,
+            issues::a_user_chooses_what_to_hear_of_an_issue,
+            issues::who_wrote_or_was_named_takes_part,
+            issues::a_deleted_issue_takes_everything_along,
+            issues::what_a_user_wrote_goes_with_the_user_and_off_the_counters,
+            issue_lists::issues_are_listed_in_every_order,
+            issue_lists::issues_are_found_by_state_label_milestone_and_number,
+            issue_lists::confidential_issues_are_listed_for_those_who_may_see_them,
+            issue_lists::issues_of_an_author_and_of_a_group_are_those_of_visible_projects,
+            issue_events::events_about_confidential_issues_are_told_to_few,
+            notes::a_note_has_every_field,
+            notes::notes_are_listed_oldest_first_and_counted,
+            notes::a_deleted_note_takes_its_events_along,
+            outbox::news_of_projects_are_kept_whole,
+            boards::a_project_has_one_board,
+            boards::lists_keep_their_places_without_gaps,
+            boards::a_label_has_one_list_at_a_time,
+            boards::lists_moved_at_once_end_without_gaps,
+        }
+    };
+}

@@ -1,0 +1,193 @@
+//! Issues: those of the caller, of groups and of projects.
+
+use actix_web::http::StatusCode;
+use actix_web::{HttpResponse, web};
+use hexforge_application::issue::fields::IssueFields;
+use hexforge_application::issue::{self, IssueListing, create, movement, subscription, update};
+use hexforge_domain::id::IssueId;
+use hexforge_domain::issue::IssueCommand;
+use hexforge_domain::issue::names::MOST;
+use hexforge_domain::issue::query::IssueOrder;
+use hexforge_domain::subscription::SubscriptionCommand;
+use serde_json::json;
+
+use super::ids::{GroupPath, PathId, ProjectPath};
+use crate::api::Api;
+use crate::entities::issue::IssueJson;
+use crate::error::ApiResult;
+use crate::params::Params;
+use crate::respond;
+
+/// Adds the routes.
+pub fn configure(cfg: &mut web::ServiceConfig) {
+    cfg.route("/issues", web::get().to(list_own));
+    cfg.route("/groups/{id}/issues", web::get().to(list_of_group));
+    cfg.route("/projects/{id}/issues", web::get().to(list));
+    cfg.route("/projects/{id}/issues", web::post().to(add));
+    let one = "/projects/{id}/issues/{issue}";
+    cfg.route(one, web::get().to(get));
+    cfg.route(one, web::put().to(change));
+    cfg.route(one, web::delete().to(delete));
+    cfg.route("/projects/{id}/issues/{issue}/move", web::post().to(move_it));
+    let subscription = "/projects/{id}/issues/{issue}/subscription";
+    cfg.route(subscription, web::post().to(subscribe));
+    cfg.route(subscription, web::delete().to(unsubscribe));
+}
+
+/// An issue as a path has it.
+type IssuePath = web::Path<(ProjectPath, PathId)>;
+
+async fn list_own(api: Api) -> ApiResult<HttpResponse> {
+    let page = api.page();
+    let issues = api
+        .run(move |app, actor, params| {
+            Ok(issue::own(app, actor, &read_listing(params, None)?, page)?)
+        })
+        .await?;
+    respond::paged(&api, page, issues.as_ref().map(|view| IssueJson::new(view, api.links())))
+}
+
+async fn list_of_group(api: Api, id: web::Path<GroupPath>) -> ApiResult<HttpResponse> {
+    let (GroupPath(named), page) = (id.into_inner(), api.page());
+    let issues = api
+        .run(move |app, actor, params| {
+            let mut listing = read_listing(params, Some(true))?;
+            listing.milestone = params.text("milestone")?;
+            Ok(issue::of_group(app, actor, &named, &listing, page)?)
+        })
+        .await?;
+    respond::paged(&api, page, issues.as_ref().map(|view| IssueJson::new(view, api.links())))
+}
+
+async fn list(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse> {
+    let (ProjectPath(named), page) = (id.into_inner(), api.page());
+    let issues = api
+        .run(move |app, actor, params| {
+            let mut listing = read_listing(params, None)?;
+            listing.milestone = params.text("milestone")?;
+            listing.iid = params.number("iid")?;
+            Ok(issue::of_project(app, actor, &named, &listing, page)?)
+        })
+        .await?;
+    respond::paged(&api, page, issues.as_ref().map(|view| IssueJson::new(view, api.links())))
+}
+
+/// What may be said about any list of issues. A state that is none means all, no state means what the
+/// list says.
+fn read_listing(params: &Params, unasked: Option<bool>) -> ApiResult<IssueListing> {
+    let open = match params.text("state")?.as_deref() {
+        Some("opened") => Some(true),
+        Some("closed") => Some(false),
+        Some(_) => None,
+        None => unasked,
+    };
+    let labels = params.text("labels")?.unwrap_or_default();
+    let labels = labels.split(',').map(str::trim).filter(|title| !title.is_empty());
+    let mut labels: Vec<String> = labels.take(MOST).map(str::to_owned).collect();
+    labels.sort_unstable();
+    labels.dedup();
+    Ok(IssueListing {
+        open,
+        labels,
+        milestone: None,
+        iid: None,
+        order: IssueOrder::parse(params.text("order_by")?.as_deref()),
+        descending: params.text("sort")?.as_deref() != Some("asc"),
+    })
+}
+
+async fn get(api: Api, ids: IssuePath) -> ApiResult<HttpResponse> {
+    let (ProjectPath(named), id) = ids.into_inner();
+    let view = api.run(move |app, actor, _| Ok(issue::get(app, actor, &named, id.into())?)).await?;
+    respond::ok(IssueJson::new(&view, api.links()))
+}
+
+async fn add(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse> {
+    let ProjectPath(named) = id.into_inner();
+    let view = api
+        .run(move |app, actor, params| {
+            let fields = IssueFields { command: None, ..read_fields(params)? };
+            Ok(create::create(app, actor, &named, &fields)?)
+        })
+        .await?;
+    respond::created(IssueJson::new(&view, api.links()))
+}
+
+async fn change(api: Api, ids: IssuePath) -> ApiResult<HttpResponse> {
+    let (ProjectPath(named), id) = ids.into_inner();
+    let view = api
+        .run(move |app, actor, params| {
+            let fields = read_fields(params)?;
+            Ok(update::update(app, actor, &named, id.into(), &fields)?)
+        })
+        .await?;
+    respond::ok(IssueJson::new(&view, api.links()))
+}
+
+fn read_fields(params: &Params) -> ApiResult<IssueFields> {
+    let mut declared = params.declared();
+    let assignee = declared.integer("assignee_id");
+    let milestone = declared.integer("milestone_id");
+    let due_date = declared.date("due_date");
+    let said = params.text("state_event")?;
+    let command = said.and_then(|_| declared.one_of("state_event", &["close", "reopen"]));
+    let command = match command {
+        Some("close") => Some(IssueCommand::Close),
+        Some(_) => Some(IssueCommand::Reopen),
+        None => None,
+    };
+    declared.finish()?;
+    Ok(IssueFields {
+        title: params.text("title")?,
+        description: params.text("description")?,
+        assignee,
+        milestone,
+        labels: params.given_text("labels")?,
+        due_date: params.given_text("due_date")?.map(|_| due_date),
+        confidential: params.said_switch("confidential")?,
+        created_at: params.moment("created_at")?,
+        updated_at: params.moment("updated_at")?,
+        command,
+    })
+}
+
+async fn delete(api: Api, ids: IssuePath) -> ApiResult<HttpResponse> {
+    let (ProjectPath(named), id) = ids.into_inner();
+    let view =
+        api.run(move |app, actor, _| Ok(issue::delete(app, actor, &named, id.into())?)).await?;
+    respond::ok(IssueJson::new(&view, api.links()))
+}
+
+async fn move_it(api: Api, ids: IssuePath) -> ApiResult<HttpResponse> {
+    let (ProjectPath(named), id) = ids.into_inner();
+    let view = api
+        .run(move |app, actor, params| {
+            let target = params.number("to_project_id")?;
+            Ok(movement::apply(app, actor, &named, id.into(), target)?)
+        })
+        .await?;
+    respond::created(IssueJson::new(&view, api.links()))
+}
+
+async fn subscribe(api: Api, ids: IssuePath) -> ApiResult<HttpResponse> {
+    let command = SubscriptionCommand::Subscribe;
+    change_subscription(api, ids, command, StatusCode::CREATED).await
+}
+
+async fn unsubscribe(api: Api, ids: IssuePath) -> ApiResult<HttpResponse> {
+    change_subscription(api, ids, SubscriptionCommand::Unsubscribe, StatusCode::OK).await
+}
+
+async fn change_subscription(
+    api: Api,
+    ids: IssuePath,
+    command: SubscriptionCommand,
+    status: StatusCode,
+) -> ApiResult<HttpResponse> {
+    let (ProjectPath(named), id) = ids.into_inner();
+    let id = IssueId::from(id);
+    let change = api
+        .run(move |app, actor, _| Ok(subscription::apply(app, actor, &named, id, command)?))
+        .await?;
+    respond::changed(status, change, |view| json!(IssueJson::new(view, api.links())))
+}

@@ -1,0 +1,60 @@
+//! How many queries lists of issues take, whatever their length, and that both ways to them lead to the same.
+
+mod support;
+
+use hexforge_domain::id::{LabelId, ProjectId, UserId};
+use hexforge_domain::issue::query::{Clearance, IssueFilter, IssueScope, LabelFilter};
+use hexforge_domain::paging::Page;
+use hexforge_domain::testing::builders::{
+    a_day, a_moment, a_project, a_user, an_issue_at, at, insert_label,
+};
+use support::counted::{Counted, PAGE};
+use support::databases;
+
+/// A project of ada's with a label.
+fn a_place(counted: &Counted) -> (ProjectId, UserId, LabelId) {
+    counted.write(|tx| {
+        let ada = a_user("ada").insert(tx)?;
+        tx.namespaces().insert_personal(ada.id, ada.username.path(), a_moment())?;
+        let home = tx.namespaces().personal(ada.id)?.expect("just made").id;
+        let project = a_project("site", home, ada.id).insert(tx)?;
+        Ok((project.id, ada.id, insert_label(tx, project.id, "bug")?.id))
+    })
+}
+
+#[test]
+fn a_list_of_issues_takes_three_queries_and_is_in_order_however_long_it_is() {
+    for database in databases() {
+        let counted = Counted::on(database);
+        let (project, ada, bug) = a_place(&counted);
+        let scope = IssueScope::Project(project);
+        let all = IssueFilter::newest_first(scope, Clearance::Own(ada), a_day());
+        let labels = Some(LabelFilter::Any(vec!["bug".into(), "none".into()]));
+        let labelled = IssueFilter { labels, ..all.clone() };
+        // The second list is long enough to be read through.
+        for (numbers, total) in [(0..5_i64, 5_u64), (5..1_005, 1_005)] {
+            counted.write(|tx| {
+                for number in numbers {
+                    // Not in the order in which they are made.
+                    let moment = at(number * 7 % 1_005);
+                    let issue = tx.issues().insert(an_issue_at(project, ada, moment))?;
+                    tx.issues().set_labels(issue.id, &[bug])?;
+                }
+                Ok(())
+            });
+            for filter in [&all, &labelled] {
+                let (page, queries) = counted.read(|tx| tx.issues().list(filter, PAGE));
+                assert_eq!((page.total, queries), (total, 3), "its total, its ids, its rows");
+                let moments: Vec<_> = page.items.iter().map(|issue| issue.created_at).collect();
+                assert!(moments.is_sorted_by(|newer, older| newer >= older), "{filter:?}");
+                assert_eq!(moments.len() as u64, total.min(100));
+            }
+            let last = Page::Numbered { number: total, size: 1 };
+            let (both, _) = counted
+                .read(|tx| Ok((tx.issues().list(&all, last)?, tx.issues().list(&labelled, last)?)));
+            assert_eq!(both.0, both.1);
+        }
+        let (found, _) = counted.read(|tx| tx.labels().find(project, bug));
+        assert_eq!(found.map(|label| label.counts.open), Some(1_005));
+    }
+}

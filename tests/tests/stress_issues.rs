@@ -1,0 +1,239 @@
+//! Many callers at once on the issues of one project: nobody is answered with a failure of ours, and at the
+//! end the counters of labels and project, the places of lists and the numbers equal a recount.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use hexforge_http_actix::Dialect;
+use hexforge_tests::forge::ROOT;
+use hexforge_tests::{Backend, Forge, ForgeOptions, Request};
+use serde_json::Value;
+
+const CALLERS: usize = 8;
+const LABELS: usize = 6;
+const FINDABLE: usize = 12;
+
+#[test]
+fn counts_and_places_equal_a_recount_on_sqlite() {
+    stress(Backend::Sqlite);
+}
+
+#[test]
+fn counts_and_places_equal_a_recount_on_postgres() {
+    stress(Backend::Postgres);
+}
+
+/// Seconds for each database; more with `HEXFORGE_STRESS_SECONDS`.
+fn duration() -> Duration {
+    let seconds = std::env::var("HEXFORGE_STRESS_SECONDS").ok();
+    Duration::from_secs(seconds.and_then(|seconds| seconds.parse().ok()).unwrap_or(4))
+}
+
+/// Two projects, so that issues can move, and everybody a reporter of both.
+struct Place<'a> {
+    forge: &'a Forge,
+    projects: [i64; 2],
+    lists: String,
+}
+
+fn stress(backend: Backend) {
+    let options = ForgeOptions { backend, dialect: Dialect::Specification };
+    let Some(forge) = Forge::start(options) else { return };
+    let projects = ["one", "two"].map(|name| {
+        let form = [("name", name), ("public", "true")];
+        let made = forge.post("/projects").token(ROOT).form(&form).send().expect(201);
+        made["id"].as_i64().expect("an id")
+    });
+    let boards = format!("/projects/{}/boards", projects[0]);
+    let board = forge.get(&boards).token(ROOT).send().expect(200)[0]["id"].to_string();
+    let place = Place { forge: &forge, projects, lists: format!("{boards}/{board}/lists") };
+    let callers: Vec<String> = (0..CALLERS)
+        .map(|number| {
+            let (user, token) = forge.user(&format!("caller-{number}"));
+            for project in projects {
+                let (user, members) = (user.to_string(), format!("/projects/{project}/members"));
+                let form = [("user_id", user.as_str()), ("access_level", "20")];
+                forge.post(&members).token(ROOT).form(&form).send().expect(201);
+            }
+            token
+        })
+        .collect();
+    let until = Instant::now() + duration();
+    std::thread::scope(|scope| {
+        for (number, token) in callers.iter().enumerate() {
+            let place = &place;
+            scope.spawn(move || place.act_at_random(token, number, until));
+        }
+    });
+    for project in projects {
+        place.assert_counts(project);
+    }
+    place.assert_places();
+    // A user goes with everything it wrote.
+    let gone = forge.get("/user").token(&callers[0]).send().expect(200)["id"].to_string();
+    forge.delete(&format!("/users/{gone}")).token(ROOT).send().expect(200);
+    for project in projects {
+        place.assert_counts(project);
+    }
+}
+
+/// A small generator of numbers that look random and are the same in every run.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % bound
+    }
+
+    fn label(&mut self) -> String {
+        format!("label-{}", self.below(LABELS))
+    }
+}
+
+impl Place<'_> {
+    fn act_at_random(&self, token: &str, caller: usize, until: Instant) {
+        let mut numbers = Numbers(caller as u64 + 1);
+        while Instant::now() < until {
+            let answer = self.request(token, &mut numbers).send();
+            let body = String::from_utf8_lossy(&answer.body);
+            assert!(answer.status < 500, "{} {body}", answer.status);
+        }
+    }
+
+    /// Some issue, while there are any.
+    fn some_issue(&self, project: i64, numbers: &mut Numbers) -> String {
+        let path = format!("/projects/{project}/issues?per_page={FINDABLE}");
+        let list = self.forge.get(&path).token(ROOT).send().expect(200);
+        let list = list.as_array().expect("a list");
+        let id = match list.len() {
+            0 => "987654".to_owned(),
+            count => list[numbers.below(count)]["id"].to_string(),
+        };
+        format!("/projects/{project}/issues/{id}")
+    }
+
+    fn some_list(&self, numbers: &mut Numbers) -> String {
+        let list = self.forge.get(&self.lists).token(ROOT).send().expect(200);
+        let list = list.as_array().expect("a list");
+        let id = match list.len() {
+            0 => "987654".to_owned(),
+            count => list[numbers.below(count)]["id"].to_string(),
+        };
+        format!("{}/{id}", self.lists)
+    }
+
+    fn request(&self, token: &str, numbers: &mut Numbers) -> Request {
+        let forge = self.forge;
+        let project = self.projects[usize::from(numbers.below(4) == 0)];
+        let labels = format!("/projects/{project}/labels");
+        match numbers.below(20) {
+            0..5 => {
+                let titles = format!("{},{}", numbers.label(), numbers.label());
+                let secret = if numbers.below(3) == 0 { "true" } else { "false" };
+                let form = [("title", "an issue"), ("labels", &titles), ("confidential", secret)];
+                forge.post(&format!("/projects/{project}/issues")).token(token).form(&form)
+            }
+            5..9 => {
+                let event = if numbers.below(2) == 0 { "close" } else { "reopen" };
+                let titles = numbers.label();
+                let secret = if numbers.below(2) == 0 { "true" } else { "false" };
+                let all = [("state_event", event), ("labels", &titles), ("confidential", secret)];
+                let form = &all[..=numbers.below(3)];
+                forge.put(&self.some_issue(project, numbers)).token(token).form(form)
+            }
+            9 => forge.delete(&self.some_issue(project, numbers)).token(ROOT),
+            10 => {
+                let form = [("to_project_id", self.projects[1].to_string())];
+                let form = form.each_ref().map(|(name, value)| (*name, value.as_str()));
+                let path = format!("{}/move", self.some_issue(self.projects[0], numbers));
+                forge.post(&path).token(token).form(&form)
+            }
+            11..13 => {
+                let path = format!("{}/notes", self.some_issue(project, numbers));
+                forge.post(&path).token(token).form(&[("body", "a note")])
+            }
+            13 => {
+                let form = [("name", numbers.label()), ("color", "#111111".to_owned())];
+                let form = form.each_ref().map(|(name, value)| (*name, value.as_str()));
+                forge.post(&labels).token(token).form(&form)
+            }
+            14 => {
+                let form = [("name", numbers.label()), ("new_name", numbers.label())];
+                let form = form.each_ref().map(|(name, value)| (*name, value.as_str()));
+                forge.put(&labels).token(token).form(&form)
+            }
+            15 => forge.delete(&labels).token(token).form(&[("name", &numbers.label())]),
+            16 => {
+                let found = forge.get(&format!("/projects/{}/labels", self.projects[0]));
+                let found = found.token(ROOT).send().expect(200);
+                let found = found.as_array().expect("a list");
+                let label = match found.len() {
+                    0 => "987654".to_owned(),
+                    count => found[numbers.below(count)]["id"].to_string(),
+                };
+                forge.post(&self.lists).token(token).form(&[("label_id", &label)])
+            }
+            17..19 => {
+                let to = numbers.below(LABELS).to_string();
+                forge.put(&self.some_list(numbers)).token(token).form(&[("position", &to)])
+            }
+            _ => forge.delete(&self.some_list(numbers)).token(ROOT),
+        }
+    }
+
+    fn all(&self, path: &str) -> Vec<Value> {
+        let mut all = Vec::new();
+        for page in 1.. {
+            let page = page.to_string();
+            let query = [("page", page.as_str()), ("per_page", "100")];
+            let found = self.forge.get(path).token(ROOT).query(&query).send().expect(200);
+            match found.as_array().map(Vec::as_slice) {
+                Some([]) | None => break,
+                Some(items) => all.extend_from_slice(items),
+            }
+        }
+        all
+    }
+
+    /// The counters of a project and its labels, and the numbers of its issues.
+    fn assert_counts(&self, project: i64) {
+        let path = format!("/projects/{project}");
+        let issues = self.all(&format!("{path}/issues"));
+        let closed = |issue: &Value| issue["state"] == "closed";
+        let open = issues.iter().filter(|issue| !closed(issue)).count();
+        let shown = self.forge.get(&path).token(ROOT).send().expect(200);
+        assert_eq!(shown["open_issues_count"], open);
+        let mut counts: HashMap<&str, (usize, usize)> = HashMap::new();
+        for issue in &issues {
+            for label in issue["labels"].as_array().expect("a list") {
+                let count = counts.entry(label.as_str().expect("a title")).or_default();
+                *(if closed(issue) { &mut count.1 } else { &mut count.0 }) += 1;
+            }
+        }
+        for label in self.all(&format!("{path}/labels")) {
+            let name = label["name"].as_str().expect("a title");
+            let (open, closed) = counts.remove(name).unwrap_or_default();
+            assert_eq!(label["open_issues_count"], open, "{label}");
+            assert_eq!(label["closed_issues_count"], closed, "{label}");
+        }
+        assert!(counts.is_empty(), "{counts:?}");
+        let mut numbers: Vec<i64> =
+            issues.iter().map(|issue| issue["iid"].as_i64().expect("a number")).collect();
+        numbers.sort_unstable();
+        assert!(numbers.windows(2).all(|pair| pair[0] < pair[1]), "{numbers:?}");
+        for issue in issues.iter().take(30) {
+            let notes = self.all(&format!("{path}/issues/{}/notes", issue["id"]));
+            let people = notes.iter().filter(|note| note["system"] == false).count();
+            assert_eq!(issue["user_notes_count"], people, "{issue}");
+        }
+    }
+
+    fn assert_places(&self) {
+        let places: Vec<i64> =
+            self.all(&self.lists).iter().filter_map(|list| list["position"].as_i64()).collect();
+        let count = i64::try_from(places.len()).expect("few lists");
+        assert_eq!(places, (0..count).collect::<Vec<_>>());
+    }
+}
