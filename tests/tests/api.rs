@@ -5,8 +5,8 @@ mod api {
     mod access_requests_checks;
     mod authentication;
     mod bad_input;
-    mod concurrent_calls;
     mod boards;
+    mod concurrent_calls;
     mod dialects;
     mod dialects_of_issues;
     mod dialects_of_projects;
@@ -26,8 +26,8 @@ mod api {
     mod issues_lists;
     mod key_checks;
     mod keys;
-    mod member_expiry;
     mod labels;
+    mod member_expiry;
     mod members_of_groups;
     mod members_of_groups_checks;
     mod members_of_projects;
@@ -67,13 +67,13 @@ mod api {
     mod sudo;
     mod support;
     mod system_hooks;
+    mod tracker_support;
     mod upload_support;
     mod uploads;
     mod uploads_checks;
     mod uploads_files;
     mod uploads_readers;
     mod uploads_removal;
-    mod tracker_support;
     mod user_events;
     mod users_block;
     mod users_create;

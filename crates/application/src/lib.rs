@@ -8,8 +8,8 @@
 pub mod access;
 pub mod app;
 pub mod basic;
-pub mod branch;
 pub mod board;
+pub mod branch;
 pub mod error;
 pub mod event;
 pub mod group;

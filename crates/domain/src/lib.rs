@@ -16,8 +16,8 @@
 //! The feature `testing` adds fakes of every port and the contract suite that all implementations
 //! of the ports, fakes included, have to pass.
 
-pub mod branch;
 pub mod board;
+pub mod branch;
 pub mod change;
 pub mod commit;
 pub mod event;

@@ -1,8 +1,8 @@
 //! JSON as the interface shows it: fields in the order of the reference.
 
+pub mod board;
 pub mod branch;
 pub mod commit;
-pub mod board;
 pub mod email;
 pub mod event;
 pub mod hook;

@@ -1,8 +1,8 @@
 //! The route table. One file for each group of calls, named as in the URL.
 
 mod access_requests;
-mod branches;
 mod boards;
+mod branches;
 mod emails;
 mod fork_links;
 mod groups;

@@ -14,8 +14,8 @@ use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::visibility::Visibility;
 use serde_json::{Value, json};
 
-use crate::push;
 use crate::outbox_project;
+use crate::push;
 use crate::schema::outbox;
 use crate::time::{moment, stored};
 use crate::tx::DieselTx;

@@ -3,13 +3,13 @@
 use diesel::connection::SimpleConnection;
 use diesel::sql_types::{BigInt, Untyped};
 use diesel::{QueryResult, RunQueryDsl};
+use hexforge_domain::board::port::Boards;
 use hexforge_domain::branch::port::Protections;
 use hexforge_domain::event::port::Events;
 use hexforge_domain::group::port::Groups;
-use hexforge_domain::member::port::{AccessRequests, GroupMembers, ProjectMembers};
-use hexforge_domain::board::port::Boards;
 use hexforge_domain::issue::port::Issues;
 use hexforge_domain::label::port::Labels;
+use hexforge_domain::member::port::{AccessRequests, GroupMembers, ProjectMembers};
 use hexforge_domain::milestone::port::Milestones;
 use hexforge_domain::namespace::port::Namespaces;
 use hexforge_domain::note::port::Notes;

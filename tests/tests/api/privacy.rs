@@ -10,8 +10,8 @@ use super::group_support::{
 };
 use super::project_support::assert_list;
 use super::support::{MISSING, id_of, message, news};
-use super::upload_support::uploaded;
 use super::tracker_support::new_issue;
+use super::upload_support::uploaded;
 
 on_every_store!(
     calls_on_a_private_project_answer_as_on_a_missing_one,

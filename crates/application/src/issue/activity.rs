@@ -49,7 +49,7 @@ pub fn note(
         title: Some(title.as_str().to_owned()),
         issue,
     };
-    let new = NewEvent { project, author, action, target: Some(target), data: None, at };
+    let new = NewEvent { project, author, action, target: Some(target), push: None, at };
     tx.events().insert(new)?;
     tx.projects().touch(project, at)
 }

@@ -1,12 +1,12 @@
 //! The port to everything that is stored, and its unit of work.
 
+use crate::board::port::Boards;
 use crate::branch::port::Protections;
 use crate::event::port::Events;
 use crate::group::port::Groups;
-use crate::member::port::{AccessRequests, GroupMembers, ProjectMembers};
-use crate::board::port::Boards;
 use crate::issue::port::Issues;
 use crate::label::port::Labels;
+use crate::member::port::{AccessRequests, GroupMembers, ProjectMembers};
 use crate::milestone::port::Milestones;
 use crate::namespace::port::Namespaces;
 use crate::note::port::Notes;

@@ -26,7 +26,6 @@ mod user_cases;
 mod world;
 
 pub mod access_requests;
-mod tracker_cases;
 pub mod boards;
 pub mod concurrency;
 pub mod default_branches;
@@ -69,6 +68,7 @@ pub mod standing;
 pub mod stars;
 pub mod system_hooks;
 pub mod tokens;
+mod tracker_cases;
 pub mod transactions;
 pub mod user_deletion;
 pub mod user_lists;

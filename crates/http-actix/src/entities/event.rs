@@ -4,8 +4,8 @@ use hexforge_application::view::event::EventView;
 use serde::Serialize;
 
 use super::links::Links;
-use super::push::PushJson;
 use super::note::NoteJson;
+use super::push::PushJson;
 use super::time::Iso;
 use super::user::UserJson;
 
