@@ -66,7 +66,7 @@ fn tracker_facts(
     today: NaiveDate,
 ) -> Result<TrackerFacts, StoreError> {
     Ok(TrackerFacts {
-        project: project_facts(tx, actor, project.id, project.visibility, today)?,
+        project: project_facts(tx, actor, project, today)?,
         issues: project.features.issues,
         merge_requests: project.features.merge_requests,
     })

@@ -1,5 +1,7 @@
 //! Moving issues to other projects.
 
+use std::borrow::Cow;
+
 use hexforge_domain::event::EventAction;
 use hexforge_domain::id::{IssueId, LabelId, ProjectId, UserId};
 use hexforge_domain::issue::{Issue, IssueCommand, IssueState, NewIssue};
@@ -24,8 +26,10 @@ use crate::error::{Error, Thing};
 use crate::view::issue::{self as view, IssueView};
 use crate::view::project as project_view;
 
-const SAME: Error = Error::Refused("Cannot move issue to project it originates from!");
-const FORBIDDEN: Error = Error::Refused("Cannot move issue due to insufficient permissions!");
+const SAME: Error =
+    Error::Refused(Cow::Borrowed("Cannot move issue to project it originates from!"));
+const FORBIDDEN: Error =
+    Error::Refused(Cow::Borrowed("Cannot move issue due to insufficient permissions!"));
 
 /// Moves an issue to another project: a new one is written there, and the old one closed.
 pub fn apply(

@@ -5,6 +5,7 @@ use crate::id::UserId;
 use crate::member::AccessLevel;
 use crate::policy::project::{ProjectFacts, Standing};
 use crate::policy::{Actor, Denied, authorize};
+use crate::project::Archived;
 use crate::visibility::Visibility;
 
 /// What the tables call the answers.
@@ -49,7 +50,11 @@ impl Who {
             Developer => Some(AccessLevel::Developer),
             Master => Some(AccessLevel::Master),
         };
-        ProjectFacts { visibility, standing: Standing { level, owner: self == Owner } }
+        ProjectFacts {
+            visibility,
+            standing: Standing { level, owner: self == Owner },
+            archived: Archived::No,
+        }
     }
 }
 
