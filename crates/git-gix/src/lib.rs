@@ -18,11 +18,13 @@ pub mod layout;
 mod objects;
 mod refs;
 mod repository;
+mod revision;
 mod store;
 #[cfg(test)]
 #[path = "../tests/support/mod.rs"]
 mod support;
 mod text;
+mod tree;
 
 pub use layout::Layout;
 pub use store::GixStore;

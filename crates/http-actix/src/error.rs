@@ -168,7 +168,10 @@ impl From<Error> for ApiError {
                 format!("Could not update {name}. Please refresh and try again."),
             ),
             Error::Git(
-                error @ (GitError::Corrupt(_) | GitError::Failed(_) | GitError::ReaderGone(_)),
+                error @ (GitError::Corrupt(_)
+                | GitError::Failed(_)
+                | GitError::TooLarge
+                | GitError::ReaderGone(_)),
             ) => Self::internal(&Chain(&error)),
         }
     }
