@@ -3,9 +3,13 @@
 mod api {
     mod access_requests;
     mod access_requests_checks;
+    mod archive;
     mod authentication;
     mod bad_input;
+    mod blobs;
+    mod compare;
     mod concurrent_calls;
+    mod contributors;
     mod dialects;
     mod dialects_of_projects;
     mod emails;
@@ -53,11 +57,13 @@ mod api {
     mod projects_update;
     mod projects_update_checks;
     mod query_counts;
+    mod repository_support;
     mod routes;
     mod session;
     mod sudo;
     mod support;
     mod system_hooks;
+    mod tree;
     mod upload_support;
     mod uploads;
     mod uploads_checks;

@@ -7,6 +7,7 @@ use hexforge_application::repository::{self, ArchiveContent, Content};
 use hexforge_domain::paging::Page;
 use hexforge_domain::ports::git::Depth;
 use hexforge_domain::repository::ArchiveFormat;
+use serde::Deserialize;
 
 use super::ids::ProjectPath;
 use crate::api::Api;
@@ -86,14 +87,17 @@ async fn send(api: &Api, content: Content) -> ApiResult<HttpResponse> {
     }
 }
 
-async fn archive(
-    api: Api,
-    id: web::Path<ProjectPath>,
-    request: actix_web::HttpRequest,
-) -> ApiResult<HttpResponse> {
-    let ProjectPath(named) = id.into_inner();
-    let format = request.match_info().get("format").unwrap_or_default();
-    let format = ArchiveFormat::parse(format).ok_or_else(ApiError::no_route)?;
+/// The path of an archive, which may tell its format.
+#[derive(Deserialize)]
+struct ArchivePath {
+    id: ProjectPath,
+    #[serde(default)]
+    format: String,
+}
+
+async fn archive(api: Api, path: web::Path<ArchivePath>) -> ApiResult<HttpResponse> {
+    let ArchivePath { id: ProjectPath(named), format } = path.into_inner();
+    let format = ArchiveFormat::parse(&format).ok_or_else(ApiError::no_route)?;
     let content = api
         .run(move |app, actor, params| {
             let project = repository::authorize(app, actor, &named)?;
