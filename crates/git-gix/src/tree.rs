@@ -12,7 +12,7 @@ use crate::text;
 
 /// Few bytes of a repository can unfold into more entries than there is memory: these many are listed, with
 /// these many bytes of paths.
-const MOST_ENTRIES: usize = 1_000_000;
+const MOST_ENTRIES: usize = if cfg!(test) { 5000 } else { 1_000_000 };
 const MOST_BYTES: usize = 128 << 20;
 
 /// What is at a path. Its parts are taken as they are: `.`, `..` and nothing are names that nothing has.
@@ -123,4 +123,51 @@ impl Listed {
 fn below(folder: &str, name: &[u8]) -> String {
     let name = text::path(name);
     if folder.is_empty() { name } else { format!("{folder}/{name}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::support::Scratch;
+
+    fn listed(scratch: &Scratch, tree: &str) -> Result<Vec<TreeEntry>, GitError> {
+        let repo = gix::open(scratch.git_dir()).expect("git made a repository");
+        let id = ObjectId::from_hex(tree.as_bytes()).expect("git names objects so");
+        list_all(&repo, &repo.find_tree(id).expect("git made it"), "")
+    }
+
+    #[test]
+    fn few_bytes_that_unfold_into_many_entries_are_refused() {
+        let scratch = Scratch::new();
+        scratch.write("x", "x");
+        let line = format!("100644 blob {}", scratch.git(&["hash-object", "-w", "x"]));
+        for (level, entries) in [(1, Some(10)), (2, Some(110)), (3, Some(1110)), (9, None)] {
+            let mut tree = line.clone();
+            for _ in 0..level {
+                let input: String = (0..10).map(|at| format!("{tree}\t{at}\n")).collect();
+                let made = scratch.git_bytes(&["mktree"], input.as_bytes());
+                let made = String::from_utf8(made).expect("names are text");
+                tree = format!("040000 tree {}", made.trim());
+            }
+            let found = listed(&scratch, tree.rsplit(' ').next().expect("a name"));
+            match entries {
+                Some(entries) => assert_eq!(found.map(|found| found.len()).ok(), Some(entries)),
+                None => assert!(matches!(found, Err(GitError::TooLarge)), "{level}"),
+            }
+        }
+    }
+
+    #[test]
+    fn folders_lie_deep_in_each_other() {
+        let scratch = Scratch::new();
+        scratch.write("x", "x");
+        let blob = scratch.git(&["hash-object", "-w", "x"]);
+        let path = format!("{}x", "a/".repeat(1500));
+        let entry = format!("100644,{blob},{path}");
+        scratch.git(&["update-index", "--add", "--cacheinfo", &entry]);
+        let found = listed(&scratch, &scratch.git(&["write-tree"])).expect("it can be read");
+        assert_eq!(found.len(), 1501);
+        assert_eq!(found.last().map(|entry| entry.path.as_str()), Some(path.as_str()));
+        assert_eq!((found[0].path.as_str(), found[1].path.as_str()), ("a", "a/a"));
+    }
 }

@@ -82,6 +82,7 @@ fn names_tell_project_revision_and_commit(forge: &Forge) {
     repo.tree.git(&["tag", "v1.0.0"]);
     repo.tree.git(&["tag", "-a", "-m", "Noted", "noted"]);
     repo.tree.git(&["branch", "feature/x/y"]);
+    repo.tree.git(&["branch", "größe"]);
     repo.tree.git(&["update-ref", "refs/heads/quo\"te", "HEAD"]);
     let second = repo.tree.write("b", "b").commit("Go on");
     repo.fill();
@@ -98,6 +99,7 @@ fn names_tell_project_revision_and_commit(forge: &Forge) {
         ("feature/x/y", "feature-x-y", &first),
         ("refs/heads/master", "refs-heads-master", &second),
         ("quo\"te", "quo-te", &first),
+        ("größe", "größe", &first),
     ] {
         let name = format!("shop-{named}-{commit}");
         let answer = repo.get("archive", &[("sha", sha)]);
