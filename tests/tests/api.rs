@@ -7,7 +7,9 @@ mod api {
     mod authentication;
     mod bad_input;
     mod blobs;
+    mod blobs_large;
     mod compare;
+    mod compare_files;
     mod concurrent_calls;
     mod contributors;
     mod dialects;

@@ -45,6 +45,12 @@ pub fn column<'a>(list: &'a Value, field: &str) -> Vec<&'a str> {
     list.iter().map(|one| one[field].as_str().expect("a text")).collect()
 }
 
+/// What lies between two revisions.
+#[track_caller]
+pub fn compare(repo: &Repo<'_>, from: &str, to: &str) -> Value {
+    repo.get("compare", &[("from", from), ("to", to)]).expect(200)
+}
+
 /// Revisions that name nothing in any repository: searches, other forms of git, and plain nonsense.
 pub const NO_REVISIONS: [&str; 32] = [
     "missing",
