@@ -58,7 +58,7 @@ fn readers_who_leave_do_no_harm(forge: &Forge) {
          PRIVATE-TOKEN: {ROOT}\r\n\r\n",
         repo.project
     );
-    // More than are answered at once, all of which stop to read and then go.
+    // All of them stop to read, and then go.
     for _ in 0..2 {
         let mut readers = Vec::new();
         for _ in 0..20 {
