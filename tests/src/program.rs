@@ -44,6 +44,16 @@ pub const ROOT: &str = "root-token-for-programs";
 impl Program {
     /// Starts the program on a database and waits until it serves.
     pub fn start(program: &Path, data_dir: &Path, database: &DatabaseUrl) -> Result<Self> {
+        Self::start_logging(program, data_dir, database, Stdio::inherit())
+    }
+
+    /// The same, with a place for its log.
+    pub fn start_logging(
+        program: &Path,
+        data_dir: &Path,
+        database: &DatabaseUrl,
+        log: Stdio,
+    ) -> Result<Self> {
         let mut child = Command::new(program)
             .env("HEXFORGE_LISTEN", "127.0.0.1:0")
             .env("HEXFORGE_DATA_DIR", data_dir)
@@ -52,6 +62,7 @@ impl Program {
             .env("HEXFORGE_ROOT_PASSWORD", "correct horse")
             .env("HEXFORGE_LOG", "warn")
             .stdout(Stdio::piped())
+            .stderr(log)
             .spawn()
             .with_context(|| format!("{} cannot be started", program.display()))?;
         let output = child.stdout.take().context("the output is ours")?;

@@ -3,10 +3,16 @@
 mod api {
     mod access_requests;
     mod access_requests_checks;
+    mod archive;
     mod authentication;
     mod bad_input;
+    mod blobs;
+    mod blobs_large;
     mod boards;
+    mod compare;
+    mod compare_files;
     mod concurrent_calls;
+    mod contributors;
     mod dialects;
     mod dialects_of_issues;
     mod dialects_of_projects;
@@ -62,12 +68,14 @@ mod api {
     mod projects_update;
     mod projects_update_checks;
     mod query_counts;
+    mod repository_support;
     mod routes;
     mod session;
     mod sudo;
     mod support;
     mod system_hooks;
     mod tracker_support;
+    mod tree;
     mod upload_support;
     mod uploads;
     mod uploads_checks;

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use hexforge_domain::id::ProjectId;
 use hexforge_persistence_diesel::DatabaseUrl;
 use hexforge_persistence_diesel::testing::TestDatabase;
 use hexforge_tests::program::{self, Program, ROOT, address_of};
@@ -311,4 +312,44 @@ fn memberships_that_have_expired_are_ended_by_the_program() {
         assert_eq!(newest["action_name"], "removed due to membership expiration from");
         assert_eq!(newest["author_username"], "ada");
     }
+}
+
+#[test]
+fn a_damaged_repository_is_logged_once_for_each_request_and_hurts_no_other() {
+    let place = Place::on(TestDatabase::sqlite());
+    let log = place.folder.path().join("log");
+    let file = std::fs::File::create(&log).expect("the log can be made");
+    let (program, database) = (program::built(), &place.database.url);
+    let server = Program::start_logging(&program, &place.data_dir(), database, file.into())
+        .expect("it serves");
+    let made = server.request("POST", "/projects").token(ROOT).form(&[("name", "shop")]).send();
+    let id = made.expect(201)["id"].as_i64().expect("a project has an id");
+    let layout = hexforge_git_gix::Layout::new(place.data_dir());
+    let tree = hexforge_tests::WorkTree::new(&layout.repository(ProjectId(id)));
+    // More than is read at once.
+    tree.write("large", vec![b'x'; 300_000]).write("small", "x").write("well", "well");
+    tree.commit("Begin");
+    tree.push();
+    for path in ["large", "small"] {
+        let blob = tree.git(&["rev-parse", &format!("HEAD:{path}")]);
+        let object = tree.bare().join("objects").join(&blob[..2]).join(&blob[2..]);
+        let mut bytes = std::fs::read(&object).expect("the object is there");
+        // The head of the object stays readable.
+        bytes.truncate(bytes.len() - 8);
+        std::fs::remove_file(&object).expect("it can be replaced");
+        std::fs::write(&object, bytes).expect("it can be replaced");
+    }
+    let ask = |path: &str| {
+        let call = format!("/projects/{id}/repository/blobs/master?filepath={path}");
+        server.request("GET", &call).token(ROOT).send()
+    };
+    let logged = || std::fs::read_to_string(&log).expect("the log can be read");
+    let told = |log: &str| log.lines().filter(|line| line.contains("ERROR")).count();
+    for (number, path) in ["small", "large", "small"].into_iter().enumerate() {
+        let answer = ask(path);
+        assert!(answer.status == 500 || answer.body.len() < 300_000, "{path}: {}", answer.status);
+        assert_eq!(told(&logged()), number + 1, "{path}: {}", logged());
+        assert_eq!(ask("well").text(), "well");
+    }
+    assert_eq!(told(&logged()), 3);
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use hexforge_domain::commit::ObjectId;
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::project::ProjectAbility;
-use hexforge_domain::ports::git::{Blob, Depth, Repository};
+use hexforge_domain::ports::git::{Blob, Depth, GitError, Repository};
 use hexforge_domain::project::{Project, ProjectRef};
 use hexforge_domain::repository::{Archive, ArchiveFormat, Comparison, Contributors, TreeEntry};
 
@@ -15,59 +15,73 @@ use crate::access;
 use crate::app::App;
 use crate::error::{Error, Thing};
 
-/// The project, if the actor may read its code; for calls that tell so before they look at what else was
-/// asked.
-pub fn authorize(app: &App, actor: Actor, named: &ProjectRef) -> Result<Project, Error> {
-    app.store
-        .read(|tx| access::project(tx, actor, ProjectAbility::DownloadCode, named, app.today()))
+/// A project whose code the caller may read.
+pub struct Readable(Project);
+
+/// The project, if the actor may read its code. Calls tell so before they look at what else was asked.
+pub fn authorize(app: &App, actor: Actor, named: &ProjectRef) -> Result<Readable, Error> {
+    let ability = ProjectAbility::DownloadCode;
+    app.store.read(|tx| access::project(tx, actor, ability, named, app.today())).map(Readable)
 }
 
 /// What is in a folder; of the default branch when no revision is named.
 pub fn tree(
     app: &App,
-    actor: Actor,
-    named: &ProjectRef,
+    Readable(project): &Readable,
     revision: Option<&str>,
     path: &str,
     depth: Depth,
 ) -> Result<Vec<TreeEntry>, Error> {
-    let project = authorize(app, actor, named)?;
     let repository = app.git.open(project.id)?;
     let (_, commit) =
         revision_or_default(repository.as_ref(), revision)?.ok_or(Error::NotFound(Thing::Tree))?;
-    Ok(repository.tree(commit, path, depth)?)
+    repository.tree(commit, path, depth).map_err(|error| match error {
+        GitError::TooLarge => Error::Refused("There are too many entries to list them".into()),
+        error => error.into(),
+    })
 }
 
-/// A file's content, and how to get it.
-pub struct Content {
-    /// What it is.
-    pub blob: Blob,
-    /// Where it is.
-    pub repository: Box<dyn Repository>,
+/// The content of a file.
+pub enum Content {
+    /// All of it.
+    Small(Vec<u8>),
+    /// What it is, and where to get it.
+    Large(Blob, Box<dyn Repository>),
+}
+
+/// Up to this size a file is read at once.
+const SMALL: u64 = 256 * 1024;
+
+impl Content {
+    fn of(blob: Blob, repository: Box<dyn Repository>) -> Result<Self, Error> {
+        if blob.size > SMALL {
+            return Ok(Content::Large(blob, repository));
+        }
+        let mut bytes = Vec::with_capacity(usize::try_from(blob.size).unwrap_or_default());
+        repository.write_blob(blob.id, &mut bytes)?;
+        Ok(Content::Small(bytes))
+    }
 }
 
 /// The content of the file at a path.
 pub fn file(
     app: &App,
-    actor: Actor,
-    named: &ProjectRef,
+    Readable(project): &Readable,
     revision: &str,
     path: &str,
 ) -> Result<Content, Error> {
-    let project = authorize(app, actor, named)?;
     let repository = app.git.open(project.id)?;
     let commit = repository.resolve(revision)?.ok_or(Error::NotFound(Thing::Commit))?;
     let path = path.trim_start_matches('/');
     let blob = repository.blob_at(commit, path)?.ok_or(Error::NotFound(Thing::File))?;
-    Ok(Content { blob, repository })
+    Content::of(blob, repository)
 }
 
 /// The content of that name.
-pub fn blob(app: &App, actor: Actor, named: &ProjectRef, name: &str) -> Result<Content, Error> {
-    let project = authorize(app, actor, named)?;
+pub fn blob(app: &App, Readable(project): &Readable, name: &str) -> Result<Content, Error> {
     let repository = app.git.open(project.id)?;
     let blob = repository.find_blob(name)?.ok_or(Error::NotFound(Thing::Blob))?;
-    Ok(Content { blob, repository })
+    Content::of(blob, repository)
 }
 
 /// An archive that can be had.
@@ -81,12 +95,10 @@ pub struct ArchiveContent {
 /// The files of a commit; of the default branch when no revision is named.
 pub fn archive(
     app: &App,
-    actor: Actor,
-    named: &ProjectRef,
+    Readable(project): &Readable,
     revision: Option<&str>,
     format: ArchiveFormat,
 ) -> Result<ArchiveContent, Error> {
-    let project = authorize(app, actor, named)?;
     let repository = app.git.open(project.id)?;
     let (name, commit) =
         revision_or_default(repository.as_ref(), revision)?.ok_or(Error::NotFound(Thing::File))?;
@@ -108,12 +120,10 @@ pub struct ComparisonView {
 /// Compares two revisions. One that does not exist has nothing in common with anything.
 pub fn compare(
     app: &App,
-    actor: Actor,
-    named: &ProjectRef,
+    Readable(project): &Readable,
     from: &str,
     to: &str,
 ) -> Result<ComparisonView, Error> {
-    let project = authorize(app, actor, named)?;
     let repository = app.git.open(project.id)?;
     let (from, to) = (repository.resolve(from.trim())?, repository.resolve(to.trim())?);
     let (Some(from), Some(to)) = (from, to) else { return Ok(ComparisonView::default()) };
@@ -125,8 +135,7 @@ pub fn compare(
 }
 
 /// Who wrote what is in the default branch.
-pub fn contributors(app: &App, actor: Actor, named: &ProjectRef) -> Result<Contributors, Error> {
-    let project = authorize(app, actor, named)?;
+pub fn contributors(app: &App, Readable(project): &Readable) -> Result<Contributors, Error> {
     let repository = app.git.open(project.id)?;
     let (_, tip) =
         revision_or_default(repository.as_ref(), None)?.ok_or(Error::NotFound(Thing::Nameless))?;
@@ -143,7 +152,7 @@ fn revision_or_default(
         None => match repository.default_branch()? {
             // A branch is not mistaken for a tag of the same name.
             Some(branch) => {
-                let tip = repository.branch(&branch)?.map(|branch| branch.commit.id);
+                let tip = repository.ref_target(&branch.full())?;
                 return Ok(tip.map(|tip| (branch.as_str().to_owned(), tip)));
             }
             None => return Ok(None),

@@ -20,11 +20,13 @@ mod objects;
 mod packet;
 mod refs;
 mod repository;
+mod revision;
 mod store;
 #[cfg(test)]
 #[path = "../tests/support/mod.rs"]
 mod support;
 mod text;
+mod tree;
 
 pub use import::{HttpImports, ImportLimits};
 pub use layout::Layout;

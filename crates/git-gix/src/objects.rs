@@ -2,32 +2,20 @@
 
 use std::io::Write;
 
-use gix::object::tree::EntryKind as GixKind;
 use hexforge_domain::commit::{Commit, ObjectId};
 use hexforge_domain::ports::git::{Blob, Depth, GitError, GitObjects};
-use hexforge_domain::repository::{EntryKind, TreeEntry};
+use hexforge_domain::repository::TreeEntry;
 
 use crate::commit::{from_gix, to_gix};
 use crate::error::failed;
 use crate::repository::GixRepository;
-use crate::{blob, text};
-
-/// The longest revision that is looked at.
-const LONGEST_REVISION: usize = 1000;
+use crate::{blob, revision, tree};
 
 impl GitObjects for GixRepository {
     fn resolve(&self, revision: &str) -> Result<Option<ObjectId>, GitError> {
         let Some(bound) = self.bound() else { return Ok(None) };
-        if !is_plain(revision) {
-            return Ok(None);
-        }
-        let object = match bound.repo().rev_parse_single(revision) {
-            Ok(id) => id.object().map_err(failed)?,
-            // Unknown, ambiguous or malformed: it names nothing.
-            Err(error) if !error.is_corrupted() => return Ok(None),
-            Err(error) => return Err(failed(error)),
-        };
-        Ok(object.peel_to_commit().ok().map(|commit| from_gix(&commit.id)))
+        let found = revision::resolve(bound.repo(), revision)?;
+        Ok(found.map(|id| from_gix(&id)))
     }
 
     fn commit(&self, id: ObjectId) -> Result<Option<Commit>, GitError> {
@@ -42,52 +30,48 @@ impl GitObjects for GixRepository {
     }
 
     fn tree(&self, commit: ObjectId, path: &str, depth: Depth) -> Result<Vec<TreeEntry>, GitError> {
-        let bound = self.bound().ok_or(GitError::Missing)?;
-        let root = bound.repo().find_commit(to_gix(commit)).and_then(|commit| commit.tree());
-        let root = root.map_err(failed)?;
-        let folder = if path == "/" { "" } else { path.strip_suffix('/').unwrap_or(path) };
-        let tree = if folder.is_empty() {
+        let repo = self.bound().ok_or(GitError::Missing)?.repo();
+        let root = root(repo, commit)?;
+        let folder = path.strip_suffix('/').unwrap_or(path);
+        let found = if folder.is_empty() {
             root
         } else {
-            match root.lookup_entry(parts(folder)) {
-                Ok(Some(entry)) if entry.mode().is_tree() => {
-                    entry.object().map_err(failed)?.into_tree()
-                }
-                Ok(_) => return Ok(Vec::new()),
-                Err(error) => return Err(failed(error)),
+            match tree::entry_at(repo, root, folder)? {
+                Some((mode, id)) if mode.is_tree() => repo.find_tree(id).map_err(failed)?,
+                Some(_) | None => return Ok(Vec::new()),
             }
         };
-        let mut entries = match depth {
-            Depth::Folder => list(&tree, folder)?,
-            Depth::Recursive => list_all(&tree, folder)?,
-        };
-        // The sort is stable: within each kind the order of git stays.
-        entries.sort_by_key(|entry| entry.kind);
-        Ok(entries)
+        match depth {
+            Depth::Folder => tree::list(&found, folder),
+            Depth::Recursive => tree::list_all(repo, &found, folder),
+        }
     }
 
     fn blob_at(&self, commit: ObjectId, path: &str) -> Result<Option<Blob>, GitError> {
-        let bound = self.bound().ok_or(GitError::Missing)?;
-        let root = bound.repo().find_commit(to_gix(commit)).and_then(|commit| commit.tree());
-        let root = root.map_err(failed)?;
-        match root.lookup_entry(parts(path)).map_err(failed)? {
-            Some(entry) if entry.mode().is_blob_or_symlink() => {
-                let header = bound.repo().find_header(entry.object_id()).map_err(failed)?;
-                Ok(Some(Blob { id: from_gix(entry.oid()), size: header.size() }))
+        let repo = self.bound().ok_or(GitError::Missing)?.repo();
+        match tree::entry_at(repo, root(repo, commit)?, path)? {
+            Some((mode, id)) if mode.is_blob_or_symlink() => {
+                let header = repo.find_header(id).map_err(failed)?;
+                Ok(Some(Blob { id: from_gix(&id), size: header.size() }))
             }
-            _ => Ok(None),
+            Some(_) | None => Ok(None),
         }
     }
 
     fn find_blob(&self, name: &str) -> Result<Option<Blob>, GitError> {
         let Some(bound) = self.bound() else { return Ok(None) };
         let repo = bound.repo();
-        let Ok(prefix) = gix::hash::Prefix::from_hex(name) else { return Ok(None) };
-        let id = match repo.objects.lookup_prefix(prefix, None).map_err(failed)? {
-            Some(Ok(id)) => id,
-            Some(Err(())) | None => return Ok(None),
+        let id = match gix::ObjectId::from_hex(name.as_bytes()) {
+            Ok(id) => id,
+            Err(_) => {
+                let Ok(prefix) = gix::hash::Prefix::from_hex(name) else { return Ok(None) };
+                match repo.objects.lookup_prefix(prefix, None).map_err(failed)? {
+                    Some(Ok(id)) => id,
+                    Some(Err(())) | None => return Ok(None),
+                }
+            }
         };
-        let header = repo.find_header(id).map_err(failed)?;
+        let Some(header) = repo.try_find_header(id).map_err(failed)? else { return Ok(None) };
         let is_blob = header.kind() == gix::object::Kind::Blob;
         Ok(is_blob.then(|| Blob { id: from_gix(&id), size: header.size() }))
     }
@@ -98,49 +82,7 @@ impl GitObjects for GixRepository {
     }
 }
 
-/// The names along a path, taken as they are: `.` and `..` are names that nothing has.
-fn parts(path: &str) -> impl Iterator<Item = &[u8]> {
-    path.as_bytes().split(|byte| *byte == b'/')
-}
-
-/// Whether a revision is a name with steps back at most: git has others that search through all history.
-fn is_plain(revision: &str) -> bool {
-    let strange = |c: char| c.is_control() || c.is_whitespace() || c == ':';
-    !revision.is_empty()
-        && revision.len() <= LONGEST_REVISION
-        && !revision.starts_with(['-', '^', '@'])
-        && !revision.contains(strange)
-        && !["..", "@{", "^{", "^!", "^@", "^-"].iter().any(|form| revision.contains(form))
-}
-
-fn list(tree: &gix::Tree<'_>, folder: &str) -> Result<Vec<TreeEntry>, GitError> {
-    let mut entries = Vec::new();
-    for entry in tree.iter() {
-        let entry = entry.map_err(failed)?;
-        let name = text::path(entry.filename());
-        entries.push(shown(entry.mode(), entry.oid(), below(folder, name)));
-    }
-    Ok(entries)
-}
-
-fn list_all(tree: &gix::Tree<'_>, folder: &str) -> Result<Vec<TreeEntry>, GitError> {
-    let mut recorder = gix::traverse::tree::Recorder::default();
-    tree.traverse().depthfirst(&mut recorder).map_err(failed)?;
-    let entry = |entry: &gix::traverse::tree::recorder::Entry| {
-        shown(entry.mode, &entry.oid, below(folder, text::path(&entry.filepath)))
-    };
-    Ok(recorder.records.iter().map(entry).collect())
-}
-
-fn below(folder: &str, name: String) -> String {
-    if folder.is_empty() { name } else { format!("{folder}/{name}") }
-}
-
-fn shown(mode: gix::object::tree::EntryMode, id: &gix::oid, path: String) -> TreeEntry {
-    let kind = match mode.kind() {
-        GixKind::Tree => EntryKind::Tree,
-        GixKind::Blob | GixKind::BlobExecutable | GixKind::Link => EntryKind::Blob,
-        GixKind::Commit => EntryKind::Commit,
-    };
-    TreeEntry { id: from_gix(id), kind, mode: u32::from(mode.value()), path }
+fn root(repo: &gix::Repository, commit: ObjectId) -> Result<gix::Tree<'_>, GitError> {
+    let commit = repo.find_commit(to_gix(commit)).map_err(failed)?;
+    commit.tree().map_err(failed)
 }

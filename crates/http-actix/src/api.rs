@@ -166,6 +166,11 @@ impl Api {
         self.block(permit, move |app, _| Ok(step(app)?)).await
     }
 
+    /// Waits until one more large answer may be written.
+    pub async fn turn_to_stream(&self) -> ApiResult<OwnedSemaphorePermit> {
+        turn_in(&self.shared.streams).await
+    }
+
     /// Calls that change things take turns.
     async fn turn(&self, lane: &Arc<Semaphore>) -> ApiResult<Option<OwnedSemaphorePermit>> {
         if self.call.changes_things { turn_in(lane).await.map(Some) } else { Ok(None) }

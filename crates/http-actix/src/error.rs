@@ -179,7 +179,10 @@ impl From<Error> for ApiError {
                 Self::message(StatusCode::BAD_REQUEST, format!("400 (Bad request) {what}"))
             }
             Error::Git(
-                error @ (GitError::Corrupt(_) | GitError::Failed(_) | GitError::ReaderGone(_)),
+                error @ (GitError::Corrupt(_)
+                | GitError::Failed(_)
+                | GitError::TooLarge
+                | GitError::ReaderGone(_)),
             ) => Self::internal(&Chain(&error)),
         }
     }

@@ -7,11 +7,16 @@ use hexforge_domain::paging::{Page, Paged};
 use serde::Serialize;
 
 use crate::api::Api;
-use crate::error::ApiResult;
+use crate::error::{ApiError, ApiResult};
 
 /// 200 with something.
 pub fn ok(body: impl Serialize) -> ApiResult<HttpResponse> {
     Ok(HttpResponse::Ok().json(body))
+}
+
+/// Something as JSON, made on the thread of the use case because it may be long.
+pub fn written(body: &impl Serialize) -> ApiResult<Vec<u8>> {
+    serde_json::to_vec(body).map_err(|error| ApiError::internal(&error))
 }
 
 /// 201 with what was made.

@@ -15,6 +15,9 @@ const WRITERS: usize = 64;
 /// How many sign-ins with a password run at the same time.
 const SIGN_INS: usize = 8;
 
+/// How many large answers are written at the same time, each on a thread of its own.
+const STREAMS: usize = 32;
+
 /// Choices about the interface.
 #[derive(Clone, Debug)]
 pub struct HttpSettings {
@@ -45,6 +48,7 @@ pub struct Shared {
     pub(crate) links: Links,
     pub(crate) writers: Arc<Semaphore>,
     pub(crate) sign_ins: Arc<Semaphore>,
+    pub(crate) streams: Arc<Semaphore>,
     pub(crate) metrics: RenderMetrics,
     pub(crate) storage_ready: StorageReady,
 }
@@ -63,6 +67,7 @@ impl Shared {
             settings,
             writers: Arc::new(Semaphore::new(WRITERS)),
             sign_ins: Arc::new(Semaphore::new(SIGN_INS)),
+            streams: Arc::new(Semaphore::new(STREAMS)),
             metrics,
             storage_ready,
         }

@@ -2,7 +2,10 @@
 
 use std::io::{self, Write};
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use actix_web::body::SizedStream;
 use actix_web::web::{Bytes, BytesMut};
@@ -10,6 +13,9 @@ use actix_web::{HttpResponse, HttpResponseBuilder};
 use futures_util::Stream;
 use hexforge_application::error::Error;
 use hexforge_domain::ports::git::GitError;
+use tokio::runtime::Handle;
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use crate::error::{ApiError, ApiResult};
@@ -20,34 +26,47 @@ const PIECE: usize = 64 * 1024;
 /// How many pieces wait for a slow reader.
 const WAITING: usize = 4;
 
+/// How long a reader may take for a piece: whoever is slower holds up a thread.
+const PATIENCE: Duration =
+    if cfg!(test) { Duration::from_millis(200) } else { Duration::from_secs(60) };
+
 type Piece = Result<Bytes, GitError>;
 
 /// What is being written. Its beginning is there already, so an error can still be an answer.
 pub struct Body {
     first: Option<Bytes>,
     rest: Receiver<Piece>,
+    /// An end without this is none: the writer was stopped, or broke.
+    complete: Arc<AtomicBool>,
+    ended: bool,
 }
 
 /// Starts to write; answers with the error when nothing could be written.
 pub async fn start(
+    permit: OwnedSemaphorePermit,
     write: impl FnOnce(&mut dyn Write) -> Result<(), GitError> + Send + 'static,
 ) -> ApiResult<Body> {
     let (sender, mut rest) = channel(WAITING);
-    let span = tracing::Span::current();
+    let complete = Arc::new(AtomicBool::new(false));
+    let (span, runtime, done) =
+        (tracing::Span::current(), Handle::current(), Arc::clone(&complete));
     // Nobody waits for the thread: it ends when all is read, or when the reader is gone.
     drop(actix_web::rt::task::spawn_blocking(move || {
-        let _entered = span.enter();
-        let mut pipe = Pipe { sender, waiting: BytesMut::with_capacity(PIECE) };
-        let written = write(&mut pipe).and_then(|()| pipe.flush().map_err(GitError::ReaderGone));
-        if let Err(error) = written {
-            let _ = pipe.sender.blocking_send(Err(error));
+        let (_permit, _entered) = (permit, span.enter());
+        let waiting = BytesMut::with_capacity(PIECE);
+        let mut pipe = Pipe { sender, runtime, waiting, is_begun: false };
+        match write(&mut pipe).and_then(|()| pipe.flush().map_err(GitError::ReaderGone)) {
+            Ok(()) => done.store(true, Ordering::Release),
+            Err(error) => pipe.give_up(error),
         }
     }));
-    match rest.recv().await {
-        Some(Ok(first)) => Ok(Body { first: Some(first), rest }),
-        Some(Err(error)) => Err(ApiError::from(Error::Git(error))),
-        None => Ok(Body { first: None, rest }),
-    }
+    let first = match rest.recv().await {
+        Some(Ok(first)) => Some(first),
+        Some(Err(error)) => return Err(ApiError::from(Error::Git(error))),
+        None if complete.load(Ordering::Acquire) => None,
+        None => return Err(ApiError::internal(&"nothing was written")),
+    };
+    Ok(Body { first, rest, complete, ended: false })
 }
 
 impl Body {
@@ -69,22 +88,63 @@ impl Stream for Body {
         if let Some(first) = self.first.take() {
             return Poll::Ready(Some(Ok(first)));
         }
-        self.rest.poll_recv(context).map(|piece| {
-            piece.map(|piece| {
-                piece.map_err(|error| {
-                    // The status is sent already: only a broken answer tells that something is missing.
-                    tracing::error!(cause = %error, "an answer could not be finished");
-                    io::Error::other(error)
-                })
-            })
-        })
+        if self.ended {
+            return Poll::Ready(None);
+        }
+        match self.rest.poll_recv(context) {
+            Poll::Pending => Poll::Pending,
+            Poll::Ready(Some(Ok(piece))) => Poll::Ready(Some(Ok(piece))),
+            Poll::Ready(None) if self.complete.load(Ordering::Acquire) => Poll::Ready(None),
+            // The status is sent already: only a broken answer tells that something is missing.
+            Poll::Ready(broken) => {
+                self.ended = true;
+                Poll::Ready(Some(Err(match broken {
+                    Some(Err(error)) => io::Error::other(error),
+                    _ => io::ErrorKind::UnexpectedEof.into(),
+                })))
+            }
+        }
     }
 }
 
 /// Hands on what is written in pieces.
 struct Pipe {
     sender: Sender<Piece>,
+    runtime: Handle,
     waiting: BytesMut,
+    is_begun: bool,
+}
+
+impl Pipe {
+    fn send(&mut self, piece: Piece) -> io::Result<()> {
+        self.is_begun = true;
+        let gone = || io::Error::new(io::ErrorKind::BrokenPipe, "the reader is gone");
+        let piece = match self.sender.try_send(piece) {
+            Ok(()) => return Ok(()),
+            Err(TrySendError::Closed(_)) => return Err(gone()),
+            Err(TrySendError::Full(piece)) => piece,
+        };
+        let sent = async { tokio::time::timeout(PATIENCE, self.sender.send(piece)).await };
+        match self.runtime.block_on(sent) {
+            Ok(sent) => sent.map_err(|_| gone()),
+            Err(_) => Err(io::Error::new(io::ErrorKind::TimedOut, "the reader is too slow")),
+        }
+    }
+
+    /// Tells why there is no more: the caller while it can still be told, else the log.
+    fn give_up(&mut self, error: GitError) {
+        match error {
+            GitError::ReaderGone(cause) => tracing::debug!(%cause, "an answer was not read"),
+            error if self.is_begun => {
+                tracing::error!(cause = %error, "an answer could not be finished");
+                // Without this, too, the answer does not end well.
+                let _ = self.sender.try_send(Err(error));
+            }
+            error => {
+                let _ = self.send(Err(error));
+            }
+        }
+    }
 }
 
 impl Write for Pipe {
@@ -102,7 +162,98 @@ impl Write for Pipe {
             return Ok(());
         }
         let piece = std::mem::replace(&mut self.waiting, BytesMut::with_capacity(PIECE)).freeze();
-        let gone = |_| io::Error::new(io::ErrorKind::BrokenPipe, "the reader is gone");
-        self.sender.blocking_send(Ok(piece)).map_err(gone)
+        self.send(Ok(piece))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use futures_util::StreamExt;
+    use tokio::sync::Semaphore;
+
+    use super::*;
+
+    async fn started(
+        write: impl FnOnce(&mut dyn Write) -> Result<(), GitError> + Send + 'static,
+    ) -> ApiResult<Body> {
+        let one = Arc::new(Semaphore::new(1));
+        start(one.acquire_owned().await.expect("nobody closes it"), write).await
+    }
+
+    /// How much came, and whether the end was a good one.
+    async fn read(mut body: Body) -> (usize, bool) {
+        let mut length = 0;
+        while let Some(piece) = body.next().await {
+            match piece {
+                Ok(piece) => length += piece.len(),
+                Err(_) => return (length, false),
+            }
+        }
+        (length, true)
+    }
+
+    fn put(to: &mut dyn Write, length: usize) -> Result<(), GitError> {
+        to.write_all(&vec![7; length]).map_err(GitError::ReaderGone)
+    }
+
+    #[actix_web::test]
+    async fn what_is_written_is_read() {
+        for length in [0, 1, PIECE - 1, PIECE, PIECE + 1, 20 * PIECE + 3] {
+            let body = started(move |to| put(to, length)).await.expect("it starts");
+            assert_eq!(read(body).await, (length, true));
+        }
+    }
+
+    #[actix_web::test]
+    async fn an_error_before_anything_is_sent_is_an_answer() {
+        assert!(started(|_| Err(GitError::Missing)).await.is_err());
+        let late = started(|to| put(to, 10).and(Err(GitError::Corrupt("x".into())))).await;
+        assert!(late.is_err(), "what was not sent yet is forgotten");
+    }
+
+    #[actix_web::test]
+    async fn an_error_in_the_middle_breaks_the_answer() {
+        let damaged = |to: &mut dyn Write| put(to, PIECE).and(Err(GitError::Corrupt("x".into())));
+        assert_eq!(read(started(damaged).await.expect("it starts")).await, (PIECE, false));
+    }
+
+    #[actix_web::test]
+    async fn a_writer_that_panics_does_not_end_well() {
+        let broken = |to: &mut dyn Write| {
+            put(to, PIECE)?;
+            panic!("as a library may")
+        };
+        assert_eq!(read(started(broken).await.expect("it starts")).await, (PIECE, false));
+        assert!(started(|_| panic!("at once")).await.is_err());
+    }
+
+    #[actix_web::test]
+    async fn a_reader_that_takes_nothing_frees_the_writer() {
+        let (ended, end) = mpsc::channel();
+        let write = move |to: &mut dyn Write| {
+            let written = put(to, 20 * PIECE);
+            ended.send(written.is_err()).expect("the test waits");
+            written
+        };
+        let body = started(write).await.expect("it starts");
+        let stopped = tokio::task::spawn_blocking(move || end.recv_timeout(PATIENCE * 50));
+        assert_eq!(stopped.await.expect("it waits"), Ok(true));
+        let (length, ended_well) = read(body).await;
+        assert!(length < 20 * PIECE && !ended_well, "{length}");
+    }
+
+    #[actix_web::test]
+    async fn a_reader_that_goes_away_frees_the_writer() {
+        let (ended, end) = mpsc::channel();
+        let write = move |to: &mut dyn Write| {
+            let written = put(to, 20 * PIECE);
+            ended.send(written.is_err()).expect("the test waits");
+            written
+        };
+        drop(started(write).await.expect("it starts"));
+        let stopped = tokio::task::spawn_blocking(move || end.recv_timeout(PATIENCE * 50));
+        assert_eq!(stopped.await.expect("it waits"), Ok(true));
     }
 }

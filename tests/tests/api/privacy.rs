@@ -25,7 +25,7 @@ on_every_store!(
 );
 
 /// Every call that names a project in its path, with parameters that are fine and with none.
-const CALLS: [(&str, &str); 28] = [
+const CALLS: [(&str, &str); 37] = [
     ("GET", "/projects/:id"),
     ("PUT", "/projects/:id"),
     ("PUT", "/projects/:id?name=x&visibility_level=20"),
@@ -54,6 +54,15 @@ const CALLS: [(&str, &str); 28] = [
     ("DELETE", "/projects/:id/fork"),
     ("GET", "/projects/:id/access_requests"),
     ("POST", "/projects/:id/access_requests"),
+    ("GET", "/projects/:id/repository/tree"),
+    ("GET", "/projects/:id/repository/blobs/master"),
+    ("GET", "/projects/:id/repository/commits/master/blob?filepath=x"),
+    ("GET", "/projects/:id/repository/raw_blobs/e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"),
+    ("GET", "/projects/:id/repository/archive"),
+    ("GET", "/projects/:id/repository/archive.zip?sha=master"),
+    ("GET", "/projects/:id/repository/compare"),
+    ("GET", "/projects/:id/repository/compare?from=master&to=x"),
+    ("GET", "/projects/:id/repository/contributors"),
 ];
 
 /// The same for members, whom the secret project has.

@@ -17,7 +17,7 @@ fn calls_send_a_bounded_number_of_queries_on_postgres() {
     calls_send_a_bounded_number_of_queries(Backend::Postgres);
 }
 
-/// GET /user, GET /users, GET /projects, GET /projects/visible, GET /groups
+/// GET /user, GET /users, GET /projects/:id/repository/compare, GET /projects, GET /projects/visible, GET /groups
 fn calls_send_a_bounded_number_of_queries(backend: Backend) {
     let options = ForgeOptions { backend, dialect: Dialect::Specification };
     let Some(forge) = Forge::start(options) else { return };
@@ -44,6 +44,10 @@ fn calls_send_a_bounded_number_of_queries(backend: Backend) {
     assert_eq!(of("/user"), Some(4));
     // The token, the total, the ids, the rows, identities, numbers of projects.
     assert_eq!(of("/users?per_page=20"), Some(6));
+    // The token and the project: what is in repositories is asked for there, once.
+    let before = forge.queries.load(Ordering::Relaxed);
+    let compared = forge.get("/projects/1/repository/compare?from=x&to=y").token(ROOT).send();
+    assert_eq!((compared.status, forge.queries.load(Ordering::Relaxed) - before), (200, 2));
     // What was counted is remembered while nothing changes.
     for ((call, many), (_, again)) in many.iter().zip(&counts(&forge)) {
         assert!(again <= many && again + 1 >= *many, "{call}: {many} queries, then {again}");

@@ -95,6 +95,8 @@ pub trait GitObjects {
 
     /// What is in a folder of a commit: folders first, then files, then submodules, each in git's order.
     /// A path that names no folder has nothing in it.
+    /// # Errors
+    /// [`GitError::TooLarge`] when there is more than anybody reads.
     fn tree(&self, commit: ObjectId, path: &str, depth: Depth) -> Result<Vec<TreeEntry>, GitError>;
 
     /// The file or link at a path of a commit.
@@ -190,6 +192,9 @@ pub enum GitError {
     /// A ref is not what was expected; its full name.
     #[error("the ref `{0}` is in the way or was changed by others")]
     Conflict(String),
+    /// There is more of it than can be held at once.
+    #[error("there is too much of it")]
+    TooLarge,
     /// Too many ask for the same at once; later it may succeed.
     #[error("too much is being asked for")]
     Busy,

@@ -1,5 +1,7 @@
 //! What is in repositories.
 
+use std::borrow::Cow;
+
 use hexforge_application::repository::ComparisonView;
 use hexforge_domain::repository::{Contributor, EntryKind, FileDiff, TreeEntry};
 use serde::Serialize;
@@ -8,27 +10,31 @@ use super::commit::CommitJson;
 
 /// An entry of a folder.
 #[derive(Serialize)]
-pub struct TreeEntryJson {
+pub struct TreeEntryJson<'a> {
     id: String,
-    name: String,
+    name: &'a str,
     #[serde(rename = "type")]
     kind: &'static str,
-    path: String,
-    mode: String,
+    path: &'a str,
+    mode: Cow<'static, str>,
 }
 
-impl From<TreeEntry> for TreeEntryJson {
-    fn from(entry: TreeEntry) -> Self {
+impl<'a> From<&'a TreeEntry> for TreeEntryJson<'a> {
+    fn from(entry: &'a TreeEntry) -> Self {
         Self {
             id: entry.id.to_string(),
-            name: entry.name().to_owned(),
+            name: entry.name(),
             kind: match entry.kind {
                 EntryKind::Tree => "tree",
                 EntryKind::Blob => "blob",
                 EntryKind::Commit => "commit",
             },
-            mode: format!("{:06o}", entry.mode),
-            path: entry.path,
+            path: &entry.path,
+            mode: match entry.mode {
+                0o040_000 => Cow::Borrowed("040000"),
+                0o100_644 => Cow::Borrowed("100644"),
+                mode => Cow::Owned(format!("{mode:06o}")),
+            },
         }
     }
 }

@@ -1,12 +1,13 @@
 //! What is in repositories. Who may not read the code is told so before the parameters are read.
 
-use actix_web::http::header;
+use actix_web::http::header::{self, ContentType};
 use actix_web::{HttpResponse, web};
 use hexforge_application::error::Error;
 use hexforge_application::repository::{self, ArchiveContent, Content};
 use hexforge_domain::paging::Page;
 use hexforge_domain::ports::git::Depth;
 use hexforge_domain::repository::ArchiveFormat;
+use serde::Deserialize;
 
 use super::ids::ProjectPath;
 use crate::api::Api;
@@ -29,66 +30,85 @@ pub fn configure(cfg: &mut web::ServiceConfig) {
 
 async fn tree(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse> {
     let (ProjectPath(named), page) = (id.into_inner(), asked_page(&api));
-    let entries = api
+    let (total, json) = api
         .run(move |app, actor, params| {
-            repository::authorize(app, actor, &named)?;
+            let project = repository::authorize(app, actor, &named)?;
             let path = params.text("path")?.unwrap_or_default();
             let revision = params.text("ref_name")?;
             let depth = match params.said_switch("recursive")? {
                 Some(true) => Depth::Recursive,
                 Some(false) | None => Depth::Folder,
             };
-            Ok(repository::tree(app, actor, &named, revision.as_deref(), &path, depth)?)
+            let all = repository::tree(app, &project, revision.as_deref(), &path, depth)?;
+            let entries = page.cut(all);
+            let shown: Vec<_> = entries.items.iter().map(TreeEntryJson::from).collect();
+            Ok((entries.total, respond::written(&shown)?))
         })
         .await?;
-    respond::paged(&api, page, page.cut(entries).map(TreeEntryJson::from))
+    let mut response = HttpResponse::Ok();
+    api.page_headers(&mut response, page, total);
+    Ok(response.content_type(ContentType::json()).body(json))
 }
 
 async fn file(api: Api, path: web::Path<(ProjectPath, String)>) -> ApiResult<HttpResponse> {
     let (ProjectPath(named), revision) = path.into_inner();
     let content = api
         .run(move |app, actor, params| {
-            repository::authorize(app, actor, &named)?;
+            let project = repository::authorize(app, actor, &named)?;
             let path = given(params, "filepath")?;
-            Ok(repository::file(app, actor, &named, &revision, &path)?)
+            Ok(repository::file(app, &project, &revision, &path)?)
         })
         .await?;
-    send(content).await
+    send(&api, content).await
 }
 
 async fn raw_blob(api: Api, path: web::Path<(ProjectPath, String)>) -> ApiResult<HttpResponse> {
     let (ProjectPath(named), name) = path.into_inner();
-    let content =
-        api.run(move |app, actor, _| Ok(repository::blob(app, actor, &named, &name)?)).await?;
-    send(content).await
+    let content = api
+        .run(move |app, actor, _| {
+            let project = repository::authorize(app, actor, &named)?;
+            Ok(repository::blob(app, &project, &name)?)
+        })
+        .await?;
+    send(&api, content).await
 }
 
 /// A file's bytes as they are. They are text to a browser whatever they are, so that nothing in them runs.
-async fn send(content: Content) -> ApiResult<HttpResponse> {
-    let Content { blob, repository } = content;
-    let body = stream::start(move |to| repository.write_blob(blob.id, to)).await?;
+async fn send(api: &Api, content: Content) -> ApiResult<HttpResponse> {
     let mut response = HttpResponse::Ok();
     response.content_type("text/plain").insert_header((header::X_CONTENT_TYPE_OPTIONS, "nosniff"));
-    Ok(body.of_size(blob.size, &mut response))
+    match content {
+        Content::Small(bytes) => Ok(response.body(bytes)),
+        Content::Large(blob, repository) => {
+            let turn = api.turn_to_stream().await?;
+            let body = stream::start(turn, move |to| repository.write_blob(blob.id, to)).await?;
+            Ok(body.of_size(blob.size, &mut response))
+        }
+    }
 }
 
-async fn archive(
-    api: Api,
-    id: web::Path<ProjectPath>,
-    request: actix_web::HttpRequest,
-) -> ApiResult<HttpResponse> {
-    let ProjectPath(named) = id.into_inner();
-    let format = request.match_info().get("format").unwrap_or_default();
-    let format = ArchiveFormat::parse(format).ok_or_else(ApiError::no_route)?;
+/// The path of an archive, which may tell its format.
+#[derive(Deserialize)]
+struct ArchivePath {
+    id: ProjectPath,
+    #[serde(default)]
+    format: String,
+}
+
+async fn archive(api: Api, path: web::Path<ArchivePath>) -> ApiResult<HttpResponse> {
+    let ArchivePath { id: ProjectPath(named), format } = path.into_inner();
+    let format = ArchiveFormat::parse(&format).ok_or_else(ApiError::no_route)?;
     let content = api
         .run(move |app, actor, params| {
+            let project = repository::authorize(app, actor, &named)?;
             let revision = params.text("sha")?;
-            Ok(repository::archive(app, actor, &named, revision.as_deref(), format)?)
+            Ok(repository::archive(app, &project, revision.as_deref(), format)?)
         })
         .await?;
     let ArchiveContent { archive, repository } = content;
     let name = format!("{}.{}", archive.folder, format.extension());
-    let body = stream::start(move |to| repository.write_archive(&archive, to)).await?;
+    let turn = api.turn_to_stream().await?;
+    let body = stream::start(turn, move |to| repository.write_archive(&archive, to)).await?;
     let mut response = HttpResponse::Ok();
     response
         .content_type(match format {
@@ -105,20 +125,25 @@ async fn archive(
 
 async fn compare(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse> {
     let ProjectPath(named) = id.into_inner();
-    let view = api
+    let json = api
         .run(move |app, actor, params| {
-            repository::authorize(app, actor, &named)?;
+            let project = repository::authorize(app, actor, &named)?;
             let (from, to) = (given(params, "from")?, given(params, "to")?);
-            Ok(repository::compare(app, actor, &named, &from, &to)?)
+            let view = repository::compare(app, &project, &from, &to)?;
+            respond::written(&ComparisonJson::from(&view))
         })
         .await?;
-    respond::ok(ComparisonJson::from(&view))
+    Ok(HttpResponse::Ok().content_type(ContentType::json()).body(json))
 }
 
 async fn contributors(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse> {
     let (ProjectPath(named), page) = (id.into_inner(), asked_page(&api));
-    let all =
-        api.run(move |app, actor, _| Ok(repository::contributors(app, actor, &named)?)).await?;
+    let all = api
+        .run(move |app, actor, _| {
+            let project = repository::authorize(app, actor, &named)?;
+            Ok(repository::contributors(app, &project)?)
+        })
+        .await?;
     let authors = page.cut(all.authors).map(ContributorJson::from);
     let mut response = HttpResponse::Ok();
     if !all.complete {

@@ -1,0 +1,104 @@
+//! What revisions name.
+
+use gix::ObjectId;
+use hexforge_domain::ports::git::GitError;
+
+use crate::error::failed;
+
+/// The longest revision that is looked at.
+const LONGEST: usize = 1000;
+
+/// Says what the commit of a tag is asked for, which is what is looked for here anyway.
+const PEELS: [&str; 2] = ["^{}", "^{commit}"];
+
+/// The commit that a revision names; tags are followed.
+pub(crate) fn resolve(
+    repo: &gix::Repository,
+    revision: &str,
+) -> Result<Option<ObjectId>, GitError> {
+    if !is_plain(revision) {
+        return Ok(None);
+    }
+    if revision.len() == 40
+        && let Ok(id) = ObjectId::from_hex(revision.as_bytes())
+    {
+        return match repo.try_find_header(id).map_err(failed)? {
+            Some(_) => commit_behind(repo, id),
+            None => Ok(None),
+        };
+    }
+    match repo.rev_parse_single(revision) {
+        Ok(id) => commit_behind(repo, id.detach()),
+        // Unknown, ambiguous or malformed: it names nothing.
+        Err(error) if !error.is_corrupted() => Ok(None),
+        Err(error) => Err(failed(error)),
+    }
+}
+
+/// The commit that an object is, or leads to as a tag. Only tags are read: what else was named may be large.
+fn commit_behind(repo: &gix::Repository, named: ObjectId) -> Result<Option<ObjectId>, GitError> {
+    let mut id = named;
+    loop {
+        match repo.find_header(id).map_err(failed)?.kind() {
+            gix::object::Kind::Commit => return Ok(Some(id)),
+            gix::object::Kind::Tree | gix::object::Kind::Blob => return Ok(None),
+            gix::object::Kind::Tag => {
+                let tag = repo.find_tag(id).map_err(failed)?;
+                id = tag.target_id().map_err(failed)?.detach();
+            }
+        }
+    }
+}
+
+/// Whether a revision is a name with steps back at most: git has others that search through all history.
+fn is_plain(revision: &str) -> bool {
+    let strange = |c: char| c.is_control() || c.is_whitespace() || c == ':';
+    let bare = PEELS.iter().fold(revision.to_owned(), |bare, peel| bare.replace(peel, ""));
+    !bare.is_empty()
+        && bare.len() <= LONGEST
+        && !bare.starts_with(['-', '^'])
+        && !bare.contains(strange)
+        && !["..", "@{", "^{", "^!", "^@", "^-"].iter().any(|form| bare.contains(form))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_revisions_do_not_search() {
+        let long = "x".repeat(LONGEST);
+        for plain in
+            ["master", "master~1", "a/b^2", "v1^{}", "v1^{commit}~3", "@x", "x@y", "größe", &long]
+        {
+            assert!(is_plain(plain), "{plain}");
+        }
+        let longer = "x".repeat(LONGEST + 1);
+        for strange in [
+            "",
+            "^{}",
+            " ",
+            "a b",
+            "a\0b",
+            "a\nb",
+            "-x",
+            "^master",
+            "a..b",
+            "a...b",
+            ":/text",
+            "a:b",
+            ":0:a",
+            "HEAD^{/x}",
+            "v1^{tree}",
+            "@{-1}",
+            "@{u}",
+            "master@{1}",
+            "a^!",
+            "a^@",
+            "a^-",
+            &longer,
+        ] {
+            assert!(!is_plain(strange), "{strange}");
+        }
+    }
+}
