@@ -5,6 +5,9 @@ mod api {
     mod access_requests_checks;
     mod authentication;
     mod bad_input;
+    mod branches;
+    mod branches_checks;
+    mod branches_protect;
     mod concurrent_calls;
     mod dialects;
     mod dialects_of_projects;
@@ -52,12 +55,17 @@ mod api {
     mod projects_team;
     mod projects_update;
     mod projects_update_checks;
+    mod push_events;
     mod query_counts;
+    mod refs_support;
+    mod releases;
     mod routes;
     mod session;
     mod sudo;
     mod support;
     mod system_hooks;
+    mod tags;
+    mod tags_checks;
     mod upload_support;
     mod uploads;
     mod uploads_checks;

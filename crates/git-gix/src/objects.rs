@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use gix::object::tree::EntryKind as GixKind;
+use gix::revision::spec::parse::ObjectKindHint;
 use hexforge_domain::commit::{Commit, ObjectId};
 use hexforge_domain::ports::git::{Blob, Depth, GitError, GitObjects};
 use hexforge_domain::repository::{EntryKind, TreeEntry};
@@ -21,13 +22,11 @@ impl GitObjects for GixRepository {
         if !is_plain(revision) {
             return Ok(None);
         }
-        let object = match bound.repo().rev_parse_single(revision) {
-            Ok(id) => id.object().map_err(failed)?,
-            // Unknown, ambiguous or malformed: it names nothing.
-            Err(error) if !error.is_corrupted() => return Ok(None),
-            Err(error) => return Err(failed(error)),
-        };
-        Ok(object.peel_to_commit().ok().map(|commit| from_gix(&commit.id)))
+        let repo = bound.repo();
+        let Some(id) = parse(repo, revision)? else { return Ok(None) };
+        // The name of an object is taken for one whether it is there or not.
+        let Some(object) = repo.try_find_object(id).map_err(failed)? else { return Ok(None) };
+        peel(repo, object)
     }
 
     fn commit(&self, id: ObjectId) -> Result<Option<Commit>, GitError> {
@@ -98,6 +97,37 @@ impl GitObjects for GixRepository {
     }
 }
 
+/// The object that a revision names. What is unknown, ambiguous or malformed names none.
+fn parse(repo: &gix::Repository, revision: &str) -> Result<Option<gix::ObjectId>, GitError> {
+    let options = gix::revision::spec::parse::Options {
+        object_kind_hint: Some(ObjectKindHint::Committish),
+        ..Default::default()
+    };
+    match gix::revision::Spec::from_bstr(revision, repo, options) {
+        Ok(spec) => Ok(spec.single().map(gix::Id::detach)),
+        Err(error) if !error.is_corrupted() => Ok(None),
+        Err(error) => Err(failed(error)),
+    }
+}
+
+/// The commit that an object is or leads to.
+fn peel<'a>(
+    repo: &'a gix::Repository,
+    mut object: gix::Object<'a>,
+) -> Result<Option<ObjectId>, GitError> {
+    loop {
+        match object.kind {
+            gix::object::Kind::Commit => return Ok(Some(from_gix(&object.id))),
+            gix::object::Kind::Tag => {
+                let tag = object.try_into_tag().map_err(failed)?;
+                let target = tag.target_id().map_err(failed)?.detach();
+                object = repo.find_object(target).map_err(failed)?;
+            }
+            gix::object::Kind::Tree | gix::object::Kind::Blob => return Ok(None),
+        }
+    }
+}
+
 /// The names along a path, taken as they are: `.` and `..` are names that nothing has.
 fn parts(path: &str) -> impl Iterator<Item = &[u8]> {
     path.as_bytes().split(|byte| *byte == b'/')
@@ -105,10 +135,10 @@ fn parts(path: &str) -> impl Iterator<Item = &[u8]> {
 
 /// Whether a revision is a name with steps back at most: git has others that search through all history.
 fn is_plain(revision: &str) -> bool {
-    let strange = |c: char| c.is_control() || c.is_whitespace() || c == ':';
+    let strange = |c: char| c.is_control() || c == ' ' || c == ':';
     !revision.is_empty()
         && revision.len() <= LONGEST_REVISION
-        && !revision.starts_with(['-', '^', '@'])
+        && !revision.starts_with(['-', '^'])
         && !revision.contains(strange)
         && !["..", "@{", "^{", "^!", "^@", "^-"].iter().any(|form| revision.contains(form))
 }
