@@ -86,7 +86,7 @@ fn an_event_shows_its_fields_in_order(forge: &Forge) {
         })
     };
     let url = "http://forge.test/ada/site";
-    let (http, ssh) = (format!("{url}.git"), "git@forge.test:ada/site.git");
+    let (http, ssh) = (format!("{url}.git"), "ssh://git@forge.test:2222/ada/site.git");
     let id = "1".repeat(40);
     let push = json!({
         "object_kind": "push", "event_name": "push", "before": "0".repeat(40), "after": id,

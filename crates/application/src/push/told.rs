@@ -19,7 +19,7 @@ pub(super) struct Told {
     total: u64,
 }
 
-/// Looks up what came with a change.
+/// Looks up what came with a change. What is damaged is passed over: the change is made, and has to be told.
 pub(super) fn told(
     repository: &dyn Repository,
     default: Option<&BranchName>,
@@ -28,6 +28,19 @@ pub(super) fn told(
     let before = or_zero(change.old);
     let nothing = Told { before, checkout: None, message: None, commits: vec![], total: 0 };
     let Some(new) = change.new else { return Ok(nothing) };
+    match looked_up(repository, default, change, new, nothing.clone()) {
+        Err(GitError::Corrupt(_)) => Ok(nothing),
+        told => told,
+    }
+}
+
+fn looked_up(
+    repository: &dyn Repository,
+    default: Option<&BranchName>,
+    change: &RefChange,
+    new: ObjectId,
+    nothing: Told,
+) -> Result<Told, GitError> {
     match RefKind::of(&change.name) {
         RefKind::Tag(name) => {
             let tag = repository.tag(&name)?;
@@ -38,7 +51,7 @@ pub(super) fn told(
             let checkout = tag.as_ref().map(|tag| tag.commit.id);
             let total = commits.len() as u64;
             let message = tag.and_then(|tag| tag.message);
-            Ok(Told { before, checkout, message, commits, total })
+            Ok(Told { checkout, message, commits, total, ..nothing })
         }
         RefKind::Branch(name) => {
             let hidden = match (change.old, default) {
@@ -61,7 +74,10 @@ pub(super) fn told(
 impl Told {
     /// With the commit that the ref led to in place of what it held itself.
     pub(super) fn before_peeled(self, repository: &dyn Repository) -> Result<Self, GitError> {
-        let commit = repository.resolve(&self.before.to_string())?;
+        let commit = match repository.resolve(&self.before.to_string()) {
+            Err(GitError::Corrupt(_)) => None,
+            commit => commit?,
+        };
         Ok(Self { before: commit.unwrap_or(self.before), ..self })
     }
 }
