@@ -253,5 +253,4 @@ fn a_damaged_tag_hurts_only_those_who_ask_for_it(forge: &Forge) {
     for name in ["bad", "gone"] {
         forge.delete(&format!("{}/{name}", stage.tags)).token(ROOT).send().expect(200);
     }
-    stage.tree.assert_sound();
 }
