@@ -109,11 +109,13 @@ pub fn delete(
     match push::one(app, actor, &project, repository.as_ref(), change) {
         Ok(Pushed::Done) => Ok(Ok(())),
         Ok(Pushed::Declined(refusal)) => Err(declined(refusal)),
-        Err(Error::Git(GitError::Conflict(_))) => Err(match repository.ref_target(&name.full())? {
-            // Moved by somebody else meanwhile.
-            Some(_) => in_the_way(&name),
-            None => missing(),
-        }),
+        Err(Error::Git(GitError::Conflict(_))) => {
+            Err(match repository.ref_target(&name.full())? {
+                // Moved by somebody else meanwhile.
+                Some(_) => in_the_way(&name),
+                None => missing(),
+            })
+        }
         Err(error) => Err(error),
     }
 }

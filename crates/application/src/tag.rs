@@ -97,8 +97,7 @@ pub fn create(app: &App, actor: Actor, named: &ProjectRef, new: &NewTag) -> Resu
         None => commit,
     };
     let release = new.release.as_ref().filter(|text| !text.trim().is_empty());
-    let release =
-        release.map(|text| Release { tag: name.clone(), description: text.clone() });
+    let release = release.map(|text| Release { tag: name.clone(), description: text.clone() });
     let beside = |tx: &mut dyn Tx| match &release {
         Some(release) => release::put(tx, project.id, release, app.clock.now()),
         None => Ok(()),
@@ -112,9 +111,9 @@ pub fn create(app: &App, actor: Actor, named: &ProjectRef, new: &NewTag) -> Resu
         Err(Error::Git(GitError::Conflict(_))) => {
             return Err(match repository.ref_target(&name.full())? {
                 Some(_) => exists(),
-                None => refused(format!(
-                    "Could not update tag {name}. Please refresh and try again."
-                )),
+                None => {
+                    refused(format!("Could not update tag {name}. Please refresh and try again."))
+                }
             });
         }
         Err(error) => return Err(error),

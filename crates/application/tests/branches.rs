@@ -91,7 +91,10 @@ fn a_branch_is_not_made_for_several_reasons() {
         assert_eq!(refused(error), text);
     }
     let stranger = actor(&poem.world.user(a_user("eve")));
-    assert_error!(poem.create(stranger, "new", "master").expect_err("hidden"), Error::NotFound(Thing::Project));
+    assert_error!(
+        poem.create(stranger, "new", "master").expect_err("hidden"),
+        Error::NotFound(Thing::Project)
+    );
     assert_eq!(poem.names(), ["master"]);
 }
 
@@ -115,9 +118,17 @@ fn protections_are_put_and_taken_away() {
     let poem = a_poem();
     let (app, named) = (&poem.world.app, &poem.named);
     let put = |push| protect::protect(app, poem.ada, named, "master", push, None);
-    assert_eq!(put(Some(true)).expect("owners may").protection.developers, DeveloperRights { push: true, merge: false });
+    assert_eq!(
+        put(Some(true)).expect("owners may").protection.developers,
+        DeveloperRights { push: true, merge: false }
+    );
     assert!(put(None).expect("owners may").protection.developers.push, "what is not given stays");
-    assert!(!protect::unprotect(app, poem.ada, named, "master").expect("owners may").protection.protected);
+    assert!(
+        !protect::unprotect(app, poem.ada, named, "master")
+            .expect("owners may")
+            .protection
+            .protected
+    );
     let denied = protect::protect(app, poem.developer, named, "master", None, None);
     assert_error!(denied.expect_err("only masters may"), Error::Forbidden(None));
     let missing = protect::protect(app, poem.ada, named, "missing", None, None);

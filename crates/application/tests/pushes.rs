@@ -131,10 +131,9 @@ fn a_removed_tag_tells_its_commit_whenever_it_is_recorded() {
     let gone = || RefChange { name: "refs/tags/v2".into(), old: Some(told[1].after), new: None };
     let releases = || world.read(|tx| tx.releases().find(poem, &a_release("v2", "").tag));
     assert!(releases().is_some());
-    for (note, before) in [
-        (format!("{} removes a tag", ada.id), commit),
-        (ada.id.to_string(), told[1].after),
-    ] {
+    for (note, before) in
+        [(format!("{} removes a tag", ada.id), commit), (ada.id.to_string(), told[1].after)]
+    {
         world.git.leave_unsettled(poem, &note, vec![gone()]);
         push::settle_all(&world.app).expect("it can be recorded");
         assert_eq!(pushes(&world).pop().map(|push| push.before), Some(before), "{note}");

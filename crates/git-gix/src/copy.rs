@@ -80,7 +80,7 @@ fn link_objects(source: &Path, target: &Path) -> Result<Linked, GitError> {
 }
 
 fn link_files(source: &Path, target: &Path) -> Result<Linked, GitError> {
-    let files = fs::read_dir(source).and_then(|entries| entries.collect::<Result<Vec<_>, _>>());
+    let files = fs::read_dir(source).and_then(Iterator::collect::<Result<Vec<_>, _>>);
     let mut files = match files {
         // Empty folders of objects are removed when these are packed.
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Linked::SomeWentAway),

@@ -82,10 +82,8 @@ impl GitObjects for GixRepository {
         let Some(bound) = self.bound() else { return Ok(None) };
         let repo = bound.repo();
         let Ok(prefix) = gix::hash::Prefix::from_hex(name) else { return Ok(None) };
-        let id = match repo.objects.lookup_prefix(prefix, None).map_err(failed)? {
-            Some(Ok(id)) => id,
-            Some(Err(())) | None => return Ok(None),
-        };
+        let found = repo.objects.lookup_prefix(prefix, None).map_err(failed)?;
+        let Some(Ok(id)) = found else { return Ok(None) };
         let header = repo.find_header(id).map_err(failed)?;
         let is_blob = header.kind() == gix::object::Kind::Blob;
         Ok(is_blob.then(|| Blob { id: from_gix(&id), size: header.size() }))

@@ -103,13 +103,13 @@ fn a_ref_is_changed_only_from_what_it_was_expected_to_be() {
         if packed {
             world.git(&["pack-refs", "--all", "--prune"]);
         }
-        for (old, new) in [
-            (None, Some(two)),
-            (Some(two), Some(three)),
-            (Some(two), None),
-            (None, None),
-        ] {
-            assert!(is_conflict(world.update(&[change(&name, old, new)]), &name), "{old:?} {new:?}");
+        for (old, new) in
+            [(None, Some(two)), (Some(two), Some(three)), (Some(two), None), (None, None)]
+        {
+            assert!(
+                is_conflict(world.update(&[change(&name, old, new)]), &name),
+                "{old:?} {new:?}"
+            );
         }
         assert_eq!(world.git(&["rev-parse", &name]), one.to_string());
         world.update(&[change(&name, Some(one), Some(two))]).expect("it was one");
@@ -155,8 +155,7 @@ fn a_ref_holds_what_there_is_and_a_branch_a_commit() {
     let world = World::new();
     let tree = id(&world.git(&["rev-parse", "master^{tree}"]));
     let missing = id(&"1".repeat(40));
-    for (name, new) in
-        [("refs/heads/x", tree), ("refs/heads/x", missing), ("refs/tags/x", missing)]
+    for (name, new) in [("refs/heads/x", tree), ("refs/heads/x", missing), ("refs/tags/x", missing)]
     {
         let outcome = world.update(&[change(name, None, Some(new))]);
         assert!(matches!(outcome, Err(GitError::Missing)), "{name} {outcome:?}");
@@ -178,13 +177,13 @@ fn names_are_no_folders_of_others() {
         if packed {
             world.git(&["pack-refs", "--all", "--prune"]);
         }
-        for name in ["refs/heads/a", "refs/heads/a/b/c", "refs/heads/a/b/c/d", "refs/heads/master/x"]
+        for name in
+            ["refs/heads/a", "refs/heads/a/b/c", "refs/heads/a/b/c/d", "refs/heads/master/x"]
         {
             assert!(is_conflict(world.update(&[change(name, None, one)]), name), "{name} {packed}");
         }
         // Of each other neither.
-        let both =
-            [change("refs/heads/n", None, one), change("refs/heads/n/m", None, one)];
+        let both = [change("refs/heads/n", None, one), change("refs/heads/n/m", None, one)];
         assert!(matches!(world.update(&both), Err(GitError::Conflict(_))));
         // What only begins alike is no folder.
         world.update(&[change("refs/heads/a/bc", None, one)]).expect("another name");
@@ -212,7 +211,10 @@ fn packed_refs_are_removed_and_made_again() {
     world.update(&[change("refs/heads/a", Some(one), Some(two))]).expect("it is there");
     world.update(&[change("refs/heads/a", Some(two), None)]).expect("it is there");
     world.update(&[change("refs/tags/t", Some(one), None)]).expect("it is there");
-    assert_eq!(world.git(&["for-each-ref", "--format=%(refname)"]), "refs/heads/b\nrefs/heads/master");
+    assert_eq!(
+        world.git(&["for-each-ref", "--format=%(refname)"]),
+        "refs/heads/b\nrefs/heads/master"
+    );
     assert_eq!(world.open().ref_target("refs/heads/a").expect("it can be looked for"), None);
     world.update(&[change("refs/heads/a", None, Some(two))]).expect("it is free again");
     assert_eq!(world.git(&["rev-parse", "refs/heads/a"]), two.to_string());
@@ -241,7 +243,12 @@ fn of_changes_at_the_same_time_exactly_one_is_made() {
     let world = World::new();
     let [one, two, three] = world.commits;
     // Two stores on one folder are as two processes.
-    let stores = [world.store.clone(), world.store.clone(), store(world.data.path()), store(world.data.path())];
+    let stores = [
+        world.store.clone(),
+        world.store.clone(),
+        store(world.data.path()),
+        store(world.data.path()),
+    ];
     for round in 0..20 {
         let name = format!("refs/heads/race/{round}");
         let race = |old: Option<ObjectId>, news: [Option<ObjectId>; 4]| {
@@ -315,7 +322,9 @@ fn changes_of_different_refs_at_the_same_time_are_all_made() {
 fn notes(world: &World) -> Vec<String> {
     let folder = world.data.path().join("journal");
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
-    entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect()
+    entries
+        .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+        .collect()
 }
 
 #[test]
@@ -420,7 +429,8 @@ fn head_and_annotated_tags_are_as_git_writes_them() {
     };
     let tag = world.open().write_tag(&name, one, &tagger, "Text").expect("it can be written");
     world.update(&[change("refs/tags/v/1", None, Some(tag))]).expect("it is free");
-    let expected = format!("object {one}\ntype commit\ntag v/1\ntagger A b C <a@b> 1474540200 +0100\n\nText");
+    let expected =
+        format!("object {one}\ntype commit\ntag v/1\ntagger A b C <a@b> 1474540200 +0100\n\nText");
     assert_eq!(world.git(&["cat-file", "-p", "refs/tags/v/1"]), expected);
     let found = world.open().tag(&name).expect("it can be read").expect("it is there");
     assert_eq!((found.message.as_deref(), found.commit.id), (Some("Text"), one));
@@ -444,7 +454,8 @@ fn a_copy_has_everything_and_a_life_of_its_own() {
     world.git(&["symbolic-ref", "HEAD", "refs/heads/moved"]);
     world.store.copy(PROJECT, OTHER).expect("it can be copied");
     let copy = world.store.layout().repository(OTHER);
-    let refs = |folder: &Path| git_in(folder, &["for-each-ref", "--format=%(refname) %(objectname)"]);
+    let refs =
+        |folder: &Path| git_in(folder, &["for-each-ref", "--format=%(refname) %(objectname)"]);
     assert_eq!(refs(&copy), refs(&world.bare()));
     assert_eq!(git_in(&copy, &["symbolic-ref", "HEAD"]), "refs/heads/moved");
     git_in(&copy, &["fsck", "--strict", "--full"]);

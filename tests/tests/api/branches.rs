@@ -7,9 +7,7 @@ use serde_json::{Value, json};
 use super::concurrent_calls::{at_once, statuses};
 use super::group_support::in_the_original;
 use super::project_support::{names, read};
-use super::refs_support::{
-    a_stage, an_empty_stage, branch_json, do_tasks, new_branch, protect,
-};
+use super::refs_support::{a_stage, an_empty_stage, branch_json, do_tasks, new_branch, protect};
 use super::support::{message, news};
 
 on_every_store!(
@@ -75,9 +73,26 @@ fn a_branch_is_found_by_its_exact_name(forge: &Forge) {
     }
     let (commit, short) = (stage.id("master"), stage.id("master")[..8].to_owned());
     for path in [
-        "missing", "Master", "v1.0.0", "feature", "feature/x/y", "HEAD", "refs/heads/master",
-        "heads/master", "master~1", "..", "a..b", "-x", "%00", "a%0Ab", "%ff", "master%20",
-        &commit, &short, &"x".repeat(5000), &"x/".repeat(2500),
+        "missing",
+        "Master",
+        "v1.0.0",
+        "feature",
+        "feature/x/y",
+        "HEAD",
+        "refs/heads/master",
+        "heads/master",
+        "master~1",
+        "..",
+        "a..b",
+        "-x",
+        "%00",
+        "a%0Ab",
+        "%ff",
+        "master%20",
+        &commit,
+        &short,
+        &"x".repeat(5000),
+        &"x/".repeat(2500),
     ] {
         let path = format!("{}/{path}", stage.branches);
         let missing = forge.get(&path).token(stage.token("reporter")).send().expect(404);
@@ -194,8 +209,7 @@ fn merged_branches_go_later(forge: &Forge) {
     }
     protect(forge, &stage, "kept-*", false, false);
     protect(forge, &stage, "protected", true, true);
-    let all =
-        ["deep/merged", "feature/x", "kept-1", "master", "merged", "protected", "same"];
+    let all = ["deep/merged", "feature/x", "kept-1", "master", "merged", "protected", "same"];
     let list = || {
         let list = forge.get(&stage.branches).token(ROOT).send().expect(200);
         names(&list).into_iter().map(str::to_owned).collect::<Vec<_>>()
@@ -360,8 +374,7 @@ fn of_two_branches_of_one_name_made_at_once_one_is_made(forge: &Forge) {
             forge.post(&stage.branches).token(token).form(&form).send()
         };
         let before = news(forge).len();
-        let answers =
-            at_once([&|| create(developer, "master"), &|| create(master, "feature/x")]);
+        let answers = at_once([&|| create(developer, "master"), &|| create(master, "feature/x")]);
         assert_eq!(statuses(&answers), [200, 400]);
         let refused = answers.iter().find(|answer| answer.status == 400).expect("one of them");
         assert_eq!(refused.json(), message("Branch already exists"));

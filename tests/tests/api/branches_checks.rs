@@ -47,9 +47,8 @@ fn checks_come_in_their_order(forge: &Forge) {
         ("PUT", "/branches/missing/unprotect"),
         ("DELETE", "/merged_branches"),
     ];
-    let paths = |project: &str| {
-        calls.map(|(method, path)| (method, format!("{project}/repository{path}")))
-    };
+    let paths =
+        |project: &str| calls.map(|(method, path)| (method, format!("{project}/repository{path}")));
     // Nobody, then whoever does not see the project, then whoever does not see the code.
     assert_only_for_users(forge, &paths(&stage.cast.path));
     assert_only_for_users(forge, &paths(&format!("/projects/{MISSING}")));
@@ -207,12 +206,51 @@ fn what_names_no_commit_is_refused(forge: &Forge) {
     stage.tree.git_bare(&["tag", "-a", "of-a-tree", "-m", "x", &tree]);
     let (zeros, unknown, long) = ("0".repeat(40), "1".repeat(40), "x".repeat(5000));
     for from in [
-        "", " ", "missing", "master~10", "master^2", "master..feature/x", "^master", "-x", "..",
-        "a..b", "master:README", ":/Two", "master^{/Two}", "master@{1}", "@{-1}", "HEAD@{0}",
-        "master^{tree}", "a\nb", "a\u{1b}b", "of-a-blob", "of-a-tree", "config", "description",
-        "packed-refs", "objects", "objects/pack", "refs", "refs/heads", "refs/heads/", "feature",
-        "feature/x/y", "../../../etc/passwd", "/etc/passwd", "//", "ünï", "FETCH_HEAD",
-        &tree, &blob, &tree[..12], &zeros, &unknown, &unknown[..39], "abc", "a", &long,
+        "",
+        " ",
+        "missing",
+        "master~10",
+        "master^2",
+        "master..feature/x",
+        "^master",
+        "-x",
+        "..",
+        "a..b",
+        "master:README",
+        ":/Two",
+        "master^{/Two}",
+        "master@{1}",
+        "@{-1}",
+        "HEAD@{0}",
+        "master^{tree}",
+        "a\nb",
+        "a\u{1b}b",
+        "of-a-blob",
+        "of-a-tree",
+        "config",
+        "description",
+        "packed-refs",
+        "objects",
+        "objects/pack",
+        "refs",
+        "refs/heads",
+        "refs/heads/",
+        "feature",
+        "feature/x/y",
+        "../../../etc/passwd",
+        "/etc/passwd",
+        "//",
+        "ünï",
+        "FETCH_HEAD",
+        &tree,
+        &blob,
+        &tree[..12],
+        &zeros,
+        &unknown,
+        &unknown[..39],
+        "abc",
+        "a",
+        &long,
         &ambiguous,
     ] {
         let fields = json!({"branch_name": "new", "ref": from});
@@ -327,7 +365,10 @@ fn a_damaged_object_hurts_only_those_who_ask_for_it(forge: &Forge) {
     }
     // Neither the others nor the list are hurt.
     let list = forge.get(&stage.branches).token(ROOT).send().expect(200);
-    assert_eq!(list, Value::from(vec![branch_json(&stage, "feature/x"), branch_json(&stage, "master")]));
+    assert_eq!(
+        list,
+        Value::from(vec![branch_json(&stage, "feature/x"), branch_json(&stage, "master")])
+    );
     for (from, status) in [
         (missing.as_str(), 400),
         (garbage.as_str(), 500),
@@ -337,7 +378,8 @@ fn a_damaged_object_hurts_only_those_who_ask_for_it(forge: &Forge) {
     ] {
         let form = [("branch_name", "new"), ("ref", from)];
         let answer = forge.post(&stage.branches).token(ROOT).form(&form).send();
-        let text = if status == 400 { "Invalid reference name" } else { "500 Internal Server Error" };
+        let text =
+            if status == 400 { "Invalid reference name" } else { "500 Internal Server Error" };
         assert_eq!(answer.expect(status), message(text), "{from}");
     }
     // A file that is no ref.

@@ -69,8 +69,18 @@ fn flags_have_the_spellings_of_switches(forge: &Forge) {
     let stage = a_stage(forge);
     let path = format!("{}/master/protect", stage.branches);
     for (spelling, on) in [
-        ("true", true), ("T", true), ("yes", true), ("Y", true), ("1", true), ("on", true),
-        ("false", false), ("f", false), ("No", false), ("n", false), ("0", false), ("off", false),
+        ("true", true),
+        ("T", true),
+        ("yes", true),
+        ("Y", true),
+        ("1", true),
+        ("on", true),
+        ("false", false),
+        ("f", false),
+        ("No", false),
+        ("n", false),
+        ("0", false),
+        ("off", false),
     ] {
         let form = [("developers_can_push", spelling), ("developers_can_merge", spelling)];
         let answer = forge.put(&path).token(ROOT).form(&form).send().expect(200);

@@ -24,7 +24,7 @@ on_every_store!(
 );
 
 /// Every call that names a project in its path, with parameters that are fine and with none.
-const CALLS: [(&str, &str); 28] = [
+const CALLS: [(&str, &str); 48] = [
     ("GET", "/projects/:id"),
     ("PUT", "/projects/:id"),
     ("PUT", "/projects/:id?name=x&visibility_level=20"),
@@ -53,6 +53,26 @@ const CALLS: [(&str, &str); 28] = [
     ("DELETE", "/projects/:id/fork"),
     ("GET", "/projects/:id/access_requests"),
     ("POST", "/projects/:id/access_requests"),
+    ("GET", "/projects/:id/repository/branches"),
+    ("GET", "/projects/:id/repository/branches?per_page=1&page=2"),
+    ("GET", "/projects/:id/repository/branches/master"),
+    ("GET", "/projects/:id/repository/branches/feature%2Fx"),
+    ("POST", "/projects/:id/repository/branches"),
+    ("POST", "/projects/:id/repository/branches?branch_name=x&ref=master"),
+    ("POST", "/projects/:id/repository/branches?branch_name=..&ref="),
+    ("DELETE", "/projects/:id/repository/branches/master"),
+    ("PUT", "/projects/:id/repository/branches/master/protect"),
+    ("PUT", "/projects/:id/repository/branches/master/protect?developers_can_push=nonsense"),
+    ("PUT", "/projects/:id/repository/branches/master/unprotect"),
+    ("DELETE", "/projects/:id/repository/merged_branches"),
+    ("GET", "/projects/:id/repository/tags"),
+    ("GET", "/projects/:id/repository/tags/v1"),
+    ("POST", "/projects/:id/repository/tags"),
+    ("POST", "/projects/:id/repository/tags?tag_name=x&ref=master&message=m"),
+    ("DELETE", "/projects/:id/repository/tags/v1"),
+    ("POST", "/projects/:id/repository/tags/v1/release"),
+    ("POST", "/projects/:id/repository/tags/v1/release?description=d"),
+    ("PUT", "/projects/:id/repository/tags/v1/release?description=d"),
 ];
 
 /// The same for members, whom the secret project has.
@@ -74,7 +94,7 @@ fn learned(answer: &Response) -> (u16, Vec<(String, String)>, String) {
     (answer.status, headers, answer.text().to_owned())
 }
 
-/// A secret project of ada's with a hook, a star, a share and a member.
+/// A secret project of ada's with a hook, a star, a share, a member, branches and a tag.
 struct Secret {
     id: String,
     hook: String,
@@ -93,6 +113,11 @@ fn a_secret(forge: &Forge, level: &str) -> Secret {
     forge.post(&format!("{path}/star")).token(&owner).send().expect(201);
     let crew = new_group(forge, &owner, "crew", &[("visibility_level", "0")]);
     share(forge, &project, &crew, "40");
+    let tree = forge.work_tree(id_of(&project));
+    tree.write("a", "whisper").commit("One");
+    tree.git(&["branch", "feature/x"]);
+    tree.git(&["tag", "v1"]);
+    forge.fill(id_of(&project), &tree);
     Secret {
         id: id_of(&project).to_string(),
         hook: id_of(&hook).to_string(),

@@ -275,9 +275,8 @@ fn the_default_branch_can_be_changed(forge: &Forge) {
     let stage = super::refs_support::a_stage(forge);
     let head = || stage.tree.git_bare(&["symbolic-ref", "HEAD"]);
     let told = news(forge).len();
-    let put = |token: &str, fields: &Value| {
-        forge.put(&stage.cast.path).token(token).json(fields).send()
-    };
+    let put =
+        |token: &str, fields: &Value| forge.put(&stage.cast.path).token(token).json(fields).send();
     for who in ["guest", "reporter", "developer"] {
         let fields = json!({"name": "Ship", "default_branch": "feature/x"});
         assert_eq!(put(stage.token(who), &fields).expect(403), forbidden(), "{who}");

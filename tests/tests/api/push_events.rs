@@ -86,8 +86,12 @@ fn assert_told(
     assert_eq!(json!(push.project.id.0), expected["project_id"]);
     assert_eq!(json!(push.total_commits), expected["total_commits_count"]);
     let ids: Vec<String> = push.commits.iter().map(|commit| commit.id.to_string()).collect();
-    let told: Vec<&str> =
-        expected["commits"].as_array().expect("a list").iter().filter_map(|c| c["id"].as_str()).collect();
+    let told: Vec<&str> = expected["commits"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|c| c["id"].as_str())
+        .collect();
     assert_eq!(ids, told);
 }
 

@@ -86,12 +86,9 @@ fn tags_may_have_slashes_dots_and_suffixes(forge: &Forge) {
     for name in ["a/b.c", "a/d", "x/release", "release"] {
         new_tag(forge, &stage, &[("tag_name", name), ("ref", "master")]);
     }
-    for (path, name) in [
-        ("a/b.c", "a/b.c"),
-        ("a%2Fd", "a/d"),
-        ("x/release", "x/release"),
-        ("release", "release"),
-    ] {
+    for (path, name) in
+        [("a/b.c", "a/b.c"), ("a%2Fd", "a/d"), ("x/release", "x/release"), ("release", "release")]
+    {
         let path = format!("{}/{path}/release", stage.tags);
         let made = forge.post(&path).token(ROOT).form(&[("description", name)]).send();
         assert_eq!(made.expect(201), json!({"tag_name": name, "description": name}));

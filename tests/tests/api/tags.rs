@@ -85,8 +85,21 @@ fn a_tag_is_found_by_its_exact_name(forge: &Forge) {
     let expected = tag_json(&stage, "v1.1.0", text, Value::Null);
     assert_eq!(annotated.expect(200), expected);
     for path in [
-        "missing", "V1.0.0", "master", "a", "a/b/c", "refs/tags/v1.0.0", "tags/v1.0.0", "..",
-        "a..b", "-x", "HEAD", "%00", "%ff", &stage.id("master"), &"x".repeat(5000),
+        "missing",
+        "V1.0.0",
+        "master",
+        "a",
+        "a/b/c",
+        "refs/tags/v1.0.0",
+        "tags/v1.0.0",
+        "..",
+        "a..b",
+        "-x",
+        "HEAD",
+        "%00",
+        "%ff",
+        &stage.id("master"),
+        &"x".repeat(5000),
     ] {
         let missing = forge.get(&format!("{}/{path}", stage.tags)).token(ROOT).send();
         assert_eq!(missing.expect(404), message("404 Tag Not Found"), "{path}");
@@ -126,7 +139,10 @@ fn a_tag_with_a_message_is_annotated_by_the_caller(forge: &Forge) {
     made.expect(201);
     let release = json!({"tag_name": "v2", "description": " # Notes\n"});
     let text = json!("Two lines\n\nünï");
-    assert_eq!(made.text(), listed_tag_json(&stage, "v2", text.clone(), release.clone()).to_string());
+    assert_eq!(
+        made.text(),
+        listed_tag_json(&stage, "v2", text.clone(), release.clone()).to_string()
+    );
     let read = forge.get(&format!("{}/v2", stage.tags)).token(ROOT).send().expect(200);
     assert_eq!(read, tag_json(&stage, "v2", text, release));
     let object = format!(

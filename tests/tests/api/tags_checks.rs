@@ -190,9 +190,25 @@ fn what_names_no_commit_is_refused(forge: &Forge) {
     let (tree, blob) = (stage.id("master^{tree}"), stage.id("master:README"));
     let (zeros, unknown, long) = ("0".repeat(40), "1".repeat(40), "x".repeat(5000));
     for from in [
-        "foo", "master~10", "master..feature/x", "-x", "..", "a..b", "master:README", ":/Two",
-        "master@{1}", "a\nb", "config", "refs/heads", "feature", &tree, &blob, &zeros, &unknown,
-        &ambiguous, &long,
+        "foo",
+        "master~10",
+        "master..feature/x",
+        "-x",
+        "..",
+        "a..b",
+        "master:README",
+        ":/Two",
+        "master@{1}",
+        "a\nb",
+        "config",
+        "refs/heads",
+        "feature",
+        &tree,
+        &blob,
+        &zeros,
+        &unknown,
+        &ambiguous,
+        &long,
     ] {
         for annotation in ["", "annotated"] {
             let fields = json!({"tag_name": "new", "ref": from, "message": annotation});
