@@ -9,6 +9,9 @@ mod api {
     mod blobs;
     mod blobs_large;
     mod boards;
+    mod branches;
+    mod branches_checks;
+    mod branches_protect;
     mod compare;
     mod compare_files;
     mod concurrent_calls;
@@ -67,13 +70,18 @@ mod api {
     mod projects_team;
     mod projects_update;
     mod projects_update_checks;
+    mod push_events;
     mod query_counts;
+    mod refs_support;
+    mod releases;
     mod repository_support;
     mod routes;
     mod session;
     mod sudo;
     mod support;
     mod system_hooks;
+    mod tags;
+    mod tags_checks;
     mod tracker_support;
     mod tree;
     mod upload_support;

@@ -74,16 +74,16 @@ pub fn create(
         Ok(Pushed::Declined(refusal)) => return Err(declined(refusal)),
         // Somebody else was faster, or the name is a folder of other names.
         Err(Error::Git(GitError::Conflict(_))) => {
-            return Err(if repository.ref_target(&name.full())?.is_some() {
-                exists()
-            } else {
-                let text = format!("Could not update branch {name}. Please refresh and try again.");
-                Error::Refused(text.into())
+            return Err(match repository.ref_target(&name.full())? {
+                Some(_) => exists(),
+                None => in_the_way(&name),
             });
         }
         Err(error) => return Err(error),
     }
-    get(app, actor, named, name.as_str())
+    let commit = repository.commit(tip)?.ok_or(GitError::Missing)?;
+    let protections = app.store.read(|tx| tx.protections().list(project.id))?;
+    Ok(BranchView::new(Branch { name, commit }, &protections))
 }
 
 /// Removes a branch. `Err(Kept)` says why it stays.
@@ -109,9 +109,21 @@ pub fn delete(
     match push::one(app, actor, &project, repository.as_ref(), change) {
         Ok(Pushed::Done) => Ok(Ok(())),
         Ok(Pushed::Declined(refusal)) => Err(declined(refusal)),
-        Err(Error::Git(GitError::Conflict(_))) => Err(missing()),
+        Err(Error::Git(GitError::Conflict(_))) => {
+            Err(match repository.ref_target(&name.full())? {
+                // Moved by somebody else meanwhile.
+                Some(_) => in_the_way(&name),
+                None => missing(),
+            })
+        }
         Err(error) => Err(error),
     }
+}
+
+/// What others have or do keeps a branch from being changed.
+fn in_the_way(name: &BranchName) -> Error {
+    let text = format!("Could not update branch {name}. Please refresh and try again.");
+    Error::Refused(text.into())
 }
 
 /// Why a branch is not removed.

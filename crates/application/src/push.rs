@@ -6,7 +6,8 @@
 
 mod told;
 
-use hexforge_domain::branch::protection::{DeveloperRights, Protection};
+use hexforge_domain::branch::BranchName;
+use hexforge_domain::branch::protection::{DeveloperRights, Protected, Protection};
 use hexforge_domain::commit::ObjectId;
 use hexforge_domain::event::NewEvent;
 use hexforge_domain::id::{ProjectId, UserId};
@@ -16,6 +17,7 @@ use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::project::{ProjectAbility, Standing};
 use hexforge_domain::policy::push::{PushFacts, PushRefusal, RefAction};
 use hexforge_domain::ports::git::{ChangeKey, GitError, RefChange, Repository, Unsettled};
+use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::Project;
 use hexforge_domain::push::{Push, RefKind};
 
@@ -32,6 +34,18 @@ pub enum Pushed {
     /// The rules do not allow it.
     Declined(PushRefusal),
 }
+
+/// How a change came, as far as what is told of it depends on that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// As a push, or as what looks like one.
+    Push,
+    /// A tag was removed through the interface.
+    TagRemoval,
+}
+
+/// What is stored together with the record of a change.
+pub(crate) type Beside<'a> = dyn Fn(&mut dyn Tx) -> Result<(), Error> + 'a;
 
 /// Changes one ref, if the rules for pushes allow it.
 pub(crate) fn one(
@@ -52,6 +66,18 @@ pub fn all(
     repository: &dyn Repository,
     changes: &[RefChange],
 ) -> Result<Pushed, Error> {
+    all_beside(app, actor, project, repository, changes, &|_| Ok(()))
+}
+
+/// Like [`all`]; what `beside` stores is stored with the record of the changes.
+pub(crate) fn all_beside(
+    app: &App,
+    actor: Actor,
+    project: &Project,
+    repository: &dyn Repository,
+    changes: &[RefChange],
+    beside: &Beside<'_>,
+) -> Result<Pushed, Error> {
     let facts = facts(app, actor, project, repository)?;
     for change in changes {
         let action = action(repository, change)?;
@@ -59,20 +85,23 @@ pub fn all(
             return Ok(Pushed::Declined(refusal));
         }
     }
-    make(app, actor, project, repository, changes)?;
+    make(app, actor, project, repository, changes, Way::Push, beside)?;
     Ok(Pushed::Done)
 }
 
-/// Changes one ref without asking the rules for pushes: removing a tag through the interface has its own.
-pub(crate) fn unchecked(
+/// Removes a tag without asking the rules for pushes: the interface has its own.
+pub(crate) fn remove_tag(
     app: &App,
     actor: Actor,
     project: &Project,
     repository: &dyn Repository,
     change: RefChange,
 ) -> Result<(), Error> {
-    make(app, actor, project, repository, &[change])
+    make(app, actor, project, repository, &[change], Way::TagRemoval, &|_| Ok(()))
 }
+
+/// How often a change that is made is tried to be recorded while others are in the way.
+const TRIES: u32 = 10;
 
 fn make(
     app: &App,
@@ -80,12 +109,20 @@ fn make(
     project: &Project,
     repository: &dyn Repository,
     changes: &[RefChange],
+    way: Way,
+    beside: &Beside<'_>,
 ) -> Result<(), Error> {
     let user = access::own_account(actor)?;
     settle(app, Some(project.id))?;
-    let had_branches = repository.has_branches()?;
-    let key = repository.update(changes, &user.to_string())?;
-    let recorded = record(app, project.id, user, &key, changes, had_branches);
+    let key = repository.update(changes, &noted(user, way))?;
+    let mut tries = 1;
+    let recorded = loop {
+        match record(app, project.id, user, way, &key, changes, beside) {
+            // Whoever tried all of it again would find the change made already.
+            Err(Error::Store(StoreError::Busy)) if tries < TRIES => tries += 1,
+            outcome => break outcome,
+        }
+    };
     finish(app, &key, recorded)
 }
 
@@ -96,11 +133,31 @@ pub fn settle_all(app: &App) -> Result<(), Error> {
 
 fn settle(app: &App, project: Option<ProjectId>) -> Result<(), Error> {
     for Unsettled { key, project, note, changes } in app.git.unsettled(project)? {
-        let user = note.parse().map(UserId).unwrap_or(UserId(0));
-        let recorded = record(app, project, user, &key, &changes, true);
+        let (user, way) = read_note(&note);
+        let recorded = record(app, project, user, way, &key, &changes, &|_| Ok(()));
         finish(app, &key, recorded)?;
     }
     Ok(())
+}
+
+/// What is noted on disk of who changes something, and how.
+fn noted(user: UserId, way: Way) -> String {
+    match way {
+        Way::Push => user.to_string(),
+        Way::TagRemoval => format!("{user} {TAG_REMOVAL}"),
+    }
+}
+
+const TAG_REMOVAL: &str = "removes a tag";
+
+/// The opposite of [`noted`]. Who cannot be read is nobody.
+fn read_note(note: &str) -> (UserId, Way) {
+    let (user, way) = match note.split_once(' ') {
+        Some((user, TAG_REMOVAL)) => (user, Way::TagRemoval),
+        Some((user, _)) => (user, Way::Push),
+        None => (note, Way::Push),
+    };
+    (UserId(user.parse().unwrap_or(0)), way)
 }
 
 /// Forgets the note of what is recorded; what could not be recorded is left for later.
@@ -119,9 +176,10 @@ fn record(
     app: &App,
     project: ProjectId,
     user: UserId,
+    way: Way,
     key: &ChangeKey,
     changes: &[RefChange],
-    had_branches: bool,
+    beside: &Beside<'_>,
 ) -> Result<(), Error> {
     let repository = app.git.open(project)?;
     let default = repository.default_branch()?;
@@ -129,17 +187,22 @@ fn record(
         .iter()
         .filter(|change| RefKind::of(&change.name) != RefKind::Other)
         .map(|change| {
-            Ok((change.clone(), told::told(repository.as_ref(), default.as_ref(), change)?))
+            let told = told::told(repository.as_ref(), default.as_ref(), change)?;
+            let told = match way {
+                Way::Push => told,
+                Way::TagRemoval => told.before_peeled(repository.as_ref())?,
+            };
+            Ok((change.clone(), told))
         })
         .collect::<Result<_, GitError>>()?;
-    let now = app.clock.now();
-    let first_default = default.as_ref().filter(|default| {
+    let new_default = default.as_ref().filter(|default| {
         let full = default.full();
-        !had_branches && changes.iter().any(|change| change.name == full && change.old.is_none())
+        changes.iter().any(|change| change.name == full && change.old.is_none())
     });
-    if let Some(default) = first_default {
+    if let Some(default) = new_default {
         repository.set_head(default)?;
     }
+    let now = app.clock.now();
     app.store.write(|tx| {
         // A project or user that is gone meanwhile needs no record.
         let Some(found) = tx.projects().lock(project)? else { return Ok(()) };
@@ -148,21 +211,32 @@ fn record(
             return Ok(());
         }
         tx.projects().set_default_branch(project, default.as_ref())?;
-        if let Some(default) = first_default {
-            let developers = DeveloperRights::default();
-            let protection = Protection { pattern: default.as_str().to_owned(), developers };
-            tx.protections().put(project, &protection)?;
+        if let Some(default) = new_default {
+            protect(tx, project, default)?;
         }
         let found = Project { default_branch: default.clone(), ..found };
         let placed = view::placed(tx, found)?;
         for (change, told) in &changed {
+            if let (RefKind::Tag(tag), None) = (RefKind::of(&change.name), change.new) {
+                tx.releases().remove(project, &tag)?;
+            }
             let push = told::push(&placed, &user, change, told.clone());
             tx.events().insert(event(&push, now))?;
             tx.projects().touch(project, now)?;
             tx.outbox().record(&SystemEvent::Pushed(Box::new(push)), now)?;
         }
-        Ok(())
+        beside(tx)
     })
+}
+
+/// Protects a branch that became the default one, unless it is protected.
+fn protect(tx: &mut dyn Tx, project: ProjectId, branch: &BranchName) -> Result<(), StoreError> {
+    if Protected::of(branch.as_str(), &tx.protections().list(project)?).protected {
+        return Ok(());
+    }
+    let developers = DeveloperRights::default();
+    let protection = Protection { pattern: branch.as_str().to_owned(), developers };
+    tx.protections().put(project, &protection)
 }
 
 fn event(push: &Push, at: hexforge_domain::Timestamp) -> NewEvent {
@@ -225,4 +299,19 @@ fn action(repository: &dyn Repository, change: &RefChange) -> Result<RefAction, 
 /// The name of what a ref was or is, in places where nothing has one too.
 pub(crate) fn or_zero(id: Option<ObjectId>) -> ObjectId {
     id.unwrap_or(ObjectId::ZERO)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notes_are_read_as_they_were_written() {
+        for way in [Way::Push, Way::TagRemoval] {
+            assert_eq!(read_note(&noted(UserId(7), way)), (UserId(7), way));
+        }
+        for strange in ["", "x", "7 does what nobody knows"] {
+            assert_eq!(read_note(strange).1, Way::Push, "{strange}");
+        }
+    }
 }

@@ -7,6 +7,7 @@ use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::project::ProjectAbility;
 use hexforge_domain::ports::git::{GitError, RefChange};
+use hexforge_domain::ports::store::Tx;
 use hexforge_domain::project::ProjectRef;
 use hexforge_domain::tag::{Release, Tag, TagName};
 
@@ -87,25 +88,38 @@ pub fn create(app: &App, actor: Actor, named: &ProjectRef, new: &NewTag) -> Resu
     let text = |text: &Option<String>| {
         text.as_deref().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
     };
-    let target = match text(&new.message) {
+    let message = text(&new.message);
+    let target = match &message {
         Some(message) => {
             let tagger = tagger(app, actor)?;
-            repository.write_tag(&name, commit, &tagger, &message)?
+            repository.write_tag(&name, commit, &tagger, message)?
         }
         None => commit,
     };
-    let change = RefChange { name: name.full(), old: None, new: Some(target) };
-    match push::one(app, actor, &project, repository.as_ref(), change) {
+    let release = new.release.as_ref().filter(|text| !text.trim().is_empty());
+    let release = release.map(|text| Release { tag: name.clone(), description: text.clone() });
+    let beside = |tx: &mut dyn Tx| match &release {
+        Some(release) => release::put(tx, project.id, release, app.clock.now()),
+        None => Ok(()),
+    };
+    let changes = [RefChange { name: name.full(), old: None, new: Some(target) }];
+    let repository = repository.as_ref();
+    match push::all_beside(app, actor, &project, repository, &changes, &beside) {
         Ok(Pushed::Done) => (),
         Ok(Pushed::Declined(refusal)) => return Err(declined(refusal)),
-        Err(Error::Git(GitError::Conflict(_))) => return Err(exists()),
+        // Somebody else was faster, or the name is a folder of other names.
+        Err(Error::Git(GitError::Conflict(_))) => {
+            return Err(match repository.ref_target(&name.full())? {
+                Some(_) => exists(),
+                None => {
+                    refused(format!("Could not update tag {name}. Please refresh and try again."))
+                }
+            });
+        }
         Err(error) => return Err(error),
     }
-    if let Some(description) = new.release.as_ref().filter(|text| !text.trim().is_empty()) {
-        let release = Release { tag: name.clone(), description: description.clone() };
-        app.store.write(|tx| release::put(tx, project.id, &release, app.clock.now()))?;
-    }
-    get(app, actor, named, name.as_str())
+    let commit = repository.commit(commit)?.ok_or(GitError::Missing)?;
+    Ok(TagView { tag: Tag { name, message, commit }, release })
 }
 
 /// Removes a tag and what was published about it.
@@ -116,12 +130,18 @@ pub fn delete(app: &App, actor: Actor, named: &ProjectRef, name: &str) -> Result
     let repository = app.git.open(project.id)?;
     let target = repository.ref_target(&name.full())?.ok_or_else(missing)?;
     let change = RefChange { name: name.full(), old: Some(target), new: None };
-    match push::unchecked(app, actor, &project, repository.as_ref(), change) {
-        Ok(()) => (),
-        Err(Error::Git(GitError::Conflict(_))) => return Err(missing()),
-        Err(error) => return Err(error),
+    match push::remove_tag(app, actor, &project, repository.as_ref(), change) {
+        Err(Error::Git(GitError::Conflict(_))) => {
+            Err(match repository.ref_target(&name.full())? {
+                // Moved by somebody else meanwhile.
+                Some(_) => Error::Refused(
+                    format!("Could not update tag {name}. Please refresh and try again.").into(),
+                ),
+                None => missing(),
+            })
+        }
+        outcome => outcome,
     }
-    app.store.write(|tx| Ok(tx.releases().remove(project.id, &name)?))
 }
 
 /// Who tags: the caller, now.

@@ -189,7 +189,14 @@ impl OpenRepository {
     /// A handle for one request.
     pub(crate) fn handle(&self) -> gix::Repository {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        idle.unwrap_or_else(|| self.opened.to_thread_local())
+        let handle = idle.unwrap_or_else(|| self.opened.to_thread_local());
+        // gix reads this file anew when its time is another one, which may come too late right after a
+        // change.
+        if is_fresh(&handle.refs.packed_refs_path()) {
+            // A failure comes up again where the file is needed.
+            let _ = handle.refs.force_refresh_packed_buffer();
+        }
+        handle
     }
 
     /// Keeps a handle for the next request.
@@ -272,6 +279,17 @@ impl GitStore for GixStore {
     fn leave(&self, change: &ChangeKey) {
         self.shared.journal.leave(change);
     }
+}
+
+/// File times are only as fine as the ticks of the kernel's clock: what was changed this short a time ago
+/// may be changed again without another time.
+pub(crate) const TOO_FRESH: Duration = Duration::from_millis(100);
+
+/// Whether a file was changed so lately that its time does not tell its states apart.
+fn is_fresh(file: &Path) -> bool {
+    let changed = fs::metadata(file).and_then(|metadata| metadata.modified());
+    // A time that is yet to come tells nothing either.
+    changed.is_ok_and(|changed| changed.elapsed().map_or(true, |age| age <= TOO_FRESH))
 }
 
 pub(crate) fn open_folder(folder: &Path) -> Result<gix::ThreadSafeRepository, GitError> {

@@ -20,7 +20,7 @@ on_every_store!(
 const ROUNDS: usize = 5;
 
 /// The answers of calls that are sent at the same time.
-fn at_once<const N: usize>(calls: [&(dyn Fn() -> Response + Sync); N]) -> [Response; N] {
+pub fn at_once<const N: usize>(calls: [&(dyn Fn() -> Response + Sync); N]) -> [Response; N] {
     let start = Barrier::new(N);
     thread::scope(|scope| {
         let sent = calls.map(|call| {
@@ -34,7 +34,8 @@ fn at_once<const N: usize>(calls: [&(dyn Fn() -> Response + Sync); N]) -> [Respo
     })
 }
 
-fn statuses<const N: usize>(answers: &[Response; N]) -> [u16; N] {
+/// Their statuses, the lowest first.
+pub fn statuses<const N: usize>(answers: &[Response; N]) -> [u16; N] {
     let mut statuses = answers.each_ref().map(|answer| answer.status);
     statuses.sort_unstable();
     statuses

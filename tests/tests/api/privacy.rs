@@ -25,7 +25,7 @@ on_every_store!(
 );
 
 /// Every call that names a project in its path, with parameters that are fine and with none.
-const CALLS: [(&str, &str); 37] = [
+const CALLS: [(&str, &str); 57] = [
     ("GET", "/projects/:id"),
     ("PUT", "/projects/:id"),
     ("PUT", "/projects/:id?name=x&visibility_level=20"),
@@ -63,6 +63,26 @@ const CALLS: [(&str, &str); 37] = [
     ("GET", "/projects/:id/repository/compare"),
     ("GET", "/projects/:id/repository/compare?from=master&to=x"),
     ("GET", "/projects/:id/repository/contributors"),
+    ("GET", "/projects/:id/repository/branches"),
+    ("GET", "/projects/:id/repository/branches?per_page=1&page=2"),
+    ("GET", "/projects/:id/repository/branches/master"),
+    ("GET", "/projects/:id/repository/branches/feature%2Fx"),
+    ("POST", "/projects/:id/repository/branches"),
+    ("POST", "/projects/:id/repository/branches?branch_name=x&ref=master"),
+    ("POST", "/projects/:id/repository/branches?branch_name=..&ref="),
+    ("DELETE", "/projects/:id/repository/branches/master"),
+    ("PUT", "/projects/:id/repository/branches/master/protect"),
+    ("PUT", "/projects/:id/repository/branches/master/protect?developers_can_push=nonsense"),
+    ("PUT", "/projects/:id/repository/branches/master/unprotect"),
+    ("DELETE", "/projects/:id/repository/merged_branches"),
+    ("GET", "/projects/:id/repository/tags"),
+    ("GET", "/projects/:id/repository/tags/v1"),
+    ("POST", "/projects/:id/repository/tags"),
+    ("POST", "/projects/:id/repository/tags?tag_name=x&ref=master&message=m"),
+    ("DELETE", "/projects/:id/repository/tags/v1"),
+    ("POST", "/projects/:id/repository/tags/v1/release"),
+    ("POST", "/projects/:id/repository/tags/v1/release?description=d"),
+    ("PUT", "/projects/:id/repository/tags/v1/release?description=d"),
 ];
 
 /// The same for members, whom the secret project has.
@@ -122,7 +142,8 @@ fn learned(answer: &Response) -> (u16, Vec<(String, String)>, String) {
     (answer.status, headers, answer.text().to_owned())
 }
 
-/// A secret project of ada's with a hook, a star, a share, a member, an issue with a label, and a board.
+/// A secret project of ada's with a hook, a star, a share, a member, an issue with a label, a board, branches
+/// and a tag.
 struct Secret {
     id: String,
     issue: String,
@@ -145,6 +166,11 @@ fn a_secret(forge: &Forge, level: &str) -> Secret {
     share(forge, &project, &crew, "40");
     let issue = new_issue(forge, &owner, &path, "a secret", &[("labels", "bug")]);
     let boards = forge.get(&format!("{path}/boards")).token(&owner).send().expect(200);
+    let tree = forge.work_tree(id_of(&project));
+    tree.write("a", "whisper").commit("One");
+    tree.git(&["branch", "feature/x"]);
+    tree.git(&["tag", "v1"]);
+    forge.fill(id_of(&project), &tree);
     Secret {
         id: id_of(&project).to_string(),
         issue: id_of(&issue).to_string(),

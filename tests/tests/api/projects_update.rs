@@ -25,6 +25,7 @@ on_every_store!(
     a_new_name_alone_is_neither,
     issues_that_are_switched_off_are_not_counted,
     changing_is_no_activity,
+    the_default_branch_can_be_changed,
 );
 
 #[track_caller]
@@ -267,4 +268,53 @@ fn changing_is_no_activity(forge: &Forge) {
     assert_eq!(answer["last_activity_at"], ship["last_activity_at"]);
     assert_list(forge, ROOT, by_change, &["Boat", "Later"]);
     assert_eq!(activity_in(forge, &ship), [("created".to_owned(), 1)]);
+}
+
+/// PUT /projects/:id
+fn the_default_branch_can_be_changed(forge: &Forge) {
+    let stage = super::refs_support::a_stage(forge);
+    let head = || stage.tree.git_bare(&["symbolic-ref", "HEAD"]);
+    let told = news(forge).len();
+    let put =
+        |token: &str, fields: &Value| forge.put(&stage.cast.path).token(token).json(fields).send();
+    for who in ["guest", "reporter", "developer"] {
+        let fields = json!({"name": "Ship", "default_branch": "feature/x"});
+        assert_eq!(put(stage.token(who), &fields).expect(403), forbidden(), "{who}");
+    }
+    for (branch, who) in [("feature/x", "master"), ("master", "owner"), ("feature/x", "root")] {
+        let fields = json!({"name": "Ship", "default_branch": branch});
+        for _ in 0..2 {
+            let answer = put(stage.token(who), &fields).expect(200);
+            assert_eq!(answer["default_branch"], branch);
+            assert_eq!(head(), format!("refs/heads/{branch}"));
+            assert_eq!(read(forge, ROOT, &stage.cast.project)["default_branch"], branch);
+        }
+    }
+    // Blank is not given.
+    for blank in [json!(""), json!(" "), Value::Null] {
+        let fields = json!({"name": "Ship", "default_branch": blank});
+        assert_eq!(put(ROOT, &fields).expect(200)["default_branch"], "feature/x");
+    }
+    // What is no branch changes nothing, nor does what is sent with it.
+    for name in ["missing", "v1.0.0", "HEAD", "refs/heads/master", "..", "feature", "-x", "a b"] {
+        let fields = json!({"name": "Boat", "description": "d", "default_branch": name});
+        let refused = put(ROOT, &fields).expect(400);
+        assert_eq!(refused, wrong("default_branch", "does not exist"), "{name}");
+    }
+    let fields = json!({"name": "-", "default_branch": "master"});
+    put(ROOT, &fields).expect(400);
+    assert_eq!(head(), "refs/heads/feature/x");
+    let shown = read(forge, ROOT, &stage.cast.project);
+    assert_eq!((&shown["name"], &shown["description"]), (&json!("Ship"), &Value::Null));
+    // What is shown by default is what cannot be removed.
+    let path = format!("{}/feature/x", stage.branches);
+    forge.delete(&path).token(ROOT).send().expect(400);
+    forge.delete(&format!("{}/master", stage.branches)).token(ROOT).send().expect(200);
+    assert_eq!(news(forge).len(), told + 1, "only the removal is news");
+    stage.tree.assert_sound();
+    // Where there is nothing, nothing can be shown.
+    let empty = new_project(forge, ROOT, "Empty", &[]);
+    let fields = json!({"name": "Empty", "default_branch": "master"});
+    let refused = forge.put(&path_of_project(&empty)).token(ROOT).json(&fields).send();
+    assert_eq!(refused.expect(400), wrong("default_branch", "does not exist"));
 }

@@ -1,9 +1,11 @@
 //! Changing projects.
 
+use hexforge_domain::branch::BranchName;
 use hexforge_domain::field_errors::FieldErrors;
 use hexforge_domain::outbox::SystemEvent;
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::project::ProjectAbility;
+use hexforge_domain::ports::git::Repository;
 use hexforge_domain::ports::store::Tx;
 use hexforge_domain::project::{Project, ProjectRef};
 
@@ -48,15 +50,38 @@ pub fn edit(
         let mut errors = FieldErrors::default();
         let parsed = fields.parse_change(&mut errors);
         check(tx, &before, &place, &parsed, &mut errors)?;
+        let repository = app.git.open(before.id)?;
+        let head = head(repository.as_ref(), fields, &mut errors)?;
         errors.into_result()?;
-        let after = applied(fields, parsed, &before);
-        if after == before {
-            return shown_with_token(tx, actor, before, today);
+        let mut after = applied(fields, parsed, &before);
+        after.default_branch = head.clone().or(after.default_branch);
+        if after != before {
+            after.updated_at = app.clock.now();
+            store(tx, &place, &before, &after)?;
         }
-        let after = Project { updated_at: app.clock.now(), ..after };
-        store(tx, &place, &before, &after)?;
-        shown_with_token(tx, actor, after, today)
+        let shown = shown_with_token(tx, actor, after, today)?;
+        // Git knows no transactions, so it comes last.
+        if let Some(head) = &head {
+            repository.set_head(head)?;
+        }
+        Ok(shown)
     })
+}
+
+/// The branch that is to be shown when none is asked for, if one is given.
+fn head(
+    repository: &dyn Repository,
+    fields: &ProjectFields,
+    errors: &mut FieldErrors,
+) -> Result<Option<BranchName>, Error> {
+    let Some(name) = fields.default_branch.as_deref() else { return Ok(None) };
+    if let Ok(name) = BranchName::parse(name)
+        && repository.ref_target(&name.full())?.is_some()
+    {
+        return Ok(Some(name));
+    }
+    errors.add("default_branch", "does not exist");
+    Ok(None)
 }
 
 fn check(
@@ -96,6 +121,9 @@ fn store(tx: &mut dyn Tx, place: &Place, before: &Project, after: &Project) -> R
     tx.projects().update(after).map_err(taken)?;
     if after.visibility < before.visibility {
         tx.projects().lower_forks(after.id, after.updated_at)?;
+    }
+    if after.default_branch != before.default_branch {
+        tx.projects().set_default_branch(after.id, after.default_branch.as_ref())?;
     }
     if after.path != before.path {
         let renamed = SystemEvent::ProjectRenamed(place.facts(after), place.path_of(before));

@@ -15,6 +15,8 @@ pub struct ProjectFields {
     pub public: Option<bool>,
     pub visibility_level: Option<String>,
     pub import_url: Option<String>,
+    /// Which branch is shown when none is asked for; a new project has none.
+    pub default_branch: Option<String>,
     pub features: FeatureFields,
 }
 

@@ -12,21 +12,35 @@ use crate::view::project::PlacedProject;
 /// What the repository has to say about a change.
 #[derive(Clone)]
 pub(super) struct Told {
+    before: ObjectId,
     checkout: Option<ObjectId>,
     message: Option<String>,
     commits: Vec<PushedCommit>,
     total: u64,
 }
 
-/// Looks up what came with a change.
+/// Looks up what came with a change. What is damaged is passed over: the change is made, and has to be told.
 pub(super) fn told(
     repository: &dyn Repository,
     default: Option<&BranchName>,
     change: &RefChange,
 ) -> Result<Told, GitError> {
-    let Some(new) = change.new else {
-        return Ok(Told { checkout: None, message: None, commits: vec![], total: 0 });
-    };
+    let before = or_zero(change.old);
+    let nothing = Told { before, checkout: None, message: None, commits: vec![], total: 0 };
+    let Some(new) = change.new else { return Ok(nothing) };
+    match looked_up(repository, default, change, new, nothing.clone()) {
+        Err(GitError::Corrupt(_)) => Ok(nothing),
+        told => told,
+    }
+}
+
+fn looked_up(
+    repository: &dyn Repository,
+    default: Option<&BranchName>,
+    change: &RefChange,
+    new: ObjectId,
+    nothing: Told,
+) -> Result<Told, GitError> {
     match RefKind::of(&change.name) {
         RefKind::Tag(name) => {
             let tag = repository.tag(&name)?;
@@ -36,7 +50,8 @@ pub(super) fn told(
             };
             let checkout = tag.as_ref().map(|tag| tag.commit.id);
             let total = commits.len() as u64;
-            Ok(Told { checkout, message: tag.and_then(|tag| tag.message), commits, total })
+            let message = tag.and_then(|tag| tag.message);
+            Ok(Told { checkout, message, commits, total, ..nothing })
         }
         RefKind::Branch(name) => {
             let hidden = match (change.old, default) {
@@ -50,9 +65,20 @@ pub(super) fn told(
             let (total, commits) = repository.commits_between(&hidden, new, TOLD_COMMITS)?;
             let commits = commits.into_iter().map(|commit| pushed(repository, commit));
             let commits = commits.collect::<Result<_, _>>()?;
-            Ok(Told { checkout: Some(new), message: None, commits, total })
+            Ok(Told { checkout: Some(new), commits, total, ..nothing })
         }
-        RefKind::Other => Ok(Told { checkout: None, message: None, commits: vec![], total: 0 }),
+        RefKind::Other => Ok(nothing),
+    }
+}
+
+impl Told {
+    /// With the commit that the ref led to in place of what it held itself.
+    pub(super) fn before_peeled(self, repository: &dyn Repository) -> Result<Self, GitError> {
+        let commit = match repository.resolve(&self.before.to_string()) {
+            Err(GitError::Corrupt(_)) => None,
+            commit => commit?,
+        };
+        Ok(Self { before: commit.unwrap_or(self.before), ..self })
     }
 }
 
@@ -72,7 +98,7 @@ pub(super) fn push(placed: &PlacedProject, user: &User, change: &RefChange, told
     let project = &placed.project;
     Push {
         reference: change.name.clone(),
-        before: or_zero(change.old),
+        before: told.before,
         after: or_zero(change.new),
         checkout: told.checkout,
         message: told.message,

@@ -2,16 +2,13 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use hexforge_domain::ports::git::GitError;
 
 use crate::error::{failed, io};
+use crate::store::TOO_FRESH;
 use crate::text;
-
-/// File times are only as fine as the ticks of the kernel's clock: what was changed this short a time ago
-/// may be changed again without another time.
-const TOO_FRESH: Duration = Duration::from_millis(100);
 
 /// A ref.
 #[derive(Debug)]

@@ -55,7 +55,11 @@ pub(crate) fn update(
         shared.journal.settle(&key)?;
         return Err(error);
     }
-    sync(repo.git_dir(), changes)?;
+    if let Err(error) = sync(repo.git_dir(), changes) {
+        // It is made, though not surely on disk: whoever changes the repository next has it told.
+        shared.journal.leave(&key);
+        return Err(error);
+    }
     if let Some(tip) = new_tip_of_head(&repo, changes) {
         shared.contributors.warm(open.shared(), to_gix(tip));
     }
@@ -216,7 +220,7 @@ pub(crate) fn write_tag(
                 offset: tagger.at.offset().local_minus_utc(),
             },
         }),
-        message: format!("{message}\n").into(),
+        message: format!("{}\n", message.replace('\0', "")).into(),
         signature: None,
     };
     let id = bound.repo().write_object(&tag).map_err(failed)?.detach();

@@ -28,6 +28,8 @@ pub struct FakeGit(Arc<Mutex<State>>);
 struct State {
     repositories: HashMap<ProjectId, Stored>,
     notes: BTreeMap<u64, Unsettled>,
+    /// Those that were handed out.
+    taken: BTreeMap<u64, Unsettled>,
     made: u64,
 }
 
@@ -61,6 +63,12 @@ impl FakeGit {
         id
     }
 
+    /// How many changes wait to be settled, whoever has them.
+    pub fn unsettled_count(&self) -> usize {
+        let state = self.state();
+        state.notes.len() + state.taken.len()
+    }
+
     /// What changes of a crashed process would have left behind.
     pub fn leave_unsettled(&self, project: ProjectId, note: &str, changes: Vec<RefChange>) {
         let mut state = self.state();
@@ -72,6 +80,14 @@ impl FakeGit {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().expect("no test panics while it holds the repositories")
+    }
+}
+
+impl State {
+    /// A change that was handed out.
+    fn take_back(&mut self, change: &ChangeKey) -> Option<(u64, Unsettled)> {
+        let number = change.0.parse().ok()?;
+        Some((number, self.taken.remove(&number)?))
     }
 }
 
@@ -117,14 +133,21 @@ impl GitStore for FakeGit {
             .partition(|(_, note)| project.is_none_or(|project| note.project == project));
         state.notes = kept;
         let given: BTreeMap<u64, Unsettled> = given;
+        state.taken.extend(given.clone());
         Ok(given.into_values().collect())
     }
 
-    fn settle(&self, _: &ChangeKey) -> Result<(), GitError> {
+    fn settle(&self, change: &ChangeKey) -> Result<(), GitError> {
+        self.state().take_back(change);
         Ok(())
     }
 
-    fn leave(&self, _: &ChangeKey) {}
+    fn leave(&self, change: &ChangeKey) {
+        let mut state = self.state();
+        if let Some((number, note)) = state.take_back(change) {
+            state.notes.insert(number, note);
+        }
+    }
 }
 
 struct FakeRepository {
@@ -256,10 +279,10 @@ impl GitRefs for FakeRepository {
         Ok(id)
     }
 
-    fn update(&self, changes: &[RefChange], _: &str) -> Result<ChangeKey, GitError> {
+    fn update(&self, changes: &[RefChange], note: &str) -> Result<ChangeKey, GitError> {
         let mut state = self.git.state();
         state.made += 1;
-        let key = ChangeKey(state.made.to_string());
+        let (number, key) = (state.made, ChangeKey(state.made.to_string()));
         let stored = state.repositories.entry(self.project).or_default();
         let mut refs = stored.refs.clone();
         for change in changes {
@@ -284,6 +307,8 @@ impl GitRefs for FakeRepository {
             };
         }
         stored.refs = refs;
+        let (project, note, changes) = (self.project, note.to_owned(), changes.to_vec());
+        state.taken.insert(number, Unsettled { key: key.clone(), project, note, changes });
         Ok(key)
     }
 }

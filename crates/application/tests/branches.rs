@@ -1,0 +1,167 @@
+//! Branches: the main outcomes of each use case.
+
+#[macro_use]
+mod support;
+
+use hexforge_application::branch::{self, Kept, merged, protect};
+use hexforge_application::error::{Error, Thing};
+use hexforge_application::project::edit::{self, NameRule};
+use hexforge_application::project::fields::ProjectFields;
+use hexforge_application::repository::task;
+use hexforge_domain::branch::protection::DeveloperRights;
+use hexforge_domain::id::ProjectId;
+use hexforge_domain::member::AccessLevel;
+use hexforge_domain::paging::Page;
+use hexforge_domain::policy::Actor;
+use hexforge_domain::project::ProjectRef;
+use hexforge_domain::testing::builders::{
+    a_branch, a_member, a_project, a_protection, a_user, home_of, join_project,
+};
+
+use support::{World, actor, invalid, wrong};
+
+/// A project of ada's with two commits on `master`, its developer, and how it is named.
+struct Poem {
+    world: World,
+    id: ProjectId,
+    ada: Actor,
+    developer: Actor,
+    named: ProjectRef,
+}
+
+fn a_poem() -> Poem {
+    let world = World::new();
+    let ada = world.user(a_user("ada"));
+    let bob = world.user(a_user("bob"));
+    let home = home_of(&*world.app.store, ada.id);
+    let id = a_project("poem", home, ada.id).stored_in(&*world.app.store).id;
+    join_project(&*world.app.store, id, a_member(bob.id, AccessLevel::Developer));
+    world.git.commit(id, "master", &[("a", "one")]);
+    world.git.commit(id, "master", &[("a", "two")]);
+    let (ada, developer) = (actor(&ada), actor(&bob));
+    Poem { world, id, ada, developer, named: ProjectRef::Id(id) }
+}
+
+impl Poem {
+    fn names(&self) -> Vec<String> {
+        let list = branch::list(&self.world.app, self.ada, &self.named, Page::Whole);
+        let list = list.expect("its owner reads it").items;
+        list.into_iter().map(|view| view.branch.name.as_str().to_owned()).collect()
+    }
+
+    fn create(&self, who: Actor, name: &str, from: &str) -> Result<branch::BranchView, Error> {
+        branch::create(&self.world.app, who, &self.named, name, from)
+    }
+}
+
+fn refused(error: Error) -> String {
+    match error {
+        Error::Refused(text) => text.into_owned(),
+        other => panic!("not refused: {other:?}"),
+    }
+}
+
+#[test]
+fn a_branch_is_made_where_another_one_is() {
+    let poem = a_poem();
+    let made = poem.create(poem.developer, "new", "master").expect("developers may");
+    let master = branch::get(&poem.world.app, poem.ada, &poem.named, "master").expect("there");
+    assert_eq!(made.branch.commit, master.branch.commit);
+    assert!(!made.protection.protected);
+    assert_eq!(poem.names(), ["master", "new"]);
+    assert_eq!(poem.world.git.unsettled_count(), 0);
+}
+
+#[test]
+fn a_branch_is_not_made_for_several_reasons() {
+    let poem = a_poem();
+    poem.world.write(|tx| tx.protections().put(poem.id, &a_protection("closed/*")));
+    for (name, from, text) in [
+        ("a b", "master", "Branch name is invalid"),
+        ("master", "master", "Branch already exists"),
+        ("new", "missing", "Invalid reference name"),
+        ("master/x", "master", "Could not update branch master/x. Please refresh and try again."),
+        (
+            "closed/1",
+            "master",
+            "GitLab: You are not allowed to push code to protected branches on this project.",
+        ),
+    ] {
+        let error = poem.world.refusal(|_| poem.create(poem.developer, name, from));
+        assert_eq!(refused(error), text);
+    }
+    let stranger = actor(&poem.world.user(a_user("eve")));
+    assert_error!(
+        poem.create(stranger, "new", "master").expect_err("hidden"),
+        Error::NotFound(Thing::Project)
+    );
+    assert_eq!(poem.names(), ["master"]);
+}
+
+#[test]
+fn the_default_and_protected_branches_are_kept() {
+    let poem = a_poem();
+    for name in ["gone", "kept"] {
+        poem.create(poem.ada, name, "master").expect("owners may");
+    }
+    poem.world.write(|tx| tx.protections().put(poem.id, &a_protection("k*")));
+    let delete = |name: &str| branch::delete(&poem.world.app, poem.developer, &poem.named, name);
+    assert_eq!(delete("master").expect("an answer"), Err(Kept::Default));
+    assert_eq!(delete("kept").expect("an answer"), Err(Kept::Protected));
+    assert_eq!(delete("gone").expect("an answer"), Ok(()));
+    assert_error!(delete("gone").expect_err("it is gone"), Error::Missing("No such branch"));
+    assert_eq!(poem.names(), ["kept", "master"]);
+}
+
+#[test]
+fn protections_are_put_and_taken_away() {
+    let poem = a_poem();
+    let (app, named) = (&poem.world.app, &poem.named);
+    let put = |push| protect::protect(app, poem.ada, named, "master", push, None);
+    assert_eq!(
+        put(Some(true)).expect("owners may").protection.developers,
+        DeveloperRights { push: true, merge: false }
+    );
+    assert!(put(None).expect("owners may").protection.developers.push, "what is not given stays");
+    assert!(
+        !protect::unprotect(app, poem.ada, named, "master")
+            .expect("owners may")
+            .protection
+            .protected
+    );
+    let denied = protect::protect(app, poem.developer, named, "master", None, None);
+    assert_error!(denied.expect_err("only masters may"), Error::Forbidden(None));
+    let missing = protect::protect(app, poem.ada, named, "missing", None, None);
+    assert_error!(missing.expect_err("it is not there"), Error::NotFound(Thing::Branch));
+}
+
+#[test]
+fn merged_branches_are_removed_by_a_task() {
+    let poem = a_poem();
+    let old = poem.create(poem.ada, "old", "master").expect("owners may");
+    poem.world.git.commit(poem.id, "master", &[("a", "three")]);
+    poem.create(poem.ada, "same", "master").expect("owners may");
+    poem.world.git.commit(poem.id, "ahead", &[("b", "b")]);
+    assert_eq!(old.branch.name, a_branch("old"));
+    merged::request(&poem.world.app, poem.developer, &poem.named).expect("developers may");
+    assert_eq!(poem.names(), ["ahead", "master", "old", "same"]);
+    while task::work(&poem.world.app).expect("tasks can be done") {}
+    assert_eq!(poem.names(), ["ahead", "master", "same"]);
+}
+
+#[test]
+fn the_default_branch_is_changed_with_the_project() {
+    let poem = a_poem();
+    poem.create(poem.ada, "next", "master").expect("owners may");
+    let edit = |name: &str| {
+        let fields = ProjectFields { default_branch: Some(name.to_owned()), ..Default::default() };
+        edit::edit(&poem.world.app, poem.ada, &poem.named, NameRule::Optional, &fields)
+    };
+    edit("next").expect("it is a branch");
+    let found = poem.world.read(|tx| tx.projects().find(&poem.named)).expect("it is there");
+    assert_eq!(found.default_branch, Some(a_branch("next")));
+    let shown = poem.world.app.git.open(poem.id).and_then(|repository| repository.default_branch());
+    assert_eq!(shown.expect("it can be read"), Some(a_branch("next")));
+    let error = poem.world.refusal(|_| edit("missing"));
+    assert_eq!(invalid(error), wrong([("default_branch", "does not exist")]));
+}
