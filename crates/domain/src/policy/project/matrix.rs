@@ -182,7 +182,8 @@ fn owning_by_level_alone_is_not_owning() {
         (Some(AccessLevel::Guest), true, OK),
     ] {
         let standing = Standing { level, owner };
-        let facts = ProjectFacts { visibility: Visibility::Private, standing };
+        let facts =
+            ProjectFacts { visibility: Visibility::Private, standing, archived: Archived::No };
         assert_eq!(authorize(user, ProjectAbility::Own, &facts), expected, "{standing:?}");
     }
 }
@@ -197,7 +198,7 @@ fn what_others_know_of_an_administrator_or_of_nobody_changes_nothing() {
                 Visibility::Internal => INTERNAL,
                 Visibility::Public => PUBLIC,
             };
-            let facts = ProjectFacts { visibility, standing };
+            let facts = ProjectFacts { visibility, standing, archived: Archived::No };
             let found = ProjectAbility::ALL.map(|ability| authorize(who.actor(), ability, &facts));
             assert_eq!((who, found), table[table_line], "{visibility:?}");
         }
