@@ -11,6 +11,7 @@ pub mod basic;
 pub mod branch;
 pub mod error;
 pub mod event;
+pub mod git_access;
 pub mod group;
 pub mod member;
 pub mod namespace;

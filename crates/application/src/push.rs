@@ -4,7 +4,10 @@
 //! it; then the rows are written; then the note goes. What a crash leaves between is recorded by
 //! [`settle_all`] at the next start, or before the next change of the same repository.
 
+mod received;
 mod told;
+
+use std::fmt;
 
 use hexforge_domain::branch::protection::{DeveloperRights, Protection};
 use hexforge_domain::commit::ObjectId;
@@ -23,6 +26,8 @@ use crate::access;
 use crate::app::App;
 use crate::error::Error;
 use crate::view::project as view;
+
+pub use received::receive;
 
 /// What became of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,10 +88,38 @@ fn make(
 ) -> Result<(), Error> {
     let user = access::own_account(actor)?;
     settle(app, Some(project.id))?;
-    let had_branches = repository.has_branches()?;
-    let key = repository.update(changes, &user.to_string())?;
-    let recorded = record(app, project.id, user, &key, changes, had_branches);
+    let note = Note { user, had_branches: repository.has_branches()? };
+    let key = repository.update(changes, &note.to_string())?;
+    let recorded = record(app, project.id, note, &key, changes);
     finish(app, &key, recorded)
+}
+
+/// What has to be known of a change to record it, also after a crash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Note {
+    /// Who made it.
+    user: UserId,
+    /// Whether there were branches before.
+    had_branches: bool,
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.user, if self.had_branches { "" } else { FIRST })
+    }
+}
+
+/// Ends the note of a change before which there was no branch.
+const FIRST: &str = " first";
+
+impl Note {
+    fn parse(text: &str) -> Self {
+        let (user, had_branches) = match text.strip_suffix(FIRST) {
+            Some(user) => (user, false),
+            None => (text, true),
+        };
+        Self { user: user.parse().map(UserId).unwrap_or(UserId(0)), had_branches }
+    }
 }
 
 /// Records what processes that are gone left unrecorded.
@@ -96,8 +129,7 @@ pub fn settle_all(app: &App) -> Result<(), Error> {
 
 fn settle(app: &App, project: Option<ProjectId>) -> Result<(), Error> {
     for Unsettled { key, project, note, changes } in app.git.unsettled(project)? {
-        let user = note.parse().map(UserId).unwrap_or(UserId(0));
-        let recorded = record(app, project, user, &key, &changes, true);
+        let recorded = record(app, project, Note::parse(&note), &key, &changes);
         finish(app, &key, recorded)?;
     }
     Ok(())
@@ -118,10 +150,9 @@ fn finish(app: &App, key: &ChangeKey, recorded: Result<(), Error>) -> Result<(),
 fn record(
     app: &App,
     project: ProjectId,
-    user: UserId,
+    note: Note,
     key: &ChangeKey,
     changes: &[RefChange],
-    had_branches: bool,
 ) -> Result<(), Error> {
     let repository = app.git.open(project)?;
     let default = repository.default_branch()?;
@@ -135,7 +166,7 @@ fn record(
     let now = app.clock.now();
     let first_default = default.as_ref().filter(|default| {
         let full = default.full();
-        !had_branches && changes.iter().any(|change| change.name == full && change.old.is_none())
+        !note.had_branches && changes.iter().any(|change| change.name == full && change.old.is_none())
     });
     if let Some(default) = first_default {
         repository.set_head(default)?;
@@ -143,7 +174,7 @@ fn record(
     app.store.write(|tx| {
         // A project or user that is gone meanwhile needs no record.
         let Some(found) = tx.projects().lock(project)? else { return Ok(()) };
-        let Some(user) = tx.users().find(user)? else { return Ok(()) };
+        let Some(user) = tx.users().find(note.user)? else { return Ok(()) };
         if !tx.settled_changes().record(key, now)? {
             return Ok(());
         }
@@ -155,10 +186,12 @@ fn record(
         }
         let found = Project { default_branch: default.clone(), ..found };
         let placed = view::placed(tx, found)?;
+        if !changed.is_empty() {
+            tx.projects().touch(project, now)?;
+        }
         for (change, told) in &changed {
             let push = told::push(&placed, &user, change, told.clone());
             tx.events().insert(event(&push, now))?;
-            tx.projects().touch(project, now)?;
             tx.outbox().record(&SystemEvent::Pushed(Box::new(push)), now)?;
         }
         Ok(())
@@ -225,4 +258,18 @@ fn action(repository: &dyn Repository, change: &RefChange) -> Result<RefAction, 
 /// The name of what a ref was or is, in places where nothing has one too.
 pub(crate) fn or_zero(id: Option<ObjectId>) -> ObjectId {
     id.unwrap_or(ObjectId::ZERO)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notes_are_read_as_they_were_written() {
+        for had_branches in [true, false] {
+            let note = Note { user: UserId(7), had_branches };
+            assert_eq!(Note::parse(&note.to_string()), note);
+        }
+        assert_eq!(Note::parse("7"), Note { user: UserId(7), had_branches: true });
+    }
 }

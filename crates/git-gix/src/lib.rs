@@ -18,6 +18,7 @@ mod journal;
 pub mod layout;
 mod objects;
 mod packet;
+mod receive;
 mod refs;
 mod repository;
 mod store;
@@ -25,6 +26,7 @@ mod store;
 #[path = "../tests/support/mod.rs"]
 mod support;
 mod text;
+mod transport;
 
 pub use import::{HttpImports, ImportLimits};
 pub use layout::Layout;

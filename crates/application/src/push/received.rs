@@ -1,0 +1,74 @@
+//! Pushes of git clients.
+
+use std::io::{Read, Write};
+
+use hexforge_domain::policy::Actor;
+use hexforge_domain::policy::push::PushRefusal;
+use hexforge_domain::ports::git::Repository;
+use hexforge_domain::ports::git_transport::ReceivedPush;
+use hexforge_domain::project::{Project, ProjectRef};
+use hexforge_domain::push::RefKind;
+
+use super::{Note, facts, finish, record, settle};
+use crate::access;
+use crate::app::App;
+use crate::error::Error;
+
+/// Takes in a push, if the rules allow each change of it, and tells the client what became of it. The caller
+/// was let in by [`may_push`](crate::git_access::may_push); that is asked again when everything is here.
+pub fn receive(
+    app: &App,
+    actor: Actor,
+    project: &Project,
+    from: &mut dyn Read,
+    to: &mut dyn Write,
+) -> Result<(), Error> {
+    let repository = app.git.open(project.id)?;
+    let Some(mut push) = repository.receive(from)? else { return Ok(()) };
+    match refusal(app, actor, project, repository.as_ref(), push.as_ref())? {
+        Some(refusal) => push.decline(&refusal.to_string()),
+        None => take(app, actor, project, repository.as_ref(), push.as_mut())?,
+    }
+    Ok(push.answer(to)?)
+}
+
+/// The first thing that the rules do not allow.
+fn refusal(
+    app: &App,
+    actor: Actor,
+    project: &Project,
+    repository: &dyn Repository,
+    push: &dyn ReceivedPush,
+) -> Result<Option<PushRefusal>, Error> {
+    // Sending takes time, in which the project may have been archived or removed.
+    let Some(project) = app.store.read(|tx| tx.projects().find(&ProjectRef::Id(project.id)))? else {
+        return Ok(Some(PushRefusal::Project));
+    };
+    let facts = facts(app, actor, &project, repository)?;
+    for change in push.changes() {
+        let action = push.action(change)?;
+        if let Err(refusal) = facts.check(&RefKind::of(&change.name), action) {
+            return Ok(Some(refusal));
+        }
+    }
+    Ok(None)
+}
+
+fn take(
+    app: &App,
+    actor: Actor,
+    project: &Project,
+    repository: &dyn Repository,
+    push: &mut dyn ReceivedPush,
+) -> Result<(), Error> {
+    let user = access::own_account(actor)?;
+    settle(app, Some(project.id))?;
+    let note = Note { user, had_branches: repository.has_branches()? };
+    match push.take(&note.to_string())? {
+        Some((key, changes)) => {
+            let recorded = record(app, project.id, note, &key, &changes);
+            finish(app, &key, recorded)
+        }
+        None => Ok(()),
+    }
+}
