@@ -166,7 +166,8 @@ fn record(
     let now = app.clock.now();
     let first_default = default.as_ref().filter(|default| {
         let full = default.full();
-        !note.had_branches && changes.iter().any(|change| change.name == full && change.old.is_none())
+        !note.had_branches
+            && changes.iter().any(|change| change.name == full && change.old.is_none())
     });
     if let Some(default) = first_default {
         repository.set_head(default)?;

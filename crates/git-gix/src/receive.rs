@@ -146,10 +146,7 @@ impl Received {
         waiting.map(|command| command.change.clone()).collect()
     }
 
-    fn change_refs(
-        &mut self,
-        note: &str,
-    ) -> Result<Option<(ChangeKey, Vec<RefChange>)>, GitError> {
+    fn change_refs(&mut self, note: &str) -> Result<Option<(ChangeKey, Vec<RefChange>)>, GitError> {
         let changes = self.waiting();
         if self.asked.atomic {
             return match update::update(&self.shared, self.project, &changes, note) {

@@ -15,6 +15,10 @@ const WRITERS: usize = 64;
 /// How many sign-ins with a password run at the same time.
 const SIGN_INS: usize = 8;
 
+/// How many git clients fetch, and how many push, at the same time.
+const FETCHES: usize = 32;
+const PUSHES: usize = 16;
+
 /// Choices about the interface.
 #[derive(Clone, Debug)]
 pub struct HttpSettings {
@@ -45,6 +49,8 @@ pub struct Shared {
     pub(crate) links: Links,
     pub(crate) writers: Arc<Semaphore>,
     pub(crate) sign_ins: Arc<Semaphore>,
+    pub(crate) fetches: Arc<Semaphore>,
+    pub(crate) pushes: Arc<Semaphore>,
     pub(crate) metrics: RenderMetrics,
     pub(crate) storage_ready: StorageReady,
 }
@@ -63,6 +69,8 @@ impl Shared {
             settings,
             writers: Arc::new(Semaphore::new(WRITERS)),
             sign_ins: Arc::new(Semaphore::new(SIGN_INS)),
+            fetches: Arc::new(Semaphore::new(FETCHES)),
+            pushes: Arc::new(Semaphore::new(PUSHES)),
             metrics,
             storage_ready,
         }

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use actix_web::body::SizedStream;
 use actix_web::web::{Bytes, BytesMut};
@@ -10,12 +11,17 @@ use actix_web::{HttpResponse, HttpResponseBuilder};
 use futures_util::Stream;
 use hexforge_application::error::Error;
 use hexforge_domain::ports::git::GitError;
+use tokio::runtime::Handle;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
+use tokio::time::timeout;
 
 use crate::error::{ApiError, ApiResult};
 
 /// How much is sent at once.
 const PIECE: usize = 64 * 1024;
+
+/// How long a reader may take no piece before it counts as gone.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// How many pieces wait for a slow reader.
 const WAITING: usize = 4;
@@ -33,14 +39,14 @@ pub async fn start(
     write: impl FnOnce(&mut dyn Write) -> Result<(), GitError> + Send + 'static,
 ) -> ApiResult<Body> {
     let (sender, mut rest) = channel(WAITING);
-    let span = tracing::Span::current();
+    let (span, runtime) = (tracing::Span::current(), Handle::current());
     // Nobody waits for the thread: it ends when all is read, or when the reader is gone.
     drop(actix_web::rt::task::spawn_blocking(move || {
         let _entered = span.enter();
-        let mut pipe = Pipe { sender, waiting: BytesMut::with_capacity(PIECE) };
+        let mut pipe = Pipe { sender, runtime, waiting: BytesMut::with_capacity(PIECE) };
         let written = write(&mut pipe).and_then(|()| pipe.flush().map_err(GitError::ReaderGone));
         if let Err(error) = written {
-            let _ = pipe.sender.blocking_send(Err(error));
+            let _ = pipe.send(Err(error));
         }
     }));
     match rest.recv().await {
@@ -84,7 +90,19 @@ impl Stream for Body {
 /// Hands on what is written in pieces.
 struct Pipe {
     sender: Sender<Piece>,
+    runtime: Handle,
     waiting: BytesMut,
+}
+
+impl Pipe {
+    fn send(&self, piece: Piece) -> io::Result<()> {
+        let sent = self.runtime.block_on(timeout(PATIENCE, self.sender.send(piece)));
+        match sent {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(_)) => Err(io::Error::new(io::ErrorKind::BrokenPipe, "the reader is gone")),
+            Err(_) => Err(io::Error::new(io::ErrorKind::TimedOut, "the reader does not read")),
+        }
+    }
 }
 
 impl Write for Pipe {
@@ -102,7 +120,6 @@ impl Write for Pipe {
             return Ok(());
         }
         let piece = std::mem::replace(&mut self.waiting, BytesMut::with_capacity(PIECE)).freeze();
-        let gone = |_| io::Error::new(io::ErrorKind::BrokenPipe, "the reader is gone");
-        self.sender.blocking_send(Ok(piece)).map_err(gone)
+        self.send(Ok(piece))
     }
 }

@@ -41,7 +41,8 @@ fn refusal(
     push: &dyn ReceivedPush,
 ) -> Result<Option<PushRefusal>, Error> {
     // Sending takes time, in which the project may have been archived or removed.
-    let Some(project) = app.store.read(|tx| tx.projects().find(&ProjectRef::Id(project.id)))? else {
+    let Some(project) = app.store.read(|tx| tx.projects().find(&ProjectRef::Id(project.id)))?
+    else {
         return Ok(Some(PushRefusal::Project));
     };
     let facts = facts(app, actor, &project, repository)?;

@@ -170,12 +170,27 @@ mod tests {
     #[test]
     fn names_that_lead_into_the_repository_or_out_of_the_folder_are_bad() {
         for name in [
-            "", ".", "..", ".git", ".GIT", ".Git", "git~1", "GIT~1", ".git ", ".git.", "a/b", "/",
-            ".g\u{200c}it", ".git::$INDEX_ALLOCATION", "..\\a", "a\\.git",
+            "",
+            ".",
+            "..",
+            ".git",
+            ".GIT",
+            ".Git",
+            "git~1",
+            "GIT~1",
+            ".git ",
+            ".git.",
+            "a/b",
+            "/",
+            ".g\u{200c}it",
+            ".git::$INDEX_ALLOCATION",
+            "..\\a",
+            "a\\.git",
         ] {
             assert!(!is_good_name(name.into(), false), "{name:?}");
         }
-        for name in [".gitignore", ".github", "git", "a.git", "...", "a b", "a:b", "\u{fc}", "CON"] {
+        for name in [".gitignore", ".github", "git", "a.git", "...", "a b", "a:b", "\u{fc}", "CON"]
+        {
             assert!(is_good_name(name.into(), false), "{name:?}");
         }
         assert!(is_good_name(".gitmodules".into(), false));

@@ -244,11 +244,7 @@ mod tests {
 
     #[test]
     fn what_no_client_says_ends_it() {
-        for lines in [
-            &["push-cert\0x"][..],
-            &["hello"],
-            &["1 2 refs/heads/a"],
-        ] {
+        for lines in [&["push-cert\0x"][..], &["hello"], &["1 2 refs/heads/a"]] {
             assert!(matches!(asked(lines), Err(GitError::Protocol(_))), "{lines:?}");
         }
     }

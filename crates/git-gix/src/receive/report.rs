@@ -32,11 +32,7 @@ pub(super) fn write(
     to.flush()
 }
 
-fn outcomes(
-    asked: &Asked,
-    unpacked: &Result<(), String>,
-    to: &mut dyn Write,
-) -> io::Result<()> {
+fn outcomes(asked: &Asked, unpacked: &Result<(), String>, to: &mut dyn Write) -> io::Result<()> {
     match unpacked {
         Ok(()) => packet::line(to, "unpack ok")?,
         Err(reason) => packet::line(to, &format!("unpack {}", one_line(reason)))?,

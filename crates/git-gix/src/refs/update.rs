@@ -186,7 +186,8 @@ fn check(repo: &gix::Repository, change: &RefChange, all: &Names<'_>) -> Result<
 fn collides(repo: &gix::Repository, name: &str, all: &Names<'_>) -> Result<bool, GitError> {
     for (at, _) in name.match_indices('/').skip(1) {
         let above = &name[..at];
-        if all.come.contains(above) || (current(repo, above)?.is_some() && !all.go.contains(above)) {
+        if all.come.contains(above) || (current(repo, above)?.is_some() && !all.go.contains(above))
+        {
             return Ok(true);
         }
     }

@@ -346,12 +346,7 @@ impl GitObjects for FakeRepository {
 
 /// Clients need a real repository.
 impl GitTransport for FakeRepository {
-    fn advertise(
-        &self,
-        _: Service,
-        _: ProtocolVersion,
-        _: &mut dyn Write,
-    ) -> Result<(), GitError> {
+    fn advertise(&self, _: Service, _: ProtocolVersion, _: &mut dyn Write) -> Result<(), GitError> {
         Err(no_clients())
     }
 
