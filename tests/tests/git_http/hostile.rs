@@ -37,7 +37,7 @@ pub fn pack(scene: &Scene<'_>, objects: &[&str]) -> Vec<u8> {
     let mut command = scene.tree.command(&["pack-objects", "--stdout", "-q"]);
     let mut child =
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("git can be started");
-    let lines = format!("{}\n", objects.join("\n"));
+    let lines: String = objects.iter().map(|id| format!("{id}\n")).collect();
     child.stdin.take().expect("a pipe").write_all(lines.as_bytes()).expect("git reads");
     let output = child.wait_with_output().expect("git ends");
     assert!(output.status.success());
@@ -134,16 +134,10 @@ fn trees_that_could_do_harm_are_refused(forge: &Forge) {
         let content = [format!("100644 {name}\0").as_bytes(), &bytes].concat();
         let tree = hash(&scene, "tree", &content);
         let commit = commit_of(&scene, &tree, None);
-        let pack = pack_literally(&[("commit", &commit), ("tree", &tree), ("blob", &blob)], &scene);
-        let push = Push::new(ZERO, &commit, "refs/heads/x").pack(pack);
+        let objects = pack(&scene, &[&commit, &tree, &blob]);
+        let push = Push::new(ZERO, &commit, "refs/heads/x").pack(objects);
         assert_refused(&scene, &push, &["ng refs/heads/x unpacker error"]);
     }
-}
-
-/// A pack as git would not write it.
-fn pack_literally(objects: &[(&str, &str)], scene: &Scene<'_>) -> Vec<u8> {
-    let ids: Vec<&str> = objects.iter().map(|(_, id)| *id).collect();
-    pack(scene, &ids)
 }
 
 fn refs_to_nothing_are_refused(forge: &Forge) {

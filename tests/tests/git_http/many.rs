@@ -15,8 +15,8 @@ fn a_thousand_refs_are_one_change(forge: &Forge) {
     for number in 0..1000 {
         input.push_str(&format!("create refs/heads/many/{number} {tip}\n"));
     }
-    scene.tree.write("../updates", &input);
-    let updates = scene.tree.path().join("../updates");
+    scene.tree.write(".git/updates", &input);
+    let updates = scene.tree.path().join(".git/updates");
     let file = std::fs::File::open(updates).expect("it was written");
     let status = scene.tree.command(&["update-ref", "--stdin"]).stdin(file).status();
     assert!(status.expect("git can be started").success());

@@ -94,7 +94,7 @@ fn packed_and_plain_answers(forge: &Forge) {
     assert_eq!(silent, "");
     // Options are passed over, whatever they say.
     let mut options = Push::with(ZERO, &tip, "refs/heads/d", "report-status push-options");
-    options.body.extend(b"0012ci.skip\nX: y\n0000");
+    options.body.extend(b"0011ci.skip\nX: y\n0000");
     let answer = options.pack(empty).send(&scene);
     assert_eq!(answer, "000eunpack ok\n0014ok refs/heads/d\n0000");
     scene.assert_sound();
