@@ -19,6 +19,7 @@ use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::project::{ProjectAbility, Standing};
 use hexforge_domain::policy::push::{PushFacts, PushRefusal, RefAction};
 use hexforge_domain::ports::git::{ChangeKey, GitError, RefChange, Repository, Unsettled};
+use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::Project;
 use hexforge_domain::push::{Push, RefKind};
 
@@ -172,7 +173,7 @@ fn record(
     if let Some(default) = first_default {
         repository.set_head(default)?;
     }
-    app.store.write(|tx| {
+    let rows = |tx: &mut dyn Tx| -> Result<(), Error> {
         // A project or user that is gone meanwhile needs no record.
         let Some(found) = tx.projects().lock(project)? else { return Ok(()) };
         let Some(user) = tx.users().find(note.user)? else { return Ok(()) };
@@ -196,8 +197,19 @@ fn record(
             tx.outbox().record(&SystemEvent::Pushed(Box::new(push)), now)?;
         }
         Ok(())
-    })
+    };
+    // The refs are changed already, so that trying again is for here and nobody else.
+    let mut tries = 1;
+    loop {
+        match app.store.write(rows) {
+            Err(Error::Store(StoreError::Busy)) if tries < TRIES => tries += 1,
+            outcome => return outcome,
+        }
+    }
 }
+
+/// How often rows are written that others are in the way of.
+const TRIES: u32 = 4;
 
 fn event(push: &Push, at: hexforge_domain::Timestamp) -> NewEvent {
     NewEvent {

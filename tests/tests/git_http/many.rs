@@ -6,7 +6,11 @@ use hexforge_tests::{Forge, on_every_store};
 
 use super::support::Scene;
 
-on_every_store!(a_thousand_refs_are_one_change, large_packs_come_in_pieces);
+on_every_store!(
+    a_thousand_refs_are_one_change,
+    large_packs_come_in_pieces,
+    pushes_at_the_same_time,
+);
 
 fn a_thousand_refs_are_one_change(forge: &Forge) {
     let scene = Scene::filled(forge);
@@ -54,5 +58,42 @@ fn large_packs_come_in_pieces(forge: &Forge) {
     let path = format!("/projects/{}/repository/blobs/master?filepath=noise", scene.project);
     let blob = forge.get(&path).token(&scene.ada).send();
     assert_eq!(blob.header("content-length"), Some("3000000"));
+    scene.assert_sound();
+}
+
+/// To different branches all are taken; of those to one branch the first.
+fn pushes_at_the_same_time(forge: &Forge) {
+    let scene = Scene::filled(forge);
+    let token = scene.ada.clone();
+    let mut tips = Vec::new();
+    for number in 0..8 {
+        scene.tree.git(&["checkout", "-q", "-B", &format!("b{number}"), "master"]);
+        tips.push(scene.tree.write("n", number.to_string()).commit("One of many\n"));
+    }
+    let push = |target: fn(usize) -> String| -> Vec<bool> {
+        std::thread::scope(|scope| {
+            let pushes: Vec<_> = (0..8)
+                .map(|number| {
+                    let refs = format!("b{number}:refs/heads/{}", target(number));
+                    let address = scene.address("ada", &token);
+                    let mut command = scene.tree.command(&["push", "-q", &address, &refs]);
+                    scope.spawn(move || {
+                        let output = command.output().expect("git can be started");
+                        output.status.success()
+                    })
+                })
+                .collect();
+            pushes.into_iter().map(|push| push.join().expect("no thread panics")).collect()
+        })
+    };
+    assert_eq!(push(|number| format!("own/{number}")), [true; 8]);
+    for (number, tip) in tips.iter().enumerate() {
+        assert_eq!(scene.server_ref(&format!("refs/heads/own/{number}")).as_ref(), Some(tip));
+    }
+    let taken = push(|_| "shared".to_owned());
+    assert_eq!(taken.iter().filter(|taken| **taken).count(), 1, "{taken:?}");
+    let winner = taken.iter().position(|taken| *taken).expect("one");
+    assert_eq!(scene.server_ref("refs/heads/shared").as_ref(), Some(&tips[winner]));
+    assert_eq!(scene.events().len(), 10);
     scene.assert_sound();
 }

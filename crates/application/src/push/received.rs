@@ -23,8 +23,9 @@ pub fn receive(
     from: &mut dyn Read,
     to: &mut dyn Write,
 ) -> Result<(), Error> {
+    let Some(mut push) = app.git.open(project.id)?.receive(from)? else { return Ok(()) };
+    // Sending takes time: what is decided now is decided by what is there now.
     let repository = app.git.open(project.id)?;
-    let Some(mut push) = repository.receive(from)? else { return Ok(()) };
     match refusal(app, actor, project, repository.as_ref(), push.as_ref())? {
         Some(refusal) => push.decline(&refusal.to_string()),
         None => take(app, actor, project, repository.as_ref(), push.as_mut())?,
@@ -40,7 +41,7 @@ fn refusal(
     repository: &dyn Repository,
     push: &dyn ReceivedPush,
 ) -> Result<Option<PushRefusal>, Error> {
-    // Sending takes time, in which the project may have been archived or removed.
+    // It may have been archived or removed meanwhile.
     let Some(project) = app.store.read(|tx| tx.projects().find(&ProjectRef::Id(project.id)))?
     else {
         return Ok(Some(PushRefusal::Project));

@@ -87,7 +87,7 @@ pub(super) fn read(from: &mut dyn Read) -> Result<Option<Asked>, GitError> {
             Some(_) => return Err(wrong("capabilities after the first command")),
             None => (&line[..], &b""[..]),
         };
-        for capability in capabilities.split(|byte| byte.is_ascii_whitespace()) {
+        for capability in capabilities.split(u8::is_ascii_whitespace) {
             match capability {
                 b"report-status" => asked.report = true,
                 b"side-band-64k" => asked.side_band = true,

@@ -151,3 +151,19 @@ impl Read for Limited<'_> {
         Ok(read)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_too_much_ends_the_reading() {
+        for (left, is_enough) in [(10, true), (9, false)] {
+            let mut from = &b"0123456789"[..];
+            let mut limited = Limited { inner: &mut from, left, failure: None };
+            let read = limited.read_to_end(&mut Vec::new());
+            assert_eq!(read.is_ok(), is_enough, "{left}");
+            assert_eq!(limited.failure.is_none(), is_enough, "{left}");
+        }
+    }
+}
