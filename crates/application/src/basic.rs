@@ -27,6 +27,23 @@ pub fn by_token(app: &App, attempt: &Attempt) -> Result<Actor, Error> {
     })
 }
 
+/// The name under which a token is shown without the name of whose it is. What is shown so may only read.
+pub const ANY_HOLDER: &str = "oauth2";
+
+/// Whose token this is, if it is shown under the name for all of them.
+pub fn by_any_token(app: &App, attempt: &Attempt) -> Result<Actor, Error> {
+    if attempt.login.trim() != ANY_HOLDER {
+        return Ok(Actor::Anonymous);
+    }
+    let hash = app.secrets.digest(attempt.password.reveal());
+    app.store.read(|tx| {
+        let holder = tx.tokens().holder(&hash)?.filter(|holder| {
+            holder.state.may_act() && holder.life.at(app.clock.now()) == TokenValidity::Active
+        });
+        Ok(holder.map_or(Actor::Anonymous, |holder| Actor::of(holder.user, &holder.privileges)))
+    })
+}
+
 /// Who shows this name with its password, [`Actor::Anonymous`] when nobody does. Hashing is slow.
 /// # Errors
 /// Guessing is braked as it is for [`session::create`].

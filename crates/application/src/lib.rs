@@ -12,6 +12,7 @@ pub mod board;
 pub mod branch;
 pub mod error;
 pub mod event;
+pub mod git_access;
 pub mod group;
 pub mod issue;
 pub mod label;

@@ -4,6 +4,7 @@
 //! it; then the rows are written; then the note goes. What a crash leaves between is recorded by
 //! [`settle_all`] at the next start, or before the next change of the same repository.
 
+mod received;
 mod told;
 
 use hexforge_domain::branch::BranchName;
@@ -25,6 +26,8 @@ use crate::access;
 use crate::app::App;
 use crate::error::Error;
 use crate::view::project as view;
+
+pub use received::receive;
 
 /// What became of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,15 +118,28 @@ fn make(
     let user = access::own_account(actor)?;
     settle(app, Some(project.id))?;
     let key = repository.update(changes, &noted(user, way))?;
+    made(app, project.id, user, way, &key, changes, beside)
+}
+
+/// Records a change that is made, and forgets the note of it.
+fn made(
+    app: &App,
+    project: ProjectId,
+    user: UserId,
+    way: Way,
+    key: &ChangeKey,
+    changes: &[RefChange],
+    beside: &Beside<'_>,
+) -> Result<(), Error> {
     let mut tries = 1;
     let recorded = loop {
-        match record(app, project.id, user, way, &key, changes, beside) {
+        match record(app, project, user, way, key, changes, beside) {
             // Whoever tried all of it again would find the change made already.
             Err(Error::Store(StoreError::Busy)) if tries < TRIES => tries += 1,
             outcome => break outcome,
         }
     };
-    finish(app, &key, recorded)
+    finish(app, key, recorded)
 }
 
 /// Records what processes that are gone left unrecorded.
@@ -216,13 +232,15 @@ fn record(
         }
         let found = Project { default_branch: default.clone(), ..found };
         let placed = view::placed(tx, found)?;
+        if !changed.is_empty() {
+            tx.projects().touch(project, now)?;
+        }
         for (change, told) in &changed {
             if let (RefKind::Tag(tag), None) = (RefKind::of(&change.name), change.new) {
                 tx.releases().remove(project, &tag)?;
             }
             let push = told::push(&placed, &user, change, told.clone());
             tx.events().insert(event(&push, now))?;
-            tx.projects().touch(project, now)?;
             tx.outbox().record(&SystemEvent::Pushed(Box::new(push)), now)?;
         }
         beside(tx)

@@ -8,7 +8,7 @@ mod address;
 mod exchange;
 mod greeting;
 mod listing;
-mod pack;
+pub(crate) mod pack;
 mod packet;
 mod place;
 mod stream;

@@ -18,6 +18,7 @@ mod journal;
 pub mod layout;
 mod objects;
 mod packet;
+mod receive;
 mod refs;
 mod repository;
 mod revision;
@@ -26,6 +27,7 @@ mod store;
 #[path = "../tests/support/mod.rs"]
 mod support;
 mod text;
+mod transport;
 mod tree;
 
 pub use import::{HttpImports, ImportLimits};

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use gix::odb::store::init::Slots;
 use hexforge_domain::commit::{Commit, ObjectId};
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::ports::files::{FilesError, ProjectFiles};
@@ -75,6 +76,8 @@ pub(crate) struct OpenRepository {
     opened: gix::ThreadSafeRepository,
     idle: Mutex<Vec<gix::Repository>>,
     pub(crate) refs: Mutex<Option<Arc<Snapshot>>>,
+    /// How many packs the handles can know.
+    slots: usize,
 }
 
 impl GixStore {
@@ -120,10 +123,12 @@ impl Shared {
         if !folder.join("HEAD").exists() {
             return Ok(None);
         }
+        let slots = slots_for(count_packs(&folder));
         let open = Arc::new(OpenRepository {
-            opened: open_folder(&folder)?,
+            opened: open_with(&folder, Slots::Given(slots))?,
             idle: Mutex::default(),
             refs: Mutex::default(),
+            slots: slots.into(),
         });
         self.open.insert(project, Arc::clone(&open));
         Ok(Some(open))
@@ -142,6 +147,13 @@ impl Shared {
         self.put_in_place(made, project)?;
         self.open(project)?
             .ok_or_else(|| GitError::Failed("the new repository is not there".into()))
+    }
+
+    /// Opens the repository of a project anew the next time, if it got many packs since it was opened.
+    pub(crate) fn make_room(&self, project: ProjectId, open: &OpenRepository) {
+        if count_packs(open.git_dir()) * 4 > open.slots * 3 {
+            self.open.remove(&project);
+        }
     }
 
     /// A commit in the form in which it is shown.
@@ -206,6 +218,11 @@ impl OpenRepository {
         if idle.len() < IDLE_HANDLES {
             idle.push(handle);
         }
+    }
+
+    /// Where it is.
+    pub(crate) fn git_dir(&self) -> &Path {
+        self.opened.path()
     }
 
     /// What can be shared with other threads.
@@ -293,9 +310,27 @@ fn is_fresh(file: &Path) -> bool {
 }
 
 pub(crate) fn open_folder(folder: &Path) -> Result<gix::ThreadSafeRepository, GitError> {
+    open_with(folder, Slots::default())
+}
+
+fn open_with(folder: &Path, slots: Slots) -> Result<gix::ThreadSafeRepository, GitError> {
     // Nothing of the machine's or the user's configuration has a say here.
-    let options = gix::open::Options::isolated().open_path_as_is(true);
+    let options = gix::open::Options::isolated().open_path_as_is(true).object_store_slots(slots);
     gix::ThreadSafeRepository::open_opts(folder, options).map_err(failed)
+}
+
+/// A repository that is open learns of new packs only as long as there are slots for them.
+fn slots_for(packs: usize) -> u16 {
+    u16::try_from(packs * 2).unwrap_or(u16::MAX).clamp(LEAST_SLOTS, MOST_SLOTS)
+}
+
+const LEAST_SLOTS: u16 = 256;
+/// gix has no more.
+const MOST_SLOTS: u16 = (1 << 15) - 1;
+
+fn count_packs(git_dir: &Path) -> usize {
+    let is_index = |file: &PathBuf| file.extension().is_some_and(|extension| extension == "idx");
+    folders(&git_dir.join("objects").join("pack")).iter().filter(|file| is_index(file)).count()
 }
 
 /// What every repository has, and nothing else: no sample hooks, no description.

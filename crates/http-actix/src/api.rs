@@ -241,7 +241,8 @@ impl Api {
     }
 }
 
-async fn turn_in(lane: &Arc<Semaphore>) -> ApiResult<OwnedSemaphorePermit> {
+/// Waits for a turn.
+pub(crate) async fn turn_in(lane: &Arc<Semaphore>) -> ApiResult<OwnedSemaphorePermit> {
     let permit = timeout(TIME_FOR_TURN, Arc::clone(lane).acquire_owned()).await;
     let permit = permit.map_err(|_| ApiError::from(Error::Store(StoreError::Busy)))?;
     permit.map_err(|error| ApiError::internal(&error))

@@ -6,12 +6,14 @@
 //! - [`paging`], [`respond`]: pages with their headers, and the shapes of answers;
 //! - [`error`]: the one mapping from meanings to statuses and bodies;
 //! - [`dialect`]: the few calls that answer in two ways;
+//! - [`git_http`], [`stream`]: git clients, and answers that are written while they are read;
 //! - [`middleware`]: request ids, the access log, metrics, slashes, HEAD.
 
 pub mod api;
 pub mod dialect;
 pub mod entities;
 pub mod error;
+pub mod git_http;
 pub mod health;
 pub mod middleware;
 pub mod paging;

@@ -27,7 +27,7 @@ mod version;
 use actix_web::{HttpResponse, ResponseError, web};
 
 use crate::error::ApiError;
-use crate::health;
+use crate::{git_http, health};
 
 /// The interface's own level, because clients compare it.
 pub const VERSION: &str = "8.14.10";
@@ -62,6 +62,7 @@ pub fn configure(cfg: &mut web::ServiceConfig) {
             .default_service(web::to(no_route)),
     );
     uploads::configure_files(cfg);
+    git_http::configure(cfg);
     cfg.default_service(web::to(no_route));
 }
 

@@ -17,6 +17,9 @@ const SIGN_INS: usize = 8;
 
 /// How many large answers are written at the same time, each on a thread of its own.
 const STREAMS: usize = 32;
+/// How many git clients fetch, and how many push, at the same time.
+const FETCHES: usize = 32;
+const PUSHES: usize = 16;
 
 /// Choices about the interface.
 #[derive(Clone, Debug)]
@@ -49,6 +52,8 @@ pub struct Shared {
     pub(crate) writers: Arc<Semaphore>,
     pub(crate) sign_ins: Arc<Semaphore>,
     pub(crate) streams: Arc<Semaphore>,
+    pub(crate) fetches: Arc<Semaphore>,
+    pub(crate) pushes: Arc<Semaphore>,
     pub(crate) metrics: RenderMetrics,
     pub(crate) storage_ready: StorageReady,
 }
@@ -68,6 +73,8 @@ impl Shared {
             writers: Arc::new(Semaphore::new(WRITERS)),
             sign_ins: Arc::new(Semaphore::new(SIGN_INS)),
             streams: Arc::new(Semaphore::new(STREAMS)),
+            fetches: Arc::new(Semaphore::new(FETCHES)),
+            pushes: Arc::new(Semaphore::new(PUSHES)),
             metrics,
             storage_ready,
         }

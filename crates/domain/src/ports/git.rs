@@ -11,6 +11,7 @@ use crate::commit::{Commit, ObjectId, Signature};
 use crate::id::ProjectId;
 use crate::paging::{Page, Paged};
 use crate::ports::files::ProjectFiles;
+use crate::ports::git_transport::GitTransport;
 use crate::push::ChangedPaths;
 use crate::repository::{Archive, Comparison, Contributors, TreeEntry};
 use crate::tag::{Tag, TagName};
@@ -35,9 +36,9 @@ pub trait GitStore: ProjectFiles {
 }
 
 /// One repository.
-pub trait Repository: GitRefs + GitObjects + GitHistory + Send {}
+pub trait Repository: GitRefs + GitObjects + GitHistory + GitTransport + Send {}
 
-impl<T: GitRefs + GitObjects + GitHistory + Send> Repository for T {}
+impl<T: GitRefs + GitObjects + GitHistory + GitTransport + Send> Repository for T {}
 
 /// Branches, tags and HEAD.
 pub trait GitRefs {

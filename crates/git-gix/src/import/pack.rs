@@ -18,10 +18,10 @@ use crate::store::{open_folder, sync_folder};
 
 /// Nothing that is held in memory at once is larger, so neither is any object. A small pack can be one of
 /// huge objects.
-const LARGEST_OBJECT: usize = 1 << 30;
+pub(crate) const LARGEST_OBJECT: usize = 1 << 30;
 
 /// Others use this machine too.
-const THREADS: usize = 2;
+pub(crate) const THREADS: usize = 2;
 
 /// Puts a pack into a repository, whole or not at all.
 pub(crate) fn index(
@@ -79,7 +79,11 @@ fn write(pack: &mut dyn BufRead, folder: &Path, stop: &AtomicBool) -> gix::Resul
 }
 
 /// Raises the flag when the time is over: putting objects together can take long after the last was sent.
-fn interrupted_at<T>(deadline: Instant, stop: &AtomicBool, work: impl FnOnce() -> T) -> T {
+pub(crate) fn interrupted_at<T>(
+    deadline: Instant,
+    stop: &AtomicBool,
+    work: impl FnOnce() -> T,
+) -> T {
     std::thread::scope(|scope| {
         let (done, wait) = mpsc::channel::<()>();
         scope.spawn(move || {

@@ -1,9 +1,13 @@
 //! Changing refs: all or none, only from what they were expected to be, and on disk before it is answered.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
+use gix::lock::acquire::Fail;
+use gix::refs::file::transaction::PackedRefs;
 use gix::refs::transaction::{Change, LogChange, PreviousValue, RefEdit, RefLog};
 use gix::refs::{FullName, Target};
 use hexforge_domain::branch::BranchName;
@@ -15,7 +19,7 @@ use hexforge_domain::tag::TagName;
 use crate::commit::{from_gix, to_gix};
 use crate::error::{failed, io};
 use crate::repository::Bound;
-use crate::store::{Shared, sync_folder};
+use crate::store::{OpenRepository, Shared, sync_folder};
 
 /// What a ref holds now; a name that git does not allow names nothing.
 pub(crate) fn current(repo: &gix::Repository, name: &str) -> Result<Option<ObjectId>, GitError> {
@@ -33,6 +37,12 @@ pub(crate) fn current(repo: &gix::Repository, name: &str) -> Result<Option<Objec
     }
 }
 
+/// From so many changes on, refs are written into one file instead of a file for each.
+const MANY: usize = 20;
+
+/// How long programs that are not ours may hold the lock of a ref.
+const PATIENCE: Duration = Duration::from_secs(5);
+
 /// Makes all changes or none.
 pub(crate) fn update(
     shared: &Arc<Shared>,
@@ -41,15 +51,76 @@ pub(crate) fn update(
     note: &str,
 ) -> Result<ChangeKey, GitError> {
     let open = shared.open_or_create(project)?;
-    let repo = open.handle();
     // One writer at a time for each repository, in all processes.
-    let _turn = Turn::take(repo.git_dir())?;
+    let _turn = Turn::take(open.git_dir())?;
+    let repo = open.handle();
+    let names = Names::of(changes);
     for change in changes {
-        check(&repo, change, changes)?;
+        check(&repo, change, &names)?;
     }
+    let key = make(shared, &open, &repo, project, changes, note)?;
+    open.put_back(repo);
+    Ok(key)
+}
+
+/// What became of changes that do not depend on each other.
+pub(crate) struct Possible {
+    /// Those that were made.
+    pub(crate) made: Option<(ChangeKey, Vec<RefChange>)>,
+    /// The names of those that could not be.
+    pub(crate) refused: Vec<String>,
+}
+
+/// Makes all changes that can be made, in one step.
+pub(crate) fn update_possible(
+    shared: &Arc<Shared>,
+    project: ProjectId,
+    mut changes: Vec<RefChange>,
+    note: &str,
+) -> Result<Possible, GitError> {
+    let open = shared.open_or_create(project)?;
+    let _turn = Turn::take(open.git_dir())?;
+    let repo = open.handle();
+    let mut refused = Vec::new();
+    // A change that falls away may have made room for another.
+    loop {
+        let names = Names::of(&changes);
+        let mut wrong = std::collections::HashSet::new();
+        for change in &changes {
+            match check(&repo, change, &names) {
+                Ok(()) => (),
+                Err(GitError::Conflict(_) | GitError::Missing) => {
+                    wrong.insert(change.name.clone());
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        if wrong.is_empty() {
+            break;
+        }
+        changes.retain(|change| !wrong.contains(&change.name));
+        refused.extend(wrong);
+    }
+    if changes.is_empty() {
+        return Ok(Possible { made: None, refused });
+    }
+    let key = make(shared, &open, &repo, project, &changes, note)?;
+    open.put_back(repo);
+    Ok(Possible { made: Some((key, changes)), refused })
+}
+
+/// Makes changes that were checked.
+fn make(
+    shared: &Arc<Shared>,
+    open: &OpenRepository,
+    repo: &gix::Repository,
+    project: ProjectId,
+    changes: &[RefChange],
+    note: &str,
+) -> Result<ChangeKey, GitError> {
     let key = shared.journal.note(project, changes, note)?;
     let edits = changes.iter().map(edit).collect::<Result<Vec<_>, _>>();
-    let done = edits.and_then(|edits| commit(&repo, edits, changes));
+    let done = edits.and_then(|edits| commit(repo, edits, changes));
     if let Err(error) = done {
         // Nothing is to be told of what did not happen.
         shared.journal.settle(&key)?;
@@ -60,11 +131,29 @@ pub(crate) fn update(
         shared.journal.leave(&key);
         return Err(error);
     }
-    if let Some(tip) = new_tip_of_head(&repo, changes) {
+    if let Some(tip) = new_tip_of_head(repo, changes) {
         shared.contributors.warm(open.shared(), to_gix(tip));
     }
-    open.put_back(repo);
     Ok(key)
+}
+
+/// The names of the refs that changes make and remove.
+struct Names<'a> {
+    come: BTreeSet<&'a str>,
+    go: BTreeSet<&'a str>,
+}
+
+impl<'a> Names<'a> {
+    fn of(changes: &'a [RefChange]) -> Self {
+        let (come, go): (Vec<_>, Vec<_>) = changes.iter().partition(|change| change.new.is_some());
+        let names = |changes: Vec<&'a RefChange>| changes.iter().map(|c| c.name.as_str()).collect();
+        Self { come: names(come), go: names(go) }
+    }
+
+    /// Whether anything is made in a folder, which ends with a slash.
+    fn come_below(&self, folder: &str) -> bool {
+        self.come.range(folder..).next().is_some_and(|name| name.starts_with(folder))
+    }
 }
 
 /// Where the branch that HEAD names is now, if it was moved.
@@ -74,7 +163,7 @@ fn new_tip_of_head(repo: &gix::Repository, changes: &[RefChange]) -> Option<Obje
 }
 
 /// Whether the change can be made to what is there.
-fn check(repo: &gix::Repository, change: &RefChange, all: &[RefChange]) -> Result<(), GitError> {
+fn check(repo: &gix::Repository, change: &RefChange, all: &Names<'_>) -> Result<(), GitError> {
     let conflict = || GitError::Conflict(change.name.clone());
     if FullName::try_from(change.name.as_str()).is_err() {
         return Err(conflict());
@@ -98,25 +187,22 @@ fn check(repo: &gix::Repository, change: &RefChange, all: &[RefChange]) -> Resul
 }
 
 /// Whether a new name needs a folder where another ref is, or would be a file where other refs are.
-fn collides(repo: &gix::Repository, name: &str, all: &[RefChange]) -> Result<bool, GitError> {
-    let goes = |other: &str| all.iter().any(|change| change.name == other && change.new.is_none());
-    let comes = |other: &str| {
-        all.iter().any(|change| change.name == other && change.new.is_some() && other != name)
-    };
+fn collides(repo: &gix::Repository, name: &str, all: &Names<'_>) -> Result<bool, GitError> {
     for (at, _) in name.match_indices('/').skip(1) {
         let above = &name[..at];
-        if comes(above) || (current(repo, above)?.is_some() && !goes(above)) {
+        if all.come.contains(above) || (current(repo, above)?.is_some() && !all.go.contains(above))
+        {
             return Ok(true);
         }
     }
     let below = format!("{name}/");
-    if all.iter().any(|change| change.name.starts_with(&below) && change.new.is_some()) {
+    if all.come_below(&below) {
         return Ok(true);
     }
     let platform = repo.references().map_err(failed)?;
     for reference in platform.prefixed(below.as_str()).map_err(failed)? {
         let reference = reference.map_err(failed)?;
-        if !goes(&reference.name().as_bstr().to_string()) {
+        if !all.go.contains(reference.name().as_bstr().to_string().as_str()) {
             return Ok(true);
         }
     }
@@ -148,7 +234,12 @@ fn commit(
         email: "hexforge@localhost".into(),
         time: "0 +0000",
     };
-    match repo.edit_references_as(edits, Some(committer)) {
+    let edited = if edits.len() < MANY {
+        repo.edit_references_as(edits, Some(committer))
+    } else {
+        edit_packed(repo, edits, committer)
+    };
+    match edited {
         Ok(_) => Ok(()),
         Err(error) => {
             // A program that is not ours may have changed a ref since we looked.
@@ -162,9 +253,22 @@ fn commit(
     }
 }
 
+/// Writes refs into the one file of packed refs, whose replacement changes all of them at once.
+fn edit_packed(
+    repo: &gix::Repository,
+    edits: Vec<RefEdit>,
+    committer: gix::actor::SignatureRef<'_>,
+) -> gix::Result<Vec<RefEdit>> {
+    let objects = Box::new(repo.objects.clone());
+    let packed = PackedRefs::DeletionsAndNonSymbolicUpdatesRemoveLooseSourceReference(objects);
+    let patience = Fail::AfterDurationWithBackoff(PATIENCE);
+    let transaction = repo.refs.transaction().packed_refs(packed);
+    transaction.prepare(edits, patience, patience)?.commit(Some(committer))
+}
+
 /// Puts on disk what gix wrote into files.
 fn sync(git_dir: &Path, changes: &[RefChange]) -> Result<(), GitError> {
-    let mut folders = std::collections::BTreeSet::new();
+    let mut folders = BTreeSet::new();
     for change in changes {
         let file = git_dir.join(&change.name);
         sync_file(&file)?;
@@ -172,7 +276,7 @@ fn sync(git_dir: &Path, changes: &[RefChange]) -> Result<(), GitError> {
         let folder = file.ancestors().skip(1).find(|folder| folder.is_dir());
         folders.extend(folder.map(Path::to_owned));
     }
-    if changes.iter().any(|change| change.new.is_none()) {
+    if changes.len() >= MANY || changes.iter().any(|change| change.new.is_none()) {
         sync_file(&git_dir.join("packed-refs"))?;
         folders.insert(git_dir.to_owned());
     }

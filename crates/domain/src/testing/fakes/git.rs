@@ -2,7 +2,7 @@
 //! text, and an archive is the list of its files.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::io::Write;
+use std::io::{Read, Write};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use crate::branch::{Branch, BranchName, default_branch};
@@ -13,6 +13,9 @@ use crate::ports::files::{FilesError, ProjectFiles};
 use crate::ports::git::{
     Blob, ChangeKey, Depth, GitError, GitHistory, GitObjects, GitRefs, GitStore, RefChange,
     Repository, Unsettled,
+};
+use crate::ports::git_transport::{
+    Conversation, GitTransport, ProtocolVersion, ReceivedPush, Service,
 };
 use crate::push::ChangedPaths;
 use crate::repository::{
@@ -364,6 +367,31 @@ impl GitObjects for FakeRepository {
     fn write_blob(&self, _: ObjectId, _: &mut dyn Write) -> Result<(), GitError> {
         Err(GitError::Missing)
     }
+}
+
+/// Clients need a real repository.
+impl GitTransport for FakeRepository {
+    fn advertise(&self, _: Service, _: ProtocolVersion, _: &mut dyn Write) -> Result<(), GitError> {
+        Err(no_clients())
+    }
+
+    fn upload_pack(
+        &self,
+        _: ProtocolVersion,
+        _: Conversation,
+        _: &mut dyn Read,
+        _: &mut dyn Write,
+    ) -> Result<(), GitError> {
+        Err(no_clients())
+    }
+
+    fn receive(&self, _: &mut dyn Read) -> Result<Option<Box<dyn ReceivedPush>>, GitError> {
+        Err(no_clients())
+    }
+}
+
+fn no_clients() -> GitError {
+    GitError::Failed("repositories in memory serve no clients".into())
 }
 
 impl GitHistory for FakeRepository {

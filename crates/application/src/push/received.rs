@@ -1,0 +1,73 @@
+//! Pushes of git clients.
+
+use std::io::{Read, Write};
+
+use hexforge_domain::policy::Actor;
+use hexforge_domain::policy::push::PushRefusal;
+use hexforge_domain::ports::git::Repository;
+use hexforge_domain::ports::git_transport::ReceivedPush;
+use hexforge_domain::project::{Project, ProjectRef};
+use hexforge_domain::push::RefKind;
+
+use super::{Way, facts, made, noted, settle};
+use crate::access;
+use crate::app::App;
+use crate::error::Error;
+
+/// Takes in a push, if the rules allow each change of it, and tells the client what became of it. The caller
+/// was let in by [`may_push`](crate::git_access::may_push); that is asked again when everything is here.
+pub fn receive(
+    app: &App,
+    actor: Actor,
+    project: &Project,
+    from: &mut dyn Read,
+    to: &mut dyn Write,
+) -> Result<(), Error> {
+    let Some(mut push) = app.git.open(project.id)?.receive(from)? else { return Ok(()) };
+    // Sending takes time: what is decided now is decided by what is there now.
+    let repository = app.git.open(project.id)?;
+    match refusal(app, actor, project, repository.as_ref(), push.as_ref())? {
+        Some(refusal) => push.decline(&refusal.to_string()),
+        None => take(app, actor, project, push.as_mut())?,
+    }
+    Ok(push.answer(to)?)
+}
+
+/// The first thing that the rules do not allow.
+fn refusal(
+    app: &App,
+    actor: Actor,
+    project: &Project,
+    repository: &dyn Repository,
+    push: &dyn ReceivedPush,
+) -> Result<Option<PushRefusal>, Error> {
+    // It may have been archived or removed meanwhile.
+    let Some(project) = app.store.read(|tx| tx.projects().find(&ProjectRef::Id(project.id)))?
+    else {
+        return Ok(Some(PushRefusal::Project));
+    };
+    let facts = facts(app, actor, &project, repository)?;
+    for change in push.changes() {
+        let action = push.action(change)?;
+        if let Err(refusal) = facts.check(&RefKind::of(&change.name), action) {
+            return Ok(Some(refusal));
+        }
+    }
+    Ok(None)
+}
+
+fn take(
+    app: &App,
+    actor: Actor,
+    project: &Project,
+    push: &mut dyn ReceivedPush,
+) -> Result<(), Error> {
+    let user = access::own_account(actor)?;
+    settle(app, Some(project.id))?;
+    match push.take(&noted(user, Way::Push))? {
+        Some((key, changes)) => {
+            made(app, project.id, user, Way::Push, &key, &changes, &|_| Ok(()))
+        }
+        None => Ok(()),
+    }
+}

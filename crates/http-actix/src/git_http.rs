@@ -1,0 +1,178 @@
+//! Git over HTTP: what there is, fetching and pushing.
+//!
+//! The right that is asked for is that of the operation which is carried out, whatever the query says. Bodies
+//! are read while they come, on threads made for waiting, and answers are sent while they are written.
+
+mod answer;
+mod body;
+mod caller;
+
+use std::sync::Arc;
+
+use actix_web::http::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderName};
+use actix_web::{HttpRequest, HttpResponse, web};
+use hexforge_application::git_access::{GitRefusal, may_fetch, may_push};
+use hexforge_application::push;
+use hexforge_domain::ports::git::GitError;
+use hexforge_domain::ports::git_transport::{Conversation, ProtocolVersion, Service};
+use hexforge_domain::project::{Project, ProjectRef};
+use serde::Deserialize;
+use tokio::sync::OwnedSemaphorePermit;
+
+use crate::shared::Shared;
+use crate::{api, stream};
+use answer::Answer;
+use body::Encoding;
+use caller::Caller;
+
+const GIT_PROTOCOL: HeaderName = HeaderName::from_static("git-protocol");
+
+/// The most bytes, after unpacking, in which a client says what it wants and has.
+const LONGEST_WISH: u64 = 256 << 20;
+
+/// Adds the addresses of repositories.
+pub fn configure(cfg: &mut web::ServiceConfig) {
+    cfg.route("/{namespace}/{project}/info/refs", web::get().to(info_refs))
+        .route("/{namespace}/{project}/git-upload-pack", web::post().to(upload_pack))
+        .route("/{namespace}/{project}/git-receive-pack", web::post().to(receive_pack));
+}
+
+/// The address of a repository as a path has it.
+#[derive(Deserialize)]
+struct Address {
+    namespace: String,
+    project: String,
+}
+
+impl Address {
+    fn named(self) -> ProjectRef {
+        let path = self.project.strip_suffix(".git").unwrap_or(&self.project).to_owned();
+        ProjectRef::Path { namespace: self.namespace, path }
+    }
+}
+
+#[derive(Deserialize)]
+struct Query {
+    service: Option<String>,
+}
+
+/// Tells a client what there is.
+async fn info_refs(
+    request: HttpRequest,
+    shared: web::Data<Shared>,
+    address: web::Path<Address>,
+    query: web::Query<Query>,
+) -> Result<HttpResponse, Answer> {
+    let service = match query.service.as_deref() {
+        None => return Err(Answer::Denied("Please upgrade your git client.")),
+        Some(name) => Service::parse(name).ok_or(Answer::Denied("There is no such service."))?,
+    };
+    let (_, project) = admit(&request, &shared, service, address.into_inner().named()).await?;
+    let permit = turn(&shared, service).await?;
+    let (version, app) = (version(&request), Arc::clone(&shared.app));
+    let written = stream::start(permit, move |to| {
+        // The second version begins by itself.
+        if service == Service::ReceivePack || version != ProtocolVersion::V2 {
+            let line = format!("# service={}\n", service.as_str());
+            let named = write!(to, "{:04x}{line}0000", line.len() + 4);
+            named.map_err(GitError::ReaderGone)?;
+        }
+        app.git.open(project.id)?.advertise(service, version, to)
+    });
+    let media_type = format!("application/x-{}-advertisement", service.as_str());
+    Ok(written.await?.of_unknown_size(&mut answer::uncached(&media_type)))
+}
+
+/// Gives a client what it has not.
+async fn upload_pack(
+    request: HttpRequest,
+    shared: web::Data<Shared>,
+    address: web::Path<Address>,
+    payload: web::Payload,
+) -> Result<HttpResponse, Answer> {
+    let service = Service::UploadPack;
+    let encoding = encoding(&request, service)?;
+    let (_, project) = admit(&request, &shared, service, address.into_inner().named()).await?;
+    let permit = turn(&shared, service).await?;
+    let (version, app) = (version(&request), Arc::clone(&shared.app));
+    let (sender, body) = body::channel();
+    drop(actix_web::rt::spawn(body::pump(payload, sender)));
+    let written = stream::start(permit, move |to| {
+        let mut from = encoding.decoded(body, LONGEST_WISH);
+        let repository = app.git.open(project.id)?;
+        repository.upload_pack(version, Conversation::Stateless, &mut from, to)
+    });
+    Ok(written.await?.of_unknown_size(&mut answer::uncached(&result_of(service))))
+}
+
+/// Takes in what a client has.
+async fn receive_pack(
+    request: HttpRequest,
+    shared: web::Data<Shared>,
+    address: web::Path<Address>,
+    payload: web::Payload,
+) -> Result<HttpResponse, Answer> {
+    let service = Service::ReceivePack;
+    let encoding = encoding(&request, service)?;
+    let (caller, project) = admit(&request, &shared, service, address.into_inner().named()).await?;
+    let permit = turn(&shared, service).await?;
+    let app = Arc::clone(&shared.app);
+    let (sender, body) = body::channel();
+    let span = tracing::Span::current();
+    let taken = web::block(move || {
+        let (_permit, _entered) = (permit, span.enter());
+        // Packs have a limit of their own.
+        let mut from = encoding.decoded(body, u64::MAX);
+        let mut to = Vec::new();
+        push::receive(&app, caller.actor, &project, &mut from, &mut to).map(|()| to)
+    });
+    // A client listens only when it has said everything.
+    let (taken, ()) = futures_util::future::join(taken, body::pump(payload, sender)).await;
+    let told = taken.map_err(|error| Answer::internal(&error))??;
+    Ok(answer::uncached(&result_of(service)).body(told))
+}
+
+/// The project, if whoever asks may do this with it.
+async fn admit(
+    request: &HttpRequest,
+    shared: &web::Data<Shared>,
+    service: Service,
+    named: ProjectRef,
+) -> Result<(Caller, Project), Answer> {
+    let caller = caller::identify(request, shared).await?;
+    let project = caller::blocking(shared, move |app| match service {
+        Service::UploadPack => may_fetch(app, caller.actor, &named),
+        Service::ReceivePack => match may_push(app, caller.actor, &named) {
+            Ok(_) if caller.reads_only => Err(GitRefusal::Forbidden("This token only reads.")),
+            outcome => outcome,
+        },
+    });
+    Ok((caller, project.await?))
+}
+
+/// Waits until there is room for one more.
+async fn turn(shared: &Shared, service: Service) -> Result<OwnedSemaphorePermit, Answer> {
+    let lane = match service {
+        Service::UploadPack => &shared.fetches,
+        Service::ReceivePack => &shared.pushes,
+    };
+    api::turn_in(lane).await.map_err(|_| Answer::Busy)
+}
+
+/// How the body is packed, if it is one of this service.
+fn encoding(request: &HttpRequest, service: Service) -> Result<Encoding, Answer> {
+    let header = |name| request.headers().get(name).and_then(|value| value.to_str().ok());
+    if header(CONTENT_TYPE) != Some(&format!("application/x-{}-request", service.as_str())) {
+        return Err(Answer::Unsupported("Unsupported content type."));
+    }
+    Encoding::parse(header(CONTENT_ENCODING)).ok_or(Answer::Unsupported("Unsupported encoding."))
+}
+
+fn version(request: &HttpRequest) -> ProtocolVersion {
+    let asked = request.headers().get(GIT_PROTOCOL).and_then(|value| value.to_str().ok());
+    asked.map(ProtocolVersion::parse).unwrap_or_default()
+}
+
+fn result_of(service: Service) -> String {
+    format!("application/x-{}-result", service.as_str())
+}

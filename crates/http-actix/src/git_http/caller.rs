@@ -1,0 +1,101 @@
+//! Who a git client works for.
+
+use std::sync::Arc;
+
+use actix_web::{HttpRequest, web};
+use hexforge_application::app::App;
+use hexforge_application::basic as app_basic;
+use hexforge_application::error::Error;
+use hexforge_application::session::Attempt;
+use hexforge_application::sign_in::{self, Credentials};
+use hexforge_domain::policy::Actor;
+
+use super::answer::Answer;
+use crate::api;
+use crate::params::{Params, basic, credentials};
+use crate::shared::Shared;
+
+/// How often something is tried that others are in the way of.
+const TRIES: u32 = 4;
+
+/// Who asks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Caller {
+    pub(super) actor: Actor,
+    /// Whether what was shown is good for reading only.
+    pub(super) reads_only: bool,
+}
+
+/// Who asks, by headers alone: addresses of repositories have no parameters. Whoever shows something that is
+/// worth nothing is asked again, also where nothing had to be shown.
+pub(super) async fn identify(
+    request: &HttpRequest,
+    shared: &web::Data<Shared>,
+) -> Result<Caller, Answer> {
+    let credentials = Credentials { sudo: None, ..credentials(request, &Params::default()) };
+    let address = request.peer_addr().map(|address| address.ip());
+    let attempt = basic(request).map(|(login, password)| Attempt { login, password, address });
+    let nobody = Caller { actor: Actor::Anonymous, reads_only: false };
+    if credentials == Credentials::default() && attempt.is_none() {
+        return Ok(nobody);
+    }
+    let shown = attempt.clone();
+    let known = blocking(shared, move |app| by_tokens(app, &credentials, shown.as_ref())).await?;
+    if let Some(caller) = known {
+        return Ok(caller);
+    }
+    let Some(attempt) = attempt else { return Err(Answer::Challenge) };
+    // Passwords are slow, and whoever floods us with them must not hold up those who are known.
+    let turn = api::turn_in(&shared.sign_ins).await?;
+    let actor = blocking(shared, move |app| {
+        let _turn = &turn;
+        app_basic::by_password(app, &attempt)
+    });
+    match actor.await? {
+        Actor::Anonymous => Err(Answer::Challenge),
+        actor => Ok(Caller { actor, ..nobody }),
+    }
+}
+
+fn by_tokens(
+    app: &App,
+    credentials: &Credentials,
+    attempt: Option<&Attempt>,
+) -> Result<Option<Caller>, Error> {
+    let caller = |actor, reads_only| match actor {
+        Actor::Anonymous => None,
+        actor => Some(Caller { actor, reads_only }),
+    };
+    let actor = match sign_in::identify(app, credentials) {
+        Err(Error::StaleToken(_)) => Actor::Anonymous,
+        outcome => outcome?,
+    };
+    if let Some(known) = caller(actor, false) {
+        return Ok(Some(known));
+    }
+    let Some(attempt) = attempt else { return Ok(None) };
+    if let Some(known) = caller(app_basic::by_token(app, attempt)?, false) {
+        return Ok(Some(known));
+    }
+    Ok(caller(app_basic::by_any_token(app, attempt)?, true))
+}
+
+/// The ports are synchronous: what uses them runs on threads made for waiting. What others were in the way of
+/// is tried again.
+pub(super) async fn blocking<T: Send + 'static, E: Into<Answer> + Send + 'static>(
+    shared: &web::Data<Shared>,
+    work: impl Fn(&App) -> Result<T, E> + Send + 'static,
+) -> Result<T, Answer> {
+    let (app, span) = (Arc::clone(&shared.app), tracing::Span::current());
+    let done = web::block(move || {
+        let _entered = span.enter();
+        let mut tries = 1;
+        loop {
+            match work(&app).map_err(Into::into) {
+                Err(Answer::Busy) if tries < TRIES => tries += 1,
+                outcome => return outcome,
+            }
+        }
+    });
+    done.await.map_err(|error| Answer::internal(&error))?
+}

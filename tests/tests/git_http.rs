@@ -1,0 +1,11 @@
+//! Git over HTTP, with the real git as the client.
+
+mod git_http {
+    mod access;
+    mod hostile;
+    mod many;
+    mod push;
+    mod rules;
+    mod support;
+    mod wire;
+}

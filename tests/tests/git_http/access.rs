@@ -1,0 +1,167 @@
+//! Who is served, reference section 6.4 of projects and groups.
+
+use hexforge_tests::forge::{PASSWORD, ROOT};
+use hexforge_tests::{Forge, Response, on_every_store};
+
+use super::support::Scene;
+
+on_every_store!(
+    strangers_are_asked_who_they_are,
+    members_are_served_by_their_level,
+    names_and_tokens_that_are_taken,
+    the_operation_decides_and_not_the_query,
+    archived_blocked_and_renamed,
+);
+
+fn discover(scene: &Scene<'_>, service: &str, who: Option<(&str, &str)>) -> Response {
+    let target = format!("/ada/ship.git/info/refs?service={service}");
+    let request = scene.forge.page("GET", &target);
+    match who {
+        Some((name, password)) => request.header("Authorization", &basic(name, password)).send(),
+        None => request.send(),
+    }
+}
+
+fn basic(name: &str, password: &str) -> String {
+    use std::io::Write;
+    use std::process::{Command, Stdio};
+    let mut child = Command::new("base64")
+        .args(["-w", "0"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("base64 can be started");
+    let both = format!("{name}:{password}");
+    child.stdin.take().expect("a pipe").write_all(both.as_bytes()).expect("it reads");
+    let output = child.wait_with_output().expect("it ends");
+    format!("Basic {}", String::from_utf8_lossy(&output.stdout).trim())
+}
+
+#[track_caller]
+fn assert_challenge(response: &Response) {
+    assert_eq!(response.status, 401);
+    assert_eq!(response.header("www-authenticate"), Some("Basic realm=\"GitLab\""));
+    assert_eq!(response.text(), "HTTP Basic: Access denied\n");
+}
+
+fn strangers_are_asked_who_they_are(forge: &Forge) {
+    let scene = Scene::new(forge);
+    for service in ["git-upload-pack", "git-receive-pack"] {
+        assert_challenge(&discover(&scene, service, None));
+        assert_challenge(&discover(&scene, service, Some(("ada", "wrong"))));
+        assert_challenge(&discover(&scene, service, Some(("nobody", PASSWORD))));
+        // What is missing looks the same.
+        let target = format!("/ada/missing.git/info/refs?service={service}");
+        assert_challenge(&forge.page("GET", &target).send());
+        // And so it does for who is known and sees nothing.
+        forge.new_user(&format!("stranger-{}", service.len()), &[]);
+        let stranger = format!("stranger-{}", service.len());
+        let hidden = discover(&scene, service, Some((&stranger, PASSWORD)));
+        assert_eq!((hidden.status, hidden.text()), (404, "Not Found"));
+        let header = basic(&stranger, PASSWORD);
+        let missing = forge.page("GET", &target).header("Authorization", &header).send();
+        assert_eq!((missing.status, missing.text()), (404, "Not Found"));
+    }
+    scene.tree.commit("Begin\n");
+    let address = format!("http://{}/ada/ship.git", forge.address);
+    scene.push_to(&address, &["master"]).refused(&["could not read Username"]);
+    scene.push_to(&scene.address("ada", "wrong"), &["master"]).refused(&["Authentication failed"]);
+    scene.push("stranger-15", &["master"]).refused(&["not found"]);
+}
+
+fn members_are_served_by_their_level(forge: &Forge) {
+    let scene = Scene::new(forge);
+    for (name, level, push) in [
+        ("guest", "10", 403),
+        ("reporter", "20", 403),
+        ("developer", "30", 200),
+        ("master", "40", 200),
+    ] {
+        scene.member(name, level);
+        let pushes = discover(&scene, "git-receive-pack", Some((name, PASSWORD)));
+        assert_eq!(pushes.status, push, "{name}");
+        if push == 403 {
+            assert_eq!(pushes.text(), "Access denied");
+        }
+    }
+    // A guest of a private project sees it without its code.
+    let fetches = discover(&scene, "git-upload-pack", Some(("guest", PASSWORD)));
+    assert_eq!((fetches.status, fetches.text()), (403, "Access denied"));
+    scene.tree.commit("Begin\n");
+    scene.push("reporter", &["master"]).refused(&["403"]);
+}
+
+fn names_and_tokens_that_are_taken(forge: &Forge) {
+    let scene = Scene::new(forge);
+    let ada = scene.ada.clone();
+    for (name, password) in [
+        ("ada", PASSWORD),
+        ("ADA", PASSWORD),
+        ("ada@example.com", PASSWORD),
+        ("ada", ada.as_str()),
+        ("root", ROOT),
+    ] {
+        let answer = discover(&scene, "git-receive-pack", Some((name, password)));
+        assert_eq!(answer.status, 200, "{name}");
+        let media_type = Some("application/x-git-receive-pack-advertisement");
+        assert_eq!(answer.header("content-type"), media_type);
+        assert!(answer.header("cache-control").is_some_and(|value| value.contains("no-cache")));
+        assert_eq!(answer.header("pragma"), Some("no-cache"));
+        assert_eq!(answer.header("expires"), Some("Fri, 01 Jan 1980 00:00:00 GMT"));
+    }
+    assert_challenge(&discover(&scene, "git-receive-pack", Some(("root", ada.as_str()))));
+    let target = "/ada/ship/info/refs?service=git-receive-pack";
+    assert_eq!(forge.page("GET", target).token(&ada).send().status, 200, "without `.git`");
+    // Shown for whoever it belongs to, a token reads and nothing else.
+    let pushes = discover(&scene, "git-receive-pack", Some(("oauth2", ada.as_str())));
+    assert_eq!((pushes.status, pushes.text()), (403, "Access denied"));
+    assert_challenge(&discover(&scene, "git-receive-pack", Some(("oauth2", "wrong"))));
+    // No parameter shows anybody.
+    let target = format!("{target}&private_token={ada}");
+    assert_challenge(&forge.page("GET", &target).send());
+    scene.tree.commit("Begin\n");
+    scene.push_to(&scene.address("ada", &ada), &["master"]).ok();
+}
+
+/// Security lessons, read/write confusion.
+fn the_operation_decides_and_not_the_query(forge: &Forge) {
+    let scene = Scene::of_visibility(forge, "20");
+    forge.new_user("reader", &[]);
+    let pushes = forge.page("POST", "/ada/ship.git/git-receive-pack?service=git-upload-pack");
+    let pushes = pushes.header("Content-Type", "application/x-git-receive-pack-request");
+    let pushes = pushes.body("0000");
+    assert_challenge(&pushes.send());
+    let pushes = forge.page("POST", "/ada/ship.git/git-receive-pack?service=git-upload-pack");
+    let pushes = pushes.header("Content-Type", "application/x-git-receive-pack-request");
+    let pushes = pushes.header("Authorization", &basic("reader", PASSWORD)).body("0000");
+    assert_eq!(pushes.send().status, 403);
+    assert_challenge(&discover(&scene, "git-receive-pack", None));
+    for (target, text) in [
+        ("/ada/ship.git/info/refs", "Please upgrade your git client."),
+        ("/ada/ship.git/info/refs?service=git-upload-archive", "There is no such service."),
+    ] {
+        let answer = forge.page("GET", target).send();
+        assert_eq!((answer.status, answer.text()), (403, text));
+    }
+}
+
+fn archived_blocked_and_renamed(forge: &Forge) {
+    let scene = Scene::filled(forge);
+    scene.member("master", "40");
+    let path = format!("/projects/{}", scene.project);
+    forge.post(&format!("{path}/archive")).token(&scene.ada).send().expect(201);
+    for who in ["ada", "master", "root"] {
+        let pushes = discover(&scene, "git-receive-pack", Some((who, PASSWORD)));
+        assert_eq!((pushes.status, pushes.text()), (403, "Access denied"), "{who}");
+    }
+    forge.post(&format!("{path}/unarchive")).token(&scene.ada).send().expect(201);
+    let user = forge.get("/users?username=master").token(ROOT).send().expect(200);
+    forge.put(&format!("/users/{}/block", user[0]["id"])).token(ROOT).send().expect(200);
+    assert_challenge(&discover(&scene, "git-receive-pack", Some(("master", PASSWORD))));
+    let fields = [("name", "boat"), ("path", "boat")];
+    forge.put(&path).token(&scene.ada).form(&fields).send().expect(200);
+    scene.tree.commit("More\n");
+    scene.push("ada", &["master"]).refused(&["not found"]);
+    let address = scene.address("ada", PASSWORD).replace("ship", "boat");
+    scene.push_to(&address, &["master"]).ok();
+}

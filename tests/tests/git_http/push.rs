@@ -1,0 +1,117 @@
+//! What a push does, reference sections 2.9 and 2.10.
+
+use hexforge_tests::{Forge, on_every_store};
+
+use super::support::Scene;
+
+on_every_store!(
+    the_first_push_makes_the_default_branch,
+    branches_and_tags_come_move_and_go,
+    the_first_branch_may_have_any_name,
+    histories_grow_push_by_push,
+    shallow_clones_may_push,
+);
+
+/// 2.9: HEAD is set, the branch is protected, the feed tells it.
+fn the_first_push_makes_the_default_branch(forge: &Forge) {
+    let scene = Scene::new(forge);
+    assert!(scene.shown()["default_branch"].is_null());
+    let tip = scene.tree.write("README", "hello\n").commit("Begin\n");
+    scene.push("ada", &["master"]).ok();
+    assert_eq!(scene.server_ref("refs/heads/master"), Some(tip.clone()));
+    assert_eq!(scene.shown()["default_branch"], "master");
+    let path = format!("/projects/{}/repository/branches/master", scene.project);
+    let branch = forge.get(&path).token(&scene.ada).send().expect(200);
+    assert_eq!(branch["commit"]["id"], tip);
+    assert_eq!(branch["protected"], true);
+    assert_eq!(branch["developers_can_push"], false);
+    let events = scene.events();
+    assert_eq!(events.len(), 1);
+    assert_eq!(events[0]["action_name"], "pushed new");
+    assert_eq!(events[0]["data"]["after"], tip);
+    assert_eq!(events[0]["data"]["total_commits_count"], 1);
+    scene.assert_sound();
+}
+
+fn the_first_branch_may_have_any_name(forge: &Forge) {
+    let scene = Scene::new(forge);
+    scene.tree.commit("Begin\n");
+    scene.push("ada", &["master:refs/heads/trunk"]).ok();
+    assert_eq!(scene.shown()["default_branch"], "trunk");
+    assert_eq!(scene.on_server(&["symbolic-ref", "HEAD"]), "refs/heads/trunk");
+    scene.push("ada", &["master:refs/heads/other"]).ok();
+    assert_eq!(scene.shown()["default_branch"], "trunk");
+}
+
+fn branches_and_tags_come_move_and_go(forge: &Forge) {
+    let scene = Scene::filled(forge);
+    let tree = &scene.tree;
+    // No objects come with the first.
+    scene.push("ada", &["master:refs/heads/topic"]).ok();
+    tree.git(&["checkout", "-q", "-b", "topic"]);
+    let tip = tree.write("a/b", "b\n").commit("Add b\n");
+    scene.push("ada", &["topic"]).ok();
+    assert_eq!(scene.server_ref("refs/heads/topic"), Some(tip.clone()));
+    tree.git(&["reset", "-q", "--hard", "master"]);
+    let other = tree.write("c", "c\n").commit("Add c\n");
+    scene.push("ada", &["topic"]).refused(&["[rejected]"]);
+    scene.push("ada", &["--force", "topic"]).ok();
+    assert_eq!(scene.server_ref("refs/heads/topic"), Some(other));
+    tree.git(&["tag", "light"]);
+    tree.git(&["tag", "-m", "Full", "v1.0"]);
+    scene.push("ada", &["--tags"]).ok();
+    assert_eq!(scene.server_ref("refs/tags/v1.0"), Some(tree.git(&["rev-parse", "v1.0"])));
+    let path = format!("/projects/{}/repository/tags/v1.0", scene.project);
+    let tag = forge.get(&path).token(&scene.ada).send().expect(200);
+    assert_eq!(tag["message"], "Full");
+    scene.push("ada", &["--delete", "topic", "light"]).ok();
+    assert_eq!(scene.server_ref("refs/heads/topic"), None);
+    assert_eq!(scene.server_ref("refs/tags/light"), None);
+    let words: Vec<_> = scene.events().iter().map(|e| e["action_name"].to_string()).collect();
+    assert_eq!(words.len(), 8, "{words:?}");
+    assert_eq!(words.iter().filter(|word| *word == "\"deleted\"").count(), 2);
+    assert_eq!(words.iter().filter(|word| *word == "\"pushed to\"").count(), 2);
+    scene.push("ada", &["topic:refs/notes/x"]).ok();
+    assert_eq!(scene.events().len(), 8, "of other refs nobody is told");
+    scene.assert_sound();
+}
+
+/// Thin packs are completed, and more packs come than a repository is opened with room for.
+fn histories_grow_push_by_push(forge: &Forge) {
+    let scene = Scene::filled(forge);
+    let mut text: String = (0..500).map(|line| format!("line {line}\n")).collect();
+    for number in 0..40 {
+        text.push_str(&format!("more {number}\n"));
+        scene.tree.write("long", &text).commit(&format!("Add {number}\n"));
+        scene.push("ada", &["master"]).ok();
+    }
+    let path = format!("/projects/{}/repository/branches/master", scene.project);
+    let branch = forge.get(&path).token(&scene.ada).send().expect(200);
+    assert_eq!(branch["commit"]["id"], scene.tree.git(&["rev-parse", "HEAD"]));
+    assert_eq!(scene.events()[0]["data"]["total_commits_count"], 1);
+    scene.assert_sound();
+}
+
+/// What the client has not does not matter: the server has it.
+fn shallow_clones_may_push(forge: &Forge) {
+    let scene = Scene::filled(forge);
+    scene.tree.commit("More\n");
+    scene.push("ada", &["master"]).ok();
+    let shallow = tempfile::tempdir().expect("a temporary folder can be made");
+    let folder = shallow.path().join("clone").to_string_lossy().into_owned();
+    let source = format!("file://{}", scene.bare().display());
+    scene.tree.git(&["clone", "-q", "--depth", "1", &source, &folder]);
+    scene.tree.git(&["-C", &folder, "commit", "-q", "--allow-empty", "-m", "Shallow"]);
+    let address = scene.address("ada", hexforge_tests::forge::PASSWORD);
+    scene.git(&["-C", &folder, "push", &address, "master"]).ok();
+    let tip = scene.tree.git(&["-C", &folder, "rev-parse", "HEAD"]);
+    assert_eq!(scene.server_ref("refs/heads/master"), Some(tip));
+    // A history whose beginning nobody has is not taken.
+    scene.tree.git(&["-C", &folder, "commit", "-q", "--allow-empty", "-m", "x"]);
+    let rootless = scene.forge.post("/projects").token(&scene.ada);
+    rootless.form(&[("name", "other")]).send().expect(201);
+    let address = address.replace("ship", "other");
+    let said = scene.git(&["-C", &folder, "push", &address, "master"]);
+    said.refused(&["shallow update not allowed"]);
+    scene.assert_sound();
+}

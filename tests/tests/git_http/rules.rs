@@ -1,0 +1,110 @@
+//! The rules for pushes, reference sections 2.9 and 2.10.
+
+use hexforge_tests::{Forge, on_every_store};
+
+use super::support::Scene;
+
+on_every_store!(
+    a_developer_cannot_make_the_first_push,
+    protected_branches_take_what_masters_bring,
+    one_refusal_declines_the_whole_push,
+    existing_tags_are_for_masters,
+    atomic_pushes_are_all_or_nothing,
+    the_branch_of_head_stays,
+);
+
+const PROTECTED: &str =
+    "remote: GitLab: You are not allowed to push code to protected branches on this project.";
+
+fn a_developer_cannot_make_the_first_push(forge: &Forge) {
+    let scene = Scene::new(forge);
+    scene.member("dev", "30");
+    scene.tree.commit("Begin\n");
+    let said = scene.push("dev", &["master:refs/heads/x"]);
+    said.refused(&[PROTECTED, "[remote rejected]", "(pre-receive hook declined)"]);
+    assert!(scene.events().is_empty());
+    scene.assert_clean();
+    // Administrators have no level there.
+    scene.push("root", &["master"]).refused(&[PROTECTED]);
+    scene.member("master", "40");
+    scene.push("master", &["master"]).ok();
+    scene.push("dev", &["master:refs/heads/x"]).ok();
+}
+
+fn protected_branches_take_what_masters_bring(forge: &Forge) {
+    let scene = Scene::filled(forge);
+    scene.member("dev", "30");
+    scene.member("master", "40");
+    let first = scene.tree.git(&["rev-parse", "HEAD"]);
+    scene.tree.commit("More\n");
+    scene.push("dev", &["master"]).refused(&[PROTECTED]);
+    assert_eq!(scene.server_ref("refs/heads/master"), Some(first.clone()));
+    scene.push("master", &["master"]).ok();
+    let back = format!("{first}:refs/heads/master");
+    for who in ["dev", "master", "ada", "root"] {
+        let text = "GitLab: You are not allowed to force push code to a protected branch";
+        scene.push(who, &["--force", &back]).refused(&[text]);
+        let text = "GitLab: You are not allowed to delete protected branches from this project.";
+        scene.push(who, &["--delete", "master"]).refused(&[text]);
+    }
+    scene.tree.commit("Even more\n");
+    scene.push("root", &["master"]).ok();
+    scene.assert_sound();
+}
+
+/// Decided for each ref, not for the first.
+fn one_refusal_declines_the_whole_push(forge: &Forge) {
+    let scene = Scene::filled(forge);
+    scene.member("dev", "30");
+    scene.tree.commit("More\n");
+    let said = scene.push("dev", &["master:refs/heads/a", "master", "master:refs/heads/z"]);
+    said.refused(&[PROTECTED]);
+    assert_eq!(said.stderr.matches("(pre-receive hook declined)").count(), 3, "{}", said.stderr);
+    assert_eq!(scene.server_ref("refs/heads/a"), None);
+    assert_eq!(scene.server_ref("refs/heads/z"), None);
+    assert_eq!(scene.events().len(), 1);
+    scene.assert_sound();
+}
+
+fn existing_tags_are_for_masters(forge: &Forge) {
+    let scene = Scene::filled(forge);
+    scene.member("dev", "30");
+    scene.tree.git(&["tag", "v1"]);
+    scene.push("dev", &["v1"]).ok();
+    scene.tree.commit("More\n");
+    let text = "GitLab: You are not allowed to change existing tags on this project.";
+    scene.push("dev", &["--force", "master:refs/tags/v1"]).refused(&[text]);
+    scene.push("dev", &["--delete", "v1"]).refused(&[text]);
+    scene.push("ada", &["--force", "master:refs/tags/v1"]).ok();
+    scene.push("ada", &["--delete", "v1"]).ok();
+}
+
+fn atomic_pushes_are_all_or_nothing(forge: &Forge) {
+    let scene = Scene::filled(forge);
+    // The folder of one is the name of the other.
+    let clashing = ["master:refs/heads/a", "master:refs/heads/a/b", "master:refs/heads/c"];
+    let said = scene.push("ada", &[&["--atomic"], &clashing[..]].concat());
+    said.refused(&["[remote rejected]"]);
+    for name in ["refs/heads/a", "refs/heads/a/b", "refs/heads/c"] {
+        assert_eq!(scene.server_ref(name), None, "{name}");
+    }
+    let said = scene.push("ada", &clashing);
+    said.refused(&["failed to update ref"]);
+    assert!(scene.server_ref("refs/heads/c").is_some());
+    scene.push("ada", &["--atomic", "master:refs/heads/d", "master:refs/tags/e"]).ok();
+    assert!(scene.server_ref("refs/tags/e").is_some());
+    scene.assert_sound();
+}
+
+/// 2.9: unprotected, the branch that HEAD names is kept by git itself.
+fn the_branch_of_head_stays(forge: &Forge) {
+    let scene = Scene::filled(forge);
+    let path = format!("/projects/{}/repository/branches/master/unprotect", scene.project);
+    forge.put(&path).token(&scene.ada).send().expect(200);
+    scene.push("ada", &["master:refs/heads/x"]).ok();
+    let said = scene.push("ada", &["--delete", "master", "x"]);
+    said.refused(&["deletion of the current branch prohibited"]);
+    assert!(scene.server_ref("refs/heads/master").is_some());
+    assert_eq!(scene.server_ref("refs/heads/x"), None);
+    assert_eq!(scene.shown()["default_branch"], "master");
+}
