@@ -25,6 +25,8 @@ mod store;
 #[path = "../tests/support/mod.rs"]
 mod support;
 mod text;
+mod transport;
+mod upload;
 
 pub use import::{HttpImports, ImportLimits};
 pub use layout::Layout;
