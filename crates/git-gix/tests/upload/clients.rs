@@ -5,21 +5,21 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-use crate::server::{Server, path, run, try_run};
+use crate::server::{Server, run, try_run};
 use crate::support::{Random, Scratch};
 
-const VERSIONS: [&str; 3] = ["0", "1", "2"];
+pub const VERSIONS: [&str; 3] = ["0", "1", "2"];
 
 /// Where clones are made.
-struct Clones(TempDir);
+pub struct Clones(pub TempDir);
 
 impl Clones {
-    fn new() -> Self {
+    pub fn new() -> Self {
         Self(tempfile::tempdir().expect("a folder"))
     }
 
     /// A clone by a version of the protocol.
-    fn make(&self, name: &str, version: &str, url: &str, options: &[&str]) -> PathBuf {
+    pub fn make(&self, name: &str, version: &str, url: &str, options: &[&str]) -> PathBuf {
         let version = format!("protocol.version={version}");
         let args = [&["-c", &version, "clone", "-q"], options, &[url, name]].concat();
         run(self.0.path(), &args);
@@ -30,7 +30,7 @@ impl Clones {
 }
 
 /// For each version and way, a name and an address.
-fn ways(server: &Server) -> Vec<(String, &'static str, String)> {
+pub fn ways(server: &Server) -> Vec<(String, &'static str, String)> {
     let mut ways = Vec::new();
     for version in VERSIONS {
         ways.push((format!("http{version}"), version, server.http_url()));
@@ -40,20 +40,20 @@ fn ways(server: &Server) -> Vec<(String, &'static str, String)> {
 }
 
 /// All objects that refs lead to.
-fn objects(folder: &Path, refs: &[&str]) -> BTreeSet<String> {
+pub fn objects(folder: &Path, refs: &[&str]) -> BTreeSet<String> {
     let args = [&["rev-list", "--objects", "--no-object-names"], refs].concat();
     run(folder, &args).lines().map(str::to_owned).collect()
 }
 
 /// The clone is whole, and has exactly what the server's refs lead to.
-fn check(server: &Server, folder: &Path) {
+pub fn check(server: &Server, folder: &Path) {
     run(folder, &["fsck", "--strict", "--connectivity-only"]);
     run(folder, &["fsck", "--strict"]);
     let ours = objects(folder, &["--all"]);
     assert_eq!(ours, objects(&server.repository(), &["--all"]), "{}", folder.display());
 }
 
-fn grow(scratch: &Scratch, random: &mut Random, commits: usize) {
+pub fn grow(scratch: &Scratch, random: &mut Random, commits: usize) {
     for _ in 0..commits {
         let file =
             format!("folder{}/sub{}/file{}", random.below(3), random.below(3), random.below(9));
@@ -65,7 +65,7 @@ fn grow(scratch: &Scratch, random: &mut Random, commits: usize) {
     }
 }
 
-fn history() -> Scratch {
+pub fn history() -> Scratch {
     let scratch = Scratch::new();
     let mut random = Random::new(1);
     grow(&scratch, &mut random, 20);
@@ -110,6 +110,265 @@ fn everything_is_cloned() {
                 "## master...origin/master"
             );
             run(&plain, &["fsck", "--strict"]);
+        }
+    }
+}
+
+/// Grows in one of the ways in which repositories do.
+fn grow_somehow(scratch: &Scratch, random: &mut Random) {
+    let branches = ["master", "topic", "third"];
+    let branch = *random.pick(&branches);
+    if !scratch.try_git(&["checkout", "-q", branch], b"").0 {
+        scratch.git(&["checkout", "-q", "-b", branch]);
+    }
+    let commits = 1 + random.below(4);
+    grow(scratch, random, commits);
+    if random.one_in(3) {
+        let other = *random.pick(&branches);
+        if scratch.try_git(&["rev-parse", "-q", "--verify", other], b"").0 {
+            scratch.try_git(&["merge", "-q", "-s", "ours", "-m", "merge", other], b"");
+        }
+    }
+    if random.one_in(3) {
+        let name = format!("tag{}", random.below(1_000_000));
+        scratch.git(&["tag", "-a", "-m", "note", &name]);
+    }
+    if random.one_in(4) {
+        // Some work is thrown away.
+        scratch.git(&["reset", "-q", "--hard", "HEAD~1"]);
+        grow(scratch, random, 1);
+    }
+}
+
+#[test]
+fn fetches_bring_what_is_new() {
+    for seed in 0..2 {
+        let mut random = Random::new(seed + 10);
+        let scratch = history();
+        let server = Server::of(&scratch);
+        let clones = Clones::new();
+        let folders: Vec<PathBuf> = ways(&server)
+            .into_iter()
+            .map(|(name, version, url)| clones.make(&name, version, &url, &["--mirror"]))
+            .collect();
+        for round in 0..4 {
+            grow_somehow(&scratch, &mut random);
+            server.push(&scratch);
+            match random.below(3) {
+                0 => drop(server.run(&["gc", "-q", "--prune=now"])),
+                1 => drop(server.run(&["repack", "-q", "-d"])),
+                _ => {}
+            }
+            for folder in &folders {
+                // Not everybody comes each time.
+                if round == 3 || random.one_in(2) {
+                    run(folder, &["fetch", "-q", "--prune", "origin"]);
+                    run(folder, &["fsck", "--strict"]);
+                    let ours = run(folder, &["for-each-ref"]);
+                    assert_eq!(ours, server.run(&["for-each-ref"]), "{}", folder.display());
+                    check(&server, folder);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_fetch_sends_little() {
+    let scratch = history();
+    let server = Server::of(&scratch);
+    server.run(&["gc", "-q", "--prune=now"]);
+    let clones = Clones::new();
+    let made: Vec<_> = ways(&server)
+        .into_iter()
+        .map(|(name, version, url)| clones.make(&name, version, &url, &[]))
+        .collect();
+    let before = objects(&server.repository(), &["--all"]);
+    scratch.write("folder1/sub1/file1", "new");
+    scratch.commit("new");
+    server.push(&scratch);
+    server.run(&["gc", "-q", "--prune=now"]);
+    let new = objects(&server.repository(), &["--all"]).difference(&before).count();
+    assert_eq!(new, 5);
+    for folder in made {
+        run(&folder, &["config", "fetch.unpackLimit", "1"]);
+        run(&folder, &["config", "gc.auto", "0"]);
+        let packs = packed(&folder);
+        run(&folder, &["fetch", "-q"]);
+        run(&folder, &["fsck", "--strict"]);
+        // Bases that complete the pack are counted too.
+        let sent = packed(&folder) - packs;
+        assert!((5..=10).contains(&sent), "{} {sent}", folder.display());
+        run(&folder, &["fetch", "-q"]);
+        assert_eq!(packed(&folder) - packs, sent, "nothing is new any more");
+    }
+}
+
+/// How many objects are in packs, those in several counted as often.
+fn packed(folder: &Path) -> usize {
+    let counts = run(folder, &["count-objects", "-v"]);
+    let line = counts.lines().find_map(|line| line.strip_prefix("in-pack: "));
+    line.expect("a count").parse().expect("a number")
+}
+
+#[test]
+fn unrelated_work_of_the_client_does_not_matter() {
+    let scratch = history();
+    let server = Server::of(&scratch);
+    let clones = Clones::new();
+    let made: Vec<_> = ways(&server)
+        .into_iter()
+        .map(|(name, version, url)| clones.make(&name, version, &url, &[]))
+        .collect();
+    grow(&scratch, &mut Random::new(3), 3);
+    server.push(&scratch);
+    server.run(&["gc", "-q", "--prune=now"]);
+    for folder in made {
+        for number in 0..60 {
+            let message = format!("own {number}");
+            run(&folder, &["commit", "-q", "--allow-empty", "-m", &message]);
+        }
+        run(&folder, &["checkout", "-q", "--orphan", "apart"]);
+        for number in 0..60 {
+            let message = format!("apart {number}");
+            run(&folder, &["commit", "-q", "--allow-empty", "-m", &message]);
+        }
+        run(&folder, &["fetch", "-q"]);
+        run(&folder, &["fsck", "--strict"]);
+        let tip = run(&folder, &["rev-parse", "origin/master"]);
+        assert_eq!(tip, server.run(&["rev-parse", "master"]), "{}", folder.display());
+    }
+}
+
+#[test]
+fn one_branch_is_fetched_with_its_tags() {
+    let scratch = history();
+    let server = Server::of(&scratch);
+    let clones = Clones::new();
+    for (name, version, url) in ways(&server) {
+        let folder = clones.make(&name, version, &url, &["--single-branch", "--branch", "topic"]);
+        assert_eq!(run(&folder, &["branch", "-r"]).trim(), "origin/topic", "{name}");
+        run(&folder, &["fsck", "--strict"]);
+        let folder = folder.as_path();
+        run(folder, &["fetch", "-q", "origin", "master"]);
+        let tip = run(folder, &["rev-parse", "FETCH_HEAD"]);
+        assert_eq!(tip, server.run(&["rev-parse", "master"]), "{name}");
+        run(folder, &["fetch", "-q", "origin", "refs/merge-requests/1/head:refs/heads/request"]);
+        assert_eq!(run(folder, &["rev-parse", "v1"]), server.run(&["rev-parse", "v1"]), "{name}");
+    }
+}
+
+#[test]
+fn empty_repositories_can_be_cloned() {
+    let made = Server::of(&Scratch::new());
+    made.run(&["symbolic-ref", "HEAD", "refs/heads/trunk"]);
+    for server in [Server::empty(), made] {
+        let clones = Clones::new();
+        for (name, version, url) in ways(&server) {
+            let folder = clones.make(&name, version, &url, &[]);
+            assert_eq!(run(&folder, &["for-each-ref"]), "", "{name}");
+            assert_eq!(run(&folder, &["ls-remote", "origin"]), "", "{name}");
+            run(&folder, &["fetch", "-q"]);
+            if version == "2" && server.repository().exists() {
+                assert_eq!(run(&folder, &["symbolic-ref", "HEAD"]), "refs/heads/trunk");
+            }
+        }
+    }
+}
+
+#[test]
+fn refs_are_listed() {
+    let scratch = history();
+    let server = Server::of(&scratch);
+    for packed in [false, true] {
+        if packed {
+            server.run(&["pack-refs", "--all"]);
+        }
+        let clones = Clones::new();
+        for (name, version, url) in ways(&server) {
+            let version = format!("protocol.version={version}");
+            for args in [
+                &["--symref"][..],
+                &["--heads"],
+                &["--tags"],
+                &["--refs"],
+            ] {
+                let list = |url: &str| {
+                    let args = [&["-c", &version, "ls-remote"], args, &[url]].concat();
+                    run(clones.0.path(), &args)
+                };
+                let real = list(server.repository().to_str().expect("a plain path"));
+                assert_eq!(list(&url), real, "{name} {args:?}");
+            }
+            let list = run(clones.0.path(), &["-c", &version, "ls-remote", &url, "top*", "v1"]);
+            assert_eq!(list.lines().count(), 2, "{name} {list}");
+        }
+    }
+}
+
+#[test]
+fn many_refs_are_cloned() {
+    let scratch = history();
+    let commits = scratch.git(&["rev-list", "--all"]);
+    let commits: Vec<&str> = commits.lines().collect();
+    let mut input = String::new();
+    for number in 0..3000 {
+        let commit = commits[number % commits.len()];
+        input += &format!("create refs/heads/many/{number} {commit}\n");
+    }
+    scratch.git_bytes(&["update-ref", "--stdin"], input.as_bytes());
+    let server = Server::of(&scratch);
+    server.run(&["pack-refs", "--all"]);
+    let clones = Clones::new();
+    for (name, version, url) in ways(&server) {
+        let folder = clones.make(&name, version, &url, &["--mirror"]);
+        assert_eq!(run(&folder, &["for-each-ref"]), server.run(&["for-each-ref"]), "{name}");
+    }
+}
+
+#[test]
+fn big_files_come_through() {
+    let scratch = Scratch::new();
+    let mut random = Random::new(5);
+    let big: Vec<u8> = (0..9 << 20).map(|_| random.below(200) as u8).collect();
+    scratch.write("big", &big);
+    scratch.write("small", "small");
+    scratch.commit("big");
+    let server = Server::of(&scratch);
+    for packed in [false, true] {
+        if packed {
+            server.run(&["gc", "-q", "--prune=now"]);
+        }
+        let clones = Clones::new();
+        let folder = clones.make("big", "2", &server.http_url(), &[]);
+        run(&folder, &["fsck", "--strict"]);
+        assert!(std::fs::read(folder.join("big")).expect("the file") == big);
+    }
+}
+
+#[test]
+fn commits_that_no_ref_leads_to_stay_here() {
+    let scratch = history();
+    let server = Server::of(&scratch);
+    let old = scratch.git(&["rev-parse", "master~3"]);
+    scratch.git(&["checkout", "-q", "--detach"]);
+    let gone = scratch.commit("secret");
+    scratch.git(&["update-ref", "refs/heads/gone", &gone]);
+    server.push(&scratch);
+    server.run(&["update-ref", "-d", "refs/heads/gone"]);
+    let tree = server.run(&["rev-parse", "master~2^{tree}"]);
+    server.run(&["cat-file", "-e", &gone]);
+    for (name, version, url) in ways(&server) {
+        let clones = Clones::new();
+        let folder = clones.make(&name, version, &url, &["--bare", "--depth=1", "--no-tags"]);
+        let fetch = |what: &str| try_run(&folder, &["fetch", "-q", &url, what]);
+        let (ok, _, why) = fetch(&gone);
+        assert!(!ok, "{name}");
+        // Older clients ask only for what they were shown.
+        if version == "2" {
+            assert!(why.contains(&format!("not our ref {gone}")), "{name} {why}");
+            assert!(fetch(&old).0, "{name}");
+            assert!(fetch(&tree).0, "{name}");
         }
     }
 }

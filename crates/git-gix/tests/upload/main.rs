@@ -2,6 +2,7 @@
 
 mod clients;
 mod hostile;
+mod partial;
 mod server;
 #[path = "../support/mod.rs"]
 mod support;

@@ -42,6 +42,8 @@ impl Server {
         let server = Self::empty();
         fs::create_dir_all(server.repository().parent().expect("a parent")).expect("a folder");
         run(server.data.path(), &["init", "-q", "--bare", path(&server.repository())]);
+        // What is pushed stays loose until it is packed by a test.
+        server.run(&["config", "receive.unpackLimit", "1000000"]);
         server.push(scratch);
         let head = fs::read(scratch.git_dir().join("HEAD")).expect("a HEAD");
         fs::write(server.repository().join("HEAD"), head).expect("a HEAD");
@@ -50,6 +52,9 @@ impl Server {
 
     /// Makes the refs the same as those of the other.
     pub fn push(&self, scratch: &Scratch) {
+        if scratch.git(&["for-each-ref"]).is_empty() {
+            return;
+        }
         scratch.git(&["push", "-q", "--force", "--mirror", path(&self.repository())]);
     }
 
