@@ -11,6 +11,9 @@ use super::request::Request;
 use super::walk::{self, Ask};
 use crate::error::failed;
 
+/// The depth by which clients ask for everything.
+const ENDLESS: u64 = 0x7fff_ffff;
+
 /// What a client has to note, and what is to be sent because of it.
 #[derive(Default)]
 pub(super) struct Ends {
@@ -43,6 +46,8 @@ pub(super) fn ends(
         return Ok(ends);
     }
     let cut = match depth.commits {
+        // Wherever the history of the client ends, and whether that has to do with what it wants or not.
+        Some(ENDLESS..) => Cut { whole: request.shallow.clone(), cut: Vec::new() },
         Some(commits) if depth.relative => {
             let from: Vec<ObjectId> = request.shallow.iter().copied().collect();
             by_depth(repo, &from, commits.saturating_add(1))?

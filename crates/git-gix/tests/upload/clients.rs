@@ -287,12 +287,7 @@ fn refs_are_listed() {
         let clones = Clones::new();
         for (name, version, url) in ways(&server) {
             let version = format!("protocol.version={version}");
-            for args in [
-                &["--symref"][..],
-                &["--heads"],
-                &["--tags"],
-                &["--refs"],
-            ] {
+            for args in [&["--symref"][..], &["--heads"], &["--tags"], &["--refs"]] {
                 let list = |url: &str| {
                     let args = [&["-c", &version, "ls-remote"], args, &[url]].concat();
                     run(clones.0.path(), &args)

@@ -32,20 +32,52 @@ fn what_is_wrong_is_told() {
     for (version, lines, answer) in [
         (v2, &["command=fetch", "0001", &nobody, "done", "0000"][..], not_ours.as_str()),
         (v0, &[&nobody, "0000", "done"], &not_ours),
-        (v2, &["command=fetch", "0001", "want x", "0000"], "ERR upload-pack: no object is named 'x'"),
+        (
+            v2,
+            &["command=fetch", "0001", "want x", "0000"],
+            "ERR upload-pack: no object is named 'x'",
+        ),
         (v2, &["command=push", "0001", "0000"], "ERR upload-pack: unknown command 'push'"),
         (v2, &["command=fetch", "command=fetch", "0000"], "ERR upload-pack: more than one command"),
         (v2, &["command=fetch", "0001", "nonsense", "0000"], "ERR upload-pack: unexpected line"),
         (v2, &["command=fetch", "0001", &want], "ERR upload-pack: arguments that end early"),
-        (v2, &["command=fetch", "object-format=sha256", "0001", "0000"], "ERR upload-pack: only sha1"),
+        (
+            v2,
+            &["command=fetch", "object-format=sha256", "0001", "0000"],
+            "ERR upload-pack: only sha1",
+        ),
         (v2, &["command=ls-refs", "0001", "nonsense", "0000"], "ERR upload-pack: unexpected line"),
         (v2, &["nonsense", "0000"], "ERR upload-pack: unexpected line"),
-        (v2, &["command=fetch", "0001", &want, "deepen 0", "0000"], "ERR upload-pack: invalid line"),
-        (v2, &["command=fetch", "0001", &want, "deepen -1", "0000"], "ERR upload-pack: invalid line"),
-        (v2, &["command=fetch", "0001", &want, "deepen-since x", "0000"], "ERR upload-pack: invalid"),
-        (v2, &["command=fetch", "0001", &want, "deepen-not x", "0000"], "ERR upload-pack: deepen-not"),
-        (v2, &["command=fetch", "0001", &want, "filter x", "0000"], "ERR upload-pack: filter 'x' not"),
-        (v2, &["command=fetch", "0001", "want-ref refs/heads/x", "0000"], "ERR upload-pack: unknown ref"),
+        (
+            v2,
+            &["command=fetch", "0001", &want, "deepen 0", "0000"],
+            "ERR upload-pack: invalid line",
+        ),
+        (
+            v2,
+            &["command=fetch", "0001", &want, "deepen -1", "0000"],
+            "ERR upload-pack: invalid line",
+        ),
+        (
+            v2,
+            &["command=fetch", "0001", &want, "deepen-since x", "0000"],
+            "ERR upload-pack: invalid",
+        ),
+        (
+            v2,
+            &["command=fetch", "0001", &want, "deepen-not x", "0000"],
+            "ERR upload-pack: deepen-not",
+        ),
+        (
+            v2,
+            &["command=fetch", "0001", &want, "filter x", "0000"],
+            "ERR upload-pack: filter 'x' not",
+        ),
+        (
+            v2,
+            &["command=fetch", "0001", "want-ref refs/heads/x", "0000"],
+            "ERR upload-pack: unknown ref",
+        ),
         (v0, &["have x", "0000"], "ERR upload-pack: unexpected line"),
         (v0, &[&want, "0000", "nonsense"], "ERR upload-pack: unexpected line"),
     ] {
@@ -59,7 +91,8 @@ fn what_is_wrong_is_told() {
 fn what_is_no_packet_is_refused() {
     let server = Server::of(&history());
     for version in [ProtocolVersion::V0, ProtocolVersion::V1, ProtocolVersion::V2] {
-        for wire in [&b"zzzz"[..], b"0003", b"ffff", b"00", b"0032want ", b"GET / HTTP/1.1\r\n\r\n"] {
+        for wire in [&b"zzzz"[..], b"0003", b"ffff", b"00", b"0032want ", b"GET / HTTP/1.1\r\n\r\n"]
+        {
             let (result, answered) = server.ask(version, wire);
             assert!(matches!(result, Err(GitError::Protocol(_))), "{wire:?} {result:?}");
             assert!(text(&answered).contains("ERR upload-pack: "), "{wire:?}");
