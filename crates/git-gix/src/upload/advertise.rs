@@ -44,8 +44,12 @@ pub(super) fn for_fetching(
     to: &mut dyn Write,
 ) -> Result<(), GitError> {
     let symbolic = listing.head.as_ref().and_then(|head| head.symbolic.as_ref());
-    let symbolic = symbolic.map(|branch| format!(" symref=HEAD:{branch}")).unwrap_or_default();
-    let mut lines = Lines::begin(version, format!("{FETCHING}{symbolic} {AGENT}"), to)?;
+    let mut capabilities = format!("{FETCHING} {AGENT}").into_bytes();
+    if let Some(branch) = symbolic {
+        capabilities.extend_from_slice(b" symref=HEAD:");
+        capabilities.extend_from_slice(branch);
+    }
+    let mut lines = Lines::begin(version, capabilities, to)?;
     for one in listing.all() {
         lines.write(one.target, one.name.as_ref(), "")?;
         if let Some(peeled) = repo.and_then(|repo| one.peeled(repo)) {
@@ -63,7 +67,7 @@ pub(super) fn for_pushing(
 ) -> Result<(), GitError> {
     // Pushing has no second version: clients that ask for it get the first.
     let version = if version == ProtocolVersion::V1 { version } else { ProtocolVersion::V0 };
-    let mut lines = Lines::begin(version, format!("{PUSHING} {AGENT}"), to)?;
+    let mut lines = Lines::begin(version, format!("{PUSHING} {AGENT}").into_bytes(), to)?;
     for one in &listing.refs {
         lines.write(one.target, one.name.as_ref(), "")?;
     }
@@ -73,13 +77,13 @@ pub(super) fn for_pushing(
 /// Refs, the first of which carries what clients may use.
 struct Lines<'a> {
     to: &'a mut dyn Write,
-    capabilities: Option<String>,
+    capabilities: Option<Vec<u8>>,
 }
 
 impl<'a> Lines<'a> {
     fn begin(
         version: ProtocolVersion,
-        capabilities: String,
+        capabilities: Vec<u8>,
         to: &'a mut dyn Write,
     ) -> Result<Self, GitError> {
         if version == ProtocolVersion::V1 {
@@ -94,7 +98,7 @@ impl<'a> Lines<'a> {
         line.extend_from_slice(suffix.as_bytes());
         if let Some(capabilities) = self.capabilities.take() {
             line.push(0);
-            line.extend_from_slice(capabilities.as_bytes());
+            line.extend_from_slice(&capabilities);
         }
         line.push(b'\n');
         packet::write(self.to, &line).map_err(reader_gone)

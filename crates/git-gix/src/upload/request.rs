@@ -1,5 +1,7 @@
 //! What a client asks for.
 
+use std::collections::BTreeMap;
+
 use gix::ObjectId;
 use gix::bstr::{BString, ByteSlice};
 use gix::hashtable::HashSet;
@@ -19,7 +21,7 @@ pub(super) struct Request {
     pub(super) wants: Vec<ObjectId>,
     wanted: HashSet<ObjectId>,
     /// Refs that were asked for by name, as they were then.
-    pub(super) refs: Vec<(BString, ObjectId)>,
+    pub(super) refs: BTreeMap<BString, ObjectId>,
     /// Commits that both sides have.
     pub(super) common: HashSet<ObjectId>,
     /// Commits that the client has without their parents.

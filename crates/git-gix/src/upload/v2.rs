@@ -10,8 +10,7 @@ use super::refs::{Listing, Ref};
 use super::request::Request;
 use super::wire::{Wire, object, shown, unexpected};
 use super::{Source, depth, reachable, send};
-use crate::error::reader_gone;
-use crate::packet::{self, Packet};
+use crate::packet::Packet;
 
 /// More is said by no client, and each takes memory.
 const MOST_PREFIXES: usize = 65_536;
@@ -102,11 +101,11 @@ fn list(source: &Source, wire: &mut Wire<'_>) -> Result<(), GitError> {
     let shown = |name: &BStr| prefixes.is_empty() || starts_with_any(name, &prefixes);
     let listing = Listing::read(source.repo.as_ref())?;
     if let Some(branch) = listing.unborn.as_ref().filter(|_| unborn && shown("HEAD".into())) {
-        wire.line(&format!("unborn HEAD symref-target:{branch}"))?;
+        wire.bytes(&[b"unborn HEAD symref-target:", branch, b"\n"])?;
     }
     for one in listing.all().filter(|one| shown(one.name.as_ref())) {
         let line = ref_line(source, one, symbolic, peel);
-        packet::write(wire.to, &line).map_err(reader_gone)?;
+        wire.bytes(&[&line])?;
     }
     wire.end()
 }
@@ -189,7 +188,7 @@ fn fetch(source: &Source, wire: &mut Wire<'_>) -> Result<(), GitError> {
     if !request.refs.is_empty() {
         wire.line("wanted-refs")?;
         for (name, id) in &request.refs {
-            wire.line(&format!("{id} {name}"))?;
+            wire.bytes(&[id.to_string().as_bytes(), b" ", name, b"\n"])?;
         }
         wire.end_section()?;
     }
@@ -215,10 +214,9 @@ fn take(
         let found = listing.find(name.as_bstr());
         let unknown = || GitError::Protocol(format!("unknown ref {}", shown(name)));
         let target = found.ok_or_else(unknown)?.target;
-        if request.refs.iter().any(|(known, _)| known == name) {
+        if request.refs.insert(name.into(), target).is_some() {
             return Err(GitError::Protocol(format!("duplicate want-ref {}", shown(name))));
         }
-        request.refs.push((name.into(), target));
         request.want(target)?;
     } else {
         match line {

@@ -55,6 +55,11 @@ impl<'a> Wire<'a> {
         packet::line(self.to, line).map_err(reader_gone)
     }
 
+    /// Writes a packet of these, one after the other. Names of refs are not always text.
+    pub(super) fn bytes(&mut self, parts: &[&[u8]]) -> Result<(), GitError> {
+        packet::write(self.to, &parts.concat()).map_err(reader_gone)
+    }
+
     pub(super) fn end_section(&mut self) -> Result<(), GitError> {
         packet::delimiter(self.to).map_err(reader_gone)
     }

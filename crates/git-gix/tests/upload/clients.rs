@@ -367,3 +367,57 @@ fn commits_that_no_ref_leads_to_stay_here() {
         }
     }
 }
+
+#[test]
+fn replaced_objects_are_sent_as_they_are() {
+    let scratch = history();
+    let server = Server::of(&scratch);
+    let other = server.run(&["rev-parse", "topic"]);
+    server.run(&["replace", "master~4", &other]);
+    let blob = server.run(&["rev-parse", "master:other"]);
+    server.run(&["replace", "master~6:counter", &blob]);
+    for packed in [false, true] {
+        if packed {
+            server.run(&["gc", "-q", "--prune=now"]);
+        }
+        let clones = Clones::new();
+        for (name, version, url) in ways(&server) {
+            let folder = clones.make(&name, version, &url, &["--mirror"]);
+            run(&folder, &["--no-replace-objects", "fsck", "--strict"]);
+            let all = ["--no-replace-objects", "rev-list", "--objects", "--all"];
+            assert_eq!(run(&folder, &all), server.run(&all), "{name}");
+        }
+    }
+}
+
+#[test]
+fn clients_may_only_ask_what_both_have() {
+    let scratch = history();
+    let server = Server::of(&scratch);
+    let clones = Clones::new();
+    for (name, version, url) in ways(&server).into_iter().filter(|way| way.1 == "2") {
+        let folder = clones.make(&name, version, &url, &[]);
+        let tip = run(&folder, &["rev-parse", "HEAD"]);
+        run(&folder, &["commit", "-q", "--allow-empty", "-m", "own"]);
+        let args = ["fetch", "--negotiate-only", "--negotiation-tip=HEAD", "origin"];
+        let common = run(&folder, &args);
+        assert!(common.contains(&tip), "{name}");
+        assert!(!common.contains(&run(&folder, &["rev-parse", "HEAD"])), "{name}");
+    }
+}
+
+#[test]
+fn names_that_are_no_text_are_shown() {
+    let scratch = history();
+    let server = Server::of(&scratch);
+    let tip = server.run(&["rev-parse", "master"]);
+    let packed = [format!("{tip} refs/heads/gr").as_bytes(), b"\xfcn\n"].concat();
+    std::fs::write(server.repository().join("packed-refs"), packed).expect("a file");
+    std::fs::write(server.repository().join("HEAD"), b"ref: refs/heads/gr\xfcn\n").expect("a file");
+    let clones = Clones::new();
+    for (name, version, url) in ways(&server) {
+        let folder = clones.make(&name, version, &url, &["--mirror"]);
+        assert_eq!(run(&folder, &["rev-parse", "HEAD"]), tip, "{name}");
+        run(&folder, &["fetch", "-q", "origin"]);
+    }
+}
