@@ -5,6 +5,8 @@
 //! already in the form in which it is sent.
 
 mod advertise;
+mod bitmap;
+mod closure;
 mod depth;
 mod filter;
 mod objects;

@@ -70,6 +70,14 @@ pub(super) fn write(
     output.write_all(checksum.as_slice()).map_err(reader_gone)
 }
 
+/// Sends a pack as it is stored.
+pub(super) fn copy(source: &Source, pack: u32, output: &mut Output<'_>) -> Result<(), GitError> {
+    let data = &source.packs.get(pack).data;
+    let all = data.entry_slice(0..data.data_len() as u64);
+    let all = all.ok_or_else(|| GitError::Corrupt("a pack that ends early".into()))?;
+    output.write_all(all).map_err(reader_gone)
+}
+
 /// Counts and hashes what goes through it.
 struct Sink<'a, 'to> {
     output: &'a mut Output<'to>,

@@ -50,8 +50,12 @@ impl Packs {
         &self.packs[pack as usize]
     }
 
+    pub(super) fn all(&self) -> impl Iterator<Item = (u32, &Pack)> {
+        (0..).zip(&self.packs)
+    }
+
     pub(super) fn find(&self, id: ObjectId) -> Option<Place> {
-        (0u32..).zip(&self.packs).find_map(|(at, pack)| {
+        self.all().find_map(|(at, pack)| {
             let entry = pack.index.lookup(id)?;
             Some(Place { pack: at, offset: pack.index.pack_offset_at_index(entry) })
         })

@@ -1,9 +1,11 @@
 //! The answer to a request that is understood.
 
 use gix::ObjectId;
+use gix::hashtable::HashSet;
 use hexforge_domain::ports::git::GitError;
 
 use super::Source;
+use super::closure::{self, Closure};
 use super::depth::Ends;
 use super::filter::Filter;
 use super::objects::{Collector, Roots, Selection};
@@ -56,6 +58,18 @@ fn try_pack(
     let repo = source.repo()?;
     let mut roots = Roots::of(repo, &request.wants)?;
     roots.commits.extend(&ends.wants);
+    if request.common.is_empty() && ends.all.is_empty() {
+        let tags = request.include_tag.then_some(listing);
+        let by_offset = request.ofs_delta;
+        match closure::find(source, &roots, request.filter, tags)? {
+            Some(Closure::Pack(stored)) if by_offset => return pack::copy(source, stored, output),
+            Some(Closure::Objects(ids)) => {
+                let deltas = Deltas { thin: false, by_offset };
+                return write(source, ids, &HashSet::default(), deltas, output);
+            }
+            Some(Closure::Pack(_)) | None => {}
+        }
+    }
     let haves: Vec<ObjectId> = request.common.iter().copied().collect();
     let ask = Ask { wants: &roots.commits, haves, ends: Some(&ends.all), since: None };
     let mut region = walk::region(repo, ask)?;
@@ -69,11 +83,21 @@ fn try_pack(
     }
     let Selection { ids, known, .. } = collector.selection;
     drop(region);
-    let count = ids.len();
-    output.say(&format!("Enumerating objects: {count}, done.\n"))?;
     // A client that leaves out files may not have what it would need.
     let thin = request.thin && request.filter == Filter::All;
     let deltas = Deltas { thin, by_offset: request.ofs_delta };
-    pack::write(source, ids, &known, deltas, output)?;
+    write(source, ids, &known, deltas, output)
+}
+
+fn write(
+    source: &Source,
+    ids: Vec<ObjectId>,
+    known: &HashSet<ObjectId>,
+    deltas: Deltas,
+    output: &mut Output<'_>,
+) -> Result<(), GitError> {
+    let count = ids.len();
+    output.say(&format!("Enumerating objects: {count}, done.\n"))?;
+    pack::write(source, ids, known, deltas, output)?;
     output.say(&format!("Total {count}\n"))
 }
