@@ -9,7 +9,7 @@ use crate::server::Server;
 const NOBODY: &str = "1234567890123456789012345678901234567890";
 
 /// Lines as packets; `0000` and `0001` stand for themselves.
-fn packets(lines: &[&str]) -> Vec<u8> {
+pub fn packets(lines: &[&str]) -> Vec<u8> {
     let packet = |line: &&str| match *line {
         "0000" | "0001" => (*line).to_owned(),
         line => format!("{:04x}{line}\n", line.len() + 5),

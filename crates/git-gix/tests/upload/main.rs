@@ -3,6 +3,7 @@
 mod clients;
 mod hostile;
 mod partial;
+mod plain;
 mod server;
 #[path = "../support/mod.rs"]
 mod support;
