@@ -29,6 +29,7 @@ mod support;
 mod text;
 mod transport;
 mod tree;
+mod upload;
 
 pub use import::{HttpImports, ImportLimits};
 pub use layout::Layout;

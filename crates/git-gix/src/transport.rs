@@ -1,4 +1,4 @@
-//! Serving git clients.
+//! Git clients, served in this process.
 
 use std::io::{Read, Write};
 
@@ -7,8 +7,8 @@ use hexforge_domain::ports::git_transport::{
     Conversation, GitTransport, ProtocolVersion, ReceivedPush, Service,
 };
 
-use crate::receive;
 use crate::repository::GixRepository;
+use crate::{receive, upload};
 
 impl GitTransport for GixRepository {
     fn advertise(
@@ -19,18 +19,18 @@ impl GitTransport for GixRepository {
     ) -> Result<(), GitError> {
         match service {
             Service::ReceivePack => receive::advertise(self, version, to),
-            Service::UploadPack => Err(GitError::Failed("fetching is not served".into())),
+            Service::UploadPack => upload::advertise(self.bound(), service, version, to),
         }
     }
 
     fn upload_pack(
         &self,
-        _: ProtocolVersion,
-        _: Conversation,
-        _: &mut dyn Read,
-        _: &mut dyn Write,
+        version: ProtocolVersion,
+        conversation: Conversation,
+        from: &mut dyn Read,
+        to: &mut dyn Write,
     ) -> Result<(), GitError> {
-        Err(GitError::Failed("fetching is not served".into()))
+        upload::serve(self.bound(), version, conversation, from, to)
     }
 
     fn receive(&self, from: &mut dyn Read) -> Result<Option<Box<dyn ReceivedPush>>, GitError> {

@@ -1,0 +1,117 @@
+//! Fetching: what clients are told there is, and the objects they ask for.
+//!
+//! A conversation is read by [`v0`] or [`v2`] into a [`request::Request`]; [`walk`] finds the commits that the
+//! client has not, [`objects`] all that belongs to them, and [`pack`] writes it, copying what is stored
+//! already in the form in which it is sent.
+
+mod advertise;
+mod bitmap;
+mod closure;
+mod depth;
+mod filter;
+mod objects;
+mod output;
+mod pack;
+mod packs;
+mod reachable;
+mod refs;
+mod request;
+mod send;
+mod v0;
+mod v2;
+mod walk;
+mod wire;
+
+use std::io::{BufReader, Read, Write};
+
+use hexforge_domain::ports::git::GitError;
+use hexforge_domain::ports::git_transport::{Conversation, ProtocolVersion, Service};
+
+use crate::repository::Bound;
+use packs::Packs;
+use refs::Listing;
+use wire::Wire;
+
+/// How we call ourselves.
+const AGENT: &str = concat!("agent=hexforge/", env!("CARGO_PKG_VERSION"));
+
+/// Trees are looked at many times: most of one commit is in the next too.
+const OBJECT_CACHE: usize = 32 << 20;
+
+/// Tells a client what there is. A repository that was never made has nothing.
+pub(crate) fn advertise(
+    bound: Option<&Bound>,
+    service: Service,
+    version: ProtocolVersion,
+    to: &mut dyn Write,
+) -> Result<(), GitError> {
+    let repo = bound.map(as_stored);
+    let repo = repo.as_ref();
+    match (service, version) {
+        (Service::UploadPack, ProtocolVersion::V2) => advertise::commands(to),
+        (Service::UploadPack, _) => {
+            let listing = Listing::read(repo)?;
+            advertise::for_fetching(repo, &listing, version, to)
+        }
+        (Service::ReceivePack, _) => advertise::for_pushing(&Listing::read(repo)?, version, to),
+    }
+}
+
+/// Gives a client what it asks for. What is wrong with what it says, it is told.
+pub(crate) fn serve(
+    bound: Option<&Bound>,
+    version: ProtocolVersion,
+    conversation: Conversation,
+    from: &mut dyn Read,
+    to: &mut dyn Write,
+) -> Result<(), GitError> {
+    let source = Source::open(bound)?;
+    let mut from = BufReader::new(from);
+    let mut wire = Wire::new(&mut from, to);
+    let served = match version {
+        ProtocolVersion::V2 => v2::serve(&source, conversation, &mut wire),
+        ProtocolVersion::V0 | ProtocolVersion::V1 => v0::serve(&source, conversation, &mut wire),
+    };
+    let why = match &served {
+        Ok(()) => return wire.flush(),
+        Err(GitError::ReaderGone(_)) => return served,
+        // It was told there, if it could be.
+        Err(_) if wire.packing => return served,
+        Err(GitError::Protocol(why)) => why.as_str(),
+        // What is wrong on our side is for the log of whoever called us.
+        Err(_) => "the server failed",
+    };
+    // The client may be gone already; what counts is what was wrong.
+    let _ = wire.line(&format!("ERR upload-pack: {why}")).and_then(|()| wire.flush());
+    served
+}
+
+/// A repository that gives each object as it is: some refs tell git to take others instead, and those must not
+/// be sent under the names of what they replace.
+fn as_stored(bound: &Bound) -> gix::Repository {
+    let mut repo = bound.repo().clone();
+    repo.objects.ignore_replacements = true;
+    repo
+}
+
+/// Where everything comes from during one conversation.
+struct Source {
+    /// Absent when nothing was ever put into the repository.
+    repo: Option<gix::Repository>,
+    packs: Packs,
+}
+
+impl Source {
+    fn open(bound: Option<&Bound>) -> Result<Self, GitError> {
+        let Some(bound) = bound else { return Ok(Self { repo: None, packs: Packs::default() }) };
+        let mut repo = as_stored(bound);
+        repo.object_cache_size_if_unset(OBJECT_CACHE);
+        let packs = Packs::open(&repo)?;
+        Ok(Self { repo: Some(repo), packs })
+    }
+
+    /// The repository, for what can only be asked when there is one.
+    fn repo(&self) -> Result<&gix::Repository, GitError> {
+        self.repo.as_ref().ok_or_else(|| GitError::Protocol("there is nothing to fetch".into()))
+    }
+}

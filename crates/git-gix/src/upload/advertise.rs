@@ -1,0 +1,114 @@
+//! What clients are told first.
+
+use std::io::Write;
+
+use gix::ObjectId;
+use gix::bstr::BStr;
+use hexforge_domain::ports::git::GitError;
+use hexforge_domain::ports::git_transport::ProtocolVersion;
+
+use super::AGENT;
+use super::refs::Listing;
+use crate::error::reader_gone;
+use crate::packet;
+
+/// What fetching clients may use in the versions without commands.
+const FETCHING: &str = "multi_ack multi_ack_detailed thin-pack side-band side-band-64k ofs-delta shallow \
+                        deepen-since deepen-not deepen-relative no-progress include-tag no-done filter \
+                        object-format=sha1";
+
+/// What pushing clients may use.
+const PUSHING: &str =
+    "report-status delete-refs side-band-64k quiet atomic ofs-delta object-format=sha1";
+
+/// The commands of the second version, and what they can do.
+pub(super) fn commands(to: &mut dyn Write) -> Result<(), GitError> {
+    for line in [
+        "version 2",
+        AGENT,
+        "ls-refs=unborn",
+        "fetch=shallow wait-for-done filter ref-in-want",
+        "server-option",
+        "object-format=sha1",
+    ] {
+        packet::line(to, line).map_err(reader_gone)?;
+    }
+    packet::flush(to).map_err(reader_gone)
+}
+
+/// All refs, annotated tags also with what they lead to.
+pub(super) fn for_fetching(
+    repo: Option<&gix::Repository>,
+    listing: &Listing,
+    version: ProtocolVersion,
+    to: &mut dyn Write,
+) -> Result<(), GitError> {
+    let symbolic = listing.head.as_ref().and_then(|head| head.symbolic.as_ref());
+    let mut capabilities = format!("{FETCHING} {AGENT}").into_bytes();
+    if let Some(branch) = symbolic {
+        capabilities.extend_from_slice(b" symref=HEAD:");
+        capabilities.extend_from_slice(branch);
+    }
+    let mut lines = Lines::begin(version, capabilities, to)?;
+    for one in listing.all() {
+        lines.write(one.target, one.name.as_ref(), "")?;
+        if let Some(peeled) = repo.and_then(|repo| one.peeled(repo)) {
+            lines.write(peeled, one.name.as_ref(), "^{}")?;
+        }
+    }
+    lines.end()
+}
+
+/// All refs that can be changed.
+pub(super) fn for_pushing(
+    listing: &Listing,
+    version: ProtocolVersion,
+    to: &mut dyn Write,
+) -> Result<(), GitError> {
+    // Pushing has no second version: clients that ask for it get the first.
+    let version = if version == ProtocolVersion::V1 { version } else { ProtocolVersion::V0 };
+    let mut lines = Lines::begin(version, format!("{PUSHING} {AGENT}").into_bytes(), to)?;
+    for one in &listing.refs {
+        lines.write(one.target, one.name.as_ref(), "")?;
+    }
+    lines.end()
+}
+
+/// Refs, the first of which carries what clients may use.
+struct Lines<'a> {
+    to: &'a mut dyn Write,
+    capabilities: Option<Vec<u8>>,
+}
+
+impl<'a> Lines<'a> {
+    fn begin(
+        version: ProtocolVersion,
+        capabilities: Vec<u8>,
+        to: &'a mut dyn Write,
+    ) -> Result<Self, GitError> {
+        if version == ProtocolVersion::V1 {
+            packet::line(to, "version 1").map_err(reader_gone)?;
+        }
+        Ok(Self { to, capabilities: Some(capabilities) })
+    }
+
+    fn write(&mut self, target: ObjectId, name: &BStr, suffix: &str) -> Result<(), GitError> {
+        let mut line = format!("{target} ").into_bytes();
+        line.extend_from_slice(name);
+        line.extend_from_slice(suffix.as_bytes());
+        if let Some(capabilities) = self.capabilities.take() {
+            line.push(0);
+            line.extend_from_slice(&capabilities);
+        }
+        line.push(b'\n');
+        packet::write(self.to, &line).map_err(reader_gone)
+    }
+
+    fn end(mut self) -> Result<(), GitError> {
+        if self.capabilities.is_some() {
+            let none = ObjectId::null(gix::hash::Kind::Sha1);
+            self.write(none, "capabilities".into(), "^{}")?;
+        }
+        packet::flush(self.to).map_err(reader_gone)
+    }
+}

@@ -1,0 +1,106 @@
+//! The packs of a repository, open for the time of one conversation.
+//!
+//! They stay readable when another process replaces them meanwhile: what is mapped does not go away.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use gix::ObjectId;
+use gix::odb::pack;
+use hexforge_domain::ports::git::GitError;
+
+use super::Source;
+use crate::error::{failed, io as io_failed};
+
+/// A pack and its index.
+pub(super) struct Pack {
+    pub(super) index: pack::index::File,
+    pub(super) data: pack::data::File,
+}
+
+/// Where an object lies in the packs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place {
+    pub(super) pack: u32,
+    pub(super) offset: u64,
+}
+
+/// All packs, the largest first: most objects are in it.
+#[derive(Default)]
+pub(super) struct Packs {
+    packs: Vec<Pack>,
+    folders: Vec<PathBuf>,
+}
+
+impl Packs {
+    pub(super) fn open(repo: &gix::Repository) -> Result<Self, GitError> {
+        let own = repo.objects.store_ref().path().to_owned();
+        let here = std::env::current_dir().map_err(io_failed)?;
+        let borrowed = gix::odb::alternate::resolve(own.clone(), &here).map_err(failed)?;
+        let folders: Vec<PathBuf> = [own].into_iter().chain(borrowed).collect();
+        let mut packs = Vec::new();
+        for folder in &folders {
+            open_all(&folder.join("pack"), &mut packs)?;
+        }
+        packs.sort_by_key(|pack| std::cmp::Reverse(pack.data.num_objects()));
+        Ok(Self { packs, folders })
+    }
+
+    pub(super) fn get(&self, pack: u32) -> &Pack {
+        &self.packs[pack as usize]
+    }
+
+    pub(super) fn all(&self) -> impl Iterator<Item = (u32, &Pack)> {
+        (0..).zip(&self.packs)
+    }
+
+    pub(super) fn find(&self, id: ObjectId) -> Option<Place> {
+        self.all().find_map(|(at, pack)| {
+            let entry = pack.index.lookup(id)?;
+            Some(Place { pack: at, offset: pack.index.pack_offset_at_index(entry) })
+        })
+    }
+
+    fn has_loose(&self, id: ObjectId) -> bool {
+        let name = id.to_hex().to_string();
+        self.folders.iter().any(|folder| folder.join(&name[..2]).join(&name[2..]).exists())
+    }
+}
+
+fn open_all(folder: &Path, packs: &mut Vec<Pack>) -> Result<(), GitError> {
+    let entries = match folder.read_dir() {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(io_failed(error)),
+    };
+    for entry in entries {
+        let path = entry.map_err(io_failed)?.path();
+        if path.extension().is_none_or(|extension| extension != "idx") {
+            continue;
+        }
+        // One that cannot be read may just have been removed; then its objects are elsewhere.
+        let Ok(index) = pack::index::File::at(&path, gix::hash::Kind::Sha1) else { continue };
+        let data = pack::data::File::at(path.with_extension("pack"), gix::hash::Kind::Sha1);
+        if let Ok(data) = data {
+            packs.push(Pack { index, data });
+        }
+    }
+    Ok(())
+}
+
+impl Source {
+    /// Whether we have a commit of this name. Many that we have not are asked for, so that must be cheap.
+    pub(super) fn is_commit(&self, id: ObjectId) -> Result<bool, GitError> {
+        if self.packs.find(id).is_none() && !self.packs.has_loose(id) {
+            return Ok(false);
+        }
+        Ok(self.kind(id)? == Some(gix::object::Kind::Commit))
+    }
+
+    /// What an object is; `None` when we have none of this name.
+    pub(super) fn kind(&self, id: ObjectId) -> Result<Option<gix::object::Kind>, GitError> {
+        let Some(repo) = &self.repo else { return Ok(None) };
+        let header = repo.try_find_header(id).map_err(failed)?;
+        Ok(header.map(|header| header.kind()))
+    }
+}

@@ -1,0 +1,200 @@
+//! The commits that a client asks for and has not.
+
+use std::collections::BinaryHeap;
+
+use gix::ObjectId;
+use gix::hashtable::{HashMap, HashSet};
+use gix::revwalk::graph;
+use hexforge_domain::ports::git::GitError;
+
+use crate::error::failed;
+
+/// How many more commits are looked at when everything left seems to be known: clocks that went wrong can
+/// make a commit look older than its parents.
+const MISTRUST: usize = 16;
+
+/// Commits from some, up to what others lead to.
+#[derive(Default)]
+pub(super) struct Ask<'a> {
+    pub(super) wants: &'a [ObjectId],
+    pub(super) haves: Vec<ObjectId>,
+    /// Commits whose parents are not looked at.
+    pub(super) ends: Option<&'a HashSet<ObjectId>>,
+    /// Commits older than this are left out, with all behind them.
+    pub(super) since: Option<i64>,
+}
+
+/// What a walk found.
+pub(super) struct Region {
+    /// Commits that the client has not, newest first.
+    pub(super) commits: Vec<Found>,
+    /// Commits that it has, and that are parents of those.
+    pub(super) boundary: Vec<ObjectId>,
+}
+
+/// A commit that the client has not.
+pub(super) struct Found {
+    pub(super) id: ObjectId,
+    pub(super) parents: Vec<ObjectId>,
+}
+
+/// Finds what is reachable from the wants and from none of the haves. In odd cases some of what is reachable
+/// from the haves is found too, which only costs time.
+pub(super) fn region(repo: &gix::Repository, ask: Ask<'_>) -> Result<Region, GitError> {
+    // A commit-graph that cannot be read only costs time.
+    let commit_graph = repo.commit_graph_if_enabled().unwrap_or_default();
+    let graph = repo.revision_graph(commit_graph.as_ref());
+    let mut walk = Walk {
+        graph,
+        queue: BinaryHeap::new(),
+        queued_wanted: 0,
+        visited: Vec::new(),
+        ends: ask.ends,
+        since: ask.since,
+    };
+    for &id in ask.wants {
+        walk.reach(id, false)?;
+    }
+    for id in ask.haves {
+        walk.reach(id, true)?;
+    }
+    walk.run()?;
+    Ok(walk.found())
+}
+
+impl Region {
+    /// Whether each of these commits leads to one that the client has, or is one.
+    pub(super) fn all_lead_to_known(&self, wants: &[ObjectId]) -> bool {
+        let index: HashMap<ObjectId, usize> =
+            self.commits.iter().enumerate().map(|(at, found)| (found.id, at)).collect();
+        let mut children = vec![Vec::new(); self.commits.len()];
+        let mut leads = vec![false; self.commits.len()];
+        let mut open = Vec::new();
+        let known: HashSet<ObjectId> = self.boundary.iter().copied().collect();
+        for (at, found) in self.commits.iter().enumerate() {
+            for parent in &found.parents {
+                match index.get(parent) {
+                    Some(&parent) => children[parent].push(at),
+                    None if known.contains(parent) && !leads[at] => {
+                        leads[at] = true;
+                        open.push(at);
+                    }
+                    None => {}
+                }
+            }
+        }
+        while let Some(at) = open.pop() {
+            for &child in &children[at] {
+                if !leads[child] {
+                    leads[child] = true;
+                    open.push(child);
+                }
+            }
+        }
+        wants.iter().all(|want| index.get(want).is_none_or(|&at| leads[at]))
+    }
+}
+
+/// Children before parents: by generation where a commit-graph tells it, and by date.
+type Key = (graph::Generation, i64);
+
+#[derive(Default)]
+struct State {
+    seen: bool,
+    known: bool,
+    queued: bool,
+}
+
+struct Walk<'repo, 'cache, 'ask> {
+    graph: gix::revwalk::Graph<'repo, 'cache, graph::Commit<State>>,
+    queue: BinaryHeap<(Key, ObjectId)>,
+    queued_wanted: usize,
+    /// What was wanted when it was visited.
+    visited: Vec<ObjectId>,
+    ends: Option<&'ask HashSet<ObjectId>>,
+    since: Option<i64>,
+}
+
+impl Walk<'_, '_, '_> {
+    /// Goes on until nothing is left that is wanted, or may tell that a wanted commit is known.
+    fn run(&mut self) -> Result<(), GitError> {
+        let mut oldest_wanted: Option<Key> = None;
+        let mut patience = MISTRUST;
+        while let Some((key, id)) = self.queue.pop() {
+            let Some(commit) = self.graph.get_mut(&id) else { continue };
+            commit.data.queued = false;
+            let known = commit.data.known;
+            let parents = commit.parents.clone();
+            if !known {
+                self.queued_wanted -= 1;
+                self.visited.push(id);
+                oldest_wanted = Some(oldest_wanted.map_or(key, |oldest| oldest.min(key)));
+            } else if self.queued_wanted == 0 {
+                if oldest_wanted.is_some_and(|oldest| key >= oldest) {
+                    patience = MISTRUST;
+                } else if patience == 0 {
+                    return Ok(());
+                } else {
+                    patience -= 1;
+                }
+            }
+            if self.is_end(&id) {
+                continue;
+            }
+            for parent in parents {
+                self.reach(parent, known)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn is_end(&self, id: &ObjectId) -> bool {
+        self.ends.is_some_and(|ends| ends.contains(id))
+    }
+
+    /// Notes that a commit is reachable, and looks at it (again) when that is news.
+    fn reach(&mut self, id: ObjectId, known: bool) -> Result<(), GitError> {
+        let commit = self.graph.get_or_insert_full_commit(id, |_| {}).map_err(failed)?;
+        let Some(commit) = commit else {
+            // What a client has may be gone here; what it wants may not.
+            return if known { Ok(()) } else { Err(GitError::Corrupt(format!("no commit {id}"))) };
+        };
+        if !known && self.since.is_some_and(|since| commit.commit_time < since) {
+            return Ok(());
+        }
+        let state = &mut commit.data;
+        if state.seen && (state.known || !known) {
+            return Ok(());
+        }
+        if state.queued {
+            // It was wanted until now.
+            self.queued_wanted -= 1;
+        } else {
+            let generation = commit.generation.unwrap_or(graph::Generation::MAX);
+            self.queue.push(((generation, commit.commit_time), id));
+        }
+        *state = State { seen: true, known, queued: true };
+        self.queued_wanted += usize::from(!known);
+        Ok(())
+    }
+
+    fn found(self) -> Region {
+        let Self { graph, visited, ends, .. } = self;
+        let all = graph.detach();
+        let mut once = HashSet::default();
+        let mut region = Region { commits: Vec::new(), boundary: Vec::new() };
+        for id in visited {
+            let Some(commit) = all.get(&id).filter(|commit| !commit.data.known) else { continue };
+            let is_end = ends.is_some_and(|ends| ends.contains(&id));
+            let parents = if is_end { Vec::new() } else { commit.parents.to_vec() };
+            for parent in &parents {
+                let known = all.get(parent).is_some_and(|parent| parent.data.known);
+                if known && once.insert(*parent) {
+                    region.boundary.push(*parent);
+                }
+            }
+            region.commits.push(Found { id, parents });
+        }
+        region
+    }
+}

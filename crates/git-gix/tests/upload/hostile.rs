@@ -1,0 +1,141 @@
+//! What no client says.
+
+use hexforge_domain::ports::git::GitError;
+use hexforge_domain::ports::git_transport::ProtocolVersion;
+
+use crate::clients::history;
+use crate::server::Server;
+
+const NOBODY: &str = "1234567890123456789012345678901234567890";
+
+/// Lines as packets; `0000` and `0001` stand for themselves.
+pub fn packets(lines: &[&str]) -> Vec<u8> {
+    let packet = |line: &&str| match *line {
+        "0000" | "0001" => (*line).to_owned(),
+        line => format!("{:04x}{line}\n", line.len() + 5),
+    };
+    lines.iter().map(packet).collect::<String>().into_bytes()
+}
+
+fn text(answer: &[u8]) -> String {
+    String::from_utf8_lossy(answer).into_owned()
+}
+
+#[test]
+fn what_is_wrong_is_told() {
+    let server = Server::of(&history());
+    let tip = server.run(&["rev-parse", "master"]);
+    let want = format!("want {tip}");
+    let nobody = format!("want {NOBODY}");
+    let not_ours = format!("ERR upload-pack: not our ref {NOBODY}");
+    let (v0, v2) = (ProtocolVersion::V0, ProtocolVersion::V2);
+    for (version, lines, answer) in [
+        (v2, &["command=fetch", "0001", &nobody, "done", "0000"][..], not_ours.as_str()),
+        (v0, &[&nobody, "0000", "done"], &not_ours),
+        (
+            v2,
+            &["command=fetch", "0001", "want x", "0000"],
+            "ERR upload-pack: no object is named 'x'",
+        ),
+        (v2, &["command=push", "0001", "0000"], "ERR upload-pack: unknown command 'push'"),
+        (v2, &["command=fetch", "command=fetch", "0000"], "ERR upload-pack: more than one command"),
+        (v2, &["command=fetch", "0001", "nonsense", "0000"], "ERR upload-pack: unexpected line"),
+        (v2, &["command=fetch", "0001", &want], "ERR upload-pack: arguments that end early"),
+        (
+            v2,
+            &["command=fetch", "object-format=sha256", "0001", "0000"],
+            "ERR upload-pack: only sha1",
+        ),
+        (v2, &["command=ls-refs", "0001", "nonsense", "0000"], "ERR upload-pack: unexpected line"),
+        (v2, &["nonsense", "0000"], "ERR upload-pack: unexpected line"),
+        (
+            v2,
+            &["command=fetch", "0001", &want, "deepen 0", "0000"],
+            "ERR upload-pack: invalid line",
+        ),
+        (
+            v2,
+            &["command=fetch", "0001", &want, "deepen -1", "0000"],
+            "ERR upload-pack: invalid line",
+        ),
+        (
+            v2,
+            &["command=fetch", "0001", &want, "deepen-since x", "0000"],
+            "ERR upload-pack: invalid",
+        ),
+        (
+            v2,
+            &["command=fetch", "0001", &want, "deepen-not x", "0000"],
+            "ERR upload-pack: deepen-not",
+        ),
+        (
+            v2,
+            &["command=fetch", "0001", &want, "filter x", "0000"],
+            "ERR upload-pack: filter 'x' not",
+        ),
+        (
+            v2,
+            &["command=fetch", "0001", "want-ref refs/heads/x", "0000"],
+            "ERR upload-pack: unknown ref",
+        ),
+        (v0, &["have x", "0000"], "ERR upload-pack: unexpected line"),
+        (v0, &[&want, "0000", "nonsense"], "ERR upload-pack: unexpected line"),
+    ] {
+        let (result, answered) = server.ask(version, &packets(lines));
+        assert!(matches!(result, Err(GitError::Protocol(_))), "{lines:?} {result:?}");
+        assert!(text(&answered[4..]).starts_with(answer), "{lines:?} {}", text(&answered));
+    }
+}
+
+#[test]
+fn what_is_no_packet_is_refused() {
+    let server = Server::of(&history());
+    for version in [ProtocolVersion::V0, ProtocolVersion::V1, ProtocolVersion::V2] {
+        for wire in [&b"zzzz"[..], b"0003", b"ffff", b"00", b"0032want ", b"GET / HTTP/1.1\r\n\r\n"]
+        {
+            let (result, answered) = server.ask(version, wire);
+            assert!(matches!(result, Err(GitError::Protocol(_))), "{wire:?} {result:?}");
+            assert!(text(&answered).contains("ERR upload-pack: "), "{wire:?}");
+        }
+        let (result, answered) = server.ask(version, b"");
+        assert!(result.is_ok() && answered.is_empty());
+        let (result, answered) = server.ask(version, b"0000");
+        assert!(result.is_ok() && answered.is_empty());
+    }
+}
+
+#[test]
+fn nothing_is_fetched_where_nothing_is() {
+    let server = Server::empty();
+    for version in [ProtocolVersion::V0, ProtocolVersion::V2] {
+        let want = format!("want {NOBODY}");
+        let lines = match version {
+            ProtocolVersion::V2 => packets(&["command=fetch", "0001", &want, "done", "0000"]),
+            _ => packets(&[&want, "0000", "done"]),
+        };
+        let (result, answered) = server.ask(version, &lines);
+        assert!(matches!(result, Err(GitError::Protocol(_))), "{result:?}");
+        assert!(text(&answered).contains(&format!("not our ref {NOBODY}")), "{}", text(&answered));
+    }
+}
+
+#[test]
+fn a_hundred_thousand_haves_are_read() {
+    let server = Server::of(&history());
+    let tip = server.run(&["rev-parse", "master"]);
+    for (version, begin) in [
+        (ProtocolVersion::V2, packets(&["command=fetch", "0001", &format!("want {tip}")])),
+        (ProtocolVersion::V0, packets(&[&format!("want {tip}"), "0000"])),
+    ] {
+        let mut lines = begin;
+        for number in 0..100_000 {
+            lines.extend(packets(&[&format!("have {number:040x}")]));
+        }
+        lines.extend(packets(&[&format!("have {tip}"), "done", "0000"]));
+        let started = std::time::Instant::now();
+        let (result, answered) = server.ask(version, &lines);
+        assert!(result.is_ok(), "{result:?}");
+        assert!(text(&answered).contains("PACK"));
+        assert!(started.elapsed().as_secs() < 30);
+    }
+}

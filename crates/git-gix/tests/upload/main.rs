@@ -1,0 +1,9 @@
+//! The real git fetches from us.
+
+mod clients;
+mod hostile;
+mod partial;
+mod plain;
+mod server;
+#[path = "../support/mod.rs"]
+mod support;

@@ -1,0 +1,175 @@
+//! Clones that leave out a part of the history, or of the files.
+
+use std::fs;
+use std::path::Path;
+
+use crate::clients::{Clones, check, grow, history, objects, ways};
+use crate::server::{Server, run, try_run};
+use crate::support::{FIRST_COMMIT, Random, Scratch};
+
+/// How many commits are in the history.
+fn commits(folder: &Path, refs: &str) -> usize {
+    run(folder, &["rev-list", "--count", refs]).parse().expect("a number")
+}
+
+fn is_shallow(folder: &Path) -> bool {
+    run(folder, &["rev-parse", "--is-shallow-repository"]) == "true"
+}
+
+/// The same clone made by git itself, to compare with.
+fn real(clones: &Clones, server: &Server, name: &str, options: &[&str]) -> std::path::PathBuf {
+    let url = format!("file://{}", server.repository().display());
+    clones.make(&format!("{name}.real"), "2", &url, options)
+}
+
+fn same(ours: &Path, real: &Path, what: &str) {
+    run(ours, &["fsck", "--strict"]);
+    assert_eq!(objects(ours, &["--all"]), objects(real, &["--all"]), "{what}");
+    let boundary = |folder: &Path| {
+        let lines = run(folder, &["log", "--all", "--format=%H %P"]);
+        let mut lines: Vec<String> = lines.lines().map(str::to_owned).collect();
+        lines.sort();
+        lines
+    };
+    assert_eq!(boundary(ours), boundary(real), "{what}");
+}
+
+#[test]
+fn shallow_clones_grow() {
+    let scratch = history();
+    let server = Server::of(&scratch);
+    server.run(&["config", "uploadpack.allowFilter", "true"]);
+    server.run(&["gc", "-q", "--prune=now"]);
+    for (name, version, url) in ways(&server) {
+        let clones = Clones::new();
+        let options = ["--bare", "--depth=1", "--no-single-branch"];
+        let folder = clones.make(&name, version, &url, &options);
+        let real = real(&clones, &server, &name, &options);
+        same(&folder, &real, &name);
+        assert!(is_shallow(&folder));
+        for args in [
+            &["--depth=3"][..],
+            &["--deepen=2"],
+            &["--depth=2"],
+            &["--shallow-exclude=v1"],
+            &["--deepen=1"],
+        ] {
+            let both = |folder: &Path| {
+                run(folder, &[&["fetch", "-q", "origin", "+refs/*:refs/*"], args].concat());
+            };
+            both(&folder);
+            both(&real);
+            same(&folder, &real, &format!("{name} {args:?}"));
+        }
+        grow(&scratch, &mut Random::new(9), 2);
+        server.push(&scratch);
+        for folder in [&folder, &real] {
+            run(folder, &["fetch", "-q", "origin", "+refs/*:refs/*"]);
+        }
+        same(&folder, &real, &format!("{name} after a push"));
+        run(&folder, &["fetch", "-q", "--unshallow", "origin", "+refs/*:refs/*"]);
+        assert!(!is_shallow(&folder), "{name}");
+        check(&server, &folder);
+    }
+}
+
+#[test]
+fn one_shallow_branch_grows() {
+    let scratch = history();
+    let server = Server::of(&scratch);
+    for (name, version, url) in ways(&server) {
+        let clones = Clones::new();
+        let folder = clones.make(&name, version, &url, &["--depth=1"]);
+        assert_eq!(commits(&folder, "--all"), 1, "{name}");
+        run(&folder, &["fetch", "-q", "--depth=4"]);
+        run(&folder, &["fsck", "--strict"]);
+        run(&folder, &["fetch", "-q", "origin", "topic"]);
+        run(&folder, &["fsck", "--strict"]);
+        run(&folder, &["fetch", "-q", "--unshallow"]);
+        run(&folder, &["fsck", "--strict"]);
+        let count = server.run(&["rev-list", "--count", "master"]);
+        assert_eq!(commits(&folder, "origin/master").to_string(), count, "{name}");
+    }
+}
+
+#[test]
+fn history_since_a_date_is_cloned() {
+    let scratch = Scratch::new();
+    grow(&scratch, &mut Random::new(4), 10);
+    let server = Server::of(&scratch);
+    for (name, version, url) in ways(&server) {
+        let clones = Clones::new();
+        let since = format!("--shallow-since=@{}", FIRST_COMMIT + 60 * 7);
+        let folder = clones.make(&name, version, &url, &[&since]);
+        assert_eq!(commits(&folder, "HEAD"), 4, "{name}");
+        run(&folder, &["fsck", "--strict"]);
+        let since = format!("--shallow-since=@{}", FIRST_COMMIT + 60 * 3);
+        run(&folder, &["fetch", "-q", &since]);
+        assert_eq!(commits(&folder, "HEAD"), 8, "{name}");
+        run(&folder, &["fsck", "--strict"]);
+        let args = ["clone", "-q", "--shallow-since=@2000000000", &url, "none"];
+        let (ok, _, why) = try_run(clones.0.path(), &args);
+        assert!(!ok && why.contains("no commits selected"), "{name} {why}");
+    }
+}
+
+#[test]
+fn files_can_be_left_out_until_they_are_needed() {
+    let scratch = history();
+    let server = Server::of(&scratch);
+    server.run(&["config", "uploadpack.allowFilter", "true"]);
+    server.run(&["config", "uploadpack.allowAnySHA1InWant", "true"]);
+    for packed in [false, true] {
+        if packed {
+            server.run(&["gc", "-q", "--prune=now"]);
+        }
+        for filter in ["blob:none", "blob:limit=100", "tree:0", "tree:1", "tree:2"] {
+            let option = format!("--filter={filter}");
+            for (name, version, url) in ways(&server) {
+                let clones = Clones::new();
+                let bare = clones.make(&name, version, &url, &["--bare", &option]);
+                let real = real(&clones, &server, &name, &["--bare", &option]);
+                let have = |folder: &Path| {
+                    run(folder, &["rev-list", "--all", "--objects", "--missing=print"])
+                        .lines()
+                        .filter(|line| !line.starts_with('?'))
+                        .map(|line| line[..40].to_owned())
+                        .collect::<std::collections::BTreeSet<_>>()
+                };
+                assert_eq!(have(&bare), have(&real), "{name} {filter}");
+                if version != "2" {
+                    continue;
+                }
+                let work = clones.make(&format!("{name}.work"), version, &url, &[&option]);
+                assert_eq!(run(&work, &["status", "--porcelain"]), "", "{name} {filter}");
+                let file = fs::read(work.join("other")).expect("a file");
+                assert_eq!(file, b"other");
+                run(&work, &["checkout", "-q", "HEAD~10"]);
+                run(&work, &["log", "-p", "--all", "--", "counter"]);
+                run(&work, &["fsck", "--strict"]);
+            }
+        }
+    }
+}
+
+#[test]
+fn partial_clones_fetch() {
+    let scratch = history();
+    let server = Server::of(&scratch);
+    server.run(&["gc", "-q", "--prune=now"]);
+    let mut random = Random::new(8);
+    for url in [server.http_url(), server.git_url()] {
+        let clones = Clones::new();
+        let folder = clones.make("partial", "2", &url, &["--filter=blob:none"]);
+        for _ in 0..3 {
+            scratch.git(&["checkout", "-q", "master"]);
+            grow(&scratch, &mut random, 2);
+            server.push(&scratch);
+            server.run(&["gc", "-q", "--prune=now"]);
+            run(&folder, &["pull", "-q"]);
+            run(&folder, &["fsck", "--strict"]);
+        }
+        let tip = run(&folder, &["rev-parse", "HEAD"]);
+        assert_eq!(tip, server.run(&["rev-parse", "master"]));
+    }
+}

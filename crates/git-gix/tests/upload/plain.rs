@@ -1,0 +1,118 @@
+//! Clients that can do less than git of today.
+
+use std::collections::BTreeSet;
+
+use hexforge_domain::ports::git_transport::ProtocolVersion;
+
+use crate::clients::{Clones, check, history, objects, ways};
+use crate::hostile::packets;
+use crate::server::Server;
+use crate::support::{Random, Scratch};
+
+/// Puts a pack into a repository that is empty, or has what the pack needs. Returns how many objects are
+/// in it afterwards.
+fn index(repository: &Scratch, pack: &[u8]) -> BTreeSet<String> {
+    repository.git_bytes(&["index-pack", "--stdin", "--fix-thin"], pack);
+    let list = ["cat-file", "--batch-all-objects", "--batch-check=%(objectname)"];
+    repository.git(&list).lines().map(str::to_owned).collect()
+}
+
+/// What comes in the bands of the pack.
+fn bands(mut answer: &[u8], longest: usize) -> Vec<u8> {
+    let mut pack = Vec::new();
+    loop {
+        let (length, rest) = answer.split_at(4);
+        let length = std::str::from_utf8(length).expect("digits");
+        let length = usize::from_str_radix(length, 16).expect("a length");
+        if length == 0 {
+            assert!(rest.is_empty());
+            return pack;
+        }
+        assert!(length <= longest);
+        let (data, rest) = rest.split_at(length - 4);
+        if data[0] == 1 {
+            pack.extend_from_slice(&data[1..]);
+        }
+        answer = rest;
+    }
+}
+
+#[test]
+fn a_client_that_can_do_nothing_is_served() {
+    let server = Server::of(&history());
+    server.run(&["gc", "-q", "--prune=now"]);
+    let tip = server.run(&["rev-parse", "master"]);
+    let want = format!("want {tip}");
+    let all = objects(&server.repository(), &["master"]);
+    let (result, answer) = server.ask(ProtocolVersion::V0, &packets(&[&want, "0000", "done"]));
+    assert!(result.is_ok(), "{result:?}");
+    let pack = answer.strip_prefix(b"0008NAK\n").expect("nothing in common");
+    assert_eq!(index(&Scratch::new(), pack), all);
+
+    let want = format!("want {tip} side-band ofs-delta");
+    let (result, answer) = server.ask(ProtocolVersion::V0, &packets(&[&want, "0000", "done"]));
+    assert!(result.is_ok(), "{result:?}");
+    let answer = answer.strip_prefix(b"0008NAK\n").expect("nothing in common");
+    assert_eq!(index(&Scratch::new(), &bands(answer, 1000)), all);
+}
+
+/// Bytes that cannot be compressed.
+fn noise(length: usize) -> Vec<u8> {
+    let mut random = Random::new(12);
+    (0..length).map(|_| u8::try_from(random.below(256)).expect("a byte")).collect()
+}
+
+#[test]
+fn bases_that_the_client_has_are_sent_only_if_it_needs_them() {
+    // git stores what is smaller as a delta of what is larger.
+    let old_state = || {
+        let scratch = Scratch::new();
+        scratch.write("file", noise(40_000));
+        scratch.commit("old");
+        scratch
+    };
+    let scratch = old_state();
+    let old = scratch.git(&["rev-parse", "master"]);
+    scratch.write("file", noise(39_000));
+    scratch.commit("new");
+    let server = Server::of(&scratch);
+    server.run(&["repack", "-q", "-a", "-d", "-f", "--window=50"]);
+    let tip = server.run(&["rev-parse", "master"]);
+    let (want, have) = (format!("want {tip}"), format!("have {old}"));
+    let mut sizes = Vec::new();
+    for arguments in [&["ofs-delta"][..], &["thin-pack"], &["thin-pack", "ofs-delta"]] {
+        let begin = ["command=fetch", "0001", &want, &have, "no-progress"];
+        let lines = [&begin[..], arguments, &["done", "0000"]].concat();
+        let (result, answer) = server.ask(ProtocolVersion::V2, &packets(&lines));
+        assert!(result.is_ok(), "{result:?}");
+        let answer = answer.strip_prefix(b"000dpackfile\n").expect("a pack");
+        let pack = bands(answer, 65_520);
+        sizes.push(pack.len());
+        if arguments[0] == "ofs-delta" {
+            let new: BTreeSet<_> = objects(&server.repository(), &["master", &format!("^{old}")]);
+            assert_eq!(index(&Scratch::new(), &pack), new, "it is whole by itself");
+        } else {
+            let client = old_state();
+            index(&client, &pack);
+            client.git(&["update-ref", "refs/heads/new", &tip]);
+            client.git(&["fsck", "--strict"]);
+        }
+    }
+    assert!(sizes[0] > 20_000 && sizes[1] < 1000 && sizes[2] < 1000, "{sizes:?}");
+}
+
+#[test]
+fn refs_may_lead_to_files_and_folders() {
+    let scratch = history();
+    scratch.git(&["update-ref", "refs/tags/file", "master:other"]);
+    scratch.git(&["update-ref", "refs/tags/folder", "topic:folder1"]);
+    let alone = scratch.git_bytes(&["hash-object", "-w", "--stdin"], b"of nothing");
+    let alone = String::from_utf8(alone).expect("a name");
+    scratch.git(&["tag", "-a", "-m", "note", "noted-file", alone.trim()]);
+    let server = Server::of(&scratch);
+    let clones = Clones::new();
+    for (name, version, url) in ways(&server) {
+        let folder = clones.make(&name, version, &url, &["--mirror"]);
+        check(&server, &folder);
+    }
+}
