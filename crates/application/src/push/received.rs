@@ -65,9 +65,7 @@ fn take(
     let user = access::own_account(actor)?;
     settle(app, Some(project.id))?;
     match push.take(&noted(user, Way::Push))? {
-        Some((key, changes)) => {
-            made(app, project.id, user, Way::Push, &key, &changes, &|_| Ok(()))
-        }
+        Some((key, changes)) => made(app, project.id, user, Way::Push, &key, &changes, &|_| Ok(())),
         None => Ok(()),
     }
 }
