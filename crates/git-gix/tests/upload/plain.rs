@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use hexforge_domain::ports::git_transport::ProtocolVersion;
+use hexforge_domain::ports::git_transport::{ProtocolVersion, Service};
 
 use crate::clients::{Clones, check, history, objects, ways};
 use crate::hostile::packets;
@@ -115,4 +115,27 @@ fn refs_may_lead_to_files_and_folders() {
         let folder = clones.make(&name, version, &url, &["--mirror"]);
         check(&server, &folder);
     }
+}
+
+#[test]
+fn pushing_clients_are_told_what_there_is() {
+    let server = Server::of(&history());
+    let tell = |server: &Server, version| {
+        let mut to = Vec::new();
+        let told = server.transport().advertise(Service::ReceivePack, version, &mut to);
+        told.expect("a repository that can be read");
+        String::from_utf8(to).expect("plain text")
+    };
+    let told = tell(&server, ProtocolVersion::V2);
+    let refs = server.run(&["for-each-ref", "--format=%(objectname) %(refname)"]);
+    let names: Vec<&str> = told
+        .lines()
+        .filter(|line| *line != "0000")
+        .map(|line| line[4..].split('\0').next().expect("a ref"))
+        .collect();
+    assert_eq!(names, refs.lines().collect::<Vec<_>>(), "no HEAD, and nothing that tags lead to");
+    assert!(told.lines().next().is_some_and(|first| first.contains("\0report-status ")), "{told}");
+    assert!(tell(&server, ProtocolVersion::V1).starts_with("000eversion 1\n"));
+    let none = format!("{} capabilities^{{}}\0report-status ", "0".repeat(40));
+    assert!(tell(&Server::empty(), ProtocolVersion::V0)[4..].starts_with(&none));
 }
