@@ -139,3 +139,14 @@ fn pushing_clients_are_told_what_there_is() {
     let none = format!("{} capabilities^{{}}\0report-status ", "0".repeat(40));
     assert!(tell(&Server::empty(), ProtocolVersion::V0)[4..].starts_with(&none));
 }
+
+#[test]
+fn a_tip_that_moved_since_it_was_shown_can_be_had() {
+    let server = Server::of(&history());
+    let shown = server.run(&["rev-parse", "master~3"]);
+    let lines = packets(&[&format!("want {shown}"), "0000", "done"]);
+    let (result, answer) = server.ask(ProtocolVersion::V0, &lines);
+    assert!(result.is_ok(), "{result:?}");
+    let pack = answer.strip_prefix(b"0008NAK\n").expect("nothing in common");
+    assert_eq!(index(&Scratch::new(), pack), objects(&server.repository(), &[&shown]));
+}
