@@ -150,3 +150,23 @@ fn a_tip_that_moved_since_it_was_shown_can_be_had() {
     let pack = answer.strip_prefix(b"0008NAK\n").expect("nothing in common");
     assert_eq!(index(&Scratch::new(), pack), objects(&server.repository(), &[&shown]));
 }
+
+#[test]
+fn refs_can_be_asked_for_by_name() {
+    let server = Server::of(&history());
+    let tip = server.run(&["rev-parse", "topic"]);
+    let lines = packets(&[
+        "command=fetch",
+        "0001",
+        "want-ref refs/heads/topic",
+        "no-progress",
+        "done",
+        "0000",
+    ]);
+    let (result, answer) = server.ask(ProtocolVersion::V2, &lines);
+    assert!(result.is_ok(), "{result:?}");
+    let section = packets(&["wanted-refs", &format!("{tip} refs/heads/topic"), "0001", "packfile"]);
+    let pack = answer.strip_prefix(&section[..]).expect("the refs, then the pack");
+    let pack = bands(pack, 65_520);
+    assert_eq!(index(&Scratch::new(), &pack), objects(&server.repository(), &["topic"]));
+}
