@@ -85,14 +85,15 @@ impl<'a> Bitmap<'a> {
     }
 
     fn open(at: u32, opened: &'a Pack) -> Option<Self> {
-        let path = opened.data.path().with_extension("bitmap");
+        let path = opened.path().with_extension("bitmap");
         if fs::metadata(&path).ok()?.len() > LARGEST {
             return None;
         }
         let file = fs::read(path).ok()?;
-        let count = opened.data.num_objects() as usize;
+        let data = opened.data()?;
+        let count = data.num_objects() as usize;
         let is_ours = file.get(..6)? == b"BITM\0\x01"
-            && file.get(12..HEADER)? == opened.data.checksum().as_slice()
+            && file.get(12..HEADER)? == data.checksum().as_slice()
             && opened.index.num_objects() as usize == count;
         if !is_ours {
             return None;

@@ -16,7 +16,7 @@ use hexforge_domain::ports::git::GitError;
 
 use super::Source;
 use super::output::Output;
-use super::packs::{Pack, Place};
+use super::packs::Place;
 use crate::blob;
 use crate::error::{failed, reader_gone};
 
@@ -72,8 +72,8 @@ pub(super) fn write(
 
 /// Sends a pack as it is stored.
 pub(super) fn copy(source: &Source, pack: u32, output: &mut Output<'_>) -> Result<(), GitError> {
-    let data = &source.packs.get(pack).data;
-    let all = data.entry_slice(0..data.data_len() as u64);
+    let all = source.packs.get(pack).data();
+    let all = all.and_then(|data| data.entry_slice(0..data.data_len() as u64));
     let all = all.ok_or_else(|| GitError::Corrupt("a pack that ends early".into()))?;
     output.write_all(all).map_err(reader_gone)
 }
@@ -129,7 +129,8 @@ impl Writer<'_, '_> {
             return self.whole(self.entries[at].id);
         };
         let pack = self.source.packs.get(place.pack);
-        let entry = pack.data.entry(place.offset).map_err(failed)?;
+        let Some(stored) = pack.data() else { return self.whole(id) };
+        let entry = stored.entry(place.offset).map_err(failed)?;
         let header = match entry.header {
             Header::OfsDelta { base_distance } => {
                 let base = entry
@@ -145,9 +146,8 @@ impl Writer<'_, '_> {
             header => Some(header),
         };
         let Some(header) = header else { return self.whole(id) };
-        let end = self.end(pack, place, entry.data_offset)?;
-        let compressed = pack
-            .data
+        let end = self.end(stored, place, entry.data_offset)?;
+        let compressed = stored
             .entry_slice(entry.data_offset..end)
             .ok_or_else(|| GitError::Corrupt(format!("the entry of {id}")))?;
         let size = entry.decompressed_size;
@@ -195,8 +195,9 @@ impl Writer<'_, '_> {
     fn current(&mut self, pack: u32) -> &mut Current {
         if self.current.as_ref().is_none_or(|current| current.pack != pack) {
             let index = &self.source.packs.get(pack).index;
-            let is_here = |entry: &&Entry| entry.place.is_some_and(|place| place.pack == pack);
-            let copied = self.entries.iter().filter(is_here).count();
+            let before = |entry: &Entry, pack| entry.place.is_none_or(|place| place.pack < pack);
+            let start = self.entries.partition_point(|entry| before(entry, pack));
+            let copied = self.entries[start..].partition_point(|entry| before(entry, pack + 1));
             // Sorting all offsets costs less than to inflate some of the entries.
             let many = copied >= 20 && copied >= index.num_objects() as usize / 50;
             let offsets = many.then(|| index.sorted_offsets());
@@ -206,12 +207,12 @@ impl Writer<'_, '_> {
     }
 
     /// Where an entry ends whose data begins there.
-    fn end(&mut self, pack: &Pack, place: Place, data: u64) -> Result<u64, GitError> {
+    fn end(&mut self, pack: &data::File, place: Place, data: u64) -> Result<u64, GitError> {
         if let Some(offsets) = &self.current(place.pack).offsets {
             let next = offsets.partition_point(|&offset| offset <= place.offset);
-            return Ok(offsets.get(next).copied().unwrap_or(pack.data.pack_end() as u64));
+            return Ok(offsets.get(next).copied().unwrap_or(pack.pack_end() as u64));
         }
-        let compressed = pack.data.entry_slice(data..pack.data.pack_end() as u64);
+        let compressed = pack.entry_slice(data..pack.pack_end() as u64);
         let length =
             compressed.and_then(|compressed| inflated_length(compressed, &mut self.buffer));
         let length = length.ok_or_else(|| GitError::Corrupt("an entry of a pack".into()))?;

@@ -1,7 +1,8 @@
 //! The packs of a repository, open for the time of one conversation.
 //!
-//! They stay readable when another process replaces them meanwhile: what is mapped does not go away.
+//! What was opened stays readable when another process replaces it meanwhile: what is mapped does not go away.
 
+use std::cell::OnceCell;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -15,7 +16,20 @@ use crate::error::{failed, io as io_failed};
 /// A pack and its index.
 pub(super) struct Pack {
     pub(super) index: pack::index::File,
-    pub(super) data: pack::data::File,
+    data: OnceCell<Option<pack::data::File>>,
+}
+
+impl Pack {
+    pub(super) fn path(&self) -> PathBuf {
+        self.index.path().with_extension("pack")
+    }
+
+    /// The pack itself, opened when it is needed: most requests need few of them. `None` when it was removed
+    /// meanwhile; then its objects are elsewhere.
+    pub(super) fn data(&self) -> Option<&pack::data::File> {
+        let open = || pack::data::File::at(self.path(), gix::hash::Kind::Sha1).ok();
+        self.data.get_or_init(open).as_ref()
+    }
 }
 
 /// Where an object lies in the packs.
@@ -42,7 +56,7 @@ impl Packs {
         for folder in &folders {
             open_all(&folder.join("pack"), &mut packs)?;
         }
-        packs.sort_by_key(|pack| std::cmp::Reverse(pack.data.num_objects()));
+        packs.sort_by_key(|pack| std::cmp::Reverse(pack.index.num_objects()));
         Ok(Self { packs, folders })
     }
 
@@ -80,10 +94,7 @@ fn open_all(folder: &Path, packs: &mut Vec<Pack>) -> Result<(), GitError> {
         }
         // One that cannot be read may just have been removed; then its objects are elsewhere.
         let Ok(index) = pack::index::File::at(&path, gix::hash::Kind::Sha1) else { continue };
-        let data = pack::data::File::at(path.with_extension("pack"), gix::hash::Kind::Sha1);
-        if let Ok(data) = data {
-            packs.push(Pack { index, data });
-        }
+        packs.push(Pack { index, data: OnceCell::new() });
     }
     Ok(())
 }

@@ -139,3 +139,17 @@ fn a_hundred_thousand_haves_are_read() {
         assert!(started.elapsed().as_secs() < 30);
     }
 }
+
+#[test]
+fn a_damaged_repository_is_told_in_the_pack() {
+    let server = Server::of(&history());
+    let tree = server.run(&["rev-parse", "master~2^{tree}"]);
+    let file = server.repository().join("objects").join(&tree[..2]).join(&tree[2..]);
+    std::fs::remove_file(file).expect("a loose object");
+    let want = format!("want {}", server.run(&["rev-parse", "master"]));
+    let lines = packets(&["command=fetch", "0001", &want, "done", "0000"]);
+    let (result, answered) = server.ask(ProtocolVersion::V2, &lines);
+    assert!(matches!(result, Err(GitError::Corrupt(_))), "{result:?}");
+    assert!(text(&answered).ends_with("\u{3}upload-pack: the server failed\n0000"));
+    assert!(!text(&answered).contains("ERR"));
+}

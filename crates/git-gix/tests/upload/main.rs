@@ -1,5 +1,6 @@
 //! The real git fetches from us.
 
+mod bitmaps;
 mod clients;
 mod hostile;
 mod partial;

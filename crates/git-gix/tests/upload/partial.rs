@@ -125,7 +125,9 @@ fn files_can_be_left_out_until_they_are_needed() {
         }
         for filter in ["blob:none", "blob:limit=100", "tree:0", "tree:1", "tree:2"] {
             let option = format!("--filter={filter}");
-            for (name, version, url) in ways(&server) {
+            // How objects are stored does not depend on how they are asked for.
+            let ways = ways(&server).into_iter().filter(|way| packed || way.0 == "http2");
+            for (name, version, url) in ways {
                 let clones = Clones::new();
                 let bare = clones.make(&name, version, &url, &["--bare", &option]);
                 let real = real(&clones, &server, &name, &["--bare", &option]);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use hexforge_domain::ports::git_transport::ProtocolVersion;
+use hexforge_domain::ports::git_transport::{ProtocolVersion, Service};
 
 use crate::clients::{Clones, check, history, objects, ways};
 use crate::hostile::packets;
@@ -115,4 +115,58 @@ fn refs_may_lead_to_files_and_folders() {
         let folder = clones.make(&name, version, &url, &["--mirror"]);
         check(&server, &folder);
     }
+}
+
+#[test]
+fn pushing_clients_are_told_what_there_is() {
+    let server = Server::of(&history());
+    let tell = |server: &Server, version| {
+        let mut to = Vec::new();
+        let told = server.transport().advertise(Service::ReceivePack, version, &mut to);
+        told.expect("a repository that can be read");
+        String::from_utf8(to).expect("plain text")
+    };
+    let told = tell(&server, ProtocolVersion::V2);
+    let refs = server.run(&["for-each-ref", "--format=%(objectname) %(refname)"]);
+    let names: Vec<&str> = told
+        .lines()
+        .filter(|line| *line != "0000")
+        .map(|line| line[4..].split('\0').next().expect("a ref"))
+        .collect();
+    assert_eq!(names, refs.lines().collect::<Vec<_>>(), "no HEAD, and nothing that tags lead to");
+    assert!(told.lines().next().is_some_and(|first| first.contains("\0report-status ")), "{told}");
+    assert!(tell(&server, ProtocolVersion::V1).starts_with("000eversion 1\n"));
+    let none = format!("{} capabilities^{{}}\0report-status ", "0".repeat(40));
+    assert!(tell(&Server::empty(), ProtocolVersion::V0)[4..].starts_with(&none));
+}
+
+#[test]
+fn a_tip_that_moved_since_it_was_shown_can_be_had() {
+    let server = Server::of(&history());
+    let shown = server.run(&["rev-parse", "master~3"]);
+    let lines = packets(&[&format!("want {shown}"), "0000", "done"]);
+    let (result, answer) = server.ask(ProtocolVersion::V0, &lines);
+    assert!(result.is_ok(), "{result:?}");
+    let pack = answer.strip_prefix(b"0008NAK\n").expect("nothing in common");
+    assert_eq!(index(&Scratch::new(), pack), objects(&server.repository(), &[&shown]));
+}
+
+#[test]
+fn refs_can_be_asked_for_by_name() {
+    let server = Server::of(&history());
+    let tip = server.run(&["rev-parse", "topic"]);
+    let lines = packets(&[
+        "command=fetch",
+        "0001",
+        "want-ref refs/heads/topic",
+        "no-progress",
+        "done",
+        "0000",
+    ]);
+    let (result, answer) = server.ask(ProtocolVersion::V2, &lines);
+    assert!(result.is_ok(), "{result:?}");
+    let section = packets(&["wanted-refs", &format!("{tip} refs/heads/topic"), "0001", "packfile"]);
+    let pack = answer.strip_prefix(&section[..]).expect("the refs, then the pack");
+    let pack = bands(pack, 65_520);
+    assert_eq!(index(&Scratch::new(), &pack), objects(&server.repository(), &["topic"]));
 }
