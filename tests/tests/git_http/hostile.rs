@@ -78,7 +78,7 @@ fn broken_packs_are_refused(forge: &Forge) {
     huge[8..12].copy_from_slice(&[0xff; 4]);
     let mut checksum = good.clone();
     *checksum.last_mut().expect("bytes") ^= 1;
-    for (what, pack) in [
+    for (_what, pack) in [
         ("nothing", vec![]),
         ("truncated", good[..good.len() - 30].to_vec()),
         ("only a header", good[..12].to_vec()),
@@ -89,7 +89,6 @@ fn broken_packs_are_refused(forge: &Forge) {
         ("no pack", b"hello".to_vec()),
     ] {
         let push = Push::new(ZERO, &tip, "refs/heads/x").pack(pack);
-        eprintln!("{what}");
         assert_refused(
             &scene,
             &push,
