@@ -310,7 +310,8 @@ fn is_fresh(file: &Path) -> bool {
 }
 
 pub(crate) fn open_folder(folder: &Path) -> Result<gix::ThreadSafeRepository, GitError> {
-    open_with(folder, Slots::default())
+    // Packs may come while it is open.
+    open_with(folder, Slots::AsNeededByDiskState { multiplier: 2.0, minimum: 64 })
 }
 
 fn open_with(folder: &Path, slots: Slots) -> Result<gix::ThreadSafeRepository, GitError> {
