@@ -19,19 +19,19 @@ pub(crate) fn resolve(
     if !is_plain(revision) {
         return Ok(None);
     }
-    if revision.len() == 40
-        && let Ok(id) = ObjectId::from_hex(revision.as_bytes())
-    {
-        return match repo.try_find_header(id).map_err(failed)? {
-            Some(_) => commit_behind(repo, id),
-            None => Ok(None),
-        };
-    }
-    match repo.rev_parse_single(revision) {
-        Ok(id) => commit_behind(repo, id.detach()),
-        // Unknown, ambiguous or malformed: it names nothing.
-        Err(error) if !error.is_corrupted() => Ok(None),
-        Err(error) => Err(failed(error)),
+    let name = match ObjectId::from_hex(revision.as_bytes()) {
+        Ok(id) => id,
+        Err(_) => match repo.rev_parse_single(revision) {
+            Ok(id) => id.detach(),
+            // Unknown, ambiguous or malformed: it names nothing.
+            Err(error) if !error.is_corrupted() => return Ok(None),
+            Err(error) => return Err(failed(error)),
+        },
+    };
+    // Neither 40 digits nor a ref have to lead to something that is there.
+    match repo.try_find_header(name).map_err(failed)? {
+        Some(_) => commit_behind(repo, name),
+        None => Ok(None),
     }
 }
 
