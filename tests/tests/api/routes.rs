@@ -68,7 +68,6 @@ fn what_is_no_route_is_not_found_for_everybody(forge: &Forge) {
         "/session",
         "/-",
         "/-/nothing",
-        "/root/project.git/info/refs",
         "/robots.txt",
         "/%00",
         "/api/v3/users%00",
