@@ -16,6 +16,7 @@ mod history;
 mod import;
 mod journal;
 pub mod layout;
+mod maintenance;
 mod objects;
 mod packet;
 mod receive;

@@ -1,6 +1,7 @@
 //! All repositories of a data folder.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -20,6 +21,7 @@ use crate::contributors::ContributorIndex;
 use crate::error::{failed, io};
 use crate::journal::Journal;
 use crate::layout::Layout;
+use crate::maintenance::{self, MANY_PACKS, Tidying};
 use crate::refs::snapshot::Snapshot;
 use crate::repository::GixRepository;
 
@@ -50,6 +52,7 @@ pub(crate) struct Shared {
     pub(crate) journal: Journal,
     pub(crate) archives: ArchiveCache,
     pub(crate) contributors: ContributorIndex,
+    pub(crate) tidying: Tidying,
     discard: Box<Discard>,
     open: Cache<ProjectId, Arc<OpenRepository>>,
     commits: Cache<(ProjectId, gix::ObjectId), Arc<Commit>>,
@@ -92,6 +95,7 @@ impl GixStore {
             shared: Arc::new(Shared {
                 archives: ArchiveCache::new(layout.archives(), cache::BUDGET, cache::AT_ONCE),
                 contributors: ContributorIndex::default(),
+                tidying: Tidying::default(),
                 discard: Box::new(discard),
                 journal: Journal::new(layout.journal()),
                 open: Cache::new(OPEN_REPOSITORIES),
@@ -149,11 +153,20 @@ impl Shared {
             .ok_or_else(|| GitError::Failed("the new repository is not there".into()))
     }
 
-    /// Opens the repository of a project anew the next time, if it got many packs since it was opened.
-    pub(crate) fn make_room(&self, project: ProjectId, open: &OpenRepository) {
-        if count_packs(open.git_dir()) * 4 > open.slots * 3 {
-            self.open.remove(&project);
+    /// What a new pack asks for: few enough packs, and that all of them can be known to who is open.
+    pub(crate) fn make_room(self: &Arc<Self>, project: ProjectId, open: &OpenRepository) {
+        let packs = count_packs(open.git_dir());
+        if packs * 4 > open.slots * 3 {
+            self.forget_open(project);
         }
+        if packs >= MANY_PACKS {
+            maintenance::later(self, project);
+        }
+    }
+
+    /// Opens the repository of a project anew the next time.
+    pub(crate) fn forget_open(&self, project: ProjectId) {
+        self.open.remove(&project);
     }
 
     /// A commit in the form in which it is shown.
@@ -244,7 +257,7 @@ impl ProjectFiles for GixStore {
         if let Err(error) = (self.shared.discard)(&folder) {
             tracing::warn!(folder = %folder.display(), %error, "a repository cannot be removed");
         }
-        self.shared.open.remove(&project);
+        self.shared.forget_open(project);
         self.shared.archives.forget(project);
     }
 
@@ -342,6 +355,18 @@ pub(crate) fn init(folder: &Path) -> Result<(), GitError> {
     let config = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n";
     fs::write(folder.join("config"), config).map_err(io)?;
     fs::write(folder.join("HEAD"), "ref: refs/heads/master\n").map_err(io)
+}
+
+/// Makes a pack and its index part of the packs in a folder, on disk.
+pub(crate) fn put_pack(data: &Path, index: &Path, packs: &Path) -> Result<(), GitError> {
+    // A pack counts once its index is there, so that comes last.
+    for file in [data, index] {
+        let name = file.file_name().ok_or_else(|| GitError::Failed("no file".into()))?;
+        fs::File::open(file).and_then(|file| file.sync_all()).map_err(io)?;
+        fs::set_permissions(file, fs::Permissions::from_mode(0o444)).map_err(io)?;
+        fs::rename(file, packs.join(name)).map_err(io)?;
+    }
+    sync_folder(packs)
 }
 
 /// What is in a folder; nothing when it cannot be read.

@@ -12,7 +12,7 @@ mod filter;
 mod objects;
 mod output;
 mod pack;
-mod packs;
+pub(crate) mod packs;
 mod reachable;
 mod refs;
 mod request;

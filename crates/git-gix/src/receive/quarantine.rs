@@ -1,8 +1,7 @@
 //! Where the objects of a push are until it is taken: a repository of their own that sees those of the real one.
 
-use std::fs::{self, File, Permissions};
+use std::fs;
 use std::io::{self, BufReader, Read};
-use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -14,7 +13,7 @@ use tempfile::TempDir;
 
 use crate::error::io as disk;
 use crate::import::pack::{LARGEST_OBJECT, THREADS, interrupted_at};
-use crate::store::{OpenRepository, Shared, init, open_folder, sync_folder};
+use crate::store::{OpenRepository, Shared, init, open_folder, put_pack};
 
 /// The most bytes that one push can bring.
 const MOST_BYTES: u64 = 10 << 30;
@@ -76,14 +75,7 @@ impl Quarantine {
         let Some((data, index)) = self.files.take() else { return Ok(()) };
         let packs = open.git_dir().join("objects").join("pack");
         fs::create_dir_all(&packs).map_err(disk)?;
-        // A pack counts once its index is there, so that comes last.
-        for file in [&data, &index] {
-            let name = file.file_name().ok_or_else(|| GitError::Failed("no file".into()))?;
-            File::open(file).and_then(|file| file.sync_all()).map_err(disk)?;
-            fs::set_permissions(file, Permissions::from_mode(0o444)).map_err(disk)?;
-            fs::rename(file, packs.join(name)).map_err(disk)?;
-        }
-        sync_folder(&packs)
+        put_pack(&data, &index, &packs)
     }
 }
 

@@ -14,19 +14,19 @@ use super::Source;
 use crate::error::{failed, io as io_failed};
 
 /// A pack and its index.
-pub(super) struct Pack {
-    pub(super) index: pack::index::File,
+pub(crate) struct Pack {
+    pub(crate) index: pack::index::File,
     data: OnceCell<Option<pack::data::File>>,
 }
 
 impl Pack {
-    pub(super) fn path(&self) -> PathBuf {
+    pub(crate) fn path(&self) -> PathBuf {
         self.index.path().with_extension("pack")
     }
 
     /// The pack itself, opened when it is needed: most requests need few of them. `None` when it was removed
     /// meanwhile; then its objects are elsewhere.
-    pub(super) fn data(&self) -> Option<&pack::data::File> {
+    pub(crate) fn data(&self) -> Option<&pack::data::File> {
         let open = || pack::data::File::at(self.path(), gix::hash::Kind::Sha1).ok();
         self.data.get_or_init(open).as_ref()
     }
@@ -81,7 +81,8 @@ impl Packs {
     }
 }
 
-fn open_all(folder: &Path, packs: &mut Vec<Pack>) -> Result<(), GitError> {
+/// Opens the packs in a folder.
+pub(crate) fn open_all(folder: &Path, packs: &mut Vec<Pack>) -> Result<(), GitError> {
     let entries = match folder.read_dir() {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),

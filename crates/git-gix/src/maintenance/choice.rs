@@ -1,0 +1,63 @@
+//! Which packs are worth being put together.
+
+/// Each pack is to be at least this much larger than the next smaller one.
+const FACTOR: u64 = 2;
+
+/// How many of the packs, from the smallest on, are to become one, so that each of those that are left is
+/// twice as large as all smaller ones together. Of n pushes some log n packs stay, and each object is copied
+/// some log n times. `sizes` grow.
+pub(super) fn to_merge(sizes: &[u64]) -> usize {
+    let grows = |at: &usize| sizes[*at] >= FACTOR * sizes[at - 1];
+    let fits = (1..sizes.len()).rev().take_while(grows).count();
+    let mut count = sizes.len() - fits;
+    if count < 2 {
+        return 0;
+    }
+    let mut together: u64 = sizes[..count].iter().sum();
+    while count < sizes.len() && sizes[count] < FACTOR * together {
+        together += sizes[count];
+        count += 1;
+    }
+    count
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_packs_become_one_and_large_ones_stay() {
+        for (sizes, count) in [
+            (&[][..], 0),
+            (&[3], 0),
+            (&[3, 6, 12], 0),
+            (&[3, 3], 2),
+            (&[3, 3, 3, 1000], 3),
+            (&[3, 3, 3, 17, 1000], 4),
+            (&[3, 3, 3, 18, 1000], 3),
+            (&[1, 2, 4, 8, 9], 5),
+            (&[1, 2, 400, 401, 10_000], 4),
+            (&[1, 100, 150, 200, 800], 5),
+        ] {
+            assert_eq!(to_merge(sizes), count, "{sizes:?}");
+        }
+    }
+
+    #[test]
+    fn many_pushes_leave_few_packs() {
+        let mut sizes: Vec<u64> = vec![100_000];
+        let mut copied = 0;
+        for _ in 0..10_000 {
+            sizes.push(3);
+            sizes.sort_unstable();
+            if sizes.len() >= super::super::MANY_PACKS {
+                let small: u64 = sizes.drain(..to_merge(&sizes)).sum();
+                copied += small;
+                sizes.push(small);
+                sizes.sort_unstable();
+            }
+            assert!(sizes.len() <= super::super::MANY_PACKS, "{sizes:?}");
+        }
+        assert!(copied < 30_000 * 20, "{copied}");
+    }
+}

@@ -1,0 +1,76 @@
+//! The index of a pack, as git's version 2 has it.
+
+use std::io::{self, Write};
+
+use gix::ObjectId;
+
+/// An object of a pack.
+pub(super) struct Indexed {
+    pub(super) id: ObjectId,
+    /// Of its entry in the pack.
+    pub(super) crc: u32,
+    pub(super) offset: u64,
+}
+
+/// Offsets from here on are in a table of their own.
+const LARGE: u64 = 1 << 31;
+
+/// Writes the index of the pack of this checksum.
+pub(super) fn write(
+    mut objects: Vec<Indexed>,
+    checksum: &ObjectId,
+    to: &mut dyn Write,
+) -> io::Result<()> {
+    objects.sort_unstable_by_key(|object| object.id);
+    let mut to = Hashed { inner: to, hasher: gix::hash::hasher(gix::hash::Kind::Sha1) };
+    to.write_all(b"\xfftOc")?;
+    to.write_all(&2_u32.to_be_bytes())?;
+    for first in 0..=u8::MAX {
+        let count = objects.partition_point(|object| object.id.first_byte() <= first);
+        to.write_all(&small(count)?.to_be_bytes())?;
+    }
+    for object in &objects {
+        to.write_all(object.id.as_slice())?;
+    }
+    for object in &objects {
+        to.write_all(&object.crc.to_be_bytes())?;
+    }
+    let mut large = Vec::new();
+    for object in &objects {
+        let offset = if object.offset < LARGE {
+            object.offset
+        } else {
+            large.push(object.offset);
+            LARGE | (large.len() as u64 - 1)
+        };
+        to.write_all(&small(offset)?.to_be_bytes())?;
+    }
+    for offset in large {
+        to.write_all(&offset.to_be_bytes())?;
+    }
+    to.write_all(checksum.as_slice())?;
+    let Hashed { inner, hasher } = to;
+    inner.write_all(hasher.try_finalize().map_err(io::Error::other)?.as_slice())
+}
+
+fn small(number: impl TryInto<u32>) -> io::Result<u32> {
+    number.try_into().map_err(|_| io::Error::other("more objects than an index can have"))
+}
+
+/// Hashes what goes through it.
+pub(super) struct Hashed<W> {
+    pub(super) inner: W,
+    pub(super) hasher: gix::hash::Hasher,
+}
+
+impl<W: Write> Write for Hashed<W> {
+    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
+        self.inner.write_all(data)?;
+        self.hasher.update(data);
+        Ok(data.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}
