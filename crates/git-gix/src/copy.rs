@@ -1,13 +1,14 @@
 //! A repository that has everything another has.
 
 use std::fs;
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 use std::path::Path;
 
 use hexforge_domain::ports::git::GitError;
 
+use crate::durable::{sync_folder, write_file};
 use crate::error::{failed, io};
-use crate::store::{OpenRepository, sync_folder};
+use crate::store::OpenRepository;
 
 /// Fills a new repository with the objects, branches and tags of another. Objects are never changed, so
 /// both can have the same files.
@@ -15,8 +16,7 @@ pub(crate) fn copy(open: &OpenRepository, source: &Path, target: &Path) -> Resul
     let repo = open.handle();
     // First the refs: objects that come later are in addition.
     let refs = packed_refs(&repo)?;
-    let mut file = fs::File::create(target.join("packed-refs")).map_err(io)?;
-    file.write_all(&refs).and_then(|()| file.sync_all()).map_err(io)?;
+    write_file(&target.join("packed-refs"), &refs)?;
     fs::copy(source.join("HEAD"), target.join("HEAD")).map_err(io)?;
     open.put_back(repo);
     // What is packed anew meanwhile goes from one file into another; then it is looked for again.

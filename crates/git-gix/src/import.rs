@@ -10,7 +10,6 @@ mod greeting;
 mod listing;
 pub(crate) mod pack;
 mod packet;
-mod place;
 mod stream;
 
 use std::sync::Arc;
@@ -21,6 +20,7 @@ use hexforge_domain::ports::git::GitError;
 use hexforge_domain::ports::imports::{ImportError, Imports};
 use hexforge_domain::ports::outgoing::{Outgoing, TimeOuts};
 
+use crate::place::{self, Placed};
 use crate::store::{GixStore, Shared, init};
 use address::Address;
 use exchange::Remote;
@@ -64,7 +64,9 @@ impl HttpImports {
 
     fn fetch_from(&self, project: ProjectId, address: &Address) -> Result<(), ImportError> {
         let deadline = Instant::now() + self.limits.time;
-        place::check_empty(&self.store, project)?;
+        if place::is_taken(&self.store, project).map_err(|error| failed(&error))? {
+            return Err(taken());
+        }
         let mut remote = Remote::find(&*self.outgoing, address, self.limits, deadline)?;
         let listing = remote.listing()?;
         if listing.refs.is_empty() {
@@ -73,10 +75,13 @@ impl HttpImports {
         let made = self.store.scratch().map_err(|error| failed(&error))?;
         init(made.path()).map_err(|error| failed(&error))?;
         let mut sent = remote.pack(&listing)?;
-        pack::index(&mut sent, made.path(), deadline)?;
-        pack::check(&listing, made.path())?;
-        place::write_refs(&listing, made.path())?;
-        place::put(&self.store, made, project)
+        let index = pack::index(&mut sent, made.path(), deadline)?;
+        pack::check(&listing, made.path(), &index)?;
+        listing.write(made.path()).map_err(|error| failed(&error))?;
+        match place::put(&self.store, made, project).map_err(|error| failed(&error))? {
+            Placed::Done => Ok(()),
+            Placed::Taken => Err(taken()),
+        }
     }
 }
 
@@ -86,6 +91,11 @@ impl Imports for HttpImports {
         // A server may say again what it was told.
         self.fetch_from(project, &address).map_err(|error| address.without_secrets(error))
     }
+}
+
+/// Something else is there already.
+fn taken() -> ImportError {
+    ImportError::Refused("the project is no longer empty".into())
 }
 
 /// What is wrong on our side; the details are for the log.

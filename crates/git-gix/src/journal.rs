@@ -14,9 +14,10 @@ use hexforge_domain::commit::ObjectId;
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::ports::git::{ChangeKey, GitError, RefChange, Unsettled};
 
+use crate::durable::{make_folders, sync_folder};
 use crate::error::io;
-use crate::refs::update::current;
-use crate::store::{OpenRepository, sync_folder};
+use crate::refs::update::left_behind;
+use crate::store::OpenRepository;
 
 pub(crate) struct Journal {
     folder: PathBuf,
@@ -36,7 +37,7 @@ impl Journal {
         changes: &[RefChange],
         note: &str,
     ) -> Result<ChangeKey, GitError> {
-        fs::create_dir_all(&self.folder).map_err(io)?;
+        make_folders(&self.folder)?;
         let mut file =
             tempfile::Builder::new().prefix("new-").tempfile_in(&self.folder).map_err(io)?;
         // Under its own name only once it is whole and locked: others take what is there and not locked.
@@ -87,7 +88,7 @@ impl Journal {
                 continue;
             };
             let changes = match open(project)? {
-                Some(repository) => happened(&repository, changes)?,
+                Some(repository) => left_behind(&repository, &changes)?,
                 None => Vec::new(),
             };
             left.push(Unsettled { key: ChangeKey(name.clone()), project, note, changes });
@@ -143,22 +144,6 @@ impl Journal {
 
 fn project_of(name: &str) -> Option<ProjectId> {
     name.split('-').next()?.parse().ok().map(ProjectId)
-}
-
-/// Those of the changes that took place: nobody changes a ref before what was left behind is settled.
-fn happened(
-    repository: &OpenRepository,
-    changes: Vec<RefChange>,
-) -> Result<Vec<RefChange>, GitError> {
-    let repo = repository.handle();
-    let mut done = Vec::new();
-    for change in changes {
-        if current(&repo, &change.name)? == change.new {
-            done.push(change);
-        }
-    }
-    repository.put_back(repo);
-    Ok(done)
 }
 
 /// A line for each ref, an empty one, the note, and a last line by which a whole file is known.

@@ -21,8 +21,9 @@ use std::thread;
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::ports::git::GitError;
 
+use crate::durable::sync_folder;
 use crate::error::io;
-use crate::store::{Shared, put_pack, sync_folder};
+use crate::store::{Shared, put_pack};
 use crate::upload::packs::{Pack, open_all};
 
 /// With fewer packs a repository is left as it is.

@@ -5,7 +5,7 @@
 //! that breaks off, leaves nothing.
 
 mod advertise;
-mod check;
+pub(crate) mod check;
 mod commands;
 mod quarantine;
 mod report;

@@ -1,7 +1,10 @@
 //! Branches, tags and HEAD.
 
+mod lock;
+pub(crate) mod packed;
 pub(crate) mod snapshot;
 pub(crate) mod update;
+mod write;
 
 use std::sync::{Arc, PoisonError};
 
@@ -60,15 +63,17 @@ impl GitRefs for GixRepository {
     fn tags(&self, page: Page) -> Result<Paged<Tag>, GitError> {
         let Some(bound) = self.bound() else { return Ok(Paged { items: vec![], total: 0 }) };
         let refs = refs(bound)?;
+        let tags =
+            refs.tags_of_commits(|target| bound.open().leads_to_commit(bound.repo(), target));
         let mut items = Vec::new();
-        for row in cut(&refs.tags, page) {
+        for row in cut(tags, page) {
             match self.tag_at(bound, &row.name, row.target) {
                 Ok(tag) => items.extend(tag),
                 Err(GitError::Corrupt(why)) => warn(&row.name, &why),
                 Err(error) => return Err(error),
             }
         }
-        Ok(Paged { items, total: refs.tags.len() as u64 })
+        Ok(Paged { items, total: tags.len() as u64 })
     }
 
     fn tag(&self, name: &TagName) -> Result<Option<Tag>, GitError> {
@@ -159,11 +164,11 @@ impl GixRepository {
         let repo = bound.repo();
         let (mut at, mut message) = (target, None);
         loop {
-            let object = repo.find_object(at).map_err(failed)?;
-            match object.kind {
+            // What a tag leads to may be large, so only tags are read.
+            match repo.find_header(at).map_err(failed)?.kind() {
                 gix::object::Kind::Commit => break,
                 gix::object::Kind::Tag => {
-                    let tag = object.try_into_tag().map_err(failed)?;
+                    let tag = repo.find_tag(at).map_err(failed)?;
                     let decoded = tag.decode().map_err(failed)?;
                     message.get_or_insert_with(|| annotation(decoded.message));
                     at = decoded.target();
@@ -196,7 +201,7 @@ fn refs(bound: &Bound) -> Result<Arc<Snapshot>, GitError> {
     Ok(fresh)
 }
 
-fn cut(rows: &[Row], page: Page) -> &[Row] {
+fn cut<T>(rows: &[T], page: Page) -> &[T] {
     let start = usize::try_from(page.offset()).unwrap_or(usize::MAX).min(rows.len());
     let limit = page.limit().map_or(usize::MAX, |limit| limit as usize);
     &rows[start..start.saturating_add(limit).min(rows.len())]

@@ -4,6 +4,7 @@ use gix::ObjectId;
 use hexforge_domain::ports::git::GitError;
 
 use crate::error::failed;
+use crate::peel::to_commit;
 
 /// The longest revision that is looked at.
 const LONGEST: usize = 1000;
@@ -30,23 +31,8 @@ pub(crate) fn resolve(
     };
     // Neither 40 digits nor a ref have to lead to something that is there.
     match repo.try_find_header(name).map_err(failed)? {
-        Some(_) => commit_behind(repo, name),
+        Some(_) => to_commit(repo, name),
         None => Ok(None),
-    }
-}
-
-/// The commit that an object is, or leads to as a tag. Only tags are read: what else was named may be large.
-fn commit_behind(repo: &gix::Repository, named: ObjectId) -> Result<Option<ObjectId>, GitError> {
-    let mut id = named;
-    loop {
-        match repo.find_header(id).map_err(failed)?.kind() {
-            gix::object::Kind::Commit => return Ok(Some(id)),
-            gix::object::Kind::Tree | gix::object::Kind::Blob => return Ok(None),
-            gix::object::Kind::Tag => {
-                let tag = repo.find_tag(id).map_err(failed)?;
-                id = tag.target_id().map_err(failed)?.detach();
-            }
-        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! All repositories of a data folder.
 
+use std::collections::HashMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -18,10 +19,13 @@ use quick_cache::sync::Cache;
 use crate::archive::cache::{self, ArchiveCache};
 use crate::commit;
 use crate::contributors::ContributorIndex;
+use crate::durable::sync_folder;
 use crate::error::{failed, io};
 use crate::journal::Journal;
 use crate::layout::Layout;
 use crate::maintenance::{self, MANY_PACKS, Tidying};
+use crate::peel::to_commit;
+use crate::place;
 use crate::refs::snapshot::Snapshot;
 use crate::repository::GixRepository;
 
@@ -30,6 +34,9 @@ const OPEN_REPOSITORIES: usize = 256;
 
 /// How many handles to one repository are kept for the next requests.
 const IDLE_HANDLES: usize = 8;
+
+/// Of how many objects of a repository is kept whether they lead to a commit.
+const MOST_TAGS: usize = 100_000;
 
 /// How many commits are kept in the form in which they are shown.
 const COMMITS: usize = 50_000;
@@ -79,6 +86,8 @@ pub(crate) struct OpenRepository {
     opened: gix::ThreadSafeRepository,
     idle: Mutex<Vec<gix::Repository>>,
     pub(crate) refs: Mutex<Option<Arc<Snapshot>>>,
+    /// Which of the objects that tags hold lead to commits. That never changes.
+    tags: Mutex<HashMap<gix::ObjectId, bool>>,
     /// How many packs the handles can know.
     slots: usize,
 }
@@ -132,6 +141,7 @@ impl Shared {
             opened: open_with(&folder, Slots::Given(slots))?,
             idle: Mutex::default(),
             refs: Mutex::default(),
+            tags: Mutex::default(),
             slots: slots.into(),
         });
         self.open.insert(project, Arc::clone(&open));
@@ -148,7 +158,8 @@ impl Shared {
         }
         let made = self.scratch()?;
         init(made.path())?;
-        self.put_in_place(made, project)?;
+        // Somebody else may have been faster: then theirs stays.
+        place::put_first(self, made, project)?;
         self.open(project)?
             .ok_or_else(|| GitError::Failed("the new repository is not there".into()))
     }
@@ -192,22 +203,6 @@ impl Shared {
         fs::create_dir_all(&scratch).map_err(io)?;
         tempfile::tempdir_in(scratch).map_err(io)
     }
-
-    /// Moves a repository to where it belongs. Somebody else may have been faster: then theirs stays.
-    fn put_in_place(&self, made: tempfile::TempDir, project: ProjectId) -> Result<(), GitError> {
-        let folder = self.layout.repository(project);
-        let parent = folder.parent().ok_or_else(|| GitError::Failed("no folder".into()))?;
-        fs::create_dir_all(parent).map_err(io)?;
-        match fs::rename(made.path(), &folder) {
-            Ok(()) => {
-                // It is no longer where it would be removed.
-                let _ = made.keep();
-                sync_folder(parent)
-            }
-            Err(_) if folder.join("HEAD").exists() => Ok(()),
-            Err(error) => Err(io(error)),
-        }
-    }
 }
 
 impl OpenRepository {
@@ -231,6 +226,24 @@ impl OpenRepository {
         if idle.len() < IDLE_HANDLES {
             idle.push(handle);
         }
+    }
+
+    /// Whether what a tag holds leads to a commit; what cannot be read does not.
+    pub(crate) fn leads_to_commit(&self, repo: &gix::Repository, target: gix::ObjectId) -> bool {
+        let known = self.tags.lock().unwrap_or_else(PoisonError::into_inner).get(&target).copied();
+        known.unwrap_or_else(|| {
+            let leads = match to_commit(repo, target) {
+                Ok(commit) => commit.is_some(),
+                // It may be there again later.
+                Err(_) => return false,
+            };
+            let mut tags = self.tags.lock().unwrap_or_else(PoisonError::into_inner);
+            if tags.len() >= MOST_TAGS {
+                tags.clear();
+            }
+            tags.insert(target, leads);
+            leads
+        })
     }
 
     /// Where it is.
@@ -295,7 +308,8 @@ impl GitStore for GixStore {
         let made = self.shared.scratch()?;
         init(made.path())?;
         crate::copy::copy(&open, &self.shared.layout.repository(source), made.path())?;
-        self.shared.put_in_place(made, target)
+        // What has refs already was copied before, or got them from its owner.
+        place::put(&self.shared, made, target).map(drop)
     }
 
     fn unsettled(&self, project: Option<ProjectId>) -> Result<Vec<Unsettled>, GitError> {
@@ -330,6 +344,8 @@ pub(crate) fn open_folder(folder: &Path) -> Result<gix::ThreadSafeRepository, Gi
 fn open_with(folder: &Path, slots: Slots) -> Result<gix::ThreadSafeRepository, GitError> {
     // Nothing of the machine's or the user's configuration has a say here.
     let options = gix::open::Options::isolated().open_path_as_is(true).object_store_slots(slots);
+    // Each object is what its name says: there are refs that tell git to show others instead.
+    let options = options.config_overrides(["core.useReplaceRefs=false"]);
     gix::ThreadSafeRepository::open_opts(folder, options).map_err(failed)
 }
 
@@ -373,9 +389,4 @@ pub(crate) fn put_pack(data: &Path, index: &Path, packs: &Path) -> Result<(), Gi
 fn folders(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten();
     entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect()
-}
-
-/// Makes what was made, renamed or removed in a folder last.
-pub(crate) fn sync_folder(folder: &Path) -> Result<(), GitError> {
-    fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(io)
 }

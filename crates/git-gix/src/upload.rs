@@ -45,7 +45,7 @@ pub(crate) fn advertise(
     version: ProtocolVersion,
     to: &mut dyn Write,
 ) -> Result<(), GitError> {
-    let repo = bound.map(as_stored);
+    let repo = bound.map(|bound| bound.repo().clone());
     let repo = repo.as_ref();
     match (service, version) {
         (Service::UploadPack, ProtocolVersion::V2) => advertise::commands(to),
@@ -86,14 +86,6 @@ pub(crate) fn serve(
     served
 }
 
-/// A repository that gives each object as it is: some refs tell git to take others instead, and those must not
-/// be sent under the names of what they replace.
-fn as_stored(bound: &Bound) -> gix::Repository {
-    let mut repo = bound.repo().clone();
-    repo.objects.ignore_replacements = true;
-    repo
-}
-
 /// Where everything comes from during one conversation.
 struct Source {
     /// Absent when nothing was ever put into the repository.
@@ -104,7 +96,7 @@ struct Source {
 impl Source {
     fn open(bound: Option<&Bound>) -> Result<Self, GitError> {
         let Some(bound) = bound else { return Ok(Self { repo: None, packs: Packs::default() }) };
-        let mut repo = as_stored(bound);
+        let mut repo = bound.repo().clone();
         repo.object_cache_size_if_unset(OBJECT_CACHE);
         let packs = Packs::open(&repo)?;
         Ok(Self { repo: Some(repo), packs })

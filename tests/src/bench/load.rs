@@ -158,7 +158,7 @@ fn time_on_cpu(pids: &[u32]) -> Duration {
 }
 
 /// Processor time of processes and the children they waited for, as Linux counts it, in hundredths.
-fn processor_time(pids: &[u32]) -> Duration {
+pub fn processor_time(pids: &[u32]) -> Duration {
     let ticks: u64 = pids
         .iter()
         .filter_map(|pid| std::fs::read_to_string(format!("/proc/{pid}/stat")).ok())

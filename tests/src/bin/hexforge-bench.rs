@@ -9,9 +9,10 @@ use anyhow::{Context, Result};
 use clap::{Parser, ValueEnum};
 use hexforge_persistence_diesel::Options;
 use hexforge_persistence_diesel::testing::TestDatabase;
+use hexforge_tests::bench::history::History;
 use hexforge_tests::bench::lists::{self, Line, Plan};
 use hexforge_tests::bench::load::{Call, Cost, measure};
-use hexforge_tests::bench::seed;
+use hexforge_tests::bench::{backend, seed, transport};
 use hexforge_tests::program::{Program, ROOT};
 
 /// Measures hexforge.
@@ -41,9 +42,18 @@ struct Arguments {
     /// Only those of these lists whose lines contain this.
     #[arg(long, default_value = "")]
     only: String,
+    /// Commits of the history that is cloned, fetched and pushed.
+    #[arg(long, default_value_t = 40_000)]
+    commits: usize,
+    /// How often each operation of git is done on each side.
+    #[arg(long, default_value_t = 5)]
+    rounds: usize,
     /// Only this database.
     #[arg(long)]
     database: Option<Database>,
+    /// Serves the repositories in a folder by `git http-backend`, for the comparison with it.
+    #[arg(long, hide = true)]
+    serve_backend: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -52,6 +62,8 @@ enum What {
     Users,
     /// The lists of projects and groups, one request after the other.
     Lists,
+    /// Clones, fetches and pushes, beside `git http-backend`.
+    Transport,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -62,12 +74,18 @@ enum Database {
 
 fn main() -> Result<()> {
     let arguments = Arguments::parse();
+    if let Some(root) = &arguments.serve_backend {
+        return backend::serve(root);
+    }
     let wants = |what| arguments.what.is_none_or(|only| only == what);
     if wants(What::Users) {
         compare_users(&arguments)?;
     }
     if wants(What::Lists) {
         compare_lists(&arguments)?;
+    }
+    if wants(What::Transport) {
+        compare_transport(&arguments)?;
     }
     Ok(())
 }
@@ -131,6 +149,48 @@ fn compare_lists(arguments: &Arguments) -> Result<()> {
     }
     if arguments.wants(Database::Postgresql) {
         show("postgresql", lists::compare(TestDatabase::postgres, &plan)?);
+    }
+    Ok(())
+}
+
+/// Prints what each operation of a git client takes, and what the same takes with `git http-backend`.
+fn compare_transport(arguments: &Arguments) -> Result<()> {
+    let plan = transport::Plan {
+        program: &arguments.program,
+        history: History { commits: arguments.commits, branches: 1000, tags: 123 },
+        rounds: arguments.rounds,
+        only: &arguments.only,
+    };
+    println!(
+        "{:<11} {:<32} {:>9} {:>9} {:>6} {:>9} {:>9} {:>6} {:>9} {:>6}  goals: wall, cpu, bytes",
+        "database", "operation", "wall ms", "backend", "x", "cpu ms", "backend", "x", "KB", "x"
+    );
+    let show = |name: &str, lines: Vec<transport::Line>| {
+        for line in &lines {
+            let [wall, cpu, bytes] = line.ratios();
+            let goal = |goal: Option<f64>| goal.map_or("-".to_owned(), |goal| goal.to_string());
+            println!(
+                "{name:<11} {:<32} {:>9.1} {:>9.1} {wall:>6.2} {:>9.1} {:>9.1} {cpu:>6.2} {:>9} {bytes:>6.2}  {}, {}, {} {}",
+                line.name,
+                line.hexforge.wall.as_secs_f64() * 1e3,
+                line.backend.wall.as_secs_f64() * 1e3,
+                line.hexforge.cpu.as_secs_f64() * 1e3,
+                line.backend.cpu.as_secs_f64() * 1e3,
+                line.hexforge.bytes / 1024,
+                goal(line.goals.wall),
+                goal(line.goals.cpu),
+                goal(line.goals.bytes),
+                if line.holds() { "held" } else { "MISSED" },
+            );
+        }
+    };
+    if arguments.wants(Database::Sqlite) {
+        show("sqlite", transport::compare(&TestDatabase::sqlite(), &plan)?);
+    }
+    if arguments.wants(Database::Postgresql)
+        && let Some(database) = TestDatabase::postgres()
+    {
+        show("postgresql", transport::compare(&database, &plan)?);
     }
     Ok(())
 }

@@ -1,13 +1,18 @@
 //! The branches and tags that another server tells.
 
 use std::collections::HashSet;
+use std::path::Path;
 
 use gix::ObjectId;
 use gix::bstr::{BStr, BString, ByteSlice};
 use gix::refs::FullName;
+use hexforge_domain::ports::git::GitError;
 use hexforge_domain::ports::imports::ImportError;
 
 use super::strange;
+use crate::durable::write_file;
+use crate::refs::packed;
+use crate::store::open_folder;
 
 /// All branches and tags.
 #[derive(Debug, Default)]
@@ -70,6 +75,17 @@ impl Listing {
             }
         }
         Ok(self)
+    }
+
+    /// Writes branches, tags and HEAD into a repository that nobody uses yet.
+    pub(crate) fn write(&self, repository: &Path) -> Result<(), GitError> {
+        let repo = open_folder(repository)?.to_thread_local();
+        let refs = self.refs.iter().map(|(name, id)| (&name[..], Some(*id)));
+        packed::rewrite(&repo, &refs.collect())?;
+        if let Some(head) = self.head() {
+            write_file(&repository.join("HEAD"), format!("ref: {head}\n").as_bytes())?;
+        }
+        Ok(())
     }
 
     /// The branch that HEAD is. Old servers tell only its commit, which may be that of several.

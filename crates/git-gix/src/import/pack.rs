@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, Read, Seek, SeekFrom};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::Instant;
@@ -14,7 +14,9 @@ use hexforge_domain::ports::imports::ImportError;
 use super::listing::Listing;
 use super::stream::{broken, too_late};
 use super::{disk, failed, strange};
-use crate::store::{open_folder, sync_folder};
+use crate::durable::sync_folder;
+use crate::receive::{self, check::Wrong};
+use crate::store::open_folder;
 
 /// Nothing that is held in memory at once is larger, so neither is any object. A small pack can be one of
 /// huge objects.
@@ -23,12 +25,12 @@ pub(crate) const LARGEST_OBJECT: usize = 1 << 30;
 /// Others use this machine too.
 pub(crate) const THREADS: usize = 2;
 
-/// Puts a pack into a repository, whole or not at all.
+/// Puts a pack into a repository, whole or not at all; answers where its index is.
 pub(crate) fn index(
     pack: &mut dyn BufRead,
     repository: &Path,
     deadline: Instant,
-) -> Result<(), ImportError> {
+) -> Result<PathBuf, ImportError> {
     let folder = repository.join("objects").join("pack");
     let mut kept = Kept { inner: pack, failure: None };
     let stop = AtomicBool::new(false);
@@ -50,11 +52,12 @@ pub(crate) fn index(
     if last_bytes(&mut file).map_err(disk)? != outcome.index.data_hash.as_slice() {
         return Err(strange("more than objects"));
     }
-    file.sync_all().and_then(|()| File::open(index)?.sync_all()).map_err(disk)?;
+    file.sync_all().and_then(|()| File::open(&index)?.sync_all()).map_err(disk)?;
     if let Some(keep) = outcome.keep_path {
         fs::remove_file(keep).map_err(disk)?;
     }
-    sync_folder(&folder).map_err(|error| failed(&error))
+    sync_folder(&folder).map_err(|error| failed(&error))?;
+    Ok(index)
 }
 
 fn write(pack: &mut dyn BufRead, folder: &Path, stop: &AtomicBool) -> gix::Result<Outcome> {
@@ -138,10 +141,15 @@ impl BufRead for Kept<'_> {
     }
 }
 
-/// Whether every ref leads to an object, and every branch to a commit. That all objects behind these are
-/// there too is not checked: what is missing is missed by whoever asks for it, as in any repository.
-pub(crate) fn check(listing: &Listing, repository: &Path) -> Result<(), ImportError> {
+/// Whether all objects are good and lead to others that are there, as those of a push have to; and whether every
+/// ref leads to one, and every branch to a commit.
+pub(crate) fn check(listing: &Listing, repository: &Path, index: &Path) -> Result<(), ImportError> {
     let repo = open_folder(repository).map_err(|error| failed(&error))?.to_thread_local();
+    receive::check::pack(&repo, index).map_err(|wrong| match wrong {
+        Wrong::Missing => strange("objects are missing"),
+        Wrong::Forbidden(what) => strange(&what),
+        Wrong::Failed(error) => failed(&error),
+    })?;
     for (name, id) in &listing.refs {
         let header = repo.try_find_header(*id);
         let header = header.map_err(|_| strange("its objects cannot be read"))?;

@@ -28,7 +28,7 @@ const OBJECT_CACHE: usize = 32 << 20;
 
 /// What is wrong with objects.
 #[derive(Debug)]
-pub(super) enum Wrong {
+pub(crate) enum Wrong {
     /// Something is named that is nowhere.
     Missing,
     /// Something that no repository may have; the text is for the client.
@@ -44,7 +44,7 @@ impl From<GitError> for Wrong {
 }
 
 /// Checks all objects of a pack.
-pub(super) fn pack(view: &gix::Repository, index: &Path) -> Result<(), Wrong> {
+pub(crate) fn pack(view: &gix::Repository, index: &Path) -> Result<(), Wrong> {
     let mut repo = view.clone();
     repo.object_cache_size(OBJECT_CACHE);
     let mut check = Check { repo: &repo, found: HashSet::new() };

@@ -154,6 +154,10 @@ fn is_good_name(name: &[u8], is_kept: bool) -> bool {
     if name.split('/').count() < 3 || name.split('/').any(|part| part.len() > LONGEST_PART) {
         return false;
     }
+    // Such a ref has git show another object in place of one that somebody trusts.
+    if is_kept && name.starts_with("refs/replace/") {
+        return false;
+    }
     // Rules are made for branches and tags: nothing in their folders may be taken for something else.
     let fits = match (name.strip_prefix(BranchName::FOLDER), name.strip_prefix(TagName::FOLDER)) {
         (Some(branch), _) if is_kept => BranchName::parse_new(branch).is_ok(),
@@ -228,6 +232,7 @@ mod tests {
             ("refs/notes/commits", true),
             ("HEAD", false),
             ("refs/heads", false),
+            ("refs/replace/1111111111111111111111111111111111111111", false),
             ("refs/x", false),
             ("refs/heads/-x", false),
             ("refs/heads/a..b", false),

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::SystemTime;
 
 use hexforge_domain::ports::git::GitError;
@@ -11,7 +12,7 @@ use crate::store::TOO_FRESH;
 use crate::text;
 
 /// A ref.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Row {
     /// Without `refs/heads/` or `refs/tags/`.
     pub(crate) name: Box<str>,
@@ -25,7 +26,9 @@ pub(crate) struct Snapshot {
     /// In the order of their bytes.
     pub(crate) branches: Vec<Row>,
     /// In the reverse order of their bytes.
-    pub(crate) tags: Vec<Row>,
+    tags: Vec<Row>,
+    /// Those of the tags that lead to commits, once somebody asked.
+    of_commits: OnceLock<Vec<Row>>,
     stamps: Vec<Stamp>,
     taken: SystemTime,
 }
@@ -63,7 +66,13 @@ impl Snapshot {
         let mut tags = read(repo, "refs/tags/")?;
         branches.sort_by(|a, b| a.name.as_bytes().cmp(b.name.as_bytes()));
         tags.sort_by(|a, b| b.name.as_bytes().cmp(a.name.as_bytes()));
-        Ok(Self { branches, tags, stamps, taken })
+        Ok(Self { branches, tags, of_commits: OnceLock::new(), stamps, taken })
+    }
+
+    /// The tags that lead to commits.
+    pub(crate) fn tags_of_commits(&self, leads: impl Fn(gix::ObjectId) -> bool) -> &[Row] {
+        let select = || self.tags.iter().filter(|row| leads(row.target)).cloned().collect();
+        self.of_commits.get_or_init(select)
     }
 
     /// Whether nothing was changed since.

@@ -4,22 +4,20 @@ use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
-use gix::lock::acquire::Fail;
-use gix::refs::file::transaction::PackedRefs;
-use gix::refs::transaction::{Change, LogChange, PreviousValue, RefEdit, RefLog};
-use gix::refs::{FullName, Target};
+use gix::refs::FullName;
 use hexforge_domain::branch::BranchName;
 use hexforge_domain::commit::{ObjectId, Signature};
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::ports::git::{ChangeKey, GitError, RefChange};
 use hexforge_domain::tag::TagName;
 
+use super::write;
 use crate::commit::{from_gix, to_gix};
+use crate::durable::{sync_file, sync_folder};
 use crate::error::{failed, io};
 use crate::repository::Bound;
-use crate::store::{OpenRepository, Shared, sync_folder};
+use crate::store::{OpenRepository, Shared};
 
 /// What a ref holds now; a name that git does not allow names nothing.
 pub(crate) fn current(repo: &gix::Repository, name: &str) -> Result<Option<ObjectId>, GitError> {
@@ -36,12 +34,6 @@ pub(crate) fn current(repo: &gix::Repository, name: &str) -> Result<Option<Objec
         None => Ok(reference.follow_to_object().ok().map(|id| from_gix(&id))),
     }
 }
-
-/// From so many changes on, refs are written into one file instead of a file for each.
-const MANY: usize = 20;
-
-/// How long programs that are not ours may hold the lock of a ref.
-const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Makes all changes or none.
 pub(crate) fn update(
@@ -119,22 +111,45 @@ fn make(
     note: &str,
 ) -> Result<ChangeKey, GitError> {
     let key = shared.journal.note(project, changes, note)?;
-    let edits = changes.iter().map(edit).collect::<Result<Vec<_>, _>>();
-    let done = edits.and_then(|edits| commit(repo, edits, changes));
-    if let Err(error) = done {
-        // Nothing is to be told of what did not happen.
-        shared.journal.settle(&key)?;
-        return Err(error);
-    }
-    if let Err(error) = sync(repo.git_dir(), changes) {
-        // It is made, though not surely on disk: whoever changes the repository next has it told.
-        shared.journal.leave(&key);
+    if let Err(error) = write::write(repo, changes) {
+        if made(repo, changes).is_ok_and(|made| made.is_empty()) {
+            // Nothing is to be told of what did not happen.
+            shared.journal.settle(&key)?;
+        } else {
+            // Whoever changes the repository next has told what did.
+            shared.journal.leave(&key);
+        }
         return Err(error);
     }
     if let Some(tip) = new_tip_of_head(repo, changes) {
         shared.contributors.warm(open.shared(), to_gix(tip));
     }
     Ok(key)
+}
+
+/// Those of the changes that took place.
+fn made(repo: &gix::Repository, changes: &[RefChange]) -> Result<Vec<RefChange>, GitError> {
+    let mut made = Vec::new();
+    for change in changes {
+        if current(repo, &change.name)? == change.new {
+            made.push(change.clone());
+        }
+    }
+    Ok(made)
+}
+
+/// Those of the changes that a process which is gone was about to make and that took place: nobody changes a ref
+/// before what was left behind is settled. What else it left is taken out of the way.
+pub(crate) fn left_behind(
+    open: &OpenRepository,
+    changes: &[RefChange],
+) -> Result<Vec<RefChange>, GitError> {
+    let _turn = Turn::take(open.git_dir())?;
+    write::break_locks(open.git_dir(), changes);
+    let repo = open.handle();
+    let made = made(&repo, changes);
+    open.put_back(repo);
+    made
 }
 
 /// The names of the refs that changes make and remove.
@@ -209,88 +224,6 @@ fn collides(repo: &gix::Repository, name: &str, all: &Names<'_>) -> Result<bool,
     Ok(false)
 }
 
-fn edit(change: &RefChange) -> Result<RefEdit, GitError> {
-    let name = FullName::try_from(change.name.as_str())
-        .map_err(|_| GitError::Conflict(change.name.clone()))?;
-    let target = |id: ObjectId| Target::Object(to_gix(id));
-    let expected = match change.old {
-        Some(old) => PreviousValue::MustExistAndMatch(target(old)),
-        None => PreviousValue::MustNotExist,
-    };
-    let change = match change.new {
-        Some(new) => Change::Update { log: LogChange::default(), expected, new: target(new) },
-        None => Change::Delete { expected, log: RefLog::AndReference },
-    };
-    Ok(RefEdit { change, name, deref: false })
-}
-
-fn commit(
-    repo: &gix::Repository,
-    edits: Vec<RefEdit>,
-    changes: &[RefChange],
-) -> Result<(), GitError> {
-    let committer = gix::actor::SignatureRef {
-        name: "hexforge".into(),
-        email: "hexforge@localhost".into(),
-        time: "0 +0000",
-    };
-    let edited = if edits.len() < MANY {
-        repo.edit_references_as(edits, Some(committer))
-    } else {
-        edit_packed(repo, edits, committer)
-    };
-    match edited {
-        Ok(_) => Ok(()),
-        Err(error) => {
-            // A program that is not ours may have changed a ref since we looked.
-            for change in changes {
-                if current(repo, &change.name)? != change.old {
-                    return Err(GitError::Conflict(change.name.clone()));
-                }
-            }
-            Err(failed(error))
-        }
-    }
-}
-
-/// Writes refs into the one file of packed refs, whose replacement changes all of them at once.
-fn edit_packed(
-    repo: &gix::Repository,
-    edits: Vec<RefEdit>,
-    committer: gix::actor::SignatureRef<'_>,
-) -> gix::Result<Vec<RefEdit>> {
-    let objects = Box::new(repo.objects.clone());
-    let packed = PackedRefs::DeletionsAndNonSymbolicUpdatesRemoveLooseSourceReference(objects);
-    let patience = Fail::AfterDurationWithBackoff(PATIENCE);
-    let transaction = repo.refs.transaction().packed_refs(packed);
-    transaction.prepare(edits, patience, patience)?.commit(Some(committer))
-}
-
-/// Puts on disk what gix wrote into files.
-fn sync(git_dir: &Path, changes: &[RefChange]) -> Result<(), GitError> {
-    let mut folders = BTreeSet::new();
-    for change in changes {
-        let file = git_dir.join(&change.name);
-        sync_file(&file)?;
-        // Of a ref that went, folders may have gone with it.
-        let folder = file.ancestors().skip(1).find(|folder| folder.is_dir());
-        folders.extend(folder.map(Path::to_owned));
-    }
-    if changes.len() >= MANY || changes.iter().any(|change| change.new.is_none()) {
-        sync_file(&git_dir.join("packed-refs"))?;
-        folders.insert(git_dir.to_owned());
-    }
-    folders.iter().try_for_each(|folder| sync_folder(folder))
-}
-
-/// Puts a file on disk, if it is there.
-fn sync_file(file: &Path) -> Result<(), GitError> {
-    match File::open(file).and_then(|file| file.sync_all()) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(io(error)),
-        _ => Ok(()),
-    }
-}
-
 /// Points HEAD to a branch.
 pub(crate) fn set_head(bound: &Bound, branch: &BranchName) -> Result<(), GitError> {
     let repo = bound.repo();
@@ -330,7 +263,8 @@ pub(crate) fn write_tag(
     let id = bound.repo().write_object(&tag).map_err(failed)?.detach();
     let file = loose(bound.repo().git_dir(), &id);
     sync_file(&file)?;
-    if let Some(folder) = file.parent().filter(|folder| folder.is_dir()) {
+    // The folder may be new.
+    for folder in file.ancestors().skip(1).take(2).filter(|folder| folder.is_dir()) {
         sync_folder(folder)?;
     }
     Ok(from_gix(&id))

@@ -10,6 +10,7 @@ use hexforge_domain::ports::git::GitError;
 use super::request::Request;
 use super::walk::{self, Ask};
 use crate::error::failed;
+use crate::peel::to_commit;
 
 /// The depth by which clients ask for everything.
 const ENDLESS: u64 = 0x7fff_ffff;
@@ -107,8 +108,7 @@ fn by_date_and_history(
     let mut haves = Vec::new();
     for &tip in &request.depth.not {
         // A tag leads to what it is about.
-        let object = repo.find_object(tip).map_err(failed)?;
-        haves.push(object.peel_tags_to_end().map_err(failed)?.id);
+        haves.extend(to_commit(repo, tip)?);
     }
     let since = request.depth.since;
     let region = walk::region(repo, Ask { wants, haves, ends: None, since })?;

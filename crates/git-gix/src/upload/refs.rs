@@ -9,6 +9,7 @@ use gix::refs::TargetRef;
 use hexforge_domain::ports::git::GitError;
 
 use crate::error::failed;
+use crate::peel::peel;
 
 /// How often refs are read again that were packed meanwhile.
 const TRIES: usize = 5;
@@ -122,11 +123,7 @@ impl Ref {
         if self.name == "HEAD" || self.name.starts_with(b"refs/heads/") {
             return None;
         }
-        let header = repo.try_find_header(self.target).ok()??;
-        if header.kind() != gix::object::Kind::Tag {
-            return None;
-        }
-        let object = repo.find_object(self.target).ok()?;
-        Some(object.peel_tags_to_end().ok()?.id)
+        let (_, peeled) = peel(repo, self.target).ok()?;
+        (peeled != self.target).then_some(peeled)
     }
 }

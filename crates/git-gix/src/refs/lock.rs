@@ -1,0 +1,66 @@
+//! The files by which git programs keep each other from writing the same file.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use hexforge_domain::ports::git::GitError;
+
+use crate::error::io;
+
+/// How long programs that are not ours may hold a lock.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A file that only we write, until this is dropped.
+pub(super) struct Lock {
+    path: PathBuf,
+    file: File,
+}
+
+impl Lock {
+    /// Waits for a lock, but not for long.
+    pub(super) fn take(file: &Path) -> Result<Self, GitError> {
+        let path = lock_of(file);
+        let begun = Instant::now();
+        loop {
+            match OpenOptions::new().write(true).create_new(true).open(&path) {
+                Ok(file) => return Ok(Self { path, file }),
+                Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(io(error)),
+                Err(_) if begun.elapsed() > PATIENCE => {
+                    return Err(GitError::Failed(format!("{} is in the way", path.display())));
+                }
+                Err(_) => std::thread::sleep(Duration::from_millis(10)),
+            }
+        }
+    }
+
+    /// Puts this into the file's place, in one step; its folder is left to the caller.
+    pub(super) fn replace(mut self, file: &Path, content: &[u8]) -> Result<(), GitError> {
+        self.file.write_all(content).and_then(|()| self.file.sync_all()).map_err(io)?;
+        fs::rename(&self.path, file).map_err(io)
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // After a replacement it is gone already.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// Removes the lock of a file, which a process of ours left that is gone.
+pub(super) fn break_lock(file: &Path) {
+    let path = lock_of(file);
+    match fs::remove_file(&path) {
+        Ok(()) => tracing::warn!(lock = %path.display(), "a lock of a process that is gone"),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => (),
+        Err(error) => tracing::warn!(lock = %path.display(), %error, "a lock stays"),
+    }
+}
+
+fn lock_of(file: &Path) -> PathBuf {
+    let mut path = file.as_os_str().to_owned();
+    path.push(".lock");
+    path.into()
+}
