@@ -1,5 +1,6 @@
 //! Branches, tags and HEAD.
 
+pub(crate) mod leftover;
 pub(crate) mod snapshot;
 pub(crate) mod update;
 
