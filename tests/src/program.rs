@@ -116,6 +116,12 @@ impl Drop for Program {
     }
 }
 
+/// Ends a process at once, whoever else knows of it.
+pub fn kill_now(pid: u32) {
+    let killed = Command::new("kill").args(["-KILL", &pid.to_string()]).status();
+    assert!(killed.is_ok_and(|status| status.success()), "{pid} cannot be killed");
+}
+
 /// The whole address of a database, which the type itself shows without secrets only.
 pub fn address_of(database: &DatabaseUrl) -> String {
     match database {

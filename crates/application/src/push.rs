@@ -21,10 +21,12 @@ use hexforge_domain::ports::git::{ChangeKey, GitError, RefChange, Repository, Un
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::Project;
 use hexforge_domain::push::{Push, RefKind};
+use hexforge_domain::tag::Release;
 
 use crate::access;
 use crate::app::App;
 use crate::error::Error;
+use crate::tag::release;
 use crate::view::project as view;
 
 pub use received::receive;
@@ -38,17 +40,16 @@ pub enum Pushed {
     Declined(PushRefusal),
 }
 
-/// How a change came, as far as what is told of it depends on that.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How a change came, as far as what follows from it depends on that.
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum Way {
     /// As a push, or as what looks like one.
     Push,
     /// A tag was removed through the interface.
     TagRemoval,
+    /// A tag was made, and this is published about it.
+    TagWithRelease(String),
 }
-
-/// What is stored together with the record of a change.
-pub(crate) type Beside<'a> = dyn Fn(&mut dyn Tx) -> Result<(), Error> + 'a;
 
 /// Changes one ref, if the rules for pushes allow it.
 pub(crate) fn one(
@@ -69,17 +70,32 @@ pub fn all(
     repository: &dyn Repository,
     changes: &[RefChange],
 ) -> Result<Pushed, Error> {
-    all_beside(app, actor, project, repository, changes, &|_| Ok(()))
+    allowed(app, actor, project, repository, changes, &Way::Push)
 }
 
-/// Like [`all`]; what `beside` stores is stored with the record of the changes.
-pub(crate) fn all_beside(
+/// Makes a tag, if the rules for pushes allow it, and publishes something about it, if there is something.
+pub(crate) fn new_tag(
+    app: &App,
+    actor: Actor,
+    project: &Project,
+    repository: &dyn Repository,
+    change: RefChange,
+    release: Option<&Release>,
+) -> Result<Pushed, Error> {
+    let way = match release {
+        Some(release) => Way::TagWithRelease(release.description.clone()),
+        None => Way::Push,
+    };
+    allowed(app, actor, project, repository, &[change], &way)
+}
+
+fn allowed(
     app: &App,
     actor: Actor,
     project: &Project,
     repository: &dyn Repository,
     changes: &[RefChange],
-    beside: &Beside<'_>,
+    way: &Way,
 ) -> Result<Pushed, Error> {
     let facts = facts(app, actor, project, repository)?;
     for change in changes {
@@ -88,7 +104,7 @@ pub(crate) fn all_beside(
             return Ok(Pushed::Declined(refusal));
         }
     }
-    make(app, actor, project, repository, changes, Way::Push, beside)?;
+    make(app, actor, project, repository, changes, way)?;
     Ok(Pushed::Done)
 }
 
@@ -100,7 +116,7 @@ pub(crate) fn remove_tag(
     repository: &dyn Repository,
     change: RefChange,
 ) -> Result<(), Error> {
-    make(app, actor, project, repository, &[change], Way::TagRemoval, &|_| Ok(()))
+    make(app, actor, project, repository, &[change], &Way::TagRemoval)
 }
 
 /// How often a change that is made is tried to be recorded while others are in the way.
@@ -112,13 +128,12 @@ fn make(
     project: &Project,
     repository: &dyn Repository,
     changes: &[RefChange],
-    way: Way,
-    beside: &Beside<'_>,
+    way: &Way,
 ) -> Result<(), Error> {
     let user = access::own_account(actor)?;
     settle(app, Some(project.id))?;
     let key = repository.update(changes, &noted(user, way))?;
-    made(app, project.id, user, way, &key, changes, beside)
+    made(app, project.id, user, way, &key, changes)
 }
 
 /// Records a change that is made, and forgets the note of it.
@@ -126,14 +141,13 @@ fn made(
     app: &App,
     project: ProjectId,
     user: UserId,
-    way: Way,
+    way: &Way,
     key: &ChangeKey,
     changes: &[RefChange],
-    beside: &Beside<'_>,
 ) -> Result<(), Error> {
     let mut tries = 1;
     let recorded = loop {
-        match record(app, project, user, way, key, changes, beside) {
+        match record(app, project, user, way, key, changes) {
             // Whoever tried all of it again would find the change made already.
             Err(Error::Store(StoreError::Busy)) if tries < TRIES => tries += 1,
             outcome => break outcome,
@@ -150,28 +164,31 @@ pub fn settle_all(app: &App) -> Result<(), Error> {
 fn settle(app: &App, project: Option<ProjectId>) -> Result<(), Error> {
     for Unsettled { key, project, note, changes } in app.git.unsettled(project)? {
         let (user, way) = read_note(&note);
-        let recorded = record(app, project, user, way, &key, &changes, &|_| Ok(()));
+        let recorded = record(app, project, user, &way, &key, &changes);
         finish(app, &key, recorded)?;
     }
     Ok(())
 }
 
 /// What is noted on disk of who changes something, and how.
-fn noted(user: UserId, way: Way) -> String {
+fn noted(user: UserId, way: &Way) -> String {
     match way {
         Way::Push => user.to_string(),
         Way::TagRemoval => format!("{user} {TAG_REMOVAL}"),
+        Way::TagWithRelease(text) => format!("{user} {PUBLISHES}{text}"),
     }
 }
 
 const TAG_REMOVAL: &str = "removes a tag";
+const PUBLISHES: &str = "publishes ";
 
 /// The opposite of [`noted`]. Who cannot be read is nobody.
 fn read_note(note: &str) -> (UserId, Way) {
-    let (user, way) = match note.split_once(' ') {
-        Some((user, TAG_REMOVAL)) => (user, Way::TagRemoval),
-        Some((user, _)) => (user, Way::Push),
-        None => (note, Way::Push),
+    let (user, rest) = note.split_once(' ').unwrap_or((note, ""));
+    let way = match (rest, rest.strip_prefix(PUBLISHES)) {
+        (TAG_REMOVAL, _) => Way::TagRemoval,
+        (_, Some(text)) => Way::TagWithRelease(text.to_owned()),
+        _ => Way::Push,
     };
     (UserId(user.parse().unwrap_or(0)), way)
 }
@@ -192,10 +209,9 @@ fn record(
     app: &App,
     project: ProjectId,
     user: UserId,
-    way: Way,
+    way: &Way,
     key: &ChangeKey,
     changes: &[RefChange],
-    beside: &Beside<'_>,
 ) -> Result<(), Error> {
     let repository = app.git.open(project)?;
     let default = repository.default_branch()?;
@@ -205,7 +221,7 @@ fn record(
         .map(|change| {
             let told = told::told(repository.as_ref(), default.as_ref(), change)?;
             let told = match way {
-                Way::Push => told,
+                Way::Push | Way::TagWithRelease(_) => told,
                 Way::TagRemoval => told.before_peeled(repository.as_ref())?,
             };
             Ok((change.clone(), told))
@@ -236,14 +252,19 @@ fn record(
             tx.projects().touch(project, now)?;
         }
         for (change, told) in &changed {
-            if let (RefKind::Tag(tag), None) = (RefKind::of(&change.name), change.new) {
-                tx.releases().remove(project, &tag)?;
+            match (RefKind::of(&change.name), change.new, way) {
+                (RefKind::Tag(tag), None, _) => tx.releases().remove(project, &tag)?,
+                (RefKind::Tag(tag), Some(_), Way::TagWithRelease(text)) => {
+                    let release = Release { tag, description: text.clone() };
+                    release::put(tx, project, &release, now)?;
+                }
+                _ => (),
             }
             let push = told::push(&placed, &user, change, told.clone());
             tx.events().insert(event(&push, now))?;
             tx.outbox().record(&SystemEvent::Pushed(Box::new(push)), now)?;
         }
-        beside(tx)
+        Ok(())
     })
 }
 
@@ -325,8 +346,9 @@ mod tests {
 
     #[test]
     fn notes_are_read_as_they_were_written() {
-        for way in [Way::Push, Way::TagRemoval] {
-            assert_eq!(read_note(&noted(UserId(7), way)), (UserId(7), way));
+        let text = "what is new\n\nand more, removes a tag\n".to_owned();
+        for way in [Way::Push, Way::TagRemoval, Way::TagWithRelease(text)] {
+            assert_eq!(read_note(&noted(UserId(7), &way)), (UserId(7), way));
         }
         for strange in ["", "x", "7 does what nobody knows"] {
             assert_eq!(read_note(strange).1, Way::Push, "{strange}");

@@ -16,8 +16,11 @@ use hexforge_domain::ports::git::{ChangeKey, GitError, RefChange, Unsettled};
 
 use crate::durable::{make_folders, sync_folder};
 use crate::error::io;
-use crate::refs::update::left_behind;
+use crate::refs::{leftover, update};
 use crate::store::OpenRepository;
+
+/// What the name of a file begins with until it is whole.
+const UNFINISHED: &str = "new-";
 
 pub(crate) struct Journal {
     folder: PathBuf,
@@ -39,7 +42,7 @@ impl Journal {
     ) -> Result<ChangeKey, GitError> {
         make_folders(&self.folder)?;
         let mut file =
-            tempfile::Builder::new().prefix("new-").tempfile_in(&self.folder).map_err(io)?;
+            tempfile::Builder::new().prefix(UNFINISHED).tempfile_in(&self.folder).map_err(io)?;
         // Under its own name only once it is whole and locked: others take what is there and not locked.
         file.as_file().lock().map_err(io)?;
         file.write_all(encode(changes, note).as_bytes()).map_err(io)?;
@@ -47,7 +50,7 @@ impl Journal {
         // Files are found by their project; their order is that of their making.
         let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         let random = file.path().file_name().map(|name| name.to_string_lossy().into_owned());
-        let random = random.unwrap_or_default().replace("new-", "");
+        let random = random.unwrap_or_default().replace(UNFINISHED, "");
         let nanos = since.map_or(0, |since| since.as_nanos());
         let name = format!("{}-{nanos:032}-{random}", project.0);
         let file = file.persist(self.folder.join(&name)).map_err(|error| io(error.error))?;
@@ -88,13 +91,24 @@ impl Journal {
                 continue;
             };
             let changes = match open(project)? {
-                Some(repository) => left_behind(&repository, &changes)?,
+                Some(repository) => {
+                    leftover::free(repository.git_dir(), &changes)?;
+                    update::made_in(&repository, &changes)?
+                }
                 None => Vec::new(),
             };
             left.push(Unsettled { key: ChangeKey(name.clone()), project, note, changes });
             self.own.lock().unwrap_or_else(PoisonError::into_inner).insert(name, file);
         }
         Ok(left)
+    }
+
+    /// The files of changes that were never noted in full.
+    pub(crate) fn unfinished(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let unfinished =
+            |entry: &fs::DirEntry| entry.file_name().to_string_lossy().starts_with(UNFINISHED);
+        entries.filter(unfinished).map(|entry| entry.path()).collect()
     }
 
     fn names(&self, project: Option<ProjectId>) -> Result<Vec<String>, GitError> {

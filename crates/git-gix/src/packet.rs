@@ -1,4 +1,4 @@
-//! Packets, as this side of git's protocol reads and writes them: lines with their length in front.
+//! Packets, as both sides of git's protocol read and write them: lines with their length in front.
 
 use std::io::{self, Read, Write};
 
@@ -8,11 +8,14 @@ pub(crate) const LONGEST: usize = 65_516;
 /// The most bytes of data in one packet of a side band.
 pub(crate) const LONGEST_IN_BAND: usize = LONGEST - 1;
 
+pub(crate) const FLUSH: &[u8] = b"0000";
+pub(crate) const DELIMITER: &[u8] = b"0001";
+
 /// What comes over the wire.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Packet {
+pub(crate) enum Packet<Bytes = Vec<u8>> {
     /// Some bytes, with their line break if they are a line.
-    Data(Vec<u8>),
+    Data(Bytes),
     /// `0000`: the end of a part.
     Flush,
     /// `0001`: the end of a section.
@@ -23,13 +26,30 @@ pub(crate) enum Packet {
 
 /// Reads the next packet; `None` where the stream ends before one begins.
 pub(crate) fn read(from: &mut dyn Read) -> io::Result<Option<Packet>> {
+    let mut data = Vec::new();
+    Ok(match read_into(from, &mut data)? {
+        Some(Packet::Data(_)) => Some(Packet::Data(data)),
+        Some(Packet::Flush) => Some(Packet::Flush),
+        Some(Packet::Delimiter) => Some(Packet::Delimiter),
+        Some(Packet::End) => Some(Packet::End),
+        None => None,
+    })
+}
+
+/// The same, into memory that serves for many packets.
+pub(crate) fn read_into<'a>(
+    from: &mut dyn Read,
+    data: &'a mut Vec<u8>,
+) -> io::Result<Option<Packet<&'a [u8]>>> {
     let mut length = [0; 4];
     let mut got = 0;
     while got < 4 {
-        match from.read(&mut length[got..])? {
-            0 if got == 0 => return Ok(None),
-            0 => return Err(wrong("a packet ends in its length")),
-            more => got += more,
+        match from.read(&mut length[got..]) {
+            Ok(0) if got == 0 => return Ok(None),
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(more) => got += more,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => (),
+            Err(error) => return Err(error),
         }
     }
     let mut value = 0;
@@ -42,11 +62,12 @@ pub(crate) fn read(from: &mut dyn Read) -> io::Result<Option<Packet>> {
         0 => Ok(Some(Packet::Flush)),
         1 => Ok(Some(Packet::Delimiter)),
         2 => Ok(Some(Packet::End)),
-        3 => Err(wrong("a packet of a length that none has")),
-        length if length - 4 > LONGEST => Err(wrong("a packet that is too long")),
+        length if length == 3 || length - 4 > LONGEST => {
+            Err(wrong("a packet of no possible length"))
+        }
         length => {
-            let mut data = vec![0; length - 4];
-            from.read_exact(&mut data)?;
+            data.resize(length - 4, 0);
+            from.read_exact(data)?;
             Ok(Some(Packet::Data(data)))
         }
     }
@@ -70,12 +91,12 @@ pub(crate) fn line(to: &mut dyn Write, line: &str) -> io::Result<()> {
 
 /// Writes the end of a part.
 pub(crate) fn flush(to: &mut dyn Write) -> io::Result<()> {
-    to.write_all(b"0000")
+    to.write_all(FLUSH)
 }
 
 /// Writes the end of a section.
 pub(crate) fn delimiter(to: &mut dyn Write) -> io::Result<()> {
-    to.write_all(b"0001")
+    to.write_all(DELIMITER)
 }
 
 /// The streams that side bands carry beside each other.

@@ -1,5 +1,6 @@
 //! Branches, tags and HEAD.
 
+pub(crate) mod leftover;
 mod lock;
 pub(crate) mod packed;
 pub(crate) mod snapshot;

@@ -285,6 +285,13 @@ impl ProjectFiles for GixStore {
                 }
             }
         }
+        for file in self.shared.journal.unfinished() {
+            if is_old(&file)
+                && let Err(error) = fs::remove_file(&file)
+            {
+                tracing::warn!(file = %file.display(), %error, "a leftover stays");
+            }
+        }
         Ok(())
     }
 }

@@ -64,8 +64,8 @@ fn take(
 ) -> Result<(), Error> {
     let user = access::own_account(actor)?;
     settle(app, Some(project.id))?;
-    match push.take(&noted(user, Way::Push))? {
-        Some((key, changes)) => made(app, project.id, user, Way::Push, &key, &changes, &|_| Ok(())),
+    match push.take(&noted(user, &Way::Push))? {
+        Some((key, changes)) => made(app, project.id, user, &Way::Push, &key, &changes),
         None => Ok(()),
     }
 }

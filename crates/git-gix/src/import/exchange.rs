@@ -14,9 +14,10 @@ use hexforge_domain::ports::outgoing::{
 use super::address::Address;
 use super::greeting::{self, Capabilities, Said, shallow};
 use super::listing::{Listing, split_id};
-use super::packet::{DELIMITER, FLUSH, Packets, SideBand, write};
+use super::packet::{Packets, SideBand, write};
 use super::stream::Bounded;
 use super::{ImportLimits, strange};
+use crate::packet::{DELIMITER, FLUSH};
 
 /// Some servers tell git from browsers by its name.
 const AGENT: &str = concat!("git/hexforge-", env!("CARGO_PKG_VERSION"));

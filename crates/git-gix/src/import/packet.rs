@@ -1,4 +1,4 @@
-//! Packets: the lines of git's protocol, each with its length in front, and the side bands made of them.
+//! What another server says in packets, and the side bands made of them.
 
 use std::io::{self, Read};
 
@@ -6,21 +6,7 @@ use hexforge_domain::ports::imports::ImportError;
 
 use super::strange;
 use super::stream::broken;
-
-/// The longest a packet can be, without its length.
-const LONGEST: usize = 65_520 - 4;
-
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Packet<'a> {
-    /// A line, without its line break, or some bytes.
-    Data(&'a [u8]),
-    /// The end of a part of an answer.
-    Flush,
-    /// The end of a section of a part.
-    Delimiter,
-    /// Nothing follows.
-    End,
-}
+use crate::packet::{self, Packet};
 
 /// A stream of packets.
 pub(crate) struct Packets<R> {
@@ -34,26 +20,13 @@ impl<R: Read> Packets<R> {
     }
 
     /// The next packet.
-    pub(crate) fn next(&mut self) -> Result<Packet<'_>, ImportError> {
-        let mut length = [0; 4];
-        self.reader.read_exact(&mut length).map_err(broken)?;
-        let text = str::from_utf8(&length).ok();
-        // `from_str_radix` would take a sign.
-        let hex = text.filter(|text| text.bytes().all(|byte| byte.is_ascii_hexdigit()));
-        let length = hex.and_then(|text| usize::from_str_radix(text, 16).ok());
-        let length = match length.ok_or_else(|| strange("a packet without a length"))? {
-            0 => return Ok(Packet::Flush),
-            1 => return Ok(Packet::Delimiter),
-            2 => return Ok(Packet::End),
-            3 => return Err(strange("a packet of no possible length")),
-            length => length - 4,
-        };
-        if length > LONGEST {
-            return Err(strange("a packet of no possible length"));
-        }
-        self.buffer.resize(length, 0);
-        self.reader.read_exact(&mut self.buffer).map_err(broken)?;
-        Ok(Packet::Data(&self.buffer))
+    pub(crate) fn next(&mut self) -> Result<Packet<&[u8]>, ImportError> {
+        let next = packet::read_into(&mut self.reader, &mut self.buffer);
+        let next = next.map_err(|error| match error.kind() {
+            io::ErrorKind::InvalidData => strange(&error.to_string()),
+            _ => broken(error),
+        })?;
+        next.ok_or_else(|| broken(io::ErrorKind::UnexpectedEof.into()))
     }
 
     /// The next packet as a line; nothing at the end of a part. What the server complains about is an error.
@@ -127,13 +100,10 @@ impl<R: Read> Read for SideBand<R> {
     }
 }
 
-/// A line as a packet.
+/// Adds a line to what is said to the server.
 pub(crate) fn write(to: &mut Vec<u8>, line: &str) {
-    to.extend_from_slice(format!("{:04x}{line}\n", line.len() + 5).as_bytes());
+    packet::line(to, line).expect("memory takes everything");
 }
-
-pub(crate) const FLUSH: &[u8] = b"0000";
-pub(crate) const DELIMITER: &[u8] = b"0001";
 
 #[cfg(test)]
 mod tests {
@@ -170,14 +140,6 @@ mod tests {
         ] {
             assert_eq!(lines(bytes), expected, "{}", String::from_utf8_lossy(bytes));
         }
-    }
-
-    #[test]
-    fn a_packet_written_is_a_packet_read() {
-        let mut bytes = Vec::new();
-        write(&mut bytes, "want it");
-        bytes.extend_from_slice(FLUSH);
-        assert_eq!(lines(&bytes), Ok(vec!["want it".into()]));
     }
 
     #[test]

@@ -49,16 +49,6 @@ impl Drop for Lock {
     }
 }
 
-/// Removes the lock of a file, which a process of ours left that is gone.
-pub(super) fn break_lock(file: &Path) {
-    let path = lock_of(file);
-    match fs::remove_file(&path) {
-        Ok(()) => tracing::warn!(lock = %path.display(), "a lock of a process that is gone"),
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => (),
-        Err(error) => tracing::warn!(lock = %path.display(), %error, "a lock stays"),
-    }
-}
-
 fn lock_of(file: &Path) -> PathBuf {
     let mut path = file.as_os_str().to_owned();
     path.push(".lock");

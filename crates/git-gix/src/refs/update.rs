@@ -138,14 +138,11 @@ fn made(repo: &gix::Repository, changes: &[RefChange]) -> Result<Vec<RefChange>,
     Ok(made)
 }
 
-/// Those of the changes that a process which is gone was about to make and that took place: nobody changes a ref
-/// before what was left behind is settled. What else it left is taken out of the way.
-pub(crate) fn left_behind(
+/// Those of the changes that took place: nobody changes a ref before what was left behind is settled.
+pub(crate) fn made_in(
     open: &OpenRepository,
     changes: &[RefChange],
 ) -> Result<Vec<RefChange>, GitError> {
-    let _turn = Turn::take(open.git_dir())?;
-    write::break_locks(open.git_dir(), changes);
     let repo = open.handle();
     let made = made(&repo, changes);
     open.put_back(repo);

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use hexforge_domain::ports::git::{GitError, RefChange};
 
-use super::lock::{self, Lock};
+use super::lock::Lock;
 use super::packed::{self, Edits};
 use super::update::current;
 use crate::commit::to_gix;
@@ -32,14 +32,6 @@ pub(super) fn write(repo: &gix::Repository, changes: &[RefChange]) -> Result<(),
     let (come, go): (Vec<_>, Vec<_>) = changes.iter().partition(|change| change.new.is_some());
     remove(repo, &go)?;
     come.iter().try_for_each(|change| put(repo, change))
-}
-
-/// Removes what a process that is gone left where it was about to make these changes.
-pub(super) fn break_locks(git_dir: &Path, changes: &[RefChange]) {
-    lock::break_lock(&git_dir.join("packed-refs"));
-    for change in changes {
-        lock::break_lock(&git_dir.join(&change.name));
-    }
 }
 
 fn put(repo: &gix::Repository, change: &RefChange) -> Result<(), GitError> {

@@ -284,3 +284,19 @@ fn too_many_refs_are_refused() {
         assert_eq!(imported, Err(expected));
     }
 }
+
+#[test]
+fn what_no_push_may_bring_no_import_brings() {
+    let source = Source::filled();
+    let repository = source.repository();
+    let blob = git(&repository, &["rev-parse", "HEAD:text"]);
+    let list = source.0.path().join("list");
+    std::fs::write(&list, format!("100644 blob {blob}\t.git\n")).expect("a file");
+    let make = format!("git mktree < '{}'", list.display());
+    let tree = Command::new("sh").args(["-c", &make]).current_dir(&repository).output();
+    let tree = String::from_utf8(tree.expect("a shell").stdout).expect("text");
+    let commit = git(&repository, &["commit-tree", tree.trim(), "-m", "strange"]);
+    git(&repository, &["update-ref", "refs/heads/strange", &commit]);
+    let error = import(&Arc::new(source.network()));
+    assert!(matches!(&error, ImportError::Refused(why) if why.contains(".git")), "{error}");
+}

@@ -1,5 +1,7 @@
 //! Branches, tags, the journal and copies, each compared with what the real git says.
 
+mod files;
+#[path = "../support/mod.rs"]
 mod support;
 
 use std::collections::BTreeSet;
@@ -391,6 +393,38 @@ fn only_what_took_place_is_handed_out_and_the_oldest_first() {
     for strange in ["../x", "7-../../x", "", "x"] {
         assert!(world.store.settle(&ChangeKey(strange.to_owned())).is_err(), "{strange}");
     }
+}
+
+#[test]
+fn locks_of_a_process_that_is_gone_are_removed() {
+    let world = World::new();
+    let [one, two, _] = world.commits;
+    let made = change("refs/heads/a/b", None, Some(one));
+    let crashed = store(world.data.path());
+    crashed
+        .open(PROJECT)
+        .expect("it opens")
+        .update(std::slice::from_ref(&made), "1")
+        .expect("free");
+    drop(crashed);
+    world.git(&["pack-refs", "--all", "--prune"]);
+    let lock = |name: &str| world.bare().join(format!("{name}.lock"));
+    std::fs::create_dir_all(world.bare().join("refs/heads/a")).expect("it can be made");
+    for name in ["refs/heads/a/b", "refs/heads/master", "packed-refs"] {
+        std::fs::write(lock(name), "").expect("it can be written");
+    }
+    let removal = change("refs/heads/a/b", Some(one), None);
+    assert!(world.update(std::slice::from_ref(&removal)).is_err(), "it is locked");
+    let left = world.store.unsettled(None).expect("the notes can be read");
+    assert_eq!(left[0].changes, [made]);
+    world.store.settle(&left[0].key).expect("it can be settled");
+    let unlocked = |name: &str| !lock(name).exists();
+    assert!(unlocked("refs/heads/a/b") && unlocked("packed-refs"));
+    assert!(!unlocked("refs/heads/master"), "it is none of those that were changed");
+    world.update(&[removal]).expect("nothing is in the way");
+    std::fs::remove_file(lock("refs/heads/master")).expect("it is there");
+    world.update(&[change("refs/heads/master", Some(world.commits[2]), Some(two))]).expect("free");
+    world.assert_sound();
 }
 
 #[test]
