@@ -8,6 +8,7 @@ use hexforge_domain::repository::Comparison;
 use crate::commit;
 use crate::error::failed;
 
+mod ancestry;
 mod content;
 mod files;
 mod order;
@@ -18,6 +19,8 @@ mod similarity;
 mod tests;
 mod unified;
 mod walk;
+
+pub(crate) use ancestry::Ancestry;
 
 /// Walks look at most commits twice, and both sides of a comparison share most of their trees.
 const OBJECT_CACHE: usize = 32 << 20;
@@ -47,13 +50,18 @@ pub(crate) fn compare(
 /// first. Those of `hidden` that do not exist hide nothing.
 pub(crate) fn commits_between(
     repo: &gix::Repository,
+    ancestry: &Ancestry,
     hidden: &[ObjectId],
     to: ObjectId,
     limit: usize,
 ) -> Result<(u64, Vec<Commit>), GitError> {
     must_exist(repo, &[to])?;
     let repo = &cached(repo);
-    let commits = order::oldest_first(&walk::visible(repo, hidden, to)?);
+    let visible = match ancestry.of(repo, hidden)? {
+        Some(known) => ancestry::beyond(repo, &known, to, usize::MAX)?,
+        None => walk::visible(repo, hidden, to)?,
+    };
+    let commits = order::oldest_first(&visible);
     let newest = &commits[commits.len().saturating_sub(limit)..];
     Ok((commits.len() as u64, read(repo, newest)?))
 }

@@ -39,7 +39,7 @@ impl GitHistory for GixRepository {
     ) -> Result<(u64, Vec<Commit>), GitError> {
         let bound = self.bound().ok_or(GitError::Missing)?;
         let hidden: Vec<gix::ObjectId> = hidden.iter().copied().map(to_gix).collect();
-        compare::commits_between(bound.repo(), &hidden, to_gix(to), limit)
+        compare::commits_between(bound.repo(), self.ancestry(), &hidden, to_gix(to), limit)
     }
 
     fn changed_paths(&self, commit: ObjectId) -> Result<ChangedPaths, GitError> {

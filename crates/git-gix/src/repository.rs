@@ -5,6 +5,7 @@ use std::sync::Arc;
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::ports::git::GitError;
 
+use crate::compare::Ancestry;
 use crate::store::{OpenRepository, Shared};
 
 /// The repository of a project; empty until something is put into it.
@@ -12,6 +13,7 @@ pub(crate) struct GixRepository {
     shared: Arc<Shared>,
     project: ProjectId,
     bound: Option<Bound>,
+    ancestry: Ancestry,
 }
 
 /// A repository that is there, and a handle of our own to it.
@@ -23,7 +25,7 @@ pub(crate) struct Bound {
 impl GixRepository {
     pub(crate) fn open(shared: Arc<Shared>, project: ProjectId) -> Result<Self, GitError> {
         let bound = shared.open(project)?.map(|open| Bound { repo: Some(open.handle()), open });
-        Ok(Self { shared, project, bound })
+        Ok(Self { shared, project, bound, ancestry: Ancestry::default() })
     }
 
     pub(crate) fn bound(&self) -> Option<&Bound> {
@@ -32,6 +34,10 @@ impl GixRepository {
 
     pub(crate) fn shared(&self) -> &Arc<Shared> {
         &self.shared
+    }
+
+    pub(crate) fn ancestry(&self) -> &Ancestry {
+        &self.ancestry
     }
 
     pub(crate) fn project(&self) -> ProjectId {

@@ -1,0 +1,95 @@
+//! What several questions with the same hidden commits have in common.
+//!
+//! A push of a thousand branches asks a thousand times what is new in one beside the default branch. Each answer
+//! would take a walk down to where they part; all ancestors of the default branch take one.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use gix::ObjectId;
+use gix::hashtable::HashSet;
+use hexforge_domain::ports::git::GitError;
+
+use super::walk::Found;
+use crate::error::failed;
+
+/// As often is asked with the same commits before all their ancestors are looked for.
+const OFTEN: u32 = 3;
+
+/// Of longer histories nothing is remembered.
+const MOST: usize = 5_000_000;
+
+/// The commits that were hidden last.
+#[derive(Default)]
+pub(crate) struct Ancestry(RefCell<Last>);
+
+#[derive(Default)]
+struct Last {
+    hidden: Vec<ObjectId>,
+    times: u32,
+    all: Option<Arc<HashSet<ObjectId>>>,
+}
+
+impl Ancestry {
+    /// All ancestors of these commits, once it pays to know them.
+    pub(super) fn of(
+        &self,
+        repo: &gix::Repository,
+        hidden: &[ObjectId],
+    ) -> Result<Option<Arc<HashSet<ObjectId>>>, GitError> {
+        let mut last = self.0.borrow_mut();
+        if last.hidden != hidden {
+            *last = Last { hidden: hidden.to_vec(), times: 0, all: None };
+        }
+        last.times = last.times.saturating_add(1);
+        if last.times == OFTEN && !hidden.is_empty() {
+            last.all = everything(repo, hidden)?.map(Arc::new);
+        }
+        Ok(last.all.clone())
+    }
+}
+
+/// These commits and all that led to them; `None` when there are too many.
+fn everything(
+    repo: &gix::Repository,
+    tips: &[ObjectId],
+) -> Result<Option<HashSet<ObjectId>>, GitError> {
+    let known = HashSet::default();
+    let mut all = HashSet::default();
+    for &tip in tips {
+        for found in beyond(repo, &known, tip, MOST)? {
+            all.insert(found.id);
+        }
+    }
+    Ok((all.len() < MOST).then_some(all))
+}
+
+/// The commits that lead to one and are not among these, at most so many.
+pub(super) fn beyond(
+    repo: &gix::Repository,
+    known: &HashSet<ObjectId>,
+    to: ObjectId,
+    most: usize,
+) -> Result<Vec<Found>, GitError> {
+    // A commit-graph that cannot be read only costs time.
+    let commit_graph = repo.commit_graph_if_enabled().unwrap_or_default();
+    let mut graph: gix::revwalk::Graph<'_, '_, gix::revwalk::graph::Commit<()>> =
+        repo.revision_graph(commit_graph.as_ref());
+    let mut seen = HashSet::default();
+    let (mut found, mut waiting) = (Vec::new(), vec![to]);
+    while let Some(id) = waiting.pop() {
+        if known.contains(&id) || !seen.insert(id) {
+            continue;
+        }
+        // What does not exist ends the history.
+        let commit = graph.get_or_insert_full_commit(id, |_| {}).map_err(failed)?;
+        let Some(commit) = commit else { continue };
+        let (parents, time) = (commit.parents.to_vec(), commit.commit_time);
+        waiting.extend(&parents);
+        found.push(Found { id, parents, time });
+        if found.len() == most {
+            break;
+        }
+    }
+    Ok(found)
+}
