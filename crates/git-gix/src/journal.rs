@@ -43,10 +43,9 @@ impl Journal {
         fs::create_dir_all(&self.folder).map_err(io)?;
         let mut file =
             tempfile::Builder::new().prefix(UNFINISHED).tempfile_in(&self.folder).map_err(io)?;
-        // Under its own name only once it is whole and locked: others take what is there and not locked.
+        // Under its own name only once it is written and locked: others take what is there and not locked.
         file.as_file().lock().map_err(io)?;
         file.write_all(encode(changes, note).as_bytes()).map_err(io)?;
-        file.as_file().sync_all().map_err(io)?;
         // Files are found by their project; their order is that of their making.
         let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         let random = file.path().file_name().map(|name| name.to_string_lossy().into_owned());
@@ -54,6 +53,9 @@ impl Journal {
         let nanos = since.map_or(0, |since| since.as_nanos());
         let name = format!("{}-{nanos:032}-{random}", project.0);
         let file = file.persist(self.folder.join(&name)).map_err(|error| io(error.error))?;
+        // In this order the disk is waited for once: the file brings its name along. What the disk has of a
+        // file whose writing was cut off is known by its end that is missing.
+        file.sync_all().map_err(io)?;
         sync_folder(&self.folder)?;
         let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
         own.insert(name.clone(), file);

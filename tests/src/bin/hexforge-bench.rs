@@ -11,7 +11,7 @@ use hexforge_persistence_diesel::Options;
 use hexforge_persistence_diesel::testing::TestDatabase;
 use hexforge_tests::bench::lists::{self, Line, Plan};
 use hexforge_tests::bench::load::{Call, Cost, measure};
-use hexforge_tests::bench::seed;
+use hexforge_tests::bench::{repository, seed, streams};
 use hexforge_tests::program::{Program, ROOT};
 
 /// Measures hexforge.
@@ -38,7 +38,10 @@ struct Arguments {
     /// Seconds for each figure of the lists of projects and groups.
     #[arg(long, default_value_t = 0.4)]
     list_seconds: f64,
-    /// Only those of these lists whose lines contain this.
+    /// Megabytes of the file that is large.
+    #[arg(long, default_value_t = 2048)]
+    megabytes: u64,
+    /// Only those of these lists, or calls about repositories, whose lines contain this.
     #[arg(long, default_value = "")]
     only: String,
     /// Only this database.
@@ -52,6 +55,10 @@ enum What {
     Users,
     /// The lists of projects and groups, one request after the other.
     Lists,
+    /// What is in repositories, beside git.
+    Repository,
+    /// Large answers, and who waits meanwhile.
+    Streams,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -69,10 +76,31 @@ fn main() -> Result<()> {
     if wants(What::Lists) {
         compare_lists(&arguments)?;
     }
+    if wants(What::Repository) {
+        arguments.on_each_database(compare_repository)?;
+    }
+    if wants(What::Streams) {
+        arguments.on_each_database(measure_streams)?;
+    }
     Ok(())
 }
 
 impl Arguments {
+    fn on_each_database(
+        &self,
+        work: fn(&'static str, &TestDatabase, &Self) -> Result<()>,
+    ) -> Result<()> {
+        if self.wants(Database::Sqlite) {
+            work("sqlite", &TestDatabase::sqlite(), self)?;
+        }
+        if self.wants(Database::Postgresql)
+            && let Some(database) = TestDatabase::postgres()
+        {
+            work("postgresql", &database, self)?;
+        }
+        Ok(())
+    }
+
     fn wants(&self, database: Database) -> bool {
         self.database.is_none_or(|only| only == database)
     }
@@ -133,6 +161,66 @@ fn compare_lists(arguments: &Arguments) -> Result<()> {
         show("postgresql", lists::compare(TestDatabase::postgres, &plan)?);
     }
     Ok(())
+}
+
+/// Prints what calls about a repository cost beside git. The figure and git's are of the same kind: processor
+/// time, or time.
+fn compare_repository(name: &str, database: &TestDatabase, arguments: &Arguments) -> Result<()> {
+    let plan = repository::Plan {
+        program: &arguments.program,
+        time: Duration::from_secs_f64(arguments.seconds),
+        connections: arguments.connections,
+        only: &arguments.only,
+    };
+    println!(
+        "{:<10} {:<44} {:<10} {:>8} {:>8} {:>5} {:>8} {:>8} {:>7} {:>8} {:>6}",
+        "database",
+        "call",
+        "what",
+        "ms",
+        "goal",
+        "holds",
+        "p50 ms",
+        "p99 ms",
+        "per s",
+        "git ms",
+        "x"
+    );
+    repository::compare(database, &plan, &mut |line| {
+        let milliseconds = |time: Duration| format!("{:.2}", time.as_secs_f64() * 1000.0);
+        let maybe = |time: Option<Duration>| time.map(milliseconds).unwrap_or_default();
+        let times = line.git.map(|git| git.as_secs_f64() / line.figure.as_secs_f64().max(1e-9));
+        println!(
+            "{name:<10} {:<44} {:<10} {:>8} {:>8} {:>5} {:>8} {:>8} {:>7} {:>8} {:>6}",
+            short(&line.call),
+            line.what,
+            milliseconds(line.figure),
+            milliseconds(line.goal),
+            if line.holds() { "yes" } else { "NO" },
+            maybe(line.p50),
+            maybe(line.p99),
+            line.per_second.map(|number| format!("{number:.0}")).unwrap_or_default(),
+            maybe(line.git),
+            times.map(|times| format!("{times:.1}")).unwrap_or_default(),
+        );
+    })
+}
+
+/// A call without the rest of a long name.
+fn short(call: &str) -> String {
+    call.chars().take(44).collect()
+}
+
+fn measure_streams(name: &str, database: &TestDatabase, arguments: &Arguments) -> Result<()> {
+    let plan = streams::Plan {
+        program: &arguments.program,
+        megabytes: arguments.megabytes,
+        time: Duration::from_secs_f64(arguments.seconds * 2.0),
+        only: &arguments.only,
+    };
+    streams::measure(database, &plan, &mut |what, figure| {
+        println!("{name:<10} {:<44} {figure}", short(what));
+    })
 }
 
 /// Measures every call at every size; the last column is the cost beside the smallest size's.
