@@ -101,9 +101,24 @@ impl Program {
 
     /// Megabytes of memory that the process holds.
     pub fn memory(&self) -> f64 {
+        self.megabytes("VmRSS:")
+    }
+
+    /// Megabytes of memory that the process held at most, since [`Program::forget_peak`].
+    pub fn peak_memory(&self) -> f64 {
+        self.megabytes("VmHWM:")
+    }
+
+    /// Forgets how much memory the process held before.
+    pub fn forget_peak(&self) {
+        let forgotten = std::fs::write(format!("/proc/{}/clear_refs", self.pid()), "5");
+        forgotten.expect("Linux lets the owner of a process do so");
+    }
+
+    fn megabytes(&self, what: &str) -> f64 {
         let status =
             std::fs::read_to_string(format!("/proc/{}/status", self.pid())).unwrap_or_default();
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let line = status.lines().find_map(|line| line.strip_prefix(what));
         let kilobytes = line.and_then(|line| line.split_whitespace().next()?.parse::<f64>().ok());
         kilobytes.unwrap_or_default() / 1024.0
     }

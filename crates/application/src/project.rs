@@ -137,7 +137,7 @@ pub fn list_simple(
 
 /// One project, with what the actor is to it.
 pub fn get(app: &App, actor: Actor, named: &ProjectRef) -> Result<ProjectView, Error> {
-    app.store.read(|tx| {
+    let mut view: ProjectView = app.store.read(|tx| {
         let today = app.today();
         let project = access::project(tx, actor, ProjectAbility::Read, named, today)?;
         let shows_runners_token = administers(tx, actor, &project, today)?;
@@ -145,8 +145,15 @@ pub fn get(app: &App, actor: Actor, named: &ProjectRef) -> Result<ProjectView, E
         let views = view::full_page(tx, one, Reader { actor, today }, actor.user())?;
         let view = views.items.into_iter().next();
         let view = view.ok_or(Error::NotFound(crate::error::Thing::Project))?;
-        Ok(ProjectView { shows_runners_token, ..view })
-    })
+        Ok::<_, Error>(ProjectView { shows_runners_token, ..view })
+    })?;
+    // Others may change a repository too. Of one project that is asked for; lists show what is stored. A
+    // damaged repository does not hide its project.
+    let repository = app.git.open(view.project.id);
+    if let Ok(branch) = repository.and_then(|repository| repository.default_branch()) {
+        view.project.default_branch = branch;
+    }
+    Ok(view)
 }
 
 fn administers(

@@ -49,9 +49,9 @@ pub(crate) fn write(
         ArchiveFormat::TarGz => {
             // Neither a time nor the system that this was built for may show in the header.
             let header = GzBuilder::new().mtime(0).operating_system(3);
-            let gzip = header.write(to, flate2::Compression::new(6));
+            let gzip = header.write(Eager::new(to), flate2::Compression::new(6));
             let (gzip, lasting) = write_tar(repo, &snapshot, gzip)?;
-            finish(gzip.finish())?;
+            finish(gzip.finish().and_then(Eager::finish))?;
             Ok(lasting)
         }
         ArchiveFormat::TarBz2 => {

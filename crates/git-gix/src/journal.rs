@@ -6,15 +6,15 @@
 
 use std::collections::HashMap;
 use std::fs::{self, File, TryLockError};
-use std::io::{Read, Write};
-use std::path::PathBuf;
+use std::io::{Read, Seek, Write};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hexforge_domain::commit::ObjectId;
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::ports::git::{ChangeKey, GitError, RefChange, Unsettled};
 
-use crate::durable::{make_folders, sync_folder};
+use crate::durable::make_folders;
 use crate::error::io;
 use crate::refs::{leftover, update};
 use crate::store::OpenRepository;
@@ -26,11 +26,16 @@ pub(crate) struct Journal {
     folder: PathBuf,
     /// The files of this process, locked as long as they are open.
     own: Mutex<HashMap<String, File>>,
+    /// Empty ones for the next changes: to make a file and to remove it costs more than all else here.
+    blank: Mutex<Vec<(PathBuf, File)>>,
 }
+
+/// How many empty files are kept.
+const BLANK: usize = 8;
 
 impl Journal {
     pub(crate) fn new(folder: PathBuf) -> Self {
-        Self { folder, own: Mutex::default() }
+        Self { folder, own: Mutex::default(), blank: Mutex::default() }
     }
 
     /// Notes a change before it is made.
@@ -41,31 +46,82 @@ impl Journal {
         note: &str,
     ) -> Result<ChangeKey, GitError> {
         make_folders(&self.folder)?;
-        let mut file =
-            tempfile::Builder::new().prefix(UNFINISHED).tempfile_in(&self.folder).map_err(io)?;
-        // Under its own name only once it is whole and locked: others take what is there and not locked.
-        file.as_file().lock().map_err(io)?;
-        file.write_all(encode(changes, note).as_bytes()).map_err(io)?;
-        file.as_file().sync_all().map_err(io)?;
+        let (path, file) = self.take_blank()?;
+        match self.write(project, &path, &file, &encode(changes, note)) {
+            Ok(name) => {
+                let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
+                own.insert(name.clone(), file);
+                Ok(ChangeKey(name))
+            }
+            Err(error) => {
+                // Under whichever of its names it is, it must not be taken for a change.
+                let _ = file.set_len(0);
+                let _ = fs::remove_file(path);
+                Err(io(error))
+            }
+        }
+    }
+
+    /// Writes a note into an empty file and gives it the name by which it is found.
+    fn write(
+        &self,
+        project: ProjectId,
+        path: &Path,
+        mut file: &File,
+        text: &str,
+    ) -> std::io::Result<String> {
+        file.write_all(text.as_bytes())?;
         // Files are found by their project; their order is that of their making.
         let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-        let random = file.path().file_name().map(|name| name.to_string_lossy().into_owned());
+        let random = path.file_name().map(|name| name.to_string_lossy().into_owned());
         let random = random.unwrap_or_default().replace(UNFINISHED, "");
         let nanos = since.map_or(0, |since| since.as_nanos());
         let name = format!("{}-{nanos:032}-{random}", project.0);
-        let file = file.persist(self.folder.join(&name)).map_err(|error| io(error.error))?;
-        sync_folder(&self.folder)?;
-        let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
-        own.insert(name.clone(), file);
-        Ok(ChangeKey(name))
+        fs::rename(path, self.folder.join(&name))?;
+        // In this order the disk is waited for once: the file brings its name along. What the disk has of a
+        // file whose writing was cut off is known by its end that is missing.
+        file.sync_all()?;
+        File::open(&self.folder)?.sync_all()?;
+        Ok(name)
+    }
+
+    /// An empty file that is locked: others take what has a proper name and is not locked.
+    fn take_blank(&self) -> Result<(PathBuf, File), GitError> {
+        let kept = self.blank.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        // Somebody may have tidied up.
+        if let Some((path, file)) = kept.filter(|(path, _)| path.exists()) {
+            return Ok((path, file));
+        }
+        let made = tempfile::Builder::new().prefix(UNFINISHED).tempfile_in(&self.folder);
+        let made = made.map_err(io)?;
+        made.as_file().lock().map_err(io)?;
+        let (file, path) = made.keep().map_err(|error| io(error.error))?;
+        Ok((path, file))
+    }
+
+    /// Makes an empty file of a note that is not needed any more, if it is ours and one more is of use.
+    fn make_blank(&self, note: &Path, mut file: File) -> bool {
+        let mut blank = self.blank.lock().unwrap_or_else(PoisonError::into_inner);
+        let random = note.file_name().and_then(|name| name.to_str()?.split('-').nth(2));
+        let (Some(random), true) = (random, blank.len() < BLANK) else { return false };
+        let path = self.folder.join(format!("{UNFINISHED}{random}"));
+        // One that was taken over cannot be written.
+        let made = file.set_len(0).and_then(|()| file.rewind());
+        if made.and_then(|()| fs::rename(note, &path)).is_err() {
+            return false;
+        }
+        blank.push((path, file));
+        true
     }
 
     /// Forgets a change.
     pub(crate) fn settle(&self, change: &ChangeKey) -> Result<(), GitError> {
         let path = self.path(&change.0)?;
-        let removed = fs::remove_file(path);
-        self.own.lock().unwrap_or_else(PoisonError::into_inner).remove(&change.0);
-        match removed {
+        let own = self.own.lock().unwrap_or_else(PoisonError::into_inner).remove(&change.0);
+        if own.is_some_and(|file| self.make_blank(&path, file)) {
+            return Ok(());
+        }
+        match fs::remove_file(path) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(io(error)),
             _ => Ok(()),
         }

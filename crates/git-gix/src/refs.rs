@@ -24,10 +24,14 @@ use snapshot::{Row, Snapshot};
 impl GitRefs for GixRepository {
     fn default_branch(&self) -> Result<Option<BranchName>, GitError> {
         let Some(bound) = self.bound() else { return Ok(None) };
+        let head = branch_of_head(bound)?;
+        // Where that one exists it is the default, whatever others there are; and to find one ref is cheap.
+        if let Some(name) = &head
+            && is_branch(bound, name)?
+        {
+            return Ok(Some(BranchName::of_stored(name.clone())));
+        }
         let refs = refs(bound)?;
-        let head = bound.repo().head_name().map_err(failed)?;
-        let head = head.as_ref().and_then(|head| head.as_bstr().strip_prefix(b"refs/heads/"));
-        let head = head.map(text::path);
         let names = refs.branches.iter().map(|row| &*row.name);
         Ok(default_branch(names, head.as_deref())
             .map(|name| BranchName::of_stored(name.to_owned())))
@@ -35,6 +39,11 @@ impl GitRefs for GixRepository {
 
     fn has_branches(&self) -> Result<bool, GitError> {
         let Some(bound) = self.bound() else { return Ok(false) };
+        if let Some(name) = branch_of_head(bound)?
+            && is_branch(bound, &name)?
+        {
+            return Ok(true);
+        }
         Ok(!refs(bound)?.branches.is_empty())
     }
 
@@ -186,6 +195,19 @@ impl GixRepository {
 fn annotation(message: &[u8]) -> String {
     let text = text::decode(message);
     text.strip_suffix('\n').map(str::to_owned).unwrap_or(text)
+}
+
+/// The name of the branch that HEAD names, whether or not there is one.
+fn branch_of_head(bound: &Bound) -> Result<Option<String>, GitError> {
+    let head = bound.repo().head_name().map_err(failed)?;
+    let name = head.as_ref().and_then(|head| head.as_bstr().strip_prefix(b"refs/heads/"));
+    Ok(name.map(text::path))
+}
+
+/// Whether there is a branch of that name.
+fn is_branch(bound: &Bound, name: &str) -> Result<bool, GitError> {
+    let full = format!("{}{name}", BranchName::FOLDER);
+    Ok(update::current(bound.repo(), &full)?.is_some())
 }
 
 /// All refs as they are now.

@@ -1,106 +1,199 @@
-//! A long history, the same each time it is made.
+//! Repositories to measure on: always the same, made by the real git.
 
+use std::fmt::Write as _;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 
-/// What a history is like.
-#[derive(Clone, Copy, Debug)]
-pub struct History {
-    pub commits: usize,
-    pub branches: usize,
-    pub tags: usize,
-}
+/// As in the repository on which others were measured.
+const COMMITS: usize = 3830;
+const BRANCHES: usize = 1000;
+const TAGS: usize = 123;
+const FOLDERS: usize = 40;
+const FILES: usize = 560;
+/// Files that a commit changes; so many commits apart, two of them differ in 57 files.
+const CHANGED: usize = 3;
+/// How far two commits are apart between which 57 files are changed.
+pub const APART: usize = 19;
+/// A file of 7 KB, and a folder of files.
+pub const README: &str = "README.md";
+pub const FOLDER: &str = "src/part-07";
 
-const FILES: usize = 2000;
-const LINES: usize = 60;
+const AUTHORS: usize = 37;
+const FIRST: u64 = 1_400_000_000;
 
-impl History {
-    /// Makes a bare repository with it, packed as git packs, without a bitmap.
-    pub fn make(&self, bare: &Path) -> Result<()> {
-        git(None, &["init", "-q", "--bare", "-b", "master", &bare.to_string_lossy()])?;
-        let mut import = Command::new("git")
-            .args(["fast-import", "--quiet"])
-            .current_dir(bare)
-            .stdin(Stdio::piped())
-            .spawn()?;
-        let input = import.stdin.take().context("its input is ours")?;
-        self.write(&mut BufWriter::with_capacity(1 << 20, input))?;
-        ensure!(import.wait()?.success(), "git fast-import failed");
-        git(Some(bare), &["repack", "-adFq", "--no-write-bitmap-index"])?;
-        git(Some(bare), &["pack-refs", "--all"])
-    }
-
-    fn write(&self, to: &mut dyn Write) -> Result<()> {
-        let mut files: Vec<Vec<String>> = (0..FILES)
-            .map(|file| (0..LINES).map(|line| text(file * LINES + line)).collect())
-            .collect();
-        for commit in 0..self.commits {
-            let message = format!("Commit {commit}\n\n{}", text(commit));
-            writeln!(to, "commit refs/heads/master")?;
-            writeln!(to, "mark :{}", commit + 1)?;
-            let time = 1_400_000_000 + commit * 600;
-            writeln!(to, "author Ada <ada@example.com> {time} +0000")?;
-            writeln!(to, "committer Bob <bob@example.com> {time} +0000")?;
-            writeln!(to, "data {}\n{message}", message.len())?;
+/// Makes a repository of 3,830 commits, 1,000 branches and 123 tags; the names of its commits, the first one first.
+pub fn make(bare: &Path) -> Result<Vec<String>> {
+    init(bare)?;
+    import(bare, &[], |to| {
+        let mut random = Random(1);
+        let mut files: Vec<Vec<u64>> =
+            (0..FILES).map(|_| (0..60).map(|_| random.next()).collect()).collect();
+        for commit in 0..COMMITS {
             let changed: Vec<usize> = if commit == 0 {
                 (0..FILES).collect()
             } else {
-                vec![random(commit * 2) % FILES, random(commit * 2 + 1) % FILES]
+                (0..CHANGED).map(|n| (commit * CHANGED + n) * 197 % FILES).collect()
             };
-            for file in changed {
-                files[file][random(commit + file) % LINES] = text(commit * 7919 + file);
-                let content = files[file].concat();
-                writeln!(to, "M 644 inline d{}/d{}/f{file}.txt", file % 20, file % 200)?;
-                writeln!(to, "data {}\n{content}", content.len())?;
+            begin(to, "master", commit)?;
+            for &file in &changed {
+                if commit > 0 {
+                    edit(&mut files[file], &mut random);
+                }
+                let path = format!("src/part-{:02}/file-{file:03}.txt", file % FOLDERS);
+                put(to, &path, &text(&files[file]))?;
+            }
+            if commit == 0 {
+                let lines: Vec<u64> = (0..160).map(|_| random.next()).collect();
+                put(to, README, &text(&lines))?;
             }
         }
-        for branch in 0..self.branches {
-            let at = self.commits - branch * self.commits / (self.branches * 2);
-            writeln!(to, "reset refs/heads/branch-{branch:04}\nfrom :{at}\n")?;
+        let at = |number: usize, of: usize| 1 + number * (COMMITS - 1) / of;
+        for branch in 0..BRANCHES {
+            let mark = at(branch, BRANCHES);
+            write!(to, "reset refs/heads/topic-{branch:04}\nfrom :{mark}\n\n")?;
         }
-        for tag in 0..self.tags {
-            let at = self.commits - tag * self.commits / (self.tags * 2);
-            writeln!(to, "tag v{tag}\nfrom :{at}\ntagger Ada <ada@example.com> 1500000000 +0000")?;
-            writeln!(to, "data 8\nRelease\n")?;
+        for tag in 0..TAGS {
+            let (mark, name) = (at(tag, TAGS), format!("v{}.{}", tag / 10, tag % 10));
+            if tag % 2 == 0 {
+                write!(to, "reset refs/tags/{name}\nfrom :{mark}\n\n")?;
+            } else {
+                let when = FIRST + mark as u64 * 3600;
+                let message = format!("Release {name}\n");
+                write!(
+                    to,
+                    "tag {name}\nfrom :{mark}\ntagger Ada <ada@example.com> {when} +0000\n"
+                )?;
+                write!(to, "data {}\n{message}\n", message.len())?;
+            }
         }
-        Ok(to.flush()?)
-    }
+        Ok(())
+    })?;
+    git(bare, &["repack", "-a", "-d", "-q"])?;
+    git(bare, &["pack-refs", "--all"])?;
+    let commits = git(bare, &["rev-list", "--reverse", "refs/heads/master"])?;
+    Ok(commits.lines().map(str::to_owned).collect())
 }
 
-/// A line that looks like text.
-fn text(seed: usize) -> String {
-    const WORDS: [&str; 16] = [
-        "forge", "hex", "branch", "commit", "tree", "blob", "merge", "push", "fetch", "clone",
-        "index", "delta", "pack", "graph", "tag", "ref",
-    ];
-    let mut number = random(seed);
-    let mut line = String::new();
-    for _ in 0..6 {
-        line.push_str(WORDS[number % WORDS.len()]);
-        line.push(' ');
-        number /= WORDS.len();
-    }
-    line.push_str(&format!("{:x}\n", random(seed + 1) & 0xffff));
-    line
+/// Makes a repository with one file of so many bytes that cannot be packed; the name of the file's content.
+pub fn make_large(bare: &Path, bytes: u64) -> Result<String> {
+    init(bare)?;
+    // Packing what cannot be packed takes minutes and changes nothing about what is measured.
+    import(bare, &["-c", "core.compression=0", "-c", "pack.compression=0"], |to| {
+        begin(to, "master", 0)?;
+        write!(to, "M 100644 inline large\ndata {bytes}\n")?;
+        let mut random = Random(2);
+        let mut left = bytes;
+        while left > 0 {
+            let piece = random.next().to_le_bytes();
+            let taken = left.min(8) as usize;
+            to.write_all(&piece[..taken])?;
+            left -= taken as u64;
+        }
+        writeln!(to)?;
+        Ok(())
+    })?;
+    git(bare, &["rev-parse", "master:large"])
 }
 
-/// A number that looks like chance and is not.
-pub fn random(seed: usize) -> usize {
-    let mut number = (seed as u64).wrapping_add(0x9e37_79b9_7f4a_7c15);
-    number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    ((number ^ (number >> 31)) >> 8) as usize
+fn init(bare: &Path) -> Result<()> {
+    std::fs::create_dir_all(bare)?;
+    git(bare, &["init", "-q", "--bare", "-b", "master", "."]).map(drop)
 }
 
-/// Runs git, and insists that it succeeds.
-pub fn git(folder: Option<&Path>, arguments: &[&str]) -> Result<()> {
+/// The output of git in a repository.
+pub fn git(bare: &Path, arguments: &[&str]) -> Result<String> {
+    let output = command(bare, arguments).output().context("git can be started")?;
+    ensure!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    Ok(String::from_utf8_lossy(&output.stdout).trim_end().to_owned())
+}
+
+/// git in a repository, without anybody's configuration.
+pub fn command(bare: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new("git");
-    if let Some(folder) = folder {
-        command.current_dir(folder);
-    }
-    ensure!(command.args(arguments).status()?.success(), "git {arguments:?} failed");
+    command
+        .args(arguments)
+        .current_dir(bare)
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .stdin(Stdio::null());
+    command
+}
+
+/// Lets git read a repository as `write` tells it.
+fn import(
+    bare: &Path,
+    options: &[&str],
+    write: impl FnOnce(&mut dyn Write) -> Result<()>,
+) -> Result<()> {
+    let arguments = [options, &["fast-import", "--quiet", "--force"]].concat();
+    let mut child = command(bare, &arguments).stdin(Stdio::piped()).spawn()?;
+    let input = child.stdin.take().context("it was asked for")?;
+    let mut input = BufWriter::with_capacity(1 << 20, input);
+    write(&mut input)?;
+    drop(input);
+    ensure!(child.wait()?.success(), "git could not read the repository");
     Ok(())
+}
+
+fn begin(to: &mut dyn Write, branch: &str, number: usize) -> Result<()> {
+    let (author, when) = (number * number % AUTHORS, FIRST + number as u64 * 3600);
+    let message = format!("Change number {number}\n\nBecause it was time for it.\n");
+    write!(to, "commit refs/heads/{branch}\nmark :{}\n", number + 1)?;
+    write!(to, "author Author {author} <author-{author}@example.com> {when} +0200\n")?;
+    write!(to, "committer Bob <bob@example.com> {when} +0200\n")?;
+    write!(to, "data {}\n{message}", message.len())?;
+    Ok(())
+}
+
+fn put(to: &mut dyn Write, path: &str, content: &str) -> Result<()> {
+    write!(to, "M 100644 inline {path}\ndata {}\n{content}\n", content.len())?;
+    Ok(())
+}
+
+/// Changes some lines, and adds or removes a few.
+fn edit(lines: &mut Vec<u64>, random: &mut Random) {
+    for _ in 0..4 {
+        let at = random.below(lines.len());
+        lines[at] = random.next();
+    }
+    if lines.len() > 90 {
+        lines.drain(10..20);
+    }
+    let at = random.below(lines.len());
+    lines.insert(at, random.next());
+}
+
+/// Lines of words.
+fn text(lines: &[u64]) -> String {
+    let mut text = String::new();
+    for line in lines {
+        let mut random = Random(*line | 1);
+        for word in 0..7 {
+            let gap = if word == 0 { "" } else { " " };
+            let number = random.below(500);
+            let _ =
+                write!(text, "{gap}{}{}", ["ab", "the", "for", "git", "on"][number % 5], number);
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// Numbers that look random, always the same.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    fn below(&mut self, end: usize) -> usize {
+        (self.next() >> 16) as usize % end.max(1)
+    }
 }

@@ -16,6 +16,14 @@ pub struct Call {
     pub token: String,
 }
 
+impl Call {
+    /// What is sent.
+    pub fn bytes(&self, address: SocketAddr) -> String {
+        let (target, token) = (&self.target, &self.token);
+        format!("GET {target} HTTP/1.1\r\nHost: {address}\r\nPRIVATE-TOKEN: {token}\r\n\r\n")
+    }
+}
+
 /// What a call cost.
 #[derive(Clone, Copy, Debug)]
 pub struct Cost {
@@ -101,13 +109,8 @@ fn run(address: SocketAddr, call: &Call, connections: usize, time: Duration) -> 
 }
 
 fn one_connection(address: SocketAddr, call: &Call, over: &AtomicBool) -> Vec<Duration> {
-    let stream = TcpStream::connect(address).expect("the server listens");
-    stream.set_nodelay(true).expect("delays can be switched off");
-    let mut reader = BufReader::new(stream);
-    let request = format!(
-        "GET {} HTTP/1.1\r\nHost: {address}\r\nPRIVATE-TOKEN: {}\r\n\r\n",
-        call.target, call.token
-    );
+    let mut reader = connect(address);
+    let request = call.bytes(address);
     let mut times = Vec::new();
     while times.is_empty() || !over.load(Ordering::Relaxed) {
         let started = Instant::now();
@@ -120,26 +123,144 @@ fn one_connection(address: SocketAddr, call: &Call, over: &AtomicBool) -> Vec<Du
 
 /// Reads one answer and insists that it is a good one.
 fn read_answer(reader: &mut BufReader<TcpStream>) {
-    let mut line = String::new();
-    reader.read_line(&mut line).expect("the server answers");
-    assert!(line.starts_with("HTTP/1.1 200"), "{line}");
-    let mut length = 0;
-    loop {
-        line.clear();
-        reader.read_line(&mut line).expect("the server answers");
-        let header = line.trim_end().to_ascii_lowercase();
-        if header.is_empty() {
-            break;
-        }
-        if let Some(value) = header.strip_prefix("content-length:") {
-            length = value.trim().parse().expect("a length is a number");
-        }
-    }
-    let mut body = vec![0; length];
-    reader.read_exact(&mut body).expect("the body is as long as announced");
+    let answer = Answer::read(reader, &mut |_| ());
+    assert!((200..300).contains(&answer.status), "{}", answer.status);
 }
 
-fn quantile(sorted: &[Duration], part: f64) -> Duration {
+/// What came back, without its body.
+pub struct Answer {
+    /// The status.
+    pub status: u16,
+    /// Whether it says when to come again.
+    pub retry_after: bool,
+    /// Bytes of the body.
+    pub length: u64,
+}
+
+impl Answer {
+    /// Reads one answer; `began` is told when its first byte is there. The body is not kept.
+    pub fn read(reader: &mut BufReader<TcpStream>, began: &mut dyn FnMut(Instant)) -> Self {
+        let mut line = String::new();
+        reader.read_line(&mut line).expect("the server answers");
+        let status = line.split(' ').nth(1).and_then(|status| status.parse().ok());
+        let status = status.unwrap_or_else(|| panic!("{line}"));
+        let (mut length, mut retry_after, mut chunked) = (0, false, false);
+        loop {
+            line.clear();
+            reader.read_line(&mut line).expect("the server answers");
+            let header = line.trim_end().to_ascii_lowercase();
+            if header.is_empty() {
+                break;
+            }
+            if let Some(value) = header.strip_prefix("content-length:") {
+                length = value.trim().parse().expect("a length is a number");
+            }
+            chunked |= header == "transfer-encoding: chunked";
+            retry_after |= header.starts_with("retry-after:");
+        }
+        if reader.fill_buf().is_ok_and(|buffer| !buffer.is_empty()) || length == 0 {
+            began(Instant::now());
+        }
+        if chunked {
+            length = skip_chunks(reader);
+        } else {
+            skip(reader, length);
+        }
+        Self { status, retry_after, length }
+    }
+}
+
+/// Reads all chunks of a body, and how much is in them.
+fn skip_chunks(reader: &mut BufReader<TcpStream>) -> u64 {
+    let mut all = 0;
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).expect("a chunk begins with its length");
+        let length = u64::from_str_radix(line.trim_end(), 16).expect("a length is a number");
+        skip(reader, length + 2);
+        if length == 0 {
+            return all;
+        }
+        all += length;
+    }
+}
+
+fn skip(reader: &mut BufReader<TcpStream>, length: u64) {
+    let skipped = std::io::copy(&mut reader.take(length), &mut std::io::sink());
+    assert_eq!(skipped.ok(), Some(length), "the body is as long as announced");
+}
+
+/// A connection for requests one after the other.
+pub fn connect(address: SocketAddr) -> BufReader<TcpStream> {
+    let stream = TcpStream::connect(address).expect("the server listens");
+    stream.set_nodelay(true).expect("delays can be switched off");
+    BufReader::with_capacity(64 * 1024, stream)
+}
+
+/// Calls that are each made once, one after the other.
+#[derive(Clone, Copy, Debug)]
+pub struct Once {
+    /// The time half of the answers took at most.
+    pub p50: Duration,
+    /// The time until half of the answers began.
+    pub begun: Duration,
+    /// Processor time of the server for one answer.
+    pub cpu: Duration,
+}
+
+/// Sends each of some requests once.
+pub fn measure_once(address: SocketAddr, pids: &[u32], requests: &[String]) -> Once {
+    let mut reader = connect(address);
+    let (mut times, mut beginnings) = (Vec::new(), Vec::new());
+    let before = processor_time(pids);
+    for request in requests {
+        let started = Instant::now();
+        reader.get_mut().write_all(request.as_bytes()).expect("the server reads");
+        let answer = Answer::read(&mut reader, &mut |at| beginnings.push(at - started));
+        assert!((200..300).contains(&answer.status), "{} to {request}", answer.status);
+        times.push(started.elapsed());
+    }
+    let cpu = processor_time(pids).saturating_sub(before);
+    times.sort_unstable();
+    beginnings.sort_unstable();
+    let number = u32::try_from(requests.len().max(1)).unwrap_or(u32::MAX);
+    Once { p50: quantile(&times, 0.5), begun: quantile(&beginnings, 0.5), cpu: cpu / number }
+}
+
+/// Sends each of some requests once, over several connections: answers a second, and the time that 99 of 100
+/// took at most.
+pub fn measure_at_once(
+    address: SocketAddr,
+    requests: &[String],
+    connections: usize,
+) -> (f64, Duration) {
+    let started = Instant::now();
+    let mut times: Vec<Duration> = std::thread::scope(|scope| {
+        let share = |number: usize| requests.iter().skip(number).step_by(connections);
+        let workers: Vec<_> = (0..connections)
+            .map(|number| {
+                scope.spawn(move || {
+                    let mut reader = connect(address);
+                    let one = |request: &String| {
+                        let started = Instant::now();
+                        let sent = reader.get_mut().write_all(request.as_bytes());
+                        sent.expect("the server reads");
+                        read_answer(&mut reader);
+                        started.elapsed()
+                    };
+                    share(number).map(one).collect::<Vec<_>>()
+                })
+            })
+            .collect();
+        let joined = workers.into_iter().map(|worker| worker.join().expect("all answers are good"));
+        joined.flatten().collect()
+    });
+    times.sort_unstable();
+    (times.len() as f64 / started.elapsed().as_secs_f64(), quantile(&times, 0.99))
+}
+
+/// The time that a part of the answers took at most.
+pub fn quantile(sorted: &[Duration], part: f64) -> Duration {
     let last = sorted.len().saturating_sub(1);
     sorted.get((last as f64 * part) as usize).copied().unwrap_or_default()
 }

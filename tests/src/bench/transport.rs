@@ -11,8 +11,8 @@ use hexforge_persistence_diesel::testing::TestDatabase;
 use serde_json::json;
 
 use super::backend::Backend;
-use super::history::{History, git};
 use super::load::processor_time;
+use super::long_history::{History, git};
 use crate::program::{Program, ROOT};
 
 /// What to compare.

@@ -9,10 +9,10 @@ use anyhow::{Context, Result};
 use clap::{Parser, ValueEnum};
 use hexforge_persistence_diesel::Options;
 use hexforge_persistence_diesel::testing::TestDatabase;
-use hexforge_tests::bench::history::History;
 use hexforge_tests::bench::lists::{self, Line, Plan};
 use hexforge_tests::bench::load::{Call, Cost, measure};
-use hexforge_tests::bench::{backend, seed, transport};
+use hexforge_tests::bench::long_history::History;
+use hexforge_tests::bench::{backend, repository, seed, streams, transport};
 use hexforge_tests::program::{Program, ROOT};
 
 /// Measures hexforge.
@@ -39,7 +39,10 @@ struct Arguments {
     /// Seconds for each figure of the lists of projects and groups.
     #[arg(long, default_value_t = 0.4)]
     list_seconds: f64,
-    /// Only those of these lists whose lines contain this.
+    /// Megabytes of the file that is large.
+    #[arg(long, default_value_t = 2048)]
+    megabytes: u64,
+    /// Only those of these lists, or calls about repositories, whose lines contain this.
     #[arg(long, default_value = "")]
     only: String,
     /// Commits of the history that is cloned, fetched and pushed.
@@ -62,6 +65,10 @@ enum What {
     Users,
     /// The lists of projects and groups, one request after the other.
     Lists,
+    /// What is in repositories, beside git.
+    Repository,
+    /// Large answers, and who waits meanwhile.
+    Streams,
     /// Clones, fetches and pushes, beside `git http-backend`.
     Transport,
 }
@@ -84,13 +91,34 @@ fn main() -> Result<()> {
     if wants(What::Lists) {
         compare_lists(&arguments)?;
     }
+    if wants(What::Repository) {
+        arguments.on_each_database(compare_repository)?;
+    }
+    if wants(What::Streams) {
+        arguments.on_each_database(measure_streams)?;
+    }
     if wants(What::Transport) {
-        compare_transport(&arguments)?;
+        arguments.on_each_database(compare_transport)?;
     }
     Ok(())
 }
 
 impl Arguments {
+    fn on_each_database(
+        &self,
+        work: fn(&'static str, &TestDatabase, &Self) -> Result<()>,
+    ) -> Result<()> {
+        if self.wants(Database::Sqlite) {
+            work("sqlite", &TestDatabase::sqlite(), self)?;
+        }
+        if self.wants(Database::Postgresql)
+            && let Some(database) = TestDatabase::postgres()
+        {
+            work("postgresql", &database, self)?;
+        }
+        Ok(())
+    }
+
     fn wants(&self, database: Database) -> bool {
         self.database.is_none_or(|only| only == database)
     }
@@ -153,8 +181,68 @@ fn compare_lists(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
+/// Prints what calls about a repository cost beside git. The figure and git's are of the same kind: processor
+/// time, or time.
+fn compare_repository(name: &str, database: &TestDatabase, arguments: &Arguments) -> Result<()> {
+    let plan = repository::Plan {
+        program: &arguments.program,
+        time: Duration::from_secs_f64(arguments.seconds),
+        connections: arguments.connections,
+        only: &arguments.only,
+    };
+    println!(
+        "{:<10} {:<44} {:<10} {:>8} {:>8} {:>5} {:>8} {:>8} {:>7} {:>8} {:>6}",
+        "database",
+        "call",
+        "what",
+        "ms",
+        "goal",
+        "holds",
+        "p50 ms",
+        "p99 ms",
+        "per s",
+        "git ms",
+        "x"
+    );
+    repository::compare(database, &plan, &mut |line| {
+        let milliseconds = |time: Duration| format!("{:.2}", time.as_secs_f64() * 1000.0);
+        let maybe = |time: Option<Duration>| time.map(milliseconds).unwrap_or_default();
+        let times = line.git.map(|git| git.as_secs_f64() / line.figure.as_secs_f64().max(1e-9));
+        println!(
+            "{name:<10} {:<44} {:<10} {:>8} {:>8} {:>5} {:>8} {:>8} {:>7} {:>8} {:>6}",
+            short(&line.call),
+            line.what,
+            milliseconds(line.figure),
+            milliseconds(line.goal),
+            if line.holds() { "yes" } else { "NO" },
+            maybe(line.p50),
+            maybe(line.p99),
+            line.per_second.map(|number| format!("{number:.0}")).unwrap_or_default(),
+            maybe(line.git),
+            times.map(|times| format!("{times:.1}")).unwrap_or_default(),
+        );
+    })
+}
+
+/// A call without the rest of a long name.
+fn short(call: &str) -> String {
+    call.chars().take(44).collect()
+}
+
+fn measure_streams(name: &str, database: &TestDatabase, arguments: &Arguments) -> Result<()> {
+    let plan = streams::Plan {
+        program: &arguments.program,
+        megabytes: arguments.megabytes,
+        time: Duration::from_secs_f64(arguments.seconds * 2.0),
+        only: &arguments.only,
+    };
+    streams::measure(database, &plan, &mut |what, figure| {
+        println!("{name:<10} {:<44} {figure}", short(what));
+    })
+}
+
 /// Prints what each operation of a git client takes, and what the same takes with `git http-backend`.
-fn compare_transport(arguments: &Arguments) -> Result<()> {
+fn compare_transport(name: &str, database: &TestDatabase, arguments: &Arguments) -> Result<()> {
     let plan = transport::Plan {
         program: &arguments.program,
         history: History { commits: arguments.commits, branches: 1000, tags: 123 },
@@ -165,32 +253,22 @@ fn compare_transport(arguments: &Arguments) -> Result<()> {
         "{:<11} {:<32} {:>9} {:>9} {:>6} {:>9} {:>9} {:>6} {:>9} {:>6}  goals: wall, cpu, bytes",
         "database", "operation", "wall ms", "backend", "x", "cpu ms", "backend", "x", "KB", "x"
     );
-    let show = |name: &str, lines: Vec<transport::Line>| {
-        for line in &lines {
-            let [wall, cpu, bytes] = line.ratios();
-            let goal = |goal: Option<f64>| goal.map_or("-".to_owned(), |goal| goal.to_string());
-            println!(
-                "{name:<11} {:<32} {:>9.1} {:>9.1} {wall:>6.2} {:>9.1} {:>9.1} {cpu:>6.2} {:>9} {bytes:>6.2}  {}, {}, {} {}",
-                line.name,
-                line.hexforge.wall.as_secs_f64() * 1e3,
-                line.backend.wall.as_secs_f64() * 1e3,
-                line.hexforge.cpu.as_secs_f64() * 1e3,
-                line.backend.cpu.as_secs_f64() * 1e3,
-                line.hexforge.bytes / 1024,
-                goal(line.goals.wall),
-                goal(line.goals.cpu),
-                goal(line.goals.bytes),
-                if line.holds() { "held" } else { "MISSED" },
-            );
-        }
-    };
-    if arguments.wants(Database::Sqlite) {
-        show("sqlite", transport::compare(&TestDatabase::sqlite(), &plan)?);
-    }
-    if arguments.wants(Database::Postgresql)
-        && let Some(database) = TestDatabase::postgres()
-    {
-        show("postgresql", transport::compare(&database, &plan)?);
+    for line in &transport::compare(database, &plan)? {
+        let [wall, cpu, bytes] = line.ratios();
+        let goal = |goal: Option<f64>| goal.map_or("-".to_owned(), |goal| goal.to_string());
+        println!(
+            "{name:<11} {:<32} {:>9.1} {:>9.1} {wall:>6.2} {:>9.1} {:>9.1} {cpu:>6.2} {:>9} {bytes:>6.2}  {}, {}, {} {}",
+            line.name,
+            line.hexforge.wall.as_secs_f64() * 1e3,
+            line.backend.wall.as_secs_f64() * 1e3,
+            line.hexforge.cpu.as_secs_f64() * 1e3,
+            line.backend.cpu.as_secs_f64() * 1e3,
+            line.hexforge.bytes / 1024,
+            goal(line.goals.wall),
+            goal(line.goals.cpu),
+            goal(line.goals.bytes),
+            if line.holds() { "held" } else { "MISSED" },
+        );
     }
     Ok(())
 }

@@ -18,6 +18,7 @@ on_every_store!(
     merged_branches_go_later,
     an_empty_repository_has_no_branches,
     the_default_branch_follows_what_is_there,
+    a_default_branch_that_others_choose_is_shown_at_once,
     a_branch_that_becomes_the_default_is_protected,
     what_others_change_is_seen_at_once,
     of_two_branches_of_one_name_made_at_once_one_is_made,
@@ -292,6 +293,30 @@ fn the_default_branch_follows_what_is_there(forge: &Forge) {
     forge.delete(&format!("{}/only", stage.branches)).token(ROOT).send().expect(200);
     assert_eq!(shown(), "early");
     stage.tree.assert_sound();
+}
+
+/// GET /projects/:id
+fn a_default_branch_that_others_choose_is_shown_at_once(forge: &Forge) {
+    let stage = an_empty_stage(forge);
+    let shown = || read(forge, ROOT, &stage.cast.project)["default_branch"].clone();
+    stage.tree.write("a", "a").commit("One");
+    stage.tree.push();
+    assert_eq!(shown(), "master");
+    for name in ["a", "z"] {
+        stage.tree.git_bare(&["branch", name, "master"]);
+        assert_eq!(shown(), "master");
+        stage.tree.git_bare(&["symbolic-ref", "HEAD", &format!("refs/heads/{name}")]);
+        assert_eq!(shown(), name);
+        stage.tree.git_bare(&["pack-refs", "--all", "--prune"]);
+        assert_eq!(shown(), name);
+        stage.tree.git_bare(&["symbolic-ref", "HEAD", "refs/heads/missing"]);
+        assert_eq!(shown(), "master");
+    }
+    stage.tree.git_bare(&["update-ref", "-d", "refs/heads/master"]);
+    assert_eq!(shown(), "a");
+    // Without a readable HEAD the project is there with what was known last: nothing, in this case.
+    std::fs::write(stage.tree.bare().join("HEAD"), "nonsense").expect("it can be written");
+    assert_eq!(shown(), Value::Null);
 }
 
 /// POST /projects/:id/repository/branches

@@ -324,9 +324,10 @@ fn changes_of_different_refs_at_the_same_time_are_all_made() {
 fn notes(world: &World) -> Vec<String> {
     let folder = world.data.path().join("journal");
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
-    entries
-        .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
-        .collect()
+    let names =
+        entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned());
+    // What is empty is kept for the next changes.
+    names.filter(|name| !name.starts_with("new-")).collect()
 }
 
 #[test]
@@ -388,7 +389,7 @@ fn only_what_took_place_is_handed_out_and_the_oldest_first() {
     for left in &left {
         world.store.settle(&left.key).expect("it can be settled");
     }
-    assert_eq!(notes(&world), ["new-x"]);
+    assert_eq!(notes(&world), Vec::<String>::new());
     // No key leads out of the folder.
     for strange in ["../x", "7-../../x", "", "x"] {
         assert!(world.store.settle(&ChangeKey(strange.to_owned())).is_err(), "{strange}");
