@@ -19,6 +19,7 @@
 pub mod board;
 pub mod branch;
 pub mod change;
+pub mod ci;
 pub mod commit;
 pub mod event;
 pub mod field_errors;
