@@ -28,6 +28,7 @@ mod milestone;
 mod namespace;
 mod note;
 mod outbox;
+mod outbox_ci;
 mod outbox_project;
 mod page;
 mod pipeline;

@@ -9,7 +9,7 @@ use hexforge_domain::runner::{NewRunner, Runner, RunnerInfo};
 
 use crate::backend;
 use crate::build::{tags_from_text, tags_to_text};
-use crate::schema::{runner_projects, runners};
+use crate::schema::{projects, runner_projects, runners};
 use crate::time::{moment, moment_opt, stored, stored_opt};
 use crate::tx::DieselTx;
 
@@ -166,6 +166,20 @@ impl Runners for DieselTx<'_> {
                 .load(conn)
         })?;
         Ok(ids.into_iter().map(ProjectId).collect())
+    }
+
+    fn project_by_token(&mut self, token: &str) -> Result<Option<ProjectId>, StoreError> {
+        if backend::unstorable(token) {
+            return Ok(None);
+        }
+        let id: Option<i64> = self.run(|conn| {
+            projects::table
+                .filter(projects::runners_token.eq(token))
+                .select(projects::id)
+                .first(conn)
+                .optional()
+        })?;
+        Ok(id.map(ProjectId))
     }
 
     fn delete(&mut self, id: RunnerId) -> Result<(), StoreError> {

@@ -1,3 +1,4 @@
+DROP INDEX projects_by_runners_token;
 DROP TABLE variables;
 DROP TABLE trigger_requests;
 DROP TABLE triggers;

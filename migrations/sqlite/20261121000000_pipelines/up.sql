@@ -147,3 +147,6 @@ CREATE TABLE variables (
     UNIQUE (project_id, key)
 );
 CREATE INDEX variables_of_project ON variables (project_id, id);
+
+-- Runners register for a project by this.
+CREATE INDEX projects_by_runners_token ON projects (runners_token);

@@ -24,6 +24,9 @@ pub trait Runners {
     /// The projects a runner is bound to, by id.
     fn projects(&mut self, runner: RunnerId) -> Result<Vec<ProjectId>, StoreError>;
 
+    /// The project for which runners register by this token.
+    fn project_by_token(&mut self, token: &str) -> Result<Option<ProjectId>, StoreError>;
+
     /// Removes a runner. Its builds stay, without a runner.
     fn delete(&mut self, id: RunnerId) -> Result<(), StoreError>;
 }

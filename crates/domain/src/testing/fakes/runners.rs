@@ -55,6 +55,11 @@ impl Runners for FakeTx {
         Ok(all.filter(|(one, _)| *one == runner).map(|(_, project)| *project).collect())
     }
 
+    fn project_by_token(&mut self, token: &str) -> Result<Option<ProjectId>, StoreError> {
+        let mut all = self.tables.projects.values();
+        Ok(all.find(|project| project.runners_token.reveal() == token).map(|project| project.id))
+    }
+
     fn delete(&mut self, id: RunnerId) -> Result<(), StoreError> {
         self.tables.runners.retain(|runner| runner.id != id);
         self.tables.runner_projects.retain(|(runner, _)| *runner != id);
