@@ -3,11 +3,17 @@
 //! How YAML is read is not known here. A [`YamlReader`] makes a [`Node`] of a text, and
 //! [`Configuration::parse`] makes jobs of that.
 
+mod entries;
 mod expiry;
+mod global;
 mod job;
 mod node;
 mod options;
+mod parse;
+mod parse_job;
+mod place;
 mod refs;
+mod shared;
 
 pub use expiry::seconds as seconds_until_expiry;
 pub use job::{Environment, EnvironmentAction, Job};
@@ -65,11 +71,5 @@ impl Configuration {
             .collect();
         jobs.sort_by_key(|job| job.stage_index);
         jobs
-    }
-}
-
-impl Configuration {
-    fn from_node(_: &Node) -> Result<Configuration, ConfigError> {
-        Err(ConfigError("Invalid configuration format".to_owned()))
     }
 }

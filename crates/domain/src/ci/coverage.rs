@@ -32,5 +32,6 @@ fn last_match<'a>(expression: &Regex, line: &'a str) -> Option<&'a str> {
 }
 
 fn cut(line: &str) -> &str {
-    &line[..line.floor_char_boundary(LONGEST_LINE)]
+    let end = (0..=LONGEST_LINE.min(line.len())).rev().find(|end| line.is_char_boundary(*end));
+    &line[..end.unwrap_or(0)]
 }

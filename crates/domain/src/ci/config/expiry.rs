@@ -40,7 +40,7 @@ pub fn seconds(text: &str) -> Option<i64> {
     let total = if text.contains(':') { clock(&text)? } else { in_words(&text)? };
     // Past this no date can be made of it.
     const LONGEST: f64 = 1000.0 * 365.25 * DAY;
-    (total >= 1.0 && total <= LONGEST).then_some(total as i64)
+    (1.0..=LONGEST).contains(&total).then_some(total as i64)
 }
 
 /// `h:m:s`, with days, months and years before them.
