@@ -46,6 +46,7 @@ mod uploads;
 mod users;
 mod variables;
 mod vault;
+mod yaml;
 
 pub use build_files::FakeBuildFiles;
 pub use clock::FakeClock;
@@ -57,3 +58,4 @@ pub use secrets::FakeSecrets;
 pub use store::FakeStore;
 pub use uploads::FakeUploads;
 pub use vault::FakeVault;
+pub use yaml::FakeYaml;

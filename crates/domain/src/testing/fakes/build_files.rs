@@ -132,3 +132,16 @@ impl NewUpload for Receiving {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::build_files_contract::CASES;
+
+    #[test]
+    fn files_in_memory_keep_the_contract() {
+        for case in CASES {
+            case(&FakeBuildFiles::default());
+        }
+    }
+}
