@@ -5,31 +5,32 @@ use std::time::{Duration, Instant};
 use hexforge_domain::ci::config::{Configuration, YamlReader};
 use hexforge_yaml_saphyr::{MAX_BYTES, SaphyrReader};
 
-/// Far more than reading takes, on a machine that has other things to do.
-const SOON: Duration = Duration::from_secs(2);
+/// Far more than the milliseconds that reading takes, for a slow build on a busy machine.
+const SOON: Duration = Duration::from_secs(10);
 
 fn refused(text: &str) -> String {
     let start = Instant::now();
     let error = SaphyrReader.read(text).expect_err("the text is refused");
     let took = start.elapsed();
-    println!("{took:?}: {error}");
     assert!(took < SOON, "took {took:?}: {error}");
     error
 }
 
 /// Nine levels of nine aliases each.
-fn bomb(scalar: &str, open: &str, close: &str) -> String {
-    let mut text = format!("a0: &a0 {open}{}{close}\n", [scalar; 9].join(", "));
+fn bomb(scalar: &str) -> String {
+    let mut text = format!("a0: &a0 [{}]\n", [scalar; 9].join(", "));
     for level in 1..9 {
         let aliases = vec![format!("*a{}", level - 1); 9].join(", ");
-        text.push_str(&format!("a{level}: &a{level} {open}{aliases}{close}\n"));
+        text.push_str(&format!("a{level}: &a{level} [{aliases}]\n"));
     }
     text
 }
 
 #[test]
 fn an_alias_bomb_is_refused_at_once() {
-    refused(&bomb("lol", "[", "]"));
+    let error = refused(&bomb("lol"));
+    let expected = "more than 20000 values, with aliases replaced by their anchors, at line ";
+    assert!(error.starts_with(expected), "{error}");
 }
 
 #[test]
@@ -54,7 +55,7 @@ fn a_long_text_behind_many_aliases_is_refused() {
 
 #[test]
 fn an_alias_of_what_it_is_part_of_is_refused() {
-    refused("a: &a\n  b: *a\n");
+    assert_eq!(refused("a: &a\n  b: *a\n"), "an alias within its own anchor at line 2, column 6");
     refused("a: &a [*a]\n");
     refused("a: &a\n  <<: *a\n");
 }
@@ -69,7 +70,10 @@ fn deep_nesting_is_refused() {
         refused(&"? ".repeat(depth));
     }
     let blocks: String = (0..400).map(|depth| format!("{}a:\n", " ".repeat(depth))).collect();
-    refused(&blocks);
+    assert_eq!(
+        refused(&blocks),
+        "lists and maps nested deeper than 50 levels at line 51, column 51"
+    );
     assert!(SaphyrReader.read(&format!("a: {}{}", "[".repeat(40), "]".repeat(40))).is_ok());
 }
 

@@ -49,3 +49,53 @@ fn translated(source: &str) -> String {
     }
     translated
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_expression_stands_between_slashes() {
+        for (text, expected) in [
+            ("/a/", Some(("a", ""))),
+            ("/a/i", Some(("a", "i"))),
+            ("/a/b/", Some(("a/b", ""))),
+            ("//", Some(("", ""))),
+            ("/a", None),
+            ("/", None),
+            ("a/", None),
+            ("/a/path", None),
+            ("", None),
+        ] {
+            assert_eq!(between_slashes(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn expressions_mean_what_they_mean_in_ruby() {
+        for (source, flags, text, expected) in [
+            ("^v", "", "dev", false),
+            ("v", "", "dev", true),
+            (r"^\d+$", "", "12", true),
+            ("MASTER", "", "master", false),
+            ("MASTER", "i", "master", true),
+            ("a b", "x", "ab", true),
+            (r"^feature\/\h+\Z", "", "feature/0aF", true),
+            (r"^\H+$", "", "0", false),
+            ("^b", "", "a\nb", true),
+            ("a.b", "", "a\nb", false),
+            ("a.b", "m", "a\nb", true),
+        ] {
+            let regexp = compile(source, flags).unwrap_or_else(|| panic!("{source} is valid"));
+            assert_eq!(regexp.is_match(text), expected, "/{source}/{flags} in {text:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_invalid_or_too_much_is_refused() {
+        let deep = "(".repeat(100) + &")".repeat(100);
+        for source in ["(", "*", "[", "(?!a)", r"(a)\1", "((a{1000}){1000}){1000}", &deep] {
+            assert!(compile(source, "").is_none(), "{source}");
+        }
+    }
+}
