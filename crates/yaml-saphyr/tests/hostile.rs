@@ -6,7 +6,7 @@ use hexforge_domain::ci::config::{Configuration, YamlReader};
 use hexforge_yaml_saphyr::{MAX_BYTES, SaphyrReader};
 
 /// Far more than the milliseconds that reading takes, for a slow build on a busy machine.
-const SOON: Duration = Duration::from_secs(10);
+const SOON: Duration = Duration::from_secs(30);
 
 fn refused(text: &str) -> String {
     let start = Instant::now();
@@ -83,6 +83,40 @@ fn a_large_text_is_refused_and_so_are_many_values() {
     refused(&"- a\n".repeat(50_000));
     refused(&"---\n".repeat(1_000));
     assert!(SaphyrReader.read(&"- a\n".repeat(15_000)).is_ok());
+}
+
+fn wrong(text: &str) -> String {
+    let start = Instant::now();
+    let error = Configuration::parse(&SaphyrReader, text).expect_err("the file is wrong");
+    let took = start.elapsed();
+    assert!(took < SOON, "took {took:?}: {error}");
+    error.to_string()
+}
+
+#[test]
+fn jobs_that_all_take_over_a_long_script_are_refused() {
+    let jobs: String = (0..4_000).map(|n| format!("j{n}: {{script: x}}\n")).collect();
+    let error = wrong(&format!("before_script: [{}]\n{jobs}", "x".repeat(500_000)));
+    assert_eq!(error, "jobs:j33 config makes the jobs larger than 16777216 bytes together");
+    let script = format!("before_script: [{}]\n{jobs}", "x".repeat(100));
+    assert!(Configuration::parse(&SaphyrReader, &script).is_ok());
+}
+
+#[test]
+fn expressions_that_take_much_to_compile_are_refused() {
+    let many: String = (0..1_000).map(|n| format!("  - /(a{n}.{{20}}){{5}}/i\n")).collect();
+    let error = wrong(&format!("a:\n script: x\n only:\n{many}"));
+    assert_eq!(error, "jobs:a:only config makes more than 200 regexps in the file");
+    let large = "a: {script: x, only: ['/((a{1000}){1000}){1000}/']}";
+    assert_eq!(wrong(large), "jobs:a:only config should be an array of strings or regexps");
+}
+
+#[test]
+fn errors_stay_short() {
+    let keys: String = (0..5_000).map(|n| format!(" ü{n}: x\n")).collect();
+    let error = wrong(&format!("a:\n{keys}"));
+    assert!(error.starts_with("jobs:a config contains unknown keys: ü0, ü1,"), "{error}");
+    assert_eq!(error.chars().count(), 2_001);
 }
 
 /// A small generator, so that each run sees the same texts.
