@@ -7,13 +7,17 @@ use std::sync::atomic::AtomicU64;
 use std::thread::JoinHandle;
 
 use actix_web::dev::ServerHandle;
+use chrono::TimeDelta;
 use hexforge_application::app::{App, Settings};
 use hexforge_application::repository::task;
 use hexforge_application::setup;
 use hexforge_domain::id::ProjectId;
+use hexforge_domain::ports::build_files::BuildFiles;
 use hexforge_domain::ports::store::Store;
 use hexforge_domain::ports::uploads::Uploads;
-use hexforge_domain::testing::fakes::{FakeClock, FakeImports, FakeStore, FakeUploads};
+use hexforge_domain::testing::fakes::{
+    FakeBuildFiles, FakeClock, FakeImports, FakeStore, FakeUploads,
+};
 use hexforge_domain::text::Secret;
 use hexforge_domain::user::ProjectsLimit;
 use hexforge_git_gix::{GixStore, Layout};
@@ -21,7 +25,10 @@ use hexforge_http_actix::{Dialect, HttpSettings, Shared};
 use hexforge_persistence_diesel::Options;
 use hexforge_persistence_diesel::testing::TestDatabase;
 use hexforge_server::http;
-use hexforge_server::system::{Argon2Passwords, FsUploads, OpensshKeys, SystemSecrets, Trash};
+use hexforge_server::system::{
+    Argon2Passwords, FileVault, FsBuildFiles, FsUploads, OpensshKeys, SystemSecrets, Trash,
+};
+use hexforge_yaml_saphyr::SaphyrReader;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -108,6 +115,12 @@ impl Forge {
                 Arc::new(FsUploads::new(folder.path(), Arc::clone(&trash)))
             }
         };
+        let build_files: Arc<dyn BuildFiles> = match options.backend {
+            Backend::Fake => Arc::new(FakeBuildFiles::default()),
+            Backend::Sqlite | Backend::Postgres => {
+                Arc::new(FsBuildFiles::new(folder.path(), Arc::clone(&trash)))
+            }
+        };
         // Git is real on every store: what it answers is compared with what git says.
         let git = GixStore::new(folder.path(), move |doomed| trash.take(doomed));
         let clock = FakeClock::default();
@@ -120,7 +133,13 @@ impl Forge {
             passwords: Arc::new(Argon2Passwords::weak()),
             public_keys: Arc::new(OpensshKeys),
             uploads,
-            settings: Settings { default_projects_limit: ProjectsLimit(100) },
+            build_files,
+            vault: Arc::new(FileVault::open(folder.path()).expect("a key can be made")),
+            yaml: Arc::new(SaphyrReader),
+            settings: Settings {
+                default_projects_limit: ProjectsLimit(100),
+                build_silence: TimeDelta::hours(24),
+            },
         };
         setup::first_administrator(&app, PASSWORD, &Secret::new(ROOT))
             .expect("the first administrator can be made");

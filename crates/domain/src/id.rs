@@ -51,4 +51,18 @@ ids! {
     BoardId,
     /// A list of a board.
     BoardListId,
+    /// A pipeline.
+    PipelineId,
+    /// A build, or what somebody else says of a commit.
+    BuildId,
+    /// What a build is to do.
+    DefinitionId,
+    /// A runner.
+    RunnerId,
+    /// A trigger of a project.
+    TriggerId,
+    /// A use of a trigger.
+    TriggerRequestId,
+    /// A variable of a project.
+    VariableId,
 }

@@ -2,6 +2,10 @@
 //! outside is reached. Nothing in here does I/O, reads a clock or draws a random number, so every
 //! rule can be tested as a table and reused by other programs.
 //!
+//! It is built from `chrono` for dates, `thiserror` for errors and `regex` for the expressions that
+//! users write into configurations. The last only computes, and does so in linear time, so it needs
+//! no port.
+//!
 //! ```
 //! use hexforge_domain::change::Change;
 //! use hexforge_domain::user::{UserCommand, UserState, Username};
@@ -18,7 +22,9 @@
 
 pub mod board;
 pub mod branch;
+pub mod build;
 pub mod change;
+pub mod ci;
 pub mod commit;
 pub mod event;
 pub mod field_errors;
@@ -33,12 +39,14 @@ pub mod namespace;
 pub mod note;
 pub mod outbox;
 pub mod paging;
+pub mod pipeline;
 pub mod policy;
 pub mod ports;
 pub mod project;
 pub mod push;
 pub mod ref_name;
 pub mod repository;
+pub mod runner;
 pub mod sign_in;
 pub mod subscription;
 pub mod system_hook;
@@ -47,7 +55,9 @@ pub mod tag;
 pub mod testing;
 pub mod text;
 pub mod token;
+pub mod trigger;
 pub mod user;
+pub mod variable;
 pub mod visibility;
 
 /// A moment in UTC, to the microsecond: the finest that both databases keep.

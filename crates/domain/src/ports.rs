@@ -1,5 +1,6 @@
 //! Ports that belong to no single aggregate.
 
+pub mod build_files;
 pub mod clock;
 pub mod files;
 pub mod git;
@@ -11,3 +12,4 @@ pub mod public_keys;
 pub mod secrets;
 pub mod store;
 pub mod uploads;
+pub mod vault;

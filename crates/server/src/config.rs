@@ -61,6 +61,9 @@ pub struct Overrides {
     /// Whether imports and hooks may reach loopback and private addresses: `true` or `false` [default: false].
     #[arg(long, global = true, env = "HEXFORGE_ALLOW_LOCAL_REQUESTS", value_name = "BOOL")]
     pub allow_local_requests: Option<String>,
+    /// After how many hours a build fails of which nothing is heard [default: 24].
+    #[arg(long, global = true, env = "HEXFORGE_BUILD_SILENCE_HOURS", value_name = "HOURS")]
+    pub build_silence_hours: Option<String>,
     /// What to log: a level or a filter such as `info,hexforge_http_actix=debug` [default: info].
     #[arg(long, global = true, env = "HEXFORGE_LOG", value_name = "FILTER")]
     pub log: Option<String>,
@@ -100,6 +103,9 @@ pub struct Config {
     pub max_body_mb: usize,
     /// Whether requests of ours may go to this machine and its private networks.
     pub allow_local_requests: bool,
+    /// After how many hours a build fails of which nothing is heard.
+    #[validate(range(min = 1, max = 8760, message = "has to be a number from 1 to 8760"))]
+    pub build_silence_hours: u32,
     /// A filter for tracing.
     pub log: String,
     /// How lines are written.
@@ -132,6 +138,7 @@ impl Overrides {
             max_upload_mb: given(self.max_upload_mb).or(other.max_upload_mb),
             max_body_mb: given(self.max_body_mb).or(other.max_body_mb),
             allow_local_requests: given(self.allow_local_requests).or(other.allow_local_requests),
+            build_silence_hours: given(self.build_silence_hours).or(other.build_silence_hours),
             log: given(self.log).or(other.log),
             log_format: given(self.log_format).or(other.log_format),
         }
@@ -217,6 +224,12 @@ impl Config {
                 "false",
                 "true or false",
             )?,
+            build_silence_hours: parse(
+                "build_silence_hours",
+                chosen.build_silence_hours,
+                "24",
+                "a number from 1 to 8760",
+            )?,
             log: chosen.log.unwrap_or_else(|| "info".to_owned()),
             log_format: match chosen.log_format.as_deref() {
                 None | Some("text") => LogFormat::Text,
@@ -294,6 +307,7 @@ impl fmt::Display for Config {
         writeln!(f, "max_upload_mb = {}", self.max_upload_mb)?;
         writeln!(f, "max_body_mb = {}", self.max_body_mb)?;
         writeln!(f, "allow_local_requests = {}", self.allow_local_requests)?;
+        writeln!(f, "build_silence_hours = {}", self.build_silence_hours)?;
         writeln!(f, "log = {}", quoted(&self.log))?;
         let format = match self.log_format {
             LogFormat::Text => "text",

@@ -9,6 +9,7 @@ pub use stored::Stored;
 use std::fmt::Debug;
 use std::sync::Arc;
 
+use chrono::TimeDelta;
 use hexforge_application::app::{App, Settings};
 use hexforge_application::error::Error;
 use hexforge_domain::field_errors::FieldErrors;
@@ -19,8 +20,8 @@ use hexforge_domain::ports::passwords::Passwords;
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::testing::builders::{UserBuilder, a_user};
 use hexforge_domain::testing::fakes::{
-    FakeClock, FakeGit, FakeImports, FakePasswords, FakePublicKeys, FakeSecrets, FakeStore,
-    FakeUploads,
+    FakeBuildFiles, FakeClock, FakeGit, FakeImports, FakePasswords, FakePublicKeys, FakeSecrets,
+    FakeStore, FakeUploads, FakeVault, FakeYaml,
 };
 use hexforge_domain::token::{NewToken, Token};
 use hexforge_domain::user::{ProjectsLimit, User, UserState};
@@ -50,7 +51,13 @@ impl World {
             passwords: Arc::new(FakePasswords),
             public_keys: Arc::new(FakePublicKeys),
             uploads: Arc::new(FakeUploads::default()),
-            settings: Settings { default_projects_limit: ProjectsLimit(100) },
+            build_files: Arc::new(FakeBuildFiles::default()),
+            vault: Arc::new(FakeVault),
+            yaml: Arc::new(FakeYaml),
+            settings: Settings {
+                default_projects_limit: ProjectsLimit(100),
+                build_silence: TimeDelta::hours(24),
+            },
         };
         Self { app, clock, git }
     }

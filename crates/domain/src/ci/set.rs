@@ -1,0 +1,193 @@
+//! The status that a set of builds has together: a pipeline's, or that of the stages before one.
+
+use super::status::Status;
+use super::when::When;
+
+/// What a build adds to the status of its set. Only the latest build of each name is a member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Member {
+    /// Where the build is.
+    pub status: Status,
+    /// Whether its failure counts for nothing.
+    pub allow_failure: bool,
+    /// When it runs.
+    pub when: When,
+}
+
+impl Member {
+    /// Whether it is left out: an allowed failure, or a build that waits for an occasion.
+    fn is_left_out(self) -> bool {
+        match self.status {
+            Status::Failed | Status::Canceled => self.allow_failure,
+            Status::Skipped => matches!(self.when, When::Manual | When::OnFailure),
+            Status::Created | Status::Pending | Status::Running | Status::Success => false,
+        }
+    }
+}
+
+/// The status of a set of builds; nothing for a set without any.
+pub fn status_of(members: impl IntoIterator<Item = Member>) -> Option<Status> {
+    let mut any = false;
+    let mut count = Count::default();
+    for member in members {
+        any = true;
+        if !member.is_left_out() {
+            count.add(member.status);
+        }
+    }
+    any.then(|| count.status())
+}
+
+/// The status of a pipeline with these builds. One that nothing belongs to is skipped, and one
+/// whose configuration is wrong has failed.
+pub fn pipeline_status(members: impl IntoIterator<Item = Member>, has_yaml_errors: bool) -> Status {
+    if has_yaml_errors {
+        return Status::Failed;
+    }
+    status_of(members).unwrap_or(Status::Skipped)
+}
+
+/// How many counted builds have each status.
+#[derive(Default)]
+struct Count {
+    created: usize,
+    pending: usize,
+    running: usize,
+    success: usize,
+    failed: usize,
+    canceled: usize,
+    skipped: usize,
+}
+
+impl Count {
+    fn add(&mut self, status: Status) {
+        *match status {
+            Status::Created => &mut self.created,
+            Status::Pending => &mut self.pending,
+            Status::Running => &mut self.running,
+            Status::Success => &mut self.success,
+            Status::Failed => &mut self.failed,
+            Status::Canceled => &mut self.canceled,
+            Status::Skipped => &mut self.skipped,
+        } += 1;
+    }
+
+    /// The first rule of the reference that holds.
+    fn status(&self) -> Status {
+        let all = self.created
+            + self.pending
+            + self.running
+            + self.success
+            + self.failed
+            + self.canceled
+            + self.skipped;
+        if all == self.success {
+            Status::Success
+        } else if all == self.created {
+            Status::Created
+        } else if all == self.success + self.skipped {
+            Status::Skipped
+        } else if all == self.success + self.skipped + self.canceled {
+            Status::Canceled
+        } else if all == self.created + self.skipped + self.pending {
+            Status::Pending
+        } else if self.running + self.pending + self.created > 0 {
+            Status::Running
+        } else {
+            Status::Failed
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Status::*;
+
+    fn member(status: Status) -> Member {
+        Member { status, allow_failure: false, when: When::OnSuccess }
+    }
+
+    fn allowed(status: Status) -> Member {
+        Member { allow_failure: true, ..member(status) }
+    }
+
+    fn when(when: When, status: Status) -> Member {
+        Member { when, ..member(status) }
+    }
+
+    #[test]
+    fn the_first_rule_that_holds_decides() {
+        let table: &[(&[Status], Status)] = &[
+            (&[Success], Success),
+            (&[Success, Success], Success),
+            (&[Created], Created),
+            (&[Created, Created], Created),
+            (&[Skipped], Skipped),
+            (&[Success, Skipped], Skipped),
+            (&[Canceled], Canceled),
+            (&[Success, Canceled], Canceled),
+            (&[Success, Skipped, Canceled], Canceled),
+            (&[Pending], Pending),
+            (&[Pending, Created], Pending),
+            (&[Created, Skipped], Pending),
+            (&[Pending, Created, Skipped], Pending),
+            (&[Running], Running),
+            (&[Success, Pending], Running),
+            (&[Success, Created], Running),
+            (&[Failed, Pending], Running),
+            (&[Failed, Created], Running),
+            (&[Canceled, Pending], Running),
+            (&[Canceled, Running, Failed], Running),
+            (&[Failed], Failed),
+            (&[Failed, Success], Failed),
+            (&[Failed, Canceled], Failed),
+            (&[Failed, Skipped], Failed),
+        ];
+        for (statuses, expected) in table {
+            let members = statuses.iter().copied().map(member);
+            assert_eq!(status_of(members), Some(*expected), "{statuses:?}");
+            let reversed = statuses.iter().rev().copied().map(member);
+            assert_eq!(status_of(reversed), Some(*expected), "reversed {statuses:?}");
+        }
+    }
+
+    #[test]
+    fn some_builds_are_left_out() {
+        let table: &[(&[Member], Status)] = &[
+            (&[allowed(Failed)], Success),
+            (&[allowed(Canceled)], Success),
+            (&[member(Success), allowed(Failed)], Success),
+            (&[member(Canceled), allowed(Failed)], Canceled),
+            (&[member(Failed), allowed(Failed)], Failed),
+            // Only once it has ended badly.
+            (&[allowed(Running)], Running),
+            (&[member(Success), allowed(Running)], Running),
+            (&[allowed(Pending)], Pending),
+            (&[allowed(Skipped)], Skipped),
+            (&[when(When::Manual, Skipped)], Success),
+            (&[when(When::Manual, Skipped), when(When::Manual, Skipped)], Success),
+            (&[when(When::OnFailure, Skipped)], Success),
+            (&[when(When::Always, Skipped)], Skipped),
+            (&[member(Success), when(When::OnFailure, Skipped)], Success),
+            (&[member(Created), when(When::Manual, Skipped)], Created),
+            // Those that were played or reached count like any other.
+            (&[when(When::Manual, Running)], Running),
+            (&[when(When::Manual, Failed)], Failed),
+            (&[when(When::Manual, Created)], Created),
+            (&[when(When::OnFailure, Failed)], Failed),
+        ];
+        for (members, expected) in table {
+            assert_eq!(status_of(members.iter().copied()), Some(*expected), "{members:?}");
+        }
+    }
+
+    #[test]
+    fn a_pipeline_without_builds_is_skipped_and_one_with_errors_has_failed() {
+        assert_eq!(status_of([]), None);
+        assert_eq!(pipeline_status([], false), Skipped);
+        assert_eq!(pipeline_status([], true), Failed);
+        assert_eq!(pipeline_status([member(Success)], true), Failed);
+        assert_eq!(pipeline_status([member(Success), member(Pending)], false), Running);
+    }
+}
