@@ -8,13 +8,14 @@ use serde_json::{Value, json};
 const TESTS: &str = "hexforge-tests";
 
 /// Our crates, and which others of ours each may use.
-const ARROWS: [(&str, &[&str]); 8] = [
+const ARROWS: [(&str, &[&str]); 9] = [
     ("hexforge-domain", &[]),
     ("hexforge-application", &["hexforge-domain"]),
     ("hexforge-persistence-diesel", &["hexforge-domain"]),
     ("hexforge-delivery-reqwest", &["hexforge-domain"]),
     ("hexforge-git-gix", &["hexforge-domain"]),
     ("hexforge-http-actix", &["hexforge-application", "hexforge-domain"]),
+    ("hexforge-ssh-russh", &["hexforge-application", "hexforge-domain"]),
     (
         "hexforge-server",
         &[
@@ -24,6 +25,7 @@ const ARROWS: [(&str, &[&str]); 8] = [
             "hexforge-git-gix",
             "hexforge-http-actix",
             "hexforge-persistence-diesel",
+            "hexforge-ssh-russh",
         ],
     ),
     (
@@ -36,12 +38,13 @@ const ARROWS: [(&str, &[&str]); 8] = [
             "hexforge-http-actix",
             "hexforge-persistence-diesel",
             "hexforge-server",
+            "hexforge-ssh-russh",
         ],
     ),
 ];
 
 /// Libraries that a crate of ours wraps, and which crates may see them.
-const WRAPPED: [(&str, &[&str]); 11] = [
+const WRAPPED: [(&str, &[&str]); 12] = [
     ("diesel", &["hexforge-persistence-diesel"]),
     ("diesel_migrations", &["hexforge-persistence-diesel"]),
     ("libsqlite3-sys", &["hexforge-persistence-diesel"]),
@@ -52,6 +55,7 @@ const WRAPPED: [(&str, &[&str]); 11] = [
     ("gix", &["hexforge-git-gix"]),
     ("gix-pack", &["hexforge-git-gix"]),
     ("reqwest", &["hexforge-delivery-reqwest"]),
+    ("russh", &["hexforge-ssh-russh"]),
     ("anyhow", &["hexforge-server", TESTS]),
 ];
 

@@ -21,6 +21,7 @@ pub mod milestone;
 pub mod namespace;
 pub mod note;
 pub mod project;
+pub mod public_key;
 pub mod push;
 pub mod removal;
 pub mod repository;
