@@ -2,8 +2,8 @@
 
 use std::any::Any;
 use std::net::{SocketAddr, TcpListener};
-use std::sync::{Arc, OnceLock};
 use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 
 use actix_web::dev::ServerHandle;
@@ -21,8 +21,8 @@ use hexforge_http_actix::{Dialect, HttpSettings, Shared};
 use hexforge_persistence_diesel::Options;
 use hexforge_persistence_diesel::testing::TestDatabase;
 use hexforge_server::http;
-use hexforge_ssh_russh::{HostKeys, Lanes, Limits, Server};
 use hexforge_server::system::{Argon2Passwords, FsUploads, OpensshKeys, SystemSecrets, Trash};
+use hexforge_ssh_russh::{HostKeys, Lanes, Limits, Server};
 use serde_json::Value;
 use tempfile::TempDir;
 

@@ -93,6 +93,10 @@ mod tests {
         let _one = admission.admit(address("2001:db8::1")).expect("there is room");
         assert!(admission.admit(address("2001:db8::2")).is_none());
         assert!(admission.admit(address("2001:db8:0:1::1")).is_some());
-        assert_eq!(admission.now.lock().expect("unused").by_address.len(), 1, "who left is forgotten");
+        assert_eq!(
+            admission.now.lock().expect("unused").by_address.len(),
+            1,
+            "who left is forgotten"
+        );
     }
 }

@@ -267,7 +267,9 @@ mod tests {
         let (sender, receiver) = mpsc::channel(1);
         let send = move |piece: Vec<u8>| -> BoxedSend {
             let sender = sender.clone();
-            Box::pin(async move { sender.send(piece).await.map_err(|_| io::ErrorKind::Other.into()) })
+            Box::pin(
+                async move { sender.send(piece).await.map_err(|_| io::ErrorKind::Other.into()) },
+            )
         };
         (Output::new(gone, SHORT, send), receiver)
     }

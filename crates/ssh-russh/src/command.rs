@@ -152,8 +152,22 @@ mod tests {
     #[test]
     fn paths_that_are_none_of_a_project() {
         for path in [
-            "", "/", "ada", "/ada", "//ada/ship", "ada//ship", "ada/ship/more", "~/ship", "/~/ship",
-            "~ada/ship", "ada/~ship", "../ship", "ada/..", "./ship", "ada/../../etc", "ada/.git",
+            "",
+            "/",
+            "ada",
+            "/ada",
+            "//ada/ship",
+            "ada//ship",
+            "ada/ship/more",
+            "~/ship",
+            "/~/ship",
+            "~ada/ship",
+            "ada/~ship",
+            "../ship",
+            "ada/..",
+            "./ship",
+            "ada/../../etc",
+            "ada/.git",
         ] {
             let line = format!("git-upload-pack '{path}'");
             assert_eq!(asked(&line), Err(Refusal::NoProject), "{path}");

@@ -133,9 +133,8 @@ mod tests {
         let second = HostKeys::keep_in(&folder).expect("keys can be read").fingerprints();
         assert_eq!(first, second);
         let key = folder.join("host_ed25519_key");
-        let mode = |path: &Path| {
-            fs::metadata(path).expect("it is there").permissions().mode() & 0o777
-        };
+        let mode =
+            |path: &Path| fs::metadata(path).expect("it is there").permissions().mode() & 0o777;
         assert_eq!((mode(&key), mode(&folder)), (0o600, 0o700));
         let files = fs::read_dir(&folder).expect("it is there").count();
         assert_eq!(files, 4, "two keys and their public halves");

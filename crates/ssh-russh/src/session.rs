@@ -94,11 +94,7 @@ impl Session {
         true
     }
 
-    fn answer(
-        library: &mut Library,
-        id: ChannelId,
-        is_success: bool,
-    ) -> Result<(), russh::Error> {
+    fn answer(library: &mut Library, id: ChannelId, is_success: bool) -> Result<(), russh::Error> {
         if is_success { library.channel_success(id) } else { library.channel_failure(id) }
     }
 }

@@ -108,11 +108,12 @@ impl Work {
             Some(Err(_)) => "other",
             None => "greeting",
         };
+        let mut seen = None;
         let served = match command {
             _ if shared.is_stopping() => Err(End::Refused(STOPPING)),
             Some(Ok(command)) => {
                 let served = Served { shared: &shared, key, command, version, half: &half };
-                served.serve(input, gone).await
+                served.serve(input, gone, &mut seen).await
             }
             // Also who asks for what is not served has to be somebody.
             Some(Err(refusal)) => match identify(&shared, key).await {
@@ -134,7 +135,8 @@ impl Work {
         metrics::counter!("hexforge_ssh_commands_total", "command" => name, "outcome" => outcome)
             .increment(1);
         let microseconds = begin.elapsed().as_micros();
-        tracing::info!(%peer, command = name, outcome, microseconds, "over SSH");
+        let (user, project) = seen.unzip();
+        tracing::info!(%peer, command = name, user, project, outcome, microseconds, "over SSH");
         if let Err(End::Gone(cause)) = &served {
             tracing::debug!(%peer, %cause, "a client went away");
         }
@@ -159,11 +161,7 @@ async fn end(
 }
 
 /// Whoever asks for a shell learns that its key is known, and by which name.
-async fn greet(
-    shared: &Arc<Shared>,
-    key: String,
-    half: &ChannelWriteHalf<Msg>,
-) -> Result<(), End> {
+async fn greet(shared: &Arc<Shared>, key: String, half: &ChannelWriteHalf<Msg>) -> Result<(), End> {
     let holder = identify(shared, key).await?;
     let text = format!("Welcome to hexforge, {}!\r\n", harmless(&holder.name));
     let sent = half.data_bytes(text).await;
@@ -191,7 +189,13 @@ struct Served<'a> {
 }
 
 impl Served<'_> {
-    async fn serve(self, mut input: Input, gone: Gone) -> Result<(), End> {
+    /// Serves it, and lets see who asked and for what as soon as that is known.
+    async fn serve(
+        self,
+        mut input: Input,
+        gone: Gone,
+        seen: &mut Option<(i64, i64)>,
+    ) -> Result<(), End> {
         let limits = self.shared.limits;
         let half = Arc::clone(self.half);
         let output = Output::new(gone, limits.piece, move |piece: Vec<u8>| {
@@ -200,6 +204,7 @@ impl Served<'_> {
         });
         let (service, version) = (self.command.service, self.version);
         let (holder, project) = self.admit().await?;
+        *seen = holder.actor.user().map(|user| (user.0, project.id.0));
         let permit = self.turn().await?;
         let app = Arc::clone(&self.shared.app);
         let told = on_a_thread(permit, move || {

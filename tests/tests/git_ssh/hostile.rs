@@ -114,7 +114,7 @@ fn idle_connections_are_let_go() {
 }
 
 /// A command on the server, with both of its ends in our hands.
-fn talking(scene: &Scene<'_>, command: &str) -> Child {
+fn talking(scene: &Scene, command: &str) -> Child {
     let mut ssh: Command = scene.key.ssh(scene.ssh, &[], &[command]);
     ssh.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     ssh.spawn().expect("ssh can be started")
@@ -179,7 +179,10 @@ fn clients_that_go_away_leave_nothing(forge: &Forge) {
     let push = format!("{zero} {tip} refs/heads/x\0report-status");
     for (command, said) in [
         ("git-upload-pack 'ada/ship.git'", packet(&format!("want {tip}\n"))),
-        ("git-receive-pack 'ada/ship.git'", format!("{}0000PACK\0\0\0\u{2}\0\0\0\u{9}", packet(&push))),
+        (
+            "git-receive-pack 'ada/ship.git'",
+            format!("{}0000PACK\0\0\0\u{2}\0\0\0\u{9}", packet(&push)),
+        ),
     ] {
         let mut child = talking(&scene, command);
         let mut stdin = child.stdin.take().expect("it is ours");

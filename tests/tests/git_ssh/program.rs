@@ -86,7 +86,7 @@ impl<'a> Place<'a> {
             place.tree.commit(&format!("Commit {number}\n"));
         }
         place.tree.git(&["checkout", "-q", "-b", "side", "HEAD~4"]);
-        place.tree.write("side", "side\n").commit("Aside\n");
+        place.tree.write("aside", "side\n").commit("Aside\n");
         place.tree.git(&["checkout", "-q", "master"]);
         place.tree.git(&["merge", "-q", "-m", "Merge", "side"]);
         place.tree.git(&["tag", "light"]);
@@ -193,10 +193,10 @@ impl<'a> Place<'a> {
         self.git_in(&shallow, &["fetch", "-q", "--unshallow"]).ok();
         let all = self.tree.git(&["rev-list", "--count", "master"]);
         count(&all);
-        let since = self.tree.git(&["log", "-1", "--format=%ct", "HEAD~2"]);
+        let since = self.tree.git(&["log", "-1", "--format=%ct", "HEAD~1"]);
         let recent = self.cloned("recent", &[&format!("--shallow-since={since}")]);
         self.fsck(&recent);
-        assert_eq!(self.git_in(&recent, &["rev-list", "--count", "HEAD"]).ok(), "3");
+        assert_eq!(self.git_in(&recent, &["rev-list", "--count", "HEAD"]).ok(), "2");
         let without = self.cloned("without", &["--shallow-exclude=light"]);
         self.fsck(&without);
         assert_eq!(self.git_in(&without, &["rev-list", "--count", "HEAD"]).ok(), "3");
@@ -271,12 +271,14 @@ impl<'a> Place<'a> {
         assert_eq!(self.on_server(&["for-each-ref", "refs/heads/many/"]).lines().count(), 1000);
         let clone = self.cloned("many", &["--bare"]);
         self.fsck(&clone);
-        let gone: Vec<String> = (0..1000).map(|number| format!(":refs/heads/many/{number}")).collect();
+        let gone: Vec<String> =
+            (0..1000).map(|number| format!(":refs/heads/many/{number}")).collect();
         let gone: Vec<&str> = gone.iter().map(String::as_str).collect();
         self.git(&[&["push", "-q", &self.address()], &gone[..]].concat()).ok();
         assert_eq!(self.on_server(&["for-each-ref", "refs/heads/many/"]), "");
-        let locals = self.tree.git(&["for-each-ref", "--format=delete %(refname)", "refs/heads/many"]);
-        self.tree.write(".git/updates", locals);
+        let locals =
+            self.tree.git(&["for-each-ref", "--format=delete %(refname)", "refs/heads/many"]);
+        self.tree.write(".git/updates", locals + "\n");
         let file = std::fs::File::open(self.tree.path().join(".git/updates")).expect("written");
         let status = self.tree.command(&["update-ref", "--stdin"]).stdin(file).status();
         assert!(status.expect("git can be started").success());
@@ -331,7 +333,8 @@ impl<'a> Place<'a> {
 fn noise(length: usize, seed: u64) -> Vec<u8> {
     let mut state = seed + 1;
     let byte = |_| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 56) as u8
     };
     (0..length).map(byte).collect()

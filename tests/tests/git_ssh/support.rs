@@ -52,8 +52,7 @@ pub fn git(tree: &WorkTree, key: &Identity, server: SocketAddr, arguments: &[&st
 }
 
 /// Ada's private project `ada/ship`, and her key.
-pub struct Scene<'a> {
-    pub forge: &'a Forge,
+pub struct Scene {
     pub ssh: SocketAddr,
     pub ada: String,
     pub project: i64,
@@ -63,12 +62,12 @@ pub struct Scene<'a> {
     _elsewhere: tempfile::TempDir,
 }
 
-impl<'a> Scene<'a> {
-    pub fn new(forge: &'a Forge) -> Self {
+impl Scene {
+    pub fn new(forge: &Forge) -> Self {
         Self::on(forge, forge.ssh())
     }
 
-    pub fn on(forge: &'a Forge, ssh: SocketAddr) -> Self {
+    pub fn on(forge: &Forge, ssh: SocketAddr) -> Self {
         let (_, ada) = forge.user("ada");
         let fields = [("name", "ship"), ("visibility_level", "0")];
         let project = forge.post("/projects").token(&ada).form(&fields).send().expect(201);
@@ -77,11 +76,11 @@ impl<'a> Scene<'a> {
         let elsewhere = tempfile::tempdir().expect("a temporary folder can be made");
         let tree = WorkTree::new(&elsewhere.path().join("unused.git"));
         let project = project["id"].as_i64().expect("projects have ids");
-        Self { forge, ssh, ada, project, key, key_id, tree, _elsewhere: elsewhere }
+        Self { ssh, ada, project, key, key_id, tree, _elsewhere: elsewhere }
     }
 
     /// With one commit on `master`.
-    pub fn filled(forge: &'a Forge) -> Self {
+    pub fn filled(forge: &Forge) -> Self {
         let scene = Self::new(forge);
         scene.fill();
         scene
