@@ -2,8 +2,8 @@
 
 use std::any::Any;
 use std::net::{SocketAddr, TcpListener};
-use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 
 use actix_web::dev::ServerHandle;
@@ -29,6 +29,7 @@ use hexforge_server::system::{
     Argon2Passwords, FileVault, FsBuildFiles, FsUploads, OpensshKeys, SystemSecrets, Trash,
 };
 use hexforge_yaml_saphyr::SaphyrReader;
+use hexforge_ssh_russh::{HostKeys, Lanes, Limits, Server};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -67,6 +68,8 @@ pub struct Forge {
     pub queries: Arc<AtomicU64>,
     handle: ServerHandle,
     thread: Option<JoinHandle<()>>,
+    lanes: Lanes,
+    ssh: OnceLock<Server>,
     _database: Box<dyn Any + Send + Sync>,
     /// Where its files are.
     pub folder: TempDir,
@@ -143,7 +146,7 @@ impl Forge {
         };
         setup::first_administrator(&app, PASSWORD, &Secret::new(ROOT))
             .expect("the first administrator can be made");
-        let (address, handle, thread) = listen(&app, options.dialect);
+        let (address, handle, thread, lanes) = listen(&app, options.dialect);
         Some(Self {
             address,
             app,
@@ -151,9 +154,32 @@ impl Forge {
             queries,
             handle,
             thread: Some(thread),
+            lanes,
+            ssh: OnceLock::new(),
             _database: database,
             folder,
         })
+    }
+
+    /// Where git is served over SSH, which begins when it is asked for first.
+    pub fn ssh(&self) -> SocketAddr {
+        self.ssh_within(Limits::default())
+    }
+
+    /// The same within other limits, if it has not begun.
+    pub fn ssh_within(&self, limits: Limits) -> SocketAddr {
+        let server = self.ssh.get_or_init(|| {
+            let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
+            let keys = HostKeys::for_a_while().expect("a key can be made");
+            let (app, lanes) = (Arc::new(self.app.clone()), self.lanes.clone());
+            Server::start(listener, app, &keys, lanes, limits).expect("a bound socket is served")
+        });
+        server.address()
+    }
+
+    /// How many more git clients could fetch and push at this moment.
+    pub fn free_turns(&self) -> (usize, usize) {
+        (self.lanes.fetches.available_permits(), self.lanes.pushes.available_permits())
     }
 
     /// A work tree from which the repository of a project is filled.
@@ -224,7 +250,7 @@ impl Forge {
     }
 }
 
-fn listen(app: &App, dialect: Dialect) -> (SocketAddr, ServerHandle, JoinHandle<()>) {
+fn listen(app: &App, dialect: Dialect) -> (SocketAddr, ServerHandle, JoinHandle<()>, Lanes) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
     let address = listener.local_addr().expect("a bound socket has an address");
     let settings = HttpSettings {
@@ -236,6 +262,7 @@ fn listen(app: &App, dialect: Dialect) -> (SocketAddr, ServerHandle, JoinHandle<
         revision: "hexforge-0.1.0".to_owned(),
     };
     let shared = Shared::new(app.clone(), settings, Arc::new(String::new), Arc::new(|| Ok(())));
+    let (fetches, pushes) = shared.git_turns();
     let (sender, receiver) = std::sync::mpsc::channel();
     let thread = std::thread::spawn(move || {
         actix_web::rt::System::new().block_on(async move {
@@ -245,7 +272,7 @@ fn listen(app: &App, dialect: Dialect) -> (SocketAddr, ServerHandle, JoinHandle<
         });
     });
     let handle = receiver.recv().expect("the server starts");
-    (address, handle, thread)
+    (address, handle, thread, Lanes { fetches, pushes })
 }
 
 impl Drop for Forge {

@@ -36,6 +36,8 @@ pub struct Program {
     child: Child,
     /// Where it listens.
     pub address: SocketAddr,
+    /// Where it serves git over SSH, if it does.
+    pub ssh: Option<SocketAddr>,
 }
 
 /// The private token of `root` in databases that a [`Program`] made.
@@ -47,6 +49,12 @@ impl Program {
         Self::start_logging(program, data_dir, database, Stdio::inherit())
     }
 
+    /// The same, serving git over SSH too.
+    pub fn start_with_ssh(program: &Path, data_dir: &Path, database: &DatabaseUrl) -> Result<Self> {
+        let ssh = [("HEXFORGE_SSH_LISTEN", "127.0.0.1:0")];
+        Self::start_with(program, data_dir, database, Stdio::inherit(), &ssh)
+    }
+
     /// The same, with a place for its log.
     pub fn start_logging(
         program: &Path,
@@ -54,23 +62,43 @@ impl Program {
         database: &DatabaseUrl,
         log: Stdio,
     ) -> Result<Self> {
+        Self::start_with(program, data_dir, database, log, &[])
+    }
+
+    fn start_with(
+        program: &Path,
+        data_dir: &Path,
+        database: &DatabaseUrl,
+        log: Stdio,
+        more: &[(&str, &str)],
+    ) -> Result<Self> {
         let mut child = Command::new(program)
+            // There is no program that it could use, git least of all.
+            .env("PATH", "/nonexistent")
             .env("HEXFORGE_LISTEN", "127.0.0.1:0")
+            // Its port may be taken by another test.
+            .env("HEXFORGE_SSH_LISTEN", "off")
             .env("HEXFORGE_DATA_DIR", data_dir)
             .env("HEXFORGE_DATABASE_URL", address_of(database))
             .env("HEXFORGE_ROOT_TOKEN", ROOT)
             .env("HEXFORGE_ROOT_PASSWORD", "correct horse")
             .env("HEXFORGE_LOG", "warn")
+            .envs(more.iter().copied())
             .stdout(Stdio::piped())
             .stderr(log)
             .spawn()
             .with_context(|| format!("{} cannot be started", program.display()))?;
         let output = child.stdout.take().context("the output is ours")?;
+        let mut ssh = None;
         for line in BufReader::new(output).lines() {
             let line = line?;
+            if let Some((_, rest)) = line.split_once("Git over SSH is served on ") {
+                let (address, _) = rest.split_once(". ").context("a sentence ends")?;
+                ssh = Some(address.parse()?);
+            }
             if let Some((_, rest)) = line.split_once("listening on ") {
                 let address = rest.trim_end_matches([')', '.']).parse()?;
-                return Ok(Self { child, address });
+                return Ok(Self { child, address, ssh });
             }
         }
         bail!("{} ended before it served", program.display())
@@ -91,6 +119,11 @@ impl Program {
     /// Tells the process to stop, and how it ended.
     pub fn stop(&mut self) -> Result<ExitStatus> {
         Command::new("kill").args(["-TERM", &self.pid().to_string()]).status()?;
+        Ok(self.child.wait()?)
+    }
+
+    /// Waits until the process ends by itself.
+    pub fn wait(&mut self) -> Result<ExitStatus> {
         Ok(self.child.wait()?)
     }
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 const TESTS: &str = "hexforge-tests";
 
 /// Our crates, and which others of ours each may use.
-const ARROWS: [(&str, &[&str]); 9] = [
+const ARROWS: [(&str, &[&str]); 10] = [
     ("hexforge-domain", &[]),
     ("hexforge-application", &["hexforge-domain"]),
     ("hexforge-persistence-diesel", &["hexforge-domain"]),
@@ -16,6 +16,7 @@ const ARROWS: [(&str, &[&str]); 9] = [
     ("hexforge-git-gix", &["hexforge-domain"]),
     ("hexforge-yaml-saphyr", &["hexforge-domain"]),
     ("hexforge-http-actix", &["hexforge-application", "hexforge-domain"]),
+    ("hexforge-ssh-russh", &["hexforge-application", "hexforge-domain"]),
     (
         "hexforge-server",
         &[
@@ -26,6 +27,7 @@ const ARROWS: [(&str, &[&str]); 9] = [
             "hexforge-http-actix",
             "hexforge-persistence-diesel",
             "hexforge-yaml-saphyr",
+            "hexforge-ssh-russh",
         ],
     ),
     (
@@ -39,12 +41,13 @@ const ARROWS: [(&str, &[&str]); 9] = [
             "hexforge-persistence-diesel",
             "hexforge-server",
             "hexforge-yaml-saphyr",
+            "hexforge-ssh-russh",
         ],
     ),
 ];
 
 /// Libraries that a crate of ours wraps, and which crates may see them.
-const WRAPPED: [(&str, &[&str]); 12] = [
+const WRAPPED: [(&str, &[&str]); 13] = [
     ("diesel", &["hexforge-persistence-diesel"]),
     ("diesel_migrations", &["hexforge-persistence-diesel"]),
     ("libsqlite3-sys", &["hexforge-persistence-diesel"]),
@@ -56,6 +59,7 @@ const WRAPPED: [(&str, &[&str]); 12] = [
     ("gix-pack", &["hexforge-git-gix"]),
     ("reqwest", &["hexforge-delivery-reqwest"]),
     ("serde-saphyr", &["hexforge-yaml-saphyr"]),
+    ("russh", &["hexforge-ssh-russh"]),
     ("anyhow", &["hexforge-server", TESTS]),
 ];
 

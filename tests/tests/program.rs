@@ -169,6 +169,7 @@ fn a_first_start_says_how_to_get_in_and_the_next_one_does_not() {
     let place = Place::on(TestDatabase::sqlite());
     let mut start = Command::new(program::built());
     start.env("HEXFORGE_DATA_DIR", place.data_dir()).env("HEXFORGE_LISTEN", "127.0.0.1:0");
+    start.env("HEXFORGE_SSH_LISTEN", "127.0.0.1:0");
     start.env("HEXFORGE_DATABASE_URL", address_of(&place.database.url));
     let first = started_and_stopped(&mut start);
     let value = |name: &str| {
@@ -179,6 +180,13 @@ fn a_first_start_says_how_to_get_in_and_the_next_one_does_not() {
     assert!(password.len() >= 20 && token.len() >= 20 && password != token);
     let second = started_and_stopped(&mut start);
     assert!(!second.contains("password") && second.contains("listening on"), "{second}");
+    // The host keys are made once, and shown each time.
+    let host_keys = |printed: &str| -> Vec<String> {
+        let lines = printed.lines().filter(|line| line.trim().starts_with("SHA256:"));
+        lines.map(str::to_owned).collect()
+    };
+    assert_eq!(host_keys(&first).len(), 2, "{first}");
+    assert_eq!(host_keys(&first), host_keys(&second));
 
     use std::os::unix::fs::PermissionsExt;
     let mode = std::fs::metadata(place.data_dir()).expect("made").permissions().mode();

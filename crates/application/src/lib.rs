@@ -25,6 +25,7 @@ pub mod namespace;
 pub mod note;
 pub mod pipeline;
 pub mod project;
+pub mod public_key;
 pub mod push;
 pub mod removal;
 pub mod repository;

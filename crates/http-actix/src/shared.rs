@@ -79,4 +79,9 @@ impl Shared {
             storage_ready,
         }
     }
+
+    /// The turns for fetching and for pushing, for other ways to reach a repository: they share them.
+    pub fn git_turns(&self) -> (Arc<Semaphore>, Arc<Semaphore>) {
+        (Arc::clone(&self.fetches), Arc::clone(&self.pushes))
+    }
 }

@@ -22,7 +22,7 @@ pub struct Overrides {
     #[arg(long, global = true, env = "HEXFORGE_LISTEN", value_name = "ADDRESS")]
     pub listen: Option<String>,
     /// The address to serve git over SSH on, or `off` [default: 127.0.0.1:2222]. Clone addresses name
-    /// its port already; serving comes with the transport.
+    /// its port.
     #[arg(long, global = true, env = "HEXFORGE_SSH_LISTEN", value_name = "ADDRESS")]
     pub ssh_listen: Option<String>,
     /// The folder for everything the server keeps [default: ./hexforge-data].

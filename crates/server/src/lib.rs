@@ -7,6 +7,7 @@ pub mod first_start;
 pub mod http;
 pub mod logging;
 pub mod serve;
+pub mod ssh;
 pub mod system;
 pub mod wiring;
 pub mod worker;

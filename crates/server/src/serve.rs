@@ -5,6 +5,7 @@ use std::net::TcpListener;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use actix_web::dev::ServerHandle;
 use anyhow::{Context, Result};
@@ -12,12 +13,13 @@ use hexforge_application::app::App;
 use hexforge_application::removal::{self, Sweep};
 use hexforge_http_actix::shared::StorageReady;
 use hexforge_http_actix::{HttpSettings, Shared};
+use hexforge_ssh_russh::{Server, StopHandle};
 use metrics_exporter_prometheus::PrometheusBuilder;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::config::Config;
 use crate::worker::Workers;
-use crate::{first_start, http, wiring};
+use crate::{first_start, http, ssh, wiring};
 
 /// Serves until told to stop. `terminal` is where people are told how to get in.
 pub fn run(config: &Config, terminal: &mut dyn Write) -> Result<()> {
@@ -25,6 +27,8 @@ pub fn run(config: &Config, terminal: &mut dyn Write) -> Result<()> {
     let listener = TcpListener::bind(config.listen)
         .with_context(|| format!("the address {} (listen) cannot be served", config.listen))?;
     let address = listener.local_addr().context("the socket has no address")?;
+    let ssh = config.ssh_listen.map(|address| ssh::Prepared::new(address, &config.data_dir));
+    let ssh = ssh.transpose()?;
     let external_url = config.external_url.clone().unwrap_or_else(|| format!("http://{address}"));
     first_start::prepare(&app, config, terminal)?;
     finish_removals(app.clone());
@@ -36,7 +40,7 @@ pub fn run(config: &Config, terminal: &mut dyn Write) -> Result<()> {
         .context("metrics cannot be collected")?;
     let settings = HttpSettings {
         external_url: external_url.clone(),
-        ssh_port: config.ssh_listen.map_or(22, |address| address.port()),
+        ssh_port: ssh.as_ref().map_or(22, |ssh| ssh.address().port()),
         dialect: config.dialect,
         max_body: config.max_body_mb * 1024 * 1024,
         max_upload: config.max_upload_mb as u64 * 1024 * 1024,
@@ -44,18 +48,22 @@ pub fn run(config: &Config, terminal: &mut dyn Write) -> Result<()> {
     };
     let workers = Workers::start(&app)?;
     let shared = Shared::new(
-        app,
+        app.clone(),
         settings,
         Arc::new(move || metrics.render()),
         storage_ready(config.data_dir.clone()),
     );
+    let ssh = ssh.map(|ssh| ssh.start(app, &shared, terminal)).transpose()?;
     actix_web::rt::System::new().block_on(async move {
         let server = http::server(listener, shared, None)?;
-        stop_on_signal(server.handle())?;
+        stop_on_signal(server.handle(), ssh.as_ref().map(Server::stop_handle))?;
         writeln!(terminal, "hexforge serves {external_url} (listening on {address}).")?;
         terminal.flush()?;
         tracing::info!(%address, external_url, "serving");
         server.await.context("serving failed")?;
+        if let Some(ssh) = ssh {
+            ssh.finish(GRACE).await;
+        }
         drop(workers);
         tracing::info!("stopped");
         Ok(())
@@ -77,7 +85,7 @@ fn finish_removals(app: App) {
 }
 
 /// SIGTERM and ^C stop the server after what is running is finished; a second one ends it at once.
-fn stop_on_signal(server: ServerHandle) -> Result<()> {
+fn stop_on_signal(server: ServerHandle, ssh: Option<StopHandle>) -> Result<()> {
     let mut terminate = signal(SignalKind::terminate()).context("SIGTERM cannot be waited for")?;
     let mut interrupt = signal(SignalKind::interrupt()).context("SIGINT cannot be waited for")?;
     actix_web::rt::spawn(async move {
@@ -90,11 +98,17 @@ fn stop_on_signal(server: ServerHandle) -> Result<()> {
             tracing::info!(graceful, "stopping");
             // The command is sent by the call itself; its answer would come too late for a second one.
             drop(server.stop(graceful));
+            if let Some(ssh) = &ssh {
+                ssh.stop();
+            }
             graceful = false;
         }
     });
     Ok(())
 }
+
+/// How long what runs over SSH when the server is told to stop may take to finish.
+const GRACE: Duration = Duration::from_secs(30);
 
 /// In seconds; from what a read takes to what nobody should wait for.
 const LATENCY_BUCKETS: [f64; 10] = [0.0002, 0.0005, 0.001, 0.003, 0.01, 0.03, 0.1, 0.5, 2.0, 10.0];

@@ -15,7 +15,7 @@ use crate::packet;
 /// What fetching clients may use in the versions without commands.
 const FETCHING: &str = "multi_ack multi_ack_detailed thin-pack side-band side-band-64k ofs-delta shallow \
                         deepen-since deepen-not deepen-relative no-progress include-tag no-done filter \
-                        object-format=sha1";
+                        allow-tip-sha1-in-want allow-reachable-sha1-in-want object-format=sha1";
 
 /// What pushing clients may use.
 const PUSHING: &str =

@@ -1,0 +1,53 @@
+//! Git over SSH: its socket, its keys, its start.
+
+use std::io::Write;
+use std::net::{SocketAddr, TcpListener};
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use hexforge_application::app::App;
+use hexforge_http_actix::Shared;
+use hexforge_ssh_russh::{HostKeys, Lanes, Limits, Server};
+
+/// The folder of the host keys, in the data folder.
+const FOLDER: &str = "ssh";
+
+/// What has to be there before anything is served, so that what is missing stops the start.
+pub struct Prepared {
+    listener: TcpListener,
+    address: SocketAddr,
+    keys: HostKeys,
+}
+
+impl Prepared {
+    /// Takes the address, and reads or makes the keys.
+    pub fn new(address: SocketAddr, data_dir: &Path) -> Result<Self> {
+        let listener = TcpListener::bind(address).with_context(|| {
+            format!("the address {address} (ssh_listen) cannot be served; `off` is another choice")
+        })?;
+        let address = listener.local_addr().context("the socket has no address")?;
+        let keys = HostKeys::keep_in(&data_dir.join(FOLDER))?;
+        Ok(Self { listener, address, keys })
+    }
+
+    /// Where it will listen.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Serves, and tells people the fingerprints that they are asked about.
+    pub fn start(self, app: App, http: &Shared, terminal: &mut dyn Write) -> Result<Server> {
+        let (fetches, pushes) = http.git_turns();
+        let (app, lanes) = (Arc::new(app), Lanes { fetches, pushes });
+        let server = Server::start(self.listener, app, &self.keys, lanes, Limits::default());
+        let server = server.context("git cannot be served over SSH")?;
+        let (address, fingerprints) = (self.address, self.keys.fingerprints());
+        writeln!(terminal, "Git over SSH is served on {address}. The host keys are")?;
+        for fingerprint in &fingerprints {
+            writeln!(terminal, "  {fingerprint}")?;
+        }
+        tracing::info!(%address, ?fingerprints, "serving git over SSH");
+        Ok(server)
+    }
+}

@@ -1,0 +1,210 @@
+//! What a client asks to have run. Nothing is run: the few commands that git clients send are recognised, and
+//! everything else is refused.
+
+use hexforge_domain::ports::git_transport::Service;
+use hexforge_domain::project::ProjectRef;
+
+/// No client sends more.
+const LONGEST: usize = 4096;
+
+/// What is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Command {
+    /// The right that is needed is that of this, and of nothing else that was said.
+    pub(crate) service: Service,
+    pub(crate) project: ProjectRef,
+}
+
+/// Why nothing is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// It is no command of git's.
+    Unknown,
+    /// It is one that is not served.
+    Archive,
+    /// Its path is none of a project.
+    NoProject,
+}
+
+/// What people are told about a project that is not there, or that they may not know of.
+pub(crate) const NOT_FOUND: &str = "The project you were looking for could not be found.";
+
+impl Refusal {
+    /// What people are told.
+    pub(crate) fn text(self) -> &'static str {
+        match self {
+            Refusal::Unknown => {
+                "Only git-upload-pack and git-receive-pack are served here: there is no shell."
+            }
+            Refusal::Archive => {
+                "git-upload-archive is not served over SSH: archives are downloaded from the interface."
+            }
+            Refusal::NoProject => NOT_FOUND,
+        }
+    }
+}
+
+impl Command {
+    pub(crate) fn parse(line: &[u8]) -> Result<Self, Refusal> {
+        let line = std::str::from_utf8(line).map_err(|_| Refusal::Unknown)?;
+        if line.len() > LONGEST {
+            return Err(Refusal::Unknown);
+        }
+        let words = words(line).ok_or(Refusal::Unknown)?;
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let (service, path) = match words[..] {
+            ["git-upload-pack", path] | ["git", "upload-pack", path] => (Service::UploadPack, path),
+            ["git-receive-pack", path] | ["git", "receive-pack", path] => {
+                (Service::ReceivePack, path)
+            }
+            ["git-upload-archive", _] | ["git", "upload-archive", _] => {
+                return Err(Refusal::Archive);
+            }
+            _ => return Err(Refusal::Unknown),
+        };
+        Ok(Self { service, project: project(path).ok_or(Refusal::NoProject)? })
+    }
+}
+
+/// `/namespace/project.git` of ssh:// addresses, or `namespace/project.git` of those like scp's.
+fn project(path: &str) -> Option<ProjectRef> {
+    let path = path.strip_prefix('/').unwrap_or(path);
+    let path = path.strip_suffix('/').unwrap_or(path);
+    let (namespace, project) = path.split_once('/')?;
+    let project = project.strip_suffix(".git").unwrap_or(project);
+    let is_name = |name: &str| {
+        // There are no home folders, and nothing is above anything.
+        !name.is_empty() && !name.starts_with('~') && !name.contains('/') && !is_dots(name)
+    };
+    let both = is_name(namespace) && is_name(project);
+    both.then(|| ProjectRef::Path { namespace: namespace.to_owned(), path: project.to_owned() })
+}
+
+fn is_dots(name: &str) -> bool {
+    name == "." || name == ".."
+}
+
+/// Takes words apart as git puts them together for a shell: in single quotes, with `\'` and `\!` between them. Other
+/// than that there are only characters that mean nothing to a shell.
+fn words(line: &str) -> Option<Vec<String>> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut rest = line.chars();
+    while let Some(one) = rest.next() {
+        match one {
+            ' ' => words.extend(word.take()),
+            '\'' => {
+                let word = word.get_or_insert_default();
+                loop {
+                    match rest.next()? {
+                        '\'' => break,
+                        quoted if quoted.is_control() => return None,
+                        quoted => word.push(quoted),
+                    }
+                }
+            }
+            '\\' => match rest.next()? {
+                escaped @ ('\'' | '!') => word.get_or_insert_default().push(escaped),
+                _ => return None,
+            },
+            plain if plain.is_ascii_alphanumeric() || "-_./+~@".contains(plain) => {
+                word.get_or_insert_default().push(plain);
+            }
+            _ => return None,
+        }
+    }
+    words.extend(word);
+    Some(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(line: &str) -> Result<(Service, String), Refusal> {
+        let command = Command::parse(line.as_bytes())?;
+        match command.project {
+            ProjectRef::Path { namespace, path } => {
+                Ok((command.service, format!("{namespace}/{path}")))
+            }
+            ProjectRef::Id(_) => panic!("nobody asks for a number"),
+        }
+    }
+
+    #[test]
+    fn commands_that_git_clients_send() {
+        use Service::{ReceivePack, UploadPack};
+        for (line, service, project) in [
+            ("git-upload-pack '/ada/ship.git'", UploadPack, "ada/ship"),
+            ("git-upload-pack 'ada/ship.git'", UploadPack, "ada/ship"),
+            ("git-upload-pack 'ada/ship'", UploadPack, "ada/ship"),
+            ("git-upload-pack ada/ship.git", UploadPack, "ada/ship"),
+            ("git-upload-pack '/ada/ship.git/'", UploadPack, "ada/ship"),
+            ("git upload-pack '/ada/ship.git'", UploadPack, "ada/ship"),
+            ("git-receive-pack '/ada/ship.js.git'", ReceivePack, "ada/ship.js"),
+            ("git receive-pack 'ada/ship.git'", ReceivePack, "ada/ship"),
+            ("git-receive-pack 'a'\\''b/c'\\!'d.git'", ReceivePack, "a'b/c!d"),
+        ] {
+            assert_eq!(asked(line), Ok((service, project.to_owned())), "{line}");
+        }
+    }
+
+    #[test]
+    fn paths_that_are_none_of_a_project() {
+        for path in [
+            "",
+            "/",
+            "ada",
+            "/ada",
+            "//ada/ship",
+            "ada//ship",
+            "ada/ship/more",
+            "~/ship",
+            "/~/ship",
+            "~ada/ship",
+            "ada/~ship",
+            "../ship",
+            "ada/..",
+            "./ship",
+            "ada/../../etc",
+            "ada/.git",
+        ] {
+            let line = format!("git-upload-pack '{path}'");
+            assert_eq!(asked(&line), Err(Refusal::NoProject), "{path}");
+        }
+    }
+
+    /// Security lessons, argument injection: nothing of this reaches a shell, since there is none.
+    #[test]
+    fn everything_else_is_refused() {
+        for line in [
+            "",
+            "git-upload-pack",
+            "git-upload-pack 'a/b' 'c/d'",
+            "git-upload-pack --strict 'a/b'",
+            "git-upload-pack 'a/b'; id",
+            "git-upload-pack 'a/b' && id",
+            "git-upload-pack $(id)",
+            "git-upload-pack `id`",
+            "git-upload-pack 'a/b",
+            "git-upload-pack 'a\nb/c'",
+            "git-upload-pack \"a/b\"",
+            "git-upload-pack a\\/b",
+            "GIT_DIR=x git-upload-pack 'a/b'",
+            "env --split-string=id",
+            "git",
+            "git 'upload-pack a/b'",
+            "git -c core.x=y upload-pack 'a/b'",
+            "git lfs-authenticate a/b download",
+            "scp -t /tmp",
+            "git-shell -c x",
+            "sh",
+        ] {
+            assert_eq!(asked(line), Err(Refusal::Unknown), "{line}");
+        }
+        assert_eq!(Command::parse(b"git-upload-pack '\xff/b'"), Err(Refusal::Unknown));
+        let long = format!("git-upload-pack '{}/b'", "a".repeat(LONGEST));
+        assert_eq!(asked(&long), Err(Refusal::Unknown));
+        assert_eq!(asked("git-upload-archive 'a/b'"), Err(Refusal::Archive));
+    }
+}

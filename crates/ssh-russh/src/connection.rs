@@ -1,0 +1,100 @@
+//! One connection: how long it may take to sign in, and how long it may do nothing.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::net::TcpStream;
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep_until, timeout};
+
+use crate::cut::Cuttable;
+use crate::server::{Shared, Stage};
+use crate::session::Session;
+
+/// How long a client may take to go when the server stops and it does nothing.
+const LINGER: Duration = Duration::from_millis(300);
+
+/// What a connection does.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Activity {
+    pub(crate) is_signed_in: bool,
+    /// How many commands run.
+    pub(crate) works: usize,
+    /// Since when nothing runs.
+    pub(crate) since: Instant,
+}
+
+/// A command that runs until this is dropped.
+pub(crate) struct Busy(watch::Sender<Activity>);
+
+impl Busy {
+    pub(crate) fn new(activity: &watch::Sender<Activity>) -> Self {
+        activity.send_modify(|activity| activity.works += 1);
+        Self(activity.clone())
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.0.send_modify(|activity| {
+            activity.works -= 1;
+            activity.since = Instant::now();
+        });
+    }
+}
+
+/// Serves a client until it goes, or does not do what it should.
+pub(crate) async fn run(shared: Arc<Shared>, stream: TcpStream, peer: SocketAddr) {
+    let gauge = metrics::gauge!("hexforge_ssh_connections");
+    gauge.increment(1.0);
+    serve(shared, stream, peer).await;
+    gauge.decrement(1.0);
+}
+
+async fn serve(shared: Arc<Shared>, stream: TcpStream, peer: SocketAddr) {
+    // Answers are short and many.
+    let _ = stream.set_nodelay(true);
+    let begin = Instant::now();
+    // Dropped at the end of this, whatever the end is.
+    let (stream, _knife) = Cuttable::new(stream);
+    let activity = Activity { is_signed_in: false, works: 0, since: begin };
+    let (sender, mut activity) = watch::channel(activity);
+    let session = Session::new(Arc::clone(&shared), peer, sender);
+    let started = russh::server::run_stream(Arc::clone(&shared.library), stream, session);
+    let mut running = match timeout(shared.limits.sign_in, started).await {
+        Ok(Ok(running)) => running,
+        Ok(Err(error)) => return tracing::debug!(%peer, %error, "no handshake over SSH"),
+        Err(_) => return tracing::debug!(%peer, "a handshake over SSH took too long"),
+    };
+    let mut stage = shared.stage.clone();
+    loop {
+        let now = *activity.borrow_and_update();
+        let is_stopping = *stage.borrow_and_update() != Stage::Serving;
+        let end = match now {
+            Activity { is_signed_in: false, .. } => Some(begin + shared.limits.sign_in),
+            Activity { works: 0, since, .. } if is_stopping => Some(since + LINGER),
+            Activity { works: 0, since, .. } => Some(since + shared.limits.idle),
+            Activity { .. } => None,
+        };
+        tokio::select! {
+            ended = &mut running => {
+                if let Err(error) = ended {
+                    tracing::debug!(%peer, %error, "a connection over SSH broke");
+                }
+                return;
+            }
+            () = sleep_until(end.unwrap_or(begin)), if end.is_some() => {
+                return tracing::debug!(%peer, ?now, "a connection over SSH is ended");
+            }
+            changed = activity.changed() => {
+                // The session is gone, and its end is about to be seen.
+                if changed.is_err() {
+                    let _ = (&mut running).await;
+                    return;
+                }
+            }
+            _ = stage.changed() => {}
+        }
+    }
+}

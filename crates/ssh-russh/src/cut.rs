@@ -1,0 +1,89 @@
+//! A connection that can be ended from outside, whatever the library does with it at that moment.
+
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::sync::oneshot;
+
+/// Works until its [`Knife`] is dropped.
+pub(crate) struct Cuttable<T> {
+    inner: T,
+    knife: oneshot::Receiver<()>,
+    is_cut: bool,
+}
+
+/// Cuts the connection when dropped.
+pub(crate) struct Knife {
+    #[expect(dead_code, reason = "its end is the message")]
+    sender: oneshot::Sender<()>,
+}
+
+impl<T> Cuttable<T> {
+    pub(crate) fn new(inner: T) -> (Self, Knife) {
+        let (sender, knife) = oneshot::channel();
+        (Self { inner, knife, is_cut: false }, Knife { sender })
+    }
+
+    /// All of it is polled by one task, so it does not matter which call finds out.
+    fn check(&mut self, context: &mut Context<'_>) -> io::Result<()> {
+        if self.is_cut || Pin::new(&mut self.knife).poll(context).is_ready() {
+            self.is_cut = true;
+            return Err(io::Error::new(io::ErrorKind::ConnectionAborted, "ended by the server"));
+        }
+        Ok(())
+    }
+}
+
+impl<T: AsyncRead + Unpin> AsyncRead for Cuttable<T> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        self.check(context)?;
+        Pin::new(&mut self.inner).poll_read(context, buffer)
+    }
+}
+
+impl<T: AsyncWrite + Unpin> AsyncWrite for Cuttable<T> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.check(context)?;
+        Pin::new(&mut self.inner).poll_write(context, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.check(context)?;
+        Pin::new(&mut self.inner).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.inner).poll_shutdown(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    #[tokio::test]
+    async fn a_cut_ends_reading_and_writing() {
+        let (near, mut far) = tokio::io::duplex(16);
+        let (mut near, knife) = Cuttable::new(near);
+        near.write_all(b"hi").await.expect("it works");
+        far.write_all(b"x").await.expect("it works");
+        assert_eq!(near.read_u8().await.expect("it works"), b'x');
+        let reading = tokio::spawn(async move { near.read_u8().await });
+        tokio::task::yield_now().await;
+        drop(knife);
+        let read = reading.await.expect("it does not panic");
+        assert_eq!(read.expect_err("it is cut").kind(), io::ErrorKind::ConnectionAborted);
+    }
+}

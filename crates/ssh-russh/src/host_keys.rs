@@ -1,0 +1,148 @@
+//! The keys by which clients know this server, made at the first start and kept.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use russh::keys::ssh_key::private::{KeypairData, RsaKeypair};
+use russh::keys::ssh_key::rand_core::UnwrapErr;
+use russh::keys::ssh_key::{self, LineEnding};
+use russh::keys::{Algorithm, HashAlg, PrivateKey};
+
+/// As large as ssh-keygen makes them.
+const RSA_BITS: usize = 3072;
+
+/// The keys of this server.
+#[derive(Clone)]
+pub struct HostKeys(Vec<PrivateKey>);
+
+/// Why there are no keys.
+#[derive(Debug, thiserror::Error)]
+pub enum HostKeyError {
+    /// The file system does not let us.
+    #[error("the host key {} cannot be kept", path.display())]
+    File {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+    /// It is something else.
+    #[error("{} is no private key that can be used", path.display())]
+    Malformed { path: PathBuf },
+    /// It may not be a secret any more.
+    #[error("others can read the host key {}: chmod 600 it, or make a new one", path.display())]
+    Exposed { path: PathBuf },
+    /// The library failed.
+    #[error("a host key cannot be made")]
+    Made(#[from] ssh_key::Error),
+}
+
+impl HostKeys {
+    /// The keys in a folder; those that are missing are made.
+    pub fn keep_in(folder: &Path) -> Result<Self, HostKeyError> {
+        let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
+        made.map_err(|source| HostKeyError::File { path: folder.to_owned(), source })?;
+        let ed25519 = keep(&folder.join("host_ed25519_key"), ed25519)?;
+        let rsa = keep(&folder.join("host_rsa_key"), || {
+            PrivateKey::new(KeypairData::Rsa(RsaKeypair::random(&mut random(), RSA_BITS)?), "")
+        })?;
+        Ok(Self(vec![ed25519, rsa]))
+    }
+
+    /// A key that nobody keeps, for tests.
+    pub fn for_a_while() -> Result<Self, HostKeyError> {
+        Ok(Self(vec![ed25519()?]))
+    }
+
+    /// What people compare when they connect for the first time.
+    pub fn fingerprints(&self) -> Vec<String> {
+        let shown = |key: &PrivateKey| {
+            let kind = match key.algorithm() {
+                Algorithm::Ed25519 => "ED25519".to_owned(),
+                Algorithm::Rsa { .. } => "RSA".to_owned(),
+                other => other.to_string(),
+            };
+            format!("{} ({kind})", key.fingerprint(HashAlg::Sha256))
+        };
+        self.0.iter().map(shown).collect()
+    }
+
+    pub(crate) fn private(&self) -> Vec<PrivateKey> {
+        self.0.clone()
+    }
+}
+
+fn ed25519() -> Result<PrivateKey, ssh_key::Error> {
+    PrivateKey::random(&mut random(), Algorithm::Ed25519)
+}
+
+fn random() -> UnwrapErr<getrandom::SysRng> {
+    UnwrapErr(getrandom::SysRng)
+}
+
+fn keep(
+    path: &Path,
+    make: impl FnOnce() -> Result<PrivateKey, ssh_key::Error>,
+) -> Result<PrivateKey, HostKeyError> {
+    let failed = |source| HostKeyError::File { path: path.to_owned(), source };
+    if !path.try_exists().map_err(failed)? {
+        write(path, &make()?).map_err(failed)?;
+    }
+    let mode = fs::metadata(path).map_err(failed)?.permissions().mode();
+    if mode & 0o077 != 0 {
+        return Err(HostKeyError::Exposed { path: path.to_owned() });
+    }
+    let text = fs::read_to_string(path).map_err(failed)?;
+    let key = PrivateKey::from_openssh(text).ok().filter(|key| !key.is_encrypted());
+    key.ok_or_else(|| HostKeyError::Malformed { path: path.to_owned() })
+}
+
+/// Puts a key in place, unless another process was faster: then that one counts.
+fn write(path: &Path, key: &PrivateKey) -> io::Result<()> {
+    let text = key.to_openssh(LineEnding::LF).map_err(io::Error::other)?;
+    let public = key.public_key().to_openssh().map_err(io::Error::other)?;
+    let scratch = path.with_extension(format!("{}.new", std::process::id()));
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&scratch)?;
+    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+    let placed = written.and_then(|()| fs::hard_link(&scratch, path));
+    fs::remove_file(&scratch)?;
+    match placed {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(()),
+        placed => placed?,
+    }
+    // For people only: `ssh-keygen -l` reads it.
+    fs::write(path.with_extension("pub"), format!("{public}\n"))?;
+    match path.parent() {
+        Some(folder) => File::open(folder)?.sync_all(),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_made_once_and_closed_to_others() {
+        let folder = tempfile::tempdir().expect("a folder for temporary files exists");
+        let folder = folder.path().join("ssh");
+        let first = HostKeys::keep_in(&folder).expect("keys can be made").fingerprints();
+        assert!(first[0].starts_with("SHA256:") && first[0].ends_with(" (ED25519)"), "{first:?}");
+        assert!(first[1].starts_with("SHA256:") && first[1].ends_with(" (RSA)"), "{first:?}");
+        let second = HostKeys::keep_in(&folder).expect("keys can be read").fingerprints();
+        assert_eq!(first, second);
+        let key = folder.join("host_ed25519_key");
+        let mode =
+            |path: &Path| fs::metadata(path).expect("it is there").permissions().mode() & 0o777;
+        assert_eq!((mode(&key), mode(&folder)), (0o600, 0o700));
+        let files = fs::read_dir(&folder).expect("it is there").count();
+        assert_eq!(files, 4, "two keys and their public halves");
+
+        fs::set_permissions(&key, fs::Permissions::from_mode(0o640)).expect("it is ours");
+        assert!(matches!(HostKeys::keep_in(&folder), Err(HostKeyError::Exposed { .. })));
+        fs::set_permissions(&key, fs::Permissions::from_mode(0o600)).expect("it is ours");
+        fs::write(&key, "no key").expect("it is ours");
+        assert!(matches!(HostKeys::keep_in(&folder), Err(HostKeyError::Malformed { .. })));
+    }
+}

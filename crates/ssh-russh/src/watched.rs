@@ -1,0 +1,49 @@
+//! A conversation can last long, and what was allowed at its beginning may not be allowed any more.
+
+use std::io::{self, Read};
+use std::time::{Duration, Instant};
+
+/// Reads what a client says, and asks now and then whether it may still say it.
+pub(crate) struct Watched<R, A> {
+    inner: R,
+    is_allowed: A,
+    every: Duration,
+    last: Instant,
+}
+
+impl<R: Read, A: FnMut() -> bool> Watched<R, A> {
+    pub(crate) fn new(inner: R, every: Duration, is_allowed: A) -> Self {
+        Self { inner, is_allowed, every, last: Instant::now() }
+    }
+}
+
+impl<R: Read, A: FnMut() -> bool> Read for Watched<R, A> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.inner.read(buffer)?;
+        if self.last.elapsed() >= self.every {
+            if !(self.is_allowed)() {
+                let text = "you are not allowed to do this any more";
+                return Err(io::Error::new(io::ErrorKind::PermissionDenied, text));
+            }
+            self.last = Instant::now();
+        }
+        Ok(length)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_allowed_is_asked_for_again() {
+        for (every, allowed, reads) in [
+            (Duration::ZERO, true, true),
+            (Duration::ZERO, false, false),
+            (Duration::from_secs(60), false, true),
+        ] {
+            let mut watched = Watched::new(&b"hello"[..], every, || allowed);
+            assert_eq!(watched.read(&mut [0; 2]).is_ok(), reads, "{every:?} {allowed}");
+        }
+    }
+}

@@ -1,0 +1,324 @@
+//! One command of a client, from its beginning to its exit status.
+
+use std::future::Future;
+use std::io::{self, Read, Write};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use hexforge_application::app::App;
+use hexforge_application::error::Error;
+use hexforge_application::git_access::{GitRefusal, may_fetch, may_push};
+use hexforge_application::public_key::{self, KeyHolder};
+use hexforge_application::push;
+use hexforge_domain::ports::git::GitError;
+use hexforge_domain::ports::git_transport::{Conversation, ProtocolVersion, Service};
+use hexforge_domain::ports::store::StoreError;
+use hexforge_domain::project::Project;
+use russh::ChannelWriteHalf;
+use russh::server::Msg;
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::timeout;
+
+use crate::bridge::{Gone, Input, Output};
+use crate::command::{Command, NOT_FOUND, Refusal};
+use crate::connection::Busy;
+use crate::server::Shared;
+use crate::session::log_failure;
+use crate::watched::Watched;
+
+/// The most bytes in which a client says what it wants and has.
+const LONGEST_WISH: u64 = 256 << 20;
+
+/// The stream of a channel that people read.
+const STDERR: u32 = 1;
+
+/// How long it may take to tell a client how its command ended.
+const TIME_TO_END: Duration = Duration::from_secs(10);
+
+/// How often something is tried that others are in the way of.
+const TRIES: u32 = 4;
+
+const BUSY: &str = "Too many clients are served at this moment. Please try again later.";
+const STOPPING: &str = "The server is being stopped. Please try again later.";
+const UNKNOWN_KEY: &str = "This key is not accepted any more.";
+const FAILED: &str = "The server failed.";
+
+/// A command that is to run.
+pub(crate) struct Work {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) peer: SocketAddr,
+    pub(crate) key: String,
+    /// `None` where a shell is asked for.
+    pub(crate) command: Option<Result<Command, Refusal>>,
+    pub(crate) version: ProtocolVersion,
+    pub(crate) half: Arc<ChannelWriteHalf<Msg>>,
+    pub(crate) input: Input,
+    pub(crate) gone: Gone,
+    pub(crate) busy: Busy,
+}
+
+/// Why a command did not end well.
+#[derive(Debug)]
+enum End {
+    /// The client may not, or not now.
+    Refused(&'static str),
+    /// The client said what no client says.
+    Wrong(String),
+    /// Nobody listens any more.
+    Gone(io::Error),
+    /// Something is wrong here.
+    Failed(Error),
+}
+
+impl From<GitRefusal> for End {
+    fn from(refusal: GitRefusal) -> Self {
+        match refusal {
+            // Whoever comes here showed a key.
+            GitRefusal::Challenge | GitRefusal::NotFound => End::Refused(NOT_FOUND),
+            GitRefusal::Forbidden(text) => End::Refused(text),
+            GitRefusal::Failed(error) => error.into(),
+        }
+    }
+}
+
+impl From<Error> for End {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Git(GitError::ReaderGone(cause)) => End::Gone(cause),
+            Error::Git(GitError::Protocol(what)) => End::Wrong(what),
+            Error::Git(GitError::Busy) | Error::Store(StoreError::Busy) => End::Refused(BUSY),
+            error => End::Failed(error),
+        }
+    }
+}
+
+impl From<GitError> for End {
+    fn from(error: GitError) -> Self {
+        Error::from(error).into()
+    }
+}
+
+impl Work {
+    pub(crate) async fn run(self) {
+        let Self { shared, peer, key, command, version, half, input, gone, busy } = self;
+        let begin = Instant::now();
+        let name = match &command {
+            Some(Ok(command)) => command.service.as_str(),
+            Some(Err(_)) => "other",
+            None => "greeting",
+        };
+        let mut seen = None;
+        let served = match command {
+            _ if shared.is_stopping() => Err(End::Refused(STOPPING)),
+            Some(Ok(command)) => {
+                let served = Served { shared: &shared, key, command, version, half: &half };
+                served.serve(input, gone, &mut seen).await
+            }
+            // Also who asks for what is not served has to be somebody.
+            Some(Err(refusal)) => match identify(&shared, key).await {
+                Ok(_) => Err(End::Refused(refusal.text())),
+                Err(end) => Err(end),
+            },
+            None => greet(&shared, key, &half).await,
+        };
+        let (outcome, status, text) = match &served {
+            Ok(()) => ("served", 0, None),
+            Err(End::Refused(text)) => ("refused", 1, Some((*text).to_owned())),
+            Err(End::Wrong(what)) => ("wrong", 128, Some(what.clone())),
+            Err(End::Gone(_)) => ("gone", 128, None),
+            Err(End::Failed(error)) => {
+                log_failure(error);
+                ("failed", 128, Some(FAILED.to_owned()))
+            }
+        };
+        metrics::counter!("hexforge_ssh_commands_total", "command" => name, "outcome" => outcome)
+            .increment(1);
+        let microseconds = begin.elapsed().as_micros();
+        let (user, project) = seen.unzip();
+        tracing::info!(%peer, command = name, user, project, outcome, microseconds, "over SSH");
+        if let Err(End::Gone(cause)) = &served {
+            tracing::debug!(%peer, %cause, "a client went away");
+        }
+        // Who reads nothing is not told.
+        let _ = timeout(TIME_TO_END, end(&half, text, status)).await;
+        drop(busy);
+    }
+}
+
+/// Tells a client how its command ended.
+async fn end(
+    half: &ChannelWriteHalf<Msg>,
+    text: Option<String>,
+    status: u32,
+) -> Result<(), russh::Error> {
+    if let Some(text) = text {
+        half.extended_data_bytes(STDERR, format!("{}\n", harmless(&text))).await?;
+    }
+    half.exit_status(status).await?;
+    half.eof().await?;
+    half.close().await
+}
+
+/// Whoever asks for a shell learns that its key is known, and by which name.
+async fn greet(shared: &Arc<Shared>, key: String, half: &ChannelWriteHalf<Msg>) -> Result<(), End> {
+    let holder = identify(shared, key).await?;
+    let text = format!("Welcome to hexforge, {}!\r\n", harmless(&holder.name));
+    let sent = half.data_bytes(text).await;
+    sent.map_err(|error| End::Gone(io::Error::other(error)))
+}
+
+/// Nothing that moves the cursor of somebody's terminal.
+fn harmless(text: &str) -> String {
+    text.chars().filter(|one| !one.is_control()).collect()
+}
+
+async fn identify(shared: &Arc<Shared>, key: String) -> Result<KeyHolder, End> {
+    blocking(&shared.app, move |app| public_key::holder(app, &key))
+        .await?
+        .ok_or(End::Refused(UNKNOWN_KEY))
+}
+
+/// A command of git's.
+struct Served<'a> {
+    shared: &'a Arc<Shared>,
+    key: String,
+    command: Command,
+    version: ProtocolVersion,
+    half: &'a Arc<ChannelWriteHalf<Msg>>,
+}
+
+impl Served<'_> {
+    /// Serves it, and lets see who asked and for what as soon as that is known.
+    async fn serve(
+        self,
+        mut input: Input,
+        gone: Gone,
+        seen: &mut Option<(i64, i64)>,
+    ) -> Result<(), End> {
+        let limits = self.shared.limits;
+        let half = Arc::clone(self.half);
+        let output = Output::new(gone, limits.piece, move |piece: Vec<u8>| {
+            let half = Arc::clone(&half);
+            async move { half.data_bytes(piece).await.map_err(io::Error::other) }
+        });
+        let (service, version) = (self.command.service, self.version);
+        let (holder, project) = self.admit().await?;
+        *seen = holder.actor.user().map(|user| (user.0, project.id.0));
+        let permit = self.turn().await?;
+        let app = Arc::clone(&self.shared.app);
+        let told = on_a_thread(permit, move || {
+            let (mut output, project) = (output, project);
+            app.git.open(project.id)?.advertise(service, version, &mut output)?;
+            output.flush().map_err(GitError::ReaderGone)?;
+            Ok((output, project))
+        });
+        let (mut output, project) = told.await?;
+        // Clients take their time, and some have only looked.
+        if !input.begins().await {
+            return Ok(());
+        }
+        let permit = self.turn().await?;
+        let (app, key, command) = (Arc::clone(&self.shared.app), self.key, self.command);
+        on_a_thread(permit, move || {
+            let asked = Arc::clone(&app);
+            let mut from = Watched::new(input, limits.recheck, move || {
+                admitted(&asked, &key, &command).is_ok()
+            });
+            match service {
+                Service::UploadPack => {
+                    let repository = app.git.open(project.id)?;
+                    let mut from = from.take(LONGEST_WISH);
+                    let stateful = Conversation::Stateful;
+                    repository.upload_pack(version, stateful, &mut from, &mut output)?;
+                }
+                Service::ReceivePack => {
+                    push::receive(&app, holder.actor, &project, &mut from, &mut output)?;
+                }
+            }
+            Ok(output.flush().map_err(GitError::ReaderGone)?)
+        })
+        .await
+    }
+
+    /// Who asks, and for which project, as it is now.
+    async fn admit(&self) -> Result<(KeyHolder, Project), End> {
+        let (key, command) = (self.key.clone(), self.command.clone());
+        blocking(&self.shared.app, move |app| admitted(app, &key, &command)).await
+    }
+
+    /// Waits until there is room for one more.
+    async fn turn(&self) -> Result<OwnedSemaphorePermit, End> {
+        let lane = match self.command.service {
+            Service::UploadPack => &self.shared.lanes.fetches,
+            Service::ReceivePack => &self.shared.lanes.pushes,
+        };
+        let turn = timeout(self.shared.limits.turn, Arc::clone(lane).acquire_owned()).await;
+        turn.ok().and_then(Result::ok).ok_or(End::Refused(BUSY))
+    }
+}
+
+/// The right is that of the service which is carried out.
+fn admitted(app: &App, key: &str, command: &Command) -> Result<(KeyHolder, Project), End> {
+    let holder = public_key::holder(app, key)?.ok_or(End::Refused(UNKNOWN_KEY))?;
+    let project = match command.service {
+        Service::UploadPack => may_fetch(app, holder.actor, &command.project)?,
+        Service::ReceivePack => may_push(app, holder.actor, &command.project)?,
+    };
+    Ok((holder, project))
+}
+
+/// The ports are synchronous: what uses them runs on threads made for waiting.
+fn on_a_thread<T: Send + 'static>(
+    permit: OwnedSemaphorePermit,
+    work: impl FnOnce() -> Result<T, End> + Send + 'static,
+) -> impl Future<Output = Result<T, End>> {
+    let work = tokio::task::spawn_blocking(move || {
+        let _permit = permit;
+        work()
+    });
+    async { work.await.unwrap_or_else(|error| Err(End::Failed(broken(error)))) }
+}
+
+/// Something short. What others were in the way of is tried again.
+pub(crate) async fn blocking<T, E>(
+    app: &Arc<App>,
+    work: impl Fn(&App) -> Result<T, E> + Send + 'static,
+) -> Result<T, E>
+where
+    T: Send + 'static,
+    E: Busyness + Send + 'static,
+{
+    let app = Arc::clone(app);
+    let done = tokio::task::spawn_blocking(move || {
+        let mut tries = 1;
+        loop {
+            match work(&app) {
+                Err(error) if error.is_busy() && tries < TRIES => tries += 1,
+                outcome => return outcome,
+            }
+        }
+    });
+    done.await.unwrap_or_else(|error| Err(E::from(broken(error))))
+}
+
+fn broken(error: tokio::task::JoinError) -> Error {
+    GitError::Failed(error.to_string()).into()
+}
+
+/// Whether others were in the way.
+pub(crate) trait Busyness: From<Error> {
+    fn is_busy(&self) -> bool;
+}
+
+impl Busyness for Error {
+    fn is_busy(&self) -> bool {
+        matches!(self, Error::Store(StoreError::Busy) | Error::Git(GitError::Busy))
+    }
+}
+
+impl Busyness for End {
+    fn is_busy(&self) -> bool {
+        matches!(self, End::Refused(BUSY))
+    }
+}

@@ -1,0 +1,245 @@
+//! The program is killed at random points of pushes, over both transports: what git reported as done is there with
+//! its events after the restart, and nothing is half there.
+//!
+//! `HEXFORGE_KILLS` says how often for each database; a few times unless it is set.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use hexforge_domain::id::ProjectId;
+use hexforge_git_gix::Layout;
+use hexforge_persistence_diesel::testing::TestDatabase;
+use hexforge_tests::WorkTree;
+use hexforge_tests::program::{self, Program, ROOT};
+use hexforge_tests::ssh_client::Identity;
+use serde_json::Value;
+
+/// Clients that push at the same time; every second one over SSH.
+const LANES: usize = 4;
+
+#[test]
+fn nothing_is_lost_or_half_there_on_sqlite() {
+    kill_again_and_again(&TestDatabase::sqlite());
+}
+
+#[test]
+fn nothing_is_lost_or_half_there_on_postgres() {
+    if let Some(database) = TestDatabase::postgres() {
+        kill_again_and_again(&database);
+    }
+}
+
+fn kills() -> u64 {
+    std::env::var("HEXFORGE_KILLS").ok().and_then(|number| number.parse().ok()).unwrap_or(4)
+}
+
+/// One push: two refs, together or not at all.
+#[derive(Clone, Debug)]
+struct Push {
+    lane: usize,
+    number: usize,
+    commit: String,
+    is_acknowledged: bool,
+}
+
+impl Push {
+    fn own(&self) -> String {
+        format!("own-{}-{}", self.lane, self.number)
+    }
+
+    fn shared(&self) -> String {
+        format!("lane-{}", self.lane)
+    }
+}
+
+fn kill_again_and_again(database: &TestDatabase) {
+    let folder = tempfile::tempdir().expect("a folder for temporary files exists");
+    let data = folder.path().join("data");
+    let start = || Program::start_with_ssh(&program::built(), &data, &database.url);
+    let mut server = start().expect("the program serves");
+    let key = Identity::new();
+    let fields = [("title", "laptop"), ("key", &key.public())];
+    server.request("POST", "/user/keys").token(ROOT).form(&fields).send().expect(201);
+    let fields = [("name", "ship")];
+    server.request("POST", "/projects").token(ROOT).form(&fields).send().expect(201);
+    let tree = WorkTree::new(&folder.path().join("unused.git"));
+    let first = tree.write("README", "hello\n").commit("Begin\n");
+    let to_master = ["push", "-q", &http(&server), "master"].map(str::to_owned);
+    assert!(run(&tree, &key, &server, &to_master), "the first push is taken");
+    let mut pushes: Vec<Push> = Vec::new();
+    let mut random = 0x2545_f491_4f6c_dd1d_u64;
+    for round in 0..kills() {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        let delay = Duration::from_millis(50 + random % 900);
+        pushes.extend(push_until_killed(&mut server, &tree, &key, &first, &pushes, delay));
+        server = start().expect("the program serves again");
+        check(&server, &data, &tree, &pushes, round);
+    }
+    let acknowledged = pushes.iter().filter(|push| push.is_acknowledged).count();
+    eprintln!("{} kills, {} pushes, {acknowledged} acknowledged", kills(), pushes.len());
+    assert!(acknowledged > 0, "some came through");
+    server.kill().expect("a running process can be killed");
+}
+
+fn http(server: &Program) -> String {
+    format!("http://root:{ROOT}@{}/root/ship.git", server.address)
+}
+
+fn run(tree: &WorkTree, key: &Identity, server: &Program, arguments: &[String]) -> bool {
+    command(tree, key, server, arguments).status().is_ok_and(|status| status.success())
+}
+
+fn command(tree: &WorkTree, key: &Identity, server: &Program, arguments: &[String]) -> Command {
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let mut command = tree.command(&arguments);
+    command.env("GIT_SSH_COMMAND", key.git_ssh_command(server.ssh.expect("it serves SSH")));
+    command.env("GIT_TERMINAL_PROMPT", "0").stdout(Stdio::null()).stderr(Stdio::null());
+    command
+}
+
+/// Pushes in all lanes until the program is killed after a while.
+fn push_until_killed(
+    server: &mut Program,
+    tree: &WorkTree,
+    key: &Identity,
+    first: &str,
+    before: &[Push],
+    delay: Duration,
+) -> Vec<Push> {
+    let is_over = AtomicBool::new(false);
+    let root = format!("{first}^{{tree}}");
+    let lanes: Vec<(usize, Vec<Push>, Command)> = (0..LANES)
+        .map(|lane| {
+            let mine = before.iter().filter(|push| push.lane == lane).cloned().collect();
+            let address = if lane % 2 == 0 {
+                http(server)
+            } else {
+                format!("ssh://git@{}/root/ship.git", server.ssh.expect("it serves SSH"))
+            };
+            let push = ["push", "-q", "--atomic", &address].map(str::to_owned);
+            (lane, mine, command(tree, key, server, &push))
+        })
+        .collect();
+    // Objects are made beforehand: what is killed is pushing.
+    let lanes: Vec<(Command, Vec<Push>)> = lanes
+        .into_iter()
+        .map(|(lane, mine, command)| {
+            let mut parent = mine.last().map_or(first.to_owned(), |push| push.commit.clone());
+            let begin = mine.len();
+            let pushes = (begin..begin + 12).map(|number| {
+                let message = format!("{lane} {number}");
+                parent = tree.git(&["commit-tree", "-p", &parent, "-m", &message, &root]);
+                Push { lane, number, commit: parent.clone(), is_acknowledged: false }
+            });
+            (command, pushes.collect())
+        })
+        .collect();
+    let mut made = std::thread::scope(|scope| {
+        let lanes: Vec<_> = lanes
+            .into_iter()
+            .map(|(template, pushes)| {
+                let is_over = &is_over;
+                scope.spawn(move || {
+                    let mut tried = Vec::new();
+                    for mut push in pushes {
+                        if is_over.load(Ordering::Relaxed) {
+                            break;
+                        }
+                        let mut command = again(&template);
+                        for name in [push.own(), push.shared()] {
+                            command.arg(format!("{}:refs/heads/{name}", push.commit));
+                        }
+                        let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status();
+                        push.is_acknowledged = status.is_ok_and(|status| status.success());
+                        tried.push(push);
+                    }
+                    tried
+                })
+            })
+            .collect();
+        std::thread::sleep(delay);
+        server.kill().expect("a running process can be killed");
+        is_over.store(true, Ordering::Relaxed);
+        let lanes = lanes.into_iter();
+        lanes.flat_map(|lane| lane.join().expect("no thread panics")).collect::<Vec<Push>>()
+    });
+    made.sort_by_key(|push| (push.lane, push.number));
+    made
+}
+
+/// The same command, to be run once more.
+fn again(template: &Command) -> Command {
+    let mut command = Command::new(template.get_program());
+    command.args(template.get_args()).env_clear().stdin(Stdio::null());
+    if let Some(folder) = template.get_current_dir() {
+        command.current_dir(folder);
+    }
+    for (name, value) in template.get_envs() {
+        if let Some(value) = value {
+            command.env(name, value);
+        }
+    }
+    command
+}
+
+fn check(server: &Program, data: &Path, tree: &WorkTree, pushes: &[Push], round: u64) {
+    let bare = Layout::new(data).repository(ProjectId(1)).display().to_string();
+    tree.git(&["--git-dir", &bare, "fsck", "--strict", "--connectivity-only"]);
+    let format = "--format=%(refname:short) %(objectname)";
+    let listed = tree.git(&["--git-dir", &bare, "for-each-ref", format, "refs/heads"]);
+    let branches: BTreeMap<&str, &str> =
+        listed.lines().filter_map(|line| line.split_once(' ')).collect();
+    let mut expected: BTreeSet<(String, String)> = BTreeSet::new();
+    for lane in 0..LANES {
+        let mut tip = None;
+        for push in pushes.iter().filter(|push| push.lane == lane) {
+            let own = branches.get(push.own().as_str()).copied();
+            if push.is_acknowledged {
+                assert_eq!(own, Some(push.commit.as_str()), "round {round}: {push:?} is lost");
+            }
+            if let Some(own) = own {
+                assert_eq!(own, push.commit, "round {round}: {push:?}");
+                tip = Some(push.commit.as_str());
+                expected.insert((format!("refs/heads/{}", push.own()), push.commit.clone()));
+                expected.insert((format!("refs/heads/{}", push.shared()), push.commit.clone()));
+            }
+        }
+        let shared = branches.get(format!("lane-{lane}").as_str()).copied();
+        assert_eq!(shared, tip, "round {round}: lane {lane} is half there");
+    }
+    // What was left to tell is told soon, each once.
+    for _ in 0..100 {
+        let told = events(server);
+        if told.len() >= expected.len() {
+            let once: BTreeSet<(String, String)> = told.iter().cloned().collect();
+            assert_eq!(once.len(), told.len(), "round {round}: something is told twice");
+            assert_eq!(once, expected, "round {round}");
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    panic!("round {round}: events are missing");
+}
+
+/// The refs that the feed tells of, with what they became.
+fn events(server: &Program) -> Vec<(String, String)> {
+    let mut all = Vec::new();
+    for page in 1.. {
+        let path = format!("/projects/1/events?per_page=100&page={page}");
+        let list = server.request("GET", &path).token(ROOT).send().expect(200);
+        let list = list.as_array().expect("a list").clone();
+        if list.is_empty() {
+            break;
+        }
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let told = list.iter().filter(|event| !event["data"].is_null());
+        all.extend(told.map(|event| (text(&event["data"]["ref"]), text(&event["data"]["after"]))));
+    }
+    all.retain(|(name, _)| name != "refs/heads/master");
+    all
+}

@@ -1,0 +1,9 @@
+//! Git over SSH, with the real git and the real ssh as clients.
+
+mod git_ssh {
+    mod access;
+    mod hostile;
+    mod program;
+    mod stop;
+    mod support;
+}

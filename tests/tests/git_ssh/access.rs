@@ -1,0 +1,247 @@
+//! Who is served and what is, reference section 6.4 of projects and groups and "git" of clients.
+
+use std::process::Stdio;
+
+use hexforge_tests::forge::ROOT;
+use hexforge_tests::ssh_client::{Identity, said};
+use hexforge_tests::{Forge, on_every_store};
+
+use super::support::{Scene, address, git, register, said as git_said};
+
+on_every_store!(
+    a_shell_is_a_greeting,
+    both_forms_of_addresses_work,
+    only_registered_keys_of_git_are_taken,
+    blocked_users_and_deleted_keys_are_refused_at_once,
+    what_was_open_before_is_asked_again,
+    hidden_projects_are_as_missing_ones,
+    members_do_what_their_level_allows,
+    commands_that_are_none_are_refused,
+    nothing_but_sessions_is_opened,
+    archived_and_renamed_projects,
+);
+
+const NOT_FOUND: &str = "The project you were looking for could not be found.\n";
+
+fn a_shell_is_a_greeting(forge: &Forge) {
+    let scene = Scene::new(forge);
+    let (status, out, err) = said(scene.key.ssh(scene.ssh, &["-T"], &[]));
+    assert_eq!(
+        (status, out.as_str(), err.as_str()),
+        (Some(0), "Welcome to hexforge, ada!\r\n", "")
+    );
+    // Who insists on a terminal gets none.
+    let (_, _, err) = said(scene.key.ssh(scene.ssh, &["-tt"], &[]));
+    assert!(err.contains("PTY allocation request failed"), "{err}");
+    // Old and new kinds of keys.
+    for kind in [&["-t", "rsa", "-b", "2048"][..], &["-t", "ecdsa", "-b", "384"]] {
+        let key = Identity::of(kind);
+        register(forge, &scene.ada, &key);
+        let (status, out, err) = said(key.ssh(scene.ssh, &["-T"], &[]));
+        assert_eq!((status, out.as_str()), (Some(0), "Welcome to hexforge, ada!\r\n"), "{err}");
+    }
+}
+
+fn both_forms_of_addresses_work(forge: &Forge) {
+    let scene = Scene::filled(forge);
+    let tip = scene.tree.git(&["rev-parse", "HEAD"]);
+    let ip = scene.ssh.ip();
+    for address in [
+        address(scene.ssh, "ada/ship.git"),
+        address(scene.ssh, "ada/ship"),
+        address(scene.ssh, "ada/ship.git/"),
+        format!("git@{ip}:ada/ship.git"),
+        format!("git@{ip}:/ada/ship.git"),
+        format!("git@{ip}:ada/ship"),
+    ] {
+        let listed = scene.git(&["ls-remote", &address, "refs/heads/master"]).ok();
+        assert_eq!(listed, format!("{tip}\trefs/heads/master"), "{address}");
+    }
+}
+
+fn only_registered_keys_of_git_are_taken(forge: &Forge) {
+    let scene = Scene::filled(forge);
+    let stranger = Identity::new();
+    let (status, out, err) = said(stranger.ssh(scene.ssh, &["-T"], &[]));
+    assert_eq!((status, out.as_str()), (Some(255), ""));
+    assert!(err.contains("Permission denied (publickey)"), "{err}");
+    git_said(&mut git(&scene.tree, &stranger, scene.ssh, &["ls-remote", &scene.address()]))
+        .refused(&["Permission denied (publickey)"]);
+    // There is one name for all, and the key tells who it is.
+    let as_ada = scene.address().replace("git@", "ada@");
+    scene.git(&["ls-remote", &as_ada]).refused(&["Permission denied (publickey)"]);
+    // No password is asked for.
+    let (status, _, err) =
+        said(stranger.ssh(scene.ssh, &["-T", "-o", "PreferredAuthentications=password"], &[]));
+    assert_eq!(status, Some(255));
+    assert!(err.contains("Permission denied (publickey)"), "{err}");
+    // The same signature in the old way, with SHA-1, is none.
+    let rsa = Identity::of(&["-t", "rsa", "-b", "2048"]);
+    register(forge, &scene.ada, &rsa);
+    let sha1 = ["-T", "-o", "PubkeyAcceptedAlgorithms=ssh-rsa"];
+    assert_eq!(said(rsa.ssh(scene.ssh, &sha1, &[])).0, Some(255));
+    assert_eq!(said(rsa.ssh(scene.ssh, &["-T"], &[])).0, Some(0));
+}
+
+fn blocked_users_and_deleted_keys_are_refused_at_once(forge: &Forge) {
+    let scene = Scene::filled(forge);
+    let user = forge.get("/users?username=ada").token(ROOT).send().expect(200);
+    let user = format!("/users/{}", user[0]["id"]);
+    scene.git(&["ls-remote", &scene.address()]).ok();
+    forge.put(&format!("{user}/block")).token(ROOT).send().expect(200);
+    scene.git(&["ls-remote", &scene.address()]).refused(&["Permission denied (publickey)"]);
+    forge.put(&format!("{user}/unblock")).token(ROOT).send().expect(200);
+    scene.git(&["ls-remote", &scene.address()]).ok();
+    let key = format!("/user/keys/{}", scene.key_id);
+    forge.delete(&key).token(&scene.ada).send().expect(200);
+    scene.git(&["ls-remote", &scene.address()]).refused(&["Permission denied (publickey)"]);
+}
+
+/// A connection that stays open is worth no more than a new one.
+fn what_was_open_before_is_asked_again(forge: &Forge) {
+    let scene = Scene::filled(forge);
+    let socket = scene.key.path().join("socket");
+    let control = format!("ControlPath={}", socket.display());
+    let mut master = scene
+        .key
+        .ssh(scene.ssh, &["-N", "-M", "-o", &control], &[])
+        .stdin(Stdio::null())
+        .spawn()
+        .expect("ssh can be started");
+    for _ in 0..200 {
+        if socket.exists() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    let fetch =
+        || said(scene.key.ssh(scene.ssh, &["-o", &control], &["git-upload-pack 'ada/ship'"]));
+    let (status, out, err) = fetch();
+    assert_eq!(status, Some(0), "{err}");
+    assert!(out.contains("refs/heads/master"), "{out}");
+    let user = forge.get("/users?username=ada").token(ROOT).send().expect(200);
+    let user = format!("/users/{}", user[0]["id"]);
+    forge.put(&format!("{user}/block")).token(ROOT).send().expect(200);
+    let (status, out, err) = fetch();
+    assert_eq!((status, out.as_str()), (Some(1), ""));
+    assert_eq!(err, "This key is not accepted any more.\n");
+    let (status, out, _) = said(scene.key.ssh(scene.ssh, &["-T", "-o", &control], &[]));
+    assert_eq!((status, out.as_str()), (Some(1), ""));
+    forge.put(&format!("{user}/unblock")).token(ROOT).send().expect(200);
+    assert_eq!(fetch().0, Some(0));
+    forge.delete(&format!("/user/keys/{}", scene.key_id)).token(&scene.ada).send().expect(200);
+    assert_eq!(fetch().0, Some(1));
+    master.kill().expect("a running process can be killed");
+    master.wait().expect("a killed process ends");
+}
+
+fn hidden_projects_are_as_missing_ones(forge: &Forge) {
+    let scene = Scene::filled(forge);
+    let (_, bob) = forge.user("bob");
+    let key = Identity::new();
+    register(forge, &bob, &key);
+    for service in ["git-upload-pack", "git-receive-pack"] {
+        for path in ["ada/ship.git", "ada/missing.git", "nobody/ship.git", "x", "~/ship.git"] {
+            let (status, out, err) = key.run(scene.ssh, &format!("{service} '{path}'"));
+            assert_eq!((status, out.as_str(), err.as_str()), (Some(1), "", NOT_FOUND), "{path}");
+        }
+    }
+    git_said(&mut git(&scene.tree, &key, scene.ssh, &["ls-remote", &scene.address()]))
+        .refused(&[NOT_FOUND.trim()]);
+}
+
+fn members_do_what_their_level_allows(forge: &Forge) {
+    let scene = Scene::filled(forge);
+    let (no_download, no_push) = (
+        "You are not allowed to download code from this project.\n",
+        "You are not allowed to push code to this project.\n",
+    );
+    for (name, level, fetch, push) in [
+        ("guest", "10", Some(no_download), Some(no_push)),
+        ("reporter", "20", None, Some(no_push)),
+        ("developer", "30", None, None),
+    ] {
+        let (id, token) = forge.user(name);
+        let id = id.to_string();
+        let fields = [("user_id", id.as_str()), ("access_level", level)];
+        let path = format!("/projects/{}/members", scene.project);
+        forge.post(&path).token(ROOT).form(&fields).send().expect(201);
+        let key = Identity::new();
+        register(forge, &token, &key);
+        for (service, refusal) in [("git-upload-pack", fetch), ("git-receive-pack", push)] {
+            let (status, _, err) = key.run(scene.ssh, &format!("{service} 'ada/ship.git'"));
+            let expected = (if refusal.is_some() { 1 } else { 0 }, refusal.unwrap_or_default());
+            assert_eq!((status, err.as_str()), (Some(expected.0), expected.1), "{name} {service}");
+        }
+    }
+}
+
+/// Security lessons, argument injection and sub-verbs.
+fn commands_that_are_none_are_refused(forge: &Forge) {
+    let scene = Scene::filled(forge);
+    for command in [
+        "sh",
+        "id",
+        "git-upload-pack",
+        "git-upload-pack 'ada/ship' ; id",
+        "git-upload-pack $(id)",
+        "git-upload-pack --strict 'ada/ship'",
+        "env --split-string=id",
+        "GIT_DIR=/ git-upload-pack 'ada/ship'",
+        "git -c core.gitProxy=id upload-pack 'ada/ship'",
+        "git-shell",
+        "scp -f /etc/passwd",
+        "rsync --server --sender . /etc/passwd",
+        "git-lfs-authenticate ada/ship download",
+    ] {
+        let (status, out, err) = scene.key.run(scene.ssh, command);
+        assert_eq!((status, out.as_str()), (Some(1), ""), "{command}");
+        assert!(err.starts_with("Only git-upload-pack and git-receive-pack"), "{command}: {err}");
+    }
+    let (status, _, err) = scene.key.run(scene.ssh, "git-upload-archive 'ada/ship.git'");
+    assert_eq!(status, Some(1));
+    assert!(err.starts_with("git-upload-archive is not served"), "{err}");
+    let (status, out, _) = scene.key.run(scene.ssh, "git upload-pack '/ada/ship.git'");
+    assert_eq!(status, Some(0));
+    assert!(out.contains("refs/heads/master"), "{out}");
+}
+
+fn nothing_but_sessions_is_opened(forge: &Forge) {
+    let scene = Scene::filled(forge);
+    let (status, _, err) = said(scene.key.ssh(scene.ssh, &["-s"], &["sftp"]));
+    assert_eq!(status, Some(255), "{err}");
+    assert!(err.contains("subsystem request failed"), "{err}");
+    let forward = format!("127.0.0.1:{}", forge.address.port());
+    let (status, out, err) = said(scene.key.ssh(scene.ssh, &["-W", &forward], &[]));
+    assert_ne!(status, Some(0));
+    assert_eq!(out, "");
+    assert!(err.contains("prohibited") || err.contains("forwarding failed"), "{err}");
+    let back = format!("0:{forward}");
+    let options = ["-T", "-o", "ExitOnForwardFailure=yes", "-R", &back];
+    let (status, _, err) = said(scene.key.ssh(scene.ssh, &options, &[]));
+    assert_eq!(status, Some(255));
+    assert!(err.contains("remote port forwarding failed"), "{err}");
+    // Asked for and not given, which is no reason to stop.
+    let (status, out, _) = said(scene.key.ssh(scene.ssh, &["-T", "-A"], &[]));
+    assert_eq!((status, out.as_str()), (Some(0), "Welcome to hexforge, ada!\r\n"));
+    // Variables that are not asked for change nothing.
+    let mut ssh = scene.key.ssh(scene.ssh, &["-T", "-o", "SendEnv=LD_PRELOAD GIT_DIR"], &[]);
+    ssh.env("GIT_DIR", "/");
+    assert_eq!(said(ssh).0, Some(0));
+}
+
+fn archived_and_renamed_projects(forge: &Forge) {
+    let scene = Scene::filled(forge);
+    let path = format!("/projects/{}", scene.project);
+    forge.post(&format!("{path}/archive")).token(&scene.ada).send().expect(201);
+    scene.tree.commit("More\n");
+    let push = || scene.git(&["push", &scene.address(), "master"]);
+    push().refused(&["You are not allowed to push code to this project."]);
+    scene.git(&["ls-remote", &scene.address()]).ok();
+    forge.post(&format!("{path}/unarchive")).token(&scene.ada).send().expect(201);
+    push().ok();
+    let fields = [("name", "boat"), ("path", "boat")];
+    forge.put(&path).token(&scene.ada).form(&fields).send().expect(200);
+    push().refused(&[NOT_FOUND.trim()]);
+    scene.git(&["ls-remote", &address(scene.ssh, "ada/boat.git")]).ok();
+}
