@@ -15,17 +15,29 @@ use super::support::{Said, address, git, said};
 
 #[test]
 fn every_operation_in_every_version_on_sqlite() {
-    every_operation(&TestDatabase::sqlite());
+    every_operation(&TestDatabase::sqlite(), Transport::Ssh);
 }
 
 #[test]
 fn every_operation_in_every_version_on_postgres() {
     if let Some(database) = TestDatabase::postgres() {
-        every_operation(&database);
+        every_operation(&database, Transport::Ssh);
     }
 }
 
-fn every_operation(database: &TestDatabase) {
+/// The same where each request stands for itself.
+#[test]
+fn every_operation_in_every_version_over_http() {
+    every_operation(&TestDatabase::sqlite(), Transport::Http);
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Transport {
+    Ssh,
+    Http,
+}
+
+fn every_operation(database: &TestDatabase, transport: Transport) {
     let folder = tempfile::tempdir().expect("a folder for temporary files exists");
     let data = folder.path().join("data");
     let mut server = Program::start_with_ssh(&program::built(), &data, &database.url)
@@ -34,7 +46,7 @@ fn every_operation(database: &TestDatabase) {
     let fields = [("title", "laptop"), ("key", &key.public())];
     server.request("POST", "/user/keys").token(ROOT).form(&fields).send().expect(201);
     for version in ["0", "1", "2"] {
-        let place = Place::new(&server, &data, &key, folder.path(), version);
+        let place = Place::new(&server, transport, &data, &key, folder.path(), version);
         place.clones_of_all_kinds();
         place.growing();
         place.shallow();
@@ -50,6 +62,7 @@ fn every_operation(database: &TestDatabase) {
 /// A project in which one version of the protocol is spoken.
 struct Place<'a> {
     server: &'a Program,
+    transport: Transport,
     ssh: SocketAddr,
     key: &'a Identity,
     data: &'a Path,
@@ -64,6 +77,7 @@ impl<'a> Place<'a> {
     /// Makes a history with merges, tags, large and small files, and pushes it.
     fn new(
         server: &'a Program,
+        transport: Transport,
         data: &'a Path,
         key: &'a Identity,
         folder: &Path,
@@ -79,7 +93,7 @@ impl<'a> Place<'a> {
         let tree = WorkTree::new(&folder.join("unused.git"));
         let ssh = server.ssh.expect("it serves SSH");
         assert_eq!(shown, address(ssh, &format!("root/{name}.git")));
-        let place = Self { server, ssh, key, data, folder, version, project, tree };
+        let place = Self { server, transport, ssh, key, data, folder, version, project, tree };
         for number in 0..12 {
             place.tree.write("count", number.to_string());
             place.tree.write(&format!("dir/{number}"), noise(20_000, number));
@@ -91,12 +105,19 @@ impl<'a> Place<'a> {
         place.tree.git(&["merge", "-q", "-m", "Merge", "side"]);
         place.tree.git(&["tag", "light"]);
         place.tree.git(&["tag", "-m", "Full", "v1"]);
-        place.git(&["push", "-q", &shown, "master", "side", "--tags"]).ok();
+        place.git(&["push", "-q", &place.address(), "master", "side", "--tags"]).ok();
         place
     }
 
     fn address(&self) -> String {
-        address(self.ssh, &format!("root/p{}.git", self.version))
+        self.address_of(&format!("root/p{}.git", self.version))
+    }
+
+    fn address_of(&self, path: &str) -> String {
+        match self.transport {
+            Transport::Ssh => address(self.ssh, path),
+            Transport::Http => format!("http://root:{ROOT}@{}/{path}", self.server.address),
+        }
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
@@ -315,7 +336,7 @@ impl<'a> Place<'a> {
         let fields = [("name", name.as_str())];
         let made = self.server.request("POST", "/projects").token(ROOT).form(&fields).send();
         let id = made.expect(201)["id"].as_i64().expect("projects have ids");
-        let at = address(self.ssh, &format!("root/{name}.git"));
+        let at = self.address_of(&format!("root/{name}.git"));
         let mirror = self.folder.join("mirror");
         self.git_in(&mirror, &["push", "-q", "--mirror", &at]).ok();
         let bare = Layout::new(self.data).repository(ProjectId(id));
