@@ -5,11 +5,15 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use actix_web::dev::ServerHandle;
 use hexforge_application::app::{App, Settings};
+use hexforge_application::delivery;
 use hexforge_application::repository::task;
 use hexforge_application::setup;
+use hexforge_delivery_reqwest::{Guard, GuardedClient};
+use hexforge_domain::delivery::lane::ClaimLimits;
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::ports::store::Store;
 use hexforge_domain::ports::uploads::Uploads;
@@ -17,7 +21,7 @@ use hexforge_domain::testing::fakes::{FakeClock, FakeImports, FakeStore, FakeUpl
 use hexforge_domain::text::Secret;
 use hexforge_domain::user::ProjectsLimit;
 use hexforge_git_gix::{GixStore, Layout};
-use hexforge_http_actix::{Dialect, HttpSettings, Shared};
+use hexforge_http_actix::{Dialect, HttpSettings, JsonPayloads, Shared};
 use hexforge_persistence_diesel::Options;
 use hexforge_persistence_diesel::testing::TestDatabase;
 use hexforge_server::http;
@@ -46,6 +50,15 @@ pub struct ForgeOptions {
     pub backend: Backend,
     /// In which dialect.
     pub dialect: Dialect,
+    /// Whether its hooks may go to this machine.
+    pub local_requests: bool,
+}
+
+impl ForgeOptions {
+    /// On that store, in the dialect of the specification, with hooks that reach this machine.
+    pub fn on(backend: Backend) -> Self {
+        Self { backend, dialect: Dialect::Specification, local_requests: true }
+    }
 }
 
 /// A running server with everything a test may look into.
@@ -72,13 +85,16 @@ pub const PASSWORD: &str = "correct horse";
 /// The base of addresses in answers.
 pub const EXTERNAL_URL: &str = "http://forge.test";
 
+/// The port in addresses over SSH.
+const SSH_PORT: u16 = 2222;
+
 /// The largest file that can be uploaded, in bytes: more than any other body may have.
 pub const MAX_UPLOAD: usize = 1536 * 1024;
 
 /// Runs a case on a server of its own. Where there is no PostgreSQL its cases are passed over, which
 /// is said loudly.
 pub fn run(backend: Backend, case: fn(&Forge)) {
-    if let Some(forge) = Forge::start(ForgeOptions { backend, dialect: Dialect::Specification }) {
+    if let Some(forge) = Forge::start(ForgeOptions::on(backend)) {
         case(&forge);
     }
 }
@@ -87,7 +103,8 @@ impl Forge {
     /// Starts one on an empty store. `None` where there is no PostgreSQL.
     pub fn start(options: ForgeOptions) -> Option<Self> {
         let queries = Arc::new(AtomicU64::new(0));
-        let store_options = Options { queries: Some(Arc::clone(&queries)) };
+        let store_options =
+            Options { queries: Some(Arc::clone(&queries)), ..Options::default() };
         let (store, database): (Arc<dyn Store>, Box<dyn Any + Send + Sync>) = match options.backend
         {
             Backend::Fake => (Arc::new(FakeStore::default()), Box::new(())),
@@ -115,12 +132,16 @@ impl Forge {
             store,
             git: Arc::new(git),
             imports: Arc::new(FakeImports),
+            outgoing: Arc::new(outgoing(options.local_requests)),
             clock: Arc::new(clock.clone()),
             secrets: Arc::new(SystemSecrets),
             passwords: Arc::new(Argon2Passwords::weak()),
             public_keys: Arc::new(OpensshKeys),
             uploads,
-            settings: Settings { default_projects_limit: ProjectsLimit(100) },
+            settings: Settings {
+                default_projects_limit: ProjectsLimit(100),
+                hook_timeout: Duration::from_secs(2),
+            },
         };
         setup::first_administrator(&app, PASSWORD, &Secret::new(ROOT))
             .expect("the first administrator can be made");
@@ -146,6 +167,23 @@ impl Forge {
     pub fn fill(&self, project: i64, tree: &WorkTree) {
         tree.push();
         task::refresh(&self.app, ProjectId(project)).expect("the repository can be read");
+    }
+
+    /// Sends hooks everything that is due now, one after the other; how many attempts that took.
+    pub fn deliver(&self) -> usize {
+        let payloads = JsonPayloads::new(EXTERNAL_URL, SSH_PORT);
+        while delivery::fan_out(&self.app, &payloads).expect("events can be read") {}
+        let limits = ClaimLimits { healthy: 8, failing: 8, each: 16 };
+        let (mut done, mut attempts) = (Vec::new(), 0);
+        loop {
+            let claims = delivery::claim(&self.app, &done, limits).expect("lanes can be claimed");
+            if claims.is_empty() {
+                return attempts;
+            }
+            let send = |claim| delivery::send(&self.app, claim, &|| true);
+            done = claims.into_iter().map(send).collect();
+            attempts += done.iter().map(|settlement| settlement.sent.len()).sum::<usize>();
+        }
     }
 
     /// A request to the interface: `get("/users")` asks for `/api/v3/users`.
@@ -205,12 +243,18 @@ impl Forge {
     }
 }
 
+/// Other servers, as hooks reach them.
+fn outgoing(local: bool) -> GuardedClient {
+    let guard = if local { Guard::allow_local() } else { Guard::public_only([]) };
+    GuardedClient::new(guard).expect("a client can be made")
+}
+
 fn listen(app: &App, dialect: Dialect) -> (SocketAddr, ServerHandle, JoinHandle<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
     let address = listener.local_addr().expect("a bound socket has an address");
     let settings = HttpSettings {
         external_url: EXTERNAL_URL.to_owned(),
-        ssh_port: 2222,
+        ssh_port: SSH_PORT,
         dialect,
         max_body: 1024 * 1024,
         max_upload: MAX_UPLOAD as u64,

@@ -1,12 +1,14 @@
 //! What a use case may reach.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use chrono::NaiveDate;
 use hexforge_domain::ports::clock::Clock;
 use hexforge_domain::ports::files::ProjectFiles;
 use hexforge_domain::ports::git::GitStore;
 use hexforge_domain::ports::imports::Imports;
+use hexforge_domain::ports::outgoing::Outgoing;
 use hexforge_domain::ports::passwords::Passwords;
 use hexforge_domain::ports::public_keys::PublicKeys;
 use hexforge_domain::ports::secrets::Secrets;
@@ -23,6 +25,8 @@ pub struct App {
     pub git: Arc<dyn GitStore>,
     /// Repositories elsewhere.
     pub imports: Arc<dyn Imports>,
+    /// Other servers, for hooks.
+    pub outgoing: Arc<dyn Outgoing>,
     /// The time.
     pub clock: Arc<dyn Clock>,
     /// Randomness.
@@ -54,4 +58,6 @@ impl App {
 pub struct Settings {
     /// How many projects a new user may have.
     pub default_projects_limit: ProjectsLimit,
+    /// How long a receiver of a hook may take to be reached, and how long to answer.
+    pub hook_timeout: Duration,
 }

@@ -10,6 +10,7 @@ pub mod app;
 pub mod basic;
 pub mod board;
 pub mod branch;
+pub mod delivery;
 pub mod error;
 pub mod event;
 pub mod git_access;

@@ -20,7 +20,7 @@ use hexforge_domain::policy::push::{PushFacts, PushRefusal, RefAction};
 use hexforge_domain::ports::git::{ChangeKey, GitError, RefChange, Repository, Unsettled};
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::Project;
-use hexforge_domain::push::{Push, RefKind};
+use hexforge_domain::push::{Push, Reach, RefKind};
 
 use crate::access;
 use crate::app::App;
@@ -239,7 +239,11 @@ fn record(
             if let (RefKind::Tag(tag), None) = (RefKind::of(&change.name), change.new) {
                 tx.releases().remove(project, &tag)?;
             }
-            let push = told::push(&placed, &user, change, told.clone());
+            let reach = match way {
+                Way::Push => Reach::Everywhere,
+                Way::TagRemoval => Reach::Project,
+            };
+            let push = told::push(&placed, &user, change, told.clone(), reach);
             tx.events().insert(event(&push, now))?;
             tx.outbox().record(&SystemEvent::Pushed(Box::new(push)), now)?;
         }

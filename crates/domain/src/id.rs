@@ -51,4 +51,10 @@ ids! {
     BoardId,
     /// A list of a board.
     BoardListId,
+    /// What one or several hooks are sent.
+    PayloadId,
+    /// The queue of a hook.
+    LaneId,
+    /// Something that a hook is sent.
+    DeliveryId,
 }

@@ -20,6 +20,7 @@ pub mod board;
 pub mod branch;
 pub mod change;
 pub mod commit;
+pub mod delivery;
 pub mod event;
 pub mod field_errors;
 pub mod group;

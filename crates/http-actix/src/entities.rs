@@ -1,8 +1,10 @@
 //! JSON as the interface shows it: fields in the order of the reference.
 
+pub mod blocks;
 pub mod board;
 pub mod branch;
 pub mod commit;
+pub mod delivery;
 pub mod email;
 pub mod event;
 pub mod hook;
@@ -14,6 +16,7 @@ pub mod member;
 pub mod milestone;
 pub mod namespace;
 pub mod note;
+pub mod payload;
 pub mod project;
 pub mod push;
 pub mod repository;

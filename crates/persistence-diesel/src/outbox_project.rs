@@ -87,6 +87,7 @@ fn card_to_json(card: &ProjectCard) -> Value {
         "path_with_namespace": card.path_with_namespace,
         "visibility_level": card.visibility.level(),
         "avatar": card.avatar,
+        "default_branch": card.default_branch,
     })
 }
 
@@ -99,6 +100,8 @@ fn card_from_json(payload: &Value) -> Option<ProjectCard> {
         path_with_namespace: text(payload, "path_with_namespace")?,
         visibility: Visibility::from_level(payload["visibility_level"].as_i64()?)?,
         avatar: text(payload, "avatar"),
+        // Rows from before deliveries do not have it.
+        default_branch: text(payload, "default_branch"),
     })
 }
 

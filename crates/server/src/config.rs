@@ -61,6 +61,9 @@ pub struct Overrides {
     /// Whether imports and hooks may reach loopback and private addresses: `true` or `false` [default: false].
     #[arg(long, global = true, env = "HEXFORGE_ALLOW_LOCAL_REQUESTS", value_name = "BOOL")]
     pub allow_local_requests: Option<String>,
+    /// Seconds that a receiver of a hook may take to be reached, and again to answer, 1 to 60 [default: 10].
+    #[arg(long, global = true, env = "HEXFORGE_HOOK_TIMEOUT", value_name = "SECONDS")]
+    pub hook_timeout: Option<String>,
     /// What to log: a level or a filter such as `info,hexforge_http_actix=debug` [default: info].
     #[arg(long, global = true, env = "HEXFORGE_LOG", value_name = "FILTER")]
     pub log: Option<String>,
@@ -100,6 +103,9 @@ pub struct Config {
     pub max_body_mb: usize,
     /// Whether requests of ours may go to this machine and its private networks.
     pub allow_local_requests: bool,
+    /// In seconds.
+    #[validate(range(min = 1, max = 60, message = "has to be a number from 1 to 60"))]
+    pub hook_timeout: u64,
     /// A filter for tracing.
     pub log: String,
     /// How lines are written.
@@ -132,6 +138,7 @@ impl Overrides {
             max_upload_mb: given(self.max_upload_mb).or(other.max_upload_mb),
             max_body_mb: given(self.max_body_mb).or(other.max_body_mb),
             allow_local_requests: given(self.allow_local_requests).or(other.allow_local_requests),
+            hook_timeout: given(self.hook_timeout).or(other.hook_timeout),
             log: given(self.log).or(other.log),
             log_format: given(self.log_format).or(other.log_format),
         }
@@ -217,6 +224,12 @@ impl Config {
                 "false",
                 "true or false",
             )?,
+            hook_timeout: parse(
+                "hook_timeout",
+                chosen.hook_timeout,
+                "10",
+                "a number from 1 to 60",
+            )?,
             log: chosen.log.unwrap_or_else(|| "info".to_owned()),
             log_format: match chosen.log_format.as_deref() {
                 None | Some("text") => LogFormat::Text,
@@ -294,6 +307,7 @@ impl fmt::Display for Config {
         writeln!(f, "max_upload_mb = {}", self.max_upload_mb)?;
         writeln!(f, "max_body_mb = {}", self.max_body_mb)?;
         writeln!(f, "allow_local_requests = {}", self.allow_local_requests)?;
+        writeln!(f, "hook_timeout = {}", self.hook_timeout)?;
         writeln!(f, "log = {}", quoted(&self.log))?;
         let format = match self.log_format {
             LogFormat::Text => "text",
@@ -361,6 +375,10 @@ mod tests {
             (
                 Overrides { default_projects_limit: text("-1"), ..none() },
                 "default_projects_limit has to be a number from 0 on",
+            ),
+            (
+                Overrides { hook_timeout: text("61"), ..none() },
+                "hook_timeout has to be a number from 1 to 60",
             ),
             (
                 Overrides { log_format: text("xml"), ..none() },

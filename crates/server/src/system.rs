@@ -1,5 +1,6 @@
 //! The ports that the machine itself answers: time, randomness, password hashing, reading of keys, files.
 
+mod addresses;
 mod clock;
 mod passwords;
 mod public_keys;
@@ -7,6 +8,7 @@ mod secrets;
 mod trash;
 mod uploads;
 
+pub use addresses::own_addresses;
 pub use clock::SystemClock;
 pub use passwords::Argon2Passwords;
 pub use public_keys::OpensshKeys;

@@ -8,6 +8,7 @@ pub use stored::Stored;
 
 use std::fmt::Debug;
 use std::sync::Arc;
+use std::time::Duration;
 
 use hexforge_application::app::{App, Settings};
 use hexforge_application::error::Error;
@@ -19,7 +20,7 @@ use hexforge_domain::ports::passwords::Passwords;
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::testing::builders::{UserBuilder, a_user};
 use hexforge_domain::testing::fakes::{
-    FakeClock, FakeGit, FakeImports, FakePasswords, FakePublicKeys, FakeSecrets, FakeStore,
+    FakeClock, FakeGit, FakeImports, FakeOutgoing, FakePasswords, FakePublicKeys, FakeSecrets, FakeStore,
     FakeUploads,
 };
 use hexforge_domain::token::{NewToken, Token};
@@ -36,23 +37,30 @@ pub struct World {
     pub clock: FakeClock,
     /// The repositories of the application.
     pub git: FakeGit,
+    /// Other servers.
+    pub outgoing: FakeOutgoing,
 }
 
 impl World {
     pub fn new() -> Self {
         let (clock, git) = (FakeClock::default(), FakeGit::default());
+        let outgoing = FakeOutgoing::default();
         let app = App {
             store: Arc::new(FakeStore::default()),
             git: Arc::new(git.clone()),
             imports: Arc::new(FakeImports),
+            outgoing: Arc::new(outgoing.clone()),
             clock: Arc::new(clock.clone()),
             secrets: Arc::new(FakeSecrets::default()),
             passwords: Arc::new(FakePasswords),
             public_keys: Arc::new(FakePublicKeys),
             uploads: Arc::new(FakeUploads::default()),
-            settings: Settings { default_projects_limit: ProjectsLimit(100) },
+            settings: Settings {
+                default_projects_limit: ProjectsLimit(100),
+                hook_timeout: Duration::from_secs(10),
+            },
         };
-        Self { app, clock, git }
+        Self { app, clock, git, outgoing }
     }
 
     /// The same application with another way to check passwords.

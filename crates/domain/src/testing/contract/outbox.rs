@@ -170,6 +170,7 @@ pub fn news_of_projects_are_kept_whole(store: &dyn Store) {
         path_with_namespace: "ada/site".into(),
         visibility: Visibility::Internal,
         avatar: description.map(str::to_owned),
+        default_branch: description.map(str::to_owned),
     };
     let closed = Issue { state: IssueState::Closed, ..bare };
     let mut events = vec![SystemEvent::InProject(Box::new(ProjectEvent::NoteOnIssue(NoteNews {

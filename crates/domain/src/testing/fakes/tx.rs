@@ -1,5 +1,6 @@
 //! One transaction of the store in memory.
 
+use super::deliveries::{DeliveryRow, LaneRow};
 use super::repository_tasks::TaskRow;
 use super::tokens::TokenRow;
 use super::users::UserRow;
@@ -8,10 +9,11 @@ use crate::board::port::Boards;
 use crate::board::{Board, BoardList};
 use crate::branch::Protection;
 use crate::branch::port::Protections;
+use crate::delivery::port::{Deliveries, DeliveryLog};
 use crate::event::Event;
 use crate::event::port::Events;
 use crate::group::port::Groups;
-use crate::id::{IssueId, LabelId, NamespaceId, ProjectId, ShareId, UserId};
+use crate::id::{IssueId, LabelId, NamespaceId, PayloadId, ProjectId, ShareId, UserId};
 use crate::issue::Issue;
 use crate::issue::port::Issues;
 use crate::label::Label;
@@ -84,6 +86,9 @@ pub(super) struct Tables {
     pub board_lists: Vec<BoardList>,
     pub events: Vec<Event>,
     pub outbox: Vec<OutboxEntry>,
+    pub payloads: BTreeMap<PayloadId, String>,
+    pub lanes: Vec<LaneRow>,
+    pub deliveries: Vec<DeliveryRow>,
     pub sign_in_failures: BTreeMap<String, Failures>,
 }
 
@@ -229,6 +234,14 @@ impl Tx for FakeTx {
     }
 
     fn outbox(&mut self) -> &mut dyn Outbox {
+        self
+    }
+
+    fn deliveries(&mut self) -> &mut dyn Deliveries {
+        self
+    }
+
+    fn delivery_log(&mut self) -> &mut dyn DeliveryLog {
         self
     }
 
