@@ -50,15 +50,6 @@ pub struct ForgeOptions {
     pub backend: Backend,
     /// In which dialect.
     pub dialect: Dialect,
-    /// Whether its hooks may go to this machine.
-    pub local_requests: bool,
-}
-
-impl ForgeOptions {
-    /// On that store, in the dialect of the specification, with hooks that reach this machine.
-    pub fn on(backend: Backend) -> Self {
-        Self { backend, dialect: Dialect::Specification, local_requests: true }
-    }
 }
 
 /// A running server with everything a test may look into.
@@ -94,14 +85,19 @@ pub const MAX_UPLOAD: usize = 1536 * 1024;
 /// Runs a case on a server of its own. Where there is no PostgreSQL its cases are passed over, which
 /// is said loudly.
 pub fn run(backend: Backend, case: fn(&Forge)) {
-    if let Some(forge) = Forge::start(ForgeOptions::on(backend)) {
+    if let Some(forge) = Forge::start(ForgeOptions { backend, dialect: Dialect::Specification }) {
         case(&forge);
     }
 }
 
 impl Forge {
-    /// Starts one on an empty store. `None` where there is no PostgreSQL.
+    /// Starts one on an empty store. `None` where there is no PostgreSQL. Its hooks may go to this machine.
     pub fn start(options: ForgeOptions) -> Option<Self> {
+        Self::start_guarded(options, Guard::allow_local())
+    }
+
+    /// The same; its hooks go where the guard lets them.
+    pub fn start_guarded(options: ForgeOptions, guard: Guard) -> Option<Self> {
         let queries = Arc::new(AtomicU64::new(0));
         let store_options =
             Options { queries: Some(Arc::clone(&queries)), ..Options::default() };
@@ -132,7 +128,7 @@ impl Forge {
             store,
             git: Arc::new(git),
             imports: Arc::new(FakeImports),
-            outgoing: Arc::new(outgoing(options.local_requests)),
+            outgoing: Arc::new(GuardedClient::new(guard).expect("a client can be made")),
             clock: Arc::new(clock.clone()),
             secrets: Arc::new(SystemSecrets),
             passwords: Arc::new(Argon2Passwords::weak()),
@@ -241,12 +237,6 @@ impl Forge {
         let session = self.post("/session").form(&form).send().expect(201);
         session["private_token"].as_str().expect("a session has a token").to_owned()
     }
-}
-
-/// Other servers, as hooks reach them.
-fn outgoing(local: bool) -> GuardedClient {
-    let guard = if local { Guard::allow_local() } else { Guard::public_only([]) };
-    GuardedClient::new(guard).expect("a client can be made")
 }
 
 fn listen(app: &App, dialect: Dialect) -> (SocketAddr, ServerHandle, JoinHandle<()>) {
