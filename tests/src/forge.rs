@@ -8,6 +8,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use actix_web::dev::ServerHandle;
+use chrono::TimeDelta;
 use hexforge_application::app::{App, Settings};
 use hexforge_application::delivery;
 use hexforge_application::repository::task;
@@ -15,9 +16,12 @@ use hexforge_application::setup;
 use hexforge_delivery_reqwest::{Guard, GuardedClient};
 use hexforge_domain::delivery::lane::ClaimLimits;
 use hexforge_domain::id::ProjectId;
+use hexforge_domain::ports::build_files::BuildFiles;
 use hexforge_domain::ports::store::Store;
 use hexforge_domain::ports::uploads::Uploads;
-use hexforge_domain::testing::fakes::{FakeClock, FakeImports, FakeStore, FakeUploads};
+use hexforge_domain::testing::fakes::{
+    FakeBuildFiles, FakeClock, FakeImports, FakeStore, FakeUploads,
+};
 use hexforge_domain::text::Secret;
 use hexforge_domain::user::ProjectsLimit;
 use hexforge_git_gix::{GixStore, Layout};
@@ -25,7 +29,10 @@ use hexforge_http_actix::{Dialect, HttpSettings, JsonPayloads, Shared};
 use hexforge_persistence_diesel::Options;
 use hexforge_persistence_diesel::testing::TestDatabase;
 use hexforge_server::http;
-use hexforge_server::system::{Argon2Passwords, FsUploads, OpensshKeys, SystemSecrets, Trash};
+use hexforge_server::system::{
+    Argon2Passwords, FileVault, FsBuildFiles, FsUploads, OpensshKeys, SystemSecrets, Trash,
+};
+use hexforge_yaml_saphyr::SaphyrReader;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -121,6 +128,12 @@ impl Forge {
                 Arc::new(FsUploads::new(folder.path(), Arc::clone(&trash)))
             }
         };
+        let build_files: Arc<dyn BuildFiles> = match options.backend {
+            Backend::Fake => Arc::new(FakeBuildFiles::default()),
+            Backend::Sqlite | Backend::Postgres => {
+                Arc::new(FsBuildFiles::new(folder.path(), Arc::clone(&trash)))
+            }
+        };
         // Git is real on every store: what it answers is compared with what git says.
         let git = GixStore::new(folder.path(), move |doomed| trash.take(doomed));
         let clock = FakeClock::default();
@@ -134,8 +147,12 @@ impl Forge {
             passwords: Arc::new(Argon2Passwords::weak()),
             public_keys: Arc::new(OpensshKeys),
             uploads,
+            build_files,
+            vault: Arc::new(FileVault::open(folder.path()).expect("a key can be made")),
+            yaml: Arc::new(SaphyrReader),
             settings: Settings {
                 default_projects_limit: ProjectsLimit(100),
+                build_silence: TimeDelta::hours(24),
                 hook_timeout: Duration::from_secs(2),
             },
         };

@@ -17,6 +17,7 @@ use hexforge_domain::project::{Project, ProjectRef};
 
 use crate::error::{Error, Thing};
 
+pub mod ci;
 pub mod tracker;
 
 /// Whether the actor may do this with accounts.

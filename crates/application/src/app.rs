@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use chrono::NaiveDate;
+use chrono::{NaiveDate, TimeDelta};
+use hexforge_domain::ci::config::YamlReader;
+use hexforge_domain::ports::build_files::BuildFiles;
 use hexforge_domain::ports::clock::Clock;
 use hexforge_domain::ports::files::ProjectFiles;
 use hexforge_domain::ports::git::GitStore;
@@ -14,6 +16,7 @@ use hexforge_domain::ports::public_keys::PublicKeys;
 use hexforge_domain::ports::secrets::Secrets;
 use hexforge_domain::ports::store::Store;
 use hexforge_domain::ports::uploads::Uploads;
+use hexforge_domain::ports::vault::Vault;
 use hexforge_domain::user::ProjectsLimit;
 
 /// The ports and settings of one running hexforge.
@@ -37,6 +40,12 @@ pub struct App {
     pub public_keys: Arc<dyn PublicKeys>,
     /// Uploaded files.
     pub uploads: Arc<dyn Uploads>,
+    /// Logs and artifacts of builds.
+    pub build_files: Arc<dyn BuildFiles>,
+    /// What the store alone must not give away.
+    pub vault: Arc<dyn Vault>,
+    /// Reading of configurations.
+    pub yaml: Arc<dyn YamlReader>,
     /// Choices of whoever runs it.
     pub settings: Settings,
 }
@@ -48,8 +57,8 @@ impl App {
     }
 
     /// Everything that keeps files of projects.
-    pub(crate) fn project_files(&self) -> [&dyn ProjectFiles; 2] {
-        [&*self.uploads, &*self.git]
+    pub(crate) fn project_files(&self) -> [&dyn ProjectFiles; 3] {
+        [&*self.uploads, &*self.build_files, &*self.git]
     }
 }
 
@@ -60,4 +69,6 @@ pub struct Settings {
     pub default_projects_limit: ProjectsLimit,
     /// How long a receiver of a hook may take to be reached, and how long to answer.
     pub hook_timeout: Duration,
+    /// After how long a build of which nothing is heard has failed.
+    pub build_silence: TimeDelta,
 }

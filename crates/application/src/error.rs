@@ -9,6 +9,7 @@ use hexforge_domain::policy::Denied;
 use hexforge_domain::ports::files::FilesError;
 use hexforge_domain::ports::git::GitError;
 use hexforge_domain::ports::store::StoreError;
+use hexforge_domain::ports::vault::VaultError;
 
 /// The one error of all use cases.
 #[derive(Debug, thiserror::Error)]
@@ -70,6 +71,9 @@ pub enum Error {
     /// Git failed.
     #[error(transparent)]
     Git(#[from] GitError),
+    /// What was sealed does not open.
+    #[error(transparent)]
+    Vault(#[from] VaultError),
 }
 
 /// What has become of a token.
@@ -133,6 +137,12 @@ pub enum Thing {
     Notes,
     /// A note, where the interface names it.
     Note,
+    /// A trigger, where the interface names it.
+    Trigger,
+    /// A variable, where the interface names it.
+    Variable,
+    /// Branches and tags of a commit, of which there is none.
+    References,
     /// A member of a group.
     Member(UserId),
     /// The user of a sudo request.
@@ -162,6 +172,9 @@ impl fmt::Display for Thing {
             Thing::Board => f.write_str("Board"),
             Thing::Notes => f.write_str("Notes"),
             Thing::Note => f.write_str("Note"),
+            Thing::Trigger => f.write_str("Trigger"),
+            Thing::Variable => f.write_str("Variable"),
+            Thing::References => f.write_str("References for commit"),
             Thing::Member(user) => write!(f, "Member: user_id:{user}"),
             Thing::SudoTarget(name) => write!(f, "No user id or username for: {name}"),
         }

@@ -25,6 +25,7 @@ use hexforge_domain::push::{Push, Reach, RefKind};
 use crate::access;
 use crate::app::App;
 use crate::error::Error;
+use crate::pipeline::{create, prepare};
 use crate::view::project as view;
 
 pub use received::receive;
@@ -187,7 +188,8 @@ fn finish(app: &App, key: &ChangeKey, recorded: Result<(), Error>) -> Result<(),
     }
 }
 
-/// Writes the rows that follow from a change: the lines of the feeds, the news for hooks, the default branch.
+/// Writes the rows that follow from a change: the lines of the feeds, the news for hooks, the default branch,
+/// the pipelines.
 fn record(
     app: &App,
     project: ProjectId,
@@ -218,6 +220,10 @@ fn record(
     if let Some(default) = new_default {
         repository.set_head(default)?;
     }
+    let prepared = changes
+        .iter()
+        .map(|change| prepare::pushed(app, repository.as_ref(), change))
+        .collect::<Result<Vec<_>, GitError>>()?;
     let now = app.clock.now();
     app.store.write(|tx| {
         // A project or user that is gone meanwhile needs no record.
@@ -246,6 +252,9 @@ fn record(
             let push = told::push(&placed, &user, change, told.clone(), reach);
             tx.events().insert(event(&push, now))?;
             tx.outbox().record(&SystemEvent::Pushed(Box::new(push)), now)?;
+        }
+        for prepared in prepared.iter().flatten() {
+            create::of_push(app, tx, &placed, &user, prepared, now)?;
         }
         beside(tx)
     })

@@ -1,6 +1,7 @@
 //! Read models: what one answer needs, loaded in a bounded number of queries.
 
 pub mod board;
+pub mod build;
 pub mod event;
 pub mod group;
 pub mod issue;

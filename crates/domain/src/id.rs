@@ -57,4 +57,18 @@ ids! {
     LaneId,
     /// Something that a hook is sent.
     DeliveryId,
+    /// A pipeline.
+    PipelineId,
+    /// A build, or what somebody else says of a commit.
+    BuildId,
+    /// What a build is to do.
+    DefinitionId,
+    /// A runner.
+    RunnerId,
+    /// A trigger of a project.
+    TriggerId,
+    /// A use of a trigger.
+    TriggerRequestId,
+    /// A variable of a project.
+    VariableId,
 }

@@ -18,7 +18,9 @@
 
 pub mod board;
 pub mod branch;
+pub mod build;
 pub mod change;
+pub mod ci;
 pub mod commit;
 pub mod delivery;
 pub mod event;
@@ -34,12 +36,14 @@ pub mod namespace;
 pub mod note;
 pub mod outbox;
 pub mod paging;
+pub mod pipeline;
 pub mod policy;
 pub mod ports;
 pub mod project;
 pub mod push;
 pub mod ref_name;
 pub mod repository;
+pub mod runner;
 pub mod sign_in;
 pub mod subscription;
 pub mod system_hook;
@@ -48,7 +52,9 @@ pub mod tag;
 pub mod testing;
 pub mod text;
 pub mod token;
+pub mod trigger;
 pub mod user;
+pub mod variable;
 pub mod visibility;
 
 /// A moment in UTC, to the microsecond: the finest that both databases keep.

@@ -1,6 +1,7 @@
 //! The outbox: what happened and the world may want to hear of, written in the transaction that
 //! made it happen and sent later.
 
+pub mod ci;
 pub mod port;
 pub mod project;
 

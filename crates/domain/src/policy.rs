@@ -1,6 +1,7 @@
 //! Who may do what. Every decision about access is made here, on facts already loaded, and denied
 //! unless a rule allows it.
 
+pub mod ci;
 pub mod group;
 pub mod project;
 pub mod push;

@@ -1,5 +1,6 @@
 //! Ports that belong to no single aggregate.
 
+pub mod build_files;
 pub mod clock;
 pub mod files;
 pub mod git;
@@ -12,3 +13,4 @@ pub mod public_keys;
 pub mod secrets;
 pub mod store;
 pub mod uploads;
+pub mod vault;

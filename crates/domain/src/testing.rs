@@ -1,6 +1,7 @@
 //! What tests need: fakes of every port, builders of valid values, and the contract that every
 //! implementation of the store has to keep.
 
+pub mod build_files_contract;
 pub mod builders;
 pub mod contract;
 pub mod fakes;

@@ -25,10 +25,12 @@ fn every_case_is_run() {
         include_str!("../src/testing/contract/project_cases.rs"),
         include_str!("../src/testing/contract/repository_cases.rs"),
         include_str!("../src/testing/contract/tracker_cases.rs"),
+        include_str!("../src/testing/contract/ci_cases.rs"),
     );
     let files = cases![
         "access_requests",
         "boards",
+        "builds",
         "concurrency",
         "default_branches",
         "emails",
@@ -51,6 +53,7 @@ fn every_case_is_run() {
         "namespaces",
         "notes",
         "outbox",
+        "pipelines",
         "project_concurrency",
         "project_deletion",
         "project_hooks",
@@ -63,6 +66,7 @@ fn every_case_is_run() {
         "releases",
         "repository_concurrency",
         "repository_tasks",
+        "runners",
         "settled_changes",
         "shares",
         "sign_in_failures",
@@ -71,11 +75,13 @@ fn every_case_is_run() {
         "system_hooks",
         "tokens",
         "transactions",
+        "triggers",
         "user_deletion",
         "user_lists",
         "user_search",
         "users",
         "values",
+        "variables",
     ];
     for (module, text) in files {
         let cases: Vec<&str> = (text.lines())

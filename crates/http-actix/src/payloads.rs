@@ -6,7 +6,7 @@ use hexforge_domain::ports::payloads::{Audience, Payloads};
 use serde_json::{Value, json};
 
 use crate::entities::links::Links;
-use crate::entities::payload::{issue, note, system};
+use crate::entities::payload::{ci, issue, note, system};
 use crate::entities::push::PushJson;
 
 /// Writes what hooks are sent, with addresses below the external one.
@@ -67,6 +67,8 @@ fn told(event: &SystemEvent, audience: Audience, links: &Links) -> Value {
         SystemEvent::InProject(event) => match &**event {
             ProjectEvent::Issue(news) => issue::told(news, links),
             ProjectEvent::NoteOnIssue(news) => note::on_issue(news, links),
+            ProjectEvent::Build(news) => ci::build(news, links),
+            ProjectEvent::Pipeline(news) => ci::pipeline(news, links),
         },
     }
 }

@@ -4,7 +4,7 @@ use diesel::result::{DatabaseErrorInformation, DatabaseErrorKind, Error as Diese
 use hexforge_domain::ports::store::StoreError;
 
 /// What has to be unique: how SQLite names it, how PostgreSQL names it, how the ports call it.
-const UNIQUE: [(&str, &str, &str); 21] = [
+const UNIQUE: [(&str, &str, &str); 22] = [
     ("users.username", "users_username_key", "username"),
     ("users.email", "users_email_key", "email"),
     ("emails.email", "emails_email_key", "email"),
@@ -46,6 +46,7 @@ const UNIQUE: [(&str, &str, &str); 21] = [
     ("milestones.project_id, milestones.title", "milestones_project_id_title_key", "title"),
     ("boards.project_id", "boards_project_id_key", "board"),
     ("board_lists.board_id, board_lists.label_id", "board_lists_label", "label_id"),
+    ("variables.project_id, variables.key", "variables_project_id_key_key", "key"),
 ];
 
 /// The only way for a driver error to leave the adapter.

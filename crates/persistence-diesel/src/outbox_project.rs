@@ -10,6 +10,7 @@ use hexforge_domain::visibility::Visibility;
 use serde_json::{Value, json};
 
 use crate::outbox::{micros, text};
+use crate::outbox_ci;
 
 pub(crate) fn to_row(event: &ProjectEvent) -> (&'static str, Value) {
     match event {
@@ -32,6 +33,8 @@ pub(crate) fn to_row(event: &ProjectEvent) -> (&'static str, Value) {
                 "issue": issue_to_json(&news.issue),
             }),
         ),
+        ProjectEvent::Build(news) => ("build", outbox_ci::build_to_json(news)),
+        ProjectEvent::Pipeline(news) => ("pipeline", outbox_ci::pipeline_to_json(news)),
     }
 }
 
@@ -54,11 +57,13 @@ pub(crate) fn from_row(kind: &str, payload: &Value) -> Option<ProjectEvent> {
             note: note_from_json(&payload["note"])?,
             issue: issue_from_json(&payload["issue"])?,
         }),
+        "build" => ProjectEvent::Build(outbox_ci::build_from_json(payload)?),
+        "pipeline" => ProjectEvent::Pipeline(outbox_ci::pipeline_from_json(payload)?),
         _ => return None,
     })
 }
 
-fn person_to_json(person: &Person) -> Value {
+pub(crate) fn person_to_json(person: &Person) -> Value {
     json!({
         "id": person.id.0,
         "name": person.name,
@@ -68,7 +73,7 @@ fn person_to_json(person: &Person) -> Value {
     })
 }
 
-fn person_from_json(payload: &Value) -> Option<Person> {
+pub(crate) fn person_from_json(payload: &Value) -> Option<Person> {
     Some(Person {
         id: UserId(payload["id"].as_i64()?),
         name: text(payload, "name")?,
@@ -78,7 +83,7 @@ fn person_from_json(payload: &Value) -> Option<Person> {
     })
 }
 
-fn card_to_json(card: &ProjectCard) -> Value {
+pub(crate) fn card_to_json(card: &ProjectCard) -> Value {
     json!({
         "id": card.id.0,
         "name": card.name,
@@ -91,7 +96,7 @@ fn card_to_json(card: &ProjectCard) -> Value {
     })
 }
 
-fn card_from_json(payload: &Value) -> Option<ProjectCard> {
+pub(crate) fn card_from_json(payload: &Value) -> Option<ProjectCard> {
     Some(ProjectCard {
         id: ProjectId(payload["id"].as_i64()?),
         name: text(payload, "name")?,

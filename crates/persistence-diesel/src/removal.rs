@@ -105,3 +105,13 @@ pub(crate) fn known_by(user: UserId) -> Sql {
 pub(crate) fn worked_on_for(user: UserId) -> Sql {
     Sql::new("id IN (SELECT project_id FROM repository_tasks WHERE user_id = ").id(user.0).sql(")")
 }
+
+/// The condition that a user started a pipeline or build of a row of `projects`: they lose their user, and
+/// whoever changes one holds the project.
+pub(crate) fn built_for(user: UserId) -> Sql {
+    Sql::new("(id IN (SELECT project_id FROM pipelines WHERE user_id = ")
+        .id(user.0)
+        .sql(") OR id IN (SELECT project_id FROM builds WHERE user_id = ")
+        .id(user.0)
+        .sql("))")
+}

@@ -413,6 +413,128 @@ diesel::table! {
 }
 
 diesel::table! {
+    pipelines (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        user_id -> Nullable<BigInt>,
+        sha -> Text,
+        before_sha -> Text,
+        reference -> Text,
+        tag -> Bool,
+        status -> Text,
+        yaml_errors -> Nullable<Text>,
+        duration -> Nullable<BigInt>,
+        created_at -> Timestamp,
+        updated_at -> Timestamp,
+        started_at -> Nullable<Timestamp>,
+        finished_at -> Nullable<Timestamp>,
+        commit_message -> Text,
+        commit_author_name -> Text,
+        commit_author_email -> Text,
+        commit_authored_at -> Text,
+        commit_committed_at -> Text,
+    }
+}
+
+diesel::table! {
+    build_definitions (id) {
+        id -> BigInt,
+        pipeline_id -> BigInt,
+        commands -> Text,
+        options -> Text,
+        variables -> Text,
+    }
+}
+
+diesel::table! {
+    runners (id) {
+        id -> BigInt,
+        description -> Text,
+        active -> Bool,
+        is_shared -> Bool,
+        run_untagged -> Bool,
+        locked -> Bool,
+        tags -> Text,
+        name -> Nullable<Text>,
+        version -> Nullable<Text>,
+        revision -> Nullable<Text>,
+        platform -> Nullable<Text>,
+        architecture -> Nullable<Text>,
+        created_at -> Timestamp,
+        updated_at -> Timestamp,
+        contacted_at -> Nullable<Timestamp>,
+    }
+}
+
+diesel::table! {
+    runner_projects (runner_id, project_id) {
+        runner_id -> BigInt,
+        project_id -> BigInt,
+    }
+}
+
+diesel::table! {
+    builds (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        pipeline_id -> BigInt,
+        definition_id -> Nullable<BigInt>,
+        kind -> Text,
+        name -> Text,
+        stage -> Text,
+        stage_index -> Integer,
+        status -> Text,
+        run_when -> Text,
+        allow_failure -> Bool,
+        tags -> Text,
+        superseded -> Bool,
+        user_id -> Nullable<BigInt>,
+        runner_id -> Nullable<BigInt>,
+        coverage -> Nullable<Text>,
+        target_url -> Nullable<Text>,
+        description -> Nullable<Text>,
+        artifacts_name -> Nullable<Text>,
+        artifacts_size -> Nullable<BigInt>,
+        artifacts_expire_at -> Nullable<Timestamp>,
+        erased_at -> Nullable<Timestamp>,
+        created_at -> Timestamp,
+        updated_at -> Timestamp,
+        queued_at -> Nullable<Timestamp>,
+        started_at -> Nullable<Timestamp>,
+        finished_at -> Nullable<Timestamp>,
+    }
+}
+
+diesel::table! {
+    triggers (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        created_at -> Timestamp,
+        updated_at -> Timestamp,
+        last_used_at -> Nullable<Timestamp>,
+    }
+}
+
+diesel::table! {
+    trigger_requests (id) {
+        id -> BigInt,
+        pipeline_id -> BigInt,
+        trigger_id -> Nullable<BigInt>,
+        variables -> Binary,
+        created_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    variables (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        key -> Text,
+        value -> Binary,
+    }
+}
+
+diesel::table! {
     hook_payloads (id) {
         id -> BigInt,
         body -> Text,

@@ -5,6 +5,7 @@ use diesel::sql_types::{BigInt, Untyped};
 use diesel::{QueryResult, RunQueryDsl};
 use hexforge_domain::board::port::Boards;
 use hexforge_domain::branch::port::Protections;
+use hexforge_domain::build::port::Builds;
 use hexforge_domain::delivery::port::{Deliveries, DeliveryLog};
 use hexforge_domain::event::port::Events;
 use hexforge_domain::group::port::Groups;
@@ -15,14 +16,18 @@ use hexforge_domain::milestone::port::Milestones;
 use hexforge_domain::namespace::port::Namespaces;
 use hexforge_domain::note::port::Notes;
 use hexforge_domain::outbox::port::Outbox;
+use hexforge_domain::pipeline::port::Pipelines;
 use hexforge_domain::ports::store::{Mode, StoreError, Tx};
 use hexforge_domain::project::port::{ProjectHooks, Projects, Shares, Stars};
 use hexforge_domain::repository::port::{RepositoryTasks, SettledChanges};
+use hexforge_domain::runner::port::Runners;
 use hexforge_domain::sign_in::port::SignInFailures;
 use hexforge_domain::system_hook::port::SystemHooks;
 use hexforge_domain::tag::port::Releases;
 use hexforge_domain::token::port::Tokens;
+use hexforge_domain::trigger::port::Triggers;
 use hexforge_domain::user::port::{Emails, Identities, Keys, Users};
+use hexforge_domain::variable::port::Variables;
 
 use crate::backend::Backend;
 use crate::connection::DbConn;
@@ -271,6 +276,21 @@ impl Tx for DieselTx<'_> {
         self
     }
     fn sign_in_failures(&mut self) -> &mut dyn SignInFailures {
+        self
+    }
+    fn pipelines(&mut self) -> &mut dyn Pipelines {
+        self
+    }
+    fn builds(&mut self) -> &mut dyn Builds {
+        self
+    }
+    fn runners(&mut self) -> &mut dyn Runners {
+        self
+    }
+    fn triggers(&mut self) -> &mut dyn Triggers {
+        self
+    }
+    fn variables(&mut self) -> &mut dyn Variables {
         self
     }
 }

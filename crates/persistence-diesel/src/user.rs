@@ -251,7 +251,9 @@ impl Users for DieselTx<'_> {
             .sql(" OR ")
             .then(removal::worked_on_for(id))
             .sql(" OR ")
-            .then(issue::written_in_by(id));
+            .then(issue::written_in_by(id))
+            .sql(" OR ")
+            .then(removal::built_for(id));
         self.hold_with_projects(id, &removal::going_and(in_home_of(id), Some(others)))
     }
 

@@ -14,11 +14,14 @@ use hexforge_domain::namespace::Namespace;
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::git::ChangeKey;
 use hexforge_domain::ports::store::{Store, StoreError};
+use hexforge_domain::ports::vault::Sealed;
 use hexforge_domain::project::Starred;
 use hexforge_domain::testing::builders::{
-    a_branch, a_group, a_hook, a_key, a_member, a_moment, a_project, a_protection, a_release,
-    a_share, a_system_hook, a_user, an_event, an_import, home_of,
+    a_branch, a_build, a_definition, a_group, a_hook, a_key, a_member, a_moment, a_pipeline,
+    a_project, a_protection, a_release, a_runner, a_share, a_system_hook, a_user, an_event,
+    an_import, home_of,
 };
+use hexforge_domain::variable::VariableKey;
 use hexforge_persistence_diesel::connection::DbConn;
 use hexforge_persistence_diesel::testing::TestDatabase;
 use hexforge_persistence_diesel::{DieselStore, Options, migrations, store};
@@ -112,6 +115,15 @@ fn fill(database: &TestDatabase) {
         tx.releases().insert(source.id, &a_release("v1", "text"), a_moment())?;
         tx.repository_tasks().insert(source.id, &an_import(ada.id), a_moment())?;
         tx.settled_changes().record(&ChangeKey("change".into()), a_moment())?;
+        let pipeline = tx.pipelines().insert(a_pipeline(source.id))?;
+        let definition = tx.builds().define(pipeline.id, &a_definition())?;
+        tx.builds().insert(a_build(&pipeline, definition, "rspec"))?;
+        let runner = tx.runners().insert(a_runner("one"))?;
+        tx.runners().bind(runner.id, source.id)?;
+        let trigger = tx.triggers().insert(source.id, a_moment())?;
+        let sealed = Sealed(vec![1]);
+        tx.triggers().used(trigger.id, pipeline.id, &sealed, a_moment())?;
+        tx.variables().insert(source.id, &VariableKey::stored("A".into()), &sealed)?;
         tx.events().insert(an_event(source.id, ada.id)).map(drop)
     });
     filled.expect("something in every table");

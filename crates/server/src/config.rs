@@ -64,6 +64,9 @@ pub struct Overrides {
     /// Seconds that a receiver of a hook may take to be reached, and again to answer, 1 to 60 [default: 10].
     #[arg(long, global = true, env = "HEXFORGE_HOOK_TIMEOUT", value_name = "SECONDS")]
     pub hook_timeout: Option<String>,
+    /// After how many hours a build fails of which nothing is heard [default: 24].
+    #[arg(long, global = true, env = "HEXFORGE_BUILD_SILENCE_HOURS", value_name = "HOURS")]
+    pub build_silence_hours: Option<String>,
     /// What to log: a level or a filter such as `info,hexforge_http_actix=debug` [default: info].
     #[arg(long, global = true, env = "HEXFORGE_LOG", value_name = "FILTER")]
     pub log: Option<String>,
@@ -106,6 +109,9 @@ pub struct Config {
     /// In seconds.
     #[validate(range(min = 1, max = 60, message = "has to be a number from 1 to 60"))]
     pub hook_timeout: u64,
+    /// After how many hours a build fails of which nothing is heard.
+    #[validate(range(min = 1, max = 8760, message = "has to be a number from 1 to 8760"))]
+    pub build_silence_hours: u32,
     /// A filter for tracing.
     pub log: String,
     /// How lines are written.
@@ -139,6 +145,7 @@ impl Overrides {
             max_body_mb: given(self.max_body_mb).or(other.max_body_mb),
             allow_local_requests: given(self.allow_local_requests).or(other.allow_local_requests),
             hook_timeout: given(self.hook_timeout).or(other.hook_timeout),
+            build_silence_hours: given(self.build_silence_hours).or(other.build_silence_hours),
             log: given(self.log).or(other.log),
             log_format: given(self.log_format).or(other.log_format),
         }
@@ -230,6 +237,12 @@ impl Config {
                 "10",
                 "a number from 1 to 60",
             )?,
+            build_silence_hours: parse(
+                "build_silence_hours",
+                chosen.build_silence_hours,
+                "24",
+                "a number from 1 to 8760",
+            )?,
             log: chosen.log.unwrap_or_else(|| "info".to_owned()),
             log_format: match chosen.log_format.as_deref() {
                 None | Some("text") => LogFormat::Text,
@@ -308,6 +321,7 @@ impl fmt::Display for Config {
         writeln!(f, "max_body_mb = {}", self.max_body_mb)?;
         writeln!(f, "allow_local_requests = {}", self.allow_local_requests)?;
         writeln!(f, "hook_timeout = {}", self.hook_timeout)?;
+        writeln!(f, "build_silence_hours = {}", self.build_silence_hours)?;
         writeln!(f, "log = {}", quoted(&self.log))?;
         let format = match self.log_format {
             LogFormat::Text => "text",

@@ -1,20 +1,25 @@
 //! The ports that the machine itself answers: time, randomness, password hashing, reading of keys, files.
 
 mod addresses;
+mod build_files;
 mod clock;
 mod passwords;
 mod public_keys;
 mod secrets;
+mod shelves;
 mod trash;
 mod uploads;
+mod vault;
 
 pub use addresses::own_addresses;
+pub use build_files::FsBuildFiles;
 pub use clock::SystemClock;
 pub use passwords::Argon2Passwords;
 pub use public_keys::OpensshKeys;
 pub use secrets::SystemSecrets;
 pub use trash::Trash;
 pub use uploads::FsUploads;
+pub use vault::FileVault;
 
 use std::io;
 use std::os::unix::fs::DirBuilderExt;

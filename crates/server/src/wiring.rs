@@ -4,15 +4,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use chrono::TimeDelta;
 use hexforge_application::app::{App, Settings};
 use hexforge_delivery_reqwest::{Guard, GuardedClient};
 use hexforge_domain::user::ProjectsLimit;
 use hexforge_git_gix::{GixStore, HttpImports, ImportLimits};
 use hexforge_persistence_diesel::{DieselStore, Options};
+use hexforge_yaml_saphyr::SaphyrReader;
 
 use crate::config::Config;
 use crate::system::{
-    self, Argon2Passwords, FsUploads, OpensshKeys, SystemClock, SystemSecrets, Trash,
+    self, Argon2Passwords, FileVault, FsBuildFiles, FsUploads, OpensshKeys, SystemClock,
+    SystemSecrets, Trash,
 };
 
 /// The application on the real adapters, its database brought up to date.
@@ -42,9 +45,13 @@ pub fn ringing_app(
         secrets: Arc::new(SystemSecrets),
         passwords: Arc::new(Argon2Passwords::default()),
         public_keys: Arc::new(OpensshKeys),
-        uploads: Arc::new(FsUploads::new(&config.data_dir, trash)),
+        uploads: Arc::new(FsUploads::new(&config.data_dir, Arc::clone(&trash))),
+        build_files: Arc::new(FsBuildFiles::new(&config.data_dir, trash)),
+        vault: Arc::new(FileVault::open(&config.data_dir).context("the secret key cannot be read")?),
+        yaml: Arc::new(SaphyrReader),
         settings: Settings {
             default_projects_limit: ProjectsLimit(config.default_projects_limit),
+            build_silence: TimeDelta::hours(config.build_silence_hours.into()),
             hook_timeout: Duration::from_secs(config.hook_timeout),
         },
     })

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use hexforge_application::app::App;
+use hexforge_application::build::silence;
 use hexforge_application::delivery;
 use hexforge_application::error::Error;
 use hexforge_application::member::expiry;
@@ -43,6 +44,8 @@ impl Workers {
             // What has expired gives nothing meanwhile, so nobody waits for this.
             Worker::start("expiry", Duration::from_secs(5 * 60), end_memberships(app.clone()))?,
             Worker::start("settling", Duration::from_secs(60), settle(app.clone()))?,
+            // Nobody is shown artifacts that have expired, and silence is counted in hours.
+            Worker::start("builds", Duration::from_secs(5 * 60), tend_builds(app.clone()))?,
             Worker::start("repositories", Duration::from_secs(1), work_on_tasks(app.clone()))?,
             Worker::start("pruning", Duration::from_secs(5 * 60), prune(app.clone()))?,
         ];
@@ -65,6 +68,21 @@ fn settle(app: App) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, Error> {
     move |_| {
         push::settle_all(&app)?;
         task::forget_settled(&app)?;
+        Ok(Round::Done)
+    }
+}
+
+/// Fails builds of which nothing is heard, and removes artifacts whose time is over.
+fn tend_builds(app: App) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, Error> {
+    move |go_on| {
+        let failed = silence::fail_silent(&app, go_on)?;
+        if failed > 0 {
+            tracing::info!(failed, "builds failed because nothing was heard of them");
+        }
+        let removed = silence::remove_expired(&app, go_on)?;
+        if removed > 0 {
+            tracing::info!(removed, "artifacts removed because their time was over");
+        }
         Ok(Round::Done)
     }
 }

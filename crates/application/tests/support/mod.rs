@@ -10,6 +10,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::Duration;
 
+use chrono::TimeDelta;
 use hexforge_application::app::{App, Settings};
 use hexforge_application::error::Error;
 use hexforge_domain::field_errors::FieldErrors;
@@ -20,8 +21,8 @@ use hexforge_domain::ports::passwords::Passwords;
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::testing::builders::{UserBuilder, a_user};
 use hexforge_domain::testing::fakes::{
-    FakeClock, FakeGit, FakeImports, FakeOutgoing, FakePasswords, FakePublicKeys, FakeSecrets, FakeStore,
-    FakeUploads,
+    FakeBuildFiles, FakeClock, FakeGit, FakeImports, FakeOutgoing, FakePasswords, FakePublicKeys,
+    FakeSecrets, FakeStore, FakeUploads, FakeVault, FakeYaml,
 };
 use hexforge_domain::token::{NewToken, Token};
 use hexforge_domain::user::{ProjectsLimit, User, UserState};
@@ -55,8 +56,12 @@ impl World {
             passwords: Arc::new(FakePasswords),
             public_keys: Arc::new(FakePublicKeys),
             uploads: Arc::new(FakeUploads::default()),
+            build_files: Arc::new(FakeBuildFiles::default()),
+            vault: Arc::new(FakeVault),
+            yaml: Arc::new(FakeYaml),
             settings: Settings {
                 default_projects_limit: ProjectsLimit(100),
+                build_silence: TimeDelta::hours(24),
                 hook_timeout: Duration::from_secs(10),
             },
         };

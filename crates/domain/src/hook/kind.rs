@@ -47,6 +47,8 @@ impl HookKind {
                 ProjectEvent::NoteOnIssue(news) => {
                     (!news.issue.confidential).then_some(HookKind::Note)
                 }
+                ProjectEvent::Build(_) => Some(HookKind::Build),
+                ProjectEvent::Pipeline(_) => Some(HookKind::Pipeline),
             },
             SystemEvent::UserCreated(_)
             | SystemEvent::UserDestroyed(_)

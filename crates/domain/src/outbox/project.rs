@@ -2,6 +2,7 @@
 
 use chrono::NaiveDate;
 
+use super::ci::{BuildNews, PipelineNews};
 use crate::Timestamp;
 use crate::id::{IssueId, MilestoneId, NoteId, ProjectId, UserId};
 use crate::issue::{Issue, IssueState};
@@ -16,6 +17,10 @@ pub enum ProjectEvent {
     Issue(IssueNews),
     /// Somebody wrote a note on an issue.
     NoteOnIssue(NoteNews),
+    /// A build was made, began or ended.
+    Build(BuildNews),
+    /// The status of a pipeline changed.
+    Pipeline(PipelineNews),
 }
 
 impl ProjectEvent {
@@ -24,6 +29,8 @@ impl ProjectEvent {
         match self {
             ProjectEvent::Issue(news) => news.project.id,
             ProjectEvent::NoteOnIssue(news) => news.project.id,
+            ProjectEvent::Build(news) => news.project.id,
+            ProjectEvent::Pipeline(news) => news.project.id,
         }
     }
 }

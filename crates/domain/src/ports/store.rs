@@ -2,6 +2,7 @@
 
 use crate::board::port::Boards;
 use crate::branch::port::Protections;
+use crate::build::port::Builds;
 use crate::delivery::port::{Deliveries, DeliveryLog};
 use crate::event::port::Events;
 use crate::group::port::Groups;
@@ -12,13 +13,17 @@ use crate::milestone::port::Milestones;
 use crate::namespace::port::Namespaces;
 use crate::note::port::Notes;
 use crate::outbox::port::Outbox;
+use crate::pipeline::port::Pipelines;
 use crate::project::port::{ProjectHooks, Projects, Shares, Stars};
 use crate::repository::port::{RepositoryTasks, SettledChanges};
+use crate::runner::port::Runners;
 use crate::sign_in::port::SignInFailures;
 use crate::system_hook::port::SystemHooks;
 use crate::tag::port::Releases;
 use crate::token::port::Tokens;
+use crate::trigger::port::Triggers;
 use crate::user::port::{Emails, Identities, Keys, Users};
+use crate::variable::port::Variables;
 
 /// One transaction: the index of all ports to stored things.
 pub trait Tx {
@@ -80,6 +85,16 @@ pub trait Tx {
     fn delivery_log(&mut self) -> &mut dyn DeliveryLog;
     /// Failed sign-ins.
     fn sign_in_failures(&mut self) -> &mut dyn SignInFailures;
+    /// The pipelines of all projects.
+    fn pipelines(&mut self) -> &mut dyn Pipelines;
+    /// The builds of all projects, and what others say of commits.
+    fn builds(&mut self) -> &mut dyn Builds;
+    /// All runners.
+    fn runners(&mut self) -> &mut dyn Runners;
+    /// The triggers of all projects.
+    fn triggers(&mut self) -> &mut dyn Triggers;
+    /// The variables of all projects.
+    fn variables(&mut self) -> &mut dyn Variables;
 }
 
 /// What a transaction is for.

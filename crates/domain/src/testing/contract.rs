@@ -20,6 +20,7 @@
 //! least two connections, because some cases read while they write.
 
 mod check;
+mod ci_cases;
 mod project_cases;
 mod repository_cases;
 mod user_cases;
@@ -27,6 +28,7 @@ mod world;
 
 pub mod access_requests;
 pub mod boards;
+pub mod builds;
 pub mod concurrency;
 pub mod default_branches;
 pub mod emails;
@@ -49,6 +51,7 @@ pub mod namespace_lists;
 pub mod namespaces;
 pub mod notes;
 pub mod outbox;
+pub mod pipelines;
 pub mod project_concurrency;
 pub mod project_deletion;
 pub mod project_hooks;
@@ -61,6 +64,7 @@ pub mod protections;
 pub mod releases;
 pub mod repository_concurrency;
 pub mod repository_tasks;
+pub mod runners;
 pub mod settled_changes;
 pub mod shares;
 pub mod sign_in_failures;
@@ -70,11 +74,13 @@ pub mod system_hooks;
 pub mod tokens;
 mod tracker_cases;
 pub mod transactions;
+pub mod triggers;
 pub mod user_deletion;
 pub mod user_lists;
 pub mod user_search;
 pub mod users;
 pub mod values;
+pub mod variables;
 
 /// Makes one `#[test]` of each case of the [contract](crate::testing::contract). The argument is the
 /// path of a function without arguments that opens an empty store as an
@@ -87,6 +93,7 @@ macro_rules! store_contract {
         $crate::store_contract_of_projects!($open);
         $crate::store_contract_of_repositories!($open);
         $crate::store_contract_of_trackers!($open);
+        $crate::store_contract_of_pipelines!($open);
     };
     (@tests $open:path; $($module:ident::$case:ident,)+) => {$(
         #[test]

@@ -1,5 +1,6 @@
 //! What hooks are told, beside pushes.
 
+pub mod ci;
 pub mod issue;
 pub mod note;
 pub mod system;

@@ -1,73 +1,51 @@
 //! Uploaded files on disk: `uploads/<2 hex>/<2 hex>/<project id>/<secret>/` holds the file as `content`
 //! and what it is called in `name`. No path has any text of a caller in it.
 
-use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::ports::files::{FilesError, ProjectFiles};
 use hexforge_domain::ports::uploads::{NewUpload, StoredUpload, Uploads};
 use hexforge_domain::project::upload::UploadPlace;
 
+use super::shelves::{Shelves, sync_up_to};
 use super::trash::Trash;
 use super::{make_folders, random_name};
 
 const CONTENT: &str = "content";
 const NAME: &str = "name";
-/// Where files are until they are finished.
-const RECEIVING: &str = "receiving";
-/// No upload takes as long: what is older was interrupted, in this process or another one.
-const INTERRUPTED: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Keeps uploaded files below a data folder.
 pub struct FsUploads {
-    root: PathBuf,
+    shelves: Shelves,
     trash: Arc<Trash>,
 }
 
 impl FsUploads {
     /// Below this folder. Nothing is made before the first file.
     pub fn new(data_dir: &Path, trash: Arc<Trash>) -> Self {
-        Self { root: data_dir.join("uploads"), trash }
-    }
-
-    /// By the last two bytes of the id, so that no folder holds too many.
-    fn folder_of(&self, project: ProjectId) -> PathBuf {
-        let [.., second, first] = project.0.to_be_bytes();
-        let shelf = self.root.join(format!("{first:02x}")).join(format!("{second:02x}"));
-        shelf.join(project.0.to_string())
+        Self { shelves: Shelves::new(data_dir.join("uploads")), trash }
     }
 }
 
 impl ProjectFiles for FsUploads {
     fn projects(&self) -> Result<Box<dyn Iterator<Item = ProjectId>>, FilesError> {
-        let outer = shelves(&self.root).map_err(|error| failed("listed", error))?;
-        let shelves = outer.into_iter().flat_map(|shelf| read_or_warn(&shelf, shelves));
-        Ok(Box::new(shelves.flat_map(|shelf| read_or_warn(&shelf, ids))))
+        self.shelves.projects().map_err(|error| failed("listed", error))
     }
 
     fn discard(&self, project: ProjectId) {
-        if let Err(error) = self.trash.take(&self.folder_of(project)) {
+        if let Err(error) = self.trash.take(&self.shelves.folder_of(project)) {
             tracing::warn!(%project, %error, "uploads stay until the next start");
         }
     }
 
     fn tidy(&self) -> Result<(), FilesError> {
         self.trash.empty().map_err(|error| failed("removed", error))?;
-        let received = entries(&self.root.join(RECEIVING), |_| true);
-        for folder in received.map_err(|error| failed("listed", error))? {
-            let age = fs::metadata(&folder).and_then(|found| found.modified());
-            let age = age.ok().and_then(|begun| begun.elapsed().ok());
-            if age.is_some_and(|age| age > INTERRUPTED) {
-                fs::remove_dir_all(&folder).map_err(|error| failed("removed", error))?;
-            }
-        }
-        Ok(())
+        self.shelves.remove_interrupted().map_err(|error| failed("removed", error))
     }
 }
 
@@ -78,7 +56,7 @@ impl Uploads for FsUploads {
     }
 
     fn open(&self, place: &UploadPlace) -> Result<Option<StoredUpload>, FilesError> {
-        match open(&self.folder_of(place.project), place) {
+        match open(&self.shelves.folder_of(place.project), place) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             outcome => outcome.map_err(|error| failed("read", error)),
         }
@@ -107,7 +85,7 @@ struct Receiving {
 
 impl Receiving {
     fn begin(uploads: &FsUploads, place: &UploadPlace) -> io::Result<Self> {
-        let receiving = uploads.root.join(RECEIVING);
+        let receiving = uploads.shelves.receiving();
         make_folders(&receiving)?;
         let folder = receiving.join(random_name());
         DirBuilder::new().mode(0o700).create(&folder)?;
@@ -118,9 +96,9 @@ impl Receiving {
             folder,
             content,
             name: place.name.as_str().to_owned(),
-            project: uploads.folder_of(place.project),
+            project: uploads.shelves.folder_of(place.project),
             secret: place.secret.as_str().to_owned(),
-            root: uploads.root.clone(),
+            root: uploads.shelves.root().to_owned(),
             trash: Arc::clone(&uploads.trash),
         })
     }
@@ -134,12 +112,7 @@ impl Receiving {
         sync_folder(&self.folder)?;
         make_folders(&self.project)?;
         fs::rename(&self.folder, self.project.join(&self.secret))?;
-        let above_root = self.root.parent().unwrap_or(&self.root);
-        let made = self.project.ancestors().take_while(|folder| folder.starts_with(above_root));
-        for folder in made {
-            sync_folder(folder)?;
-        }
-        Ok(())
+        sync_up_to(&self.project, &self.root)
     }
 }
 
@@ -174,42 +147,14 @@ fn failed(what: &str, error: io::Error) -> FilesError {
     FilesError(format!("an uploaded file could not be {what}"), Box::new(error))
 }
 
-/// What is in a folder, by a test of the names. What is not there is empty.
-fn entries(folder: &Path, wanted: fn(&str) -> bool) -> io::Result<Vec<PathBuf>> {
-    let found = match fs::read_dir(folder) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        found => found?,
-    };
-    let paths = found.map(|entry| entry.map(|entry| entry.path()));
-    let named = |path: &PathBuf| path.file_name().and_then(OsStr::to_str).is_some_and(wanted);
-    paths.filter(|path| path.as_ref().map_or(true, named)).collect()
-}
-
-fn shelves(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    entries(folder, |name| name.len() == 2 && name.bytes().all(|b| b.is_ascii_hexdigit()))
-}
-
-fn ids(shelf: &Path) -> io::Result<Vec<ProjectId>> {
-    let folders = entries(shelf, |name| name.bytes().all(|b| b.is_ascii_digit()))?;
-    let names = folders.iter().filter_map(|path| path.file_name().and_then(OsStr::to_str));
-    Ok(names.filter_map(|name| name.parse().ok()).map(ProjectId).collect())
-}
-
-/// One folder that cannot be read does not hide the others.
-fn read_or_warn<T>(folder: &Path, read: fn(&Path) -> io::Result<Vec<T>>) -> Vec<T> {
-    read(folder).unwrap_or_else(|error| {
-        tracing::warn!(folder = %folder.display(), %error, "uploads cannot be listed");
-        Vec::new()
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::system::shelves::INTERRUPTED;
     use hexforge_domain::project::upload::{UploadName, UploadSecret};
     use hexforge_domain::testing::uploads_contract::CASES;
     use std::os::unix::fs::PermissionsExt;
-    use std::time::SystemTime;
+    use std::time::{Duration, SystemTime};
     use tempfile::TempDir;
 
     fn fresh() -> (TempDir, FsUploads) {

@@ -2,7 +2,7 @@
 
 use super::tx::Tables;
 use crate::delivery::HookRef;
-use crate::id::{IssueId, LabelId, NamespaceId, NoteId, ProjectId, UserId};
+use crate::id::{IssueId, LabelId, NamespaceId, NoteId, PipelineId, ProjectId, UserId};
 use crate::member::request::RequestSource;
 
 impl Tables {
@@ -23,6 +23,7 @@ impl Tables {
         self.stars.retain(|(_, user)| *user != id);
         self.repository_tasks.retain(|task| task.user() != Some(id));
         self.remove_writings_of(id);
+        self.forget_in_pipelines(id);
         for project in self.projects.values_mut().filter(|project| project.creator == Some(id)) {
             project.creator = None;
         }
@@ -56,9 +57,34 @@ impl Tables {
         self.repository_tasks.retain(|task| task.project != id);
         self.events.retain(|event| event.project != id);
         self.remove_issues_of(id);
+        self.remove_pipelines_of(id);
         for fork in self.projects.values_mut().filter(|fork| fork.forked_from == Some(id)) {
             fork.forked_from = None;
         }
+    }
+
+    /// What a user started stays, without a user.
+    fn forget_in_pipelines(&mut self, user: UserId) {
+        for (pipeline, _) in &mut self.pipelines {
+            pipeline.user = pipeline.user.filter(|other| *other != user);
+        }
+        for build in &mut self.builds {
+            build.user = build.user.filter(|other| *other != user);
+        }
+    }
+
+    fn remove_pipelines_of(&mut self, project: ProjectId) {
+        let doomed: Vec<PipelineId> = (self.pipelines.iter())
+            .filter(|(pipeline, _)| pipeline.project == project)
+            .map(|(pipeline, _)| pipeline.id)
+            .collect();
+        self.pipelines.retain(|(pipeline, _)| pipeline.project != project);
+        self.definitions.retain(|_, (pipeline, _)| !doomed.contains(pipeline));
+        self.trigger_requests.retain(|request| !doomed.contains(&request.pipeline));
+        self.builds.retain(|build| build.project != project);
+        self.runner_projects.retain(|(_, other)| *other != project);
+        self.triggers.retain(|trigger| trigger.project != project);
+        self.variables.retain(|variable| variable.project != project);
     }
 
     /// What a user wrote or is to do goes with the user.

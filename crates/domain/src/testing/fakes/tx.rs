@@ -9,11 +9,16 @@ use crate::board::port::Boards;
 use crate::board::{Board, BoardList};
 use crate::branch::Protection;
 use crate::branch::port::Protections;
+use crate::build::port::Builds;
+use crate::build::{Build, BuildDefinition};
 use crate::delivery::port::{Deliveries, DeliveryLog};
 use crate::event::Event;
 use crate::event::port::Events;
 use crate::group::port::Groups;
-use crate::id::{IssueId, LabelId, NamespaceId, PayloadId, ProjectId, ShareId, UserId};
+use crate::id::{
+    DefinitionId, IssueId, LabelId, NamespaceId, PayloadId, PipelineId, ProjectId, RunnerId,
+    ShareId, UserId,
+};
 use crate::issue::Issue;
 use crate::issue::port::Issues;
 use crate::label::Label;
@@ -29,12 +34,16 @@ use crate::note::Note;
 use crate::note::port::Notes;
 use crate::outbox::OutboxEntry;
 use crate::outbox::port::Outbox;
+use crate::pipeline::port::Pipelines;
+use crate::pipeline::{CommitFacts, Pipeline};
 use crate::ports::store::{StoreError, Tx};
 use crate::project::Project;
 use crate::project::hook::ProjectHook;
 use crate::project::port::{ProjectHooks, Projects, Shares, Stars};
 use crate::project::share::NewShare;
 use crate::repository::port::{RepositoryTasks, SettledChanges};
+use crate::runner::Runner;
+use crate::runner::port::Runners;
 use crate::sign_in::Failures;
 use crate::sign_in::port::SignInFailures;
 use crate::subscription::Subscribed;
@@ -43,8 +52,12 @@ use crate::system_hook::port::SystemHooks;
 use crate::tag::Release;
 use crate::tag::port::Releases;
 use crate::token::port::Tokens;
+use crate::trigger::port::Triggers;
+use crate::trigger::{Trigger, TriggerRequest};
 use crate::user::port::{Emails, Identities, Keys, Users};
 use crate::user::{Email, Identity, SshKey};
+use crate::variable::Variable;
+use crate::variable::port::Variables;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Everything that is stored. Rows are in the order in which they were made.
@@ -90,6 +103,14 @@ pub(super) struct Tables {
     pub lanes: Vec<LaneRow>,
     pub deliveries: Vec<DeliveryRow>,
     pub sign_in_failures: BTreeMap<String, Failures>,
+    pub pipelines: Vec<(Pipeline, CommitFacts)>,
+    pub definitions: BTreeMap<DefinitionId, (PipelineId, BuildDefinition)>,
+    pub builds: Vec<Build>,
+    pub runners: Vec<Runner>,
+    pub runner_projects: BTreeSet<(RunnerId, ProjectId)>,
+    pub triggers: Vec<Trigger>,
+    pub trigger_requests: Vec<TriggerRequest>,
+    pub variables: Vec<Variable>,
 }
 
 /// A transaction on a copy of the tables. Its ports are in one file each.
@@ -246,6 +267,26 @@ impl Tx for FakeTx {
     }
 
     fn sign_in_failures(&mut self) -> &mut dyn SignInFailures {
+        self
+    }
+
+    fn pipelines(&mut self) -> &mut dyn Pipelines {
+        self
+    }
+
+    fn builds(&mut self) -> &mut dyn Builds {
+        self
+    }
+
+    fn runners(&mut self) -> &mut dyn Runners {
+        self
+    }
+
+    fn triggers(&mut self) -> &mut dyn Triggers {
+        self
+    }
+
+    fn variables(&mut self) -> &mut dyn Variables {
         self
     }
 }

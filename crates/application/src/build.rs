@@ -1,0 +1,88 @@
+//! Builds: reading them, their logs and artifacts, and what people do with them.
+
+mod change;
+mod files;
+pub mod silence;
+
+pub use change::{cancel, erase, keep_artifacts, play, retry};
+pub use files::{ArtifactsFile, Trace, artifacts, artifacts_of_ref, trace};
+
+use hexforge_domain::build::{Build, BuildFilter};
+use hexforge_domain::ci::status::Status;
+use hexforge_domain::id::{BuildId, ProjectId};
+use hexforge_domain::paging::{Page, Paged};
+use hexforge_domain::policy::Actor;
+use hexforge_domain::policy::ci::CiAbility;
+use hexforge_domain::ports::store::Tx;
+use hexforge_domain::project::{Project, ProjectRef};
+
+use crate::access;
+use crate::app::App;
+use crate::error::{Error, Thing};
+use crate::view::build::{self as view, BuildView};
+
+/// The builds of a project, newest first; with statuses, only those that have one of them.
+pub fn list(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    statuses: Option<Vec<Status>>,
+    page: Page,
+) -> Result<Paged<BuildView>, Error> {
+    app.store.read(|tx| {
+        let project = may(app, tx, actor, CiAbility::SeeProject, named)?;
+        let filter = BuildFilter { statuses, commit: None };
+        let found = tx.builds().list(project.id, &filter, page)?;
+        Ok(view::page(tx, found)?)
+    })
+}
+
+/// The builds of a commit, newest first.
+pub fn list_of_commit(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    revision: &str,
+    statuses: Option<Vec<Status>>,
+    page: Page,
+) -> Result<Paged<BuildView>, Error> {
+    let project = app.store.read(|tx| may(app, tx, actor, CiAbility::ReadBuilds, named))?;
+    let commit = app.git.open(project.id)?.resolve(revision)?;
+    let commit = commit.ok_or(Error::NotFound(Thing::Commit))?;
+    // Only the whole name finds builds; of what else names a commit nothing is known here.
+    if commit.to_string() != revision {
+        return Ok(Paged { items: vec![], total: 0 });
+    }
+    app.store.read(|tx| {
+        let project = may(app, tx, actor, CiAbility::ReadBuilds, named)?;
+        let filter = BuildFilter { statuses, commit: Some(commit) };
+        let found = tx.builds().list(project.id, &filter, page)?;
+        Ok(view::page(tx, found)?)
+    })
+}
+
+/// One build.
+pub fn get(app: &App, actor: Actor, named: &ProjectRef, id: BuildId) -> Result<BuildView, Error> {
+    app.store.read(|tx| {
+        let project = may(app, tx, actor, CiAbility::ReadBuilds, named)?;
+        let build = find(tx, project.id, id)?;
+        Ok(view::one(tx, build)?)
+    })
+}
+
+fn may(
+    app: &App,
+    tx: &mut dyn Tx,
+    actor: Actor,
+    ability: CiAbility,
+    named: &ProjectRef,
+) -> Result<Project, Error> {
+    access::ci::project(tx, actor, ability, named, app.today())
+}
+
+/// The job of that id, if it is that project's.
+fn find(tx: &mut dyn Tx, project: ProjectId, id: BuildId) -> Result<Build, Error> {
+    let found = tx.builds().find(id)?;
+    let found = found.filter(|build| build.project == project && build.kind.is_job());
+    found.ok_or(Error::NotFound(Thing::Nameless))
+}

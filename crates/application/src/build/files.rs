@@ -1,0 +1,196 @@
+//! Logs and artifacts, for reading.
+
+use std::io::{self, Read};
+
+use hexforge_domain::build::Build;
+use hexforge_domain::ci::status::Status;
+use hexforge_domain::id::BuildId;
+use hexforge_domain::policy::Actor;
+use hexforge_domain::policy::ci::CiAbility;
+use hexforge_domain::ports::uploads::StoredUpload;
+use hexforge_domain::project::ProjectRef;
+use hexforge_domain::text::Secret;
+
+use super::{find, may};
+use crate::app::App;
+use crate::ci_token;
+use crate::error::{Error, Thing};
+
+/// The log of a build.
+pub struct Trace {
+    /// All of it; secrets are hidden in it. Empty where there is none.
+    pub content: StoredUpload,
+}
+
+/// The log of a build as it is now.
+pub fn trace(app: &App, actor: Actor, named: &ProjectRef, id: BuildId) -> Result<Trace, Error> {
+    let (build, secrets) = app.store.read(|tx| {
+        let project = may(app, tx, actor, CiAbility::ReadBuilds, named)?;
+        let build = find(tx, project.id, id)?;
+        let runner = match build.runner {
+            Some(runner) => tx.runners().find(runner)?,
+            None => None,
+        };
+        let mut secrets = vec![project.runners_token.clone(), ci_token::of_build(app, &build)];
+        secrets.extend(runner.map(|runner| ci_token::of_runner(app, &runner)));
+        Ok::<_, Error>((build, secrets))
+    })?;
+    let found = match build.erased_at {
+        Some(_) => None,
+        None => app.build_files.open_trace(build.project, build.id)?,
+    };
+    let content = match found {
+        Some(found) => StoredUpload {
+            size: found.size,
+            content: Box::new(Masked::new(found.content, &secrets)),
+        },
+        None => StoredUpload { size: 0, content: Box::new(io::empty()) },
+    };
+    Ok(Trace { content })
+}
+
+/// The artifacts of a build.
+pub struct ArtifactsFile {
+    /// What the file is called.
+    pub name: String,
+    /// What is in it.
+    pub content: StoredUpload,
+}
+
+/// The artifacts of a build, while they are there.
+pub fn artifacts(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    id: BuildId,
+) -> Result<ArtifactsFile, Error> {
+    let build = app.store.read(|tx| {
+        let project = may(app, tx, actor, CiAbility::ReadBuilds, named)?;
+        find(tx, project.id, id)
+    })?;
+    open(app, &build)
+}
+
+/// The artifacts of a job in the newest pipeline of a branch or tag that succeeded.
+pub fn artifacts_of_ref(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    reference: &str,
+    job: &str,
+) -> Result<ArtifactsFile, Error> {
+    let missing = || Error::NotFound(Thing::Nameless);
+    let build = app.store.read(|tx| {
+        let project = may(app, tx, actor, CiAbility::ReadBuilds, named)?;
+        let newest = tx.pipelines().newest_with_status(project.id, reference, Status::Success)?;
+        let builds = tx.builds().of_pipeline(newest.ok_or_else(missing)?.id)?;
+        let mut latest = builds.into_iter().filter(|build| !build.superseded);
+        latest.find(|build| build.name == job).ok_or_else(missing)
+    })?;
+    open(app, &build)
+}
+
+fn open(app: &App, build: &Build) -> Result<ArtifactsFile, Error> {
+    let missing = || Error::NotFound(Thing::Nameless);
+    let known = build.artifacts_at(app.clock.now()).ok_or_else(missing)?;
+    let content = app.build_files.open_artifacts(build.project, build.id)?;
+    Ok(ArtifactsFile { name: known.file_name.clone(), content: content.ok_or_else(missing)? })
+}
+
+/// Reads a log and puts as many `x` in the place of each secret in it. The length stays the same.
+struct Masked {
+    from: Box<dyn Read + Send>,
+    secrets: Vec<Vec<u8>>,
+    /// Read, and with secrets hidden as far as they are all here.
+    held: Vec<u8>,
+    /// How much of that may be given out.
+    ready: usize,
+    ended: bool,
+}
+
+const BLOCK: usize = 64 * 1024;
+
+impl Masked {
+    fn new(from: Box<dyn Read + Send>, secrets: &[Secret]) -> Self {
+        let secrets = secrets.iter().map(|secret| secret.reveal().as_bytes().to_vec());
+        let secrets = secrets.filter(|secret| !secret.is_empty()).collect();
+        Self { from, secrets, held: Vec::new(), ready: 0, ended: false }
+    }
+
+    /// Reads on until something may be given out or all is read.
+    fn fill(&mut self) -> io::Result<()> {
+        let longest = self.secrets.iter().map(Vec::len).max().unwrap_or(1);
+        while self.ready == 0 && !self.ended {
+            let before = self.held.len();
+            self.held.resize(before + BLOCK, 0);
+            let read = self.from.read(&mut self.held[before..]);
+            self.held.truncate(before + *read.as_ref().unwrap_or(&0));
+            self.ended = read? == 0;
+            for secret in &self.secrets {
+                mask(&mut self.held, secret);
+            }
+            // A secret may begin at the end of what is here and go on in what is not.
+            let kept = if self.ended { 0 } else { longest - 1 };
+            self.ready = self.held.len().saturating_sub(kept);
+        }
+        Ok(())
+    }
+}
+
+fn mask(text: &mut [u8], secret: &[u8]) {
+    let mut from = 0;
+    while let Some(rest) = text.get_mut(from..) {
+        let Some(place) = rest.windows(secret.len()).position(|window| window == secret) else {
+            return;
+        };
+        rest[place..place + secret.len()].fill(b'x');
+        from += place + secret.len();
+    }
+}
+
+impl Read for Masked {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        self.fill()?;
+        let length = self.ready.min(into.len());
+        into[..length].copy_from_slice(&self.held[..length]);
+        self.held.drain(..length);
+        self.ready -= length;
+        Ok(length)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Gives out a few bytes at a time.
+    struct Dripping(Vec<u8>, usize);
+
+    impl Read for Dripping {
+        fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+            let length = self.1.min(self.0.len()).min(into.len());
+            into[..length].copy_from_slice(&self.0[..length]);
+            self.0.drain(..length);
+            Ok(length)
+        }
+    }
+
+    #[test]
+    fn secrets_are_hidden_wherever_the_blocks_end() {
+        let secrets = [Secret::new("abc"), Secret::new("secret"), Secret::new("")];
+        for (text, expected) in [
+            ("", ""),
+            ("nothing here", "nothing here"),
+            ("a secret, abcabc", "a xxxxxx, xxxxxx"),
+            ("ababc secre", "abxxx secre"),
+            ("secret", "xxxxxx"),
+        ] {
+            for step in 1..8 {
+                let from = Box::new(Dripping(text.as_bytes().to_vec(), step));
+                let mut found = String::new();
+                let read = Masked::new(from, &secrets).read_to_string(&mut found);
+                assert_eq!((read.ok(), found.as_str()), (Some(text.len()), expected), "{step}");
+            }
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Tokens of builds, runners and triggers: an id and what only the vault can say of it. None is stored.
+
+use hexforge_domain::Timestamp;
+use hexforge_domain::build::Build;
+use hexforge_domain::runner::Runner;
+use hexforge_domain::text::Secret;
+use hexforge_domain::trigger::Trigger;
+
+use crate::app::App;
+
+/// What a token can be of: a row, by its id and the moment it was made.
+trait Bearer {
+    const KIND: &'static str;
+    fn id(&self) -> i64;
+    fn made_at(&self) -> Timestamp;
+
+    /// Ids that come again, because an older state of the store was restored, have other tokens.
+    fn subject(&self) -> String {
+        format!("{} {} {}", Self::KIND, self.id(), self.made_at().timestamp_micros())
+    }
+}
+
+impl Bearer for Build {
+    const KIND: &'static str = "build";
+    fn id(&self) -> i64 {
+        self.id.0
+    }
+    fn made_at(&self) -> Timestamp {
+        self.created_at
+    }
+}
+
+impl Bearer for Runner {
+    const KIND: &'static str = "runner";
+    fn id(&self) -> i64 {
+        self.id.0
+    }
+    fn made_at(&self) -> Timestamp {
+        self.created_at
+    }
+}
+
+impl Bearer for Trigger {
+    const KIND: &'static str = "trigger";
+    fn id(&self) -> i64 {
+        self.id.0
+    }
+    fn made_at(&self) -> Timestamp {
+        self.created_at
+    }
+}
+
+/// The token of a build, by which its runner speaks for it.
+pub fn of_build(app: &App, build: &Build) -> Secret {
+    of(app, build)
+}
+
+/// The token of a runner.
+pub fn of_runner(app: &App, runner: &Runner) -> Secret {
+    of(app, runner)
+}
+
+/// The token of a trigger.
+pub fn of_trigger(app: &App, trigger: &Trigger) -> Secret {
+    of(app, trigger)
+}
+
+/// Whether a text is the token of a build.
+pub fn is_of_build(app: &App, build: &Build, token: &str) -> bool {
+    is_of(app, build, token)
+}
+
+/// Whether a text is the token of a runner.
+pub fn is_of_runner(app: &App, runner: &Runner, token: &str) -> bool {
+    is_of(app, runner, token)
+}
+
+/// Whether a text is the token of a trigger.
+pub fn is_of_trigger(app: &App, trigger: &Trigger, token: &str) -> bool {
+    is_of(app, trigger, token)
+}
+
+/// The id that a token claims to be of; whether it is has to be asked.
+pub fn claimed_id(token: &str) -> Option<i64> {
+    let (id, _) = token.split_once('-')?;
+    id.bytes().all(|b| b.is_ascii_digit()).then(|| id.parse().ok())?
+}
+
+fn of(app: &App, bearer: &impl Bearer) -> Secret {
+    let proof = app.vault.token(&bearer.subject());
+    Secret::new(format!("{}-{}", bearer.id(), proof.reveal()))
+}
+
+fn is_of<B: Bearer>(app: &App, bearer: &B, token: &str) -> bool {
+    let proof = token.split_once('-').map(|(_, proof)| proof);
+    claimed_id(token) == Some(bearer.id())
+        && proof.is_some_and(|proof| app.vault.is_token(&bearer.subject(), proof))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_begins_with_an_id() {
+        for (token, id) in [
+            ("12-abc", Some(12)),
+            ("12-a-b", Some(12)),
+            ("-abc", None),
+            ("12", None),
+            ("+1-a", None),
+            ("99999999999999999999-a", None),
+            ("", None),
+        ] {
+            assert_eq!(claimed_id(token), id, "{token}");
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! What others say of commits.
+
+use hexforge_domain::Timestamp;
+use hexforge_domain::build::{Build, BuildKind, NewBuild, StatusFilter, Tags};
+use hexforge_domain::ci::status::{Status, Transition};
+use hexforge_domain::ci::when::When;
+use hexforge_domain::commit::{Commit, ObjectId};
+use hexforge_domain::id::{BuildId, PipelineId, ProjectId, UserId};
+use hexforge_domain::paging::{Page, Paged};
+use hexforge_domain::pipeline::{CommitFacts, NewPipeline};
+use hexforge_domain::policy::Actor;
+use hexforge_domain::policy::ci::CiAbility;
+use hexforge_domain::ports::git::Repository;
+use hexforge_domain::ports::store::Tx;
+use hexforge_domain::project::ProjectRef;
+
+use crate::access;
+use crate::app::App;
+use crate::error::{Error, Thing};
+use crate::pipeline::prepare::Target;
+use crate::pipeline::progress::Progress;
+use crate::view::build::{self as view, BuildView};
+
+/// The stage of what others say, which comes after all others.
+const STAGE: &str = "external";
+const STAGE_INDEX: i32 = 1_000_000;
+/// What it is called when nobody says so.
+const NAME: &str = "default";
+
+/// Which of the words about a commit are wanted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// Of one branch or tag.
+    pub reference: Option<String>,
+    /// Of one stage.
+    pub stage: Option<String>,
+    /// Of one name.
+    pub name: Option<String>,
+    /// Those that do not count any more, too.
+    pub all: bool,
+}
+
+/// What builds and others say of a commit, oldest first.
+pub fn list(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    revision: &str,
+    wanted: Wanted,
+    page: Page,
+) -> Result<Paged<BuildView>, Error> {
+    let may = |tx: &mut dyn Tx| {
+        access::ci::project(tx, actor, CiAbility::ReadStatuses, named, app.today())
+    };
+    let project = app.store.read(may)?;
+    let commit = app.git.open(project.id)?.resolve(revision)?;
+    let filter = StatusFilter {
+        commit: commit.ok_or(Error::NotFound(Thing::Commit))?,
+        reference: wanted.reference,
+        stage: wanted.stage,
+        name: wanted.name,
+        superseded: wanted.all,
+    };
+    app.store.read(|tx| {
+        let project = may(tx)?;
+        let found = tx.builds().statuses(project.id, &filter, page)?;
+        Ok(view::page(tx, found)?)
+    })
+}
+
+/// What somebody says of a commit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Word {
+    /// How it is.
+    pub state: Status,
+    /// About which branch or tag; the first branch that has the commit, if `None`.
+    pub reference: Option<String>,
+    /// What it is called.
+    pub name: Option<String>,
+    /// Where there is more about it.
+    pub target_url: Option<String>,
+    /// What it is.
+    pub description: Option<String>,
+}
+
+/// Says something of a commit. It counts in the pipeline of the commit, which is made if there is none.
+pub fn post(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    revision: &str,
+    word: Word,
+) -> Result<BuildView, Error> {
+    let ability = CiAbility::PostStatuses;
+    let project =
+        app.store.read(|tx| access::ci::project(tx, actor, ability, named, app.today()))?;
+    let user = access::own_account(actor)?;
+    let repository = app.git.open(project.id)?;
+    let missing = || Error::NotFound(Thing::Commit);
+    let id = repository.resolve(revision)?.ok_or_else(missing)?;
+    let commit = repository.commit(id)?.ok_or_else(missing)?;
+    let target = target(repository.as_ref(), word.reference.as_deref(), id)?;
+    let now = app.clock.now();
+    app.store.write(|tx| {
+        // Held, so that two words at once do not make two pipelines.
+        let project = access::ci::locked(tx, actor, ability, named, app.today())?;
+        let pipeline = pipeline(tx, project.id, user, &target, &commit, now)?;
+        let mut progress = Progress::lock(tx, pipeline)?.ok_or_else(missing)?;
+        let words = Said { user, word: &word, at: now };
+        let id = words.say(tx, &mut progress)?;
+        let done = progress.store(tx, now)?;
+        Ok(view::one(tx, done.build(id).ok_or_else(missing)?.clone())?)
+    })
+}
+
+/// The branch or tag that is meant. One that is named need not be there.
+fn target(
+    repository: &dyn Repository,
+    reference: Option<&str>,
+    commit: ObjectId,
+) -> Result<Target, Error> {
+    if let Some(reference) = reference.filter(|reference| !reference.is_empty()) {
+        let found = Target::named(repository, reference)?;
+        let tag = found.as_ref().is_some_and(|found| found.tag);
+        let reference = found.map_or_else(|| reference.to_owned(), |found| found.reference);
+        return Ok(Target { reference, tag, commit });
+    }
+    for branch in repository.branches(Page::Whole)?.items {
+        if branch.commit.id == commit || repository.is_ancestor(commit, branch.commit.id)? {
+            let reference = branch.name.as_str().to_owned();
+            return Ok(Target { reference, tag: false, commit });
+        }
+    }
+    Err(Error::NotFound(Thing::References))
+}
+
+/// The newest pipeline of the commit and the branch or tag; a new one if there is none.
+fn pipeline(
+    tx: &mut dyn Tx,
+    project: ProjectId,
+    user: UserId,
+    target: &Target,
+    commit: &Commit,
+    at: Timestamp,
+) -> Result<PipelineId, Error> {
+    let known = tx.pipelines().of_commit(project, target.commit)?;
+    if let Some(known) = known.into_iter().find(|one| one.reference == target.reference) {
+        return Ok(known.id);
+    }
+    let made = tx.pipelines().insert(NewPipeline {
+        project,
+        user: Some(user),
+        sha: target.commit,
+        before_sha: ObjectId::ZERO,
+        reference: target.reference.clone(),
+        tag: target.tag,
+        status: Status::Created,
+        yaml_errors: None,
+        commit: CommitFacts::from(commit),
+        at,
+    })?;
+    Ok(made.id)
+}
+
+struct Said<'a> {
+    user: UserId,
+    word: &'a Word,
+    at: Timestamp,
+}
+
+impl Said<'_> {
+    /// Moves on what was said before, or says something new.
+    fn say(&self, tx: &mut dyn Tx, progress: &mut Progress) -> Result<BuildId, Error> {
+        let id = match progress.find(|build| self.is_moved_on(build)) {
+            Some(build) => build.id,
+            None => {
+                let pipeline = progress.pipeline();
+                let new = self.new(pipeline.id, pipeline.project);
+                progress.add(tx, new)?
+            }
+        };
+        let status = progress.build(id).map(|build| build.status);
+        let transition = Transition::towards(self.word.state);
+        if !progress.step(id, transition, self.at) {
+            let (event, from) = (event(transition), status.map(Status::as_str).unwrap_or_default());
+            let text = format!(
+                "Cannot transition status via :{event} from :{from} \
+                 (Reason(s): Status cannot transition via \"{event}\")"
+            );
+            return Err(Error::Refused(text.into()));
+        }
+        Ok(id)
+    }
+
+    fn name(&self) -> &str {
+        self.word.name.as_deref().filter(|name| !name.is_empty()).unwrap_or(NAME)
+    }
+
+    /// Whether this says on what was said before: by the same user, in the same words, and not at an end.
+    fn is_moved_on(&self, build: &Build) -> bool {
+        let same = BuildKind::External {
+            target_url: self.word.target_url.clone(),
+            description: self.word.description.clone(),
+        };
+        matches!(build.status, Status::Pending | Status::Running)
+            && build.kind == same
+            && build.name == self.name()
+            && build.user == Some(self.user)
+            && !build.superseded
+    }
+
+    fn new(&self, pipeline: PipelineId, project: ProjectId) -> NewBuild {
+        NewBuild {
+            project,
+            pipeline,
+            kind: BuildKind::External {
+                target_url: self.word.target_url.clone(),
+                description: self.word.description.clone(),
+            },
+            name: self.name().to_owned(),
+            stage: STAGE.to_owned(),
+            stage_index: STAGE_INDEX,
+            status: Status::Created,
+            when: When::OnSuccess,
+            allow_failure: false,
+            tags: Tags::default(),
+            user: Some(self.user),
+            at: self.at,
+        }
+    }
+}
+
+/// The name that a transition has in messages.
+fn event(transition: Transition) -> &'static str {
+    match transition {
+        Transition::Enqueue => "enqueue",
+        Transition::Reopen => "reopen",
+        Transition::Run => "run",
+        Transition::Succeed => "success",
+        Transition::Fail => "drop",
+        Transition::Cancel => "cancel",
+        Transition::Skip => "skip",
+    }
+}

@@ -1,0 +1,239 @@
+//! Pipelines: starting, reading, retrying and canceling them.
+
+pub(crate) mod create;
+mod news;
+pub(crate) mod prepare;
+pub(crate) mod progress;
+
+use std::collections::HashMap;
+
+use hexforge_domain::ci::config::Configuration;
+use hexforge_domain::ci::rerun;
+use hexforge_domain::commit::ObjectId;
+use hexforge_domain::field_errors::FieldErrors;
+use hexforge_domain::id::{PipelineId, ProjectId, UserId};
+use hexforge_domain::paging::{Page, Paged};
+use hexforge_domain::pipeline::{Pipeline, PipelineScope};
+use hexforge_domain::policy::Actor;
+use hexforge_domain::policy::ci::CiAbility;
+use hexforge_domain::ports::store::{StoreError, Tx};
+use hexforge_domain::project::{Project, ProjectRef};
+use hexforge_domain::user::User;
+
+use crate::access;
+use crate::app::App;
+use crate::error::{Error, Thing};
+use crate::view::project as project_view;
+use create::{NoPipeline, Order};
+use prepare::Target;
+use progress::Progress;
+
+/// A pipeline with who started it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PipelineView {
+    /// The pipeline.
+    pub pipeline: Pipeline,
+    /// Who pushed or asked for it.
+    pub user: Option<User>,
+}
+
+/// Which pipelines a list shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scope {
+    /// All.
+    #[default]
+    All,
+    /// Those that wait or run.
+    Running,
+    /// The newest of each branch there is.
+    Branches,
+    /// The newest of each tag there is.
+    Tags,
+}
+
+/// The pipelines of a project, newest first.
+pub fn list(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    scope: Scope,
+    page: Page,
+) -> Result<Paged<PipelineView>, Error> {
+    let (project, stored) = match scope {
+        Scope::All => (None, PipelineScope::All),
+        Scope::Running => (None, PipelineScope::Active),
+        Scope::Branches | Scope::Tags => (Some(readable(app, actor, named)?), PipelineScope::All),
+    };
+    let refs = match project {
+        Some(project) => Some(refs(app, project.id, scope)?),
+        None => None,
+    };
+    app.store.read(|tx| {
+        let project = may(app, tx, actor, CiAbility::ReadPipelines, named)?;
+        let found = match refs {
+            None => tx.pipelines().list(project.id, stored, page)?,
+            Some(refs) => {
+                page.cut(tx.pipelines().newest_of_refs(project.id, scope == Scope::Tags, &refs)?)
+            }
+        };
+        Ok(views(tx, found)?)
+    })
+}
+
+/// The names of all branches or tags.
+fn refs(app: &App, project: ProjectId, scope: Scope) -> Result<Vec<String>, Error> {
+    let repository = app.git.open(project)?;
+    Ok(match scope {
+        Scope::Tags => {
+            let tags = repository.tags(Page::Whole)?.items;
+            tags.into_iter().map(|tag| tag.name.as_str().to_owned()).collect()
+        }
+        Scope::All | Scope::Running | Scope::Branches => {
+            let branches = repository.branches(Page::Whole)?.items;
+            branches.into_iter().map(|branch| branch.name.as_str().to_owned()).collect()
+        }
+    })
+}
+
+/// One pipeline.
+pub fn get(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    id: PipelineId,
+) -> Result<PipelineView, Error> {
+    app.store.read(|tx| {
+        let project = may(app, tx, actor, CiAbility::ReadPipelines, named)?;
+        let found = tx.pipelines().find(project.id, id)?;
+        Ok(view(tx, found.ok_or(Error::NotFound(Thing::Record))?)?)
+    })
+}
+
+/// Starts a pipeline for a branch or tag as it is now.
+pub fn create(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    reference: &str,
+) -> Result<PipelineView, Error> {
+    let project = app.store.read(|tx| may(app, tx, actor, CiAbility::Run, named))?;
+    let user = access::own_account(actor)?;
+    let refused = |reason: NoPipeline| Error::Invalid(FieldErrors::one("base", reason));
+    let repository = app.git.open(project.id)?;
+    let target = Target::named(repository.as_ref(), reference)?;
+    let target = target.ok_or_else(|| refused(NoPipeline::NoReference))?;
+    let prepared = prepare::read(app, repository.as_ref(), target)?;
+    let prepared = prepared.ok_or_else(|| refused(NoPipeline::NoCommit))?;
+    let now = app.clock.now();
+    app.store.write(|tx| {
+        let project = access::ci::locked(tx, actor, CiAbility::Run, named, app.today())?;
+        let placed = project_view::placed(tx, project)?;
+        let order = Order { user: Some(user), triggered: false, before_sha: ObjectId::ZERO };
+        let made = create::on_demand(app, tx, &placed, &prepared, order, now)?;
+        Ok(view(tx, made.map_err(refused)?)?)
+    })
+}
+
+/// Tries again what failed in a pipeline; without that nothing changes.
+pub fn retry(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    id: PipelineId,
+) -> Result<PipelineView, Error> {
+    let user = access::own_account(actor)?;
+    change(app, actor, named, id, |tx, progress, now| {
+        let again = rerun::retry_pipeline(&progress.jobs());
+        for build in again.again {
+            progress.run_again(tx, build, user, now)?;
+        }
+        progress.reopen(&again.reopened, now);
+        Ok(())
+    })
+}
+
+/// Ends everything of a pipeline that waits or runs; without that nothing changes.
+pub fn cancel(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    id: PipelineId,
+) -> Result<PipelineView, Error> {
+    change(app, actor, named, id, |_, progress, now| {
+        for decision in rerun::cancel_pipeline(&progress.latest()) {
+            progress.step(decision.id, decision.transition, now);
+        }
+        Ok(())
+    })
+}
+
+fn change(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    id: PipelineId,
+    work: impl FnOnce(&mut dyn Tx, &mut Progress, hexforge_domain::Timestamp) -> Result<(), StoreError>,
+) -> Result<PipelineView, Error> {
+    let now = app.clock.now();
+    app.store.write(|tx| {
+        let project = may(app, tx, actor, CiAbility::Run, named)?;
+        let missing = || Error::NotFound(Thing::Record);
+        tx.pipelines().find(project.id, id)?.ok_or_else(missing)?;
+        let mut progress = Progress::lock(tx, id)?.ok_or_else(missing)?;
+        work(tx, &mut progress, now)?;
+        let done = progress.store(tx, now)?;
+        Ok(view(tx, done.pipeline)?)
+    })
+}
+
+fn readable(app: &App, actor: Actor, named: &ProjectRef) -> Result<Project, Error> {
+    app.store.read(|tx| may(app, tx, actor, CiAbility::ReadPipelines, named))
+}
+
+fn may(
+    app: &App,
+    tx: &mut dyn Tx,
+    actor: Actor,
+    ability: CiAbility,
+    named: &ProjectRef,
+) -> Result<Project, Error> {
+    access::ci::project(tx, actor, ability, named, app.today())
+}
+
+/// Adds who started it to one pipeline.
+fn view(tx: &mut dyn Tx, pipeline: Pipeline) -> Result<PipelineView, StoreError> {
+    let page = views(tx, Paged { items: vec![pipeline], total: 1 })?;
+    page.items.into_iter().next().ok_or(StoreError::Gone)
+}
+
+/// Adds who started them to a page of pipelines: at most one query.
+fn views(
+    tx: &mut dyn Tx,
+    pipelines: Paged<Pipeline>,
+) -> Result<Paged<PipelineView>, StoreError> {
+    let users = users(tx, pipelines.items.iter().filter_map(|pipeline| pipeline.user))?;
+    Ok(pipelines.map(|pipeline| {
+        let user = pipeline.user.and_then(|user| users.get(&user).cloned());
+        PipelineView { pipeline, user }
+    }))
+}
+
+/// The users of these ids: at most one query.
+pub(crate) fn users(
+    tx: &mut dyn Tx,
+    ids: impl Iterator<Item = UserId>,
+) -> Result<HashMap<UserId, User>, StoreError> {
+    let mut ids: Vec<UserId> = ids.collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let found = if ids.is_empty() { vec![] } else { tx.users().find_all(&ids)? };
+    Ok(found.into_iter().map(|user| (user.id, user)).collect())
+}
+
+/// What is wrong with a configuration first, if anything is.
+pub fn lint(app: &App, content: &str) -> Option<String> {
+    if content.trim().is_empty() {
+        return Some("Please provide content of .gitlab-ci.yml".to_owned());
+    }
+    Configuration::parse(&*app.yaml, content).err().map(|error| error.to_string())
+}

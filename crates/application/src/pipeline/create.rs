@@ -1,0 +1,169 @@
+//! Making a pipeline with all its builds.
+
+use hexforge_domain::Timestamp;
+use hexforge_domain::build::{BuildDefinition, BuildKind, NewBuild};
+use hexforge_domain::ci::config::{self, ConfigError, Job};
+use hexforge_domain::ci::skip::asks_to_skip;
+use hexforge_domain::ci::status::Status;
+use hexforge_domain::commit::ObjectId;
+use hexforge_domain::id::UserId;
+use hexforge_domain::pipeline::{CommitFacts, NewPipeline, Pipeline};
+use hexforge_domain::ports::store::{StoreError, Tx};
+use hexforge_domain::user::User;
+
+use super::prepare::Prepared;
+use super::progress::Progress;
+use crate::app::App;
+use crate::view::project::PlacedProject;
+
+/// Who wants a pipeline, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Order {
+    /// Who pushed or asked.
+    pub user: Option<UserId>,
+    /// Whether a trigger did.
+    pub triggered: bool,
+    /// What is told as the commit before.
+    pub before_sha: ObjectId,
+}
+
+/// Why there is no pipeline; the text is the one that the interface shows.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum NoPipeline {
+    #[error("Reference not found")]
+    NoReference,
+    #[error("Commit not found")]
+    NoCommit,
+    #[error("Missing .gitlab-ci.yml file")]
+    NoConfiguration,
+    #[error(transparent)]
+    Invalid(#[from] ConfigError),
+    #[error("No builds for this pipeline.")]
+    NoBuilds,
+}
+
+/// The pipeline of a push, if it makes one.
+pub(crate) fn of_push(
+    app: &App,
+    tx: &mut dyn Tx,
+    placed: &PlacedProject,
+    user: &User,
+    prepared: &Prepared,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    if !placed.project.features.builds {
+        return Ok(());
+    }
+    let order =
+        Order { user: Some(user.id), triggered: false, before_sha: prepared.target.commit };
+    match &prepared.configuration {
+        None => Ok(()),
+        Some(Err(error)) => {
+            let errors = Some(error.to_string());
+            empty(tx, placed, prepared, order, Status::Failed, errors, now)
+        }
+        Some(Ok(_)) if asks_to_skip(&prepared.commit.message) => {
+            empty(tx, placed, prepared, order, Status::Skipped, None, now)
+        }
+        Some(Ok(_)) => on_demand(app, tx, placed, prepared, order, now).map(drop),
+    }
+}
+
+/// The pipeline that somebody asks for.
+pub(crate) fn on_demand(
+    _app: &App,
+    tx: &mut dyn Tx,
+    placed: &PlacedProject,
+    prepared: &Prepared,
+    order: Order,
+    now: Timestamp,
+) -> Result<Result<Pipeline, NoPipeline>, StoreError> {
+    let configuration = match &prepared.configuration {
+        None => return Ok(Err(NoPipeline::NoConfiguration)),
+        Some(Err(error)) => return Ok(Err(error.clone().into())),
+        Some(Ok(configuration)) => configuration,
+    };
+    let path = placed.place.path_of(&placed.project);
+    let jobs = configuration.jobs_for(config::Target {
+        reference: &prepared.target.reference,
+        is_tag: prepared.target.tag,
+        triggered: order.triggered,
+        project_path: &path,
+    });
+    if jobs.is_empty() {
+        return Ok(Err(NoPipeline::NoBuilds));
+    }
+    let pipeline = tx.pipelines().insert(NewPipeline {
+        status: Status::Created,
+        ..new(placed, prepared, order, now)
+    })?;
+    let mut progress = Progress::of_new(pipeline);
+    for job in jobs {
+        let build = build(tx, progress.pipeline(), job, order.user, now)?;
+        progress.add(tx, build)?;
+    }
+    Ok(Ok(progress.store(tx, now)?.pipeline))
+}
+
+/// A pipeline without builds.
+fn empty(
+    tx: &mut dyn Tx,
+    placed: &PlacedProject,
+    prepared: &Prepared,
+    order: Order,
+    status: Status,
+    yaml_errors: Option<String>,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    debug_assert!(matches!(status, Status::Failed | Status::Skipped));
+    let pipeline = tx.pipelines().insert(NewPipeline {
+        yaml_errors,
+        status: Status::Created,
+        ..new(placed, prepared, order, now)
+    })?;
+    Progress::of_new(pipeline).store(tx, now).map(drop)
+}
+
+fn new(placed: &PlacedProject, prepared: &Prepared, order: Order, at: Timestamp) -> NewPipeline {
+    NewPipeline {
+        project: placed.project.id,
+        user: order.user,
+        sha: prepared.target.commit,
+        before_sha: order.before_sha,
+        reference: prepared.target.reference.clone(),
+        tag: prepared.target.tag,
+        status: Status::Created,
+        yaml_errors: None,
+        commit: CommitFacts::from(&prepared.commit),
+        at,
+    }
+}
+
+fn build(
+    tx: &mut dyn Tx,
+    pipeline: &Pipeline,
+    job: &Job,
+    user: Option<UserId>,
+    at: Timestamp,
+) -> Result<NewBuild, StoreError> {
+    let definition = BuildDefinition {
+        commands: job.commands.clone(),
+        options: job.options.clone(),
+        variables: job.variables.clone(),
+    };
+    let definition = tx.builds().define(pipeline.id, &definition)?;
+    Ok(NewBuild {
+        project: pipeline.project,
+        pipeline: pipeline.id,
+        kind: BuildKind::Job(definition),
+        name: job.name.clone(),
+        stage: job.stage.clone(),
+        stage_index: job.stage_index,
+        status: Status::Created,
+        when: job.when,
+        allow_failure: job.allow_failure,
+        tags: job.tags.iter().cloned().collect(),
+        user,
+        at,
+    })
+}

@@ -1,0 +1,116 @@
+//! What hooks of a project are told of its pipelines and builds.
+
+use std::collections::{BTreeSet, HashMap};
+
+use hexforge_domain::Timestamp;
+use hexforge_domain::build::Build;
+use hexforge_domain::id::{BuildId, RunnerId, UserId};
+use hexforge_domain::outbox::SystemEvent;
+use hexforge_domain::outbox::ci::{BuildNews, BuildRow, PipelineNews, PipelineRow};
+use hexforge_domain::outbox::project::{Person, ProjectCard, ProjectEvent};
+use hexforge_domain::pipeline::Pipeline;
+use hexforge_domain::ports::store::{StoreError, Tx};
+use hexforge_domain::project::{Description, ProjectRef};
+use hexforge_domain::runner::Runner;
+use hexforge_domain::user::User;
+
+use crate::view::project::{self as project_view, PlacedProject};
+
+/// Writes down what the hooks of the project are told: of these builds, and of the pipeline if its status
+/// changed. A bounded number of queries, and a row for each that is told of.
+pub(super) fn tell(
+    tx: &mut dyn Tx,
+    pipeline: &Pipeline,
+    builds: &[Build],
+    told: &BTreeSet<BuildId>,
+    moved: bool,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let project = tx.projects().find(&ProjectRef::Id(pipeline.project))?;
+    let placed = project_view::placed(tx, project.ok_or(StoreError::Gone)?)?;
+    let commit = tx.pipelines().commits(&[pipeline.id])?.into_iter().next();
+    let (_, commit) = commit.ok_or(StoreError::Gone)?;
+    let people = People::load(tx, pipeline, builds)?;
+    let row = PipelineRow::from(pipeline);
+    for build in builds.iter().filter(|build| told.contains(&build.id) && build.kind.is_job()) {
+        let news = BuildNews {
+            project: card(&placed),
+            project_name: name(&placed),
+            pipeline: row.clone(),
+            commit: commit.clone(),
+            build: people.row(build),
+            allow_failure: build.allow_failure,
+        };
+        record(tx, ProjectEvent::Build(news), now)?;
+    }
+    if !moved {
+        return Ok(());
+    }
+    let mut latest: Vec<&Build> = builds.iter().filter(|build| !build.superseded).collect();
+    latest.sort_by_key(|build| (build.stage_index, build.id));
+    let mut stages: Vec<String> = latest.iter().map(|build| build.stage.clone()).collect();
+    stages.dedup();
+    let branch = placed.project.default_branch.as_ref();
+    let news = PipelineNews {
+        project: card(&placed),
+        default_branch: branch.map(|name| name.as_str().to_owned()),
+        pipeline: row,
+        user: pipeline.user.and_then(|user| people.person(user)),
+        commit,
+        stages,
+        builds: latest.into_iter().map(|build| people.row(build)).collect(),
+    };
+    record(tx, ProjectEvent::Pipeline(news), now)
+}
+
+fn record(tx: &mut dyn Tx, event: ProjectEvent, now: Timestamp) -> Result<(), StoreError> {
+    tx.outbox().record(&SystemEvent::InProject(Box::new(event)), now)
+}
+
+/// Who has to do with the builds of a pipeline.
+struct People {
+    users: HashMap<UserId, User>,
+    runners: HashMap<RunnerId, Runner>,
+}
+
+impl People {
+    fn load(tx: &mut dyn Tx, pipeline: &Pipeline, builds: &[Build]) -> Result<Self, StoreError> {
+        let users = builds.iter().filter_map(|build| build.user).chain(pipeline.user);
+        let users = super::users(tx, users)?;
+        let mut ids: Vec<RunnerId> = builds.iter().filter_map(|build| build.runner).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        let runners = if ids.is_empty() { vec![] } else { tx.runners().find_all(&ids)? };
+        let runners = runners.into_iter().map(|runner| (runner.id, runner)).collect();
+        Ok(Self { users, runners })
+    }
+
+    fn person(&self, user: UserId) -> Option<Person> {
+        self.users.get(&user).map(Person::from)
+    }
+
+    fn row(&self, build: &Build) -> BuildRow {
+        let user = build.user.and_then(|user| self.person(user));
+        let runner = build.runner.and_then(|runner| self.runners.get(&runner));
+        BuildRow::new(build, user, runner)
+    }
+}
+
+/// The names of the namespace and the project, for people.
+fn name(placed: &PlacedProject) -> String {
+    format!("{} / {}", placed.place.human_name(), placed.project.name.as_str())
+}
+
+fn card(placed: &PlacedProject) -> ProjectCard {
+    let project = &placed.project;
+    ProjectCard {
+        id: project.id,
+        name: project.name.as_str().to_owned(),
+        description: project.description.clone().map(Description::into_string),
+        namespace: placed.place.namespace.name.clone(),
+        path_with_namespace: placed.place.path_of(project),
+        visibility: project.visibility,
+        avatar: project.avatar.clone(),
+        default_branch: project.default_branch.as_ref().map(|name| name.as_str().to_owned()),
+    }
+}

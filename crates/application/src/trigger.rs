@@ -1,0 +1,212 @@
+//! Triggers: making them, and starting pipelines by them.
+
+use hexforge_domain::Timestamp;
+use hexforge_domain::commit::ObjectId;
+use hexforge_domain::id::{PipelineId, TriggerId, TriggerRequestId};
+use hexforge_domain::paging::{Page, Paged};
+use hexforge_domain::policy::Actor;
+use hexforge_domain::policy::ci::CiAbility;
+use hexforge_domain::ports::store::Tx;
+use hexforge_domain::project::{Project, ProjectRef};
+use hexforge_domain::text::Secret;
+use hexforge_domain::trigger::Trigger;
+
+use crate::access;
+use crate::app::App;
+use crate::ci_token;
+use crate::error::{Error, Thing};
+use crate::pipeline::create::{self, Order};
+use crate::pipeline::prepare::{self, Target};
+use crate::view::project as project_view;
+
+/// A trigger with its token.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TriggerView {
+    /// The trigger.
+    pub trigger: Trigger,
+    /// By which it is used.
+    pub token: Secret,
+    /// When it was removed, by the call that did it.
+    pub deleted_at: Option<Timestamp>,
+}
+
+/// The triggers of a project, oldest first.
+pub fn list(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    page: Page,
+) -> Result<Paged<TriggerView>, Error> {
+    let found = app.store.read(|tx| {
+        let project = may(app, tx, actor, named)?;
+        Ok::<_, Error>(tx.triggers().list(project.id, page)?)
+    })?;
+    Ok(found.map(|trigger| view(app, trigger)))
+}
+
+/// The trigger of a token.
+pub fn get(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    token: &str,
+) -> Result<TriggerView, Error> {
+    let found = app.store.read(|tx| {
+        let project = may(app, tx, actor, named)?;
+        find_in(app, tx, &project, token)
+    })?;
+    Ok(view(app, found))
+}
+
+/// Makes a trigger.
+pub fn create(app: &App, actor: Actor, named: &ProjectRef) -> Result<TriggerView, Error> {
+    let now = app.clock.now();
+    let made = app.store.write(|tx| {
+        let project = may(app, tx, actor, named)?;
+        Ok::<_, Error>(tx.triggers().insert(project.id, now)?)
+    })?;
+    Ok(view(app, made))
+}
+
+/// Removes the trigger of a token; answers with what it was.
+pub fn delete(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    token: &str,
+) -> Result<TriggerView, Error> {
+    let now = app.clock.now();
+    let gone = app.store.write(|tx| {
+        let project = may(app, tx, actor, named)?;
+        let trigger = find_in(app, tx, &project, token)?;
+        tx.triggers().delete(trigger.id)?;
+        Ok::<_, Error>(trigger)
+    })?;
+    Ok(TriggerView { deleted_at: Some(now), ..view(app, gone) })
+}
+
+/// A pipeline that was started by a trigger.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Triggered {
+    /// The use of the trigger.
+    pub id: TriggerRequestId,
+    /// The variables that were given with it, by name.
+    pub variables: Vec<(String, String)>,
+}
+
+/// Starts a pipeline for a branch or tag, for whoever has the token of a trigger.
+pub fn start(
+    app: &App,
+    named: &ProjectRef,
+    token: &str,
+    reference: &str,
+    variables: Vec<(String, String)>,
+) -> Result<Triggered, Error> {
+    let missing = || Error::NotFound(Thing::Nameless);
+    let no_builds = || Error::Refused("No builds created".into());
+    let (project, trigger) = app.store.read(|tx| {
+        let project = tx.projects().find(named)?.ok_or_else(missing)?;
+        let trigger = find(app, tx, token)?.ok_or_else(missing)?;
+        Ok::<_, Error>((project, trigger))
+    })?;
+    if trigger.project != project.id {
+        return Err(Error::Unauthenticated);
+    }
+    if !project.features.builds {
+        return Err(no_builds());
+    }
+    let repository = app.git.open(project.id)?;
+    let target = Target::named(repository.as_ref(), reference)?.ok_or_else(no_builds)?;
+    let prepared = prepare::read(app, repository.as_ref(), target)?.ok_or_else(no_builds)?;
+    let now = app.clock.now();
+    app.store.write(|tx| {
+        let project = tx.projects().lock(project.id)?.ok_or_else(missing)?;
+        // It may have been removed meanwhile.
+        tx.triggers().find(trigger.id)?.ok_or_else(missing)?;
+        let placed = project_view::placed(tx, project)?;
+        let order = Order { user: None, triggered: true, before_sha: ObjectId::ZERO };
+        let made = create::on_demand(app, tx, &placed, &prepared, order, now)?;
+        let pipeline = made.map_err(|_| no_builds())?;
+        let sealed = app.vault.seal(&purpose(pipeline.id), &to_text(&variables));
+        let used = tx.triggers().used(trigger.id, pipeline.id, &sealed, now)?;
+        Ok(Triggered { id: used.id, variables })
+    })
+}
+
+/// The variables that a trigger gave to a pipeline; `None` when none started it. For those who give them to
+/// runners.
+pub fn variables_of(
+    app: &App,
+    tx: &mut dyn Tx,
+    pipeline: PipelineId,
+) -> Result<Option<Vec<(String, String)>>, Error> {
+    let Some(request) = tx.triggers().request_of(pipeline)? else { return Ok(None) };
+    let text = app.vault.open(&purpose(pipeline), &request.variables)?;
+    Ok(Some(from_text(text.reveal())))
+}
+
+fn purpose(pipeline: PipelineId) -> String {
+    format!("trigger variables of pipeline {pipeline}")
+}
+
+/// Names and values, each ended by NUL, which neither can contain.
+fn to_text(variables: &[(String, String)]) -> String {
+    let clean = |text: &str| text.replace('\0', "");
+    variables.iter().map(|(key, value)| format!("{}\0{}\0", clean(key), clean(value))).collect()
+}
+
+fn from_text(text: &str) -> Vec<(String, String)> {
+    let mut parts = text.split_terminator('\0');
+    let mut variables = Vec::new();
+    while let (Some(key), Some(value)) = (parts.next(), parts.next()) {
+        variables.push((key.to_owned(), value.to_owned()));
+    }
+    variables
+}
+
+fn view(app: &App, trigger: Trigger) -> TriggerView {
+    TriggerView { token: ci_token::of_trigger(app, &trigger), trigger, deleted_at: None }
+}
+
+/// The trigger that a token is of.
+fn find(app: &App, tx: &mut dyn Tx, token: &str) -> Result<Option<Trigger>, Error> {
+    let Some(id) = ci_token::claimed_id(token) else { return Ok(None) };
+    let found = tx.triggers().find(TriggerId(id))?;
+    Ok(found.filter(|trigger| ci_token::is_of_trigger(app, trigger, token)))
+}
+
+fn find_in(
+    app: &App,
+    tx: &mut dyn Tx,
+    project: &Project,
+    token: &str,
+) -> Result<Trigger, Error> {
+    let found = find(app, tx, token)?.filter(|trigger| trigger.project == project.id);
+    found.ok_or(Error::NotFound(Thing::Trigger))
+}
+
+fn may(
+    app: &App,
+    tx: &mut dyn Tx,
+    actor: Actor,
+    named: &ProjectRef,
+) -> Result<Project, Error> {
+    access::ci::project(tx, actor, CiAbility::Administer, named, app.today())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_are_read_as_they_were_written() {
+        let pair = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+        for variables in [
+            vec![],
+            vec![pair("A", "")],
+            vec![pair("A", "1\n2"), pair("B", "ä = 🦀"), pair("C", "")],
+        ] {
+            assert_eq!(from_text(&to_text(&variables)), variables);
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Variables of projects. Values are sealed before they are stored.
+
+use hexforge_domain::field_errors::FieldErrors;
+use hexforge_domain::id::ProjectId;
+use hexforge_domain::paging::{Page, Paged};
+use hexforge_domain::policy::Actor;
+use hexforge_domain::policy::ci::CiAbility;
+use hexforge_domain::ports::store::{StoreError, Tx};
+use hexforge_domain::project::{Project, ProjectRef};
+use hexforge_domain::text::Secret;
+use hexforge_domain::variable::{Variable, VariableKey};
+
+use crate::access;
+use crate::app::App;
+use crate::error::{Error, Thing};
+
+/// A variable with what it holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VariableView {
+    /// Its name.
+    pub key: String,
+    /// What it holds.
+    pub value: Secret,
+}
+
+/// The variables of a project, oldest first.
+pub fn list(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    page: Page,
+) -> Result<Paged<VariableView>, Error> {
+    let found = app.store.read(|tx| {
+        let project = may(app, tx, actor, named)?;
+        Ok::<_, Error>(tx.variables().list(project.id, page)?)
+    })?;
+    let opened = found.items.iter().map(|variable| view(app, variable)).collect::<Result<_, _>>()?;
+    Ok(Paged { items: opened, total: found.total })
+}
+
+/// One variable.
+pub fn get(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    key: &str,
+) -> Result<VariableView, Error> {
+    let found = app.store.read(|tx| {
+        let project = may(app, tx, actor, named)?;
+        find(tx, &project, key)
+    })?;
+    view(app, &found)
+}
+
+/// Makes a variable.
+pub fn create(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    key: &str,
+    value: &str,
+) -> Result<VariableView, Error> {
+    let taken = || Error::Invalid(FieldErrors::one("key", "has already been taken"));
+    let made = app.store.write(|tx| {
+        let project = may(app, tx, actor, named)?;
+        let key = VariableKey::parse(key)
+            .map_err(|error| Error::Invalid(FieldErrors::one("key", error)))?;
+        if tx.variables().find(project.id, key.as_str())?.is_some() {
+            return Err(taken());
+        }
+        let value = app.vault.seal(&purpose(project.id), value);
+        Ok(tx.variables().insert(project.id, &key, &value)?)
+    });
+    match made {
+        Err(Error::Store(StoreError::Duplicate("key"))) => Err(taken()),
+        made => view(app, &made?),
+    }
+}
+
+/// Gives a variable another value.
+pub fn update(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    key: &str,
+    value: Option<&str>,
+) -> Result<VariableView, Error> {
+    let changed = app.store.write(|tx| {
+        let project = may(app, tx, actor, named)?;
+        let mut variable = find(tx, &project, key)?;
+        if let Some(value) = value {
+            variable.value = app.vault.seal(&purpose(project.id), value);
+            tx.variables().update(variable.id, &variable.value)?;
+        }
+        Ok::<_, Error>(variable)
+    })?;
+    view(app, &changed)
+}
+
+/// Removes a variable; answers with what it was.
+pub fn delete(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    key: &str,
+) -> Result<VariableView, Error> {
+    let gone = app.store.write(|tx| {
+        let project = may(app, tx, actor, named)?;
+        let variable = find(tx, &project, key)?;
+        tx.variables().delete(variable.id)?;
+        Ok::<_, Error>(variable)
+    })?;
+    view(app, &gone)
+}
+
+/// What a stored variable holds.
+pub(crate) fn view(app: &App, variable: &Variable) -> Result<VariableView, Error> {
+    let value = app.vault.open(&purpose(variable.project), &variable.value)?;
+    Ok(VariableView { key: variable.key.as_str().to_owned(), value })
+}
+
+/// What is sealed for one project does not open for another.
+fn purpose(project: ProjectId) -> String {
+    format!("variable of project {project}")
+}
+
+fn find(tx: &mut dyn Tx, project: &Project, key: &str) -> Result<Variable, Error> {
+    tx.variables().find(project.id, key)?.ok_or(Error::NotFound(Thing::Variable))
+}
+
+fn may(
+    app: &App,
+    tx: &mut dyn Tx,
+    actor: Actor,
+    named: &ProjectRef,
+) -> Result<Project, Error> {
+    access::ci::project(tx, actor, CiAbility::Administer, named, app.today())
+}

@@ -1,0 +1,108 @@
+//! How long artifacts are kept, in words such as `3 days` or `2 hrs 20 min`.
+
+const MINUTE: f64 = 60.0;
+const HOUR: f64 = 60.0 * MINUTE;
+const DAY: f64 = 24.0 * HOUR;
+
+/// The seconds of a unit.
+fn unit(word: &str) -> Option<f64> {
+    match word {
+        "seconds" | "second" | "secs" | "sec" | "s" => Some(1.0),
+        "minutes" | "minute" | "mins" | "min" | "m" => Some(MINUTE),
+        "hours" | "hour" | "hrs" | "hr" | "h" => Some(HOUR),
+        "days" | "day" | "dy" | "d" => Some(DAY),
+        "weeks" | "week" | "wks" | "wk" | "w" => Some(7.0 * DAY),
+        "months" | "month" | "mos" | "mo" => Some(30.0 * DAY),
+        "years" | "year" | "yrs" | "yr" | "y" => Some(365.25 * DAY),
+        _ => None,
+    }
+}
+
+/// A number written in a word.
+fn number(word: &str) -> Option<f64> {
+    const WORDS: [&str; 13] = [
+        "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+        "eleven", "twelve",
+    ];
+    WORDS.iter().position(|known| *known == word).map(|number| number as f64)
+}
+
+enum Part<'a> {
+    Number(f64),
+    Word(&'a str),
+}
+
+/// The whole seconds that a text stands for. A number without a unit means seconds, a unit without
+/// a number one of it, and `1:20` minutes and seconds. Nothing for what is no duration, or none
+/// at all.
+pub fn seconds(text: &str) -> Option<i64> {
+    let text = text.to_ascii_lowercase();
+    let total = if text.contains(':') { clock(&text)? } else { in_words(&text)? };
+    // Past this no date can be made of it.
+    const LONGEST: f64 = 1000.0 * 365.25 * DAY;
+    (1.0..=LONGEST).contains(&total).then_some(total as i64)
+}
+
+/// `h:m:s`, with days, months and years before them.
+fn clock(text: &str) -> Option<f64> {
+    const UNITS: [f64; 6] = [1.0, MINUTE, HOUR, DAY, 30.0 * DAY, 365.25 * DAY];
+    let mut total = 0.0;
+    let mut units = UNITS.iter();
+    for part in text.split(':').rev() {
+        let (number, rest) = leading_number(part.trim())?;
+        if !rest.is_empty() {
+            return None;
+        }
+        total += number * units.next()?;
+    }
+    Some(total)
+}
+
+fn in_words(text: &str) -> Option<f64> {
+    let mut total = 0.0;
+    let mut waiting = None;
+    let mut first = true;
+    for part in parts(text) {
+        match part {
+            Part::Number(number) => total += waiting.replace(number).unwrap_or(0.0),
+            Part::Word(word) => {
+                let unit = unit(word)?;
+                // Like `day` for one day, but only at the beginning.
+                let number = waiting.take().or(first.then_some(1.0));
+                total += number.unwrap_or(0.0) * unit;
+            }
+        }
+        first = false;
+    }
+    Some(total + waiting.unwrap_or(0.0))
+}
+
+/// Numbers and words, without those that only join.
+fn parts(text: &str) -> Vec<Part<'_>> {
+    let mut parts = Vec::new();
+    let mut rest = text.trim_start();
+    while !rest.is_empty() {
+        if let Some((number, after)) = leading_number(rest) {
+            parts.push(Part::Number(number));
+            rest = after.trim_start();
+            continue;
+        }
+        let end = rest
+            .find(|char: char| char.is_whitespace() || char.is_ascii_digit())
+            .unwrap_or(rest.len());
+        let (word, after) = rest.split_at(end);
+        rest = after.trim_start();
+        match word.trim_matches(',') {
+            "" | "and" | "with" | "plus" => (),
+            word => parts.push(number(word).map_or(Part::Word(word), Part::Number)),
+        }
+    }
+    parts
+}
+
+/// A number at the beginning of a text, and the rest.
+fn leading_number(text: &str) -> Option<(f64, &str)> {
+    let end = text.find(|char: char| !char.is_ascii_digit() && char != '.').unwrap_or(text.len());
+    let (digits, rest) = text.split_at(end);
+    Some((digits.parse().ok()?, rest))
+}

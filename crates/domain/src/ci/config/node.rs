@@ -1,0 +1,74 @@
+//! A document as a tree, whichever library read it.
+
+/// A value of a document. Configuration is read from it, and what runners get of a job is kept as
+/// one, since it maps onto JSON one to one.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Node {
+    /// Nothing; what a key without a value has.
+    Null,
+    /// True or false.
+    Bool(bool),
+    /// A whole number.
+    Integer(i64),
+    /// Any other number.
+    Float(f64),
+    /// Text, and every scalar that is nothing else.
+    Text(String),
+    /// A list.
+    List(Vec<Node>),
+    /// Keys and values in the order of the document; no key twice.
+    Map(Vec<(String, Node)>),
+}
+
+impl Node {
+    /// A text.
+    pub fn text(text: impl Into<String>) -> Node {
+        Node::Text(text.into())
+    }
+
+    /// A list of texts.
+    pub fn texts<T: Into<String>>(texts: impl IntoIterator<Item = T>) -> Node {
+        Node::List(texts.into_iter().map(Node::text).collect())
+    }
+
+    /// A map.
+    pub fn map<K: Into<String>>(entries: impl IntoIterator<Item = (K, Node)>) -> Node {
+        Node::Map(entries.into_iter().map(|(key, value)| (key.into(), value)).collect())
+    }
+
+    /// The value of a key; nothing where there is no such key, or this is no map.
+    pub fn get(&self, key: &str) -> Option<&Node> {
+        self.as_map()?.iter().find(|(name, _)| name == key).map(|(_, value)| value)
+    }
+
+    /// The text, if this is one.
+    pub fn as_text(&self) -> Option<&str> {
+        if let Node::Text(text) = self { Some(text) } else { None }
+    }
+
+    /// The elements, if this is a list.
+    pub fn as_list(&self) -> Option<&[Node]> {
+        if let Node::List(list) = self { Some(list) } else { None }
+    }
+
+    /// The entries, if this is a map.
+    pub fn as_map(&self) -> Option<&[(String, Node)]> {
+        if let Node::Map(map) = self { Some(map) } else { None }
+    }
+
+    /// The elements as texts, if this is a list of nothing else.
+    pub fn as_texts(&self) -> Option<Vec<&str>> {
+        self.as_list()?.iter().map(Node::as_text).collect()
+    }
+
+    /// Whether there is nothing in it: no value, false, an empty list or map, only blanks.
+    pub fn is_blank(&self) -> bool {
+        match self {
+            Node::Null | Node::Bool(false) => true,
+            Node::Bool(true) | Node::Integer(_) | Node::Float(_) => false,
+            Node::Text(text) => text.trim().is_empty(),
+            Node::List(list) => list.is_empty(),
+            Node::Map(map) => map.is_empty(),
+        }
+    }
+}

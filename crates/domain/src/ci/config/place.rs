@@ -1,0 +1,86 @@
+//! Checks of single values, with the error of the place where they stand.
+
+use super::ConfigError;
+use super::node::Node;
+
+/// The keys that lead to a value, such as `jobs:rspec:cache`.
+pub(super) struct Place(String);
+
+const TEXTS: &str = "should be an array of strings";
+const BOOLEAN: &str = "should be a boolean value";
+
+impl Place {
+    /// A key of the whole file.
+    pub(super) fn top(key: &str) -> Place {
+        Place(key.to_owned())
+    }
+
+    /// A key of what stands here.
+    pub(super) fn at(&self, key: &str) -> Place {
+        Place(format!("{}:{key}", self.0))
+    }
+
+    /// An error, in the form `<location> <attribute> <text>`. Its lower case covers the names of
+    /// jobs and keys too.
+    pub(super) fn wrong(&self, attribute: &str, text: &str) -> ConfigError {
+        ConfigError(format!("{} {attribute} {text}", self.0).to_ascii_lowercase())
+    }
+
+    /// The entries of a map.
+    pub(super) fn map<'a>(&self, node: &'a Node) -> Result<&'a [(String, Node)], ConfigError> {
+        node.as_map().ok_or_else(|| self.wrong("config", "should be a hash"))
+    }
+
+    /// That a map has no other keys than these.
+    pub(super) fn only_keys(
+        &self,
+        map: &[(String, Node)],
+        known: &[&str],
+    ) -> Result<(), ConfigError> {
+        let unknown: Vec<&str> =
+            map.iter().map(|(key, _)| key.as_str()).filter(|key| !known.contains(key)).collect();
+        if unknown.is_empty() {
+            return Ok(());
+        }
+        Err(self.wrong("config", &format!("contains unknown keys: {}", unknown.join(", "))))
+    }
+
+    /// A text.
+    pub(super) fn text(&self, node: &Node) -> Result<String, ConfigError> {
+        let text = node.as_text().map(str::to_owned);
+        text.ok_or_else(|| self.wrong("config", "should be a string"))
+    }
+
+    /// A list of texts.
+    pub(super) fn texts(&self, node: &Node) -> Result<Vec<String>, ConfigError> {
+        owned(node).ok_or_else(|| self.wrong("config", TEXTS))
+    }
+
+    /// A boolean.
+    pub(super) fn boolean(&self, node: &Node) -> Result<bool, ConfigError> {
+        boolean(node).ok_or_else(|| self.wrong("config", BOOLEAN))
+    }
+
+    /// An attribute that is a list of texts, with its name in words.
+    pub(super) fn texts_of(&self, node: &Node, words: &str) -> Result<Vec<String>, ConfigError> {
+        owned(node).ok_or_else(|| self.wrong(words, TEXTS))
+    }
+
+    /// An attribute that is a boolean, with its name in words.
+    pub(super) fn boolean_of(&self, node: &Node, words: &str) -> Result<bool, ConfigError> {
+        boolean(node).ok_or_else(|| self.wrong(words, BOOLEAN))
+    }
+}
+
+fn owned(node: &Node) -> Option<Vec<String>> {
+    Some(node.as_texts()?.into_iter().map(str::to_owned).collect())
+}
+
+fn boolean(node: &Node) -> Option<bool> {
+    if let Node::Bool(value) = node { Some(*value) } else { None }
+}
+
+/// The value of a key. A key without a value is as good as none.
+pub(super) fn specified<'a>(map: &'a [(String, Node)], key: &str) -> Option<&'a Node> {
+    map.iter().find(|(name, _)| name == key).map(|(_, value)| value).filter(|v| **v != Node::Null)
+}

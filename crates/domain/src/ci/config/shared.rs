@@ -1,0 +1,78 @@
+//! Keys that the whole file and each of its jobs may have.
+
+use super::ConfigError;
+use super::node::Node;
+use super::place::{Place, specified};
+
+/// What a job takes over from the whole file where it does not say it itself.
+#[derive(Clone, Default)]
+pub(super) struct Shared {
+    pub(super) before_script: Option<Vec<String>>,
+    pub(super) image: Option<String>,
+    pub(super) services: Option<Vec<String>>,
+    pub(super) after_script: Option<Vec<String>>,
+    pub(super) cache: Option<Node>,
+}
+
+impl Shared {
+    /// These, and where they say nothing those of the whole file.
+    pub(super) fn or(self, global: &Shared) -> Shared {
+        Shared {
+            before_script: self.before_script.or_else(|| global.before_script.clone()),
+            image: self.image.or_else(|| global.image.clone()),
+            services: self.services.or_else(|| global.services.clone()),
+            after_script: self.after_script.or_else(|| global.after_script.clone()),
+            cache: self.cache.or_else(|| global.cache.clone()),
+        }
+    }
+}
+
+/// The value of a key as a text.
+pub(super) fn text(
+    map: &[(String, Node)],
+    key: &str,
+    place: &Place,
+) -> Result<Option<String>, ConfigError> {
+    specified(map, key).map(|node| place.text(node)).transpose()
+}
+
+/// The value of a key as texts.
+pub(super) fn texts(
+    map: &[(String, Node)],
+    key: &str,
+    place: &Place,
+) -> Result<Option<Vec<String>>, ConfigError> {
+    specified(map, key).map(|node| place.texts(node)).transpose()
+}
+
+/// `variables`, in the order of the file. Whole numbers are taken for what they are written as.
+pub(super) fn variables(
+    map: &[(String, Node)],
+    place: &Place,
+) -> Result<Vec<(String, String)>, ConfigError> {
+    let Some(node) = specified(map, "variables") else { return Ok(Vec::new()) };
+    let pair = |(key, value): &(String, Node)| match value {
+        Node::Text(text) => Some((key.clone(), text.clone())),
+        Node::Integer(number) => Some((key.clone(), number.to_string())),
+        Node::Null | Node::Bool(_) | Node::Float(_) | Node::List(_) | Node::Map(_) => None,
+    };
+    let pairs = node.as_map().and_then(|map| map.iter().map(pair).collect());
+    pairs.ok_or_else(|| place.wrong("config", "should be a hash of key value pairs"))
+}
+
+/// `cache`, as a runner gets it.
+pub(super) fn cache(map: &[(String, Node)], place: &Place) -> Result<Option<Node>, ConfigError> {
+    const KEYS: [&str; 3] = ["key", "untracked", "paths"];
+    let Some(node) = specified(map, "cache") else { return Ok(None) };
+    let cache = place.map(node)?;
+    place.only_keys(cache, &KEYS)?;
+    if specified(cache, "key").is_some_and(|key| key.as_text().is_none()) {
+        return Err(place.at("key").wrong("config", "should be a string or symbol"));
+    }
+    if let Some(untracked) = specified(cache, "untracked") {
+        place.at("untracked").boolean(untracked)?;
+    }
+    texts(cache, "paths", &place.at("paths"))?;
+    let said = KEYS.into_iter().filter_map(|key| Some((key, specified(cache, key)?.clone())));
+    Ok(Some(Node::map(said)))
+}

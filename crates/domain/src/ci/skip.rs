@@ -1,0 +1,28 @@
+//! Marks in commit messages that ask for no builds.
+
+/// Whether a commit message asks for no builds, in any case of letters.
+pub fn asks_to_skip(message: &str) -> bool {
+    let message = message.to_ascii_lowercase();
+    ["[ci skip]", "[skip ci]"].iter().any(|mark| message.contains(mark))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_marks_skip_in_any_case_and_anywhere() {
+        for (message, expected) in [
+            ("Fix [ci skip]", true),
+            ("[skip ci] Fix", true),
+            ("Fix\n\nbody [CI Skip] goes on", true),
+            ("Fix [Skip CI]\n", true),
+            ("Fix ci skip", false),
+            ("Fix [ci  skip]", false),
+            ("Fix [skip]", false),
+            ("", false),
+        ] {
+            assert_eq!(asks_to_skip(message), expected, "{message:?}");
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! The rules about the pipelines and builds of a project.
+
+use super::project::ProjectFacts;
+use super::{Actor, Protected};
+use crate::member::AccessLevel;
+
+/// What a decision about the pipelines and builds of a project needs to know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CiFacts {
+    /// About the project and the actor.
+    pub project: ProjectFacts,
+    /// Whether the project has builds.
+    pub builds: bool,
+    /// Whether whoever sees the code sees builds too.
+    pub public_builds: bool,
+}
+
+/// What can be done with the pipelines and builds of a project.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CiAbility {
+    /// See the project, and the list of its builds.
+    SeeProject,
+    /// See its pipelines.
+    ReadPipelines,
+    /// See its builds, with logs and artifacts.
+    ReadBuilds,
+    /// See what is said of its commits.
+    ReadStatuses,
+    /// Start, retry and cancel pipelines and builds.
+    Run,
+    /// Say something of its commits.
+    PostStatuses,
+    /// See and change its triggers and variables.
+    Administer,
+}
+
+impl CiAbility {
+    /// All abilities.
+    pub const ALL: [CiAbility; 7] = [
+        Self::SeeProject,
+        Self::ReadPipelines,
+        Self::ReadBuilds,
+        Self::ReadStatuses,
+        Self::Run,
+        Self::PostStatuses,
+        Self::Administer,
+    ];
+}
+
+impl Protected for CiFacts {
+    type Ability = CiAbility;
+    const READ: CiAbility = CiAbility::SeeProject;
+
+    fn allows(&self, actor: Actor, ability: CiAbility) -> bool {
+        // No call of this area is open to nobody, not even on public projects.
+        let open = actor != Actor::Anonymous && self.project.open_to(actor);
+        let team = |least| self.project.is_team(actor, least);
+        match ability {
+            CiAbility::SeeProject => open || team(AccessLevel::Guest),
+            CiAbility::ReadPipelines => self.builds && (open || team(AccessLevel::Reporter)),
+            CiAbility::ReadBuilds => {
+                self.builds && ((open && self.public_builds) || team(AccessLevel::Reporter))
+            }
+            CiAbility::ReadStatuses => open || team(AccessLevel::Reporter),
+            CiAbility::Run => self.builds && team(AccessLevel::Developer),
+            CiAbility::PostStatuses => team(AccessLevel::Developer),
+            CiAbility::Administer => self.builds && team(AccessLevel::Master),
+        }
+    }
+}
+
+#[cfg(test)]
+mod matrix;

@@ -1,0 +1,128 @@
+//! Every actor, visibility and ability: reference section 1.1 of pipelines.
+
+use super::{CiAbility, CiFacts};
+use crate::id::UserId;
+use crate::member::AccessLevel;
+use crate::policy::project::{ProjectFacts, Standing};
+use crate::policy::{Actor, Denied, authorize};
+use crate::project::Archived;
+use crate::visibility::Visibility;
+
+/// What the tables call the answers.
+const OK: Result<(), Denied> = Ok(());
+const WHO: Result<(), Denied> = Err(Denied::Unauthenticated);
+const HID: Result<(), Denied> = Err(Denied::Hidden);
+const NO: Result<(), Denied> = Err(Denied::Forbidden);
+
+/// Who asks, in the first column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Who {
+    Anonymous,
+    Stranger,
+    External,
+    Guest,
+    Reporter,
+    Developer,
+    Master,
+    Owner,
+    Admin,
+}
+
+use Who::*;
+
+fn actor(who: Who) -> Actor {
+    match who {
+        Anonymous => Actor::Anonymous,
+        Admin => Actor::Admin { id: UserId(1) },
+        Stranger | Guest | Reporter | Developer | Master | Owner => {
+            Actor::User { id: UserId(2), external: false }
+        }
+        External => Actor::User { id: UserId(2), external: true },
+    }
+}
+
+fn facts(who: Who, visibility: Visibility) -> CiFacts {
+    let level = match who {
+        Anonymous | Stranger | External | Owner | Admin => None,
+        Guest => Some(AccessLevel::Guest),
+        Reporter => Some(AccessLevel::Reporter),
+        Developer => Some(AccessLevel::Developer),
+        Master => Some(AccessLevel::Master),
+    };
+    let project = ProjectFacts {
+        visibility,
+        standing: Standing { level, owner: who == Owner },
+        archived: Archived::No,
+    };
+    CiFacts { project, builds: true, public_builds: true }
+}
+
+fn found(who: Who, facts: &CiFacts) -> [Result<(), Denied>; 7] {
+    CiAbility::ALL.map(|ability| authorize(actor(who), ability, facts))
+}
+
+type Line = (Who, [Result<(), Denied>; 7]);
+
+#[rustfmt::skip]
+const PRIVATE: [Line; 9] = [
+    //           See  Pipes Builds Stats Run  Post Administer
+    (Anonymous, [WHO, WHO,  WHO,   WHO,  WHO, WHO, WHO]),
+    (Stranger,  [HID, HID,  HID,   HID,  HID, HID, HID]),
+    (External,  [HID, HID,  HID,   HID,  HID, HID, HID]),
+    (Guest,     [OK,  NO,   NO,    NO,   NO,  NO,  NO]),
+    (Reporter,  [OK,  OK,   OK,    OK,   NO,  NO,  NO]),
+    (Developer, [OK,  OK,   OK,    OK,   OK,  OK,  NO]),
+    (Master,    [OK,  OK,   OK,    OK,   OK,  OK,  OK]),
+    (Owner,     [OK,  OK,   OK,    OK,   OK,  OK,  OK]),
+    (Admin,     [OK,  OK,   OK,    OK,   OK,  OK,  OK]),
+];
+
+/// Those to whom a project is open read like its reporters.
+fn table(visibility: Visibility) -> [Line; 9] {
+    let reporter = PRIVATE[4].1;
+    PRIVATE.map(|(who, line)| match (visibility, who) {
+        (Visibility::Private, _) | (Visibility::Internal, External) => (who, line),
+        (Visibility::Internal | Visibility::Public, Stranger | Guest)
+        | (Visibility::Public, External) => (who, reporter),
+        (Visibility::Internal | Visibility::Public, _) => (who, line),
+    })
+}
+
+#[test]
+fn the_whole_matrix_of_pipelines() {
+    for visibility in Visibility::ALL {
+        for (who, expected) in table(visibility) {
+            let found = found(who, &facts(who, visibility));
+            assert_eq!(found, expected, "{who:?} of a {} project", visibility.as_str());
+        }
+    }
+}
+
+/// Only those who see builds because the project is open to them.
+#[test]
+fn builds_that_are_not_public_are_for_the_team() {
+    for visibility in Visibility::ALL {
+        for (who, mut expected) in table(visibility) {
+            if matches!(who, Stranger | External | Guest) && expected[2] == OK {
+                expected[2] = NO;
+            }
+            let facts = CiFacts { public_builds: false, ..facts(who, visibility) };
+            assert_eq!(found(who, &facts), expected, "{who:?} {visibility:?}");
+        }
+    }
+}
+
+/// Everything about pipelines and builds goes, for administrators too; words about commits stay.
+#[test]
+fn without_builds_nobody_has_any() {
+    for (who, expected) in PRIVATE {
+        let facts = CiFacts { builds: false, ..facts(who, Visibility::Private) };
+        let mut without = expected;
+        for place in [1, 2, 4, 6] {
+            if without[place] == OK {
+                without[place] = NO;
+            }
+        }
+        assert_eq!(found(who, &facts), without, "{who:?}");
+    }
+}

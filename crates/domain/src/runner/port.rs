@@ -1,0 +1,32 @@
+//! The port to the registered runners.
+
+use super::{NewRunner, Runner};
+use crate::id::{ProjectId, RunnerId};
+use crate::ports::store::StoreError;
+
+/// All runners.
+pub trait Runners {
+    /// The runner of that id.
+    fn find(&mut self, id: RunnerId) -> Result<Option<Runner>, StoreError>;
+
+    /// The runners of these ids, in no particular order.
+    fn find_all(&mut self, ids: &[RunnerId]) -> Result<Vec<Runner>, StoreError>;
+
+    /// Registers an active runner.
+    fn insert(&mut self, new: NewRunner) -> Result<Runner, StoreError>;
+
+    /// Stores every field.
+    fn update(&mut self, runner: &Runner) -> Result<(), StoreError>;
+
+    /// Binds a runner to a project; what is bound already stays so.
+    fn bind(&mut self, runner: RunnerId, project: ProjectId) -> Result<(), StoreError>;
+
+    /// The projects a runner is bound to, by id.
+    fn projects(&mut self, runner: RunnerId) -> Result<Vec<ProjectId>, StoreError>;
+
+    /// The project for which runners register by this token.
+    fn project_by_token(&mut self, token: &str) -> Result<Option<ProjectId>, StoreError>;
+
+    /// Removes a runner. Its builds stay, without a runner.
+    fn delete(&mut self, id: RunnerId) -> Result<(), StoreError>;
+}

@@ -1,0 +1,31 @@
+//! The cases about pipelines, builds, runners, triggers and variables.
+
+/// A part of [`store_contract!`](crate::store_contract).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! store_contract_of_pipelines {
+    ($open:path) => {
+        $crate::store_contract! {
+            @tests $open;
+            pipelines::a_pipeline_has_every_field,
+            pipelines::pipelines_of_a_project_come_newest_first,
+            pipelines::the_newest_pipelines_of_refs_and_commits_are_found,
+            pipelines::pipelines_go_with_their_project_and_outlive_their_user,
+            pipelines::a_locked_pipeline_is_changed_by_one_at_a_time,
+            builds::a_build_has_every_field,
+            builds::what_a_job_is_to_do_is_kept_whole,
+            builds::a_newer_build_of_a_name_supersedes_the_older,
+            builds::builds_are_listed_by_status_and_commit,
+            builds::statuses_of_a_commit_are_found_by_ref_stage_and_name,
+            builds::builds_of_which_nothing_is_heard_are_found,
+            builds::expired_artifacts_are_found,
+            runners::a_runner_has_every_field,
+            runners::runners_are_bound_to_projects,
+            runners::builds_outlive_their_runner,
+            triggers::triggers_are_listed_and_removed,
+            triggers::a_use_of_a_trigger_is_known_of_its_pipeline,
+            variables::variables_are_listed_changed_and_removed,
+            variables::names_of_variables_are_unique_in_a_project,
+        }
+    };
+}

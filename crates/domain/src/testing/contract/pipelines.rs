@@ -1,0 +1,162 @@
+//! Pipelines; see [`Pipelines`](crate::pipeline::port::Pipelines).
+
+use super::check::{assert_pages, read, write};
+use super::labels::a_place;
+use crate::ci::status::Status;
+use crate::commit::ObjectId;
+use crate::id::ProjectId;
+use crate::pipeline::{NewPipeline, Pipeline, PipelineScope};
+use crate::ports::store::Store;
+use crate::testing::builders::{
+    a_build, a_commit_id, a_definition, a_moment, a_pipeline, a_project, a_user, at, home_of,
+};
+use std::thread;
+
+fn insert(store: &dyn Store, new: NewPipeline) -> Pipeline {
+    write(store, |tx| tx.pipelines().insert(new))
+}
+
+/// What is stored is what was given, also after a change; the commit is kept beside it.
+pub fn a_pipeline_has_every_field(store: &dyn Store) {
+    let (project, user) = a_place(store, "ada");
+    let new = NewPipeline {
+        user: Some(user),
+        before_sha: ObjectId::ZERO,
+        reference: "v1 🦀".into(),
+        tag: true,
+        status: Status::Failed,
+        yaml_errors: Some("jobs:rspec script can't be blank".into()),
+        ..a_pipeline(project)
+    };
+    let made = insert(store, new.clone());
+    let expected = Pipeline {
+        id: made.id,
+        project,
+        user: Some(user),
+        sha: new.sha,
+        before_sha: ObjectId::ZERO,
+        reference: new.reference,
+        tag: true,
+        status: Status::Failed,
+        yaml_errors: new.yaml_errors,
+        duration: None,
+        created_at: a_moment(),
+        updated_at: a_moment(),
+        started_at: None,
+        finished_at: None,
+    };
+    assert_eq!(made, expected);
+    let changed = Pipeline {
+        status: Status::Success,
+        duration: Some(7),
+        updated_at: at(9),
+        started_at: Some(at(1)),
+        finished_at: Some(at(8)),
+        ..made
+    };
+    write(store, |tx| tx.pipelines().update(&changed));
+    let (other, _) = a_place(store, "bob");
+    read(store, |tx| {
+        assert_eq!(tx.pipelines().find(project, changed.id)?, Some(changed.clone()));
+        assert_eq!(tx.pipelines().find(other, changed.id)?, None);
+        assert_eq!(tx.pipelines().find_all(&[changed.id])?, std::slice::from_ref(&changed));
+        assert_eq!(tx.pipelines().commits(&[changed.id])?, [(changed.id, new.commit)]);
+        Ok(())
+    });
+}
+
+/// Of one project, all of them or those that wait or run.
+pub fn pipelines_of_a_project_come_newest_first(store: &dyn Store) {
+    let ((project, _), (other, _)) = (a_place(store, "ada"), a_place(store, "bob"));
+    let mut all = Vec::new();
+    for status in Status::ALL {
+        all.insert(0, insert(store, NewPipeline { status, ..a_pipeline(project) }));
+        insert(store, NewPipeline { status, ..a_pipeline(other) });
+    }
+    assert_pages(store, &all, |tx, page| tx.pipelines().list(project, PipelineScope::All, page));
+    all.retain(|one| matches!(one.status, Status::Pending | Status::Running));
+    assert_eq!(all.len(), 2);
+    assert_pages(store, &all, |tx, page| tx.pipelines().list(project, PipelineScope::Active, page));
+}
+
+/// By name, kind, status and commit.
+pub fn the_newest_pipelines_of_refs_and_commits_are_found(store: &dyn Store) {
+    let (project, _) = a_place(store, "ada");
+    let of = |reference: &str, tag, sha, status| {
+        let reference = reference.to_owned();
+        let sha = a_commit_id(sha);
+        insert(store, NewPipeline { reference, tag, sha, status, ..a_pipeline(project) })
+    };
+    let old = of("master", false, 1, Status::Success);
+    let other = of("other", false, 1, Status::Success);
+    let new = of("master", false, 2, Status::Failed);
+    let tag = of("master", true, 2, Status::Success);
+    read(store, |tx| {
+        let names = ["master".to_owned(), "other".to_owned(), "none".to_owned()];
+        let branches = tx.pipelines().newest_of_refs(project, false, &names)?;
+        assert_eq!(branches, [new.clone(), other.clone()]);
+        let tags = tx.pipelines().newest_of_refs(project, true, &names)?;
+        assert_eq!(tags, std::slice::from_ref(&tag));
+        assert_eq!(tx.pipelines().newest_of_refs(project, true, &[])?, []);
+        let mut newest = |name: &str, status| {
+            tx.pipelines().newest_with_status(project, name, status)
+        };
+        assert_eq!(newest("master", Status::Success)?, Some(tag.clone()));
+        assert_eq!(newest("master", Status::Failed)?, Some(new.clone()));
+        assert_eq!(newest("other", Status::Failed)?, None);
+        assert_eq!(newest("\0", Status::Success)?, None);
+        let first = tx.pipelines().of_commit(project, a_commit_id(1))?;
+        assert_eq!(first, [other.clone(), old.clone()]);
+        assert_eq!(tx.pipelines().of_commit(project, a_commit_id(9))?, []);
+        Ok(())
+    });
+}
+
+/// The reference: they stay with `user` null.
+pub fn pipelines_go_with_their_project_and_outlive_their_user(store: &dyn Store) {
+    let (project, _) = a_place(store, "ada");
+    let bob = a_user("bob").stored_in(store).id;
+    let made = insert(store, NewPipeline { user: Some(bob), ..a_pipeline(project) });
+    let build = write(store, |tx| {
+        let definition = tx.builds().define(made.id, &a_definition())?;
+        let mut new = a_build(&made, definition, "rspec");
+        new.user = Some(bob);
+        tx.builds().insert(new)
+    });
+    write(store, |tx| tx.users().delete(bob));
+    read(store, |tx| {
+        let kept = tx.pipelines().find(project, made.id)?.expect("it stays");
+        assert_eq!(kept.user, None);
+        assert_eq!(tx.builds().find(build.id)?.expect("it stays").user, None);
+        Ok(())
+    });
+    write(store, |tx| tx.projects().delete(project));
+    read(store, |tx| {
+        assert_eq!(tx.pipelines().find_all(&[made.id])?, []);
+        assert_eq!(tx.builds().find(build.id)?, None);
+        Ok(())
+    });
+}
+
+/// Everybody adds one to what they find, and nothing is lost.
+pub fn a_locked_pipeline_is_changed_by_one_at_a_time(store: &dyn Store) {
+    const TIMES: i64 = 20;
+    let ada = a_user("ada").stored_in(store).id;
+    let project: ProjectId = a_project("site", home_of(store, ada), ada).stored_in(store).id;
+    let made = insert(store, a_pipeline(project));
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..TIMES {
+                    write(store, |tx| {
+                        let found = tx.pipelines().lock(made.id)?.expect("it is there");
+                        let duration = Some(found.duration.unwrap_or(0) + 1);
+                        tx.pipelines().update(&Pipeline { duration, ..found })
+                    });
+                }
+            });
+        }
+    });
+    let last = read(store, |tx| tx.pipelines().find(project, made.id)).expect("it is there");
+    assert_eq!(last.duration, Some(4 * TIMES));
+}

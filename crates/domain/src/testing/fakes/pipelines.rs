@@ -1,0 +1,129 @@
+//! The pipelines in memory.
+
+use super::tx::FakeTx;
+use crate::ci::status::Status;
+use crate::commit::ObjectId;
+use crate::id::{PipelineId, ProjectId};
+use crate::paging::{Page, Paged};
+use crate::pipeline::port::Pipelines;
+use crate::pipeline::{CommitFacts, NewPipeline, Pipeline, PipelineScope};
+use crate::ports::store::StoreError;
+
+impl FakeTx {
+    /// Those that fit, newest first.
+    fn pipelines_where(&self, fits: impl Fn(&Pipeline) -> bool) -> Vec<Pipeline> {
+        let newest_first = self.tables.pipelines.iter().rev().map(|(pipeline, _)| pipeline);
+        newest_first.filter(|pipeline| fits(pipeline)).cloned().collect()
+    }
+}
+
+impl Pipelines for FakeTx {
+    fn list(
+        &mut self,
+        project: ProjectId,
+        scope: PipelineScope,
+        page: Page,
+    ) -> Result<Paged<Pipeline>, StoreError> {
+        let fits = |pipeline: &Pipeline| match scope {
+            PipelineScope::All => true,
+            PipelineScope::Active => matches!(pipeline.status, Status::Pending | Status::Running),
+        };
+        Ok(page.cut(self.pipelines_where(|one| one.project == project && fits(one))))
+    }
+
+    fn newest_of_refs(
+        &mut self,
+        project: ProjectId,
+        tags: bool,
+        refs: &[String],
+    ) -> Result<Vec<Pipeline>, StoreError> {
+        let mut found: Vec<Pipeline> = Vec::new();
+        for one in self.pipelines_where(|one| one.project == project && one.tag == tags) {
+            let known = found.iter().any(|other| other.reference == one.reference);
+            if refs.contains(&one.reference) && !known {
+                found.push(one);
+            }
+        }
+        Ok(found)
+    }
+
+    fn find(
+        &mut self,
+        project: ProjectId,
+        id: PipelineId,
+    ) -> Result<Option<Pipeline>, StoreError> {
+        Ok(self.pipelines_where(|one| one.id == id && one.project == project).pop())
+    }
+
+    fn find_all(&mut self, ids: &[PipelineId]) -> Result<Vec<Pipeline>, StoreError> {
+        Ok(self.pipelines_where(|one| ids.contains(&one.id)))
+    }
+
+    fn lock(&mut self, id: PipelineId) -> Result<Option<Pipeline>, StoreError> {
+        Ok(self.pipelines_where(|one| one.id == id).pop())
+    }
+
+    fn newest_with_status(
+        &mut self,
+        project: ProjectId,
+        reference: &str,
+        status: Status,
+    ) -> Result<Option<Pipeline>, StoreError> {
+        let found = self.pipelines_where(|one| {
+            one.project == project && one.reference == reference && one.status == status
+        });
+        Ok(found.into_iter().next())
+    }
+
+    fn of_commit(
+        &mut self,
+        project: ProjectId,
+        sha: ObjectId,
+    ) -> Result<Vec<Pipeline>, StoreError> {
+        Ok(self.pipelines_where(|one| one.project == project && one.sha == sha))
+    }
+
+    fn commits(
+        &mut self,
+        ids: &[PipelineId],
+    ) -> Result<Vec<(PipelineId, CommitFacts)>, StoreError> {
+        let wanted = self.tables.pipelines.iter().filter(|(one, _)| ids.contains(&one.id));
+        Ok(wanted.map(|(one, commit)| (one.id, commit.clone())).collect())
+    }
+
+    fn insert(&mut self, new: NewPipeline) -> Result<Pipeline, StoreError> {
+        self.require_project(new.project)?;
+        if let Some(user) = new.user {
+            self.require(user)?;
+        }
+        let pipeline = Pipeline {
+            id: PipelineId(self.next_id()),
+            project: new.project,
+            user: new.user,
+            sha: new.sha,
+            before_sha: new.before_sha,
+            reference: new.reference,
+            tag: new.tag,
+            status: new.status,
+            yaml_errors: new.yaml_errors,
+            duration: None,
+            created_at: new.at,
+            updated_at: new.at,
+            started_at: None,
+            finished_at: None,
+        };
+        self.tables.pipelines.push((pipeline.clone(), new.commit));
+        Ok(pipeline)
+    }
+
+    fn update(&mut self, pipeline: &Pipeline) -> Result<(), StoreError> {
+        for (one, _) in self.tables.pipelines.iter_mut().filter(|(one, _)| one.id == pipeline.id) {
+            one.status = pipeline.status;
+            one.duration = pipeline.duration;
+            one.updated_at = pipeline.updated_at;
+            one.started_at = pipeline.started_at;
+            one.finished_at = pipeline.finished_at;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,306 @@
+//! Pipelines.
+
+use chrono::{DateTime, FixedOffset, NaiveDateTime};
+use diesel::prelude::*;
+use hexforge_domain::ci::status::Status;
+use hexforge_domain::commit::ObjectId;
+use hexforge_domain::id::{PipelineId, ProjectId, UserId};
+use hexforge_domain::paging::{Page, Paged};
+use hexforge_domain::pipeline::port::Pipelines;
+use hexforge_domain::pipeline::{CommitFacts, NewPipeline, Pipeline, PipelineScope};
+use hexforge_domain::ports::store::StoreError;
+
+use crate::backend;
+use crate::connection::DbConn;
+use crate::page;
+use crate::schema::pipelines;
+use crate::sql::Sql;
+use crate::time::{moment, moment_opt, stored, stored_opt};
+use crate::tx::DieselTx;
+
+/// Everything but what is kept of the commit, which is long and rarely wanted.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = pipelines)]
+struct PipelineRow {
+    id: i64,
+    project_id: i64,
+    user_id: Option<i64>,
+    sha: String,
+    before_sha: String,
+    reference: String,
+    tag: bool,
+    status: String,
+    yaml_errors: Option<String>,
+    duration: Option<i64>,
+    created_at: NaiveDateTime,
+    updated_at: NaiveDateTime,
+    started_at: Option<NaiveDateTime>,
+    finished_at: Option<NaiveDateTime>,
+}
+
+/// The same columns on either database; one has to be named.
+type Columns = <PipelineRow as Selectable<diesel::pg::Pg>>::SelectExpression;
+
+fn columns() -> Columns {
+    <PipelineRow as Selectable<diesel::pg::Pg>>::construct_selection()
+}
+
+pub(crate) fn status(word: &str) -> Result<Status, StoreError> {
+    Status::parse(word).ok_or(StoreError::Corrupt("status"))
+}
+
+fn object(name: &str) -> Result<ObjectId, StoreError> {
+    ObjectId::parse(name).ok_or(StoreError::Corrupt("name of a commit"))
+}
+
+impl TryFrom<PipelineRow> for Pipeline {
+    type Error = StoreError;
+
+    fn try_from(row: PipelineRow) -> Result<Self, StoreError> {
+        Ok(Pipeline {
+            id: PipelineId(row.id),
+            project: ProjectId(row.project_id),
+            user: row.user_id.map(UserId),
+            sha: object(&row.sha)?,
+            before_sha: object(&row.before_sha)?,
+            reference: row.reference,
+            tag: row.tag,
+            status: status(&row.status)?,
+            yaml_errors: row.yaml_errors,
+            duration: row.duration,
+            created_at: moment(row.created_at),
+            updated_at: moment(row.updated_at),
+            started_at: moment_opt(row.started_at),
+            finished_at: moment_opt(row.finished_at),
+        })
+    }
+}
+
+#[derive(Queryable)]
+struct CommitRow {
+    pipeline: i64,
+    message: String,
+    author_name: String,
+    author_email: String,
+    authored_at: String,
+    committed_at: String,
+}
+
+impl TryFrom<CommitRow> for (PipelineId, CommitFacts) {
+    type Error = StoreError;
+
+    fn try_from(row: CommitRow) -> Result<Self, StoreError> {
+        let commit = CommitFacts {
+            message: row.message,
+            author_name: row.author_name,
+            author_email: row.author_email,
+            authored_at: with_offset(&row.authored_at)?,
+            committed_at: with_offset(&row.committed_at)?,
+        };
+        Ok((PipelineId(row.pipeline), commit))
+    }
+}
+
+fn with_offset(text: &str) -> Result<DateTime<FixedOffset>, StoreError> {
+    DateTime::parse_from_rfc3339(text).map_err(|_| StoreError::Corrupt("date of a commit"))
+}
+
+impl DieselTx<'_> {
+    fn find_pipeline(
+        &mut self,
+        query: impl FnOnce(&mut DbConn) -> QueryResult<Option<PipelineRow>>,
+    ) -> Result<Option<Pipeline>, StoreError> {
+        let row = self.run(query)?;
+        row.map(Pipeline::try_from).transpose().map_err(|error| self.fail(error))
+    }
+
+    /// In the order of the ids.
+    fn pipelines_by_id(&mut self, ids: &[i64]) -> Result<Vec<Pipeline>, StoreError> {
+        let mut rows: Vec<PipelineRow> = self.by_ids(ids, |conn, ids| {
+            pipelines::table
+                .filter(pipelines::id.eq_any(ids))
+                .select(columns())
+                .load(conn)
+        })?;
+        page::arrange(&mut rows, ids, |row| row.id);
+        let found = rows.into_iter().map(Pipeline::try_from).collect::<Result<_, _>>();
+        found.map_err(|error| self.fail(error))
+    }
+}
+
+impl Pipelines for DieselTx<'_> {
+    /// Three queries: the total, the ids, the rows.
+    fn list(
+        &mut self,
+        project: ProjectId,
+        scope: PipelineScope,
+        page: Page,
+    ) -> Result<Paged<Pipeline>, StoreError> {
+        let fitting = Sql::new("SELECT id FROM pipelines WHERE project_id = ").id(project.0);
+        let fitting = match scope {
+            PipelineScope::All => fitting,
+            PipelineScope::Active => fitting.sql(" AND status IN ('pending', 'running')"),
+        };
+        let total = self.total(&format!("pipelines of {project} {scope:?}"), &fitting)?;
+        let ids = self.ids(fitting.sql(" ORDER BY id DESC").page(page))?;
+        Ok(Paged { items: self.pipelines_by_id(&ids)?, total })
+    }
+
+    fn newest_of_refs(
+        &mut self,
+        project: ProjectId,
+        tags: bool,
+        refs: &[String],
+    ) -> Result<Vec<Pipeline>, StoreError> {
+        let ids: Vec<Option<i64>> = self.by_ids(refs, |conn, refs| {
+            pipelines::table
+                .filter(pipelines::project_id.eq(project.0))
+                .filter(pipelines::tag.eq(tags))
+                .filter(pipelines::reference.eq_any(refs))
+                .group_by(pipelines::reference)
+                .select(diesel::dsl::max(pipelines::id))
+                .load(conn)
+        })?;
+        let mut ids: Vec<i64> = ids.into_iter().flatten().collect();
+        ids.sort_unstable_by(|one, other| other.cmp(one));
+        self.pipelines_by_id(&ids)
+    }
+
+    fn find(
+        &mut self,
+        project: ProjectId,
+        id: PipelineId,
+    ) -> Result<Option<Pipeline>, StoreError> {
+        self.find_pipeline(|conn| {
+            pipelines::table
+                .find(id.0)
+                .filter(pipelines::project_id.eq(project.0))
+                .select(columns())
+                .get_result(conn)
+                .optional()
+        })
+    }
+
+    fn find_all(&mut self, ids: &[PipelineId]) -> Result<Vec<Pipeline>, StoreError> {
+        let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
+        self.pipelines_by_id(&ids)
+    }
+
+    fn lock(&mut self, id: PipelineId) -> Result<Option<Pipeline>, StoreError> {
+        // The project first, as whoever removes it does.
+        self.hold(
+            Sql::new(
+                "SELECT id FROM projects \
+                 WHERE id = (SELECT project_id FROM pipelines WHERE id = ",
+            )
+            .id(id.0)
+            .sql(") FOR KEY SHARE"),
+        )?;
+        let query = pipelines::table.find(id.0).select(columns());
+        self.find_pipeline(|conn| load_locked!(conn, query, PipelineRow))
+    }
+
+    fn newest_with_status(
+        &mut self,
+        project: ProjectId,
+        reference: &str,
+        status: Status,
+    ) -> Result<Option<Pipeline>, StoreError> {
+        if backend::unstorable(reference) {
+            return Ok(None);
+        }
+        self.find_pipeline(|conn| {
+            pipelines::table
+                .filter(pipelines::project_id.eq(project.0))
+                .filter(pipelines::reference.eq(reference))
+                .filter(pipelines::status.eq(status.as_str()))
+                .order(pipelines::id.desc())
+                .select(columns())
+                .first(conn)
+                .optional()
+        })
+    }
+
+    fn of_commit(
+        &mut self,
+        project: ProjectId,
+        sha: ObjectId,
+    ) -> Result<Vec<Pipeline>, StoreError> {
+        let rows: Vec<PipelineRow> = self.run(|conn| {
+            pipelines::table
+                .filter(pipelines::project_id.eq(project.0))
+                .filter(pipelines::sha.eq(sha.to_string()))
+                .order(pipelines::id.desc())
+                .select(columns())
+                .load(conn)
+        })?;
+        let found = rows.into_iter().map(Pipeline::try_from).collect::<Result<_, _>>();
+        found.map_err(|error| self.fail(error))
+    }
+
+    fn commits(
+        &mut self,
+        ids: &[PipelineId],
+    ) -> Result<Vec<(PipelineId, CommitFacts)>, StoreError> {
+        let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
+        let rows: Vec<CommitRow> = self.by_ids(&ids, |conn, ids| {
+            pipelines::table
+                .filter(pipelines::id.eq_any(ids))
+                .select((
+                    pipelines::id,
+                    pipelines::commit_message,
+                    pipelines::commit_author_name,
+                    pipelines::commit_author_email,
+                    pipelines::commit_authored_at,
+                    pipelines::commit_committed_at,
+                ))
+                .load(conn)
+        })?;
+        let found = rows.into_iter().map(TryFrom::try_from).collect::<Result<_, _>>();
+        found.map_err(|error| self.fail(error))
+    }
+
+    fn insert(&mut self, new: NewPipeline) -> Result<Pipeline, StoreError> {
+        let values = (
+            (
+                pipelines::project_id.eq(new.project.0),
+                pipelines::user_id.eq(new.user.map(|user| user.0)),
+                pipelines::sha.eq(new.sha.to_string()),
+                pipelines::before_sha.eq(new.before_sha.to_string()),
+                pipelines::reference.eq(&new.reference),
+                pipelines::tag.eq(new.tag),
+                pipelines::status.eq(new.status.as_str()),
+                pipelines::yaml_errors.eq(new.yaml_errors.as_deref().map(backend::storable)),
+                pipelines::created_at.eq(stored(new.at)),
+                pipelines::updated_at.eq(stored(new.at)),
+            ),
+            (
+                pipelines::commit_message.eq(backend::storable(&new.commit.message)),
+                pipelines::commit_author_name.eq(backend::storable(&new.commit.author_name)),
+                pipelines::commit_author_email.eq(backend::storable(&new.commit.author_email)),
+                pipelines::commit_authored_at.eq(new.commit.authored_at.to_rfc3339()),
+                pipelines::commit_committed_at.eq(new.commit.committed_at.to_rfc3339()),
+            ),
+        );
+        let row: PipelineRow = self.run(|conn| {
+            diesel::insert_into(pipelines::table)
+                .values(values)
+                .returning(columns())
+                .get_result(conn)
+        })?;
+        Pipeline::try_from(row).map_err(|error| self.fail(error))
+    }
+
+    fn update(&mut self, pipeline: &Pipeline) -> Result<(), StoreError> {
+        let values = (
+            pipelines::status.eq(pipeline.status.as_str()),
+            pipelines::duration.eq(pipeline.duration),
+            pipelines::updated_at.eq(stored(pipeline.updated_at)),
+            pipelines::started_at.eq(stored_opt(pipeline.started_at)),
+            pipelines::finished_at.eq(stored_opt(pipeline.finished_at)),
+        );
+        let row = pipelines::table.find(pipeline.id.0);
+        self.run(|conn| diesel::update(row).set(values).execute(conn))?;
+        Ok(())
+    }
+}

@@ -1,0 +1,215 @@
+//! Logs and artifacts on disk: `builds/<2 hex>/<2 hex>/<project id>/<build id>.log` and `.artifacts`. No path
+//! has any text of a caller in it.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Seek, SeekFrom, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use hexforge_domain::id::{BuildId, ProjectId};
+use hexforge_domain::ports::build_files::BuildFiles;
+use hexforge_domain::ports::files::{FilesError, ProjectFiles};
+use hexforge_domain::ports::uploads::{NewUpload, StoredUpload};
+
+use super::shelves::{self, Shelves};
+use super::trash::Trash;
+use super::{make_folders, random_name};
+
+const TRACE: &str = "log";
+const ARTIFACTS: &str = "artifacts";
+
+/// Keeps logs and artifacts below a data folder.
+pub struct FsBuildFiles {
+    shelves: Shelves,
+    trash: Arc<Trash>,
+}
+
+impl FsBuildFiles {
+    /// Below this folder. Nothing is made before the first file.
+    pub fn new(data_dir: &Path, trash: Arc<Trash>) -> Self {
+        Self { shelves: Shelves::new(data_dir.join("builds")), trash }
+    }
+
+    fn path(&self, project: ProjectId, build: BuildId, kind: &str) -> PathBuf {
+        self.shelves.folder_of(project).join(format!("{build}.{kind}"))
+    }
+
+    /// Writes a whole file beside the others and names it when it is on disk.
+    fn replace(&self, path: &Path, content: &[u8]) -> io::Result<()> {
+        let mut new = Receiving::begin(&self.shelves, path)?;
+        new.file.write_all(content)?;
+        new.place()
+    }
+}
+
+fn failed(what: &'static str) -> impl FnOnce(io::Error) -> FilesError {
+    move |error| FilesError(format!("a file of a build could not be {what}"), Box::new(error))
+}
+
+fn open(path: &Path) -> io::Result<Option<StoredUpload>> {
+    match File::open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        file => {
+            let file = file?;
+            Ok(Some(StoredUpload { size: file.metadata()?.len(), content: Box::new(file) }))
+        }
+    }
+}
+
+fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+impl ProjectFiles for FsBuildFiles {
+    fn projects(&self) -> Result<Box<dyn Iterator<Item = ProjectId>>, FilesError> {
+        self.shelves.projects().map_err(failed("listed"))
+    }
+
+    fn discard(&self, project: ProjectId) {
+        if let Err(error) = self.trash.take(&self.shelves.folder_of(project)) {
+            tracing::warn!(%project, %error, "files of builds stay until the next start");
+        }
+    }
+
+    fn tidy(&self) -> Result<(), FilesError> {
+        self.shelves.remove_interrupted().map_err(failed("removed"))
+    }
+}
+
+impl BuildFiles for FsBuildFiles {
+    fn trace_size(&self, project: ProjectId, build: BuildId) -> Result<u64, FilesError> {
+        let found = self.open_trace(project, build)?;
+        Ok(found.map_or(0, |trace| trace.size))
+    }
+
+    fn open_trace(
+        &self,
+        project: ProjectId,
+        build: BuildId,
+    ) -> Result<Option<StoredUpload>, FilesError> {
+        open(&self.path(project, build, TRACE)).map_err(failed("read"))
+    }
+
+    fn append_trace(
+        &self,
+        project: ProjectId,
+        build: BuildId,
+        at: u64,
+        chunk: &[u8],
+    ) -> Result<(), FilesError> {
+        let path = self.path(project, build, TRACE);
+        let append = || {
+            make_folders(&self.shelves.folder_of(project))?;
+            let options = || OpenOptions::new().write(true).mode(0o600).clone();
+            let (mut file, new) = match options().open(&path) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    (options().create(true).truncate(false).open(&path)?, true)
+                }
+                file => (file?, false),
+            };
+            file.set_len(at)?;
+            file.seek(SeekFrom::Start(at))?;
+            file.write_all(chunk)?;
+            file.sync_data()?;
+            if new { self.shelves.sync(project) } else { Ok(()) }
+        };
+        append().map_err(failed("written"))
+    }
+
+    fn replace_trace(
+        &self,
+        project: ProjectId,
+        build: BuildId,
+        content: &[u8],
+    ) -> Result<(), FilesError> {
+        self.replace(&self.path(project, build, TRACE), content).map_err(failed("written"))
+    }
+
+    fn begin_artifacts(
+        &self,
+        project: ProjectId,
+        build: BuildId,
+    ) -> Result<Box<dyn NewUpload>, FilesError> {
+        let path = self.path(project, build, ARTIFACTS);
+        Ok(Box::new(Receiving::begin(&self.shelves, &path).map_err(failed("begun"))?))
+    }
+
+    fn open_artifacts(
+        &self,
+        project: ProjectId,
+        build: BuildId,
+    ) -> Result<Option<StoredUpload>, FilesError> {
+        open(&self.path(project, build, ARTIFACTS)).map_err(failed("read"))
+    }
+
+    fn remove_trace(&self, project: ProjectId, build: BuildId) -> Result<(), FilesError> {
+        remove(&self.path(project, build, TRACE)).map_err(failed("removed"))
+    }
+
+    fn remove_artifacts(&self, project: ProjectId, build: BuildId) -> Result<(), FilesError> {
+        remove(&self.path(project, build, ARTIFACTS)).map_err(failed("removed"))
+    }
+}
+
+/// A file that is not named yet.
+struct Receiving {
+    shelves: Shelves,
+    file: File,
+    beside: PathBuf,
+    path: PathBuf,
+}
+
+impl Receiving {
+    fn begin(shelves: &Shelves, path: &Path) -> io::Result<Self> {
+        let folder = shelves.receiving();
+        make_folders(&folder)?;
+        let beside = folder.join(random_name());
+        let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&beside)?;
+        Ok(Self { shelves: shelves.clone(), file, beside, path: path.to_owned() })
+    }
+
+    /// Everything is on disk before it is named, and the name afterwards.
+    fn place(&mut self) -> io::Result<()> {
+        self.file.sync_all()?;
+        let folder = self.path.parent().unwrap_or(&self.path);
+        make_folders(folder)?;
+        fs::rename(&self.beside, &self.path)?;
+        shelves::sync_up_to(folder, self.shelves.root())
+    }
+}
+
+impl NewUpload for Receiving {
+    fn append(&mut self, chunk: &[u8]) -> Result<(), FilesError> {
+        self.file.write_all(chunk).map_err(failed("written"))
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<(), FilesError> {
+        self.place().map_err(failed("finished"))
+    }
+}
+
+impl Drop for Receiving {
+    fn drop(&mut self) {
+        // After it was named there is nothing here any more.
+        let _ = fs::remove_file(&self.beside);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hexforge_domain::testing::build_files_contract::CASES;
+
+    #[test]
+    fn files_on_disk_keep_the_contract() {
+        for case in CASES {
+            let folder = tempfile::tempdir().expect("a folder for temporary files exists");
+            let trash = Arc::new(Trash::new(folder.path()));
+            case(&FsBuildFiles::new(folder.path(), trash));
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Folders of projects on disk, spread over shelves so that no folder holds too many.
+
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use hexforge_domain::id::ProjectId;
+
+/// Where files are until they are finished.
+const RECEIVING: &str = "receiving";
+/// Nothing takes as long to receive: what is older was interrupted, in this process or another one.
+pub(super) const INTERRUPTED: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// A folder with a folder for each project in it.
+#[derive(Clone, Debug)]
+pub(super) struct Shelves(PathBuf);
+
+impl Shelves {
+    /// At this place. Nothing is made before it is needed.
+    pub fn new(root: PathBuf) -> Self {
+        Self(root)
+    }
+
+    /// The folder of all.
+    pub fn root(&self) -> &Path {
+        &self.0
+    }
+
+    /// The folder of a project: by the last two bytes of its id.
+    pub fn folder_of(&self, project: ProjectId) -> PathBuf {
+        let [.., second, first] = project.0.to_be_bytes();
+        let shelf = self.0.join(format!("{first:02x}")).join(format!("{second:02x}"));
+        shelf.join(project.0.to_string())
+    }
+
+    /// The folder for what is not finished.
+    pub fn receiving(&self) -> PathBuf {
+        self.0.join(RECEIVING)
+    }
+
+    /// The projects that have a folder.
+    pub fn projects(&self) -> io::Result<Box<dyn Iterator<Item = ProjectId>>> {
+        let outer = shelves(&self.0)?;
+        let inner = outer.into_iter().flat_map(|shelf| read_or_warn(&shelf, shelves));
+        Ok(Box::new(inner.flat_map(|shelf| read_or_warn(&shelf, ids))))
+    }
+
+    /// Removes unfinished files that nobody goes on with.
+    pub fn remove_interrupted(&self) -> io::Result<()> {
+        for path in entries(&self.receiving(), |_| true)? {
+            let begun = fs::metadata(&path).and_then(|found| found.modified());
+            let age = begun.ok().and_then(|begun| begun.elapsed().ok());
+            if age.is_some_and(|age| age > INTERRUPTED) {
+                match path.is_dir() {
+                    true => fs::remove_dir_all(&path)?,
+                    false => fs::remove_file(&path)?,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes sure that a name in the folder of a project survives a crash.
+    pub fn sync(&self, project: ProjectId) -> io::Result<()> {
+        sync_up_to(&self.folder_of(project), &self.0)
+    }
+}
+
+/// Makes sure that the names of folders, up to the one above the root, survive a crash.
+pub(super) fn sync_up_to(folder: &Path, root: &Path) -> io::Result<()> {
+    let above = root.parent().unwrap_or(root);
+    for folder in folder.ancestors().take_while(|folder| folder.starts_with(above)) {
+        File::open(folder)?.sync_all()?;
+    }
+    Ok(())
+}
+
+/// What is in a folder, by a test of the names. What is not there is empty.
+fn entries(folder: &Path, wanted: fn(&str) -> bool) -> io::Result<Vec<PathBuf>> {
+    let found = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        found => found?,
+    };
+    let paths = found.map(|entry| entry.map(|entry| entry.path()));
+    let named = |path: &PathBuf| path.file_name().and_then(OsStr::to_str).is_some_and(wanted);
+    paths.filter(|path| path.as_ref().map_or(true, named)).collect()
+}
+
+fn shelves(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    entries(folder, |name| name.len() == 2 && name.bytes().all(|b| b.is_ascii_hexdigit()))
+}
+
+fn ids(shelf: &Path) -> io::Result<Vec<ProjectId>> {
+    let folders = entries(shelf, |name| name.bytes().all(|b| b.is_ascii_digit()))?;
+    let names = folders.iter().filter_map(|path| path.file_name().and_then(OsStr::to_str));
+    Ok(names.filter_map(|name| name.parse().ok()).map(ProjectId).collect())
+}
+
+/// One folder that cannot be read does not hide the others.
+fn read_or_warn<T>(folder: &Path, read: fn(&Path) -> io::Result<Vec<T>>) -> Vec<T> {
+    read(folder).unwrap_or_else(|error| {
+        tracing::warn!(folder = %folder.display(), %error, "files of projects cannot be listed");
+        Vec::new()
+    })
+}

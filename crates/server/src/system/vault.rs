@@ -1,0 +1,168 @@
+//! The key of this installation: what it seals, nobody reads from the database alone.
+//!
+//! The key is a file in the data folder, made with the first start and shared by all processes on that folder.
+//! Sealed texts are a random nonce followed by ChaCha20-Poly1305 with the purpose as associated data; tokens are
+//! HMAC-SHA256. Each use has a key of its own, derived from the one in the file.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use hexforge_domain::ports::vault::{Sealed, Vault, VaultError};
+use hexforge_domain::text::Secret;
+use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
+use ring::hmac;
+
+use super::{make_folders, random_name};
+
+/// The file that holds the key.
+const FILE: &str = "secret.key";
+const KEY_LENGTH: usize = 32;
+/// Letters, digits, `-` and `_`: nothing that an address, a header or a shell takes for something else.
+const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+/// Seals with the key in a data folder.
+pub struct FileVault {
+    sealing: LessSafeKey,
+    tokens: hmac::Key,
+}
+
+impl FileVault {
+    /// With the key in this folder, which is made if there is none.
+    pub fn open(data_dir: &Path) -> io::Result<Self> {
+        let key = read_or_make(data_dir)?;
+        let master = hmac::Key::new(hmac::HMAC_SHA256, &key);
+        let derived = |use_of_it: &[u8]| hmac::sign(&master, use_of_it);
+        let sealing = UnboundKey::new(&CHACHA20_POLY1305, derived(b"sealing").as_ref())
+            .map_err(|_| io::Error::other("the key has the wrong length"))?;
+        Ok(Self {
+            sealing: LessSafeKey::new(sealing),
+            tokens: hmac::Key::new(hmac::HMAC_SHA256, derived(b"tokens").as_ref()),
+        })
+    }
+}
+
+impl Vault for FileVault {
+    fn seal(&self, purpose: &str, text: &str) -> Sealed {
+        let mut nonce = [0; NONCE_LEN];
+        getrandom::fill(&mut nonce).expect("the operating system has random numbers");
+        let mut sealed = text.as_bytes().to_vec();
+        self.sealing
+            .seal_in_place_append_tag(
+                Nonce::assume_unique_for_key(nonce),
+                Aad::from(purpose.as_bytes()),
+                &mut sealed,
+            )
+            .expect("only texts of more than 256 GiB cannot be sealed");
+        Sealed([nonce.as_slice(), &sealed].concat())
+    }
+
+    fn open(&self, purpose: &str, sealed: &Sealed) -> Result<Secret, VaultError> {
+        let (nonce, text) = sealed.0.split_first_chunk().ok_or(VaultError(None))?;
+        let mut text = text.to_vec();
+        let opened = self
+            .sealing
+            .open_in_place(
+                Nonce::assume_unique_for_key(*nonce),
+                Aad::from(purpose.as_bytes()),
+                &mut text,
+            )
+            .map_err(|_| VaultError(None))?;
+        let text = std::str::from_utf8(opened).map_err(|error| VaultError(Some(error.into())))?;
+        Ok(Secret::new(text))
+    }
+
+    fn token(&self, subject: &str) -> Secret {
+        let proof = hmac::sign(&self.tokens, subject.as_bytes());
+        let text: String =
+            proof.as_ref().iter().map(|b| char::from(ALPHABET[usize::from(b & 63)])).collect();
+        Secret::new(text)
+    }
+
+    fn is_token(&self, subject: &str, text: &str) -> bool {
+        // Compared by what a key of its own makes of both, so time tells nothing.
+        let expected = hmac::sign(&self.tokens, self.token(subject).reveal().as_bytes());
+        hmac::verify(&self.tokens, text.as_bytes(), expected.as_ref()).is_ok()
+    }
+}
+
+/// Several processes may come to an empty folder at once: the first to name its key is the one.
+fn read_or_make(data_dir: &Path) -> io::Result<[u8; KEY_LENGTH]> {
+    let path = data_dir.join(FILE);
+    if !path.exists() {
+        make_folders(data_dir)?;
+        let mut key = [0; KEY_LENGTH];
+        getrandom::fill(&mut key).expect("the operating system has random numbers");
+        let beside = data_dir.join(format!("{FILE}.{}", random_name()));
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&beside)?;
+        file.write_all(&key)?;
+        file.sync_all()?;
+        match fs::hard_link(&beside, &path) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                let _ = fs::remove_file(&beside);
+                return Err(error);
+            }
+            Ok(()) | Err(_) => fs::remove_file(&beside)?,
+        }
+        File::open(data_dir)?.sync_all()?;
+    }
+    let key = fs::read(&path)?;
+    key.try_into().map_err(|_| {
+        io::Error::new(io::ErrorKind::InvalidData, format!("{FILE} does not hold 32 bytes"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    fn fresh() -> (tempfile::TempDir, FileVault) {
+        let folder = tempfile::tempdir().expect("a folder for temporary files exists");
+        let vault = FileVault::open(folder.path()).expect("a key can be made");
+        (folder, vault)
+    }
+
+    #[test]
+    fn what_is_sealed_opens_for_its_purpose_only() {
+        let (folder, vault) = fresh();
+        for text in ["", "a secret", "ä 🦀\n\0"] {
+            let sealed = vault.seal("one", text);
+            assert_eq!(vault.open("one", &sealed).expect("its own").reveal(), text);
+            assert!(vault.open("other", &sealed).is_err());
+            assert_ne!(vault.seal("one", text), sealed, "each time differently");
+            let mut broken = sealed.clone();
+            *broken.0.last_mut().expect("there is a tag") ^= 1;
+            assert!(vault.open("one", &broken).is_err());
+            let again = FileVault::open(folder.path()).expect("the key is there");
+            assert_eq!(again.open("one", &sealed).expect("the same key").reveal(), text);
+            let (_, stranger) = fresh();
+            assert!(stranger.open("one", &sealed).is_err());
+        }
+        assert!(vault.open("one", &Sealed(vec![1, 2, 3])).is_err());
+    }
+
+    #[test]
+    fn tokens_are_known_again_and_differ_by_subject_and_key() {
+        let (_folder, vault) = fresh();
+        let token = vault.token("build 1");
+        assert_eq!(token.reveal().len(), 32);
+        assert!(vault.is_token("build 1", token.reveal()));
+        assert!(!vault.is_token("build 2", token.reveal()));
+        assert!(!vault.is_token("build 1", ""));
+        assert_ne!(vault.token("build 2"), token);
+        assert_ne!(fresh().1.token("build 1"), token);
+    }
+
+    #[test]
+    fn nobody_else_reads_the_key_and_a_damaged_one_is_not_used() {
+        let (folder, _) = fresh();
+        let path = folder.path().join(FILE);
+        let mode = fs::metadata(&path).expect("it was made").permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        assert_eq!(fs::read_dir(folder.path()).expect("readable").count(), 1, "nothing beside it");
+        fs::write(&path, b"short").expect("writable");
+        assert!(FileVault::open(folder.path()).is_err());
+    }
+}

@@ -1,0 +1,50 @@
+//! What an author reads about a text that could not be read.
+
+use serde_saphyr::Error;
+use serde_saphyr::budget::BudgetBreach;
+
+use crate::{MAX_DEPTH, MAX_DOCUMENTS, MAX_MERGE_KEYS, MAX_NODES, MAX_SCALAR_BYTES};
+
+/// One line about an error. Limits are ours, so they are told in our words; the rest is the
+/// library's message.
+pub(crate) fn of(error: &Error) -> String {
+    let Some(limit) = limit(cause(error)) else {
+        return error.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
+    };
+    match error.location() {
+        Some(place) => format!("{limit} at line {}, column {}", place.line(), place.column()),
+        None => limit,
+    }
+}
+
+/// The error behind the aliases that led to it.
+fn cause(error: &Error) -> &Error {
+    match error {
+        Error::AliasError { error, .. } => cause(error),
+        error => error,
+    }
+}
+
+fn limit(error: &Error) -> Option<String> {
+    let values = format!("more than {MAX_NODES} values, with aliases replaced by their anchors,");
+    match error {
+        Error::Budget { breach, .. } => Some(match breach {
+            BudgetBreach::Depth { .. } => {
+                format!("lists and maps nested deeper than {MAX_DEPTH} levels")
+            }
+            BudgetBreach::ScalarBytes { .. } => format!(
+                "more than {MAX_SCALAR_BYTES} bytes of text, with aliases replaced by their anchors,"
+            ),
+            BudgetBreach::Documents { .. } => format!("more than {MAX_DOCUMENTS} documents"),
+            BudgetBreach::MergeKeys { .. } => format!("more than {MAX_MERGE_KEYS} merge keys"),
+            _ => values,
+        }),
+        Error::AliasReplayLimitExceeded { .. }
+        | Error::AliasReplayStackDepthExceeded { .. }
+        | Error::AliasExpansionLimitExceeded { .. } => Some(values),
+        Error::RecursiveReferencesRequireWeakTypes { .. } => {
+            Some("an alias within its own anchor".to_owned())
+        }
+        _ => None,
+    }
+}

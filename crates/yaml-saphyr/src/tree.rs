@@ -1,0 +1,140 @@
+//! From what serde-saphyr hands out to the domain's tree.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use hexforge_domain::ci::config::Node;
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_saphyr::Spanned;
+
+/// A value as it was read, with the place of each of its parts.
+pub(crate) enum Tree {
+    Null,
+    Bool(bool),
+    Integer(i64),
+    Float(f64),
+    Text(String),
+    List(Vec<Spanned<Tree>>),
+    Map(Vec<(String, Spanned<Tree>)>),
+}
+
+/// The domain's tree of a value read from `text`.
+pub(crate) fn node(tree: Spanned<Tree>, text: &str) -> Node {
+    match tree.value {
+        Tree::Null => Node::Null,
+        // Ruby takes the single letters for text, unlike this library.
+        Tree::Bool(value) => match written(&tree.defined, text) {
+            Some(letter @ ("y" | "Y" | "n" | "N")) => Node::text(letter),
+            Some(_) | None => Node::Bool(value),
+        },
+        Tree::Integer(value) => Node::Integer(value),
+        Tree::Float(value) => Node::Float(value),
+        Tree::Text(value) => Node::Text(value),
+        Tree::List(list) => Node::List(list.into_iter().map(|tree| node(tree, text)).collect()),
+        Tree::Map(map) => {
+            let mut entries: Vec<(String, Node)> = Vec::with_capacity(map.len());
+            for (key, value) in map {
+                let value = node(value, text);
+                entries.push((key, value));
+            }
+            Node::Map(last_of_each(entries))
+        }
+    }
+}
+
+/// What stands at a place.
+fn written<'a>(place: &serde_saphyr::Location, text: &'a str) -> Option<&'a str> {
+    let span = place.span();
+    let start = usize::try_from(span.byte_offset()?).ok()?;
+    let length = usize::try_from(span.byte_len()?).ok()?;
+    text.get(start..start.checked_add(length)?)
+}
+
+/// Of entries with the same key, the first one's place with the last one's value.
+fn last_of_each(entries: Vec<(String, Node)>) -> Vec<(String, Node)> {
+    let mut places: HashMap<String, usize> = HashMap::with_capacity(entries.len());
+    let mut kept: Vec<(String, Node)> = Vec::with_capacity(entries.len());
+    for (key, value) in entries {
+        match places.get(&key) {
+            Some(place) => kept[*place].1 = value,
+            None => {
+                places.insert(key.clone(), kept.len());
+                kept.push((key, value));
+            }
+        }
+    }
+    kept
+}
+
+impl<'de> Deserialize<'de> for Tree {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(TreeVisitor)
+    }
+}
+
+struct TreeVisitor;
+
+impl<'de> Visitor<'de> for TreeVisitor {
+    type Value = Tree;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("a value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Tree, E> {
+        Ok(Tree::Null)
+    }
+
+    fn visit_none<E>(self) -> Result<Tree, E> {
+        Ok(Tree::Null)
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Tree, D::Error> {
+        Tree::deserialize(deserializer)
+    }
+
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, inner: D) -> Result<Tree, D::Error> {
+        Tree::deserialize(inner)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Tree, E> {
+        Ok(Tree::Bool(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Tree, E> {
+        Ok(Tree::Integer(value))
+    }
+
+    /// A number too large for the domain keeps its digits.
+    fn visit_u64<E>(self, value: u64) -> Result<Tree, E> {
+        Ok(i64::try_from(value).map_or_else(|_| Tree::Text(value.to_string()), Tree::Integer))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Tree, E> {
+        Ok(Tree::Float(value))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Tree, E> {
+        Ok(Tree::Text(value.to_owned()))
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Tree, E> {
+        Ok(Tree::Text(value))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Tree, A::Error> {
+        let mut list = Vec::new();
+        while let Some(value) = seq.next_element()? {
+            list.push(value);
+        }
+        Ok(Tree::List(list))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Tree, A::Error> {
+        let mut entries = Vec::new();
+        while let Some(key) = map.next_key()? {
+            entries.push((key, map.next_value()?));
+        }
+        Ok(Tree::Map(entries))
+    }
+}
