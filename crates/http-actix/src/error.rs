@@ -165,6 +165,7 @@ impl From<Error> for ApiError {
             }
             Error::Store(error) => Self::internal(&Chain(&error)),
             Error::Files(error) => Self::internal(&Chain(&error)),
+            Error::Vault(error) => Self::internal(&Chain(&error)),
             Error::Git(GitError::Busy) => {
                 Self::message(StatusCode::SERVICE_UNAVAILABLE, "503 Service Unavailable")
                     .with_header(header::RETRY_AFTER, "5")
