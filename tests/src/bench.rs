@@ -1,5 +1,6 @@
 //! Measuring a running server.
 
+pub mod hooks;
 pub mod lists;
 pub mod load;
 pub mod seed;

@@ -5,10 +5,12 @@ pub mod bench;
 pub mod client;
 pub mod forge;
 pub mod program;
+pub mod receiver;
 pub mod ssh_keys;
 pub mod work_tree;
 
 pub use client::{Request, Response};
+pub use receiver::{Answer, Received, Receiver};
 pub use forge::{Backend, Forge, ForgeOptions};
 pub use ssh_keys::an_ssh_key;
 pub use work_tree::WorkTree;

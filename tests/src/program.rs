@@ -54,6 +54,26 @@ impl Program {
         database: &DatabaseUrl,
         log: Stdio,
     ) -> Result<Self> {
+        Self::start_with(program, data_dir, database, log, &[])
+    }
+
+    /// The same; its hooks may go to this machine, and receivers have a second each to be reached and to answer.
+    pub fn start_with_hooks(
+        program: &Path,
+        data_dir: &Path,
+        database: &DatabaseUrl,
+    ) -> Result<Self> {
+        let more = [("HEXFORGE_ALLOW_LOCAL_REQUESTS", "true"), ("HEXFORGE_HOOK_TIMEOUT", "1")];
+        Self::start_with(program, data_dir, database, Stdio::inherit(), &more)
+    }
+
+    fn start_with(
+        program: &Path,
+        data_dir: &Path,
+        database: &DatabaseUrl,
+        log: Stdio,
+        more: &[(&str, &str)],
+    ) -> Result<Self> {
         let mut child = Command::new(program)
             .env("HEXFORGE_LISTEN", "127.0.0.1:0")
             .env("HEXFORGE_DATA_DIR", data_dir)
@@ -61,6 +81,7 @@ impl Program {
             .env("HEXFORGE_ROOT_TOKEN", ROOT)
             .env("HEXFORGE_ROOT_PASSWORD", "correct horse")
             .env("HEXFORGE_LOG", "warn")
+            .envs(more.iter().copied())
             .stdout(Stdio::piped())
             .stderr(log)
             .spawn()

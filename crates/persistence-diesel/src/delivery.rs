@@ -22,8 +22,9 @@ use crate::tx::DieselTx;
 /// How many rows one statement inserts.
 const AT_ONCE: usize = 1000;
 
+/// Without defaults: for these diesel begins a transaction of its own on SQLite.
 #[derive(Insertable)]
-#[diesel(table_name = deliveries)]
+#[diesel(table_name = deliveries, treat_none_as_default_value = false)]
 struct NewRow<'a> {
     lane_id: i64,
     payload_id: i64,

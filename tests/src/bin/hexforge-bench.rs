@@ -9,6 +9,7 @@ use anyhow::{Context, Result};
 use clap::{Parser, ValueEnum};
 use hexforge_persistence_diesel::Options;
 use hexforge_persistence_diesel::testing::TestDatabase;
+use hexforge_tests::bench::hooks;
 use hexforge_tests::bench::lists::{self, Line, Plan};
 use hexforge_tests::bench::load::{Call, Cost, measure};
 use hexforge_tests::bench::seed;
@@ -41,6 +42,9 @@ struct Arguments {
     /// Only those of these lists whose lines contain this.
     #[arg(long, default_value = "")]
     only: String,
+    /// Numbers of hooks, of those that hang, and of events that each is told.
+    #[arg(long, value_delimiter = ',', num_args = 3, default_value = "100,5,100")]
+    hooks: Vec<usize>,
     /// Only this database.
     #[arg(long)]
     database: Option<Database>,
@@ -52,6 +56,8 @@ enum What {
     Users,
     /// The lists of projects and groups, one request after the other.
     Lists,
+    /// Deliveries to hooks, some of which hang.
+    Hooks,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -68,6 +74,9 @@ fn main() -> Result<()> {
     }
     if wants(What::Lists) {
         compare_lists(&arguments)?;
+    }
+    if wants(What::Hooks) {
+        measure_hooks(&arguments)?;
     }
     Ok(())
 }
@@ -131,6 +140,45 @@ fn compare_lists(arguments: &Arguments) -> Result<()> {
     }
     if arguments.wants(Database::Postgresql) {
         show("postgresql", lists::compare(TestDatabase::postgres, &plan)?);
+    }
+    Ok(())
+}
+
+/// Prints how fast queued events are told to hooks.
+fn measure_hooks(arguments: &Arguments) -> Result<()> {
+    let plan = hooks::Plan {
+        program: &arguments.program,
+        hooks: arguments.hooks[0],
+        hanging: arguments.hooks[1],
+        events: arguments.hooks[2],
+    };
+    println!(
+        "{:<11} {:>6} {:>8} {:>7} {:>8} {:>8} {:>9} {:>12} {:>9}",
+        "database", "hooks", "hanging", "events", "sent", "seconds", "per s", "call ms", "MB"
+    );
+    let show = |name: &str, database: Option<TestDatabase>| -> Result<()> {
+        let Some(database) = database else { return Ok(()) };
+        let outcome = hooks::measure(&database, &plan)?;
+        let [alone, hooked] = outcome.call.map(|time| time.as_secs_f64() * 1000.0);
+        let [idle, most] = outcome.memory;
+        println!(
+            "{name:<11} {:>6} {:>8} {:>7} {:>8} {:>8.2} {:>9.0} {:>12} {:>9}",
+            plan.hooks,
+            plan.hanging,
+            plan.events,
+            outcome.sent,
+            outcome.time.as_secs_f64(),
+            outcome.sent as f64 / outcome.time.as_secs_f64(),
+            format!("{alone:.1} {hooked:.1}"),
+            format!("{idle:.0} {most:.0}"),
+        );
+        Ok(())
+    };
+    if arguments.wants(Database::Sqlite) {
+        show("sqlite", Some(TestDatabase::sqlite()))?;
+    }
+    if arguments.wants(Database::Postgresql) {
+        show("postgresql", TestDatabase::postgres())?;
     }
     Ok(())
 }
