@@ -106,8 +106,7 @@ impl Forge {
     /// The same; its hooks go where the guard lets them.
     pub fn start_guarded(options: ForgeOptions, guard: Guard) -> Option<Self> {
         let queries = Arc::new(AtomicU64::new(0));
-        let store_options =
-            Options { queries: Some(Arc::clone(&queries)), ..Options::default() };
+        let store_options = Options { queries: Some(Arc::clone(&queries)), ..Options::default() };
         let (store, database): (Arc<dyn Store>, Box<dyn Any + Send + Sync>) = match options.backend
         {
             Backend::Fake => (Arc::new(FakeStore::default()), Box::new(())),

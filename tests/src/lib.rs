@@ -10,8 +10,8 @@ pub mod ssh_keys;
 pub mod work_tree;
 
 pub use client::{Request, Response};
-pub use receiver::{Answer, Received, Receiver};
 pub use forge::{Backend, Forge, ForgeOptions};
+pub use receiver::{Answer, Received, Receiver};
 pub use ssh_keys::an_ssh_key;
 pub use work_tree::WorkTree;
 

@@ -45,15 +45,15 @@ fn everything_arrives_through_kills(database: &TestDatabase) {
     let Extent { issues, hooks, kills } = extent();
     let program = program::built();
     let folder = tempfile::tempdir().expect("a folder for temporary files exists");
-    let start = || {
-        Program::start_with_hooks(&program, folder.path(), &database.url).expect("it serves")
-    };
+    let start =
+        || Program::start_with_hooks(&program, folder.path(), &database.url).expect("it serves");
     let mut server = start();
     let receivers = hooked_project(&server, hooks);
     let address = Mutex::new(server.address);
     let made = AtomicUsize::new(0);
     let acknowledged = std::thread::scope(|scope| {
-        let writer = scope.spawn(|| write_issues(issues, &made, || *address.lock().expect("no panic")));
+        let writer =
+            scope.spawn(|| write_issues(issues, &made, || *address.lock().expect("no panic")));
         for kill in 1..=kills {
             // Somewhere in the middle, wherever it is just then.
             while made.load(Ordering::Relaxed) < issues * kill / (kills + 1) {
@@ -78,9 +78,8 @@ fn two_processes_share_the_queue_and_one_takes_over_from_the_other() {
     let Extent { issues, hooks, .. } = extent();
     let program = program::built();
     let folder = tempfile::tempdir().expect("a folder for temporary files exists");
-    let start = || {
-        Program::start_with_hooks(&program, folder.path(), &database.url).expect("it serves")
-    };
+    let start =
+        || Program::start_with_hooks(&program, folder.path(), &database.url).expect("it serves");
     let (mut one, two) = (start(), start());
     let receivers = hooked_project(&one, hooks);
     let turn = AtomicUsize::new(0);
@@ -162,12 +161,9 @@ fn assert_all_arrive(receivers: &[Receiver], expected: &BTreeSet<String>) -> usi
             for received in receiver.take() {
                 let body = received.json();
                 let title = body["object_attributes"]["title"].as_str().expect("a title");
-                match seen.insert(title.to_owned(), received.key().to_owned()) {
-                    Some(key) => {
-                        assert_eq!(key, received.key(), "{title} came under another key");
-                        duplicates += 1;
-                    }
-                    None => (),
+                if let Some(key) = seen.insert(title.to_owned(), received.key().to_owned()) {
+                    assert_eq!(key, received.key(), "{title} came under another key");
+                    duplicates += 1;
                 }
             }
         }

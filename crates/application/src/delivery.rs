@@ -22,11 +22,7 @@ pub use prune::prune;
 pub use send::send;
 
 /// Writes down what became of claims and takes new ones, in one transaction: each costs a disk its rest.
-pub fn claim(
-    app: &App,
-    done: &[Settlement],
-    limits: ClaimLimits,
-) -> Result<Vec<Claim>, Error> {
+pub fn claim(app: &App, done: &[Settlement], limits: ClaimLimits) -> Result<Vec<Claim>, Error> {
     let now = app.clock.now();
     app.store.write(|tx| {
         if !done.is_empty() {

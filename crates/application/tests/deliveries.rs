@@ -132,7 +132,10 @@ fn a_push_is_sent_with_everything_the_receiver_needs() {
     assert_eq!(request.header("Idempotency-Key"), Some(logged.key.as_str()));
     assert_eq!((logged.state, logged.tries), (DeliveryState::Delivered, 1));
     let last = logged.last.as_ref().expect("it was tried");
-    assert_eq!((last.status, last.answer.as_deref(), &last.error), (Some(200), Some("thanks"), &None));
+    assert_eq!(
+        (last.status, last.answer.as_deref(), &last.error),
+        (Some(200), Some("thanks"), &None)
+    );
     assert_eq!(last.url, "https://hook.example/x");
     assert_eq!(stage.world.news(), []);
     assert_eq!(stage.send(), 0);

@@ -132,6 +132,9 @@ impl From<Error> for ApiError {
                 | Thing::Board
                 | Thing::Notes
                 | Thing::Note
+                | Thing::Trigger
+                | Thing::Variable
+                | Thing::References
                 | Thing::Member(_)
                 | Thing::SudoTarget(_)),
             ) => Self::message(StatusCode::NOT_FOUND, format!("404 {thing} Not Found")),

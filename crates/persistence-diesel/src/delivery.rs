@@ -76,8 +76,10 @@ pub(crate) fn number(count: u32) -> i32 {
 
 impl Deliveries for DieselTx<'_> {
     fn insert_payload(&mut self, body: &str, at: Timestamp) -> Result<PayloadId, StoreError> {
-        let values =
-            (hook_payloads::body.eq(backend::storable(body)), hook_payloads::created_at.eq(stored(at)));
+        let values = (
+            hook_payloads::body.eq(backend::storable(body)),
+            hook_payloads::created_at.eq(stored(at)),
+        );
         let id = self.run(|conn| {
             diesel::insert_into(hook_payloads::table)
                 .values(values)

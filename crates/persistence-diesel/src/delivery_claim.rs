@@ -48,7 +48,9 @@ impl DieselTx<'_> {
         hooks: Vec<i64>,
     ) -> Result<BTreeMap<HookRef, i64>, StoreError> {
         let query = match kind {
-            Kind::Project => "SELECT project_hook_id, id FROM hook_lanes WHERE project_hook_id IN (",
+            Kind::Project => {
+                "SELECT project_hook_id, id FROM hook_lanes WHERE project_hook_id IN ("
+            }
             Kind::System => "SELECT system_hook_id, id FROM hook_lanes WHERE system_hook_id IN (",
         };
         let query = Sql::new(query).ids(hooks).sql(")");
@@ -61,10 +63,7 @@ impl DieselTx<'_> {
     }
 
     /// Locks lanes from the lowest id to the highest, and then reads them: what is read has been committed.
-    pub(crate) fn hold_lanes(
-        &mut self,
-        ids: &[i64],
-    ) -> Result<BTreeMap<i64, LaneRow>, StoreError> {
+    pub(crate) fn hold_lanes(&mut self, ids: &[i64]) -> Result<BTreeMap<i64, LaneRow>, StoreError> {
         self.hold(
             Sql::new("SELECT id FROM hook_lanes WHERE id IN (")
                 .ids(ids.to_vec())

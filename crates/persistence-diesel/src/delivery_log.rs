@@ -130,11 +130,7 @@ impl DeliveryLog for DieselTx<'_> {
 
     fn retry(&mut self, id: DeliveryId, now: Timestamp) -> Result<(), StoreError> {
         let lane: Option<i64> = self.run(|conn| {
-            deliveries::table
-                .find(id.0)
-                .select(deliveries::lane_id)
-                .get_result(conn)
-                .optional()
+            deliveries::table.find(id.0).select(deliveries::lane_id).get_result(conn).optional()
         })?;
         let Some(lane) = lane else { return Ok(()) };
         self.hold_lanes(&[lane])?;

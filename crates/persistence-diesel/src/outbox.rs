@@ -7,8 +7,8 @@ use hexforge_domain::id::{KeyId, NamespaceId, OutboxId, ProjectId, UserId};
 use hexforge_domain::member::AccessLevel;
 use hexforge_domain::outbox::port::Outbox;
 use hexforge_domain::outbox::{
-    GroupFacts, GroupMemberFacts, KeyFacts, MemberFacts, OutboxBatch, OutboxEntry, ProjectFacts, SystemEvent,
-    TeamFacts, UserFacts,
+    GroupFacts, GroupMemberFacts, KeyFacts, MemberFacts, OutboxBatch, OutboxEntry, ProjectFacts,
+    SystemEvent, TeamFacts, UserFacts,
 };
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::visibility::Visibility;
@@ -49,8 +49,8 @@ impl Outbox for DieselTx<'_> {
     }
 
     fn any(&mut self) -> Result<bool, StoreError> {
-        let first: Option<i64> = self
-            .run(|conn| outbox::table.select(outbox::id).limit(1).get_result(conn).optional())?;
+        let first: Option<i64> =
+            self.run(|conn| outbox::table.select(outbox::id).limit(1).get_result(conn).optional())?;
         Ok(first.is_some())
     }
 

@@ -24,10 +24,7 @@ pub fn app(config: &Config) -> Result<App> {
 }
 
 /// The same; whenever there is news for hooks, something is called.
-pub fn ringing_app(
-    config: &Config,
-    on_news: Option<Arc<dyn Fn() + Send + Sync>>,
-) -> Result<App> {
+pub fn ringing_app(config: &Config, on_news: Option<Arc<dyn Fn() + Send + Sync>>) -> Result<App> {
     prepare_data_dir(config)?;
     let trash = Arc::new(Trash::new(&config.data_dir));
     let discarded = Arc::clone(&trash);
@@ -47,7 +44,9 @@ pub fn ringing_app(
         public_keys: Arc::new(OpensshKeys),
         uploads: Arc::new(FsUploads::new(&config.data_dir, Arc::clone(&trash))),
         build_files: Arc::new(FsBuildFiles::new(&config.data_dir, trash)),
-        vault: Arc::new(FileVault::open(&config.data_dir).context("the secret key cannot be read")?),
+        vault: Arc::new(
+            FileVault::open(&config.data_dir).context("the secret key cannot be read")?,
+        ),
         yaml: Arc::new(SaphyrReader),
         settings: Settings {
             default_projects_limit: ProjectsLimit(config.default_projects_limit),

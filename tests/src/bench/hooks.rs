@@ -51,8 +51,8 @@ pub fn measure(database: &TestDatabase, plan: &Plan<'_>) -> Result<Outcome> {
     let hanging: Vec<Receiver> = hanging.collect();
     let healthy: Vec<Receiver> = (plan.hanging..plan.hooks).map(|_| Receiver::new()).collect();
     for receiver in hanging.iter().chain(&healthy) {
-        let form = [("url", &*receiver.url("/")), ("issues_events", "true")];
-        post(&server, "/projects/1/hooks", &form);
+        let url = receiver.url("/");
+        post(&server, "/projects/1/hooks", &[("url", &url), ("issues_events", "true")]);
     }
     let hooked = time_of_calls(&server);
     wait_until_all_have(&healthy, CALLS, || ())?;
@@ -111,11 +111,7 @@ fn wait_until_any_has(receivers: &[Receiver]) -> Result<Instant> {
     Ok(Instant::now())
 }
 
-fn wait_until_all_have(
-    receivers: &[Receiver],
-    count: usize,
-    mut look: impl FnMut(),
-) -> Result<()> {
+fn wait_until_all_have(receivers: &[Receiver], count: usize, mut look: impl FnMut()) -> Result<()> {
     let end = Instant::now() + PATIENCE;
     while receivers.iter().any(|receiver| receiver.count() < count) {
         let arrived: usize = receivers.iter().map(Receiver::count).sum();

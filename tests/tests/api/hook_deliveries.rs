@@ -195,7 +195,10 @@ fn a_receiver_that_fails_is_tried_again(forge: &Forge) {
     assert_eq!((&waiting["state"], &waiting["tries"]), (&json!("pending"), &json!(1)));
     assert_eq!(waiting["response"]["status"], 503);
     let next = waiting["next_try_at"].as_str().expect("a moment").to_owned();
-    assert!(("2016-09-22T10:30:05"..="2016-09-22T10:30:10.000Z").contains(&next.as_str()), "{next}");
+    assert!(
+        ("2016-09-22T10:30:05"..="2016-09-22T10:30:10.000Z").contains(&next.as_str()),
+        "{next}"
+    );
     receiver.answer(Answer::status(200));
     assert_eq!(forge.deliver(), 0);
     forge.clock.advance(TimeDelta::seconds(10));

@@ -110,7 +110,10 @@ fn tags_are_told_with_their_annotation(forge: &Forge) {
     assert_eq!(received.header("x-gitlab-event"), Some("Tag Push Hook"));
     assert_eq!(received.body, newest(forge, &stage).to_string());
     let told = received.json();
-    assert_eq!((&told["object_kind"], &told["event_name"]), (&json!("tag_push"), &json!("tag_push")));
+    assert_eq!(
+        (&told["object_kind"], &told["event_name"]),
+        (&json!("tag_push"), &json!("tag_push"))
+    );
     assert_eq!((&told["ref"], &told["message"]), (&json!("refs/tags/v2"), &json!("The second")));
     assert_eq!(told["checkout_sha"], stage.id("master"));
     assert_eq!(told["after"], stage.id("refs/tags/v2"));
@@ -167,9 +170,10 @@ fn an_issue_is_told_with_its_row(forge: &Forge) {
     forget(forge);
     let master = forge.get("/users?username=master").token(ROOT).send().expect(200);
     let master_id = id_of(&master[0]);
+    let assignee = master_id.to_string();
     let more = [
         ("description", "About \"it\""),
-        ("assignee_id", &master_id.to_string()),
+        ("assignee_id", assignee.as_str()),
         ("due_date", "2016-10-01"),
     ];
     let issue = new_issue(forge, cast.token("owner"), &cast.path, "An issue", &more);
@@ -383,7 +387,11 @@ fn a_build(whole: bool) -> BuildRow {
 }
 
 /// Sends an event of a project with that hook, as whoever works on builds would record it.
-fn sent(forge: &Forge, switch: &str, event: impl Fn(ProjectCard) -> ProjectEvent) -> (String, Value, i64) {
+fn sent(
+    forge: &Forge,
+    switch: &str,
+    event: impl Fn(ProjectCard) -> ProjectEvent,
+) -> (String, Value, i64) {
     let cast = a_cast(forge, "0");
     let receiver = Receiver::new();
     hook_of(forge, &cast.path, &receiver.url("/"), &[(switch, "true")]);

@@ -52,7 +52,8 @@ fn users_and_keys_are_told(forge: &Forge) {
     let received = receiver.one();
     assert_eq!(received.header("x-gitlab-event"), Some("System Hook"));
     assert_eq!(received.header("x-gitlab-token"), Some("s3cret"));
-    let facts = json!({"name": "eve", "email": "eve@example.com", "user_id": eve, "username": "eve"});
+    let facts =
+        json!({"name": "eve", "email": "eve@example.com", "user_id": eve, "username": "eve"});
     assert_eq!(received.body, event("user_create", facts.clone()).to_string());
     let key = an_ssh_key(1);
     let form = [("title", "laptop"), ("key", key.as_str())];
@@ -94,10 +95,8 @@ fn projects_are_told_with_their_teams(forge: &Forge) {
     let owner = facts_of_team(&project, ada, "ada", "Master", "internal");
     let mut news = told(forge, &receiver);
     news.sort_by_key(Value::to_string);
-    let expected = [
-        event("project_create", facts.clone()),
-        event("user_add_to_team", owner.clone()),
-    ];
+    let expected =
+        [event("project_create", facts.clone()), event("user_add_to_team", owner.clone())];
     assert_eq!(json!(news).to_string(), json!(expected).to_string());
     let path = path_of_project(&project);
     join(forge, &path, bob, 30, &[]);

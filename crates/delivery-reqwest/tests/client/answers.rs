@@ -102,12 +102,11 @@ fn answers_are_read_as_they_come() {
 
 #[test]
 fn nobody_is_waited_for_longer_than_allowed() {
-    let time_outs =
-        TimeOuts {
-            connect: Duration::from_millis(300),
-            idle: Duration::from_millis(300),
-            whole: None,
-        };
+    let time_outs = TimeOuts {
+        connect: Duration::from_millis(300),
+        idle: Duration::from_millis(300),
+        whole: None,
+    };
     let silent = Server::new("127.0.0.1", |_, _| std::thread::sleep(Duration::from_secs(20)));
     let started = Instant::now();
     let error = client().send(OutgoingRequest { time_outs, ..get(&silent.url("/")) }).err();

@@ -208,12 +208,16 @@ mod tests {
 
     #[test]
     fn pauses_grow_and_differ() {
-        for (tries, least, most) in
-            [(1, 5, 10), (2, 10, 20), (3, 20, 40), (8, 640, 1280), (12, 3600, 7200), (19, 3600, 7200)]
-        {
-            let pauses: Vec<TimeDelta> = (1..200)
-                .map(|id| Tried { id: DeliveryId(id), ..tried(tries) }.pause())
-                .collect();
+        for (tries, least, most) in [
+            (1, 5, 10),
+            (2, 10, 20),
+            (3, 20, 40),
+            (8, 640, 1280),
+            (12, 3600, 7200),
+            (19, 3600, 7200),
+        ] {
+            let pauses: Vec<TimeDelta> =
+                (1..200).map(|id| Tried { id: DeliveryId(id), ..tried(tries) }.pause()).collect();
             let within = |pause: &TimeDelta| {
                 (TimeDelta::seconds(least)..=TimeDelta::seconds(most)).contains(pause)
             };

@@ -41,9 +41,7 @@ impl HookKind {
                 RefKind::Other => None,
             },
             SystemEvent::InProject(event) => match &**event {
-                ProjectEvent::Issue(news) => {
-                    (!news.issue.confidential).then_some(HookKind::Issue)
-                }
+                ProjectEvent::Issue(news) => (!news.issue.confidential).then_some(HookKind::Issue),
                 ProjectEvent::NoteOnIssue(news) => {
                     (!news.issue.confidential).then_some(HookKind::Note)
                 }

@@ -20,8 +20,8 @@
 //! least two connections, because some cases read while they write.
 
 mod check;
-mod hook_cases;
 mod ci_cases;
+mod hook_cases;
 mod project_cases;
 mod repository_cases;
 mod user_cases;

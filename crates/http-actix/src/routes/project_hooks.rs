@@ -22,10 +22,7 @@ pub fn configure(cfg: &mut web::ServiceConfig) {
     cfg.route("/projects/{id}/hooks/{hook}", web::put().to(update));
     cfg.route("/projects/{id}/hooks/{hook}", web::delete().to(delete));
     cfg.route("/projects/{id}/hooks/{hook}/deliveries", web::get().to(deliveries));
-    cfg.route(
-        "/projects/{id}/hooks/{hook}/deliveries/{delivery}/retry",
-        web::post().to(retry),
-    );
+    cfg.route("/projects/{id}/hooks/{hook}/deliveries/{delivery}/retry", web::post().to(retry));
 }
 
 async fn list(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse> {
@@ -97,10 +94,7 @@ async fn deliveries(api: Api, ids: web::Path<(ProjectPath, String)>) -> ApiResul
     respond::paged(&api, page, list.map(DeliveryJson::from))
 }
 
-async fn retry(
-    api: Api,
-    ids: web::Path<(ProjectPath, String, String)>,
-) -> ApiResult<HttpResponse> {
+async fn retry(api: Api, ids: web::Path<(ProjectPath, String, String)>) -> ApiResult<HttpResponse> {
     let (ProjectPath(named), id, delivery) = ids.into_inner();
     let again = api
         .run(move |app, actor, params| {

@@ -120,9 +120,10 @@ impl Books {
 
     /// How many lanes may begin, once these are done.
     fn free(&self, done: &[Settlement]) -> ClaimLimits {
-        let going = self.under_way.iter().filter(|(lane, _)| {
-            !done.iter().any(|settlement| settlement.lane == **lane)
-        });
+        let going = self
+            .under_way
+            .iter()
+            .filter(|(lane, _)| !done.iter().any(|settlement| settlement.lane == **lane));
         let (mut all, mut failing) = (0, 0);
         for (_, had_failed) in going {
             all += 1;

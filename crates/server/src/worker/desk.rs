@@ -49,9 +49,7 @@ impl Desk {
 
     /// Waits until something lies here, and takes what does.
     pub(super) fn wait(&self, longest: Duration) -> Vec<Settlement> {
-        let nothing = |lying: &mut Lying| {
-            !lying.news && lying.reports.is_empty() && !lying.closed
-        };
+        let nothing = |lying: &mut Lying| !lying.news && lying.reports.is_empty() && !lying.closed;
         let waited = self.changed.wait_timeout_while(self.lying(), longest, nothing);
         drop(waited.unwrap_or_else(PoisonError::into_inner));
         std::thread::sleep(GATHER);

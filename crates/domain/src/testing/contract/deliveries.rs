@@ -311,11 +311,9 @@ pub fn deliveries_go_with_their_hooks(store: &dyn Store) {
     let (project, _) = a_place(store, "ada");
     let new = |url| write(store, |tx| tx.project_hooks().insert(project, a_hook(url), at(0)));
     let (one, two) = (new("http://one.example"), new("http://two.example"));
-    for (hook, number) in [
-        (service, 1),
-        (HookRef::Project(one.id), 2),
-        (HookRef::Project(two.id), 3),
-    ] {
+    for (hook, number) in
+        [(service, 1), (HookRef::Project(one.id), 2), (HookRef::Project(two.id), 3)]
+    {
         add(store, hook, &[number], at(0));
     }
     let claims = claim(store, at(0), ALL);

@@ -1,11 +1,11 @@
 //! Looking after hooks; see [`DeliveryLog`](crate::delivery::port::DeliveryLog).
 
 use super::check::{assert_pages, read, write};
-use super::deliveries::{
-    ALL, a_project_hook, a_service_hook, add, an_attempt, claim, settle,
-};
+use super::deliveries::{ALL, a_project_hook, a_service_hook, add, an_attempt, claim, settle};
 use crate::delivery::lane::{ClaimLimits, Health};
-use crate::delivery::{Delivery, DeliveryKey, DeliveryState, FailingHook, HookRef, NewDelivery, Queue, SHOWN_BODY};
+use crate::delivery::{
+    Delivery, DeliveryKey, DeliveryState, FailingHook, HookRef, NewDelivery, Queue, SHOWN_BODY,
+};
 use crate::id::{DeliveryId, UserId};
 use crate::outbox::{SystemEvent, UserFacts};
 use crate::paging::Page;
@@ -106,9 +106,7 @@ pub fn the_queue_is_counted(store: &dyn Store) {
 
 /// See [`DeliveryLog::failing`](crate::delivery::port::DeliveryLog::failing).
 pub fn hooks_that_fail_are_named(store: &dyn Store) {
-    let failing = |failures, limit| {
-        read(store, |tx| tx.delivery_log().failing(failures, limit))
-    };
+    let failing = |failures, limit| read(store, |tx| tx.delivery_log().failing(failures, limit));
     let (one, two) = (a_project_hook(store, "ada"), a_service_hook(store));
     for (hook, failures) in [(one, 3), (two, 7)] {
         add(store, hook, &[1, 2], at(0));
@@ -148,9 +146,8 @@ pub fn old_deliveries_are_removed_with_what_they_said(store: &dyn Store) {
         }
     }
     add(store, hook, &[7], at(0));
-    let stale = |before, keep, limit| {
-        read(store, |tx| tx.delivery_log().stale(at(before), keep, limit))
-    };
+    let stale =
+        |before, keep, limit| read(store, |tx| tx.delivery_log().stale(at(before), keep, limit));
     assert_eq!(stale(0, 10, 100), []);
     assert_eq!(stale(2, 10, 100).len(), 4);
     assert_eq!(stale(2, 10, 3).len(), 3);

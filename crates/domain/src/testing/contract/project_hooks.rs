@@ -115,7 +115,10 @@ pub fn hooks_of_several_projects_come_at_once(store: &dyn Store) {
         hooks.push(write(store, |tx| tx.project_hooks().insert(project, new, at(1))));
     }
     let of = |projects: &[ProjectId]| read(store, |tx| tx.project_hooks().of(projects));
-    assert_eq!(of(&[projects[0], projects[1]]), [hooks[0].clone(), hooks[1].clone(), hooks[3].clone()]);
+    assert_eq!(
+        of(&[projects[0], projects[1]]),
+        [hooks[0].clone(), hooks[1].clone(), hooks[3].clone()]
+    );
     assert_eq!(of(&[ProjectId(i64::MAX)]), []);
     assert_eq!(of(&[]), []);
 }

@@ -180,9 +180,8 @@ impl Deliveries for FakeTx {
         let mut claims = Vec::new();
         for lane in chosen {
             let due = self.tables.due_of(lane, now).take(limits.each as usize);
-            let deliveries = due
-                .map(|row| Claimed { id: row.id, tries: row.tries, since: row.since })
-                .collect();
+            let deliveries =
+                due.map(|row| Claimed { id: row.id, tries: row.tries, since: row.since }).collect();
             if let Some(row) = self.tables.lanes.iter_mut().find(|row| row.id == lane) {
                 row.claims += 1;
                 row.claimed_until = Some(until);
