@@ -3,6 +3,7 @@
 pub mod backend;
 pub mod beside;
 pub mod history;
+pub mod hooks;
 pub mod lists;
 pub mod load;
 pub mod long_history;

@@ -5,12 +5,16 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use actix_web::dev::ServerHandle;
 use chrono::TimeDelta;
 use hexforge_application::app::{App, Settings};
+use hexforge_application::delivery;
 use hexforge_application::repository::task;
 use hexforge_application::setup;
+use hexforge_delivery_reqwest::{Guard, GuardedClient};
+use hexforge_domain::delivery::lane::ClaimLimits;
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::ports::build_files::BuildFiles;
 use hexforge_domain::ports::store::Store;
@@ -21,7 +25,7 @@ use hexforge_domain::testing::fakes::{
 use hexforge_domain::text::Secret;
 use hexforge_domain::user::ProjectsLimit;
 use hexforge_git_gix::{GixStore, Layout};
-use hexforge_http_actix::{Dialect, HttpSettings, Shared};
+use hexforge_http_actix::{Dialect, HttpSettings, JsonPayloads, Shared};
 use hexforge_persistence_diesel::Options;
 use hexforge_persistence_diesel::testing::TestDatabase;
 use hexforge_server::http;
@@ -82,6 +86,9 @@ pub const PASSWORD: &str = "correct horse";
 /// The base of addresses in answers.
 pub const EXTERNAL_URL: &str = "http://forge.test";
 
+/// The port in addresses over SSH.
+const SSH_PORT: u16 = 2222;
+
 /// The largest file that can be uploaded, in bytes: more than any other body may have.
 pub const MAX_UPLOAD: usize = 1536 * 1024;
 
@@ -94,10 +101,15 @@ pub fn run(backend: Backend, case: fn(&Forge)) {
 }
 
 impl Forge {
-    /// Starts one on an empty store. `None` where there is no PostgreSQL.
+    /// Starts one on an empty store. `None` where there is no PostgreSQL. Its hooks may go to this machine.
     pub fn start(options: ForgeOptions) -> Option<Self> {
+        Self::start_guarded(options, Guard::allow_local())
+    }
+
+    /// The same; its hooks go where the guard lets them.
+    pub fn start_guarded(options: ForgeOptions, guard: Guard) -> Option<Self> {
         let queries = Arc::new(AtomicU64::new(0));
-        let store_options = Options { queries: Some(Arc::clone(&queries)) };
+        let store_options = Options { queries: Some(Arc::clone(&queries)), ..Options::default() };
         let (store, database): (Arc<dyn Store>, Box<dyn Any + Send + Sync>) = match options.backend
         {
             Backend::Fake => (Arc::new(FakeStore::default()), Box::new(())),
@@ -131,6 +143,7 @@ impl Forge {
             store,
             git: Arc::new(git),
             imports: Arc::new(FakeImports),
+            outgoing: Arc::new(GuardedClient::new(guard).expect("a client can be made")),
             clock: Arc::new(clock.clone()),
             secrets: Arc::new(SystemSecrets),
             passwords: Arc::new(Argon2Passwords::weak()),
@@ -142,6 +155,7 @@ impl Forge {
             settings: Settings {
                 default_projects_limit: ProjectsLimit(100),
                 build_silence: TimeDelta::hours(24),
+                hook_timeout: Duration::from_secs(2),
             },
         };
         setup::first_administrator(&app, PASSWORD, &Secret::new(ROOT))
@@ -191,6 +205,23 @@ impl Forge {
     pub fn fill(&self, project: i64, tree: &WorkTree) {
         tree.push();
         task::refresh(&self.app, ProjectId(project)).expect("the repository can be read");
+    }
+
+    /// Sends hooks everything that is due now, one after the other; how many attempts that took.
+    pub fn deliver(&self) -> usize {
+        let payloads = JsonPayloads::new(EXTERNAL_URL, SSH_PORT);
+        while delivery::fan_out(&self.app, &payloads).expect("events can be read") {}
+        let limits = ClaimLimits { healthy: 8, failing: 8, each: 16 };
+        let (mut done, mut attempts) = (Vec::new(), 0);
+        loop {
+            let claims = delivery::claim(&self.app, &done, limits).expect("lanes can be claimed");
+            if claims.is_empty() {
+                return attempts;
+            }
+            let send = |claim| delivery::send(&self.app, claim, &|| true);
+            done = claims.into_iter().map(send).collect();
+            attempts += done.iter().map(|settlement| settlement.sent.len()).sum::<usize>();
+        }
     }
 
     /// A request to the interface: `get("/users")` asks for `/api/v3/users`.
@@ -255,7 +286,7 @@ fn listen(app: &App, dialect: Dialect) -> (SocketAddr, ServerHandle, JoinHandle<
     let address = listener.local_addr().expect("a bound socket has an address");
     let settings = HttpSettings {
         external_url: EXTERNAL_URL.to_owned(),
-        ssh_port: 2222,
+        ssh_port: SSH_PORT,
         dialect,
         max_body: 1024 * 1024,
         max_upload: MAX_UPLOAD as u64,

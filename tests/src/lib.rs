@@ -6,11 +6,13 @@ pub mod client;
 pub mod forge;
 pub mod program;
 pub mod ssh_client;
+pub mod receiver;
 pub mod ssh_keys;
 pub mod work_tree;
 
 pub use client::{Request, Response};
 pub use forge::{Backend, Forge, ForgeOptions};
+pub use receiver::{Answer, Received, Receiver};
 pub use ssh_keys::an_ssh_key;
 pub use work_tree::WorkTree;
 

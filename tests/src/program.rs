@@ -65,6 +65,16 @@ impl Program {
         Self::start_with(program, data_dir, database, log, &[])
     }
 
+    /// The same; its hooks may go to this machine, and receivers have a second each to be reached and to answer.
+    pub fn start_with_hooks(
+        program: &Path,
+        data_dir: &Path,
+        database: &DatabaseUrl,
+    ) -> Result<Self> {
+        let more = [("HEXFORGE_ALLOW_LOCAL_REQUESTS", "true"), ("HEXFORGE_HOOK_TIMEOUT", "1")];
+        Self::start_with(program, data_dir, database, Stdio::inherit(), &more)
+    }
+
     fn start_with(
         program: &Path,
         data_dir: &Path,

@@ -33,6 +33,10 @@ mod api {
     mod groups_read;
     mod groups_transfer;
     mod groups_update;
+    mod hook_deliveries;
+    mod hook_payloads;
+    mod hook_payloads_system;
+    mod hook_support;
     mod issue_events;
     mod issues;
     mod issues_at_once;

@@ -1,6 +1,7 @@
 //! What a use case may reach.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use chrono::{NaiveDate, TimeDelta};
 use hexforge_domain::ci::config::YamlReader;
@@ -9,6 +10,7 @@ use hexforge_domain::ports::clock::Clock;
 use hexforge_domain::ports::files::ProjectFiles;
 use hexforge_domain::ports::git::GitStore;
 use hexforge_domain::ports::imports::Imports;
+use hexforge_domain::ports::outgoing::Outgoing;
 use hexforge_domain::ports::passwords::Passwords;
 use hexforge_domain::ports::public_keys::PublicKeys;
 use hexforge_domain::ports::secrets::Secrets;
@@ -26,6 +28,8 @@ pub struct App {
     pub git: Arc<dyn GitStore>,
     /// Repositories elsewhere.
     pub imports: Arc<dyn Imports>,
+    /// Other servers, for hooks.
+    pub outgoing: Arc<dyn Outgoing>,
     /// The time.
     pub clock: Arc<dyn Clock>,
     /// Randomness.
@@ -63,6 +67,8 @@ impl App {
 pub struct Settings {
     /// How many projects a new user may have.
     pub default_projects_limit: ProjectsLimit,
+    /// How long a receiver of a hook may take to be reached, and how long to answer.
+    pub hook_timeout: Duration,
     /// After how long a build of which nothing is heard has failed.
     pub build_silence: TimeDelta,
 }

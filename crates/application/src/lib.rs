@@ -13,6 +13,7 @@ pub mod branch;
 pub mod build;
 pub mod ci_token;
 pub mod commit_status;
+pub mod delivery;
 pub mod error;
 pub mod event;
 pub mod git_access;

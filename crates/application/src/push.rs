@@ -20,7 +20,7 @@ use hexforge_domain::policy::push::{PushFacts, PushRefusal, RefAction};
 use hexforge_domain::ports::git::{ChangeKey, GitError, RefChange, Repository, Unsettled};
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::Project;
-use hexforge_domain::push::{Push, RefKind};
+use hexforge_domain::push::{Push, Reach, RefKind};
 use hexforge_domain::tag::Release;
 
 use crate::access;
@@ -266,7 +266,11 @@ fn record(
                 }
                 _ => (),
             }
-            let push = told::push(&placed, &user, change, told.clone());
+            let reach = match way {
+                Way::Push | Way::TagWithRelease(_) => Reach::Everywhere,
+                Way::TagRemoval => Reach::Project,
+            };
+            let push = told::push(&placed, &user, change, told.clone(), reach);
             tx.events().insert(event(&push, now))?;
             tx.outbox().record(&SystemEvent::Pushed(Box::new(push)), now)?;
         }

@@ -1,6 +1,8 @@
 //! Hooks of the service.
 
+use hexforge_domain::delivery::Letter;
 use hexforge_domain::field_errors::FieldErrors;
+use hexforge_domain::hook::kind::SYSTEM_HOOK;
 use hexforge_domain::hook::{HookUrl, HookUrlError};
 use hexforge_domain::id::SystemHookId;
 use hexforge_domain::paging::{Page, Paged};
@@ -11,6 +13,7 @@ use hexforge_domain::text::Secret;
 
 use crate::access;
 use crate::app::App;
+use crate::delivery;
 use crate::error::{Error, Thing};
 
 /// A hook as a caller gives it.
@@ -38,6 +41,21 @@ pub fn list(app: &App, actor: Actor, page: Page) -> Result<Paged<SystemHook>, Er
 pub fn get(app: &App, actor: Actor, id: SystemHookId) -> Result<SystemHook, Error> {
     authorize(actor)?;
     app.store.read(|tx| tx.system_hooks().find(id)?.ok_or(Error::NotFound(Thing::Record)))
+}
+
+/// Sends a sample to a hook, this once, whatever the receiver says to it.
+pub fn test(app: &App, actor: Actor, id: SystemHookId, sample: &str) -> Result<(), Error> {
+    let SystemHook { settings, .. } = get(app, actor, id)?;
+    let letter = Letter {
+        key: delivery::new_key(app),
+        event: SYSTEM_HOOK.to_owned(),
+        body: sample.to_owned(),
+        url: Secret::new(settings.url.as_str()),
+        token: settings.token,
+        verify: settings.enable_ssl_verification,
+    };
+    delivery::post(app, letter);
+    Ok(())
 }
 
 /// Registers a hook.

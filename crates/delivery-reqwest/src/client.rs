@@ -7,7 +7,7 @@ mod runtime;
 
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hexforge_domain::ports::outgoing::{
     Certificates, MAX_REDIRECTS, Outgoing, OutgoingError, OutgoingMethod, OutgoingRequest,
@@ -106,12 +106,20 @@ impl Outgoing for GuardedClient {
     fn send(&self, request: OutgoingRequest) -> Result<OutgoingResponse, OutgoingError> {
         let url = self.resolver.guard.check_url(&request.url)?;
         let (redirects, idle) = (request.redirects, request.time_outs.idle);
+        let deadline = request.time_outs.whole.map(|whole| Instant::now() + whole);
         let client = self.client(Settings {
             connect: request.time_outs.connect,
             certificates: request.certificates,
         })?;
         let hop = Hop::first(url, request)?;
-        let (response, hop) = self.runtime.block_on(self.follow(&client, hop, redirects))?;
+        let follow = self.follow(&client, hop, redirects);
+        let (response, hop) = match deadline {
+            None => self.runtime.block_on(follow)?,
+            Some(deadline) => self
+                .runtime
+                .block_on(async { tokio::time::timeout_at(deadline.into(), follow).await })
+                .map_err(|_| OutgoingError::TimedOut)??,
+        };
         let text = |(name, value): (&HeaderName, &reqwest::header::HeaderValue)| {
             Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))
         };
@@ -119,7 +127,7 @@ impl Outgoing for GuardedClient {
             url: hop.url.into(),
             status: response.status().as_u16(),
             headers: response.headers().iter().filter_map(text).collect(),
-            body: Box::new(ResponseBody::new(response, Arc::clone(&self.runtime), idle)),
+            body: Box::new(ResponseBody::new(response, Arc::clone(&self.runtime), idle, deadline)),
         })
     }
 }

@@ -1,5 +1,7 @@
 //! What project hooks and system hooks have in common.
 
+pub mod kind;
+
 use crate::text::{Blank, TooLong, within};
 
 /// The address a hook is sent to: http or https, of well-formed syntax. Whether anybody answers
@@ -26,6 +28,15 @@ impl HookUrl {
     /// The address.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// The address for people to see: without user name and password.
+    pub fn shown(&self) -> String {
+        let Some((scheme, rest)) = self.0.split_once("://") else { return self.0.clone() };
+        let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+        let (authority, path) = rest.split_at(end);
+        let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+        format!("{scheme}://{host}{path}")
     }
 }
 
@@ -111,5 +122,16 @@ mod tests {
             assert_eq!(HookUrl::parse(url), Err(HookUrlError::Format), "{url}");
         }
         assert_eq!(HookUrl::parse("  "), Err(HookUrlError::Blank(Blank)));
+    }
+
+    #[test]
+    fn addresses_are_shown_without_what_it_takes_to_get_in() {
+        for (url, shown) in [
+            ("http://me:p%40ss@example.com/x?a=b@c#d", "http://example.com/x?a=b@c#d"),
+            ("https://me@example.com:8443", "https://example.com:8443"),
+            ("http://example.com/@me", "http://example.com/@me"),
+        ] {
+            assert_eq!(HookUrl::stored(url.into()).shown(), shown);
+        }
     }
 }

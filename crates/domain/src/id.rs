@@ -51,6 +51,12 @@ ids! {
     BoardId,
     /// A list of a board.
     BoardListId,
+    /// What one or several hooks are sent.
+    PayloadId,
+    /// The queue of a hook.
+    LaneId,
+    /// Something that a hook is sent.
+    DeliveryId,
     /// A pipeline.
     PipelineId,
     /// A build, or what somebody else says of a commit.

@@ -26,6 +26,7 @@ pub mod build;
 pub mod change;
 pub mod ci;
 pub mod commit;
+pub mod delivery;
 pub mod event;
 pub mod field_errors;
 pub mod group;

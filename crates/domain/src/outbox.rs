@@ -51,6 +51,30 @@ pub enum SystemEvent {
     InProject(Box<ProjectEvent>),
 }
 
+impl SystemEvent {
+    /// In which project it happened, if that project's own hooks may hear of it.
+    pub fn project(&self) -> Option<ProjectId> {
+        match self {
+            SystemEvent::Pushed(push) => Some(push.project.id),
+            SystemEvent::InProject(event) => Some(event.project()),
+            SystemEvent::UserCreated(_)
+            | SystemEvent::UserDestroyed(_)
+            | SystemEvent::KeyCreated(_)
+            | SystemEvent::KeyDestroyed(_)
+            | SystemEvent::ProjectCreated(_)
+            | SystemEvent::ProjectDestroyed(_)
+            | SystemEvent::ProjectRenamed(..)
+            | SystemEvent::ProjectTransferred(..)
+            | SystemEvent::TeamMemberAdded(_)
+            | SystemEvent::TeamMemberRemoved(_)
+            | SystemEvent::GroupCreated(_)
+            | SystemEvent::GroupDestroyed(_)
+            | SystemEvent::GroupMemberAdded(_)
+            | SystemEvent::GroupMemberRemoved(_) => None,
+        }
+    }
+}
+
 /// What hooks are told about a user, kept because the user may be gone when they are told.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UserFacts {
@@ -214,4 +238,13 @@ pub struct OutboxEntry {
     pub event: SystemEvent,
     /// When it happened.
     pub at: Timestamp,
+}
+
+/// Some of the stored events.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OutboxBatch {
+    /// Those that could be read, oldest first.
+    pub entries: Vec<OutboxEntry>,
+    /// The last that was looked at, readable or not; none when there is none.
+    pub last: Option<OutboxId>,
 }

@@ -8,6 +8,7 @@ pub mod git_transport;
 pub mod imports;
 pub mod outgoing;
 pub mod passwords;
+pub mod payloads;
 pub mod public_keys;
 pub mod secrets;
 pub mod store;

@@ -36,6 +36,18 @@ pub struct Push {
     pub commits: Vec<PushedCommit>,
     /// How many came in all.
     pub total_commits: u64,
+    /// Who hears of it.
+    pub reach: Reach,
+}
+
+/// Who hears of a change of a ref.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reach {
+    /// The project and the service.
+    #[default]
+    Everywhere,
+    /// The project only: system hooks never heard of tags that were removed through the interface.
+    Project,
 }
 
 /// Who changed a ref.

@@ -25,6 +25,7 @@ fn every_case_is_run() {
         include_str!("../src/testing/contract/project_cases.rs"),
         include_str!("../src/testing/contract/repository_cases.rs"),
         include_str!("../src/testing/contract/tracker_cases.rs"),
+        include_str!("../src/testing/contract/hook_cases.rs"),
         include_str!("../src/testing/contract/ci_cases.rs"),
     );
     let files = cases![
@@ -33,6 +34,8 @@ fn every_case_is_run() {
         "builds",
         "concurrency",
         "default_branches",
+        "deliveries",
+        "delivery_log",
         "emails",
         "events",
         "forks",

@@ -1,10 +1,12 @@
 //! JSON as the interface shows it: fields in the order of the reference.
 
+pub mod blocks;
 pub mod board;
 pub mod branch;
 pub mod build;
 pub mod commit;
 pub mod commit_status;
+pub mod delivery;
 pub mod email;
 pub mod event;
 pub mod hook;
@@ -16,6 +18,7 @@ pub mod member;
 pub mod milestone;
 pub mod namespace;
 pub mod note;
+pub mod payload;
 pub mod pipeline;
 pub mod project;
 pub mod push;

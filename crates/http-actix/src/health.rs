@@ -1,6 +1,7 @@
 //! Routes for those who run the server.
 
 use actix_web::{HttpResponse, web};
+use hexforge_application::delivery;
 use serde_json::json;
 
 use crate::shared::Shared;
@@ -44,5 +45,28 @@ async fn readiness(shared: web::Data<Shared>) -> HttpResponse {
 }
 
 async fn metrics(shared: web::Data<Shared>) -> HttpResponse {
-    HttpResponse::Ok().content_type("text/plain; version=0.0.4").body((shared.metrics)())
+    let rendered = web::block(move || {
+        measure_queue(&shared);
+        (shared.metrics)()
+    });
+    match rendered.await {
+        Ok(text) => HttpResponse::Ok().content_type("text/plain; version=0.0.4").body(text),
+        Err(_) => HttpResponse::ServiceUnavailable().finish(),
+    }
+}
+
+/// How much waits to be sent to hooks is in the database, so all processes on one tell the same.
+fn measure_queue(shared: &Shared) {
+    let queue = match delivery::queue(&shared.app) {
+        Ok(queue) => queue,
+        Err(error) => {
+            tracing::warn!(%error, "the queue of hooks cannot be measured");
+            return;
+        }
+    };
+    let now = shared.app.clock.now();
+    let age = queue.oldest.map_or(0, |oldest| (now - oldest).num_milliseconds().max(0));
+    metrics::gauge!("hexforge_hook_events_waiting").set(queue.events as f64);
+    metrics::gauge!("hexforge_hook_deliveries_waiting").set(queue.deliveries as f64);
+    metrics::gauge!("hexforge_hook_oldest_waiting_seconds").set(age as f64 / 1000.0);
 }

@@ -7,6 +7,7 @@
 //! - [`error`]: the one mapping from meanings to statuses and bodies;
 //! - [`dialect`]: the few calls that answer in two ways;
 //! - [`git_http`], [`stream`]: git clients, and answers that are written while they are read;
+//! - [`payloads`]: what hooks are sent;
 //! - [`middleware`]: request ids, the access log, metrics, slashes, HEAD.
 
 pub mod api;
@@ -18,11 +19,13 @@ pub mod health;
 pub mod middleware;
 pub mod paging;
 pub mod params;
+pub mod payloads;
 pub mod respond;
 pub mod routes;
 pub mod shared;
 pub mod stream;
 
 pub use dialect::Dialect;
+pub use payloads::JsonPayloads;
 pub use routes::configure;
 pub use shared::{HttpSettings, Shared};

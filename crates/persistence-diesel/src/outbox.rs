@@ -7,16 +7,18 @@ use hexforge_domain::id::{KeyId, NamespaceId, OutboxId, ProjectId, UserId};
 use hexforge_domain::member::AccessLevel;
 use hexforge_domain::outbox::port::Outbox;
 use hexforge_domain::outbox::{
-    GroupFacts, GroupMemberFacts, KeyFacts, MemberFacts, OutboxEntry, ProjectFacts, SystemEvent,
-    TeamFacts, UserFacts,
+    GroupFacts, GroupMemberFacts, KeyFacts, MemberFacts, OutboxBatch, OutboxEntry, ProjectFacts,
+    SystemEvent, TeamFacts, UserFacts,
 };
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::visibility::Visibility;
 use serde_json::{Value, json};
 
+use crate::backend;
 use crate::outbox_project;
 use crate::push;
 use crate::schema::outbox;
+use crate::sql::Sql;
 use crate::time::{moment, stored};
 use crate::tx::DieselTx;
 
@@ -29,6 +31,7 @@ impl Outbox for DieselTx<'_> {
             outbox::created_at.eq(stored(at)),
         );
         self.run(|conn| diesel::insert_into(outbox::table).values(values).execute(conn))?;
+        self.told = true;
         Ok(())
     }
 
@@ -43,6 +46,39 @@ impl Outbox for DieselTx<'_> {
             entries.push(OutboxEntry { id: OutboxId(id), event, at: moment(at) });
         }
         Ok(entries)
+    }
+
+    fn any(&mut self) -> Result<bool, StoreError> {
+        let first: Option<i64> =
+            self.run(|conn| outbox::table.select(outbox::id).limit(1).get_result(conn).optional())?;
+        Ok(first.is_some())
+    }
+
+    fn next(&mut self, behind: Option<OutboxId>, limit: u32) -> Result<OutboxBatch, StoreError> {
+        // One after the other: each would else tell the same.
+        self.run(|conn| backend::hold(conn, "outbox"))?;
+        let behind = behind.map_or(0, |id| id.0);
+        let rows: Vec<(i64, String, String, NaiveDateTime)> = self.run(|conn| {
+            outbox::table
+                .filter(outbox::id.gt(behind))
+                .order(outbox::id)
+                .limit(i64::from(limit))
+                .load(conn)
+        })?;
+        let last = rows.last().map(|(id, ..)| OutboxId(*id));
+        let read = |(id, kind, payload, at): (i64, String, String, NaiveDateTime)| {
+            let event = from_row(&kind, &payload)?;
+            Some(OutboxEntry { id: OutboxId(id), event, at: moment(at) })
+        };
+        Ok(OutboxBatch { entries: rows.into_iter().filter_map(read).collect(), last })
+    }
+
+    fn remove(&mut self, ids: &[OutboxId]) -> Result<(), StoreError> {
+        if ids.is_empty() {
+            return Ok(());
+        }
+        let ids = ids.iter().map(|id| id.0).collect();
+        self.execute(Sql::new("DELETE FROM outbox WHERE id IN (").ids(ids).sql(")"))
     }
 }
 

@@ -92,6 +92,7 @@ pub(crate) fn card_to_json(card: &ProjectCard) -> Value {
         "path_with_namespace": card.path_with_namespace,
         "visibility_level": card.visibility.level(),
         "avatar": card.avatar,
+        "default_branch": card.default_branch,
     })
 }
 
@@ -104,6 +105,8 @@ pub(crate) fn card_from_json(payload: &Value) -> Option<ProjectCard> {
         path_with_namespace: text(payload, "path_with_namespace")?,
         visibility: Visibility::from_level(payload["visibility_level"].as_i64()?)?,
         avatar: text(payload, "avatar"),
+        // Rows from before deliveries do not have it.
+        default_branch: text(payload, "default_branch"),
     })
 }
 

@@ -119,6 +119,18 @@ impl ProjectHooks for DieselTx<'_> {
         Ok(Paged { items, total: total.unsigned_abs() })
     }
 
+    fn of(&mut self, projects: &[ProjectId]) -> Result<Vec<ProjectHook>, StoreError> {
+        let ids: Vec<i64> = projects.iter().map(|id| id.0).collect();
+        let mut rows: Vec<ProjectHookRow> = self.by_ids(&ids, |conn, ids| {
+            project_hooks::table
+                .filter(project_hooks::project_id.eq_any(ids))
+                .select(ProjectHookRow::as_select())
+                .load(conn)
+        })?;
+        rows.sort_unstable_by_key(|row| row.id);
+        Ok(rows.into_iter().map(ProjectHook::from).collect())
+    }
+
     fn find(
         &mut self,
         project: ProjectId,

@@ -3,7 +3,7 @@
 use chrono::DateTime;
 use hexforge_domain::commit::ObjectId;
 use hexforge_domain::id::{ProjectId, UserId};
-use hexforge_domain::push::{ChangedPaths, Push, PushedCommit, PushedProject, Pusher};
+use hexforge_domain::push::{ChangedPaths, Push, PushedCommit, PushedProject, Pusher, Reach};
 use hexforge_domain::visibility::Visibility;
 use serde_json::{Value, json};
 
@@ -32,6 +32,10 @@ pub(crate) fn to_json(push: &Push) -> Value {
         },
         "commits": push.commits.iter().map(commit_to_json).collect::<Vec<_>>(),
         "total": push.total_commits,
+        "reach": match push.reach {
+            Reach::Everywhere => None,
+            Reach::Project => Some("project"),
+        },
     })
 }
 
@@ -65,6 +69,12 @@ pub(crate) fn from_json(value: &Value) -> Option<Push> {
             .map(commit_from_json)
             .collect::<Option<_>>()?,
         total_commits: value["total"].as_u64()?,
+        // Rows from before deliveries do not say it.
+        reach: match value["reach"].as_str() {
+            None => Reach::Everywhere,
+            Some("project") => Reach::Project,
+            Some(_) => return None,
+        },
     })
 }
 

@@ -534,6 +534,49 @@ diesel::table! {
     }
 }
 
+diesel::table! {
+    hook_payloads (id) {
+        id -> BigInt,
+        body -> Text,
+        created_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    hook_lanes (id) {
+        id -> BigInt,
+        project_hook_id -> Nullable<BigInt>,
+        system_hook_id -> Nullable<BigInt>,
+        due_at -> Nullable<Timestamp>,
+        claimed -> Bool,
+        claims -> BigInt,
+        failures -> Integer,
+        failing_since -> Nullable<Timestamp>,
+        rest_until -> Nullable<Timestamp>,
+    }
+}
+
+diesel::table! {
+    deliveries (id) {
+        id -> BigInt,
+        lane_id -> BigInt,
+        payload_id -> BigInt,
+        key -> Text,
+        event -> Text,
+        state -> Text,
+        tries -> Integer,
+        due_at -> Nullable<Timestamp>,
+        since -> Timestamp,
+        created_at -> Timestamp,
+        tried_at -> Nullable<Timestamp>,
+        url -> Nullable<Text>,
+        millis -> Nullable<Integer>,
+        status -> Nullable<Integer>,
+        answer -> Nullable<Text>,
+        error -> Nullable<Text>,
+    }
+}
+
 diesel::joinable!(tokens -> users (user_id));
 diesel::joinable!(group_members -> users (user_id));
 diesel::joinable!(project_members -> users (user_id));

@@ -25,6 +25,8 @@ const CONNECTIONS: u32 = 12;
 pub struct Options {
     /// Counts all queries, for tests that bound them.
     pub queries: Option<Arc<AtomicU64>>,
+    /// Called after each commit that left news in the outbox. Must not take long.
+    pub on_news: Option<Arc<dyn Fn() + Send + Sync>>,
 }
 
 /// All stored things in one database.
@@ -33,6 +35,7 @@ pub struct DieselStore {
     /// SQLite has one writer at a time: waiting for the one connection is waiting for one's turn.
     writers: Pool<Connector>,
     totals: Totals,
+    on_news: Option<Arc<dyn Fn() + Send + Sync>>,
 }
 
 /// Why a store could not be opened.
@@ -65,7 +68,7 @@ impl DieselStore {
                 pool::lazy(connector(Role::Writer), CONNECTIONS),
             ),
         };
-        Ok(Self { readers, writers, totals: Totals::default() })
+        Ok(Self { readers, writers, totals: Totals::default(), on_news: options.on_news })
     }
 
     /// A connection that was tried just now.
@@ -137,7 +140,14 @@ impl Store for DieselStore {
         }
         let mut tx = DieselTx::begun(&mut conn, &self.totals, mode);
         match work(&mut tx) {
-            Verdict::Commit => tx.commit(),
+            Verdict::Commit => {
+                if tx.commit()?
+                    && let Some(on_news) = &self.on_news
+                {
+                    on_news();
+                }
+                Ok(())
+            }
             Verdict::RollBack => tx.roll_back(),
         }
     }

@@ -6,6 +6,7 @@ use diesel::{QueryResult, RunQueryDsl};
 use hexforge_domain::board::port::Boards;
 use hexforge_domain::branch::port::Protections;
 use hexforge_domain::build::port::Builds;
+use hexforge_domain::delivery::port::{Deliveries, DeliveryLog};
 use hexforge_domain::event::port::Events;
 use hexforge_domain::group::port::Groups;
 use hexforge_domain::issue::port::Issues;
@@ -46,6 +47,8 @@ pub(crate) struct DieselTx<'c> {
     /// SQLite would keep the rest: so nothing is committed on either.
     failed: bool,
     open: bool,
+    /// Whether the outbox was written to.
+    pub(crate) told: bool,
     /// Known once somebody asked. A reader sees one state, so it stays true.
     extent: Option<Extent>,
 }
@@ -62,7 +65,7 @@ pub(crate) struct Extent {
 impl<'c> DieselTx<'c> {
     /// On a connection on which a transaction was just begun.
     pub fn begun(conn: &'c mut DbConn, totals: &'c Totals, mode: Mode) -> Self {
-        Self { conn, totals, mode, failed: false, open: true, extent: None }
+        Self { conn, totals, mode, failed: false, open: true, told: false, extent: None }
     }
 
     /// Runs one statement. Every statement of every port goes through here.
@@ -161,13 +164,14 @@ impl<'c> DieselTx<'c> {
         error
     }
 
-    pub fn commit(mut self) -> Result<(), StoreError> {
+    /// Answers whether there is news in the outbox now.
+    pub fn commit(mut self) -> Result<bool, StoreError> {
         if self.failed {
             return Err(StoreError::Aborted);
         }
         self.conn.batch_execute("COMMIT").map_err(error::translate)?;
         self.open = false;
-        Ok(())
+        Ok(self.told)
     }
 
     pub fn roll_back(mut self) -> Result<(), StoreError> {
@@ -263,6 +267,12 @@ impl Tx for DieselTx<'_> {
         self
     }
     fn outbox(&mut self) -> &mut dyn Outbox {
+        self
+    }
+    fn deliveries(&mut self) -> &mut dyn Deliveries {
+        self
+    }
+    fn delivery_log(&mut self) -> &mut dyn DeliveryLog {
         self
     }
     fn sign_in_failures(&mut self) -> &mut dyn SignInFailures {

@@ -11,6 +11,7 @@ use diesel::sql_types::Text;
 use hexforge_domain::build::{BuildFilter, StatusFilter};
 use hexforge_domain::ci::status::Status;
 use hexforge_domain::commit::ObjectId;
+use hexforge_domain::delivery::{DeliveryKey, HookRef, NewDelivery};
 use hexforge_domain::group::{GroupFilter, GroupOrder, GroupScope};
 use hexforge_domain::id::{
     BoardId, IssueId, LabelId, MilestoneId, NamespaceId, PipelineId, ProjectId, RepositoryTaskId,
@@ -24,7 +25,7 @@ use hexforge_domain::paging::Page;
 use hexforge_domain::pipeline::PipelineScope;
 use hexforge_domain::ports::store::{Store, StoreError, Tx};
 use hexforge_domain::project::query::{ProjectFilter, ProjectOrder, ProjectScope, Viewer};
-use hexforge_domain::testing::builders::{a_day, a_moment, a_tag};
+use hexforge_domain::testing::builders::{a_day, a_moment, a_system_hook, a_tag};
 use hexforge_domain::user::UserFilter;
 use hexforge_domain::visibility::Visibility;
 use hexforge_persistence_diesel::Options;
@@ -557,5 +558,33 @@ fn builds_of_a_commit_scan_no_table() {
             let scans = ["SCAN builds", "SCAN pipelines"].iter().any(|scan| step.starts_with(scan));
             assert!(!scans, "{step}: {query}");
         }
+    }
+}
+
+#[test]
+fn what_hooks_are_sent_is_found_by_indexes() {
+    assert_goes_by("hook_lanes_due", |tx| tx.deliveries().any_due(a_moment()).map(drop));
+    let database = TestDatabase::migrated_sqlite();
+    let store = database.open(Options::default());
+    let store: &dyn Store = &store;
+    let hook = store.write(|tx| {
+        let hook = a_system_hook("http://a.example");
+        let hook = HookRef::System(tx.system_hooks().insert(hook, a_moment())?.id);
+        let payload = tx.deliveries().insert_payload("x", a_moment())?;
+        let (key, event) = (DeliveryKey::new([1; 16]), "System Hook".to_owned());
+        let new = NewDelivery { key, hook, event, payload, at: a_moment() };
+        tx.deliveries().insert(&[new])?;
+        Ok::<_, StoreError>(hook)
+    });
+    let hook = hook.expect("a hook can be sent something");
+    let plans = plans_in(&database, |tx| {
+        tx.delivery_log().list(hook, PAGE)?;
+        tx.delivery_log().queue()?;
+        Ok(())
+    });
+    let of_deliveries = plans.iter().filter(|(query, _)| query.contains("deliveries"));
+    for (query, plan) in of_deliveries {
+        assert!(!plan.contains("USE TEMP B-TREE"), "{query}: {plan}");
+        assert!(!plan.contains("SCAN deliveries") || plan.contains("INDEX"), "{query}: {plan}");
     }
 }

@@ -31,6 +31,8 @@ pub enum Command {
     Serve(Serve),
     /// Bring the database's schema up to date. `serve` does the same when it starts.
     Migrate(Migrate),
+    /// Look whether everything is as it should be, and say what is not. Ends with 1 if anything is wrong.
+    Doctor,
     /// Manage user accounts.
     #[command(subcommand)]
     User(User),

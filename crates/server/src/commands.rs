@@ -1,5 +1,6 @@
 //! The commands of the command line.
 
+mod doctor;
 mod token;
 mod user;
 
@@ -27,6 +28,7 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
         Command::Migrate(Migrate { check }) => migrate(&config, check),
+        Command::Doctor => doctor::run(&config),
         Command::User(command) => user::run(&wiring::app(&config)?, command),
         Command::Token(command) => token::run(&wiring::app(&config)?, command),
     }

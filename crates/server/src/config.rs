@@ -61,6 +61,9 @@ pub struct Overrides {
     /// Whether imports and hooks may reach loopback and private addresses: `true` or `false` [default: false].
     #[arg(long, global = true, env = "HEXFORGE_ALLOW_LOCAL_REQUESTS", value_name = "BOOL")]
     pub allow_local_requests: Option<String>,
+    /// Seconds that a receiver of a hook may take to be reached, and again to answer, 1 to 60 [default: 10].
+    #[arg(long, global = true, env = "HEXFORGE_HOOK_TIMEOUT", value_name = "SECONDS")]
+    pub hook_timeout: Option<String>,
     /// After how many hours a build fails of which nothing is heard [default: 24].
     #[arg(long, global = true, env = "HEXFORGE_BUILD_SILENCE_HOURS", value_name = "HOURS")]
     pub build_silence_hours: Option<String>,
@@ -103,6 +106,9 @@ pub struct Config {
     pub max_body_mb: usize,
     /// Whether requests of ours may go to this machine and its private networks.
     pub allow_local_requests: bool,
+    /// In seconds.
+    #[validate(range(min = 1, max = 60, message = "has to be a number from 1 to 60"))]
+    pub hook_timeout: u64,
     /// After how many hours a build fails of which nothing is heard.
     #[validate(range(min = 1, max = 8760, message = "has to be a number from 1 to 8760"))]
     pub build_silence_hours: u32,
@@ -138,6 +144,7 @@ impl Overrides {
             max_upload_mb: given(self.max_upload_mb).or(other.max_upload_mb),
             max_body_mb: given(self.max_body_mb).or(other.max_body_mb),
             allow_local_requests: given(self.allow_local_requests).or(other.allow_local_requests),
+            hook_timeout: given(self.hook_timeout).or(other.hook_timeout),
             build_silence_hours: given(self.build_silence_hours).or(other.build_silence_hours),
             log: given(self.log).or(other.log),
             log_format: given(self.log_format).or(other.log_format),
@@ -224,6 +231,12 @@ impl Config {
                 "false",
                 "true or false",
             )?,
+            hook_timeout: parse(
+                "hook_timeout",
+                chosen.hook_timeout,
+                "10",
+                "a number from 1 to 60",
+            )?,
             build_silence_hours: parse(
                 "build_silence_hours",
                 chosen.build_silence_hours,
@@ -307,6 +320,7 @@ impl fmt::Display for Config {
         writeln!(f, "max_upload_mb = {}", self.max_upload_mb)?;
         writeln!(f, "max_body_mb = {}", self.max_body_mb)?;
         writeln!(f, "allow_local_requests = {}", self.allow_local_requests)?;
+        writeln!(f, "hook_timeout = {}", self.hook_timeout)?;
         writeln!(f, "build_silence_hours = {}", self.build_silence_hours)?;
         writeln!(f, "log = {}", quoted(&self.log))?;
         let format = match self.log_format {
@@ -375,6 +389,10 @@ mod tests {
             (
                 Overrides { default_projects_limit: text("-1"), ..none() },
                 "default_projects_limit has to be a number from 0 on",
+            ),
+            (
+                Overrides { hook_timeout: text("61"), ..none() },
+                "hook_timeout has to be a number from 1 to 60",
             ),
             (
                 Overrides { log_format: text("xml"), ..none() },

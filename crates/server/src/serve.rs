@@ -12,18 +12,20 @@ use anyhow::{Context, Result};
 use hexforge_application::app::App;
 use hexforge_application::removal::{self, Sweep};
 use hexforge_http_actix::shared::StorageReady;
-use hexforge_http_actix::{HttpSettings, Shared};
+use hexforge_http_actix::{HttpSettings, JsonPayloads, Shared};
 use hexforge_ssh_russh::{Server, StopHandle};
 use metrics_exporter_prometheus::PrometheusBuilder;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::config::Config;
-use crate::worker::Workers;
+use crate::worker::{Desk, Workers};
 use crate::{first_start, http, ssh, wiring};
 
 /// Serves until told to stop. `terminal` is where people are told how to get in.
 pub fn run(config: &Config, terminal: &mut dyn Write) -> Result<()> {
-    let app = wiring::app(config)?;
+    let desk = Arc::new(Desk::default());
+    let bell = Arc::clone(&desk);
+    let app = wiring::ringing_app(config, Some(Arc::new(move || bell.ring())))?;
     let listener = TcpListener::bind(config.listen)
         .with_context(|| format!("the address {} (listen) cannot be served", config.listen))?;
     let address = listener.local_addr().context("the socket has no address")?;
@@ -46,7 +48,8 @@ pub fn run(config: &Config, terminal: &mut dyn Write) -> Result<()> {
         max_upload: config.max_upload_mb as u64 * 1024 * 1024,
         revision: format!("hexforge-{}", env!("CARGO_PKG_VERSION")),
     };
-    let workers = Workers::start(&app)?;
+    let payloads = JsonPayloads::new(&settings.external_url, settings.ssh_port);
+    let workers = Workers::start(&app, Arc::new(payloads), desk)?;
     let shared = Shared::new(
         app.clone(),
         settings,

@@ -1,5 +1,6 @@
 //! The ports that the machine itself answers: time, randomness, password hashing, reading of keys, files.
 
+mod addresses;
 mod build_files;
 mod clock;
 mod passwords;
@@ -10,6 +11,7 @@ mod trash;
 mod uploads;
 mod vault;
 
+pub use addresses::own_addresses;
 pub use build_files::FsBuildFiles;
 pub use clock::SystemClock;
 pub use passwords::Argon2Passwords;

@@ -1,6 +1,7 @@
 //! Puts adapters into ports.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use chrono::TimeDelta;
@@ -19,16 +20,24 @@ use crate::system::{
 
 /// The application on the real adapters, its database brought up to date.
 pub fn app(config: &Config) -> Result<App> {
+    ringing_app(config, None)
+}
+
+/// The same; whenever there is news for hooks, something is called.
+pub fn ringing_app(config: &Config, on_news: Option<Arc<dyn Fn() + Send + Sync>>) -> Result<App> {
     prepare_data_dir(config)?;
     let trash = Arc::new(Trash::new(&config.data_dir));
     let discarded = Arc::clone(&trash);
     let git = GixStore::new(&config.data_dir, move |folder| discarded.take(folder));
     let outgoing = Arc::new(outgoing(config)?);
-    let imports = HttpImports::new(&git, outgoing, ImportLimits::default());
+    let imports =
+        HttpImports::new(&git, Arc::<GuardedClient>::clone(&outgoing), ImportLimits::default());
+    let options = Options { on_news, ..Options::default() };
     Ok(App {
-        store: Arc::new(DieselStore::open(&config.database_url, Options::default())?),
+        store: Arc::new(DieselStore::open(&config.database_url, options)?),
         git: Arc::new(git),
         imports: Arc::new(imports),
+        outgoing,
         clock: Arc::new(SystemClock),
         secrets: Arc::new(SystemSecrets),
         passwords: Arc::new(Argon2Passwords::default()),
@@ -42,6 +51,7 @@ pub fn app(config: &Config) -> Result<App> {
         settings: Settings {
             default_projects_limit: ProjectsLimit(config.default_projects_limit),
             build_silence: TimeDelta::hours(config.build_silence_hours.into()),
+            hook_timeout: Duration::from_secs(config.hook_timeout),
         },
     })
 }
@@ -54,13 +64,14 @@ pub fn prepare_data_dir(config: &Config) -> Result<()> {
     Ok(())
 }
 
-/// For imports, and later for hooks: where requests of ours may go.
+/// For imports and hooks: where requests of ours may go.
 fn outgoing(config: &Config) -> Result<GuardedClient> {
     let guard = if config.allow_local_requests {
         Guard::allow_local()
     } else {
         let listens = [Some(config.listen), config.ssh_listen];
-        Guard::public_only(listens.into_iter().flatten().map(|address| address.ip()))
+        let listens = listens.into_iter().flatten().map(|address| address.ip());
+        Guard::public_only(listens.chain(system::own_addresses()))
     };
     GuardedClient::new(guard).context("outgoing requests cannot be made")
 }

@@ -1,5 +1,9 @@
 //! Work that goes on beside serving.
 
+mod deliveries;
+mod desk;
+
+use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, TryRecvError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -7,14 +11,19 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use hexforge_application::app::App;
 use hexforge_application::build::silence;
+use hexforge_application::delivery;
 use hexforge_application::error::Error;
 use hexforge_application::member::expiry;
 use hexforge_application::push;
 use hexforge_application::repository::task;
+use hexforge_domain::ports::payloads::Payloads;
+
+use deliveries::Deliveries;
+pub use desk::Desk;
 
 /// Threads that do what is due at once and then again and again. They stop when this is dropped, each after
 /// what it is at.
-pub struct Workers(Vec<Worker>);
+pub struct Workers(Vec<Worker>, Deliveries);
 
 struct Worker {
     /// Nothing is ever sent: the end of the sender tells the thread to stop.
@@ -30,15 +39,17 @@ enum Round {
 
 impl Workers {
     /// Starts all of them.
-    pub fn start(app: &App) -> Result<Self> {
-        Ok(Self(vec![
+    pub fn start(app: &App, payloads: Arc<dyn Payloads>, desk: Arc<Desk>) -> Result<Self> {
+        let workers = vec![
             // What has expired gives nothing meanwhile, so nobody waits for this.
             Worker::start("expiry", Duration::from_secs(5 * 60), end_memberships(app.clone()))?,
             Worker::start("settling", Duration::from_secs(60), settle(app.clone()))?,
             // Nobody is shown artifacts that have expired, and silence is counted in hours.
             Worker::start("builds", Duration::from_secs(5 * 60), tend_builds(app.clone()))?,
             Worker::start("repositories", Duration::from_secs(1), work_on_tasks(app.clone()))?,
-        ]))
+            Worker::start("pruning", Duration::from_secs(5 * 60), prune(app.clone()))?,
+        ];
+        Ok(Self(workers, Deliveries::start(app.clone(), payloads, desk)?))
     }
 }
 
@@ -78,6 +89,17 @@ fn tend_builds(app: App) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, Error
 
 fn work_on_tasks(app: App) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, Error> {
     move |_| Ok(if task::work(&app)? { Round::More } else { Round::Done })
+}
+
+/// Forgets old deliveries to hooks.
+fn prune(app: App) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, Error> {
+    move |go_on| {
+        let removed = delivery::prune(&app, go_on)?;
+        if removed > 0 {
+            tracing::debug!(removed, "old deliveries of hooks removed");
+        }
+        Ok(Round::Done)
+    }
 }
 
 impl Worker {
@@ -120,6 +142,7 @@ fn stops_within(stopped: &Receiver<()>, pause: Duration) -> bool {
 impl Drop for Workers {
     fn drop(&mut self) {
         // All are told before any is waited for.
+        self.1.close();
         for worker in &mut self.0 {
             drop(worker.running.take());
         }

@@ -9,6 +9,7 @@ use anyhow::{Context, Result};
 use clap::{Parser, ValueEnum};
 use hexforge_persistence_diesel::Options;
 use hexforge_persistence_diesel::testing::TestDatabase;
+use hexforge_tests::bench::hooks;
 use hexforge_tests::bench::lists::{self, Line, Plan};
 use hexforge_tests::bench::load::{Call, Cost, measure};
 use hexforge_tests::bench::long_history::History;
@@ -51,6 +52,9 @@ struct Arguments {
     /// How often each operation of git is done on each side.
     #[arg(long, default_value_t = 5)]
     rounds: usize,
+    /// Numbers of hooks, of those that hang, and of events that each is told.
+    #[arg(long, value_delimiter = ',', num_args = 3, default_value = "100,5,100")]
+    hooks: Vec<usize>,
     /// Only this database.
     #[arg(long)]
     database: Option<Database>,
@@ -71,6 +75,8 @@ enum What {
     Streams,
     /// Clones, fetches and pushes, beside `git http-backend`.
     Transport,
+    /// Deliveries to hooks, some of which hang.
+    Hooks,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -99,6 +105,9 @@ fn main() -> Result<()> {
     }
     if wants(What::Transport) {
         arguments.on_each_database(compare_transport)?;
+    }
+    if wants(What::Hooks) {
+        measure_hooks(&arguments)?;
     }
     Ok(())
 }
@@ -269,6 +278,45 @@ fn compare_transport(name: &str, database: &TestDatabase, arguments: &Arguments)
             goal(line.goals.bytes),
             if line.holds() { "held" } else { "MISSED" },
         );
+    }
+    Ok(())
+}
+
+/// Prints how fast queued events are told to hooks.
+fn measure_hooks(arguments: &Arguments) -> Result<()> {
+    let plan = hooks::Plan {
+        program: &arguments.program,
+        hooks: arguments.hooks[0],
+        hanging: arguments.hooks[1],
+        events: arguments.hooks[2],
+    };
+    println!(
+        "{:<11} {:>6} {:>8} {:>7} {:>8} {:>8} {:>9} {:>12} {:>9}",
+        "database", "hooks", "hanging", "events", "sent", "seconds", "per s", "call ms", "MB"
+    );
+    let show = |name: &str, database: Option<TestDatabase>| -> Result<()> {
+        let Some(database) = database else { return Ok(()) };
+        let outcome = hooks::measure(&database, &plan)?;
+        let [alone, hooked] = outcome.call.map(|time| time.as_secs_f64() * 1000.0);
+        let [idle, most] = outcome.memory;
+        println!(
+            "{name:<11} {:>6} {:>8} {:>7} {:>8} {:>8.2} {:>9.0} {:>12} {:>9}",
+            plan.hooks,
+            plan.hanging,
+            plan.events,
+            outcome.sent,
+            outcome.time.as_secs_f64(),
+            outcome.sent as f64 / outcome.time.as_secs_f64(),
+            format!("{alone:.1} {hooked:.1}"),
+            format!("{idle:.0} {most:.0}"),
+        );
+        Ok(())
+    };
+    if arguments.wants(Database::Sqlite) {
+        show("sqlite", Some(TestDatabase::sqlite()))?;
+    }
+    if arguments.wants(Database::Postgresql) {
+        show("postgresql", TestDatabase::postgres())?;
     }
     Ok(())
 }

@@ -111,5 +111,6 @@ fn card(placed: &PlacedProject) -> ProjectCard {
         path_with_namespace: placed.place.path_of(project),
         visibility: project.visibility,
         avatar: project.avatar.clone(),
+        default_branch: project.default_branch.as_ref().map(|name| name.as_str().to_owned()),
     }
 }

@@ -1,7 +1,8 @@
 //! Hooks of projects.
 
+use hexforge_domain::delivery::{Delivery, HookRef};
 use hexforge_domain::hook::HookUrl;
-use hexforge_domain::id::ProjectHookId;
+use hexforge_domain::id::{DeliveryId, ProjectHookId};
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::project::ProjectAbility;
@@ -52,6 +53,42 @@ pub fn get(
     app.store.read(|tx| {
         let project = access::project(tx, actor, ProjectAbility::Administer, named, app.today())?;
         tx.project_hooks().find(project.id, id)?.ok_or(Error::NotFound(Thing::Record))
+    })
+}
+
+/// What a hook was sent, newest first.
+pub fn deliveries(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    id: ProjectHookId,
+    page: Page,
+) -> Result<Paged<Delivery>, Error> {
+    app.store.read(|tx| {
+        let project = access::project(tx, actor, ProjectAbility::Administer, named, app.today())?;
+        let hook =
+            tx.project_hooks().find(project.id, id)?.ok_or(Error::NotFound(Thing::Record))?;
+        Ok(tx.delivery_log().list(HookRef::Project(hook.id), page)?)
+    })
+}
+
+/// Lets a delivery be sent once more, now.
+pub fn retry(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    id: ProjectHookId,
+    delivery: DeliveryId,
+) -> Result<Delivery, Error> {
+    app.store.write(|tx| {
+        let project = access::project(tx, actor, ProjectAbility::Administer, named, app.today())?;
+        let hook =
+            tx.project_hooks().find(project.id, id)?.ok_or(Error::NotFound(Thing::Record))?;
+        let hook = HookRef::Project(hook.id);
+        let missing = || Error::NotFound(Thing::Record);
+        let found = tx.delivery_log().find(hook, delivery)?.ok_or_else(missing)?;
+        tx.delivery_log().retry(found.id, app.clock.now())?;
+        tx.delivery_log().find(hook, delivery)?.ok_or_else(missing)
     })
 }
 

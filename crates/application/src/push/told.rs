@@ -3,7 +3,9 @@
 use hexforge_domain::branch::BranchName;
 use hexforge_domain::commit::{Commit, ObjectId};
 use hexforge_domain::ports::git::{GitError, RefChange, Repository};
-use hexforge_domain::push::{Push, PushedCommit, PushedProject, Pusher, RefKind, TOLD_COMMITS};
+use hexforge_domain::push::{
+    Push, PushedCommit, PushedProject, Pusher, Reach, RefKind, TOLD_COMMITS,
+};
 use hexforge_domain::user::User;
 
 use super::or_zero;
@@ -94,7 +96,13 @@ fn pushed(repository: &dyn Repository, commit: Commit) -> Result<PushedCommit, G
 }
 
 /// All that is told.
-pub(super) fn push(placed: &PlacedProject, user: &User, change: &RefChange, told: Told) -> Push {
+pub(super) fn push(
+    placed: &PlacedProject,
+    user: &User,
+    change: &RefChange,
+    told: Told,
+    reach: Reach,
+) -> Push {
     let project = &placed.project;
     Push {
         reference: change.name.clone(),
@@ -120,5 +128,6 @@ pub(super) fn push(placed: &PlacedProject, user: &User, change: &RefChange, told
         },
         commits: told.commits,
         total_commits: told.total,
+        reach,
     }
 }

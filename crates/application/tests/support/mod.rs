@@ -8,6 +8,7 @@ pub use stored::Stored;
 
 use std::fmt::Debug;
 use std::sync::Arc;
+use std::time::Duration;
 
 use chrono::TimeDelta;
 use hexforge_application::app::{App, Settings};
@@ -20,8 +21,8 @@ use hexforge_domain::ports::passwords::Passwords;
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::testing::builders::{UserBuilder, a_user};
 use hexforge_domain::testing::fakes::{
-    FakeBuildFiles, FakeClock, FakeGit, FakeImports, FakePasswords, FakePublicKeys, FakeSecrets,
-    FakeStore, FakeUploads, FakeVault, FakeYaml,
+    FakeBuildFiles, FakeClock, FakeGit, FakeImports, FakeOutgoing, FakePasswords, FakePublicKeys,
+    FakeSecrets, FakeStore, FakeUploads, FakeVault, FakeYaml,
 };
 use hexforge_domain::token::{NewToken, Token};
 use hexforge_domain::user::{ProjectsLimit, User, UserState};
@@ -37,15 +38,19 @@ pub struct World {
     pub clock: FakeClock,
     /// The repositories of the application.
     pub git: FakeGit,
+    /// Other servers.
+    pub outgoing: FakeOutgoing,
 }
 
 impl World {
     pub fn new() -> Self {
         let (clock, git) = (FakeClock::default(), FakeGit::default());
+        let outgoing = FakeOutgoing::default();
         let app = App {
             store: Arc::new(FakeStore::default()),
             git: Arc::new(git.clone()),
             imports: Arc::new(FakeImports),
+            outgoing: Arc::new(outgoing.clone()),
             clock: Arc::new(clock.clone()),
             secrets: Arc::new(FakeSecrets::default()),
             passwords: Arc::new(FakePasswords),
@@ -57,9 +62,10 @@ impl World {
             settings: Settings {
                 default_projects_limit: ProjectsLimit(100),
                 build_silence: TimeDelta::hours(24),
+                hook_timeout: Duration::from_secs(10),
             },
         };
-        Self { app, clock, git }
+        Self { app, clock, git, outgoing }
     }
 
     /// The same application with another way to check passwords.

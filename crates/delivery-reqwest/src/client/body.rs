@@ -2,7 +2,7 @@
 
 use std::io::{self, Cursor, Read};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_util::stream;
 
@@ -13,6 +13,7 @@ pub(crate) struct ResponseBody {
     response: reqwest::Response,
     runtime: Arc<Background>,
     idle: Duration,
+    deadline: Option<Instant>,
     part: Cursor<Vec<u8>>,
 }
 
@@ -21,15 +22,18 @@ impl ResponseBody {
         response: reqwest::Response,
         runtime: Arc<Background>,
         idle: Duration,
+        deadline: Option<Instant>,
     ) -> Self {
-        Self { response, runtime, idle, part: Cursor::default() }
+        Self { response, runtime, idle, deadline, part: Cursor::default() }
     }
 
     /// The next part, which is not empty; none at the end.
     fn next(&mut self) -> io::Result<Option<Vec<u8>>> {
         let response = &mut self.response;
+        let next = Instant::now() + self.idle;
+        let until = self.deadline.map_or(next, |deadline| deadline.min(next));
         let waited = self.runtime.block_on(async {
-            tokio::time::timeout(self.idle, async {
+            tokio::time::timeout_at(until.into(), async {
                 loop {
                     match response.chunk().await {
                         Ok(Some(part)) if part.is_empty() => (),

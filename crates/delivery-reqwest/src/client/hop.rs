@@ -107,8 +107,9 @@ fn strip(url: &mut Url) {
 fn headers(headers: &[(String, String)]) -> Result<HeaderMap, OutgoingError> {
     let mut map = HeaderMap::new();
     for (name, value) in headers {
-        let pair =
-            HeaderName::from_bytes(name.as_bytes()).ok().zip(HeaderValue::from_str(value).ok());
+        let pair = HeaderName::from_bytes(name.as_bytes())
+            .ok()
+            .zip(HeaderValue::from_bytes(value.as_bytes()).ok());
         // The value may be secret, so only the name is told.
         let Some((key, value)) = pair else {
             return Err(OutgoingError::Refused(format!(

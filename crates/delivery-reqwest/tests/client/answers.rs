@@ -102,8 +102,11 @@ fn answers_are_read_as_they_come() {
 
 #[test]
 fn nobody_is_waited_for_longer_than_allowed() {
-    let time_outs =
-        TimeOuts { connect: Duration::from_millis(300), idle: Duration::from_millis(300) };
+    let time_outs = TimeOuts {
+        connect: Duration::from_millis(300),
+        idle: Duration::from_millis(300),
+        whole: None,
+    };
     let silent = Server::new("127.0.0.1", |_, _| std::thread::sleep(Duration::from_secs(20)));
     let started = Instant::now();
     let error = client().send(OutgoingRequest { time_outs, ..get(&silent.url("/")) }).err();
@@ -117,6 +120,41 @@ fn nobody_is_waited_for_longer_than_allowed() {
     let error = response.body.read_to_end(&mut Vec::new()).expect_err("no end");
     assert_eq!(error.kind(), std::io::ErrorKind::TimedOut);
     assert!(started.elapsed() < Duration::from_secs(10));
+}
+
+#[test]
+fn an_answer_that_comes_in_drops_is_cut_off_in_time() {
+    let dripping = Server::new("127.0.0.1", |_, to| {
+        let _ = to.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n");
+        for _ in 0..100 {
+            let _ = to.write_all(b".").and_then(|()| to.flush());
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    });
+    let time_outs = TimeOuts { whole: Some(Duration::from_millis(800)), ..TimeOuts::default() };
+    let started = Instant::now();
+    let request = OutgoingRequest { time_outs, ..get(&dripping.url("/")) };
+    let mut response = client().send(request).expect("a head");
+    let error = response.body.read_to_end(&mut Vec::new()).expect_err("no end");
+    assert_eq!(error.kind(), std::io::ErrorKind::TimedOut);
+    assert!(started.elapsed() < Duration::from_secs(5));
+    let silent = Server::new("127.0.0.1", |_, _| std::thread::sleep(Duration::from_secs(20)));
+    let error = client().send(OutgoingRequest { time_outs, ..get(&silent.url("/")) }).err();
+    assert_eq!(error, Some(OutgoingError::TimedOut));
+    assert!(started.elapsed() < Duration::from_secs(10));
+}
+
+#[test]
+fn headers_are_sent_to_the_byte_and_never_with_a_line_break() {
+    let server = Server::answering("127.0.0.1", "200 OK", "");
+    let token = |value: &str| client().send(get(&server.url("/")).header("X-Token", value));
+    assert!(token("s3cret \u{fc}&").is_ok());
+    for value in ["a\r\nX-Other: b", "a\nb", "a\0b"] {
+        let error = token(value).err();
+        let refused = OutgoingError::Refused("the header `X-Token` is not valid".into());
+        assert_eq!(error, Some(refused), "{value:?}");
+    }
+    assert_eq!(server.connections(), 1);
 }
 
 #[test]

@@ -139,6 +139,8 @@ pub struct ProjectCard {
     pub visibility: Visibility,
     /// File name of the uploaded picture.
     pub avatar: Option<String>,
+    /// The branch shown when none is asked for.
+    pub default_branch: Option<String>,
 }
 
 /// An issue as deliveries show it.

@@ -80,11 +80,13 @@ pub struct TimeOuts {
     pub connect: Duration,
     /// For the head of the answer, and then for each next part of its body.
     pub idle: Duration,
+    /// For everything from the first step to the end of the body.
+    pub whole: Option<Duration>,
 }
 
 impl Default for TimeOuts {
     fn default() -> Self {
-        Self { connect: Duration::from_secs(10), idle: Duration::from_secs(60) }
+        Self { connect: Duration::from_secs(10), idle: Duration::from_secs(60), whole: None }
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::board::port::Boards;
 use crate::branch::port::Protections;
 use crate::build::port::Builds;
+use crate::delivery::port::{Deliveries, DeliveryLog};
 use crate::event::port::Events;
 use crate::group::port::Groups;
 use crate::issue::port::Issues;
@@ -78,6 +79,10 @@ pub trait Tx {
     fn events(&mut self) -> &mut dyn Events;
     /// What waits to be sent.
     fn outbox(&mut self) -> &mut dyn Outbox;
+    /// What hooks are sent.
+    fn deliveries(&mut self) -> &mut dyn Deliveries;
+    /// What hooks were sent.
+    fn delivery_log(&mut self) -> &mut dyn DeliveryLog;
     /// Failed sign-ins.
     fn sign_in_failures(&mut self) -> &mut dyn SignInFailures;
     /// The pipelines of all projects.

@@ -127,6 +127,9 @@ pub trait ProjectHooks {
     /// Hooks of a project, newest first.
     fn list(&mut self, project: ProjectId, page: Page) -> Result<Paged<ProjectHook>, StoreError>;
 
+    /// All hooks of several projects, by id.
+    fn of(&mut self, projects: &[ProjectId]) -> Result<Vec<ProjectHook>, StoreError>;
+
     /// One hook, if it is that project's.
     fn find(
         &mut self,

@@ -24,7 +24,7 @@ use crate::id::{ProjectId, UserId};
 use crate::ports::public_keys::PublicKeys;
 use crate::ports::secrets::Secrets;
 use crate::ports::store::{Store, StoreError, Tx};
-use crate::push::{ChangedPaths, Push, PushedCommit, PushedProject, Pusher};
+use crate::push::{ChangedPaths, Push, PushedCommit, PushedProject, Pusher, Reach};
 use crate::text::ShortText;
 use crate::token::{NewToken, TokenKind};
 use crate::user::key::NewSshKey;
@@ -237,5 +237,6 @@ pub fn a_push(project: ProjectId, user: UserId) -> Push {
             },
         }],
         total_commits: 1,
+        reach: Reach::Everywhere,
     }
 }

@@ -21,6 +21,7 @@
 
 mod check;
 mod ci_cases;
+mod hook_cases;
 mod project_cases;
 mod repository_cases;
 mod user_cases;
@@ -31,6 +32,8 @@ pub mod boards;
 pub mod builds;
 pub mod concurrency;
 pub mod default_branches;
+pub mod deliveries;
+pub mod delivery_log;
 pub mod emails;
 pub mod events;
 pub mod forks;
@@ -93,6 +96,7 @@ macro_rules! store_contract {
         $crate::store_contract_of_projects!($open);
         $crate::store_contract_of_repositories!($open);
         $crate::store_contract_of_trackers!($open);
+        $crate::store_contract_of_hooks!($open);
         $crate::store_contract_of_pipelines!($open);
     };
     (@tests $open:path; $($module:ident::$case:ident,)+) => {$(

@@ -1,9 +1,10 @@
 //! What feeds tell of a push: the same as hooks.
 
 use hexforge_domain::commit::ObjectId;
-use hexforge_domain::push::{Push, PushedCommit, PushedProject, RefKind};
+use hexforge_domain::push::{Push, PushedCommit, RefKind};
 use serde::Serialize;
 
+use super::blocks::{Place, ProjectBlock, RepositoryBlock};
 use super::links::Links;
 
 /// A push as an answer shows it.
@@ -26,35 +27,6 @@ pub struct PushJson<'a> {
     commits: Vec<CommitBlock<'a>>,
     total_commits_count: u64,
     repository: RepositoryBlock<'a>,
-}
-
-#[derive(Serialize)]
-struct ProjectBlock<'a> {
-    name: &'a str,
-    description: Option<&'a str>,
-    web_url: String,
-    avatar_url: Option<String>,
-    git_ssh_url: String,
-    git_http_url: String,
-    namespace: &'a str,
-    visibility_level: i32,
-    path_with_namespace: &'a str,
-    default_branch: Option<&'a str>,
-    homepage: String,
-    url: String,
-    ssh_url: String,
-    http_url: String,
-}
-
-#[derive(Serialize)]
-struct RepositoryBlock<'a> {
-    name: &'a str,
-    url: String,
-    description: Option<&'a str>,
-    homepage: String,
-    git_http_url: String,
-    git_ssh_url: String,
-    visibility_level: i32,
 }
 
 #[derive(Serialize)]
@@ -83,6 +55,7 @@ impl<'a> PushJson<'a> {
             RefKind::Branch(_) | RefKind::Other => "push",
         };
         let project = &push.project;
+        let place = Place::from(project);
         let commit =
             |commit| CommitBlock::new(commit, &links.project(&project.path_with_namespace));
         Self {
@@ -102,50 +75,21 @@ impl<'a> PushJson<'a> {
                 &push.user.email,
             ),
             project_id: project.id.0,
-            project: ProjectBlock::new(project, links),
+            project: ProjectBlock::new(place, links),
             commits: push.commits.iter().map(commit).collect(),
             total_commits_count: push.total_commits,
-            repository: RepositoryBlock::new(project, links),
+            repository: RepositoryBlock::new(place, links),
         }
     }
-}
 
-impl<'a> ProjectBlock<'a> {
-    fn new(project: &'a PushedProject, links: &Links) -> Self {
-        let path = &project.path_with_namespace;
-        let (web, http, ssh) =
-            (links.project(path), links.http_to_repo(path), links.ssh_to_repo(path));
-        Self {
-            name: &project.name,
-            description: project.description.as_deref(),
-            web_url: web.clone(),
-            avatar_url: links.project_avatar(project.id, project.avatar.as_deref()),
-            git_ssh_url: ssh.clone(),
-            git_http_url: http.clone(),
-            namespace: &project.namespace,
-            visibility_level: project.visibility.level(),
-            path_with_namespace: path,
-            default_branch: project.default_branch.as_deref(),
-            homepage: web,
-            url: ssh.clone(),
-            ssh_url: ssh,
-            http_url: http,
-        }
-    }
-}
-
-impl<'a> RepositoryBlock<'a> {
-    fn new(project: &'a PushedProject, links: &Links) -> Self {
-        let path = &project.path_with_namespace;
-        Self {
-            name: &project.name,
-            url: links.ssh_to_repo(path),
-            description: project.description.as_deref(),
-            homepage: links.project(path),
-            git_http_url: links.http_to_repo(path),
-            git_ssh_url: links.ssh_to_repo(path),
-            visibility_level: project.visibility.level(),
-        }
+    /// The push as hooks of the service are told it: without what came.
+    pub fn for_service(push: &'a Push, links: &Links) -> Self {
+        let told = Self::new(push, links);
+        let message = match RefKind::of(&push.reference) {
+            RefKind::Tag(_) => Some(""),
+            RefKind::Branch(_) | RefKind::Other => None,
+        };
+        Self { message, commits: vec![], total_commits_count: 0, ..told }
     }
 }
 

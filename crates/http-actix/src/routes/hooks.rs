@@ -4,12 +4,12 @@ use actix_web::{HttpResponse, web};
 use hexforge_application::system_hook::{self, SystemHookFields};
 use hexforge_domain::id::SystemHookId;
 use hexforge_domain::text::Secret;
-use serde_json::json;
 
 use crate::api::Api;
 use crate::entities::hook::{RemovedSystemHookJson, SystemHookJson};
 use crate::error::ApiResult;
 use crate::params::Params;
+use crate::payloads::sample;
 use crate::respond;
 
 /// Adds the routes.
@@ -45,22 +45,17 @@ async fn create(api: Api) -> ApiResult<HttpResponse> {
     respond::created(SystemHookJson::from(made))
 }
 
-/// Answers with the sample that a test delivery carries.
+/// Sends a sample, and answers with it whatever the receiver says.
 async fn test(api: Api, id: web::Path<String>) -> ApiResult<HttpResponse> {
     let id = id.into_inner();
+    let sample = sample();
+    let sent = sample.to_string();
     api.run(move |app, actor, params| {
         system_hook::authorize(actor)?;
-        Ok(system_hook::get(app, actor, read_id(params, &id)?)?)
+        Ok(system_hook::test(app, actor, read_id(params, &id)?, &sent)?)
     })
     .await?;
-    respond::ok(json!({
-        "event_name": "project_create",
-        "name": "Ruby",
-        "path": "ruby",
-        "project_id": 1,
-        "owner_name": "Someone",
-        "owner_email": "example@gitlabhq.com",
-    }))
+    respond::ok(sample)
 }
 
 async fn delete(api: Api, id: web::Path<String>) -> ApiResult<HttpResponse> {

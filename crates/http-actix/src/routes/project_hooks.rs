@@ -3,11 +3,12 @@
 use actix_web::{HttpResponse, web};
 use hexforge_application::project;
 use hexforge_application::project::hook::{self, HookFields};
-use hexforge_domain::id::ProjectHookId;
+use hexforge_domain::id::{DeliveryId, ProjectHookId};
 use hexforge_domain::text::Secret;
 
 use super::ids::ProjectPath;
 use crate::api::Api;
+use crate::entities::delivery::DeliveryJson;
 use crate::entities::hook::ProjectHookJson;
 use crate::error::ApiResult;
 use crate::params::{Declared, Params};
@@ -20,6 +21,8 @@ pub fn configure(cfg: &mut web::ServiceConfig) {
     cfg.route("/projects/{id}/hooks/{hook}", web::get().to(get));
     cfg.route("/projects/{id}/hooks/{hook}", web::put().to(update));
     cfg.route("/projects/{id}/hooks/{hook}", web::delete().to(delete));
+    cfg.route("/projects/{id}/hooks/{hook}/deliveries", web::get().to(deliveries));
+    cfg.route("/projects/{id}/hooks/{hook}/deliveries/{delivery}/retry", web::post().to(retry));
 }
 
 async fn list(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse> {
@@ -78,6 +81,32 @@ async fn delete(api: Api, ids: web::Path<(ProjectPath, String)>) -> ApiResult<Ht
         })
         .await?;
     dialect.removed_hook(id, removed)
+}
+
+async fn deliveries(api: Api, ids: web::Path<(ProjectPath, String)>) -> ApiResult<HttpResponse> {
+    let ((ProjectPath(named), id), page) = (ids.into_inner(), api.page());
+    let list = api
+        .run(move |app, actor, params| {
+            project::authorize_administration(app, actor, &named)?;
+            Ok(hook::deliveries(app, actor, &named, read_id(params, &id)?, page)?)
+        })
+        .await?;
+    respond::paged(&api, page, list.map(DeliveryJson::from))
+}
+
+async fn retry(api: Api, ids: web::Path<(ProjectPath, String, String)>) -> ApiResult<HttpResponse> {
+    let (ProjectPath(named), id, delivery) = ids.into_inner();
+    let again = api
+        .run(move |app, actor, params| {
+            project::authorize_administration(app, actor, &named)?;
+            let mut declared = params.declared();
+            let id = ProjectHookId(declared.path_integer("hook_id", &id));
+            let delivery = DeliveryId(declared.path_integer("delivery_id", &delivery));
+            declared.finish()?;
+            Ok(hook::retry(app, actor, &named, id, delivery)?)
+        })
+        .await?;
+    respond::created(DeliveryJson::from(again))
 }
 
 fn read_id(params: &Params, id: &str) -> ApiResult<ProjectHookId> {

@@ -21,7 +21,8 @@ pub struct Counted {
 impl Counted {
     pub fn on(database: TestDatabase) -> Self {
         let queries = Arc::new(AtomicU64::new(0));
-        let store = database.open(Options { queries: Some(Arc::clone(&queries)) });
+        let store =
+            database.open(Options { queries: Some(Arc::clone(&queries)), ..Options::default() });
         Self { store, queries, _database: database }
     }
 

@@ -8,7 +8,7 @@ use crate::issue::query::Clearance;
 use crate::paging::Page;
 use crate::ports::store::Store;
 use crate::project::query::Viewer;
-use crate::push::Push;
+use crate::push::{Push, Reach};
 use crate::testing::builders::{a_day, a_project, a_push, a_user, an_event, at, day, home_of};
 
 /// A user and a public project of it.
@@ -64,6 +64,7 @@ pub fn an_event_keeps_its_target_and_its_data(store: &dyn Store) {
         message: None,
         commits: vec![],
         total_commits: 0,
+        reach: Reach::Project,
         ..a_push(project, author)
     };
     let pushes = [Some(a_push(project, author)), None, Some(bare), None, None];

@@ -170,6 +170,7 @@ pub fn news_of_projects_are_kept_whole(store: &dyn Store) {
         path_with_namespace: "ada/site".into(),
         visibility: Visibility::Internal,
         avatar: description.map(str::to_owned),
+        default_branch: description.map(str::to_owned),
     };
     let closed = Issue { state: IssueState::Closed, ..bare };
     let mut events = vec![SystemEvent::InProject(Box::new(ProjectEvent::NoteOnIssue(NoteNews {
@@ -194,4 +195,24 @@ pub fn news_of_projects_are_kept_whole(store: &dyn Store) {
     let kept = read(store, |tx| tx.outbox().oldest(10));
     let kept: Vec<SystemEvent> = kept.into_iter().map(|entry| entry.event).collect();
     assert_eq!(kept, events);
+}
+
+/// See [`Outbox::next`](crate::outbox::port::Outbox::next).
+pub fn entries_are_taken_out_once_they_are_told(store: &dyn Store) {
+    assert!(!read(store, |tx| tx.outbox().any()));
+    for id in 1..=5 {
+        write(store, |tx| tx.outbox().record(&SystemEvent::UserCreated(a_fact(id)), at(id)));
+    }
+    assert!(read(store, |tx| tx.outbox().any()));
+    let all = read(store, |tx| tx.outbox().oldest(10));
+    let batch = write(store, |tx| tx.outbox().next(None, 2));
+    assert_eq!((batch.entries, batch.last), (all[..2].to_vec(), Some(all[1].id)));
+    let batch = write(store, |tx| tx.outbox().next(Some(all[1].id), 9));
+    assert_eq!((batch.entries, batch.last), (all[2..].to_vec(), Some(all[4].id)));
+    write(store, |tx| tx.outbox().remove(&[all[0].id, all[3].id]));
+    let kept = read(store, |tx| tx.outbox().oldest(10));
+    assert_eq!(kept, [all[1].clone(), all[2].clone(), all[4].clone()]);
+    let batch = write(store, |tx| tx.outbox().next(Some(all[4].id), 9));
+    assert_eq!((batch.entries, batch.last), (vec![], None));
+    write(store, |tx| tx.outbox().remove(&[]));
 }

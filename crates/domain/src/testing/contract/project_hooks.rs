@@ -105,3 +105,20 @@ pub fn a_deleted_project_hook_is_gone_alone(store: &dyn Store) {
     assert_eq!(found(store, project, one.id), None);
     assert_pages(store, &[two], |tx, page| tx.project_hooks().list(project, page));
 }
+
+/// See [`ProjectHooks::of`](crate::project::port::ProjectHooks::of).
+pub fn hooks_of_several_projects_come_at_once(store: &dyn Store) {
+    let projects = ["ada", "bob", "eve"].map(|user| super::labels::a_place(store, user).0);
+    let mut hooks = Vec::new();
+    for project in [projects[1], projects[0], projects[2], projects[1]] {
+        let new = a_hook("http://a.example");
+        hooks.push(write(store, |tx| tx.project_hooks().insert(project, new, at(1))));
+    }
+    let of = |projects: &[ProjectId]| read(store, |tx| tx.project_hooks().of(projects));
+    assert_eq!(
+        of(&[projects[0], projects[1]]),
+        [hooks[0].clone(), hooks[1].clone(), hooks[3].clone()]
+    );
+    assert_eq!(of(&[ProjectId(i64::MAX)]), []);
+    assert_eq!(of(&[]), []);
+}

@@ -2,6 +2,7 @@
 
 use super::tx::FakeTx;
 use crate::Timestamp;
+use crate::delivery::HookRef;
 use crate::id::{ProjectHookId, ProjectId, SystemHookId};
 use crate::paging::{Page, Paged};
 use crate::ports::store::StoreError;
@@ -14,6 +15,11 @@ impl ProjectHooks for FakeTx {
     fn list(&mut self, project: ProjectId, page: Page) -> Result<Paged<ProjectHook>, StoreError> {
         let newest_first = self.tables.project_hooks.iter().rev();
         Ok(page.cut(newest_first.filter(|hook| hook.project == project).cloned().collect()))
+    }
+
+    fn of(&mut self, projects: &[ProjectId]) -> Result<Vec<ProjectHook>, StoreError> {
+        let all = self.tables.project_hooks.iter();
+        Ok(all.filter(|hook| projects.contains(&hook.project)).cloned().collect())
     }
 
     fn find(
@@ -52,6 +58,7 @@ impl ProjectHooks for FakeTx {
 
     fn delete(&mut self, id: ProjectHookId) -> Result<(), StoreError> {
         self.tables.project_hooks.retain(|hook| hook.id != id);
+        self.tables.remove_lane(HookRef::Project(id));
         Ok(())
     }
 }
@@ -74,6 +81,7 @@ impl SystemHooks for FakeTx {
 
     fn delete(&mut self, id: SystemHookId) -> Result<(), StoreError> {
         self.tables.system_hooks.retain(|hook| hook.id != id);
+        self.tables.remove_lane(HookRef::System(id));
         Ok(())
     }
 }

@@ -4,7 +4,7 @@ use super::tx::FakeTx;
 use crate::Timestamp;
 use crate::id::OutboxId;
 use crate::outbox::port::Outbox;
-use crate::outbox::{OutboxEntry, SystemEvent};
+use crate::outbox::{OutboxBatch, OutboxEntry, SystemEvent};
 use crate::ports::store::StoreError;
 
 impl Outbox for FakeTx {
@@ -16,5 +16,21 @@ impl Outbox for FakeTx {
 
     fn oldest(&mut self, limit: u32) -> Result<Vec<OutboxEntry>, StoreError> {
         Ok(self.tables.outbox.iter().take(limit as usize).cloned().collect())
+    }
+
+    fn any(&mut self) -> Result<bool, StoreError> {
+        Ok(!self.tables.outbox.is_empty())
+    }
+
+    fn next(&mut self, behind: Option<OutboxId>, limit: u32) -> Result<OutboxBatch, StoreError> {
+        let all = self.tables.outbox.iter().filter(|entry| Some(entry.id) > behind);
+        let entries: Vec<OutboxEntry> = all.take(limit as usize).cloned().collect();
+        let last = entries.last().map(|entry| entry.id);
+        Ok(OutboxBatch { entries, last })
+    }
+
+    fn remove(&mut self, ids: &[OutboxId]) -> Result<(), StoreError> {
+        self.tables.outbox.retain(|entry| !ids.contains(&entry.id));
+        Ok(())
     }
 }

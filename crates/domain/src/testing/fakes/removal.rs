@@ -1,6 +1,7 @@
 //! What goes along with what: the rows that hang on a removed one.
 
 use super::tx::Tables;
+use crate::delivery::HookRef;
 use crate::id::{IssueId, LabelId, NamespaceId, NoteId, PipelineId, ProjectId, UserId};
 use crate::member::request::RequestSource;
 
@@ -45,6 +46,10 @@ impl Tables {
         self.access_requests.retain(|(source, ..)| *source != RequestSource::Project(id));
         self.stars.retain(|(project, _)| *project != id);
         self.shares.retain(|(_, share)| share.project != id);
+        let hooks = self.project_hooks.iter().filter(|hook| hook.project == id);
+        for hook in hooks.map(|hook| HookRef::Project(hook.id)).collect::<Vec<_>>() {
+            self.remove_lane(hook);
+        }
         self.project_hooks.retain(|hook| hook.project != id);
         self.protections.retain(|(project, _)| *project != id);
         self.releases.retain(|(project, _)| *project != id);

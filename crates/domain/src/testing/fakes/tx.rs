@@ -1,5 +1,6 @@
 //! One transaction of the store in memory.
 
+use super::deliveries::{DeliveryRow, LaneRow};
 use super::repository_tasks::TaskRow;
 use super::tokens::TokenRow;
 use super::users::UserRow;
@@ -10,11 +11,13 @@ use crate::branch::Protection;
 use crate::branch::port::Protections;
 use crate::build::port::Builds;
 use crate::build::{Build, BuildDefinition};
+use crate::delivery::port::{Deliveries, DeliveryLog};
 use crate::event::Event;
 use crate::event::port::Events;
 use crate::group::port::Groups;
 use crate::id::{
-    DefinitionId, IssueId, LabelId, NamespaceId, PipelineId, ProjectId, RunnerId, ShareId, UserId,
+    DefinitionId, IssueId, LabelId, NamespaceId, PayloadId, PipelineId, ProjectId, RunnerId,
+    ShareId, UserId,
 };
 use crate::issue::Issue;
 use crate::issue::port::Issues;
@@ -96,6 +99,9 @@ pub(super) struct Tables {
     pub board_lists: Vec<BoardList>,
     pub events: Vec<Event>,
     pub outbox: Vec<OutboxEntry>,
+    pub payloads: BTreeMap<PayloadId, String>,
+    pub lanes: Vec<LaneRow>,
+    pub deliveries: Vec<DeliveryRow>,
     pub sign_in_failures: BTreeMap<String, Failures>,
     pub pipelines: Vec<(Pipeline, CommitFacts)>,
     pub definitions: BTreeMap<DefinitionId, (PipelineId, BuildDefinition)>,
@@ -249,6 +255,14 @@ impl Tx for FakeTx {
     }
 
     fn outbox(&mut self) -> &mut dyn Outbox {
+        self
+    }
+
+    fn deliveries(&mut self) -> &mut dyn Deliveries {
+        self
+    }
+
+    fn delivery_log(&mut self) -> &mut dyn DeliveryLog {
         self
     }
 

@@ -1,0 +1,110 @@
+//! Who hears of what.
+
+use hexforge_domain::delivery::{HookRef, NewDelivery};
+use hexforge_domain::hook::kind::{HookKind, SYSTEM_HOOK};
+use hexforge_domain::id::{OutboxId, ProjectId};
+use hexforge_domain::outbox::OutboxEntry;
+use hexforge_domain::paging::Page;
+use hexforge_domain::ports::payloads::{Audience, Payloads};
+use hexforge_domain::ports::store::{StoreError, Tx};
+use hexforge_domain::project::hook::ProjectHook;
+use hexforge_domain::system_hook::SystemHook;
+
+use super::new_key;
+use crate::app::App;
+use crate::error::Error;
+
+/// How many events one transaction looks at.
+const AT_ONCE: u32 = 50;
+
+/// Turns the oldest events into deliveries to the hooks that hear of them; answers whether there may be more.
+pub fn fan_out(app: &App, payloads: &dyn Payloads) -> Result<bool, Error> {
+    let mut behind = None;
+    loop {
+        let (told, last) = app.store.write(|tx| some(app, tx, payloads, behind))?;
+        match last {
+            None => return Ok(false),
+            Some(_) if told > 0 => return Ok(true),
+            // All of these are from a program that knows more.
+            Some(last) => behind = Some(last),
+        }
+    }
+}
+
+/// How many events were told, and the last that was looked at.
+fn some(
+    app: &App,
+    tx: &mut dyn Tx,
+    payloads: &dyn Payloads,
+    behind: Option<OutboxId>,
+) -> Result<(usize, Option<OutboxId>), StoreError> {
+    let batch = tx.outbox().next(behind, AT_ONCE)?;
+    if batch.entries.is_empty() {
+        return Ok((0, batch.last));
+    }
+    let hooks = Hooks::of(tx, &batch.entries)?;
+    let mut new = Vec::new();
+    for entry in &batch.entries {
+        let now = app.clock.now();
+        for (audience, name, hooks) in hooks.hearing(entry) {
+            if hooks.is_empty() {
+                continue;
+            }
+            let payload =
+                tx.deliveries().insert_payload(&payloads.body(&entry.event, audience), now)?;
+            new.extend(hooks.into_iter().map(|hook| NewDelivery {
+                key: new_key(app),
+                hook,
+                event: name.to_owned(),
+                payload,
+                at: now,
+            }));
+        }
+    }
+    tx.deliveries().insert(&new)?;
+    let told: Vec<OutboxId> = batch.entries.iter().map(|entry| entry.id).collect();
+    tx.outbox().remove(&told)?;
+    Ok((told.len(), batch.last))
+}
+
+/// All hooks that may hear of some events, by id.
+struct Hooks {
+    system: Vec<SystemHook>,
+    project: Vec<ProjectHook>,
+}
+
+impl Hooks {
+    fn of(tx: &mut dyn Tx, entries: &[OutboxEntry]) -> Result<Self, StoreError> {
+        let mut system = tx.system_hooks().list(Page::Whole)?.items;
+        system.reverse();
+        let mut projects: Vec<ProjectId> =
+            entries.iter().filter_map(|entry| entry.event.project()).collect();
+        projects.sort_unstable();
+        projects.dedup();
+        let project = match projects.is_empty() {
+            true => vec![],
+            false => tx.project_hooks().of(&projects)?,
+        };
+        Ok(Self { system, project })
+    }
+
+    /// Those who hear of an event, and under which name. Hooks that were registered later do not.
+    fn hearing(&self, entry: &OutboxEntry) -> Vec<(Audience, &'static str, Vec<HookRef>)> {
+        let event = &entry.event;
+        let mut hearing = Vec::with_capacity(2);
+        if let (Some(project), Some(kind)) = (event.project(), HookKind::of(event)) {
+            let hooks = self.project.iter().filter(|hook| {
+                hook.project == project
+                    && hook.settings.switches.hears(kind)
+                    && hook.created_at <= entry.at
+            });
+            let hooks = hooks.map(|hook| HookRef::Project(hook.id)).collect();
+            hearing.push((Audience::Project, kind.name(), hooks));
+        }
+        let hooks = self.system.iter();
+        let hooks = hooks.filter(|hook| hook.settings.hears(event) && hook.created_at <= entry.at);
+        let hooks = hooks.map(|hook| HookRef::System(hook.id)).collect();
+        hearing.push((Audience::Service, SYSTEM_HOOK, hooks));
+        hearing
+    }
+}

@@ -1,0 +1,71 @@
+//! One attempt.
+
+use std::io::Read;
+
+use hexforge_domain::delivery::{Attempt, KEPT_ANSWER, Letter, Outcome};
+use hexforge_domain::hook::HookUrl;
+use hexforge_domain::ports::outgoing::{
+    Certificates, OutgoingBody, OutgoingError, OutgoingMethod, OutgoingRequest, OutgoingResponse,
+    TimeOuts,
+};
+
+use crate::app::App;
+
+/// How much of an answer is read: a short one in full, so that its connection can serve again.
+const READ_ANSWER: u64 = 64 * 1024;
+
+/// Sends a letter, and tells how that went. It takes as long as it takes.
+pub(crate) fn post(app: &App, letter: Letter) -> (Attempt, Outcome) {
+    let url = HookUrl::stored(letter.url.reveal().to_owned()).shown();
+    let began = app.clock.now();
+    let (outcome, status, answer, error) = match app.outgoing.send(request(app, letter)) {
+        Ok(response) => {
+            let status = response.status;
+            (Outcome::Answered(status), Some(status), Some(answer(response)), complaint(status))
+        }
+        Err(OutgoingError::Refused(why)) => (Outcome::Refused, None, None, Some(why)),
+        Err(OutgoingError::Unreachable(why)) => (Outcome::Unreachable, None, None, Some(why)),
+        Err(error @ OutgoingError::TimedOut) => {
+            (Outcome::Unreachable, None, None, Some(error.to_string()))
+        }
+    };
+    let took = (app.clock.now() - began).num_milliseconds();
+    let millis = u32::try_from(took).unwrap_or_default();
+    (Attempt { at: began, url, millis, status, answer, error }, outcome)
+}
+
+fn request(app: &App, letter: Letter) -> OutgoingRequest {
+    let mut request = OutgoingRequest::new(OutgoingMethod::Post, letter.url.reveal())
+        .header("Content-Type", "application/json")
+        .header("X-Gitlab-Event", letter.event);
+    if let Some(token) = &letter.token {
+        request = request.header("X-Gitlab-Token", token.reveal());
+    }
+    let timeout = app.settings.hook_timeout;
+    OutgoingRequest {
+        body: OutgoingBody::Bytes(letter.body.into_bytes()),
+        time_outs: TimeOuts { connect: timeout, idle: timeout, whole: Some(timeout * 2) },
+        certificates: match letter.verify {
+            true => Certificates::Verified,
+            false => Certificates::Ignored,
+        },
+        ..request.header("Idempotency-Key", letter.key.as_str())
+    }
+}
+
+/// The beginning of an answer. One that breaks off is an answer, too.
+fn answer(response: OutgoingResponse) -> String {
+    let mut read = Vec::new();
+    let _ = response.body.take(READ_ANSWER).read_to_end(&mut read);
+    read.truncate(KEPT_ANSWER);
+    String::from_utf8_lossy(&read).into_owned()
+}
+
+/// What is wrong with an answer, for people.
+fn complaint(status: u16) -> Option<String> {
+    match status {
+        200..=299 => None,
+        300..=399 => Some(format!("the receiver answered {status}; redirects are not followed")),
+        _ => Some(format!("the receiver answered {status}")),
+    }
+}

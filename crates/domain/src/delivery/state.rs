@@ -1,0 +1,246 @@
+//! What becomes of a delivery that was tried.
+
+use crate::Timestamp;
+use crate::id::DeliveryId;
+use chrono::TimeDelta;
+
+/// How often a delivery is tried at most.
+pub const TRIES: u32 = 20;
+
+/// For how long a delivery is tried at most.
+pub const PATIENCE: TimeDelta = TimeDelta::hours(24);
+
+/// The first pause is half of this at least; each further one is twice as long.
+const FIRST_PAUSE: TimeDelta = TimeDelta::seconds(10);
+
+/// No pause is longer.
+const LONGEST_PAUSE: TimeDelta = TimeDelta::hours(2);
+
+/// What became of a delivery so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeliveryState {
+    /// It waits to be sent, for the first time or again.
+    Pending {
+        /// Not before this.
+        due: Timestamp,
+    },
+    /// The receiver took it.
+    Delivered,
+    /// It was not taken, and would not be another time.
+    Failed,
+    /// It was not taken however often it was tried.
+    GivenUp,
+}
+
+impl DeliveryState {
+    /// The word for it in the interface and in the store.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            DeliveryState::Pending { .. } => "pending",
+            DeliveryState::Delivered => "delivered",
+            DeliveryState::Failed => "failed",
+            DeliveryState::GivenUp => "given_up",
+        }
+    }
+
+    /// The state of that word. What waits has to know for how long.
+    pub fn parse(word: &str, due: Option<Timestamp>) -> Option<Self> {
+        match (word, due) {
+            ("pending", Some(due)) => Some(DeliveryState::Pending { due }),
+            ("delivered", None) => Some(DeliveryState::Delivered),
+            ("failed", None) => Some(DeliveryState::Failed),
+            ("given_up", None) => Some(DeliveryState::GivenUp),
+            _ => None,
+        }
+    }
+
+    /// From when on it may be sent, if it waits.
+    pub fn due(self) -> Option<Timestamp> {
+        match self {
+            DeliveryState::Pending { due } => Some(due),
+            DeliveryState::Delivered | DeliveryState::Failed | DeliveryState::GivenUp => None,
+        }
+    }
+}
+
+/// How an attempt ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// With an answer of this status.
+    Answered(u16),
+    /// Nobody answered, or not in time.
+    Unreachable,
+    /// It may not be sent there at all.
+    Refused,
+}
+
+/// What an outcome means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Meaning {
+    Taken,
+    /// The same again may well succeed.
+    Passing,
+    Final,
+}
+
+impl Outcome {
+    fn meaning(self) -> Meaning {
+        match self {
+            Outcome::Answered(200..=299) => Meaning::Taken,
+            Outcome::Answered(429 | 500..=599) => Meaning::Passing,
+            Outcome::Answered(_) | Outcome::Refused => Meaning::Final,
+            Outcome::Unreachable => Meaning::Passing,
+        }
+    }
+
+    /// Whether the receiver took it.
+    pub fn is_taken(self) -> bool {
+        self.meaning() == Meaning::Taken
+    }
+
+    /// Whether the receiver as a whole seems to be down or busy, so that whatever comes next would fare no better.
+    pub fn is_about_receiver(self) -> bool {
+        match self {
+            Outcome::Unreachable | Outcome::Answered(429 | 502..=504) => true,
+            Outcome::Answered(_) | Outcome::Refused => false,
+        }
+    }
+}
+
+/// A delivery that was just tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tried {
+    /// Which.
+    pub id: DeliveryId,
+    /// How often, this time included.
+    pub tries: u32,
+    /// From when on its patience counts.
+    pub since: Timestamp,
+    /// The time now.
+    pub now: Timestamp,
+}
+
+impl Tried {
+    /// What becomes of it.
+    pub fn after(self, outcome: Outcome) -> DeliveryState {
+        match outcome.meaning() {
+            Meaning::Taken => DeliveryState::Delivered,
+            Meaning::Final => DeliveryState::Failed,
+            Meaning::Passing => {
+                let due = self.now + self.pause();
+                if self.tries >= TRIES || due > self.since + PATIENCE {
+                    DeliveryState::GivenUp
+                } else {
+                    DeliveryState::Pending { due }
+                }
+            }
+        }
+    }
+
+    /// Between half of the whole pause and all of it, so that what failed at once is not tried again at once. It
+    /// depends on the delivery and the try alone.
+    fn pause(self) -> TimeDelta {
+        let doubled = FIRST_PAUSE * (1 << (self.tries.max(1) - 1).min(12));
+        let whole = doubled.min(LONGEST_PAUSE).num_milliseconds();
+        let dice = mixed(self.id.0.unsigned_abs().wrapping_mul(31) ^ u64::from(self.tries));
+        let part = i64::from((dice >> 54) as u16);
+        TimeDelta::milliseconds(whole / 2 + whole / 2 * part / 1023)
+    }
+}
+
+/// A number whose bits have little to do with those of the given one.
+fn mixed(number: u64) -> u64 {
+    let mut mixed = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::UNIX_EPOCH;
+
+    fn tried(tries: u32) -> Tried {
+        Tried { id: DeliveryId(7), tries, since: NOW, now: NOW }
+    }
+
+    #[test]
+    fn what_an_answer_means() {
+        use DeliveryState::*;
+        use Outcome::*;
+        let later = |tries| Pending { due: NOW + tried(tries).pause() };
+        for (tries, outcome, expected) in [
+            (1, Answered(200), Delivered),
+            (1, Answered(204), Delivered),
+            (20, Answered(299), Delivered),
+            (1, Answered(199), Failed),
+            (1, Answered(301), Failed),
+            (1, Answered(302), Failed),
+            (1, Answered(400), Failed),
+            (1, Answered(404), Failed),
+            (1, Answered(410), Failed),
+            (1, Answered(600), Failed),
+            (1, Refused, Failed),
+            (20, Refused, Failed),
+            (1, Answered(429), later(1)),
+            (1, Answered(500), later(1)),
+            (19, Answered(599), later(19)),
+            (1, Unreachable, later(1)),
+            (19, Unreachable, later(19)),
+            (20, Unreachable, GivenUp),
+            (20, Answered(503), GivenUp),
+            (21, Answered(429), GivenUp),
+        ] {
+            assert_eq!(tried(tries).after(outcome), expected, "{outcome:?} at {tries}");
+        }
+    }
+
+    #[test]
+    fn patience_ends_after_a_day() {
+        for (hours, given_up) in [(0, false), (20, false), (23, true), (24, true), (48, true)] {
+            let tried = Tried { now: NOW + TimeDelta::hours(hours), ..tried(12) };
+            let state = tried.after(Outcome::Unreachable);
+            assert_eq!(state == DeliveryState::GivenUp, given_up, "{hours}");
+        }
+    }
+
+    #[test]
+    fn pauses_grow_and_differ() {
+        for (tries, least, most) in [
+            (1, 5, 10),
+            (2, 10, 20),
+            (3, 20, 40),
+            (8, 640, 1280),
+            (12, 3600, 7200),
+            (19, 3600, 7200),
+        ] {
+            let pauses: Vec<TimeDelta> =
+                (1..200).map(|id| Tried { id: DeliveryId(id), ..tried(tries) }.pause()).collect();
+            let within = |pause: &TimeDelta| {
+                (TimeDelta::seconds(least)..=TimeDelta::seconds(most)).contains(pause)
+            };
+            assert!(pauses.iter().all(within), "{tries}: {pauses:?}");
+            let (low, high) = (pauses.iter().min(), pauses.iter().max());
+            let spread = *high.expect("some") - *low.expect("some");
+            assert!(spread > TimeDelta::seconds((most - least) / 2), "{tries}: {spread}");
+        }
+    }
+
+    #[test]
+    fn all_tries_fit_into_a_day() {
+        let all: TimeDelta = (1..TRIES).map(|tries| tried(tries).pause()).sum();
+        assert!(all < PATIENCE && all > TimeDelta::hours(8), "{all}");
+    }
+
+    #[test]
+    fn words_lead_back_to_their_states() {
+        use DeliveryState::*;
+        for state in [Pending { due: NOW }, Delivered, Failed, GivenUp] {
+            assert_eq!(DeliveryState::parse(state.as_str(), state.due()), Some(state));
+        }
+        assert_eq!(DeliveryState::parse("pending", None), None);
+        assert_eq!(DeliveryState::parse("delivered", Some(NOW)), None);
+    }
+}

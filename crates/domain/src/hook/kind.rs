@@ -1,0 +1,157 @@
+//! Which hooks hear of what, and under which name.
+
+use crate::outbox::SystemEvent;
+use crate::outbox::project::ProjectEvent;
+use crate::project::hook::HookSwitches;
+use crate::push::{Reach, RefKind};
+use crate::system_hook::SystemHookSettings;
+
+/// What a hook of a project can hear of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HookKind {
+    /// A branch was changed.
+    Push,
+    /// A tag was changed.
+    TagPush,
+    /// Something was done with an issue.
+    Issue,
+    /// Somebody wrote a comment.
+    Note,
+    /// Something was done with a merge request.
+    MergeRequest,
+    /// A build went on.
+    Build,
+    /// A pipeline went on.
+    Pipeline,
+    /// A page of the wiki was changed.
+    WikiPage,
+}
+
+/// How a delivery to a hook of the service is called, whatever it tells.
+pub const SYSTEM_HOOK: &str = "System Hook";
+
+impl HookKind {
+    /// What the hooks of its project are to hear of an event, if anything. Of confidential issues and of what is
+    /// said about them they hear nothing: there is no switch by which somebody could have asked for it.
+    pub fn of(event: &SystemEvent) -> Option<Self> {
+        match event {
+            SystemEvent::Pushed(push) => match RefKind::of(&push.reference) {
+                RefKind::Branch(_) => Some(HookKind::Push),
+                RefKind::Tag(_) => Some(HookKind::TagPush),
+                RefKind::Other => None,
+            },
+            SystemEvent::InProject(event) => match &**event {
+                ProjectEvent::Issue(news) => (!news.issue.confidential).then_some(HookKind::Issue),
+                ProjectEvent::NoteOnIssue(news) => {
+                    (!news.issue.confidential).then_some(HookKind::Note)
+                }
+                ProjectEvent::Build(_) => Some(HookKind::Build),
+                ProjectEvent::Pipeline(_) => Some(HookKind::Pipeline),
+            },
+            SystemEvent::UserCreated(_)
+            | SystemEvent::UserDestroyed(_)
+            | SystemEvent::KeyCreated(_)
+            | SystemEvent::KeyDestroyed(_)
+            | SystemEvent::ProjectCreated(_)
+            | SystemEvent::ProjectDestroyed(_)
+            | SystemEvent::ProjectRenamed(..)
+            | SystemEvent::ProjectTransferred(..)
+            | SystemEvent::TeamMemberAdded(_)
+            | SystemEvent::TeamMemberRemoved(_)
+            | SystemEvent::GroupCreated(_)
+            | SystemEvent::GroupDestroyed(_)
+            | SystemEvent::GroupMemberAdded(_)
+            | SystemEvent::GroupMemberRemoved(_) => None,
+        }
+    }
+
+    /// How a delivery of it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            HookKind::Push => "Push Hook",
+            HookKind::TagPush => "Tag Push Hook",
+            HookKind::Issue => "Issue Hook",
+            HookKind::Note => "Note Hook",
+            HookKind::MergeRequest => "Merge Request Hook",
+            HookKind::Build => "Build Hook",
+            HookKind::Pipeline => "Pipeline Hook",
+            HookKind::WikiPage => "Wiki Page Hook",
+        }
+    }
+}
+
+impl HookSwitches {
+    /// Whether a hook with these switches hears of it.
+    pub fn hears(self, kind: HookKind) -> bool {
+        match kind {
+            HookKind::Push => self.push,
+            HookKind::TagPush => self.tag_push,
+            HookKind::Issue => self.issues,
+            HookKind::Note => self.note,
+            HookKind::MergeRequest => self.merge_requests,
+            HookKind::Build => self.build,
+            HookKind::Pipeline => self.pipeline,
+            HookKind::WikiPage => self.wiki_page,
+        }
+    }
+}
+
+impl SystemHookSettings {
+    /// Whether this hook of the service hears of an event. What happens to users, keys, projects, groups and
+    /// members all of them hear of.
+    pub fn hears(&self, event: &SystemEvent) -> bool {
+        match event {
+            SystemEvent::Pushed(push) => match (RefKind::of(&push.reference), push.reach) {
+                (RefKind::Branch(_), Reach::Everywhere) => self.push_events,
+                (RefKind::Tag(_), Reach::Everywhere) => self.tag_push_events,
+                (RefKind::Branch(_) | RefKind::Tag(_), Reach::Project) => false,
+                (RefKind::Other, Reach::Everywhere | Reach::Project) => false,
+            },
+            SystemEvent::InProject(_) => false,
+            SystemEvent::UserCreated(_)
+            | SystemEvent::UserDestroyed(_)
+            | SystemEvent::KeyCreated(_)
+            | SystemEvent::KeyDestroyed(_)
+            | SystemEvent::ProjectCreated(_)
+            | SystemEvent::ProjectDestroyed(_)
+            | SystemEvent::ProjectRenamed(..)
+            | SystemEvent::ProjectTransferred(..)
+            | SystemEvent::TeamMemberAdded(_)
+            | SystemEvent::TeamMemberRemoved(_)
+            | SystemEvent::GroupCreated(_)
+            | SystemEvent::GroupDestroyed(_)
+            | SystemEvent::GroupMemberAdded(_)
+            | SystemEvent::GroupMemberRemoved(_) => true,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_has_its_own_switch() {
+        use HookKind::*;
+        let none = HookSwitches { push: false, ..HookSwitches::default() };
+        let all = [Push, TagPush, Issue, Note, MergeRequest, Build, Pipeline, WikiPage];
+        for (place, (kind, switches)) in [
+            (Push, HookSwitches { push: true, ..none }),
+            (TagPush, HookSwitches { tag_push: true, ..none }),
+            (Issue, HookSwitches { issues: true, ..none }),
+            (Note, HookSwitches { note: true, ..none }),
+            (MergeRequest, HookSwitches { merge_requests: true, ..none }),
+            (Build, HookSwitches { build: true, ..none }),
+            (Pipeline, HookSwitches { pipeline: true, ..none }),
+            (WikiPage, HookSwitches { wiki_page: true, ..none }),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            assert_eq!(all[place], kind);
+            for other in all {
+                assert_eq!(switches.hears(other), other == kind, "{kind:?} hears {other:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! What hooks are told, beside pushes.
+
+pub mod ci;
+pub mod issue;
+pub mod note;
+pub mod system;
+
+use hexforge_domain::Timestamp;
+
+/// `2015-05-17 18:08:09 UTC`, as rows are shown.
+fn row_time(moment: Timestamp) -> String {
+    moment.format("%Y-%m-%d %H:%M:%S UTC").to_string()
+}
+
+/// `2012-07-21T07:30:54Z`, as events of the service are dated.
+fn system_time(moment: Timestamp) -> String {
+    moment.format("%Y-%m-%dT%H:%M:%SZ").to_string()
+}

@@ -1,0 +1,124 @@
+//! Builds and pipelines.
+
+use chrono::{DateTime, FixedOffset};
+use hexforge_domain::Timestamp;
+use hexforge_domain::ci::when::When;
+use hexforge_domain::outbox::ci::{BuildNews, BuildRow, PipelineNews};
+use hexforge_domain::outbox::project::Person;
+use serde_json::{Value, json};
+
+use super::row_time;
+use crate::entities::blocks::{PersonBlock, Place, RepositoryBlock, ShortProjectBlock};
+use crate::entities::links::Links;
+
+/// A build that was made, began or ended.
+pub fn build(news: &BuildNews, links: &Links) -> Value {
+    let (build, pipeline, commit) = (&news.build, &news.pipeline, &news.commit);
+    let user = build.user.as_ref();
+    json!({
+        "object_kind": "build",
+        "ref": pipeline.reference,
+        "tag": pipeline.tag,
+        "before_sha": pipeline.before_sha.to_string(),
+        "sha": pipeline.sha.to_string(),
+        "build_id": build.id.0,
+        "build_name": build.name,
+        "build_stage": build.stage,
+        "build_status": build.status.as_str(),
+        "build_started_at": build.started_at.map(row_time),
+        "build_finished_at": build.finished_at.map(row_time),
+        "build_duration": seconds(build),
+        "build_allow_failure": news.allow_failure,
+        "project_id": news.project.id.0,
+        "project_name": news.project_name,
+        "user": {
+            "id": user.map(|user| user.id.0),
+            "name": user.map(|user| &user.name),
+            "email": user.map(|user| &user.email),
+        },
+        "commit": {
+            "id": pipeline.id.0,
+            "sha": pipeline.sha.to_string(),
+            "message": commit.message,
+            "author_name": commit.author_name,
+            "author_email": commit.author_email,
+            "status": pipeline.status.as_str(),
+            "duration": pipeline.duration,
+            "started_at": pipeline.started_at.map(row_time),
+            "finished_at": pipeline.finished_at.map(row_time),
+        },
+        "repository": RepositoryBlock::new(Place::from(&news.project), links),
+    })
+}
+
+/// A pipeline whose status changed.
+pub fn pipeline(news: &PipelineNews, links: &Links) -> Value {
+    let (pipeline, commit) = (&news.pipeline, &news.commit);
+    let page = links.project(&news.project.path_with_namespace);
+    json!({
+        "object_kind": "pipeline",
+        "object_attributes": {
+            "id": pipeline.id.0,
+            "ref": pipeline.reference,
+            "tag": pipeline.tag,
+            "sha": pipeline.sha.to_string(),
+            "before_sha": pipeline.before_sha.to_string(),
+            "status": pipeline.status.as_str(),
+            "stages": news.stages,
+            "created_at": row_time(pipeline.created_at),
+            "finished_at": pipeline.finished_at.map(row_time),
+            "duration": pipeline.duration,
+        },
+        "user": person(news.user.as_ref(), links),
+        "project": ShortProjectBlock::new(Place::from(&news.project), links),
+        "commit": {
+            "id": pipeline.sha.to_string(),
+            "message": commit.message,
+            "timestamp": commit_time(commit.committed_at),
+            "url": format!("{page}/commit/{}", pipeline.sha),
+            "author": { "name": commit.author_name, "email": commit.author_email },
+        },
+        "builds": news.builds.iter().map(|build| row(build, links)).collect::<Vec<_>>(),
+    })
+}
+
+/// A build among those of its pipeline.
+fn row(build: &BuildRow, links: &Links) -> Value {
+    let artifacts = build.artifacts.as_ref();
+    json!({
+        "id": build.id.0,
+        "stage": build.stage,
+        "name": build.name,
+        "status": build.status.as_str(),
+        "created_at": row_time(build.created_at),
+        "started_at": build.started_at.map(row_time),
+        "finished_at": build.finished_at.map(row_time),
+        "when": build.when.as_str(),
+        "manual": build.when == When::Manual,
+        "user": person(build.user.as_ref(), links),
+        "runner": build.runner.as_ref().map(|runner| json!({
+            "id": runner.id.0,
+            "description": runner.description,
+            "active": runner.active,
+            "is_shared": runner.shared,
+        })),
+        "artifacts_file": {
+            "filename": artifacts.map(|(name, _)| name),
+            "size": artifacts.map(|(_, size)| size),
+        },
+    })
+}
+
+fn person(person: Option<&Person>, links: &Links) -> Value {
+    person.map_or(Value::Null, |person| json!(PersonBlock::new(person, links)))
+}
+
+/// How long a build ran, once it has ended.
+fn seconds(build: &BuildRow) -> Option<f64> {
+    let (began, ended): (Timestamp, Timestamp) = build.started_at.zip(build.finished_at)?;
+    Some((ended - began).num_milliseconds() as f64 / 1000.0)
+}
+
+fn commit_time(at: DateTime<FixedOffset>) -> String {
+    at.format("%Y-%m-%dT%H:%M:%S%:z").to_string()
+}

@@ -1,0 +1,74 @@
+//! What hooks are sent, as JSON.
+
+use hexforge_domain::outbox::SystemEvent;
+use hexforge_domain::outbox::project::ProjectEvent;
+use hexforge_domain::ports::payloads::{Audience, Payloads};
+use serde_json::{Value, json};
+
+use crate::entities::links::Links;
+use crate::entities::payload::{ci, issue, note, system};
+use crate::entities::push::PushJson;
+
+/// Writes what hooks are sent, with addresses below the external one.
+#[derive(Clone, Debug)]
+pub struct JsonPayloads(Links);
+
+impl JsonPayloads {
+    /// Below this address, with SSH on that port of the same host.
+    pub fn new(external_url: &str, ssh_port: u16) -> Self {
+        Self(Links::new(external_url, ssh_port))
+    }
+}
+
+impl Payloads for JsonPayloads {
+    fn body(&self, event: &SystemEvent, audience: Audience) -> String {
+        told(event, audience, &self.0).to_string()
+    }
+}
+
+/// What a hook of the service is sent to try it out.
+pub fn sample() -> Value {
+    json!({
+        "event_name": "project_create",
+        "name": "Ruby",
+        "path": "ruby",
+        "project_id": 1,
+        "owner_name": "Someone",
+        "owner_email": "example@gitlabhq.com",
+    })
+}
+
+fn told(event: &SystemEvent, audience: Audience, links: &Links) -> Value {
+    match event {
+        SystemEvent::UserCreated(facts) => system::user("user_create", facts),
+        SystemEvent::UserDestroyed(facts) => system::user("user_destroy", facts),
+        SystemEvent::KeyCreated(facts) => system::key("key_create", facts),
+        SystemEvent::KeyDestroyed(facts) => system::key("key_destroy", facts),
+        SystemEvent::ProjectCreated(facts) => system::project("project_create", facts, None),
+        SystemEvent::ProjectDestroyed(facts) => system::project("project_destroy", facts, None),
+        SystemEvent::ProjectRenamed(facts, before) => {
+            system::project("project_rename", facts, Some(before))
+        }
+        SystemEvent::ProjectTransferred(facts, before) => {
+            system::project("project_transfer", facts, Some(before))
+        }
+        SystemEvent::TeamMemberAdded(facts) => system::team("user_add_to_team", facts),
+        SystemEvent::TeamMemberRemoved(facts) => system::team("user_remove_from_team", facts),
+        SystemEvent::GroupCreated(facts) => system::group("group_create", facts),
+        SystemEvent::GroupDestroyed(facts) => system::group("group_destroy", facts),
+        SystemEvent::GroupMemberAdded(facts) => system::group_member("user_add_to_group", facts),
+        SystemEvent::GroupMemberRemoved(facts) => {
+            system::group_member("user_remove_from_group", facts)
+        }
+        SystemEvent::Pushed(push) => match audience {
+            Audience::Project => json!(PushJson::new(push, links)),
+            Audience::Service => json!(PushJson::for_service(push, links)),
+        },
+        SystemEvent::InProject(event) => match &**event {
+            ProjectEvent::Issue(news) => issue::told(news, links),
+            ProjectEvent::NoteOnIssue(news) => note::on_issue(news, links),
+            ProjectEvent::Build(news) => ci::build(news, links),
+            ProjectEvent::Pipeline(news) => ci::pipeline(news, links),
+        },
+    }
+}

@@ -1,0 +1,248 @@
+//! What hooks are sent.
+
+use std::collections::BTreeMap;
+
+use chrono::NaiveDateTime;
+use diesel::prelude::*;
+use diesel::sql_types::{Bool, Nullable, Text};
+use hexforge_domain::Timestamp;
+use hexforge_domain::delivery::lane::{Claim, ClaimLimits, Health, Sent, Settlement};
+use hexforge_domain::delivery::port::Deliveries;
+use hexforge_domain::delivery::{DeliveryKey, HookRef, Letter, NewDelivery};
+use hexforge_domain::id::{DeliveryId, PayloadId};
+use hexforge_domain::ports::store::StoreError;
+use hexforge_domain::text::Secret;
+
+use crate::backend;
+use crate::schema::{deliveries, hook_lanes, hook_payloads};
+use crate::sql::Sql;
+use crate::time::{stored, stored_opt};
+use crate::tx::DieselTx;
+
+/// How many rows one statement inserts.
+const AT_ONCE: usize = 1000;
+
+/// Without defaults: for these diesel begins a transaction of its own on SQLite.
+#[derive(Insertable)]
+#[diesel(table_name = deliveries, treat_none_as_default_value = false)]
+struct NewRow<'a> {
+    lane_id: i64,
+    payload_id: i64,
+    key: &'a str,
+    event: &'a str,
+    state: &'static str,
+    tries: i32,
+    due_at: Option<NaiveDateTime>,
+    since: NaiveDateTime,
+    created_at: NaiveDateTime,
+}
+
+/// What an attempt leaves behind: `None` becomes null.
+#[derive(AsChangeset)]
+#[diesel(table_name = deliveries, treat_none_as_null = true)]
+struct SentRow {
+    state: &'static str,
+    tries: i32,
+    due_at: Option<NaiveDateTime>,
+    tried_at: Option<NaiveDateTime>,
+    url: Option<String>,
+    millis: Option<i32>,
+    status: Option<i32>,
+    answer: Option<String>,
+    error: Option<String>,
+}
+
+impl From<&Sent> for SentRow {
+    fn from(sent: &Sent) -> Self {
+        let attempt = &sent.attempt;
+        Self {
+            state: sent.state.as_str(),
+            tries: number(sent.tries),
+            due_at: stored_opt(sent.state.due()),
+            tried_at: Some(stored(attempt.at)),
+            url: Some(backend::storable(&attempt.url)),
+            millis: Some(number(attempt.millis)),
+            status: attempt.status.map(i32::from),
+            answer: attempt.answer.as_deref().map(backend::storable),
+            error: attempt.error.as_deref().map(backend::storable),
+        }
+    }
+}
+
+/// A count as the columns keep it.
+pub(crate) fn number(count: u32) -> i32 {
+    i32::try_from(count).unwrap_or(i32::MAX)
+}
+
+impl Deliveries for DieselTx<'_> {
+    fn insert_payload(&mut self, body: &str, at: Timestamp) -> Result<PayloadId, StoreError> {
+        let values = (
+            hook_payloads::body.eq(backend::storable(body)),
+            hook_payloads::created_at.eq(stored(at)),
+        );
+        let id = self.run(|conn| {
+            diesel::insert_into(hook_payloads::table)
+                .values(values)
+                .returning(hook_payloads::id)
+                .get_result(conn)
+        })?;
+        Ok(PayloadId(id))
+    }
+
+    fn insert(&mut self, new: &[NewDelivery]) -> Result<(), StoreError> {
+        let lanes = self.lanes_of(new)?;
+        let rows: Vec<NewRow<'_>> = new
+            .iter()
+            .filter_map(|new| {
+                Some(NewRow {
+                    lane_id: *lanes.get(&new.hook)?,
+                    payload_id: new.payload.0,
+                    key: new.key.as_str(),
+                    event: &new.event,
+                    state: "pending",
+                    tries: 0,
+                    due_at: Some(stored(new.at)),
+                    since: stored(new.at),
+                    created_at: stored(new.at),
+                })
+            })
+            .collect();
+        for rows in rows.chunks(AT_ONCE) {
+            self.run(|conn| {
+                each_backend!(conn, c => diesel::insert_into(deliveries::table).values(rows).execute(c))
+            })?;
+        }
+        self.wake(lanes.into_values().collect())
+    }
+
+    fn any_due(&mut self, now: Timestamp) -> Result<bool, StoreError> {
+        let first: Option<i64> = self.run(|conn| {
+            hook_lanes::table
+                .filter(hook_lanes::due_at.le(stored(now)))
+                .select(hook_lanes::id)
+                .limit(1)
+                .get_result(conn)
+                .optional()
+        })?;
+        Ok(first.is_some())
+    }
+
+    fn claim(
+        &mut self,
+        now: Timestamp,
+        until: Timestamp,
+        limits: ClaimLimits,
+    ) -> Result<Vec<Claim>, StoreError> {
+        self.claim_lanes(now, until, limits)
+    }
+
+    fn letter(&mut self, id: DeliveryId) -> Result<Option<Letter>, StoreError> {
+        type Row = (Text, Text, Text, Nullable<Text>, Nullable<Text>, Nullable<Bool>);
+        type Found = (String, String, String, Option<String>, Option<String>, Option<bool>);
+        let query = Sql::new(
+            "SELECT deliveries.key, deliveries.event, hook_payloads.body, \
+             coalesce(project_hooks.url, system_hooks.url), \
+             coalesce(project_hooks.token, system_hooks.token), \
+             coalesce(project_hooks.enable_ssl_verification, system_hooks.enable_ssl_verification) \
+             FROM deliveries JOIN hook_payloads ON hook_payloads.id = deliveries.payload_id \
+             JOIN hook_lanes ON hook_lanes.id = deliveries.lane_id \
+             LEFT JOIN project_hooks ON project_hooks.id = hook_lanes.project_hook_id \
+             LEFT JOIN system_hooks ON system_hooks.id = hook_lanes.system_hook_id \
+             WHERE deliveries.due_at IS NOT NULL AND deliveries.id = ",
+        )
+        .id(id.0);
+        let found: Option<Found> =
+            self.run(|conn| query.rows::<Row>().get_result(conn).optional())?;
+        Ok(found.and_then(|(key, event, body, url, token, verify)| {
+            Some(Letter {
+                key: DeliveryKey::stored(key),
+                event,
+                body,
+                url: Secret::new(url?),
+                token: token.map(Secret::new),
+                verify: verify?,
+            })
+        }))
+    }
+
+    fn settle(&mut self, done: &[Settlement]) -> Result<(), StoreError> {
+        let ids: Vec<i64> = done.iter().map(|settlement| settlement.lane.0).collect();
+        let held = self.hold_lanes(&ids)?;
+        let mut given_back = Vec::new();
+        for settlement in done {
+            let Some(lane) = held.get(&settlement.lane.0) else { continue };
+            if !lane.claimed || lane.claims != settlement.number {
+                continue;
+            }
+            for sent in &settlement.sent {
+                let row = deliveries::table.find(sent.id.0);
+                self.run(|conn| diesel::update(row).set(SentRow::from(sent)).execute(conn))?;
+            }
+            if lane.health() != settlement.health {
+                self.put_health(settlement.lane.0, settlement.health)?;
+            }
+            given_back.push(settlement.lane.0);
+        }
+        self.give_back(given_back)
+    }
+}
+
+impl DieselTx<'_> {
+    /// The lanes of the hooks of deliveries, made where there is none yet, and locked: nobody is to look for what
+    /// is due there while this is being added to.
+    fn lanes_of(&mut self, new: &[NewDelivery]) -> Result<BTreeMap<HookRef, i64>, StoreError> {
+        let mut project = Vec::new();
+        let mut system = Vec::new();
+        for new in new {
+            match new.hook {
+                HookRef::Project(id) => project.push(id.0),
+                HookRef::System(id) => system.push(id.0),
+            }
+        }
+        for ids in [&mut project, &mut system] {
+            ids.sort_unstable();
+            ids.dedup();
+        }
+        let mut lanes = BTreeMap::new();
+        for (kind, ids) in [(Kind::Project, project), (Kind::System, system)] {
+            if !ids.is_empty() {
+                self.execute(kind.make(ids.clone()))?;
+                lanes.extend(self.lanes_of_kind(kind, ids)?);
+            }
+        }
+        self.hold_lanes(&lanes.values().copied().collect::<Vec<_>>())?;
+        Ok(lanes)
+    }
+
+    fn put_health(&mut self, lane: i64, health: Health) -> Result<(), StoreError> {
+        let values = (
+            hook_lanes::failures.eq(number(health.failures)),
+            hook_lanes::failing_since.eq(stored_opt(health.failing_since)),
+            hook_lanes::rest_until.eq(stored_opt(health.rest_until)),
+        );
+        self.run(|conn| diesel::update(hook_lanes::table.find(lane)).set(values).execute(conn))?;
+        Ok(())
+    }
+}
+
+/// Of what kind the hooks of lanes are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Kind {
+    Project,
+    System,
+}
+
+impl Kind {
+    /// Makes the lanes of hooks that have none.
+    fn make(self, hooks: Vec<i64>) -> Sql {
+        let statement = match self {
+            Kind::Project => {
+                "INSERT INTO hook_lanes (project_hook_id) SELECT id FROM project_hooks WHERE id IN ("
+            }
+            Kind::System => {
+                "INSERT INTO hook_lanes (system_hook_id) SELECT id FROM system_hooks WHERE id IN ("
+            }
+        };
+        Sql::new(statement).ids(hooks).sql(") ORDER BY id ON CONFLICT DO NOTHING")
+    }
+}

@@ -1,0 +1,122 @@
+//! `hexforge doctor`: looks, changes nothing, and says what is wrong.
+
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use hexforge_application::delivery;
+use hexforge_domain::delivery::HookRef;
+use hexforge_persistence_diesel::{DatabaseUrl, store};
+
+use super::say;
+use crate::config::Config;
+use crate::wiring;
+
+/// Less room than this on a disk is wrong.
+const ROOM_MB: u64 = 1024;
+
+/// What a check found: a line if all is well, or several that each say what is not.
+type Finding = std::result::Result<String, Vec<String>>;
+
+/// Makes all checks. Those that need a database that is up to date are left out where it is not.
+pub fn run(config: &Config) -> Result<ExitCode> {
+    let database = database(config);
+    let usable = database.is_ok();
+    let mut findings = vec![("database", database), ("data folder", data_folder(config))];
+    findings.push(("disk", disk(config)));
+    if usable {
+        findings.push(("hooks", hooks(config)));
+    }
+    let mut code = ExitCode::SUCCESS;
+    for (name, finding) in findings {
+        match finding {
+            Ok(line) => say(&format!("ok     {name}: {line}\n"))?,
+            Err(lines) => {
+                code = ExitCode::FAILURE;
+                for line in lines {
+                    say(&format!("wrong  {name}: {line}\n"))?;
+                }
+            }
+        }
+    }
+    Ok(code)
+}
+
+/// It answers, and its schema is the one this program knows.
+fn database(config: &Config) -> Finding {
+    if let DatabaseUrl::Sqlite(path) = &config.database_url
+        && !path.exists()
+    {
+        return Err(vec![format!("{} does not exist; `hexforge serve` makes it", path.display())]);
+    }
+    let pending = store::pending_migrations(&config.database_url).map_err(told)?;
+    if pending.is_empty() {
+        return Ok(format!("{} answers and is up to date", config.database_url));
+    }
+    Err(pending.into_iter().map(|name| format!("the migration {name} is pending")).collect())
+}
+
+/// Repositories and uploads can be written.
+fn data_folder(config: &Config) -> Finding {
+    let mut wrong = Vec::new();
+    for folder in ["", "repositories", "uploads"] {
+        let folder = config.data_dir.join(folder);
+        // What has nothing in it yet is made when it gets something.
+        if folder.exists() || folder == config.data_dir {
+            let probe = folder.join(format!(".doctor-{}", std::process::id()));
+            let written = std::fs::write(&probe, b"").and_then(|()| std::fs::remove_file(&probe));
+            if let Err(error) = written {
+                wrong.push(format!("{} cannot be written: {error}", folder.display()));
+            }
+        }
+    }
+    if wrong.is_empty() {
+        Ok(format!("{} can be written", config.data_dir.display()))
+    } else {
+        Err(wrong)
+    }
+}
+
+/// There is room on the disk of the data folder.
+fn disk(config: &Config) -> Finding {
+    let room = rustix::fs::statvfs(&config.data_dir)
+        .context("the room on the disk cannot be asked for")
+        .map_err(|error| vec![format!("{error:#}")])?;
+    let megabytes = room.f_bavail.saturating_mul(room.f_frsize) / (1024 * 1024);
+    if megabytes < ROOM_MB {
+        Err(vec![format!("only {megabytes} MiB are free, less than {ROOM_MB}")])
+    } else if room.f_files > 0 && room.f_favail < 10_000 {
+        Err(vec![format!("only {} more files can be made", room.f_favail)])
+    } else {
+        Ok(format!("{megabytes} MiB are free"))
+    }
+}
+
+/// No hook keeps failing.
+fn hooks(config: &Config) -> Finding {
+    let app = wiring::app(config).map_err(|error| vec![format!("{error:#}")])?;
+    let failing = delivery::failing(&app).map_err(told)?;
+    let queue = delivery::queue(&app).map_err(told)?;
+    if failing.is_empty() {
+        return Ok(format!("none keeps failing, {} deliveries wait", queue.deliveries));
+    }
+    let line = |hook: hexforge_domain::delivery::FailingHook| {
+        let which = match (hook.hook, hook.project) {
+            (HookRef::Project(id), Some(project)) => format!("hook {id} of project {project}"),
+            (HookRef::Project(id), None) => format!("hook {id}"),
+            (HookRef::System(id), _) => format!("system hook {id}"),
+        };
+        format!(
+            "{which} ({}) failed {} times since {}: {}",
+            hook.url,
+            hook.failures,
+            hook.since.format("%Y-%m-%d %H:%M UTC"),
+            hook.reason
+        )
+    };
+    Err(failing.into_iter().map(line).collect())
+}
+
+/// An error with its causes, on one line.
+fn told(error: impl std::error::Error + Send + Sync + 'static) -> Vec<String> {
+    vec![format!("{:#}", anyhow::Error::new(error))]
+}

@@ -1,0 +1,189 @@
+//! Sends to hooks: one thread keeps the books, and each lane under way has a thread of its own.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use hexforge_application::app::App;
+use hexforge_application::delivery;
+use hexforge_application::error::Error;
+use hexforge_domain::delivery::DeliveryState;
+use hexforge_domain::delivery::lane::{Claim, ClaimLimits, Sent, Settlement};
+use hexforge_domain::id::LaneId;
+use hexforge_domain::ports::payloads::Payloads;
+
+use super::desk::Desk;
+
+/// How many lanes are under way at once.
+const LANES: usize = 64;
+
+/// How many of these may be lanes that failed the last time: however many receivers hang, others are sent to.
+const FAILING_LANES: usize = 32;
+
+/// How many deliveries of a lane are claimed at once.
+const OF_LANE: u32 = 16;
+
+/// How often it is looked whether there is anything to do: other processes do not ring here.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// How many transactions turn events into deliveries before some are sent.
+const FAN_OUTS: usize = 20;
+
+/// How long a stop waits for what is under way. What takes longer is sent again by somebody else, under the same key.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// Enough for TLS, far below the usual: there may be many.
+const STACK: usize = 512 * 1024;
+
+/// The thread that keeps the books. It stops when this is dropped.
+pub struct Deliveries {
+    desk: Arc<Desk>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Deliveries {
+    /// Starts it.
+    pub fn start(app: App, payloads: Arc<dyn Payloads>, desk: Arc<Desk>) -> Result<Self> {
+        let mut books = Books { app, payloads, desk: Arc::clone(&desk), under_way: HashMap::new() };
+        let thread = thread::Builder::new().name("deliveries".into()).spawn(move || books.keep());
+        let thread = thread.context("the thread `deliveries` cannot be started")?;
+        Ok(Self { desk, thread: Some(thread) })
+    }
+
+    /// Lets nothing new begin.
+    pub fn close(&self) {
+        self.desk.close();
+    }
+}
+
+impl Drop for Deliveries {
+    fn drop(&mut self) {
+        self.close();
+        if let Some(thread) = self.thread.take() {
+            // What it panicked of was reported when it did.
+            let _ = thread.join();
+        }
+    }
+}
+
+struct Books {
+    app: App,
+    payloads: Arc<dyn Payloads>,
+    desk: Arc<Desk>,
+    /// The lanes under way, and whether each had failed before.
+    under_way: HashMap<LaneId, bool>,
+}
+
+impl Books {
+    fn keep(&mut self) {
+        let mut done = Vec::new();
+        while self.desk.is_open() {
+            if let Err(error) = self.round(&mut done) {
+                tracing::warn!(%error, "hooks could not be sent to, later again");
+                thread::sleep(LOOK);
+            }
+            done.extend(self.desk.wait(LOOK));
+        }
+        self.finish(done);
+    }
+
+    /// Writes down what was sent, and has what is due sent. What could not be written down stays.
+    fn round(&mut self, done: &mut Vec<Settlement>) -> Result<(), Error> {
+        let mut work = delivery::work(&self.app)?;
+        if work.events {
+            work.deliveries = true;
+            let mut rounds = 0;
+            while rounds < FAN_OUTS && delivery::fan_out(&self.app, &*self.payloads)? {
+                rounds += 1;
+            }
+            if rounds == FAN_OUTS {
+                self.desk.ring();
+            }
+        }
+        if done.is_empty() && !work.deliveries {
+            return Ok(());
+        }
+        let free = self.free(done);
+        let claims = delivery::claim(&self.app, done, free)?;
+        for settlement in done.drain(..) {
+            self.under_way.remove(&settlement.lane);
+            count(&settlement.sent);
+        }
+        for claim in claims {
+            self.under_way.insert(claim.lane, claim.health.failures > 0);
+            self.begin(claim);
+        }
+        Ok(())
+    }
+
+    /// How many lanes may begin, once these are done.
+    fn free(&self, done: &[Settlement]) -> ClaimLimits {
+        let going = self
+            .under_way
+            .iter()
+            .filter(|(lane, _)| !done.iter().any(|settlement| settlement.lane == **lane));
+        let (mut all, mut failing) = (0, 0);
+        for (_, had_failed) in going {
+            all += 1;
+            failing += usize::from(*had_failed);
+        }
+        let free = LANES.saturating_sub(all);
+        // Some is kept for those that fail, so that they are tried however much others are sent.
+        let kept = FAILING_LANES.saturating_sub(failing).min((free / 4).max(1)).min(free);
+        ClaimLimits { healthy: (free - kept) as u32, failing: kept as u32, each: OF_LANE }
+    }
+
+    fn begin(&self, claim: Claim) {
+        let (app, desk) = (self.app.clone(), Arc::clone(&self.desk));
+        let unsent = Settlement {
+            lane: claim.lane,
+            number: claim.number,
+            health: claim.health,
+            sent: vec![],
+        };
+        let work = move || {
+            let settlement = delivery::send(&app, claim, &|| desk.is_open());
+            desk.report(settlement);
+        };
+        let thread = thread::Builder::new().name("hook".into()).stack_size(STACK).spawn(work);
+        if let Err(error) = thread {
+            tracing::warn!(%error, "no thread for a hook, later again");
+            self.desk.report(unsent);
+        }
+    }
+
+    /// Writes down what is still sent within a short while.
+    fn finish(&mut self, mut done: Vec<Settlement>) {
+        let end = Instant::now() + GRACE;
+        loop {
+            let now = Instant::now();
+            let reported = |lane: &LaneId| done.iter().any(|settlement| settlement.lane == *lane);
+            if now >= end || self.under_way.keys().all(reported) {
+                break;
+            }
+            done.extend(self.desk.wait_for_report(end - now));
+        }
+        let nothing = ClaimLimits { healthy: 0, failing: 0, each: 0 };
+        match delivery::claim(&self.app, &done, nothing) {
+            Ok(_) => done.iter().for_each(|settlement| count(&settlement.sent)),
+            Err(error) => tracing::warn!(%error, "what hooks were sent could not be written down"),
+        }
+    }
+}
+
+/// Counts what was sent.
+fn count(sent: &[Sent]) {
+    for sent in sent {
+        let outcome = match sent.state {
+            DeliveryState::Pending { .. } => "retried",
+            DeliveryState::Delivered => "delivered",
+            DeliveryState::Failed => "failed",
+            DeliveryState::GivenUp => "given_up",
+        };
+        metrics::counter!("hexforge_hook_deliveries_total", "outcome" => outcome).increment(1);
+        let seconds = f64::from(sent.attempt.millis) / 1000.0;
+        metrics::histogram!("hexforge_hook_delivery_seconds", "outcome" => outcome).record(seconds);
+    }
+}

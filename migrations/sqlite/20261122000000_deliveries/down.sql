@@ -1,0 +1,3 @@
+DROP TABLE deliveries;
+DROP TABLE hook_lanes;
+DROP TABLE hook_payloads;

@@ -1,0 +1,212 @@
+//! A receiver of hooks on loopback, which remembers everything.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+/// A request as the receiver saw it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Received {
+    /// The first line.
+    pub line: String,
+    /// Names are in lower case.
+    pub headers: Vec<(String, String)>,
+    /// The body as it came.
+    pub body: String,
+}
+
+impl Received {
+    /// The header of that name, in lower case.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
+    /// The body as JSON.
+    #[track_caller]
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.body).expect("deliveries are JSON")
+    }
+
+    /// By what a second one of the same delivery is known.
+    #[track_caller]
+    pub fn key(&self) -> &str {
+        self.header("idempotency-key").expect("every delivery has a key")
+    }
+}
+
+/// What a receiver does with a request.
+#[derive(Clone, Debug)]
+pub enum Answer {
+    /// Answers with this status, these header lines and this body.
+    With(u16, String, String),
+    /// Says nothing for so long, and then ends the connection.
+    Hang(Duration),
+}
+
+impl Answer {
+    /// A short answer.
+    pub fn status(status: u16) -> Self {
+        Answer::With(status, String::new(), "received".into())
+    }
+}
+
+/// Listens on loopback until it is dropped.
+pub struct Receiver {
+    /// Where.
+    pub address: SocketAddr,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    received: Mutex<Vec<Received>>,
+    came: Condvar,
+    answer: Mutex<Answer>,
+    over: AtomicBool,
+}
+
+impl Default for Receiver {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Receiver {
+    /// One that answers 200 to everything.
+    pub fn new() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
+        let address = listener.local_addr().expect("a bound socket has an address");
+        let shared = Arc::new(Shared {
+            received: Mutex::default(),
+            came: Condvar::new(),
+            answer: Mutex::new(Answer::status(200)),
+            over: AtomicBool::new(false),
+        });
+        let serving = Arc::clone(&shared);
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                if serving.over.load(Ordering::Relaxed) {
+                    break;
+                }
+                let Ok(stream) = stream else { continue };
+                let serving = Arc::clone(&serving);
+                let thread = std::thread::Builder::new().stack_size(256 * 1024);
+                let _ = thread.spawn(move || serving.serve(stream));
+            }
+        });
+        Self { address, shared }
+    }
+
+    /// One that says nothing for so long.
+    pub fn hanging(time: Duration) -> Self {
+        let receiver = Self::new();
+        receiver.answer(Answer::Hang(time));
+        receiver
+    }
+
+    /// From now on it answers like this.
+    pub fn answer(&self, answer: Answer) {
+        *self.shared.answer.lock().unwrap_or_else(PoisonError::into_inner) = answer;
+    }
+
+    /// An address on it.
+    pub fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    /// What came since this was looked at last.
+    pub fn take(&self) -> Vec<Received> {
+        std::mem::take(&mut self.shared.received())
+    }
+
+    /// How much came since it was taken last.
+    pub fn count(&self) -> usize {
+        self.shared.received().len()
+    }
+
+    /// The one request that came since this was looked at last.
+    #[track_caller]
+    pub fn one(&self) -> Received {
+        let mut all = self.take();
+        assert_eq!(all.len(), 1, "{all:?}");
+        all.swap_remove(0)
+    }
+
+    /// Waits until so much came; whether it did within that time.
+    pub fn wait_for(&self, count: usize, longest: Duration) -> bool {
+        let end = Instant::now() + longest;
+        let mut received = self.shared.received();
+        while received.len() < count {
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            let waited = self.shared.came.wait_timeout(received, left);
+            received = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        true
+    }
+}
+
+impl Drop for Receiver {
+    fn drop(&mut self) {
+        self.shared.over.store(true, Ordering::Relaxed);
+        // So that the listener looks.
+        drop(TcpStream::connect(self.address));
+    }
+}
+
+impl Shared {
+    fn received(&self) -> MutexGuard<'_, Vec<Received>> {
+        self.received.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Answers what comes on a connection until it ends.
+    fn serve(&self, stream: TcpStream) {
+        let Ok(mut writer) = stream.try_clone() else { return };
+        let _ = stream.set_nodelay(true);
+        let mut reader = BufReader::new(stream);
+        while let Some(received) = read(&mut reader) {
+            self.received().push(received);
+            self.came.notify_all();
+            let answer = self.answer.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            match answer {
+                Answer::Hang(time) => {
+                    std::thread::sleep(time);
+                    return;
+                }
+                Answer::With(status, headers, body) => {
+                    let head = format!("HTTP/1.1 {status} x\r\n{headers}content-length: ");
+                    let answer = format!("{head}{}\r\n\r\n{body}", body.len());
+                    if writer.write_all(answer.as_bytes()).is_err() {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn read(reader: &mut BufReader<TcpStream>) -> Option<Received> {
+    let mut line = String::new();
+    if reader.read_line(&mut line).ok()? == 0 {
+        return None;
+    }
+    let mut headers = Vec::new();
+    loop {
+        let mut header = Vec::new();
+        reader.read_until(b'\n', &mut header).ok()?;
+        let header = String::from_utf8_lossy(&header);
+        let Some((name, value)) = header.trim_end().split_once(": ") else { break };
+        headers.push((name.to_lowercase(), value.to_owned()));
+    }
+    let length = headers.iter().find(|(name, _)| name == "content-length");
+    let length = length.and_then(|(_, value)| value.parse().ok()).unwrap_or(0);
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok()?;
+    let body = String::from_utf8(body).ok()?;
+    Some(Received { line: line.trim_end().to_owned(), headers, body })
+}
