@@ -168,7 +168,8 @@ impl GixRepository {
     ) -> Result<Option<Tag>, GitError> {
         let repo = bound.repo();
         let (mut at, mut message) = (target, None);
-        loop {
+        // What is known as a commit is not read again to find that out.
+        while !self.shared().knows_commit(self.project(), at) {
             let object = repo.find_object(at).map_err(failed)?;
             match object.kind {
                 gix::object::Kind::Commit => break,
