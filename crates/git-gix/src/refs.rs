@@ -173,7 +173,8 @@ impl GixRepository {
     ) -> Result<Option<Tag>, GitError> {
         let repo = bound.repo();
         let (mut at, mut message) = (target, None);
-        loop {
+        // What is known as a commit is not read again to find that out.
+        while !self.shared().knows_commit(self.project(), at) {
             // What a tag leads to may be large, so only tags are read.
             match repo.find_header(at).map_err(failed)?.kind() {
                 gix::object::Kind::Commit => break,

@@ -197,6 +197,11 @@ impl Shared {
         Ok(commit)
     }
 
+    /// Whether a commit is at hand.
+    pub(crate) fn knows_commit(&self, project: ProjectId, id: gix::ObjectId) -> bool {
+        self.commits.contains_key(&(project, id))
+    }
+
     /// An empty folder in which a repository can be put together.
     pub(crate) fn scratch(&self) -> Result<tempfile::TempDir, GitError> {
         let scratch = self.layout.scratch();

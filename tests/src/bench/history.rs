@@ -142,8 +142,8 @@ fn begin(to: &mut dyn Write, branch: &str, number: usize) -> Result<()> {
     let (author, when) = (number * number % AUTHORS, FIRST + number as u64 * 3600);
     let message = format!("Change number {number}\n\nBecause it was time for it.\n");
     write!(to, "commit refs/heads/{branch}\nmark :{}\n", number + 1)?;
-    write!(to, "author Author {author} <author-{author}@example.com> {when} +0200\n")?;
-    write!(to, "committer Bob <bob@example.com> {when} +0200\n")?;
+    writeln!(to, "author Author {author} <author-{author}@example.com> {when} +0200")?;
+    writeln!(to, "committer Bob <bob@example.com> {when} +0200")?;
     write!(to, "data {}\n{message}", message.len())?;
     Ok(())
 }

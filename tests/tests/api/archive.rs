@@ -12,6 +12,7 @@ on_every_store!(
     names_tell_project_revision_and_commit,
     what_names_no_commit_is_no_file,
     readers_of_code_may_take_archives,
+    damage_breaks_an_archive_and_nothing_else,
 );
 
 fn no_file() -> Value {
@@ -137,4 +138,27 @@ fn what_names_no_commit_is_no_file(forge: &Forge) {
 
 fn readers_of_code_may_take_archives(forge: &Forge) {
     assert_for_readers_of_code(forge, "archive", "archive.zip?sha=a%00b");
+}
+
+/// What is begun cannot become an error any more, so it does not end as a whole answer does.
+fn damage_breaks_an_archive_and_nothing_else(forge: &Forge) {
+    let (repo, first) = filled(forge);
+    repo.tree.write("z.txt", "z\n").commit("Go on");
+    repo.fill();
+    let id = repo.tree.git(&["rev-parse", "HEAD:z.txt"]);
+    let file = repo.tree.bare().join("objects").join(&id[..2]).join(&id[2..]);
+    std::fs::remove_file(file).expect("few objects are not packed");
+    let ends = |answer: &Response| answer.body.ends_with(b"\r\n0\r\n\r\n");
+    for format in ["tar", "tar.gz", "tar.bz2", "zip"] {
+        // The second time there is nothing that was kept of the first.
+        for _ in 0..2 {
+            let broken = repo.get(&format!("archive.{format}"), &[]);
+            assert!(broken.status == 500 || (broken.status == 200 && !ends(&broken)), "{format}");
+        }
+        let whole = repo.get(&format!("archive.{format}"), &[("sha", &first)]);
+        assert!(whole.status == 200 && ends(&whole), "{format}");
+    }
+    assert_eq!(repo.get("compare", &[("from", &first), ("to", "master")]).status, 500);
+    assert_eq!(repo.get("contributors", &[]).status, 500);
+    assert_eq!(repo.get("tree", &[]).status, 200);
 }
