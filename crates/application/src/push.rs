@@ -4,6 +4,7 @@
 //! it; then the rows are written; then the note goes. What a crash leaves between is recorded by
 //! [`settle_all`] at the next start, or before the next change of the same repository.
 
+mod note;
 mod received;
 mod told;
 
@@ -21,13 +22,17 @@ use hexforge_domain::ports::git::{ChangeKey, GitError, RefChange, Repository, Un
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::Project;
 use hexforge_domain::push::{Push, RefKind};
+use hexforge_domain::tag::Release;
 
 use crate::access;
 use crate::app::App;
 use crate::error::Error;
+use crate::tag::release;
 use crate::view::project as view;
 
+use note::Note;
 pub use received::receive;
+use told::Detail;
 
 /// What became of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +53,7 @@ enum Way {
 }
 
 /// What is stored together with the record of a change.
-pub(crate) type Beside<'a> = dyn Fn(&mut dyn Tx) -> Result<(), Error> + 'a;
+type Beside<'a> = dyn Fn(&mut dyn Tx) -> Result<(), Error> + 'a;
 
 /// Changes one ref, if the rules for pushes allow it.
 pub(crate) fn one(
@@ -69,17 +74,17 @@ pub fn all(
     repository: &dyn Repository,
     changes: &[RefChange],
 ) -> Result<Pushed, Error> {
-    all_beside(app, actor, project, repository, changes, &|_| Ok(()))
+    publishing(app, actor, project, repository, changes, None)
 }
 
-/// Like [`all`]; what `beside` stores is stored with the record of the changes.
-pub(crate) fn all_beside(
+/// Like [`all`]; a release is published together with the record of the changes.
+pub(crate) fn publishing(
     app: &App,
     actor: Actor,
     project: &Project,
     repository: &dyn Repository,
     changes: &[RefChange],
-    beside: &Beside<'_>,
+    release: Option<&Release>,
 ) -> Result<Pushed, Error> {
     let facts = facts(app, actor, project, repository)?;
     for change in changes {
@@ -88,7 +93,7 @@ pub(crate) fn all_beside(
             return Ok(Pushed::Declined(refusal));
         }
     }
-    make(app, actor, project, repository, changes, Way::Push, beside)?;
+    make(app, actor, project, repository, changes, Way::Push, release)?;
     Ok(Pushed::Done)
 }
 
@@ -100,7 +105,7 @@ pub(crate) fn remove_tag(
     repository: &dyn Repository,
     change: RefChange,
 ) -> Result<(), Error> {
-    make(app, actor, project, repository, &[change], Way::TagRemoval, &|_| Ok(()))
+    make(app, actor, project, repository, &[change], Way::TagRemoval, None)
 }
 
 /// How often a change that is made is tried to be recorded while others are in the way.
@@ -113,33 +118,50 @@ fn make(
     repository: &dyn Repository,
     changes: &[RefChange],
     way: Way,
-    beside: &Beside<'_>,
+    release: Option<&Release>,
 ) -> Result<(), Error> {
     let user = access::own_account(actor)?;
     settle(app, Some(project.id))?;
-    let key = repository.update(changes, &noted(user, way))?;
-    made(app, project.id, user, way, &key, changes, beside)
+    let note = Note { user, way, release: release.cloned() };
+    let key = repository.update(changes, &note.to_string())?;
+    made(app, project.id, &note, &key, changes)
 }
 
 /// Records a change that is made, and forgets the note of it.
 fn made(
     app: &App,
     project: ProjectId,
-    user: UserId,
-    way: Way,
+    note: &Note,
     key: &ChangeKey,
     changes: &[RefChange],
-    beside: &Beside<'_>,
 ) -> Result<(), Error> {
     let mut tries = 1;
     let recorded = loop {
-        match record(app, project, user, way, key, changes, beside) {
-            // Whoever tried all of it again would find the change made already.
+        match record_noted(app, project, note, key, changes, Detail::Full) {
             Err(Error::Store(StoreError::Busy)) if tries < TRIES => tries += 1,
             outcome => break outcome,
         }
     };
-    finish(app, key, recorded)
+    match finish(app, key, recorded) {
+        // It is made and noted, and will be recorded. Whoever tried all of it again would find it made.
+        Err(Error::Store(StoreError::Busy)) => Ok(()),
+        outcome => outcome,
+    }
+}
+
+fn record_noted(
+    app: &App,
+    project: ProjectId,
+    note: &Note,
+    key: &ChangeKey,
+    changes: &[RefChange],
+    detail: Detail,
+) -> Result<(), Error> {
+    let beside = |tx: &mut dyn Tx| match &note.release {
+        Some(release) => release::put(tx, project, release, app.clock.now()),
+        None => Ok(()),
+    };
+    record(app, project, note.user, note.way, key, changes, detail, &beside)
 }
 
 /// Records what processes that are gone left unrecorded.
@@ -147,33 +169,20 @@ pub fn settle_all(app: &App) -> Result<(), Error> {
     settle(app, None)
 }
 
+/// How often the record of a change is tried with everything that is told of it.
+const TRIES_IN_FULL: u32 = 5;
+
 fn settle(app: &App, project: Option<ProjectId>) -> Result<(), Error> {
-    for Unsettled { key, project, note, changes } in app.git.unsettled(project)? {
-        let (user, way) = read_note(&note);
-        let recorded = record(app, project, user, way, &key, &changes, &|_| Ok(()));
-        finish(app, &key, recorded)?;
+    let mut first = Ok(());
+    for Unsettled { key, project, note, changes, tries } in app.git.unsettled(project)? {
+        // Whatever it is that keeps it from being recorded, what follows from the change matters more.
+        let detail = if tries < TRIES_IN_FULL { Detail::Full } else { Detail::Nothing };
+        let note = Note::read(&note, &changes);
+        let recorded = record_noted(app, project, &note, &key, &changes, detail);
+        // One that cannot be recorded is left, and holds up no other.
+        first = first.and(finish(app, &key, recorded));
     }
-    Ok(())
-}
-
-/// What is noted on disk of who changes something, and how.
-fn noted(user: UserId, way: Way) -> String {
-    match way {
-        Way::Push => user.to_string(),
-        Way::TagRemoval => format!("{user} {TAG_REMOVAL}"),
-    }
-}
-
-const TAG_REMOVAL: &str = "removes a tag";
-
-/// The opposite of [`noted`]. Who cannot be read is nobody.
-fn read_note(note: &str) -> (UserId, Way) {
-    let (user, way) = match note.split_once(' ') {
-        Some((user, TAG_REMOVAL)) => (user, Way::TagRemoval),
-        Some((user, _)) => (user, Way::Push),
-        None => (note, Way::Push),
-    };
-    (UserId(user.parse().unwrap_or(0)), way)
+    first
 }
 
 /// Forgets the note of what is recorded; what could not be recorded is left for later.
@@ -188,6 +197,7 @@ fn finish(app: &App, key: &ChangeKey, recorded: Result<(), Error>) -> Result<(),
 }
 
 /// Writes the rows that follow from a change: the lines of the feeds, the news for hooks, the default branch.
+#[expect(clippy::too_many_arguments, reason = "all that is known of a change")]
 fn record(
     app: &App,
     project: ProjectId,
@@ -195,22 +205,13 @@ fn record(
     way: Way,
     key: &ChangeKey,
     changes: &[RefChange],
+    detail: Detail,
     beside: &Beside<'_>,
 ) -> Result<(), Error> {
     let repository = app.git.open(project)?;
-    let default = repository.default_branch()?;
-    let changed: Vec<(RefChange, told::Told)> = changes
-        .iter()
-        .filter(|change| RefKind::of(&change.name) != RefKind::Other)
-        .map(|change| {
-            let told = told::told(repository.as_ref(), default.as_ref(), change)?;
-            let told = match way {
-                Way::Push => told,
-                Way::TagRemoval => told.before_peeled(repository.as_ref())?,
-            };
-            Ok((change.clone(), told))
-        })
-        .collect::<Result<_, GitError>>()?;
+    let repository = repository.as_ref();
+    let default = shown_branch(repository, detail, None)?;
+    let changed = told::all(app, repository, default.as_ref(), way, changes, detail)?;
     let new_default = default.as_ref().filter(|default| {
         let full = default.full();
         changes.iter().any(|change| change.name == full && change.old.is_none())
@@ -220,31 +221,49 @@ fn record(
     }
     let now = app.clock.now();
     app.store.write(|tx| {
-        // A project or user that is gone meanwhile needs no record.
+        // A project that is gone meanwhile needs no record.
         let Some(found) = tx.projects().lock(project)? else { return Ok(()) };
-        let Some(user) = tx.users().find(user)? else { return Ok(()) };
         if !tx.settled_changes().record(key, now)? {
             return Ok(());
         }
+        // Others may have chosen another one until now; from here on they wait.
+        let default = shown_branch(repository, detail, found.default_branch.as_ref())?;
         tx.projects().set_default_branch(project, default.as_ref())?;
-        if let Some(default) = new_default {
+        if let Some(default) = default.as_ref().filter(|default| new_default == Some(*default)) {
             protect(tx, project, default)?;
         }
-        let found = Project { default_branch: default.clone(), ..found };
+        let found = Project { default_branch: default, ..found };
         let placed = view::placed(tx, found)?;
         if !changed.is_empty() {
             tx.projects().touch(project, now)?;
         }
-        for (change, told) in &changed {
+        for (change, _) in &changed {
             if let (RefKind::Tag(tag), None) = (RefKind::of(&change.name), change.new) {
                 tx.releases().remove(project, &tag)?;
             }
-            let push = told::push(&placed, &user, change, told.clone());
-            tx.events().insert(event(&push, now))?;
-            tx.outbox().record(&SystemEvent::Pushed(Box::new(push)), now)?;
+        }
+        // Of what somebody did who is gone, nobody is told.
+        if let Some(user) = tx.users().find(user)? {
+            for (change, told) in changed {
+                let push = told::push(&placed, &user, &change, told);
+                tx.events().insert(event(&push, now))?;
+                tx.outbox().record(&SystemEvent::Pushed(Box::new(push)), now)?;
+            }
         }
         beside(tx)
     })
+}
+
+/// The branch that is shown when none is asked for; where little is told, what cannot be read is as it was.
+fn shown_branch(
+    repository: &dyn Repository,
+    detail: Detail,
+    before: Option<&BranchName>,
+) -> Result<Option<BranchName>, GitError> {
+    match (repository.default_branch(), detail) {
+        (Err(_), Detail::Nothing) => Ok(before.cloned()),
+        (outcome, _) => outcome,
+    }
 }
 
 /// Protects a branch that became the default one, unless it is protected.
@@ -317,19 +336,4 @@ fn action(repository: &dyn Repository, change: &RefChange) -> Result<RefAction, 
 /// The name of what a ref was or is, in places where nothing has one too.
 pub(crate) fn or_zero(id: Option<ObjectId>) -> ObjectId {
     id.unwrap_or(ObjectId::ZERO)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn notes_are_read_as_they_were_written() {
-        for way in [Way::Push, Way::TagRemoval] {
-            assert_eq!(read_note(&noted(UserId(7), way)), (UserId(7), way));
-        }
-        for strange in ["", "x", "7 does what nobody knows"] {
-            assert_eq!(read_note(strange).1, Way::Push, "{strange}");
-        }
-    }
 }

@@ -7,7 +7,6 @@ use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::project::ProjectAbility;
 use hexforge_domain::ports::git::{GitError, RefChange};
-use hexforge_domain::ports::store::Tx;
 use hexforge_domain::project::ProjectRef;
 use hexforge_domain::tag::{Release, Tag, TagName};
 
@@ -98,13 +97,9 @@ pub fn create(app: &App, actor: Actor, named: &ProjectRef, new: &NewTag) -> Resu
     };
     let release = new.release.as_ref().filter(|text| !text.trim().is_empty());
     let release = release.map(|text| Release { tag: name.clone(), description: text.clone() });
-    let beside = |tx: &mut dyn Tx| match &release {
-        Some(release) => release::put(tx, project.id, release, app.clock.now()),
-        None => Ok(()),
-    };
     let changes = [RefChange { name: name.full(), old: None, new: Some(target) }];
     let repository = repository.as_ref();
-    match push::all_beside(app, actor, &project, repository, &changes, &beside) {
+    match push::publishing(app, actor, &project, repository, &changes, release.as_ref()) {
         Ok(Pushed::Done) => (),
         Ok(Pushed::Declined(refusal)) => return Err(declined(refusal)),
         // Somebody else was faster, or the name is a folder of other names.

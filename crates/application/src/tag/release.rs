@@ -47,7 +47,7 @@ pub fn update(
 }
 
 /// Publishes, whether or not something was published before.
-pub(super) fn put(
+pub(crate) fn put(
     tx: &mut dyn Tx,
     project: ProjectId,
     release: &Release,

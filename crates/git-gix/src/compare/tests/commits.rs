@@ -2,7 +2,7 @@
 
 use hexforge_domain::commit::Commit;
 
-use super::super::{commits_between, is_ancestor};
+use super::super::{Effort, FOR_NEWS, commits_between, is_ancestor};
 use super::{Scratch, compare, id, open};
 
 fn titles(commits: &[Commit]) -> Vec<&str> {
@@ -26,8 +26,9 @@ fn the_newest_are_returned_oldest_first_and_all_are_counted() {
         (vec![id(&first)], 0, 4, &[]),
         (vec![id(&first), id(&last)], 10, 0, &[]),
     ] {
+        let effort = Effort::new(FOR_NEWS);
         let (total, commits) =
-            commits_between(&repo, &hidden, id(&last), limit).expect("the commits exist");
+            commits_between(&repo, &hidden, id(&last), limit, &effort).expect("the commits exist");
         assert_eq!((total, titles(&commits)), (count, expected.to_vec()));
     }
 }
