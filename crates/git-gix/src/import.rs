@@ -14,6 +14,7 @@ mod place;
 mod stream;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use hexforge_domain::id::ProjectId;
@@ -24,6 +25,10 @@ use hexforge_domain::ports::outgoing::{Outgoing, TimeOuts};
 use crate::store::{GixStore, Shared, init};
 use address::Address;
 use exchange::Remote;
+use stream::Patience;
+
+/// A file in a repository that came by an import, all of it.
+const IMPORTED: &str = "hexforge-imported";
 
 /// How much an import may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,18 +59,25 @@ pub struct HttpImports {
     store: Arc<Shared>,
     outgoing: Arc<dyn Outgoing>,
     limits: ImportLimits,
+    stopped: Arc<AtomicBool>,
 }
 
 impl HttpImports {
     /// Fetches into the repositories of a store.
     pub fn new(store: &GixStore, outgoing: Arc<dyn Outgoing>, limits: ImportLimits) -> Self {
-        Self { store: Arc::clone(store.shared()), outgoing, limits }
+        let stopped = Arc::default();
+        Self { store: Arc::clone(store.shared()), outgoing, limits, stopped }
     }
 
     fn fetch_from(&self, project: ProjectId, address: &Address) -> Result<(), ImportError> {
         let deadline = Instant::now() + self.limits.time;
+        let marker = self.store.layout.repository(project).join(IMPORTED);
+        if marker.exists() {
+            return Ok(());
+        }
         place::check_empty(&self.store, project)?;
-        let mut remote = Remote::find(&*self.outgoing, address, self.limits, deadline)?;
+        let patience = Patience { deadline, stopped: Arc::clone(&self.stopped) };
+        let mut remote = Remote::find(&*self.outgoing, address, self.limits, patience)?;
         let listing = remote.listing()?;
         if listing.refs.is_empty() {
             return Ok(());
@@ -76,7 +88,13 @@ impl HttpImports {
         pack::index(&mut sent, made.path(), deadline)?;
         pack::check(&listing, made.path())?;
         place::write_refs(&listing, made.path())?;
-        place::put(&self.store, made, project)
+        if self.stopped.load(Ordering::Relaxed) {
+            return Err(stream::stopped());
+        }
+        std::fs::write(made.path().join(IMPORTED), "").map_err(disk)?;
+        place::put(&self.store, made, project)?;
+        // Where something was there before, only what git knows was moved.
+        std::fs::write(marker, "").map_err(disk)
     }
 }
 
@@ -85,6 +103,10 @@ impl Imports for HttpImports {
         let address = Address::parse(url)?;
         // A server may say again what it was told.
         self.fetch_from(project, &address).map_err(|error| address.without_secrets(error))
+    }
+
+    fn stop(&self) {
+        self.stopped.store(true, Ordering::Relaxed);
     }
 }
 

@@ -5,6 +5,7 @@ use std::net::TcpListener;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use actix_web::dev::ServerHandle;
 use anyhow::{Context, Result};
@@ -14,6 +15,7 @@ use hexforge_http_actix::shared::StorageReady;
 use hexforge_http_actix::{HttpSettings, Shared};
 use metrics_exporter_prometheus::PrometheusBuilder;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::oneshot;
 
 use crate::config::Config;
 use crate::worker::Workers;
@@ -51,13 +53,21 @@ pub fn run(config: &Config, terminal: &mut dyn Write) -> Result<()> {
     );
     actix_web::rt::System::new().block_on(async move {
         let server = http::server(listener, shared, None)?;
-        stop_on_signal(server.handle())?;
+        let at_once = stop_on_signal(server.handle())?;
         writeln!(terminal, "hexforge serves {external_url} (listening on {address}).")?;
         terminal.flush()?;
         tracing::info!(%address, external_url, "serving");
         server.await.context("serving failed")?;
-        drop(workers);
-        tracing::info!("stopped");
+        // On a thread of its own, so that a second signal is heard meanwhile.
+        let (end, ended) = oneshot::channel();
+        std::thread::spawn(move || {
+            drop(workers);
+            end.send(())
+        });
+        tokio::select! {
+            _ = ended => tracing::info!("stopped"),
+            _ = at_once => tracing::warn!("stopped at once"),
+        }
         Ok(())
     })
 }
@@ -76,12 +86,18 @@ fn finish_removals(app: App) {
     });
 }
 
-/// SIGTERM and ^C stop the server after what is running is finished; a second one ends it at once.
-fn stop_on_signal(server: ServerHandle) -> Result<()> {
+/// How long what cannot be interrupted keeps the program from ending after a second signal.
+const LAST_MOMENT: Duration = Duration::from_secs(2);
+
+/// SIGTERM and ^C stop the server after what is running is finished; a second one ends it at once, which is
+/// told to whoever waits for what this returns.
+fn stop_on_signal(server: ServerHandle) -> Result<oneshot::Receiver<()>> {
+    let (second, at_once) = oneshot::channel();
     let mut terminate = signal(SignalKind::terminate()).context("SIGTERM cannot be waited for")?;
     let mut interrupt = signal(SignalKind::interrupt()).context("SIGINT cannot be waited for")?;
     actix_web::rt::spawn(async move {
         let mut graceful = true;
+        let mut second = Some(second);
         loop {
             tokio::select! {
                 _ = terminate.recv() => (),
@@ -90,10 +106,17 @@ fn stop_on_signal(server: ServerHandle) -> Result<()> {
             tracing::info!(graceful, "stopping");
             // The command is sent by the call itself; its answer would come too late for a second one.
             drop(server.stop(graceful));
+            if !graceful && let Some(second) = second.take() {
+                let _ = second.send(());
+                std::thread::spawn(|| {
+                    std::thread::sleep(LAST_MOMENT);
+                    std::process::exit(0);
+                });
+            }
             graceful = false;
         }
     });
-    Ok(())
+    Ok(at_once)
 }
 
 /// In seconds; from what a read takes to what nobody should wait for.
