@@ -54,7 +54,19 @@ impl Program {
         database: &DatabaseUrl,
         log: Stdio,
     ) -> Result<Self> {
+        Self::start_with(program, data_dir, database, log, &[])
+    }
+
+    /// The same, with more settings.
+    pub fn start_with(
+        program: &Path,
+        data_dir: &Path,
+        database: &DatabaseUrl,
+        log: Stdio,
+        settings: &[(&str, &str)],
+    ) -> Result<Self> {
         let mut child = Command::new(program)
+            .envs(settings.iter().copied())
             .env("HEXFORGE_LISTEN", "127.0.0.1:0")
             .env("HEXFORGE_DATA_DIR", data_dir)
             .env("HEXFORGE_DATABASE_URL", address_of(database))
@@ -85,6 +97,12 @@ impl Program {
     pub fn kill(&mut self) -> Result<()> {
         self.child.kill()?;
         self.child.wait()?;
+        Ok(())
+    }
+
+    /// Tells the process to stop, without waiting for it.
+    pub fn tell_to_stop(&self) -> Result<()> {
+        Command::new("kill").args(["-TERM", &self.pid().to_string()]).status()?;
         Ok(())
     }
 

@@ -16,7 +16,7 @@ use hexforge_domain::ports::git::{ChangeKey, GitError, RefChange, Unsettled};
 
 use crate::error::io;
 use crate::refs::update::current;
-use crate::store::{OpenRepository, sync_folder};
+use crate::store::{OpenRepository, is_old, sync_folder};
 
 pub(crate) struct Journal {
     folder: PathBuf,
@@ -64,6 +64,18 @@ impl Journal {
         match removed {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(io(error)),
             _ => Ok(()),
+        }
+    }
+
+    /// Removes notes that were begun and never finished.
+    pub(crate) fn tidy(&self) {
+        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        for file in entries.map(|entry| entry.path()) {
+            let name = file.file_name().map(|name| name.to_string_lossy());
+            if name.is_some_and(|name| name.starts_with("new-")) && is_old(&file) {
+                // What stays is of no harm.
+                let _ = fs::remove_file(file);
+            }
         }
     }
 

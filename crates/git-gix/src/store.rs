@@ -279,12 +279,13 @@ impl ProjectFiles for GixStore {
                 }
             }
         }
+        self.shared.journal.tidy();
         Ok(())
     }
 }
 
 /// Whether nobody can be at work on it any more.
-fn is_old(folder: &Path) -> bool {
+pub(crate) fn is_old(folder: &Path) -> bool {
     let changed = fs::metadata(folder).and_then(|metadata| metadata.modified());
     let age = changed.ok().and_then(|changed| changed.elapsed().ok());
     age.is_some_and(|age| age > Duration::from_secs(24 * 60 * 60))

@@ -10,8 +10,8 @@ use anyhow::{Context, Result};
 use hexforge_application::app::App;
 use hexforge_application::error::Error;
 use hexforge_application::member::expiry;
-use hexforge_application::push;
 use hexforge_application::repository::task::{self, Lane, Outcome};
+use hexforge_application::{push, removal};
 use hexforge_domain::id::RepositoryTaskId;
 
 /// How long the threads have to end when the program does. What they are at then is done again later.
@@ -84,9 +84,12 @@ fn settle(app: App) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, Error> {
 
 /// Removes what interrupted work left behind.
 fn tidy(app: App) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, Error> {
+    // The start has its own.
+    let mut is_first = true;
     move |_| {
-        app.git.tidy()?;
-        app.uploads.tidy()?;
+        if !std::mem::take(&mut is_first) {
+            removal::tidy(&app)?;
+        }
         Ok(Round::Done)
     }
 }

@@ -140,6 +140,13 @@ fn import(app: &App, project: ProjectId, url: &str) -> Result<(), Failure> {
 
 /// Keeps with the project which branch its repository shows.
 pub fn refresh(app: &App, project: ProjectId) -> Result<(), Error> {
-    let default = app.git.open(project)?.default_branch()?;
-    app.store.write(|tx| Ok(tx.projects().set_default_branch(project, default.as_ref())?))
+    let repository = app.git.open(project)?;
+    app.store.write(|tx| {
+        // Read once nobody else can store another one.
+        if tx.projects().lock(project)?.is_none() {
+            return Ok(());
+        }
+        let default = repository.default_branch()?;
+        Ok(tx.projects().set_default_branch(project, default.as_ref())?)
+    })
 }

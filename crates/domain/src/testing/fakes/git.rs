@@ -34,7 +34,11 @@ struct State {
     /// Those that were handed out.
     taken: BTreeMap<u64, Unsettled>,
     made: u64,
+    on_head: Option<OnHead>,
 }
+
+/// What happens before HEAD is pointed elsewhere.
+type OnHead = Arc<dyn Fn() -> Result<(), GitError> + Send + Sync>;
 
 #[derive(Clone, Default)]
 struct Stored {
@@ -79,6 +83,11 @@ impl FakeGit {
         stored.commits.insert(id, (commit, files.collect()));
         stored.refs.insert(name, id);
         id
+    }
+
+    /// Has this done before HEAD is pointed elsewhere from now on.
+    pub fn on_head(&self, call: impl Fn() -> Result<(), GitError> + Send + Sync + 'static) {
+        self.state().on_head = Some(Arc::new(call));
     }
 
     /// How many changes wait to be settled, whoever has them.
@@ -277,6 +286,8 @@ impl GitRefs for FakeRepository {
     }
 
     fn set_head(&self, branch: &BranchName) -> Result<(), GitError> {
+        let on_head = self.git.state().on_head.clone();
+        on_head.map_or(Ok(()), |call| call())?;
         let mut state = self.git.state();
         let stored = state.repositories.get_mut(&self.project).ok_or(GitError::Missing)?;
         stored.head = Some(branch.as_str().to_owned());
