@@ -32,8 +32,8 @@ use hexforge_server::http;
 use hexforge_server::system::{
     Argon2Passwords, FileVault, FsBuildFiles, FsUploads, OpensshKeys, SystemSecrets, Trash,
 };
-use hexforge_yaml_saphyr::SaphyrReader;
 use hexforge_ssh_russh::{HostKeys, Lanes, Limits, Server};
+use hexforge_yaml_saphyr::SaphyrReader;
 use serde_json::Value;
 use tempfile::TempDir;
 

@@ -5,8 +5,8 @@ pub mod bench;
 pub mod client;
 pub mod forge;
 pub mod program;
-pub mod ssh_client;
 pub mod receiver;
+pub mod ssh_client;
 pub mod ssh_keys;
 pub mod work_tree;
 

@@ -75,7 +75,8 @@ impl Program {
         Self::start_with(program, data_dir, database, Stdio::inherit(), &more)
     }
 
-    fn start_with(
+    /// The same, with more settings.
+    pub fn start_with(
         program: &Path,
         data_dir: &Path,
         database: &DatabaseUrl,
@@ -123,6 +124,12 @@ impl Program {
     pub fn kill(&mut self) -> Result<()> {
         self.child.kill()?;
         self.child.wait()?;
+        Ok(())
+    }
+
+    /// Tells the process to stop, without waiting for it.
+    pub fn tell_to_stop(&self) -> Result<()> {
+        Command::new("kill").args(["-TERM", &self.pid().to_string()]).status()?;
         Ok(())
     }
 

@@ -361,3 +361,34 @@ fn a_damaged_repository_is_logged_once_for_each_request_and_hurts_no_other() {
     }
     assert_eq!(told(&logged()), 3);
 }
+
+#[test]
+fn a_stop_does_not_wait_for_imports_and_they_begin_again() {
+    let place = Place::on(TestDatabase::sqlite());
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let address = silent.local_addr().expect("it has an address");
+    let start = || {
+        let local = [("HEXFORGE_ALLOW_LOCAL_REQUESTS", "true")];
+        let (folder, log) = (place.data_dir(), Stdio::inherit());
+        Program::start_with(&program::built(), &folder, &place.database.url, log, &local)
+            .expect("it serves")
+    };
+    let mut server = start();
+    let url = format!("http://{address}/a.git");
+    let form = [("name", "site"), ("import_url", &*url)];
+    server.request("POST", "/projects").token(ROOT).form(&form).send().expect(201);
+    // Somebody who never answers.
+    let _first = silent.accept().expect("the import begins");
+    let asked = Instant::now();
+    assert_eq!(server.stop().expect("it can be told to stop").code(), Some(0));
+    assert!(asked.elapsed() < Duration::from_secs(25), "{:?}", asked.elapsed());
+
+    let mut server = start();
+    let _second = silent.accept().expect("the import begins again");
+    // A second signal waits for nothing.
+    server.tell_to_stop().expect("it can be told to stop");
+    std::thread::sleep(Duration::from_millis(500));
+    let asked = Instant::now();
+    server.stop().expect("it can be told to stop");
+    assert!(asked.elapsed() < Duration::from_secs(7), "{:?}", asked.elapsed());
+}

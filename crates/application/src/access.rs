@@ -31,6 +31,13 @@ pub fn own_account(actor: Actor) -> Result<UserId, Error> {
     actor.user().ok_or(Error::Unauthenticated)
 }
 
+/// The actor as it is now, for what takes longer than a look; nobody when the account is gone or blocked.
+pub fn anew(tx: &mut dyn Tx, actor: Actor) -> Result<Option<Actor>, StoreError> {
+    let Some(id) = actor.user() else { return Ok(Some(actor)) };
+    let user = tx.users().find(id)?.filter(|user| user.state.may_act());
+    Ok(user.map(|user| Actor::of(user.id, &user.privileges)))
+}
+
 /// Whether the actor may do this with the service as a whole.
 pub fn service(actor: Actor, ability: ServiceAbility) -> Result<(), Error> {
     authorize(actor, ability, &Service).map_err(|denied| Error::denied(denied, Thing::Record))

@@ -4,6 +4,7 @@
 //! it; then the rows are written; then the note goes. What a crash leaves between is recorded by
 //! [`settle_all`] at the next start, or before the next change of the same repository.
 
+mod note;
 mod received;
 mod told;
 
@@ -30,7 +31,9 @@ use crate::pipeline::{create, prepare};
 use crate::tag::release;
 use crate::view::project as view;
 
+use note::Note;
 pub use received::receive;
+use told::Detail;
 
 /// What became of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,16 +44,17 @@ pub enum Pushed {
     Declined(PushRefusal),
 }
 
-/// How a change came, as far as what follows from it depends on that.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// How a change came, as far as what is told of it depends on that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
     /// As a push, or as what looks like one.
     Push,
     /// A tag was removed through the interface.
     TagRemoval,
-    /// A tag was made, and this is published about it.
-    TagWithRelease(String),
 }
+
+/// What is stored together with the record of a change.
+type Beside<'a> = dyn Fn(&mut dyn Tx) -> Result<(), Error> + 'a;
 
 /// Changes one ref, if the rules for pushes allow it.
 pub(crate) fn one(
@@ -71,32 +75,17 @@ pub fn all(
     repository: &dyn Repository,
     changes: &[RefChange],
 ) -> Result<Pushed, Error> {
-    allowed(app, actor, project, repository, changes, &Way::Push)
+    publishing(app, actor, project, repository, changes, None)
 }
 
-/// Makes a tag, if the rules for pushes allow it, and publishes something about it, if there is something.
-pub(crate) fn new_tag(
-    app: &App,
-    actor: Actor,
-    project: &Project,
-    repository: &dyn Repository,
-    change: RefChange,
-    release: Option<&Release>,
-) -> Result<Pushed, Error> {
-    let way = match release {
-        Some(release) => Way::TagWithRelease(release.description.clone()),
-        None => Way::Push,
-    };
-    allowed(app, actor, project, repository, &[change], &way)
-}
-
-fn allowed(
+/// Like [`all`]; a release is published together with the record of the changes.
+pub(crate) fn publishing(
     app: &App,
     actor: Actor,
     project: &Project,
     repository: &dyn Repository,
     changes: &[RefChange],
-    way: &Way,
+    release: Option<&Release>,
 ) -> Result<Pushed, Error> {
     let facts = facts(app, actor, project, repository)?;
     for change in changes {
@@ -105,7 +94,7 @@ fn allowed(
             return Ok(Pushed::Declined(refusal));
         }
     }
-    make(app, actor, project, repository, changes, way)?;
+    make(app, actor, project, repository, changes, Way::Push, release)?;
     Ok(Pushed::Done)
 }
 
@@ -117,7 +106,7 @@ pub(crate) fn remove_tag(
     repository: &dyn Repository,
     change: RefChange,
 ) -> Result<(), Error> {
-    make(app, actor, project, repository, &[change], &Way::TagRemoval)
+    make(app, actor, project, repository, &[change], Way::TagRemoval, None)
 }
 
 /// How often a change that is made is tried to be recorded while others are in the way.
@@ -129,32 +118,51 @@ fn make(
     project: &Project,
     repository: &dyn Repository,
     changes: &[RefChange],
-    way: &Way,
+    way: Way,
+    release: Option<&Release>,
 ) -> Result<(), Error> {
     let user = access::own_account(actor)?;
     settle(app, Some(project.id))?;
-    let key = repository.update(changes, &noted(user, way))?;
-    made(app, project.id, user, way, &key, changes)
+    let note = Note { user, way, release: release.cloned() };
+    let key = repository.update(changes, &note.to_string())?;
+    made(app, project.id, &note, &key, changes)
 }
 
 /// Records a change that is made, and forgets the note of it.
 fn made(
     app: &App,
     project: ProjectId,
-    user: UserId,
-    way: &Way,
+    note: &Note,
     key: &ChangeKey,
     changes: &[RefChange],
 ) -> Result<(), Error> {
     let mut tries = 1;
     let recorded = loop {
-        match record(app, project, user, way, key, changes) {
-            // Whoever tried all of it again would find the change made already.
+        match record_noted(app, project, note, key, changes, Detail::Full) {
             Err(Error::Store(StoreError::Busy)) if tries < TRIES => tries += 1,
             outcome => break outcome,
         }
     };
-    finish(app, key, recorded)
+    match finish(app, key, recorded) {
+        // It is made and noted, and will be recorded. Whoever tried all of it again would find it made.
+        Err(Error::Store(StoreError::Busy)) => Ok(()),
+        outcome => outcome,
+    }
+}
+
+fn record_noted(
+    app: &App,
+    project: ProjectId,
+    note: &Note,
+    key: &ChangeKey,
+    changes: &[RefChange],
+    detail: Detail,
+) -> Result<(), Error> {
+    let beside = |tx: &mut dyn Tx| match &note.release {
+        Some(release) => release::put(tx, project, release, app.clock.now()),
+        None => Ok(()),
+    };
+    record(app, project, note.user, note.way, key, changes, detail, &beside)
 }
 
 /// Records what processes that are gone left unrecorded.
@@ -162,36 +170,20 @@ pub fn settle_all(app: &App) -> Result<(), Error> {
     settle(app, None)
 }
 
+/// How often the record of a change is tried with everything that is told of it.
+const TRIES_IN_FULL: u32 = 5;
+
 fn settle(app: &App, project: Option<ProjectId>) -> Result<(), Error> {
-    for Unsettled { key, project, note, changes } in app.git.unsettled(project)? {
-        let (user, way) = read_note(&note);
-        let recorded = record(app, project, user, &way, &key, &changes);
-        finish(app, &key, recorded)?;
+    let mut first = Ok(());
+    for Unsettled { key, project, note, changes, tries } in app.git.unsettled(project)? {
+        // Whatever it is that keeps it from being recorded, what follows from the change matters more.
+        let detail = if tries < TRIES_IN_FULL { Detail::Full } else { Detail::Nothing };
+        let note = Note::read(&note, &changes);
+        let recorded = record_noted(app, project, &note, &key, &changes, detail);
+        // One that cannot be recorded is left, and holds up no other.
+        first = first.and(finish(app, &key, recorded));
     }
-    Ok(())
-}
-
-/// What is noted on disk of who changes something, and how.
-fn noted(user: UserId, way: &Way) -> String {
-    match way {
-        Way::Push => user.to_string(),
-        Way::TagRemoval => format!("{user} {TAG_REMOVAL}"),
-        Way::TagWithRelease(text) => format!("{user} {PUBLISHES}{text}"),
-    }
-}
-
-const TAG_REMOVAL: &str = "removes a tag";
-const PUBLISHES: &str = "publishes ";
-
-/// The opposite of [`noted`]. Who cannot be read is nobody.
-fn read_note(note: &str) -> (UserId, Way) {
-    let (user, rest) = note.split_once(' ').unwrap_or((note, ""));
-    let way = match (rest, rest.strip_prefix(PUBLISHES)) {
-        (TAG_REMOVAL, _) => Way::TagRemoval,
-        (_, Some(text)) => Way::TagWithRelease(text.to_owned()),
-        _ => Way::Push,
-    };
-    (UserId(user.parse().unwrap_or(0)), way)
+    first
 }
 
 /// Forgets the note of what is recorded; what could not be recorded is left for later.
@@ -207,28 +199,21 @@ fn finish(app: &App, key: &ChangeKey, recorded: Result<(), Error>) -> Result<(),
 
 /// Writes the rows that follow from a change: the lines of the feeds, the news for hooks, the default branch,
 /// the pipelines.
+#[expect(clippy::too_many_arguments, reason = "all that is known of a change")]
 fn record(
     app: &App,
     project: ProjectId,
     user: UserId,
-    way: &Way,
+    way: Way,
     key: &ChangeKey,
     changes: &[RefChange],
+    detail: Detail,
+    beside: &Beside<'_>,
 ) -> Result<(), Error> {
     let repository = app.git.open(project)?;
-    let default = repository.default_branch()?;
-    let changed: Vec<(RefChange, told::Told)> = changes
-        .iter()
-        .filter(|change| RefKind::of(&change.name) != RefKind::Other)
-        .map(|change| {
-            let told = told::told(repository.as_ref(), default.as_ref(), change)?;
-            let told = match way {
-                Way::Push | Way::TagWithRelease(_) => told,
-                Way::TagRemoval => told.before_peeled(repository.as_ref())?,
-            };
-            Ok((change.clone(), told))
-        })
-        .collect::<Result<_, GitError>>()?;
+    let repository = repository.as_ref();
+    let default = shown_branch(repository, detail, None)?;
+    let changed = told::all(app, repository, default.as_ref(), way, changes, detail)?;
     let new_default = default.as_ref().filter(|default| {
         let full = default.full();
         changes.iter().any(|change| change.name == full && change.old.is_none())
@@ -236,49 +221,65 @@ fn record(
     if let Some(default) = new_default {
         repository.set_head(default)?;
     }
-    let prepared = changes
-        .iter()
-        .map(|change| prepare::pushed(app, repository.as_ref(), change))
-        .collect::<Result<Vec<_>, GitError>>()?;
+    let prepared = match detail {
+        Detail::Full => changes
+            .iter()
+            .map(|change| prepare::pushed(app, repository, change))
+            .collect::<Result<Vec<_>, GitError>>()?,
+        Detail::Nothing => vec![],
+    };
+    let reach = match way {
+        Way::Push => Reach::Everywhere,
+        Way::TagRemoval => Reach::Project,
+    };
     let now = app.clock.now();
     app.store.write(|tx| {
-        // A project or user that is gone meanwhile needs no record.
+        // A project that is gone meanwhile needs no record.
         let Some(found) = tx.projects().lock(project)? else { return Ok(()) };
-        let Some(user) = tx.users().find(user)? else { return Ok(()) };
         if !tx.settled_changes().record(key, now)? {
             return Ok(());
         }
+        // Others may have chosen another one until now; from here on they wait.
+        let default = shown_branch(repository, detail, found.default_branch.as_ref())?;
         tx.projects().set_default_branch(project, default.as_ref())?;
-        if let Some(default) = new_default {
+        if let Some(default) = default.as_ref().filter(|default| new_default == Some(*default)) {
             protect(tx, project, default)?;
         }
-        let found = Project { default_branch: default.clone(), ..found };
+        let found = Project { default_branch: default, ..found };
         let placed = view::placed(tx, found)?;
         if !changed.is_empty() {
             tx.projects().touch(project, now)?;
         }
-        for (change, told) in &changed {
-            match (RefKind::of(&change.name), change.new, way) {
-                (RefKind::Tag(tag), None, _) => tx.releases().remove(project, &tag)?,
-                (RefKind::Tag(tag), Some(_), Way::TagWithRelease(text)) => {
-                    let release = Release { tag, description: text.clone() };
-                    release::put(tx, project, &release, now)?;
-                }
-                _ => (),
+        for (change, _) in &changed {
+            if let (RefKind::Tag(tag), None) = (RefKind::of(&change.name), change.new) {
+                tx.releases().remove(project, &tag)?;
             }
-            let reach = match way {
-                Way::Push | Way::TagWithRelease(_) => Reach::Everywhere,
-                Way::TagRemoval => Reach::Project,
-            };
-            let push = told::push(&placed, &user, change, told.clone(), reach);
-            tx.events().insert(event(&push, now))?;
-            tx.outbox().record(&SystemEvent::Pushed(Box::new(push)), now)?;
         }
-        for prepared in prepared.iter().flatten() {
-            create::of_push(tx, &placed, &user, prepared, now)?;
+        // Of what somebody did who is gone, nobody is told.
+        if let Some(user) = tx.users().find(user)? {
+            for (change, told) in changed {
+                let push = told::push(&placed, &user, &change, told, reach);
+                tx.events().insert(event(&push, now))?;
+                tx.outbox().record(&SystemEvent::Pushed(Box::new(push)), now)?;
+            }
+            for prepared in prepared.iter().flatten() {
+                create::of_push(tx, &placed, &user, prepared, now)?;
+            }
         }
-        Ok(())
+        beside(tx)
     })
+}
+
+/// The branch that is shown when none is asked for; where little is told, what cannot be read is as it was.
+fn shown_branch(
+    repository: &dyn Repository,
+    detail: Detail,
+    before: Option<&BranchName>,
+) -> Result<Option<BranchName>, GitError> {
+    match (repository.default_branch(), detail) {
+        (Err(_), Detail::Nothing) => Ok(before.cloned()),
+        (outcome, _) => outcome,
+    }
 }
 
 /// Protects a branch that became the default one, unless it is protected.
@@ -351,20 +352,4 @@ fn action(repository: &dyn Repository, change: &RefChange) -> Result<RefAction, 
 /// The name of what a ref was or is, in places where nothing has one too.
 pub(crate) fn or_zero(id: Option<ObjectId>) -> ObjectId {
     id.unwrap_or(ObjectId::ZERO)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn notes_are_read_as_they_were_written() {
-        let text = "what is new\n\nand more, removes a tag\n".to_owned();
-        for way in [Way::Push, Way::TagRemoval, Way::TagWithRelease(text)] {
-            assert_eq!(read_note(&noted(UserId(7), &way)), (UserId(7), way));
-        }
-        for strange in ["", "x", "7 does what nobody knows"] {
-            assert_eq!(read_note(strange).1, Way::Push, "{strange}");
-        }
-    }
 }

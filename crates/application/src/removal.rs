@@ -69,6 +69,14 @@ pub fn sweep(app: &App) -> Result<Sweep, Error> {
     Ok(Sweep::Done(discarded))
 }
 
+/// Removes what interrupted work left behind since the start. Called now and then.
+pub fn tidy(app: &App) -> Result<(), Error> {
+    for files in app.project_files() {
+        files.tidy()?;
+    }
+    Ok(())
+}
+
 fn any_project(app: &App) -> Result<bool, Error> {
     app.store.read(|tx| {
         let all = ProjectFilter::newest_first(ProjectScope::All, app.today());

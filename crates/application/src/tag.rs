@@ -97,9 +97,9 @@ pub fn create(app: &App, actor: Actor, named: &ProjectRef, new: &NewTag) -> Resu
     };
     let release = new.release.as_ref().filter(|text| !text.trim().is_empty());
     let release = release.map(|text| Release { tag: name.clone(), description: text.clone() });
-    let change = RefChange { name: name.full(), old: None, new: Some(target) };
+    let changes = [RefChange { name: name.full(), old: None, new: Some(target) }];
     let repository = repository.as_ref();
-    match push::new_tag(app, actor, &project, repository, change, release.as_ref()) {
+    match push::publishing(app, actor, &project, repository, &changes, release.as_ref()) {
         Ok(Pushed::Done) => (),
         Ok(Pushed::Declined(refusal)) => return Err(declined(refusal)),
         // Somebody else was faster, or the name is a folder of other names.

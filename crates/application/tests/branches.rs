@@ -7,16 +7,20 @@ use hexforge_application::branch::{self, Kept, merged, protect};
 use hexforge_application::error::{Error, Thing};
 use hexforge_application::project::edit::{self, NameRule};
 use hexforge_application::project::fields::ProjectFields;
+use hexforge_application::project::fork::{self, ForkTarget};
 use hexforge_application::repository::task;
 use hexforge_domain::branch::protection::DeveloperRights;
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::member::AccessLevel;
 use hexforge_domain::paging::Page;
 use hexforge_domain::policy::Actor;
+use hexforge_domain::ports::git::GitError;
+use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::project::ProjectRef;
 use hexforge_domain::testing::builders::{
     a_branch, a_member, a_project, a_protection, a_user, home_of, join_project,
 };
+use hexforge_domain::user::UserState;
 
 use support::{World, actor, invalid, wrong};
 
@@ -164,4 +168,65 @@ fn the_default_branch_is_changed_with_the_project() {
     assert_eq!(shown.expect("it can be read"), Some(a_branch("next")));
     let error = poem.world.refusal(|_| edit("missing"));
     assert_eq!(invalid(error), wrong([("default_branch", "does not exist")]));
+}
+
+#[test]
+fn a_blocked_user_s_merged_branches_stay() {
+    let poem = a_poem();
+    poem.create(poem.ada, "old", "master").expect("owners may");
+    poem.world.git.commit(poem.id, "master", &[("a", "three")]);
+    merged::request(&poem.world.app, poem.developer, &poem.named).expect("developers may");
+    let developer = poem.developer.user().expect("a user");
+    let user = poem.world.read(|tx| tx.users().find(developer)).expect("it is there");
+    poem.world.in_state(&user, UserState::Blocked);
+    while task::work(&poem.world.app).expect("tasks can be done") {}
+    assert_eq!(poem.names(), ["master", "old"]);
+}
+
+#[test]
+fn head_is_moved_while_others_may_write_and_shown_as_it_is() {
+    let poem = a_poem();
+    poem.create(poem.ada, "next", "master").expect("owners may");
+    let edit = |name: &str| {
+        let fields = ProjectFields { default_branch: Some(name.to_owned()), ..Default::default() };
+        edit::edit(&poem.world.app, poem.ada, &poem.named, NameRule::Optional, &fields)
+    };
+    let shown = || {
+        let found = poem.world.read(|tx| tx.projects().find(&poem.named)).expect("it is there");
+        found.default_branch
+    };
+    let store = poem.world.app.store.clone();
+    poem.world.git.on_head(move || {
+        let (store, (done, end)) = (store.clone(), std::sync::mpsc::channel());
+        std::thread::spawn(move || {
+            store.write(|_| Ok::<_, StoreError>(())).expect("it can be written");
+            done.send(()).expect("somebody waits");
+        });
+        let written = end.recv_timeout(std::time::Duration::from_secs(20));
+        written.map_err(|_| GitError::Failed("nobody can write".into()))
+    });
+    edit("next").expect("it is a branch");
+    assert_eq!(shown(), Some(a_branch("next")));
+    poem.world.git.on_head(|| Err(GitError::Failed("the disk is full".into())));
+    assert_error!(edit("master").expect_err("git failed"), Error::Git(_));
+    assert_eq!(shown(), Some(a_branch("next")), "as git has it");
+}
+
+#[test]
+fn a_fork_that_is_made_is_no_failure_when_its_copy_has_to_wait() {
+    let mut poem = a_poem();
+    let store = poem.world.failing_store();
+    store.busy(1, 1);
+    let fork = fork::create(&poem.world.app, poem.developer, &poem.named, &ForkTarget::Own);
+    let fork = fork.expect("it is made").project.id;
+    let has_branches = || {
+        let repository = poem.world.app.git.open(fork).expect("it can be opened");
+        repository.has_branches().expect("it can be read")
+    };
+    assert!(!has_branches());
+    // The end of the work is stored although others are in the way.
+    store.busy(2, 3);
+    assert!(task::work(&poem.world.app).expect("it can be done"));
+    assert!(has_branches());
+    assert!(!task::work(&poem.world.app).expect("there is nothing left"));
 }

@@ -12,7 +12,7 @@ use hexforge_domain::outbox::SystemEvent;
 use hexforge_domain::policy::Actor;
 use hexforge_domain::ports::git::RefChange;
 use hexforge_domain::project::ProjectRef;
-use hexforge_domain::push::Push;
+use hexforge_domain::push::{Push, TOLD_TEXT};
 use hexforge_domain::testing::builders::{a_branch, a_project, a_release, a_user, home_of};
 use hexforge_domain::user::User;
 
@@ -139,4 +139,114 @@ fn a_removed_tag_tells_its_commit_whenever_it_is_recorded() {
         assert_eq!(pushes(&world).pop().map(|push| push.before), Some(before), "{note}");
         assert!(releases().is_none());
     }
+}
+
+fn first_branch(tip: ObjectId) -> Vec<RefChange> {
+    vec![RefChange { name: "refs/heads/master".into(), old: None, new: Some(tip) }]
+}
+
+#[test]
+fn one_that_cannot_be_recorded_holds_up_no_other() {
+    let (mut world, ada, poem) = a_poem();
+    let home = home_of(&*world.app.store, ada.id);
+    let song = a_project("song", home, ada.id).stored_in(&*world.app.store).id;
+    for project in [poem, song] {
+        let tip = world.git.commit(project, "master", &[("a", "one")]);
+        world.git.leave_unsettled(project, &ada.id.to_string(), first_branch(tip));
+    }
+    world.failing_store().broken(0, 1);
+    assert!(push::settle_all(&world.app).is_err());
+    assert_eq!((pushes(&world).len(), world.git.unsettled_count()), (1, 1));
+    push::settle_all(&world.app).expect("it was left for later");
+    assert_eq!((pushes(&world).len(), world.git.unsettled_count()), (2, 0));
+}
+
+#[test]
+fn what_fails_again_and_again_is_recorded_without_details() {
+    let (mut world, ada, poem) = a_poem();
+    let tip = world.git.commit(poem, "master", &[("a", "one")]);
+    world.git.leave_unsettled(poem, &ada.id.to_string(), first_branch(tip));
+    let store = world.failing_store();
+    for _ in 0..5 {
+        store.broken(0, 1);
+        assert!(push::settle_all(&world.app).is_err());
+    }
+    push::settle_all(&world.app).expect("it can be recorded");
+    let told = pushes(&world);
+    assert_eq!((told[0].after, told[0].checkout), (tip, Some(tip)));
+    assert_eq!((told[0].commits.len(), told[0].total_commits), (0, 0));
+    assert_eq!(default_of(&world, poem), Some(a_branch("master")));
+}
+
+#[test]
+fn what_is_told_of_a_push_has_a_limit() {
+    let (world, ada, poem) = a_poem();
+    let text = "m".repeat(TOLD_TEXT + 1);
+    let tip = world.git.commit(poem, "master", &[("a", "one")]);
+    let long = world.git.commit_saying(poem, "long", &text);
+    let changes = (0..400).map(|number| RefChange {
+        name: format!("refs/heads/{number:03}"),
+        old: None,
+        new: Some(if number == 0 { long } else { tip }),
+    });
+    world.git.leave_unsettled(poem, &ada.id.to_string(), changes.collect());
+    push::settle_all(&world.app).expect("it can be recorded");
+    let told = pushes(&world);
+    assert_eq!(told.len(), 400, "each is told");
+    assert_eq!(told[0].commits[0].message.len(), TOLD_TEXT);
+    assert!(told.iter().all(|push| push.checkout.is_some()));
+
+    // Twenty messages of 64 KiB each for every branch.
+    let mut tip = tip;
+    for _ in 0..20 {
+        tip = world.git.commit_saying(poem, "texts", &text);
+    }
+    let changes = (0..100).map(|number| RefChange {
+        name: format!("refs/heads/t{number:03}"),
+        old: None,
+        new: Some(tip),
+    });
+    world.git.leave_unsettled(poem, &ada.id.to_string(), changes.collect());
+    push::settle_all(&world.app).expect("it can be recorded");
+    let told = pushes(&world).split_off(400);
+    let bytes: usize =
+        told.iter().flat_map(|push| &push.commits).map(|commit| commit.message.len()).sum();
+    assert!(bytes < 20 << 20, "{bytes}");
+    assert!(told.iter().all(|push| push.commits.len() == 20 && push.total_commits == 20));
+}
+
+#[test]
+fn what_follows_for_the_project_follows_whoever_pushed() {
+    let (world, _, poem) = a_poem();
+    let tip = world.git.commit(poem, "master", &[("a", "one")]);
+    world.git.leave_unsettled(poem, "987654", first_branch(tip));
+    push::settle_all(&world.app).expect("it can be recorded");
+    assert_eq!(pushes(&world), []);
+    assert_eq!(default_of(&world, poem), Some(a_branch("master")));
+    assert_eq!(world.read(|tx| tx.protections().list(poem)).len(), 1);
+}
+
+#[test]
+fn a_change_that_is_made_is_no_failure_when_its_record_has_to_wait() {
+    let (mut world, ada, poem) = a_poem();
+    world.git.commit(poem, "master", &[("a", "one")]);
+    let named = ProjectRef::Id(poem);
+    let store = world.failing_store();
+    store.busy(0, 10);
+    branch::create(&world.app, actor(&ada), &named, "new", "master").expect("it is made");
+    assert_eq!((pushes(&world).len(), world.git.unsettled_count()), (0, 1));
+    store.busy(1, 10);
+    let wanted = NewTag {
+        name: "v1".to_owned(),
+        from: "master".to_owned(),
+        message: None,
+        release: Some("news\n\nof it\n".to_owned()),
+    };
+    tag::create(&world.app, actor(&ada), &named, &wanted).expect("it is made");
+    let release = || world.read(|tx| tx.releases().find(poem, &a_release("v1", "").tag));
+    assert!(release().is_none());
+    push::settle_all(&world.app).expect("it can be recorded");
+    let told: Vec<String> = pushes(&world).into_iter().map(|push| push.reference).collect();
+    assert_eq!(told, ["refs/heads/new", "refs/tags/v1"]);
+    assert_eq!(release().map(|release| release.description).as_deref(), Some("news\n\nof it\n"));
 }

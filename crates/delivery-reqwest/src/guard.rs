@@ -13,6 +13,8 @@ pub use address::{Kind, kind, stands_for};
 #[derive(Clone, Debug, Default)]
 pub struct Guard {
     own: Vec<IpAddr>,
+    /// Tells addresses of this machine that nobody named.
+    is_own: Option<fn(IpAddr) -> bool>,
     excepted: Vec<IpAddr>,
     allow_local: bool,
 }
@@ -39,7 +41,15 @@ impl Guard {
     /// Only public addresses, and not those of the server itself, which may be public too.
     pub fn public_only(own: impl IntoIterator<Item = IpAddr>) -> Self {
         let own = own.into_iter().map(stands_for).collect();
-        Self { own, excepted: Vec::new(), allow_local: false }
+        Self { own, ..Self::default() }
+    }
+
+    /// And none of which this says that it is the server's own: one that listens everywhere has more than it
+    /// was told of.
+    #[must_use]
+    pub fn and_not(mut self, is_own: fn(IpAddr) -> bool) -> Self {
+        self.is_own = Some(is_own);
+        self
     }
 
     /// And these, although they are not public: a forge in one's own network.
@@ -51,7 +61,7 @@ impl Guard {
 
     /// Every address: for servers whose operator trusts all users, and for tests.
     pub fn allow_local() -> Self {
-        Self { own: Vec::new(), excepted: Vec::new(), allow_local: true }
+        Self { allow_local: true, ..Self::default() }
     }
 
     /// An address as somebody typed it, or as a server pointed to it. Any port is allowed: forges listen
@@ -95,7 +105,7 @@ impl Guard {
         // The address itself is not told: names of this network are not to be looked up through us.
         for address in addresses {
             let address = stands_for(address);
-            if self.own.contains(&address) {
+            if self.own.contains(&address) || self.is_own.is_some_and(|is_own| is_own(address)) {
                 return Err(Refusal(format!("`{host}` is this server itself")));
             }
             match kind(address) {
@@ -123,6 +133,13 @@ impl Guard {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn addresses_of_the_server_are_refused_although_nobody_named_them() {
+        let guard = Guard::public_only([]).and_not(|address| address.to_string() == "1.1.1.1");
+        assert!(guard.check_url("http://1.1.1.1:9/").is_err());
+        assert!(guard.check_url("http://1.1.1.2:9/").is_ok());
+    }
 
     #[test]
     fn urls_are_checked_however_their_host_is_written() {

@@ -15,6 +15,21 @@ pub const TOLD_COMMITS: usize = 20;
 /// How many paths of each kind are told of a commit.
 pub const TOLD_PATHS: usize = 1000;
 
+/// How many bytes of a message, a name or an annotation are told.
+pub const TOLD_TEXT: usize = 64 * 1024;
+
+/// As much of a text as is told.
+pub fn told_text(text: String) -> String {
+    cut(text, TOLD_TEXT)
+}
+
+/// The beginning of a text, of at most so many bytes.
+pub fn cut(mut text: String, longest: usize) -> String {
+    text.truncate(text.floor_char_boundary(longest));
+    text.shrink_to_fit();
+    text
+}
+
 /// One ref that was changed by somebody.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Push {
@@ -89,7 +104,7 @@ pub struct PushedProject {
 pub struct PushedCommit {
     /// Its name.
     pub id: ObjectId,
-    /// The whole message.
+    /// The message, as far as it is [told](told_text).
     pub message: String,
     /// When it was committed.
     pub at: DateTime<FixedOffset>,
@@ -150,6 +165,14 @@ impl Push {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_texts_are_cut_between_characters() {
+        for (text, longest, told) in [("abc", 3, "abc"), ("abc", 2, "ab"), ("aß", 2, "a")] {
+            assert_eq!(cut(text.to_owned(), longest), told);
+        }
+        assert_eq!(told_text("ß".repeat(TOLD_TEXT)).len(), TOLD_TEXT);
+    }
 
     #[test]
     fn kinds_of_refs() {

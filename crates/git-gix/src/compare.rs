@@ -1,15 +1,22 @@
 //! What lies between two commits.
 
+use std::time::Duration;
+
 use gix::ObjectId;
-use hexforge_domain::commit::Commit;
+use hexforge_domain::commit::{Commit, Signature};
 use hexforge_domain::ports::git::GitError;
+use hexforge_domain::push::told_text;
 use hexforge_domain::repository::Comparison;
 
 use crate::commit;
 use crate::error::failed;
 
+pub(crate) use effort::{Effort, Limits};
+pub(crate) use files::changed_paths;
+
 mod ancestry;
 mod content;
+mod effort;
 mod files;
 mod order;
 mod quote;
@@ -25,45 +32,66 @@ pub(crate) use ancestry::Ancestry;
 /// Walks look at most commits twice, and both sides of a comparison share most of their trees.
 const OBJECT_CACHE: usize = 32 << 20;
 
-/// What `to` has that `from` has not; the diffs are against what both had in common.
+/// Whoever asks for a comparison waits no longer, and gets no more.
+pub(crate) const FOR_READERS: Limits = Limits {
+    time: Duration::from_secs(30),
+    reading: 512 << 20,
+    showing: 32 << 20,
+    changes: 200_000,
+};
+
+/// What is told of a push is found out while somebody waits for the end of it.
+pub(crate) const FOR_NEWS: Limits =
+    Limits { time: Duration::from_secs(20), reading: 64 << 20, showing: 4 << 20, changes: 20_000 };
+
+/// What `to` has that `from` has not; the diffs are against what both had in common. Where there is more than
+/// the effort allows, the oldest commits, the last diffs and some renames are missing, and it says so.
 pub(crate) fn compare(
     repo: &gix::Repository,
     from: ObjectId,
     to: ObjectId,
+    effort: &Effort,
 ) -> Result<Comparison, GitError> {
     must_exist(repo, &[from, to])?;
     if from == to {
         return Ok(Comparison::default());
     }
     let repo = &cached(repo);
-    let commits = order::oldest_first(&walk::visible(repo, &[from], to)?);
+    let Some(found) = walk::visible(repo, &[from], to, effort)? else {
+        return Ok(Comparison { overflow: true, ..Comparison::default() });
+    };
+    let commits = order::oldest_first(&found);
     if commits.is_empty() {
         // `to` is an ancestor of `from`, so what both have in common is `to` itself.
         return Ok(Comparison::default());
     }
-    let commits = read(repo, &commits)?;
-    let diffs = files::changes(repo, merge_base(repo, from, to)?, to)?;
-    Ok(Comparison::new(commits, diffs))
+    let commits = newest(repo, &commits, effort)?;
+    let diffs = files::changes(repo, merge_base(repo, from, to)?, to, effort)?;
+    let mut comparison = Comparison::new(commits, diffs);
+    comparison.overflow |= effort.is_spent();
+    Ok(comparison)
 }
 
 /// How many commits are reachable from `to` and from none of `hidden`, and the newest `limit` of them, oldest
-/// first. Those of `hidden` that do not exist hide nothing.
+/// first, with no more of their messages than is told. Those of `hidden` that do not exist hide nothing.
 pub(crate) fn commits_between(
     repo: &gix::Repository,
     ancestry: &Ancestry,
     hidden: &[ObjectId],
     to: ObjectId,
     limit: usize,
+    effort: &Effort,
 ) -> Result<(u64, Vec<Commit>), GitError> {
     must_exist(repo, &[to])?;
     let repo = &cached(repo);
-    let visible = match ancestry.of(repo, hidden)? {
+    let found = match ancestry.of(repo, hidden)? {
         Some(known) => ancestry::beyond(repo, &known, to, usize::MAX)?,
-        None => walk::visible(repo, hidden, to)?,
+        None => walk::visible(repo, hidden, to, effort)?.ok_or(GitError::TooLarge)?,
     };
-    let commits = order::oldest_first(&visible);
+    let commits = order::oldest_first(&found);
     let newest = &commits[commits.len().saturating_sub(limit)..];
-    Ok((commits.len() as u64, read(repo, newest)?))
+    let told = newest.iter().map(|&id| Ok(told(commit::read(repo, id)?)));
+    Ok((commits.len() as u64, told.collect::<Result<_, GitError>>()?))
 }
 
 /// Whether everything that `ancestor` has is in `descendant`.
@@ -97,8 +125,38 @@ fn merge_base(
     Ok(best.map(|(_, base)| base))
 }
 
-fn read(repo: &gix::Repository, ids: &[ObjectId]) -> Result<Vec<Commit>, GitError> {
-    ids.iter().map(|&id| commit::read(repo, id)).collect()
+/// Reads commits that are oldest first, the newest ones as far as they may be shown.
+fn newest(
+    repo: &gix::Repository,
+    ids: &[ObjectId],
+    effort: &Effort,
+) -> Result<Vec<Commit>, GitError> {
+    let mut commits = Vec::new();
+    for &id in ids.iter().rev() {
+        let commit = commit::read(repo, id)?;
+        let names = commit.author.name.len() + commit.committer.name.len();
+        let size = commit.message.len() + names + COMMIT_HEADER;
+        if !effort.may_show(size) || !effort.has_time() {
+            break;
+        }
+        commits.push(commit);
+    }
+    commits.reverse();
+    Ok(commits)
+}
+
+/// About how much a commit is without its message.
+const COMMIT_HEADER: usize = 300;
+
+fn told(commit: Commit) -> Commit {
+    let signature =
+        |of: Signature| Signature { name: told_text(of.name), email: told_text(of.email), ..of };
+    Commit {
+        message: told_text(commit.message),
+        author: signature(commit.author),
+        committer: signature(commit.committer),
+        ..commit
+    }
 }
 
 fn must_exist(repo: &gix::Repository, commits: &[ObjectId]) -> Result<(), GitError> {

@@ -10,9 +10,8 @@ use hexforge_domain::push::ChangedPaths;
 use hexforge_domain::repository::{Archive, Comparison, Contributors};
 
 use crate::archive;
-use crate::changed_paths::changed_paths;
 use crate::commit::to_gix;
-use crate::compare;
+use crate::compare::{self, Effort, FOR_NEWS, FOR_READERS};
 use crate::repository::GixRepository;
 
 /// How long a request waits for a count that is not finished.
@@ -26,8 +25,17 @@ impl GitHistory for GixRepository {
         if let Some(kept) = self.shared().comparisons.get(&key) {
             return Ok(kept);
         }
-        let made = Arc::new(compare::compare(bound.repo(), to_gix(from), to_gix(to))?);
-        self.shared().comparisons.insert(key, Arc::clone(&made));
+        let _admitted = self.shared().comparing.enter()?;
+        // Whoever was before us may have made the same.
+        if let Some(kept) = self.shared().comparisons.get(&key) {
+            return Ok(kept);
+        }
+        let effort = Effort::new(FOR_READERS);
+        let made = Arc::new(compare::compare(bound.repo(), to_gix(from), to_gix(to), &effort)?);
+        // What time allowed once is not what it allows the next time.
+        if !effort.is_spent() {
+            self.shared().comparisons.insert(key, Arc::clone(&made));
+        }
         Ok(made)
     }
 
@@ -39,12 +47,14 @@ impl GitHistory for GixRepository {
     ) -> Result<(u64, Vec<Commit>), GitError> {
         let bound = self.bound().ok_or(GitError::Missing)?;
         let hidden: Vec<gix::ObjectId> = hidden.iter().copied().map(to_gix).collect();
-        compare::commits_between(bound.repo(), self.ancestry(), &hidden, to_gix(to), limit)
+        let effort = Effort::new(FOR_NEWS);
+        let ancestry = self.ancestry();
+        compare::commits_between(bound.repo(), ancestry, &hidden, to_gix(to), limit, &effort)
     }
 
     fn changed_paths(&self, commit: ObjectId) -> Result<ChangedPaths, GitError> {
         let bound = self.bound().ok_or(GitError::Missing)?;
-        changed_paths(bound.repo(), to_gix(commit))
+        compare::changed_paths(bound.repo(), to_gix(commit), &Effort::new(FOR_NEWS))
     }
 
     fn is_ancestor(&self, ancestor: ObjectId, descendant: ObjectId) -> Result<bool, GitError> {

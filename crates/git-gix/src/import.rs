@@ -13,6 +13,7 @@ mod packet;
 mod stream;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use hexforge_domain::id::ProjectId;
@@ -24,6 +25,10 @@ use crate::place::{self, Placed};
 use crate::store::{GixStore, Shared, init};
 use address::Address;
 use exchange::Remote;
+use stream::Patience;
+
+/// A file in a repository that came by an import, all of it.
+const IMPORTED: &str = "hexforge-imported";
 
 /// How much an import may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,20 +59,27 @@ pub struct HttpImports {
     store: Arc<Shared>,
     outgoing: Arc<dyn Outgoing>,
     limits: ImportLimits,
+    stopped: Arc<AtomicBool>,
 }
 
 impl HttpImports {
     /// Fetches into the repositories of a store.
     pub fn new(store: &GixStore, outgoing: Arc<dyn Outgoing>, limits: ImportLimits) -> Self {
-        Self { store: Arc::clone(store.shared()), outgoing, limits }
+        let stopped = Arc::default();
+        Self { store: Arc::clone(store.shared()), outgoing, limits, stopped }
     }
 
     fn fetch_from(&self, project: ProjectId, address: &Address) -> Result<(), ImportError> {
         let deadline = Instant::now() + self.limits.time;
+        let marker = self.store.layout.repository(project).join(IMPORTED);
+        if marker.exists() {
+            return Ok(());
+        }
         if place::is_taken(&self.store, project).map_err(|error| failed(&error))? {
             return Err(taken());
         }
-        let mut remote = Remote::find(&*self.outgoing, address, self.limits, deadline)?;
+        let patience = Patience { deadline, stopped: Arc::clone(&self.stopped) };
+        let mut remote = Remote::find(&*self.outgoing, address, self.limits, patience)?;
         let listing = remote.listing()?;
         if listing.refs.is_empty() {
             return Ok(());
@@ -78,10 +90,16 @@ impl HttpImports {
         let index = pack::index(&mut sent, made.path(), deadline)?;
         pack::check(&listing, made.path(), &index)?;
         listing.write(made.path()).map_err(|error| failed(&error))?;
-        match place::put(&self.store, made, project).map_err(|error| failed(&error))? {
-            Placed::Done => Ok(()),
-            Placed::Taken => Err(taken()),
+        if self.stopped.load(Ordering::Relaxed) {
+            return Err(stream::stopped());
         }
+        std::fs::write(made.path().join(IMPORTED), "").map_err(disk)?;
+        match place::put(&self.store, made, project).map_err(|error| failed(&error))? {
+            Placed::Done => (),
+            Placed::Taken => return Err(taken()),
+        }
+        // Where something was there before, only what git knows was moved.
+        std::fs::write(marker, "").map_err(disk)
     }
 }
 
@@ -90,6 +108,10 @@ impl Imports for HttpImports {
         let address = Address::parse(url)?;
         // A server may say again what it was told.
         self.fetch_from(project, &address).map_err(|error| address.without_secrets(error))
+    }
+
+    fn stop(&self) {
+        self.stopped.store(true, Ordering::Relaxed);
     }
 }
 

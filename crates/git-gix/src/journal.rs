@@ -16,7 +16,8 @@ use hexforge_domain::ports::git::{ChangeKey, GitError, RefChange, Unsettled};
 
 use crate::durable::make_folders;
 use crate::error::io;
-use crate::refs::{leftover, update};
+use crate::refs::leftover;
+use crate::refs::update::{self, Unreadable};
 use crate::store::OpenRepository;
 
 /// What the name of a file begins with until it is whole.
@@ -105,7 +106,6 @@ impl Journal {
         let random = note.file_name().and_then(|name| name.to_str()?.split('-').nth(2));
         let (Some(random), true) = (random, blank.len() < BLANK) else { return false };
         let path = self.folder.join(format!("{UNFINISHED}{random}"));
-        // One that was taken over cannot be written.
         let made = file.set_len(0).and_then(|()| file.rewind());
         if made.and_then(|()| fs::rename(note, &path)).is_err() {
             return false;
@@ -140,23 +140,49 @@ impl Journal {
     ) -> Result<Vec<Unsettled>, GitError> {
         let mut left = Vec::new();
         for name in self.names(project)? {
-            let Some(file) = self.take_over(&name)? else { continue };
-            let Some((project, changes, note)) = read(&name, &file) else {
-                // It was not written whole, so nothing was changed after it.
-                self.settle(&ChangeKey(name))?;
-                continue;
-            };
-            let changes = match open(project)? {
-                Some(repository) => {
-                    leftover::free(repository.git_dir(), &changes)?;
-                    update::made_in(&repository, &changes)?
+            match self.hand_out(&name, &open) {
+                Ok(Some(unsettled)) => left.push(unsettled),
+                Ok(None) => (),
+                // What cannot be read must not hold up what can.
+                Err(error) if project.is_none() => {
+                    tracing::error!(name, %error, "a change of a repository cannot be settled yet");
                 }
-                None => Vec::new(),
-            };
-            left.push(Unsettled { key: ChangeKey(name.clone()), project, note, changes });
-            self.own.lock().unwrap_or_else(PoisonError::into_inner).insert(name, file);
+                Err(error) => {
+                    for Unsettled { key, .. } in left {
+                        self.leave(&key);
+                    }
+                    return Err(error);
+                }
+            }
         }
         Ok(left)
+    }
+
+    /// A change that is to be settled, if whoever made it is gone.
+    fn hand_out(
+        &self,
+        name: &str,
+        open: &impl Fn(ProjectId) -> Result<Option<Arc<OpenRepository>>, GitError>,
+    ) -> Result<Option<Unsettled>, GitError> {
+        let key = ChangeKey(name.to_owned());
+        let Some(mut file) = self.take_over(name)? else { return Ok(None) };
+        let Some(Note { project, changes, note, tries }) = read(name, &file) else {
+            // It was not written whole, so nothing was changed after it.
+            self.settle(&key)?;
+            return Ok(None);
+        };
+        // Known also to who comes after us if this is our end.
+        file.write_all(TRIED.as_bytes()).map_err(io)?;
+        let unreadable = if tries < TRIES { Unreadable::Fails } else { Unreadable::IsPassedOver };
+        let changes = match open(project)? {
+            Some(repository) => {
+                leftover::free(repository.git_dir(), &changes)?;
+                update::made_in(&repository, &changes, unreadable)?
+            }
+            None => Vec::new(),
+        };
+        self.own.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), file);
+        Ok(Some(Unsettled { key, project, note, changes, tries }))
     }
 
     /// The files of changes that were never noted in full.
@@ -190,7 +216,7 @@ impl Journal {
         if self.own.lock().unwrap_or_else(PoisonError::into_inner).contains_key(name) {
             return Ok(None);
         }
-        let file = match File::open(self.path(name)?) {
+        let file = match File::options().read(true).append(true).open(self.path(name)?) {
             Ok(file) => file,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(io(error)),
@@ -216,6 +242,9 @@ fn project_of(name: &str) -> Option<ProjectId> {
     name.split('-').next()?.parse().ok().map(ProjectId)
 }
 
+/// How often a ref that cannot be read keeps a change from being settled.
+const TRIES: u32 = 5;
+
 /// A line for each ref, an empty one, the note, and a last line by which a whole file is known.
 fn encode(changes: &[RefChange], note: &str) -> String {
     let mut text = String::new();
@@ -228,9 +257,25 @@ fn encode(changes: &[RefChange], note: &str) -> String {
 
 const WHOLE: &str = "whole\n";
 
-fn read(name: &str, mut file: &File) -> Option<(ProjectId, Vec<RefChange>, String)> {
+/// One for each time that it was taken over.
+const TRIED: &str = "tried\n";
+
+/// What is in a file.
+struct Note {
+    project: ProjectId,
+    changes: Vec<RefChange>,
+    note: String,
+    tries: u32,
+}
+
+fn read(name: &str, mut file: &File) -> Option<Note> {
     let mut text = String::new();
     file.read_to_string(&mut text).ok()?;
+    let mut tries = 0;
+    while text.ends_with(TRIED) {
+        text.truncate(text.len() - TRIED.len());
+        tries += 1;
+    }
     let (refs, rest) = text.split_once("\n\n").or_else(|| Some(("", text.strip_prefix('\n')?)))?;
     let note = rest.strip_suffix(WHOLE)?.strip_suffix('\n')?;
     let id = |text: &str| {
@@ -242,5 +287,5 @@ fn read(name: &str, mut file: &File) -> Option<(ProjectId, Vec<RefChange>, Strin
         Some(RefChange { name: name.to_owned(), old: id(old)?, new: id(new)? })
     };
     let changes: Option<Vec<RefChange>> = refs.lines().map(change).collect();
-    Some((project_of(name)?, changes?, note.to_owned()))
+    Some(Note { project: project_of(name)?, changes: changes?, note: note.to_owned(), tries })
 }

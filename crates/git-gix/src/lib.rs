@@ -4,9 +4,9 @@
 //! another process does to a repository is seen by the next call: what is cached is either named by its
 //! content, or checked against the disk each time.
 
+mod admission;
 mod archive;
 mod blob;
-mod changed_paths;
 mod commit;
 mod compare;
 mod contributors;

@@ -3,7 +3,7 @@
 use gix::ObjectId;
 use hexforge_domain::ports::git::GitError;
 
-use crate::error::failed;
+use crate::error::{failed, is_of_the_machine};
 use crate::peel::to_commit;
 
 /// The longest revision that is looked at.
@@ -24,9 +24,11 @@ pub(crate) fn resolve(
         Ok(id) => id,
         Err(_) => match repo.rev_parse_single(revision) {
             Ok(id) => id.detach(),
+            Err(error) if error.is_corrupted() || is_of_the_machine(&error) => {
+                return Err(failed(error));
+            }
             // Unknown, ambiguous or malformed: it names nothing.
-            Err(error) if !error.is_corrupted() => return Ok(None),
-            Err(error) => return Err(failed(error)),
+            Err(_) => return Ok(None),
         },
     };
     // Neither 40 digits nor a ref have to lead to something that is there.

@@ -16,6 +16,7 @@ use hexforge_domain::repository::Comparison;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
+use crate::admission::Admission;
 use crate::archive::cache::{self, ArchiveCache};
 use crate::commit;
 use crate::contributors::ContributorIndex;
@@ -44,6 +45,10 @@ const COMMITS: usize = 50_000;
 /// How many bytes of comparisons are kept.
 const COMPARISONS: u64 = 32 * 1024 * 1024;
 
+/// How many comparisons are made at a time, and how long a caller waits for that.
+const COMPARING: usize = 8;
+const PATIENCE_TO_COMPARE: Duration = Duration::from_secs(5);
+
 /// Longer messages are read anew each time, so that the kept commits stay within some tens of MB.
 const LONGEST_KEPT_MESSAGE: usize = 2000;
 
@@ -63,6 +68,7 @@ pub(crate) struct Shared {
     discard: Box<Discard>,
     open: Cache<ProjectId, Arc<OpenRepository>>,
     commits: Cache<(ProjectId, gix::ObjectId), Arc<Commit>>,
+    pub(crate) comparing: Admission,
     pub(crate) comparisons: Cache<(ProjectId, ObjectId, ObjectId), Arc<Comparison>, BySize>,
 }
 
@@ -109,6 +115,7 @@ impl GixStore {
                 journal: Journal::new(layout.journal()),
                 open: Cache::new(OPEN_REPOSITORIES),
                 commits: Cache::new(COMMITS),
+                comparing: Admission::new(COMPARING, PATIENCE_TO_COMPARE),
                 comparisons: Cache::with_weighter(100, COMPARISONS, BySize),
                 layout,
             }),
@@ -302,7 +309,7 @@ impl ProjectFiles for GixStore {
 }
 
 /// Whether nobody can be at work on it any more.
-fn is_old(folder: &Path) -> bool {
+pub(crate) fn is_old(folder: &Path) -> bool {
     let changed = fs::metadata(folder).and_then(|metadata| metadata.modified());
     let age = changed.ok().and_then(|changed| changed.elapsed().ok());
     age.is_some_and(|age| age > Duration::from_secs(24 * 60 * 60))

@@ -22,6 +22,7 @@ use tokio::time::timeout;
 use crate::dialect::Dialect;
 use crate::entities::links::Links;
 use crate::error::{ApiError, ApiResult};
+use crate::lane::{Place, Who};
 use crate::params::{FilePart, Params, WantedFile, basic, credentials, too_slow};
 use crate::shared::Shared;
 
@@ -166,9 +167,10 @@ impl Api {
         self.block(permit, move |app, _| Ok(step(app)?)).await
     }
 
-    /// Waits until one more large answer may be written.
-    pub async fn turn_to_stream(&self) -> ApiResult<OwnedSemaphorePermit> {
-        turn_in(&self.shared.streams).await
+    /// Waits until one more large answer may be written for this caller.
+    pub(crate) async fn turn_to_stream(&self, actor: Actor) -> ApiResult<Place> {
+        let place = self.shared.streams.enter(Who::of(actor, self.call.peer)).await;
+        place.ok_or_else(|| ApiError::from(Error::Store(StoreError::Busy)))
     }
 
     /// Calls that change things take turns.

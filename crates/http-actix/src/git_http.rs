@@ -17,12 +17,12 @@ use hexforge_domain::ports::git::GitError;
 use hexforge_domain::ports::git_transport::{Conversation, ProtocolVersion, Service};
 use hexforge_domain::project::{Project, ProjectRef};
 use serde::Deserialize;
-use tokio::sync::OwnedSemaphorePermit;
 
+use crate::lane::{Place, Who};
 use crate::shared::Shared;
-use crate::{api, stream};
+use crate::stream;
 use answer::Answer;
-use body::Encoding;
+use body::{Encoding, Incoming};
 use caller::Caller;
 
 const GIT_PROTOCOL: HeaderName = HeaderName::from_static("git-protocol");
@@ -67,8 +67,8 @@ async fn info_refs(
         None => return Err(Answer::Denied("Please upgrade your git client.")),
         Some(name) => Service::parse(name).ok_or(Answer::Denied("There is no such service."))?,
     };
-    let (_, project) = admit(&request, &shared, service, address.into_inner().named()).await?;
-    let permit = turn(&shared, service).await?;
+    let (caller, project) = admit(&request, &shared, service, address.into_inner().named()).await?;
+    let permit = turn(&request, &shared, service, caller).await?;
     let (version, app) = (version(&request), Arc::clone(&shared.app));
     let written = stream::start(permit, move |to| {
         // The second version begins by itself.
@@ -92,11 +92,14 @@ async fn upload_pack(
 ) -> Result<HttpResponse, Answer> {
     let service = Service::UploadPack;
     let encoding = encoding(&request, service)?;
-    let (_, project) = admit(&request, &shared, service, address.into_inner().named()).await?;
-    let permit = turn(&shared, service).await?;
+    let (caller, project) = admit(&request, &shared, service, address.into_inner().named()).await?;
+    // Whoever is slow to say what it wants is so without a place.
+    let mut incoming = Incoming::new(payload);
+    let early = incoming.beginning().await;
+    let permit = turn(&request, &shared, service, caller).await?;
     let (version, app) = (version(&request), Arc::clone(&shared.app));
     let (sender, body) = body::channel();
-    drop(actix_web::rt::spawn(body::pump(payload, sender)));
+    drop(actix_web::rt::spawn(body::pump(early, incoming, sender)));
     let written = stream::start(permit, move |to| {
         let mut from = encoding.decoded(body, LONGEST_WISH);
         let repository = app.git.open(project.id)?;
@@ -115,7 +118,7 @@ async fn receive_pack(
     let service = Service::ReceivePack;
     let encoding = encoding(&request, service)?;
     let (caller, project) = admit(&request, &shared, service, address.into_inner().named()).await?;
-    let permit = turn(&shared, service).await?;
+    let permit = turn(&request, &shared, service, caller).await?;
     let app = Arc::clone(&shared.app);
     let (sender, body) = body::channel();
     let span = tracing::Span::current();
@@ -126,8 +129,9 @@ async fn receive_pack(
         let mut to = Vec::new();
         push::receive(&app, caller.actor, &project, &mut from, &mut to).map(|()| to)
     });
+    let pumped = body::pump(Vec::new(), Incoming::new(payload), sender);
     // A client listens only when it has said everything.
-    let (taken, ()) = futures_util::future::join(taken, body::pump(payload, sender)).await;
+    let (taken, ()) = futures_util::future::join(taken, pumped).await;
     let told = taken.map_err(|error| Answer::internal(&error))??;
     Ok(answer::uncached(&result_of(service)).body(told))
 }
@@ -151,12 +155,18 @@ async fn admit(
 }
 
 /// Waits until there is room for one more.
-async fn turn(shared: &Shared, service: Service) -> Result<OwnedSemaphorePermit, Answer> {
+async fn turn(
+    request: &HttpRequest,
+    shared: &Shared,
+    service: Service,
+    caller: Caller,
+) -> Result<Place, Answer> {
+    let address = request.peer_addr().map(|address| address.ip());
     let lane = match service {
         Service::UploadPack => &shared.fetches,
         Service::ReceivePack => &shared.pushes,
     };
-    api::turn_in(lane).await.map_err(|_| Answer::Busy)
+    lane.enter(Who::of(caller.actor, address)).await.ok_or(Answer::Busy)
 }
 
 /// How the body is packed, if it is one of this service.

@@ -7,6 +7,7 @@ use tokio::sync::Semaphore;
 
 use crate::dialect::Dialect;
 use crate::entities::links::Links;
+use crate::lane::Lane;
 
 /// How many changing calls run at the same time. The rest wait without a thread, so that a flood of
 /// writes leaves threads for reads.
@@ -20,6 +21,13 @@ const STREAMS: usize = 32;
 /// How many git clients fetch, and how many push, at the same time.
 const FETCHES: usize = 32;
 const PUSHES: usize = 16;
+
+/// How many threads are long at work at the same time, at most.
+pub const LONG_WORK: usize = WRITERS + SIGN_INS + STREAMS + FETCHES + PUSHES;
+
+/// How many of the places for large answers, fetches and pushes one caller takes: a user, or an address from
+/// which nobody known calls.
+pub(crate) const PLACES_FOR_ONE: usize = 8;
 
 /// Choices about the interface.
 #[derive(Clone, Debug)]
@@ -51,9 +59,9 @@ pub struct Shared {
     pub(crate) links: Links,
     pub(crate) writers: Arc<Semaphore>,
     pub(crate) sign_ins: Arc<Semaphore>,
-    pub(crate) streams: Arc<Semaphore>,
-    pub(crate) fetches: Arc<Semaphore>,
-    pub(crate) pushes: Arc<Semaphore>,
+    pub(crate) streams: Lane,
+    pub(crate) fetches: Lane,
+    pub(crate) pushes: Lane,
     pub(crate) metrics: RenderMetrics,
     pub(crate) storage_ready: StorageReady,
 }
@@ -72,9 +80,9 @@ impl Shared {
             settings,
             writers: Arc::new(Semaphore::new(WRITERS)),
             sign_ins: Arc::new(Semaphore::new(SIGN_INS)),
-            streams: Arc::new(Semaphore::new(STREAMS)),
-            fetches: Arc::new(Semaphore::new(FETCHES)),
-            pushes: Arc::new(Semaphore::new(PUSHES)),
+            streams: Lane::new(STREAMS, PLACES_FOR_ONE),
+            fetches: Lane::new(FETCHES, PLACES_FOR_ONE),
+            pushes: Lane::new(PUSHES, PLACES_FOR_ONE),
             metrics,
             storage_ready,
         }

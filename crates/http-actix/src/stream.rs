@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::Instant;
 
 use actix_web::body::SizedStream;
 use actix_web::web::{Bytes, BytesMut};
@@ -14,21 +14,17 @@ use futures_util::Stream;
 use hexforge_application::error::Error;
 use hexforge_domain::ports::git::GitError;
 use tokio::runtime::Handle;
-use tokio::sync::OwnedSemaphorePermit;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use crate::error::{ApiError, ApiResult};
+use crate::rate::Rate;
 
 /// How much is sent at once.
 const PIECE: usize = 64 * 1024;
 
 /// How many pieces wait for a slow reader.
 const WAITING: usize = 4;
-
-/// How long a reader may take for a piece: whoever is slower holds up a thread.
-const PATIENCE: Duration =
-    if cfg!(test) { Duration::from_millis(200) } else { Duration::from_secs(60) };
 
 type Piece = Result<Bytes, GitError>;
 
@@ -43,7 +39,7 @@ pub struct Body {
 
 /// Starts to write; answers with the error when nothing could be written.
 pub async fn start(
-    permit: OwnedSemaphorePermit,
+    permit: impl Send + 'static,
     write: impl FnOnce(&mut dyn Write) -> Result<(), GitError> + Send + 'static,
 ) -> ApiResult<Body> {
     let (sender, mut rest) = channel(WAITING);
@@ -54,9 +50,14 @@ pub async fn start(
     drop(actix_web::rt::task::spawn_blocking(move || {
         let (_permit, _entered) = (permit, span.enter());
         let waiting = BytesMut::with_capacity(PIECE);
-        let mut pipe = Pipe { sender, runtime, waiting, is_begun: false };
+        let mut pipe = Pipe { sender, runtime, waiting, is_begun: false, rate: Rate::default() };
         match write(&mut pipe).and_then(|()| pipe.flush().map_err(GitError::ReaderGone)) {
             Ok(()) => done.store(true, Ordering::Release),
+            // That it was told so is the answer: branches may be gone since the client heard of them.
+            Err(GitError::Protocol(why)) if pipe.is_begun => {
+                tracing::debug!(why, "a client was told what is wrong with what it said");
+                done.store(true, Ordering::Release);
+            }
             Err(error) => pipe.give_up(error),
         }
     }));
@@ -113,19 +114,28 @@ struct Pipe {
     runtime: Handle,
     waiting: BytesMut,
     is_begun: bool,
+    /// Whoever reads too slowly holds up a thread.
+    rate: Rate,
 }
 
 impl Pipe {
     fn send(&mut self, piece: Piece) -> io::Result<()> {
         self.is_begun = true;
         let gone = || io::Error::new(io::ErrorKind::BrokenPipe, "the reader is gone");
+        let (since, size) = (Instant::now(), piece.as_ref().map_or(0, Bytes::len));
         let piece = match self.sender.try_send(piece) {
-            Ok(()) => return Ok(()),
+            Ok(()) => {
+                self.rate.moved(since, size);
+                return Ok(());
+            }
             Err(TrySendError::Closed(_)) => return Err(gone()),
             Err(TrySendError::Full(piece)) => piece,
         };
-        let sent = async { tokio::time::timeout(PATIENCE, self.sender.send(piece)).await };
-        match self.runtime.block_on(sent) {
+        let patience = self.rate.patience();
+        let sent = async { tokio::time::timeout(patience, self.sender.send(piece)).await };
+        let sent = self.runtime.block_on(sent);
+        self.rate.moved(since, size);
+        match sent {
             Ok(sent) => sent.map_err(|_| gone()),
             Err(_) => Err(io::Error::new(io::ErrorKind::TimedOut, "the reader is too slow")),
         }
@@ -169,6 +179,7 @@ impl Write for Pipe {
 #[cfg(test)]
 mod tests {
     use std::sync::mpsc;
+    use std::time::Duration;
 
     use futures_util::StreamExt;
     use tokio::sync::Semaphore;
@@ -220,6 +231,16 @@ mod tests {
     }
 
     #[actix_web::test]
+    async fn what_a_client_did_wrong_is_an_answer_once_it_was_told() {
+        let told = |to: &mut dyn Write| {
+            put(to, 10)?;
+            to.flush().map_err(GitError::ReaderGone)?;
+            Err(GitError::Protocol("not our ref".into()))
+        };
+        assert_eq!(read(started(told).await.expect("it starts")).await, (10, true));
+    }
+
+    #[actix_web::test]
     async fn a_writer_that_panics_does_not_end_well() {
         let broken = |to: &mut dyn Write| {
             put(to, PIECE)?;
@@ -238,10 +259,26 @@ mod tests {
             written
         };
         let body = started(write).await.expect("it starts");
-        let stopped = tokio::task::spawn_blocking(move || end.recv_timeout(PATIENCE * 50));
+        let stopped =
+            tokio::task::spawn_blocking(move || end.recv_timeout(Duration::from_secs(10)));
         assert_eq!(stopped.await.expect("it waits"), Ok(true));
         let (length, ended_well) = read(body).await;
         assert!(length < 20 * PIECE && !ended_well, "{length}");
+    }
+
+    #[actix_web::test]
+    async fn a_reader_that_takes_a_piece_now_and_then_frees_the_writer() {
+        let mut body = started(|to| put(to, 100 * PIECE)).await.expect("it starts");
+        let mut length = 0;
+        let ended_well = loop {
+            tokio::time::sleep(Duration::from_millis(120)).await;
+            match body.next().await {
+                Some(Ok(piece)) => length += piece.len(),
+                Some(Err(_)) => break false,
+                None => break true,
+            }
+        };
+        assert!(length < 100 * PIECE && !ended_well, "{length}");
     }
 
     #[actix_web::test]
@@ -253,7 +290,8 @@ mod tests {
             written
         };
         drop(started(write).await.expect("it starts"));
-        let stopped = tokio::task::spawn_blocking(move || end.recv_timeout(PATIENCE * 50));
+        let stopped =
+            tokio::task::spawn_blocking(move || end.recv_timeout(Duration::from_secs(10)));
         assert_eq!(stopped.await.expect("it waits"), Ok(true));
     }
 }

@@ -7,7 +7,9 @@ use hexforge_domain::Timestamp;
 use hexforge_domain::id::{ProjectId, RepositoryTaskId, UserId};
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::repository::port::RepositoryTasks;
-use hexforge_domain::repository::task::{ImportState, RepositoryTask, TaskKind};
+use hexforge_domain::repository::task::{
+    IMPORTS_AT_ONCE, ImportState, NEVER_ENDED, RepositoryTask, TRIES, TaskKind,
+};
 use hexforge_domain::text::Secret;
 
 use crate::backend;
@@ -60,16 +62,28 @@ impl TryFrom<KindRow> for TaskKind {
     }
 }
 
-/// The tasks that may be given out: due, and none of their projects is older and not given up.
+/// The tasks that may be given out: due, none of their projects is older and not given up, and not too many
+/// imports of their user are under way.
 fn claimable(now: Timestamp) -> Sql {
     Sql::new("SELECT task.id FROM repository_tasks AS task WHERE task.due_at <= ")
         .moment(stored(now))
+        .sql(" AND task.tries < ")
+        .id(i64::from(TRIES))
         .sql(
             " AND NOT EXISTS (SELECT 1 FROM repository_tasks AS older \
              WHERE older.project_id = task.project_id AND older.id < task.id \
-             AND older.due_at IS NOT NULL)",
+             AND older.due_at IS NOT NULL) \
+             AND (task.kind <> 'import' OR (SELECT COUNT(*) FROM repository_tasks AS other \
+             WHERE other.user_id = task.user_id AND other.kind = 'import' AND other.tries > 0 \
+             AND other.error IS NULL AND other.due_at > ",
         )
+        .moment(stored(now))
+        .sql(") < ")
+        .id(IMPORTS_AT_ONCE)
+        .sql(")")
 }
+
+const IN_ORDER: &str = " ORDER BY task.due_at, task.id LIMIT 1";
 
 impl DieselTx<'_> {
     /// Locks the project of a task before the task, as whoever removes the project or a user does.
@@ -79,6 +93,19 @@ impl DieselTx<'_> {
                 .id(id.0)
                 .sql(") FOR KEY SHARE"),
         )
+    }
+
+    /// Gives up a task that was given out often enough.
+    fn give_up_one(&mut self, now: Timestamp) -> Result<(), StoreError> {
+        let query = Sql::new("SELECT task.id FROM repository_tasks AS task WHERE task.due_at <= ")
+            .moment(stored(now))
+            .sql(" AND task.tries >= ")
+            .id(i64::from(TRIES))
+            .sql(IN_ORDER);
+        match self.ids(query)?.into_iter().next() {
+            Some(id) => RepositoryTasks::fail(self, RepositoryTaskId(id), NEVER_ENDED, None),
+            None => Ok(()),
+        }
     }
 
     /// Gives out the task that a query finds, unless somebody else is just being given it.
@@ -92,6 +119,8 @@ impl DieselTx<'_> {
         let values = (
             repository_tasks::tries.eq(repository_tasks::tries + 1),
             repository_tasks::due_at.eq(stored(until)),
+            // With the reason of an earlier failure it would count as one that waits.
+            repository_tasks::error.eq(None::<&str>),
         );
         let (project, tries, kind): (i64, i32, KindRow) = self.run(|conn| {
             diesel::update(repository_tasks::table.find(id))
@@ -150,8 +179,18 @@ impl RepositoryTasks for DieselTx<'_> {
         now: Timestamp,
         until: Timestamp,
     ) -> Result<Option<RepositoryTask>, StoreError> {
-        let first = claimable(now).sql(" ORDER BY task.due_at, task.id LIMIT 1");
-        self.give_out(first, until)
+        self.give_up_one(now)?;
+        self.give_out(claimable(now).sql(IN_ORDER), until)
+    }
+
+    fn claim_local(
+        &mut self,
+        now: Timestamp,
+        until: Timestamp,
+    ) -> Result<Option<RepositoryTask>, StoreError> {
+        self.give_up_one(now)?;
+        let local = claimable(now).sql(" AND task.kind <> 'import'").sql(IN_ORDER);
+        self.give_out(local, until)
     }
 
     fn claim_one(

@@ -8,10 +8,15 @@ use actix_web::dev::Server;
 use actix_web::middleware::from_fn;
 use actix_web::{App as ActixApp, HttpServer, web};
 use hexforge_http_actix::middleware::{cors, observe, rewrite};
+use hexforge_http_actix::shared::LONG_WORK;
 use hexforge_http_actix::{Shared, configure};
 
 /// How long requests that run when the server is told to stop may take to finish.
 const GRACE_SECONDS: u64 = 30;
+
+/// How many threads each thread for connections has for what waits: all that may be long at work, since it may
+/// all come over connections of one thread, and as many again for what is read. They are made when needed.
+const THREADS_FOR_WAITING: usize = 2 * LONG_WORK;
 
 /// A server on a socket that is already bound, with so many threads for connections, or one per core.
 /// It runs when awaited, and stops through its handle: signals are the program's business.
@@ -32,6 +37,7 @@ pub fn server(
     .keep_alive(Duration::from_secs(75))
     .client_request_timeout(Duration::from_secs(30))
     .shutdown_timeout(GRACE_SECONDS)
+    .worker_max_blocking_threads(THREADS_FOR_WAITING)
     .disable_signals();
     if let Some(workers) = workers {
         server = server.workers(workers);

@@ -16,6 +16,7 @@ use hexforge_http_actix::{HttpSettings, JsonPayloads, Shared};
 use hexforge_ssh_russh::{Server, StopHandle};
 use metrics_exporter_prometheus::PrometheusBuilder;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::oneshot;
 
 use crate::config::Config;
 use crate::worker::{Desk, Workers};
@@ -59,7 +60,7 @@ pub fn run(config: &Config, terminal: &mut dyn Write) -> Result<()> {
     let ssh = ssh.map(|ssh| ssh.start(app, &shared, terminal)).transpose()?;
     actix_web::rt::System::new().block_on(async move {
         let server = http::server(listener, shared, None)?;
-        stop_on_signal(server.handle(), ssh.as_ref().map(Server::stop_handle))?;
+        let at_once = stop_on_signal(server.handle(), ssh.as_ref().map(Server::stop_handle))?;
         writeln!(terminal, "hexforge serves {external_url} (listening on {address}).")?;
         terminal.flush()?;
         tracing::info!(%address, external_url, "serving");
@@ -67,8 +68,16 @@ pub fn run(config: &Config, terminal: &mut dyn Write) -> Result<()> {
         if let Some(ssh) = ssh {
             ssh.finish(GRACE).await;
         }
-        drop(workers);
-        tracing::info!("stopped");
+        // On a thread of its own, so that a second signal is heard meanwhile.
+        let (end, ended) = oneshot::channel();
+        std::thread::spawn(move || {
+            drop(workers);
+            end.send(())
+        });
+        tokio::select! {
+            _ = ended => tracing::info!("stopped"),
+            _ = at_once => tracing::warn!("stopped at once"),
+        }
         Ok(())
     })
 }
@@ -87,12 +96,18 @@ fn finish_removals(app: App) {
     });
 }
 
-/// SIGTERM and ^C stop the server after what is running is finished; a second one ends it at once.
-fn stop_on_signal(server: ServerHandle, ssh: Option<StopHandle>) -> Result<()> {
+/// How long what cannot be interrupted keeps the program from ending after a second signal.
+const LAST_MOMENT: Duration = Duration::from_secs(2);
+
+/// SIGTERM and ^C stop the server after what is running is finished; a second one ends it at once, which is
+/// told to whoever waits for what this returns.
+fn stop_on_signal(server: ServerHandle, ssh: Option<StopHandle>) -> Result<oneshot::Receiver<()>> {
+    let (second, at_once) = oneshot::channel();
     let mut terminate = signal(SignalKind::terminate()).context("SIGTERM cannot be waited for")?;
     let mut interrupt = signal(SignalKind::interrupt()).context("SIGINT cannot be waited for")?;
     actix_web::rt::spawn(async move {
         let mut graceful = true;
+        let mut second = Some(second);
         loop {
             tokio::select! {
                 _ = terminate.recv() => (),
@@ -104,10 +119,17 @@ fn stop_on_signal(server: ServerHandle, ssh: Option<StopHandle>) -> Result<()> {
             if let Some(ssh) = &ssh {
                 ssh.stop();
             }
+            if !graceful && let Some(second) = second.take() {
+                let _ = second.send(());
+                std::thread::spawn(|| {
+                    std::thread::sleep(LAST_MOMENT);
+                    std::process::exit(0);
+                });
+            }
             graceful = false;
         }
     });
-    Ok(())
+    Ok(at_once)
 }
 
 /// How long what runs over SSH when the server is told to stop may take to finish.

@@ -1,5 +1,6 @@
 //! Puts adapters into ports.
 
+use std::net::{IpAddr, UdpSocket};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -70,8 +71,26 @@ fn outgoing(config: &Config) -> Result<GuardedClient> {
         Guard::allow_local()
     } else {
         let listens = [Some(config.listen), config.ssh_listen];
-        let listens = listens.into_iter().flatten().map(|address| address.ip());
-        Guard::public_only(listens.chain(system::own_addresses()))
+        let named = listens.into_iter().flatten().map(|address| address.ip());
+        Guard::public_only(named).and_not(is_of_this_machine)
     };
     GuardedClient::new(guard).context("outgoing requests cannot be made")
+}
+
+/// Whether an address is one of this machine's, which is so when something can listen on it. A server that
+/// listens everywhere knows them in no other way.
+fn is_of_this_machine(address: IpAddr) -> bool {
+    UdpSocket::bind((address, 0)).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_of_this_machine_are_known() {
+        for (address, own) in [("127.0.0.1", true), ("127.1.2.3", true), ("192.0.2.1", false)] {
+            assert_eq!(is_of_this_machine(address.parse().expect("an address")), own, "{address}");
+        }
+    }
 }

@@ -3,10 +3,11 @@
 mod deliveries;
 mod desk;
 
-use std::sync::Arc;
+use std::panic::{self, AssertUnwindSafe};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, TryRecvError};
-use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use hexforge_application::app::App;
@@ -14,22 +15,39 @@ use hexforge_application::build::silence;
 use hexforge_application::delivery;
 use hexforge_application::error::Error;
 use hexforge_application::member::expiry;
-use hexforge_application::push;
-use hexforge_application::repository::task;
+use hexforge_application::repository::task::{self, Lane, Outcome};
+use hexforge_application::{push, removal};
+use hexforge_domain::id::RepositoryTaskId;
 use hexforge_domain::ports::payloads::Payloads;
 
 use deliveries::Deliveries;
 pub use desk::Desk;
 
+/// How long the threads have to end when the program does. What they are at then is done again later.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// How many threads fetch from elsewhere. They wait most of the time.
+const IMPORTING: usize = 8;
+
 /// Threads that do what is due at once and then again and again. They stop when this is dropped, each after
-/// what it is at.
-pub struct Workers(Vec<Worker>, Deliveries);
+/// what it is at, if that does not take too long.
+pub struct Workers {
+    app: App,
+    workers: Vec<Worker>,
+    deliveries: Deliveries,
+}
 
 struct Worker {
+    name: &'static str,
     /// Nothing is ever sent: the end of the sender tells the thread to stop.
     running: Option<Sender<()>>,
-    thread: Option<JoinHandle<()>>,
+    /// Nothing is ever sent: the end of its sender tells that the thread has ended.
+    ended: Receiver<()>,
+    task: Current,
 }
+
+/// The task that a thread is at.
+type Current = Arc<Mutex<Option<RepositoryTaskId>>>;
 
 /// Whether there may be more to do.
 enum Round {
@@ -40,16 +58,22 @@ enum Round {
 impl Workers {
     /// Starts all of them.
     pub fn start(app: &App, payloads: Arc<dyn Payloads>, desk: Arc<Desk>) -> Result<Self> {
-        let workers = vec![
+        let hour = Duration::from_secs(60 * 60);
+        let mut workers = vec![
             // What has expired gives nothing meanwhile, so nobody waits for this.
             Worker::start("expiry", Duration::from_secs(5 * 60), end_memberships(app.clone()))?,
             Worker::start("settling", Duration::from_secs(60), settle(app.clone()))?,
             // Nobody is shown artifacts that have expired, and silence is counted in hours.
             Worker::start("builds", Duration::from_secs(5 * 60), tend_builds(app.clone()))?,
-            Worker::start("repositories", Duration::from_secs(1), work_on_tasks(app.clone()))?,
             Worker::start("pruning", Duration::from_secs(5 * 60), prune(app.clone()))?,
+            Worker::start("tidying", 24 * hour, tidy(app.clone()))?,
+            Worker::start_on_tasks("repositories", Lane::Local, app)?,
         ];
-        Ok(Self(workers, Deliveries::start(app.clone(), payloads, desk)?))
+        for _ in 0..IMPORTING {
+            workers.push(Worker::start_on_tasks("imports", Lane::All, app)?);
+        }
+        let deliveries = Deliveries::start(app.clone(), payloads, desk)?;
+        Ok(Self { app: app.clone(), workers, deliveries })
     }
 }
 
@@ -87,8 +111,44 @@ fn tend_builds(app: App) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, Error
     }
 }
 
-fn work_on_tasks(app: App) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, Error> {
-    move |_| Ok(if task::work(&app)? { Round::More } else { Round::Done })
+/// Removes what interrupted work left behind.
+fn tidy(app: App) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, Error> {
+    // The start has its own.
+    let mut is_first = true;
+    move |_| {
+        if !std::mem::take(&mut is_first) {
+            removal::tidy(&app)?;
+        }
+        Ok(Round::Done)
+    }
+}
+
+fn work_on_tasks(
+    app: App,
+    lane: Lane,
+    current: Current,
+) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, Error> {
+    move |_| {
+        let Some(task) = task::next(&app, lane)? else { return Ok(Round::Done) };
+        let (id, project) = (task.id, task.project);
+        set(&current, Some(id));
+        let outcome = task::attempt(&app, task);
+        set(&current, None);
+        match outcome? {
+            Outcome::Done => (),
+            Outcome::Postponed(reason) => {
+                tracing::info!(%id, %project, reason, "work on a repository failed, later again");
+            }
+            Outcome::GivenUp(reason) => {
+                tracing::warn!(%id, %project, reason, "work on a repository is given up");
+            }
+        }
+        Ok(Round::More)
+    }
+}
+
+fn set(current: &Current, task: Option<RepositoryTaskId>) {
+    *current.lock().unwrap_or_else(PoisonError::into_inner) = task;
 }
 
 /// Forgets old deliveries to hooks.
@@ -103,6 +163,13 @@ fn prune(app: App) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, Error> {
 }
 
 impl Worker {
+    fn start_on_tasks(name: &'static str, lane: Lane, app: &App) -> Result<Self> {
+        let current = Current::default();
+        let round = work_on_tasks(app.clone(), lane, Arc::clone(&current));
+        let worker = Worker::start(name, Duration::from_secs(1), round)?;
+        Ok(Self { task: current, ..worker })
+    }
+
     /// Starts a thread that rests between its rounds.
     fn start(
         name: &'static str,
@@ -110,15 +177,23 @@ impl Worker {
         mut round: impl FnMut(&dyn Fn() -> bool) -> Result<Round, Error> + Send + 'static,
     ) -> Result<Self> {
         let (running, stopped) = mpsc::channel::<()>();
+        let (end, ended) = mpsc::channel::<()>();
         let work = move || {
+            let _end = end;
             loop {
                 let go_on = || matches!(stopped.try_recv(), Err(TryRecvError::Empty));
-                let pause = match round(&go_on) {
-                    Ok(Round::More) => Duration::ZERO,
-                    Ok(Round::Done) => rest,
-                    Err(error) => {
+                // What it panicked of was reported when it did.
+                let done = panic::catch_unwind(AssertUnwindSafe(|| round(&go_on)));
+                let pause = match done {
+                    Ok(Ok(Round::More)) => Duration::ZERO,
+                    Ok(Ok(Round::Done)) => rest,
+                    Ok(Err(error)) => {
                         tracing::warn!(name, %error, "work in the background failed, later again");
-                        rest
+                        rest.min(REST_AFTER_FAILURE)
+                    }
+                    Err(_) => {
+                        tracing::error!(name, "work in the background broke off, later again");
+                        rest.min(REST_AFTER_FAILURE)
                     }
                 };
                 if stops_within(&stopped, pause) {
@@ -127,10 +202,13 @@ impl Worker {
             }
         };
         let thread = thread::Builder::new().name(name.to_owned()).spawn(work);
-        let thread = thread.with_context(|| format!("the thread `{name}` cannot be started"))?;
-        Ok(Self { running: Some(running), thread: Some(thread) })
+        thread.with_context(|| format!("the thread `{name}` cannot be started"))?;
+        Ok(Self { name, running: Some(running), ended, task: Current::default() })
     }
 }
+
+/// No work waits longer because it failed once.
+const REST_AFTER_FAILURE: Duration = Duration::from_secs(5 * 60);
 
 fn stops_within(stopped: &Receiver<()>, pause: Duration) -> bool {
     match stopped.recv_timeout(pause) {
@@ -142,15 +220,51 @@ fn stops_within(stopped: &Receiver<()>, pause: Duration) -> bool {
 impl Drop for Workers {
     fn drop(&mut self) {
         // All are told before any is waited for.
-        self.1.close();
-        for worker in &mut self.0 {
+        self.deliveries.close();
+        self.app.imports.stop();
+        for worker in &mut self.workers {
             drop(worker.running.take());
         }
-        for worker in &mut self.0 {
-            if let Some(thread) = worker.thread.take() {
-                // What it panicked of was reported when it did.
-                let _ = thread.join();
+        let until = Instant::now() + GRACE;
+        for worker in &self.workers {
+            let left = until.saturating_duration_since(Instant::now());
+            if worker.ended.recv_timeout(left) == Err(RecvTimeoutError::Disconnected) {
+                continue;
+            }
+            // It goes with the process; what it was at is for the next one.
+            tracing::warn!(name = worker.name, "work in the background is broken off");
+            let task = *worker.task.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(Err(error)) = task.map(|task| task::give_back(&self.app, task)) {
+                tracing::warn!(%error, "work on a repository begins again later than it could");
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn a_panic_does_not_end_the_thread() {
+        let rounds = Arc::new(AtomicU32::new(0));
+        let counted = Arc::clone(&rounds);
+        let worker = Worker::start("test", Duration::from_millis(1), move |_| {
+            match counted.fetch_add(1, Ordering::SeqCst) {
+                0 => panic!("as a library may"),
+                _ => Ok(Round::Done),
+            }
+        });
+        let mut worker = worker.expect("a thread can be started");
+        let until = Instant::now() + Duration::from_secs(20);
+        while rounds.load(Ordering::SeqCst) < 3 && Instant::now() < until {
+            thread::sleep(Duration::from_millis(1));
+        }
+        assert!(rounds.load(Ordering::SeqCst) >= 3);
+        drop(worker.running.take());
+        let ended = worker.ended.recv_timeout(Duration::from_secs(20));
+        assert_eq!(ended, Err(RecvTimeoutError::Disconnected));
     }
 }

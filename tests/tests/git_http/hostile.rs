@@ -13,6 +13,7 @@ on_every_store!(
     histories_with_holes_are_refused,
     trees_that_could_do_harm_are_refused,
     refs_to_nothing_are_refused,
+    commits_and_tags_that_nobody_reads_are_refused,
 );
 
 /// Asserts that a push was refused and left nothing.
@@ -163,4 +164,21 @@ fn refs_to_nothing_are_refused(forge: &Forge) {
     }
     assert_eq!(scene.on_server(&["for-each-ref"]).lines().count(), 1);
     scene.assert_sound();
+}
+
+/// They are held whole wherever they are shown.
+fn commits_and_tags_that_nobody_reads_are_refused(forge: &Forge) {
+    let scene = Scene::filled(forge);
+    let tree = scene.tree.git(&["rev-parse", "HEAD^{tree}"]);
+    let tip = scene.tree.git(&["rev-parse", "HEAD"]);
+    let who = "Ada <ada@example.com> 1474540200 +0000";
+    let long = "x".repeat(17 << 20);
+    let text = format!("tree {tree}\nauthor {who}\ncommitter {who}\n\n{long}");
+    let commit = hash(&scene, "commit", text.as_bytes());
+    let text = format!("object {tip}\ntype commit\ntag v1\ntagger {who}\n\n{long}");
+    let tag = hash(&scene, "tag", text.as_bytes());
+    for (id, name) in [(commit, "refs/heads/x"), (tag, "refs/tags/v1")] {
+        let push = Push::new(ZERO, &id, name).pack(pack(&scene, &[&id]));
+        assert_refused(&scene, &push, &["is too large"]);
+    }
 }

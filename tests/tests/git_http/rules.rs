@@ -1,8 +1,15 @@
 //! The rules for pushes, reference sections 2.9 and 2.10.
 
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use hexforge_tests::forge::ROOT;
 use hexforge_tests::{Forge, on_every_store};
 
+use super::hostile::pack;
 use super::support::Scene;
+use super::wire::ZERO;
 
 on_every_store!(
     a_developer_cannot_make_the_first_push,
@@ -11,6 +18,7 @@ on_every_store!(
     existing_tags_are_for_masters,
     atomic_pushes_are_all_or_nothing,
     the_branch_of_head_stays,
+    whoever_is_blocked_while_a_push_comes_in_pushes_no_more,
 );
 
 const PROTECTED: &str =
@@ -107,4 +115,33 @@ fn the_branch_of_head_stays(forge: &Forge) {
     assert!(scene.server_ref("refs/heads/master").is_some());
     assert_eq!(scene.server_ref("refs/heads/x"), None);
     assert_eq!(scene.shown()["default_branch"], "master");
+}
+
+/// What is decided is decided by what is so when everything is there.
+fn whoever_is_blocked_while_a_push_comes_in_pushes_no_more(forge: &Forge) {
+    let scene = Scene::filled(forge);
+    let tip = scene.tree.git(&["rev-parse", "HEAD"]);
+    let line = format!("{ZERO} {tip} refs/heads/late\0report-status");
+    let mut body = format!("{:04x}{line}0000", line.len() + 4).into_bytes();
+    body.extend(pack(&scene, &[]));
+    let ada = forge.get("/user").token(&scene.ada).send().expect(200)["id"].clone();
+    let mut stream = TcpStream::connect(forge.address).expect("it listens");
+    let head = format!(
+        "POST /ada/ship.git/git-receive-pack HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\
+         PRIVATE-TOKEN: {}\r\nContent-Type: application/x-git-receive-pack-request\r\n\
+         Content-Length: {}\r\n\r\n",
+        scene.ada,
+        body.len()
+    );
+    let half = body.len() / 2;
+    stream.write_all(head.as_bytes()).expect("it reads");
+    stream.write_all(&body[..half]).expect("it reads");
+    // By then it was let in.
+    std::thread::sleep(Duration::from_millis(500));
+    forge.put(&format!("/users/{ada}/block")).token(ROOT).send().expect(200);
+    stream.write_all(&body[half..]).expect("it reads");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("it answers");
+    assert!(answer.contains("ng refs/heads/late"), "{answer}");
+    assert_eq!(scene.server_ref("refs/heads/late"), None);
 }

@@ -92,10 +92,12 @@ fn packed_and_plain_answers(forge: &Forge) {
     assert_eq!(banded, "002b\u{1}000eunpack ok\n0014ok refs/heads/b\n00000000");
     let silent = Push::with(ZERO, &tip, "refs/heads/c", "").pack(empty.clone()).send(&scene);
     assert_eq!(silent, "");
-    // Options are passed over, whatever they say.
+    // Options are not offered, and could go on for ever.
     let mut options = Push::with(ZERO, &tip, "refs/heads/d", "report-status push-options");
     options.body.extend(b"0011ci.skip\nX: y\n0000");
-    let answer = options.pack(empty).send(&scene);
-    assert_eq!(answer, "000eunpack ok\n0014ok refs/heads/d\n0000");
+    let request = forge.page("POST", "/ada/ship.git/git-receive-pack").token(&scene.ada);
+    let request = request.header("Content-Type", "application/x-git-receive-pack-request");
+    assert_eq!(request.body(options.pack(empty).body).send().status, 400);
+    assert_eq!(scene.server_ref("refs/heads/d"), None);
     scene.assert_sound();
 }

@@ -36,8 +36,9 @@ pub fn request(app: &App, actor: Actor, named: &ProjectRef) -> Result<(), Error>
 pub(crate) fn remove(app: &App, project: ProjectId, user: UserId) -> Result<(), Error> {
     let named = ProjectRef::Id(project);
     let found = app.store.read(|tx| {
-        let Some(user) = tx.users().find(user)? else { return Ok(None) };
-        let actor = Actor::of(user.id, &user.privileges);
+        let Some(actor) = access::anew(tx, Actor::User { id: user, external: false })? else {
+            return Ok(None);
+        };
         let project = access::project(tx, actor, ProjectAbility::PushCode, &named, app.today());
         let project = match project {
             Ok(project) => project,

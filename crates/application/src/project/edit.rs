@@ -16,6 +16,7 @@ use super::shown_with_token;
 use crate::access;
 use crate::app::App;
 use crate::error::Error;
+use crate::repository::task;
 use crate::view::project::{self as view, Place, ProjectView};
 
 /// Whether a change has to name the project again.
@@ -35,7 +36,7 @@ pub fn edit(
     rule: NameRule,
     fields: &ProjectFields,
 ) -> Result<ProjectView, Error> {
-    app.store.write(|tx| {
+    let (shown, head) = app.store.write(|tx| {
         let today = app.today();
         let before = access::locked_project(tx, actor, ProjectAbility::Administer, named, today)?;
         match (rule, &fields.name) {
@@ -59,13 +60,17 @@ pub fn edit(
             after.updated_at = app.clock.now();
             store(tx, &place, &before, &after)?;
         }
-        let shown = shown_with_token(tx, actor, after, today)?;
-        // Git knows no transactions, so it comes last.
-        if let Some(head) = &head {
-            repository.set_head(head)?;
-        }
-        Ok(shown)
-    })
+        Ok::<_, Error>((shown_with_token(tx, actor, after, today)?, head))
+    })?;
+    // Others may be changing the repository for long: nobody who writes has to wait for them meanwhile.
+    if let Some(head) = &head {
+        let project = shown.project.id;
+        let set = app.git.open(project)?.set_head(head);
+        // Whatever became of it, and whatever others chose meanwhile: what is shown is what git has.
+        task::refresh(app, project)?;
+        set?;
+    }
+    Ok(shown)
 }
 
 /// The branch that is to be shown when none is asked for, if one is given.

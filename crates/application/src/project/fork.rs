@@ -3,6 +3,7 @@
 use hexforge_domain::field_errors::FieldErrors;
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::project::ProjectAbility;
+use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::project::{Features, NewProject, ProjectRef};
 use hexforge_domain::repository::task::TaskKind;
 
@@ -88,7 +89,11 @@ pub fn create(
         Ok::<_, Error>((shown_with_token(tx, actor, fork, today)?, task))
     })?;
     // Copying takes no longer than a request may; where it fails it is tried again later.
-    task::work_on(app, task)?;
+    match task::work_on(app, task) {
+        // The fork is made, and the task is stored: whoever tried all of it again would find it taken.
+        Err(Error::Store(StoreError::Busy)) => (),
+        outcome => outcome?,
+    }
     view.project.default_branch = app.git.open(view.project.id)?.default_branch()?;
     Ok(view)
 }

@@ -9,7 +9,8 @@ use hexforge_domain::ports::git_transport::ReceivedPush;
 use hexforge_domain::project::{Project, ProjectRef};
 use hexforge_domain::push::RefKind;
 
-use super::{Way, facts, made, noted, settle};
+use super::note::Note;
+use super::{Way, facts, made, settle};
 use crate::access;
 use crate::app::App;
 use crate::error::Error;
@@ -41,11 +42,12 @@ fn refusal(
     repository: &dyn Repository,
     push: &dyn ReceivedPush,
 ) -> Result<Option<PushRefusal>, Error> {
-    // It may have been archived or removed meanwhile.
-    let Some(project) = app.store.read(|tx| tx.projects().find(&ProjectRef::Id(project.id)))?
-    else {
-        return Ok(Some(PushRefusal::Project));
-    };
+    // It may have been archived or removed meanwhile, and whoever pushes blocked or made less of.
+    let found = app.store.read(|tx| {
+        let project = tx.projects().find(&ProjectRef::Id(project.id))?;
+        Ok::<_, Error>(project.zip(access::anew(tx, actor)?))
+    })?;
+    let Some((project, actor)) = found else { return Ok(Some(PushRefusal::Project)) };
     let facts = facts(app, actor, &project, repository)?;
     for change in push.changes() {
         let action = push.action(change)?;
@@ -64,8 +66,9 @@ fn take(
 ) -> Result<(), Error> {
     let user = access::own_account(actor)?;
     settle(app, Some(project.id))?;
-    match push.take(&noted(user, &Way::Push))? {
-        Some((key, changes)) => made(app, project.id, user, &Way::Push, &key, &changes),
+    let note = Note { user, way: Way::Push, release: None };
+    match push.take(&note.to_string())? {
+        Some((key, changes)) => made(app, project.id, &note, &key, &changes),
         None => Ok(()),
     }
 }

@@ -1,14 +1,18 @@
 //! What is told of a change.
 
+use chrono::TimeDelta;
+use hexforge_domain::Timestamp;
 use hexforge_domain::branch::BranchName;
 use hexforge_domain::commit::{Commit, ObjectId};
 use hexforge_domain::ports::git::{GitError, RefChange, Repository};
 use hexforge_domain::push::{
-    Push, PushedCommit, PushedProject, Pusher, Reach, RefKind, TOLD_COMMITS,
+    ChangedPaths, Push, PushedCommit, PushedProject, Pusher, Reach, RefKind, TOLD_COMMITS, cut,
+    told_text,
 };
 use hexforge_domain::user::User;
 
-use super::or_zero;
+use super::{Way, or_zero};
+use crate::app::App;
 use crate::view::project::PlacedProject;
 
 /// What the repository has to say about a change.
@@ -21,78 +25,164 @@ pub(super) struct Told {
     total: u64,
 }
 
-/// Looks up what came with a change. What is damaged is passed over: the change is made, and has to be told.
-pub(super) fn told(
-    repository: &dyn Repository,
-    default: Option<&BranchName>,
-    change: &RefChange,
-) -> Result<Told, GitError> {
-    let before = or_zero(change.old);
-    let nothing = Told { before, checkout: None, message: None, commits: vec![], total: 0 };
-    let Some(new) = change.new else { return Ok(nothing) };
-    match looked_up(repository, default, change, new, nothing.clone()) {
-        Err(GitError::Corrupt(_)) => Ok(nothing),
-        told => told,
-    }
+/// How much is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Detail {
+    /// As much as fits.
+    Full,
+    /// Only which refs were what and are what.
+    Nothing,
 }
 
-fn looked_up(
+/// Of how many refs of one push more than their names is told.
+const TOLD_REFS: usize = 200;
+
+/// How many bytes are told of one push beside what is always told: messages and paths.
+const TOLD_BYTES: usize = 16 << 20;
+
+/// For how long is looked for what to tell.
+const TIME_TO_TELL: TimeDelta = TimeDelta::seconds(60);
+
+/// When there is no more room, this much of a message is told nevertheless.
+const SHORT_MESSAGE: usize = 500;
+
+/// What is told of the changes of one push.
+pub(super) fn all(
+    app: &App,
     repository: &dyn Repository,
     default: Option<&BranchName>,
-    change: &RefChange,
-    new: ObjectId,
-    nothing: Told,
-) -> Result<Told, GitError> {
-    match RefKind::of(&change.name) {
-        RefKind::Tag(name) => {
-            let tag = repository.tag(&name)?;
-            let commits = match &tag {
-                Some(tag) => vec![pushed(repository, tag.commit.clone())?],
-                None => vec![],
-            };
-            let checkout = tag.as_ref().map(|tag| tag.commit.id);
-            let total = commits.len() as u64;
-            let message = tag.and_then(|tag| tag.message);
-            Ok(Told { checkout, message, commits, total, ..nothing })
+    way: Way,
+    changes: &[RefChange],
+    detail: Detail,
+) -> Result<Vec<(RefChange, Told)>, GitError> {
+    let refs = match detail {
+        Detail::Full => TOLD_REFS,
+        Detail::Nothing => 0,
+    };
+    let until = app.clock.now() + TIME_TO_TELL;
+    let mut telling = Telling { app, repository, default, until, refs, bytes: TOLD_BYTES };
+    let shown = changes.iter().filter(|change| RefKind::of(&change.name) != RefKind::Other);
+    let told = shown.map(|change| {
+        let told = telling.told(change)?;
+        let told = match (way, detail) {
+            (Way::TagRemoval, Detail::Full) => told.before_peeled(repository)?,
+            (Way::TagRemoval, Detail::Nothing) | (Way::Push, _) => told,
+        };
+        Ok((change.clone(), told))
+    });
+    told.collect()
+}
+
+/// What may still be told of a push.
+struct Telling<'a> {
+    app: &'a App,
+    repository: &'a dyn Repository,
+    default: Option<&'a BranchName>,
+    until: Timestamp,
+    refs: usize,
+    bytes: usize,
+}
+
+impl Telling<'_> {
+    /// Looks up what came with a change. What is damaged or too much is passed over: the change is made, and
+    /// has to be told.
+    fn told(&mut self, change: &RefChange) -> Result<Told, GitError> {
+        let before = or_zero(change.old);
+        let checkout = match RefKind::of(&change.name) {
+            RefKind::Branch(_) => change.new,
+            RefKind::Tag(_) | RefKind::Other => None,
+        };
+        let little = Told { before, checkout, message: None, commits: vec![], total: 0 };
+        let Some(new) = change.new else { return Ok(little) };
+        if self.refs == 0 || !self.has_time() {
+            return Ok(little);
         }
-        RefKind::Branch(name) => {
-            let hidden = match (change.old, default) {
-                (Some(old), _) => vec![old],
-                // What the default branch has is nothing new.
-                (None, Some(default)) if *default != name => {
-                    repository.ref_target(&default.full())?.into_iter().collect()
-                }
-                (None, _) => vec![],
-            };
-            let (total, commits) = repository.commits_between(&hidden, new, TOLD_COMMITS)?;
-            let commits = commits.into_iter().map(|commit| pushed(repository, commit));
-            let commits = commits.collect::<Result<_, _>>()?;
-            Ok(Told { checkout: Some(new), commits, total, ..nothing })
+        self.refs -= 1;
+        match self.looked_up(change, new, little.clone()) {
+            Err(GitError::Corrupt(_) | GitError::TooLarge) => Ok(little),
+            told => told,
         }
-        RefKind::Other => Ok(nothing),
+    }
+
+    fn looked_up(
+        &mut self,
+        change: &RefChange,
+        new: ObjectId,
+        little: Told,
+    ) -> Result<Told, GitError> {
+        match RefKind::of(&change.name) {
+            RefKind::Tag(name) => {
+                let Some(tag) = self.repository.tag(&name)? else { return Ok(little) };
+                let message = tag.message.map(|text| self.text(text));
+                let checkout = Some(tag.commit.id);
+                let commits = vec![self.pushed(tag.commit)?];
+                Ok(Told { checkout, message, commits, total: 1, ..little })
+            }
+            RefKind::Branch(name) => {
+                let hidden = match (change.old, self.default) {
+                    (Some(old), _) => vec![old],
+                    // What the default branch has is nothing new.
+                    (None, Some(default)) if *default != name => {
+                        self.repository.ref_target(&default.full())?.into_iter().collect()
+                    }
+                    (None, _) => vec![],
+                };
+                let (total, commits) =
+                    self.repository.commits_between(&hidden, new, TOLD_COMMITS)?;
+                let commits = commits.into_iter().map(|commit| self.pushed(commit));
+                let commits = commits.collect::<Result<_, _>>()?;
+                Ok(Told { commits, total, ..little })
+            }
+            RefKind::Other => Ok(little),
+        }
+    }
+
+    fn pushed(&mut self, commit: Commit) -> Result<PushedCommit, GitError> {
+        let paths = if self.bytes > 0 && self.has_time() {
+            self.repository.changed_paths(commit.id)?
+        } else {
+            ChangedPaths::default()
+        };
+        let all = paths.added.iter().chain(&paths.modified).chain(&paths.removed);
+        let length = all.map(String::len).sum();
+        let paths = if self.take(length) { paths } else { ChangedPaths::default() };
+        Ok(PushedCommit {
+            paths,
+            id: commit.id,
+            message: self.text(commit.message),
+            at: commit.committer.at,
+            author_name: self.text(commit.author.name),
+            author_email: self.text(commit.author.email),
+        })
+    }
+
+    /// As much of a text as may be told.
+    fn text(&mut self, text: String) -> String {
+        let text = told_text(text);
+        if self.take(text.len()) { text } else { cut(text, SHORT_MESSAGE) }
+    }
+
+    /// Whether there is room for so many bytes.
+    fn take(&mut self, bytes: usize) -> bool {
+        let left = self.bytes.checked_sub(bytes);
+        self.bytes = left.unwrap_or(self.bytes);
+        left.is_some()
+    }
+
+    fn has_time(&self) -> bool {
+        self.app.clock.now() < self.until
     }
 }
 
 impl Told {
     /// With the commit that the ref led to in place of what it held itself.
-    pub(super) fn before_peeled(self, repository: &dyn Repository) -> Result<Self, GitError> {
+    fn before_peeled(self, repository: &dyn Repository) -> Result<Self, GitError> {
         let commit = match repository.resolve(&self.before.to_string()) {
             Err(GitError::Corrupt(_)) => None,
             commit => commit?,
         };
         Ok(Self { before: commit.unwrap_or(self.before), ..self })
     }
-}
-
-fn pushed(repository: &dyn Repository, commit: Commit) -> Result<PushedCommit, GitError> {
-    Ok(PushedCommit {
-        paths: repository.changed_paths(commit.id)?,
-        id: commit.id,
-        message: commit.message,
-        at: commit.committer.at,
-        author_name: commit.author.name,
-        author_email: commit.author.email,
-    })
 }
 
 /// All that is told.

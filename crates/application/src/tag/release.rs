@@ -9,7 +9,7 @@ use hexforge_domain::tag::{Release, TagName};
 
 use crate::app::App;
 use crate::branch::pushable;
-use crate::error::Error;
+use crate::error::{Error, Thing};
 
 /// Publishes something about a tag.
 pub fn create(
@@ -22,6 +22,7 @@ pub fn create(
     let (project, release) = of_tag(app, actor, named, tag, description)?;
     let exists = || Error::Conflict("Release already exists");
     app.store.write(|tx| {
+        still_there(app, tx, project, &release.tag)?;
         if tx.releases().find(project, &release.tag)?.is_some() {
             return Err(exists());
         }
@@ -42,7 +43,10 @@ pub fn update(
     description: &str,
 ) -> Result<Release, Error> {
     let (project, release) = of_tag(app, actor, named, tag, description)?;
-    let changed = app.store.write(|tx| tx.releases().update(project, &release, app.clock.now()))?;
+    let changed = app.store.write(|tx| {
+        still_there(app, tx, project, &release.tag)?;
+        Ok::<_, Error>(tx.releases().update(project, &release, app.clock.now())?)
+    })?;
     if changed { Ok(release) } else { Err(Error::Missing("Release does not exist")) }
 }
 
@@ -59,6 +63,17 @@ pub(crate) fn put(
     Ok(())
 }
 
+fn missing() -> Error {
+    Error::Missing("Tag does not exist")
+}
+
+/// Looks for a tag again while nobody can record that it is gone, with which its release goes.
+fn still_there(app: &App, tx: &mut dyn Tx, project: ProjectId, tag: &TagName) -> Result<(), Error> {
+    tx.projects().lock(project)?.ok_or(Error::NotFound(Thing::Project))?;
+    app.git.open(project)?.ref_target(&tag.full())?.ok_or_else(missing)?;
+    Ok(())
+}
+
 /// The release that is meant, of a tag that exists.
 fn of_tag(
     app: &App,
@@ -68,7 +83,6 @@ fn of_tag(
     description: &str,
 ) -> Result<(ProjectId, Release), Error> {
     let project = pushable(app, actor, named)?;
-    let missing = || Error::Missing("Tag does not exist");
     let tag = TagName::parse(tag).map_err(|_| missing())?;
     app.git.open(project.id)?.ref_target(&tag.full())?.ok_or_else(missing)?;
     if description.trim().is_empty() {

@@ -2,8 +2,10 @@
 
 #![allow(dead_code, unused_macros, reason = "every test file uses a part of this one")]
 
+mod failing;
 mod stored;
 
+pub use failing::FailingStore;
 pub use stored::Stored;
 
 use std::fmt::Debug;
@@ -71,6 +73,13 @@ impl World {
     /// The same application with another way to check passwords.
     pub fn app_with_passwords(&self, passwords: impl Passwords + 'static) -> App {
         App { passwords: Arc::new(passwords), ..self.app.clone() }
+    }
+
+    /// From now on the application meets a store that fails when it is told to.
+    pub fn failing_store(&mut self) -> FailingStore {
+        let failing = FailingStore::of(Arc::clone(&self.app.store));
+        self.app.store = Arc::new(failing.clone());
+        failing
     }
 
     /// Stores an account with its namespace, without any news of it.

@@ -17,7 +17,7 @@ pub trait ProjectFiles: Send + Sync {
     /// what cannot be removed now is told to whoever runs the program, and tried again at the next start.
     fn discard(&self, project: ProjectId);
 
-    /// Finishes what an earlier run was interrupted in. Called once at the start; it may take long.
+    /// Finishes what an earlier run was interrupted in. Called at the start and then daily; it may take long.
     fn tidy(&self) -> Result<(), FilesError>;
 }
 

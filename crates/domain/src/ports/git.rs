@@ -25,7 +25,8 @@ pub trait GitStore: ProjectFiles {
     fn copy(&self, source: ProjectId, target: ProjectId) -> Result<(), GitError>;
 
     /// What processes that are gone changed in repositories, or in that of one project, and did not settle;
-    /// oldest first. Each is handed out once.
+    /// oldest first. Each is handed out once, until it is [left](Self::leave). Of all repositories those that
+    /// cannot be read are passed over.
     fn unsettled(&self, project: Option<ProjectId>) -> Result<Vec<Unsettled>, GitError>;
 
     /// Forgets a change that is recorded.
@@ -112,11 +113,14 @@ pub trait GitObjects {
 
 /// What takes more than a look.
 pub trait GitHistory {
-    /// What `to` has that `from` has not; the diffs are against what both had in common.
+    /// What `to` has that `from` has not; the diffs are against what both had in common. Of what is too much
+    /// for one answer a part is there, and [`overflow`](Comparison::overflow) is set.
     fn compare(&self, from: ObjectId, to: ObjectId) -> Result<Arc<Comparison>, GitError>;
 
     /// How many commits are reachable from `to` and from none of `hidden`, and the newest `limit` of them,
-    /// oldest first.
+    /// oldest first, each with as much of its texts as is [told](crate::push::told_text).
+    /// # Errors
+    /// [`GitError::TooLarge`] when there are too many to be counted in time.
     fn commits_between(
         &self,
         hidden: &[ObjectId],
@@ -124,7 +128,8 @@ pub trait GitHistory {
         limit: usize,
     ) -> Result<(u64, Vec<Commit>), GitError>;
 
-    /// What a commit did to files, the first [`TOLD_PATHS`](crate::push::TOLD_PATHS) of each kind.
+    /// What a commit did to files, the first [`TOLD_PATHS`](crate::push::TOLD_PATHS) of each kind. Of a huge
+    /// commit less is told, and moved files may be told as new ones and removed ones.
     fn changed_paths(&self, commit: ObjectId) -> Result<ChangedPaths, GitError>;
 
     /// Whether everything that `ancestor` has is in `descendant`.
@@ -182,6 +187,8 @@ pub struct Unsettled {
     pub note: String,
     /// The refs as they were changed; empty when the change did not happen.
     pub changes: Vec<RefChange>,
+    /// How often it was handed out before, also to processes that did not survive it.
+    pub tries: u32,
 }
 
 /// Why git did not do what it was asked for.

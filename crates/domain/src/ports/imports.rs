@@ -5,8 +5,13 @@ use crate::id::ProjectId;
 /// Fetches repositories from elsewhere.
 pub trait Imports: Send + Sync {
     /// Puts all branches and tags of the repository at an address into that of a project, which is empty, all
-    /// at once. The address may carry a user name and a password; no error does.
+    /// at once. The address may carry a user name and a password; no error does. May be done again after it
+    /// succeeded: then nothing happens.
     fn fetch(&self, project: ProjectId, url: &str) -> Result<(), ImportError>;
+
+    /// Ends what is being fetched as soon as possible, and fetches nothing any more: the server stops. What
+    /// is ended so may succeed later.
+    fn stop(&self);
 }
 
 /// Why a repository could not be fetched; the text is for whoever asked for it.

@@ -9,7 +9,8 @@ pub struct Comparison {
     pub commits: Vec<Commit>,
     /// What changed in files since both had the same, by path.
     pub diffs: Vec<FileDiff>,
-    /// Whether there is more than people can read; everything is here nevertheless.
+    /// Whether there is more than people can read. Everything is here nevertheless, unless it was more than a
+    /// server can put together in time.
     pub overflow: bool,
 }
 

@@ -18,8 +18,17 @@ pub trait RepositoryTasks {
 
     /// The task that is due for the longest time, of several the oldest; counted as tried once more. Nobody
     /// else gets it before `until`. Tasks of one project are given out one after the other: none before all
-    /// older ones are done or given up. The transaction does nothing else.
+    /// older ones are done or given up. Of one user no more than [`IMPORTS_AT_ONCE`](super::task::IMPORTS_AT_ONCE)
+    /// imports are under way. What was given out [`TRIES`](super::task::TRIES) times is given up, not out. The
+    /// transaction does nothing else.
     fn claim(
+        &mut self,
+        now: Timestamp,
+        until: Timestamp,
+    ) -> Result<Option<RepositoryTask>, StoreError>;
+
+    /// The same among the tasks that need nobody elsewhere: all but imports.
+    fn claim_local(
         &mut self,
         now: Timestamp,
         until: Timestamp,

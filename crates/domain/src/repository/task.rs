@@ -29,6 +29,12 @@ pub enum TaskKind {
 /// How often a task is tried before it is given up.
 pub const TRIES: u32 = 5;
 
+/// How many imports of one user are under way at the same time.
+pub const IMPORTS_AT_ONCE: i64 = 2;
+
+/// Why a task is given up during which its process ended each time, or that nobody said the end of.
+pub const NEVER_ENDED: &str = "it was begun several times and never came to an end";
+
 /// A task that is to be done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RepositoryTask {

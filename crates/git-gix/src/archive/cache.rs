@@ -3,7 +3,6 @@
 //! Several processes may share the folder: an archive appears in it whole, under a name that says what it
 //! is, and is removed whole. Nothing but the files themselves is remembered.
 
-mod admission;
 mod copying;
 mod files;
 #[cfg(test)]
@@ -18,10 +17,10 @@ use hexforge_domain::id::ProjectId;
 use hexforge_domain::ports::git::GitError;
 use hexforge_domain::repository::Archive;
 
-use self::admission::Admission;
 use self::copying::Copying;
 use self::files::Files;
 use super::Lasting;
+use crate::admission::Admission;
 use crate::error::{io, reader_gone};
 
 /// How many bytes of archives are kept unless said otherwise.

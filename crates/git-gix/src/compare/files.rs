@@ -1,16 +1,20 @@
 //! Which files changed, and how.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 
 use gix::ObjectId;
-use gix::bstr::BString;
+use gix::bstr::{BStr, BString};
 use gix::diff::tree::recorder::Change;
+use gix::diff::tree::{Recorder, Visit, visit};
 use gix::objs::TreeRefIter;
 use gix::objs::tree::{EntryKind, EntryMode};
 use hexforge_domain::ports::git::GitError;
+use hexforge_domain::push::{ChangedPaths, TOLD_PATHS};
 use hexforge_domain::repository::FileDiff;
 
 use super::content::Entry;
+use super::effort::Effort;
 use super::{renames, unified};
 use crate::error::failed;
 use crate::text;
@@ -26,27 +30,56 @@ pub(super) fn changes(
     repo: &gix::Repository,
     base: Option<ObjectId>,
     to: ObjectId,
+    effort: &Effort,
 ) -> Result<Vec<FileDiff>, GitError> {
-    let pairs = with_renames(repo, pairs(repo, base, to)?)?;
+    let pairs = with_renames(repo, pairs(repo, base, to, effort)?, effort)?;
     let mut diffs = Vec::with_capacity(pairs.len());
     for Pair { old, new } in pairs {
         match (&old, &new) {
             // One kind of thing does not become another: the one goes and the other comes.
             (Some(before), Some(after)) if !before.is_same_type(after) => {
-                diffs.push(diff(repo, old.as_ref(), None)?);
-                diffs.push(diff(repo, None, new.as_ref())?);
+                diffs.push(diff(repo, old.as_ref(), None, effort)?);
+                diffs.push(diff(repo, None, new.as_ref(), effort)?);
             }
-            _ => diffs.push(diff(repo, old.as_ref(), new.as_ref())?),
+            _ => diffs.push(diff(repo, old.as_ref(), new.as_ref(), effort)?),
         }
     }
     Ok(diffs)
+}
+
+/// The files that a commit added, changed and removed, against its first parent: the first ones of each kind.
+pub(crate) fn changed_paths(
+    repo: &gix::Repository,
+    commit: ObjectId,
+    effort: &Effort,
+) -> Result<ChangedPaths, GitError> {
+    let parent = repo.find_commit(commit).map_err(failed)?.parent_ids().next();
+    let pairs = pairs(repo, parent.map(gix::Id::detach), commit, effort)?;
+    let mut paths = ChangedPaths::default();
+    for Pair { old, new } in with_renames(repo, pairs, effort)? {
+        let (list, entry) = match (&old, &new) {
+            (None, Some(new)) => (&mut paths.added, new),
+            // A moved file counts as a new one at its new place.
+            (Some(old), Some(new)) if old.path != new.path => (&mut paths.added, new),
+            (Some(_), Some(new)) => (&mut paths.modified, new),
+            (Some(old), None) => (&mut paths.removed, old),
+            (None, None) => continue,
+        };
+        if list.len() < TOLD_PATHS && effort.may_show(entry.path.len()) {
+            list.push(text::path(&entry.path));
+        }
+    }
+    Ok(paths)
 }
 
 fn diff(
     repo: &gix::Repository,
     old: Option<&Entry>,
     new: Option<&Entry>,
+    effort: &Effort,
 ) -> Result<FileDiff, GitError> {
+    let shown = |text: Vec<u8>| if effort.may_show(text.len()) { text } else { Vec::new() };
+    let text = if effort.has_time() { shown(unified::text(repo, old, new)?) } else { Vec::new() };
     let path = |entry: Option<&Entry>| entry.map(|entry| text::path(&entry.path));
     Ok(FileDiff {
         old_path: path(old.or(new)).unwrap_or_default(),
@@ -54,7 +87,7 @@ fn diff(
         old_mode: old.map(Entry::mode),
         new_mode: new.map(Entry::mode),
         renamed: matches!((old, new), (Some(old), Some(new)) if old.path != new.path),
-        text: text::decode(&unified::text(repo, old, new)?),
+        text: text::decode(&text),
     })
 }
 
@@ -63,6 +96,7 @@ fn pairs(
     repo: &gix::Repository,
     base: Option<ObjectId>,
     to: ObjectId,
+    effort: &Effort,
 ) -> Result<Vec<Pair>, GitError> {
     let tree = |commit: ObjectId| -> Result<Vec<u8>, GitError> {
         let commit = repo.find_commit(commit).map_err(failed)?;
@@ -70,15 +104,19 @@ fn pairs(
     };
     let old = base.map(tree).transpose()?.unwrap_or_default();
     let new = tree(to)?;
-    let mut recorder = gix::diff::tree::Recorder::default();
-    gix::diff::tree(
+    let mut seen = Seen { recorder: Recorder::default(), effort };
+    let ended = gix::diff::tree(
         TreeRefIter::from_bytes(&old, repo.object_hash()),
         TreeRefIter::from_bytes(&new, repo.object_hash()),
         gix::diff::tree::State::default(),
         &repo.objects,
-        &mut recorder,
-    )
-    .map_err(|error| failed(gix::Error::from_error(error)))?;
+        &mut seen,
+    );
+    match ended {
+        // What was seen until then is worth something.
+        Ok(()) | Err(gix::diff::tree::Error::Cancelled) => (),
+        Err(error) => return Err(failed(gix::Error::from_error(error))),
+    }
 
     let mut pairs: BTreeMap<BString, Pair> = BTreeMap::new();
     let mut put = |path: &BString, mode: EntryMode, id: ObjectId, is_new: bool| {
@@ -90,7 +128,7 @@ fn pairs(
         let pair = pairs.entry(path.clone()).or_insert(Pair { old: None, new: None });
         *if is_new { &mut pair.new } else { &mut pair.old } = entry;
     };
-    for change in &recorder.records {
+    for change in &seen.recorder.records {
         match change {
             Change::Addition { entry_mode, oid, path, .. } => put(path, *entry_mode, *oid, true),
             Change::Deletion { entry_mode, oid, path, .. } => put(path, *entry_mode, *oid, false),
@@ -104,8 +142,43 @@ fn pairs(
     Ok(pairs.into_values().filter(|pair| pair.old != pair.new).collect())
 }
 
+/// Records differences as long as the effort allows.
+struct Seen<'a> {
+    recorder: Recorder,
+    effort: &'a Effort,
+}
+
+impl Visit for Seen<'_> {
+    fn pop_front_tracked_path_and_set_current(&mut self) {
+        self.recorder.pop_front_tracked_path_and_set_current();
+    }
+
+    fn push_back_tracked_path_component(&mut self, component: &BStr) {
+        self.recorder.push_back_tracked_path_component(component);
+    }
+
+    fn push_path_component(&mut self, component: &BStr) {
+        self.recorder.push_path_component(component);
+    }
+
+    fn pop_path_component(&mut self) {
+        self.recorder.pop_path_component();
+    }
+
+    fn visit(&mut self, change: visit::Change) -> visit::Action {
+        if !self.effort.may_list(self.recorder.records.len()) || !self.effort.has_time() {
+            return ControlFlow::Break(());
+        }
+        self.recorder.visit(change)
+    }
+}
+
 /// Joins what was deleted with what it became.
-fn with_renames(repo: &gix::Repository, mut pairs: Vec<Pair>) -> Result<Vec<Pair>, GitError> {
+fn with_renames(
+    repo: &gix::Repository,
+    mut pairs: Vec<Pair>,
+    effort: &Effort,
+) -> Result<Vec<Pair>, GitError> {
     let is_deleted = |pair: &Pair| pair.new.is_none();
     let is_added = |pair: &Pair| pair.old.is_none();
     let deleted: Vec<usize> = (0..pairs.len()).filter(|&at| is_deleted(&pairs[at])).collect();
@@ -113,7 +186,7 @@ fn with_renames(repo: &gix::Repository, mut pairs: Vec<Pair>) -> Result<Vec<Pair
     let found = {
         let old: Vec<&Entry> = deleted.iter().filter_map(|&at| pairs[at].old.as_ref()).collect();
         let new: Vec<&Entry> = added.iter().filter_map(|&at| pairs[at].new.as_ref()).collect();
-        renames::find(repo, &old, &new)?
+        renames::find(repo, &old, &new, effort)?
     };
     for (target, source) in added.into_iter().zip(found) {
         if let Some(source) = source {

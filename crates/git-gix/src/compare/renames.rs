@@ -10,6 +10,7 @@ use gix::ObjectId;
 use hexforge_domain::ports::git::GitError;
 
 use super::content::{self, Entry};
+use super::effort::Effort;
 use super::similarity::{Pieces, RENAMED, SAME, differ_in_size};
 
 /// git compares no more files with each other than if there were that many on each side.
@@ -25,14 +26,16 @@ const MOST_PIECES: usize = 8 << 20;
 /// Of deleted files with the same content, git looks at the first ones only.
 const MOST_SAME: usize = 100;
 
-/// For each added entry, which deleted one it was.
+/// For each added entry, which deleted one it was, as far as the effort allows to find out.
 pub(super) fn find(
     repo: &gix::Repository,
     deleted: &[&Entry],
     added: &[&Entry],
+    effort: &Effort,
 ) -> Result<Vec<Option<usize>>, GitError> {
     let mut renames = Renames {
         repo,
+        effort,
         deleted,
         added,
         found: vec![None; added.len()],
@@ -51,6 +54,7 @@ pub(super) fn find(
 
 struct Renames<'a> {
     repo: &'a gix::Repository,
+    effort: &'a Effort,
     deleted: &'a [&'a Entry],
     added: &'a [&'a Entry],
     found: Vec<Option<usize>>,
@@ -125,6 +129,9 @@ impl Renames<'_> {
             let mut best = Vec::with_capacity(CANDIDATES);
             let mut pieces = None;
             for &source in &left {
+                if !self.effort.has_time() {
+                    break;
+                }
                 let score = self.similarity(source, target, RENAMED, &mut pieces)?;
                 let same_name = has_same_name(self.deleted[source], self.added[target]);
                 remember(&mut best, Candidate { score, same_name, source, target });
@@ -159,13 +166,13 @@ impl Renames<'_> {
             return Ok(0);
         }
         if target_pieces.is_none() {
-            *target_pieces = Some(self.read(new)?);
+            *target_pieces = self.read(new)?;
         }
         let Some(new_pieces) = target_pieces else { return Ok(0) };
         if let Some(old_pieces) = self.pieces.get(&source) {
             return Ok(old_pieces.similarity(old_size, new_pieces, new_size));
         }
-        let old_pieces = self.read(old)?;
+        let Some(old_pieces) = self.read(old)? else { return Ok(0) };
         let score = old_pieces.similarity(old_size, new_pieces, new_size);
         if self.kept + old_pieces.len() <= MOST_PIECES {
             self.kept += old_pieces.len();
@@ -183,8 +190,13 @@ impl Renames<'_> {
         Ok(size)
     }
 
-    fn read(&self, entry: &Entry) -> Result<Pieces, GitError> {
-        Ok(Pieces::of(&content::bytes(self.repo, entry)?.unwrap_or_default()))
+    /// The pieces of a file, unless enough is read.
+    fn read(&mut self, entry: &Entry) -> Result<Option<Pieces>, GitError> {
+        let size = self.size(entry)?;
+        if !self.effort.has_time() || !self.effort.may_read(size) {
+            return Ok(None);
+        }
+        Ok(Some(Pieces::of(&content::bytes(self.repo, entry)?.unwrap_or_default())))
     }
 }
 

@@ -8,6 +8,7 @@ use crate::text;
 
 mod big;
 mod commits;
+mod effort;
 mod expected;
 mod history;
 mod rows;
@@ -22,7 +23,8 @@ fn id(hex: &str) -> ObjectId {
 }
 
 fn compare(scratch: &Scratch, from: &str, to: &str) -> Comparison {
-    super::compare(&open(scratch), id(from), id(to)).expect("both commits exist")
+    let effort = super::Effort::new(super::FOR_READERS);
+    super::compare(&open(scratch), id(from), id(to), &effort).expect("both commits exist")
 }
 
 /// The only file that changed.

@@ -9,6 +9,7 @@ use gix::ObjectId;
 use gix::revwalk::graph;
 use hexforge_domain::ports::git::GitError;
 
+use super::effort::Effort;
 use crate::error::failed;
 
 /// How many more commits are looked at when everything left seems to be hidden: clocks that went wrong can
@@ -23,12 +24,17 @@ pub(super) struct Found {
     pub(super) time: i64,
 }
 
-/// Commits reachable from `to` and from none of `hidden`, in no particular order.
+/// How many commits are looked at before the clock is.
+const BETWEEN_LOOKS: usize = 1000;
+
+/// Commits reachable from `to` and from none of `hidden`, in no particular order. Nothing when there is no
+/// time to find them: what is visible is known only at the end.
 pub(super) fn visible(
     repo: &gix::Repository,
     hidden: &[ObjectId],
     to: ObjectId,
-) -> Result<Vec<Found>, GitError> {
+    effort: &Effort,
+) -> Result<Option<Vec<Found>>, GitError> {
     // A commit-graph that cannot be read only costs time.
     let commit_graph = repo.commit_graph_if_enabled().unwrap_or_default();
     let graph = repo.revision_graph(commit_graph.as_ref());
@@ -37,8 +43,7 @@ pub(super) fn visible(
     for &id in hidden {
         walk.reach(id, true)?;
     }
-    walk.run()?;
-    Ok(walk.found())
+    Ok(if walk.run(effort)? { Some(walk.found()) } else { None })
 }
 
 /// Children before parents: by generation where a commit-graph tells it, and by date.
@@ -60,11 +65,17 @@ struct Walk<'repo, 'cache> {
 }
 
 impl Walk<'_, '_> {
-    /// Goes on until nothing is left that is visible, or may tell that a visible commit is hidden.
-    fn run(&mut self) -> Result<(), GitError> {
+    /// Goes on until nothing is left that is visible, or may tell that a visible commit is hidden. Answers
+    /// whether there was time for that.
+    fn run(&mut self, effort: &Effort) -> Result<bool, GitError> {
         let mut oldest_visible: Option<Key> = None;
         let mut patience = MISTRUST;
+        let mut looked_at = 0;
         while let Some((key, id)) = self.queue.pop() {
+            if looked_at % BETWEEN_LOOKS == 0 && !effort.has_time() {
+                return Ok(false);
+            }
+            looked_at += 1;
             let Some(commit) = self.graph.get_mut(&id) else { continue };
             commit.data.queued = false;
             let hidden = commit.data.hidden;
@@ -77,7 +88,7 @@ impl Walk<'_, '_> {
                 if oldest_visible.is_some_and(|oldest| key >= oldest) {
                     patience = MISTRUST;
                 } else if patience == 0 {
-                    return Ok(());
+                    return Ok(true);
                 } else {
                     patience -= 1;
                 }
@@ -86,7 +97,7 @@ impl Walk<'_, '_> {
                 self.reach(parent, hidden)?;
             }
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Notes that a commit is reachable, and looks at it (again) when that is news. What does not exist ends

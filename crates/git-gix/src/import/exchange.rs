@@ -1,7 +1,6 @@
 //! What is said to another server, in version 2 of git's protocol or, where it answers so, in the first.
 
 use std::io::{BufRead, BufReader, Read};
-use std::time::Instant;
 
 use gix::ObjectId;
 use gix::bstr::ByteSlice;
@@ -15,7 +14,7 @@ use super::address::Address;
 use super::greeting::{self, Capabilities, Said, shallow};
 use super::listing::{Listing, split_id};
 use super::packet::{Packets, SideBand, write};
-use super::stream::Bounded;
+use super::stream::{Bounded, Patience};
 use super::{ImportLimits, strange};
 use crate::packet::{DELIMITER, FLUSH};
 
@@ -30,7 +29,7 @@ pub(crate) struct Remote<'a> {
     outgoing: &'a dyn Outgoing,
     address: Address,
     limits: ImportLimits,
-    deadline: Instant,
+    patience: Patience,
     said: Said,
 }
 
@@ -40,7 +39,7 @@ impl<'a> Remote<'a> {
         outgoing: &'a dyn Outgoing,
         address: &Address,
         limits: ImportLimits,
-        deadline: Instant,
+        patience: Patience,
     ) -> Result<Self, ImportError> {
         let ask = |address: &Address| {
             let request = OutgoingRequest {
@@ -61,9 +60,9 @@ impl<'a> Remote<'a> {
         let base = address.redirected(&answer.url);
         let address = base.ok_or_else(|| strange("it redirects to something else"))?;
         let bytes = LONGEST_LISTING.min(limits.bytes);
-        let body = BufReader::new(Bounded::new(answer.body, bytes, deadline));
+        let body = BufReader::new(Bounded::new(answer.body, bytes, patience.clone()));
         let said = greeting::read(&mut Packets::new(body), limits.refs)?;
-        Ok(Self { outgoing, address, limits, deadline, said })
+        Ok(Self { outgoing, address, limits, patience, said })
     }
 
     /// All branches and tags.
@@ -156,7 +155,7 @@ impl<'a> Remote<'a> {
         }
         let answer = self.outgoing.send(request).map_err(unsent)?;
         check(&answer, &self.address, "application/x-git-upload-pack-result")?;
-        let body = Bounded::new(answer.body, bytes, self.deadline);
+        let body = Bounded::new(answer.body, bytes, self.patience.clone());
         Ok(Packets::new(BufReader::with_capacity(64 * 1024, body)))
     }
 }

@@ -1,35 +1,66 @@
 //! What another server sends, no more and no longer than allowed.
 
 use std::io::{self, Read};
-use std::time::Instant;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use hexforge_domain::ports::imports::ImportError;
 
-/// A stream that fails once it is too long or too late.
+/// The slowest server that is waited for, in bytes per second.
+const SLOWEST: u64 = 1024;
+
+/// How long a server may take before its rate is looked at: it may think for long before it begins to send.
+const TIME_TO_START: Duration = Duration::from_secs(600);
+
+/// How long an import goes on.
+#[derive(Clone)]
+pub(crate) struct Patience {
+    pub(crate) deadline: Instant,
+    pub(crate) stopped: Arc<AtomicBool>,
+}
+
+/// A stream that fails once it is too long, too late or too slow.
 pub(crate) struct Bounded {
     inner: Box<dyn Read + Send>,
     left: u64,
-    deadline: Instant,
+    patience: Patience,
+    started: Instant,
+    received: u64,
 }
 
 impl Bounded {
-    pub(crate) fn new(inner: Box<dyn Read + Send>, bytes: u64, deadline: Instant) -> Self {
-        Self { inner, left: bytes, deadline }
+    pub(crate) fn new(inner: Box<dyn Read + Send>, bytes: u64, patience: Patience) -> Self {
+        Self { inner, left: bytes, patience, started: Instant::now(), received: 0 }
     }
 }
 
 impl Read for Bounded {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if Instant::now() >= self.deadline {
+        if self.patience.stopped.load(Ordering::Relaxed) {
+            return Err(io::Error::other(stopped()));
+        }
+        let slow = is_slow(self.started.elapsed(), self.received);
+        if Instant::now() >= self.patience.deadline || slow {
             return Err(io::Error::other(too_late()));
         }
         let read = self.inner.read(buffer)?;
+        self.received += read as u64;
         match self.left.checked_sub(read as u64) {
             Some(left) => self.left = left,
             None => return Err(io::Error::other(too_large())),
         }
         Ok(read)
     }
+}
+
+/// Whether so little in so much time is nothing to wait for.
+fn is_slow(elapsed: Duration, received: u64) -> bool {
+    elapsed > TIME_TO_START + Duration::from_secs(received / SLOWEST)
+}
+
+pub(crate) fn stopped() -> ImportError {
+    ImportError::Failed("the server was stopped".into())
 }
 
 pub(crate) fn too_late() -> ImportError {
@@ -50,5 +81,36 @@ pub(crate) fn broken(error: io::Error) -> ImportError {
             }
             _ => ImportError::Failed("the server's answer broke off".into()),
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_sends_little_is_not_waited_for() {
+        for (seconds, received, slow) in [
+            (600, 0, false),
+            (601, 0, true),
+            (601, 10 * SLOWEST, false),
+            (3 * 60 * 60, 36, true),
+            (3 * 60 * 60, 11_000 * SLOWEST, false),
+        ] {
+            assert_eq!(is_slow(Duration::from_secs(seconds), received), slow, "{seconds}");
+        }
+    }
+
+    #[test]
+    fn a_stop_ends_the_next_read() {
+        let patience = Patience {
+            deadline: Instant::now() + Duration::from_secs(60),
+            stopped: Arc::new(AtomicBool::new(false)),
+        };
+        let mut stream = Bounded::new(Box::new(io::repeat(1)), 100, patience.clone());
+        assert_eq!(stream.read(&mut [0; 10]).ok(), Some(10));
+        patience.stopped.store(true, Ordering::Relaxed);
+        let error = stream.read(&mut [0; 10]).map_err(broken);
+        assert_eq!(error, Err(stopped()));
     }
 }

@@ -17,8 +17,11 @@ use hexforge_domain::ports::git::{GitError, RefChange};
 use crate::commit::to_gix;
 use crate::error::failed;
 
-/// No commit, tree or tag that anybody reads is larger.
-const LARGEST: u64 = 256 << 20;
+/// No tree that anybody reads is larger.
+const LARGEST_TREE: u64 = 256 << 20;
+
+/// No commit or tag that anybody reads is larger. They are held whole wherever they are shown.
+const LARGEST_TEXT: u64 = 16 << 20;
 
 /// How many names of objects that were found are remembered.
 const REMEMBERED: usize = 1 << 20;
@@ -78,7 +81,11 @@ impl Check<'_> {
         if header.kind() == Kind::Blob {
             return Ok(());
         }
-        if header.size() > LARGEST {
+        let largest = match header.kind() {
+            Kind::Tree | Kind::Blob => LARGEST_TREE,
+            Kind::Commit | Kind::Tag => LARGEST_TEXT,
+        };
+        if header.size() > largest {
             return Err(Wrong::Forbidden(format!("{} {id} is too large", header.kind())));
         }
         let repo = self.repo;

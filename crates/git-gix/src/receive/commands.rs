@@ -67,7 +67,6 @@ pub(super) fn read(from: &mut dyn Read) -> Result<Option<Asked>, GitError> {
         atomic: false,
         shallow: false,
     };
-    let mut options = false;
     let mut bytes = 0;
     while let Some(line) = next_line(from)? {
         bytes += line.len();
@@ -92,7 +91,8 @@ pub(super) fn read(from: &mut dyn Read) -> Result<Option<Asked>, GitError> {
                 b"report-status" => asked.report = true,
                 b"side-band-64k" => asked.side_band = true,
                 b"atomic" => asked.atomic = true,
-                b"push-options" => options = true,
+                // Not offered, and of no use to anybody.
+                b"push-options" => return Err(wrong("push options are not taken")),
                 other if other.starts_with(b"object-format=") && other != b"object-format=sha1" => {
                     return Err(wrong("only sha1 repositories are kept"));
                 }
@@ -104,10 +104,6 @@ pub(super) fn read(from: &mut dyn Read) -> Result<Option<Asked>, GitError> {
     }
     if asked.commands.is_empty() {
         return Ok(None);
-    }
-    if options {
-        // Read so that what follows is found; nobody gets to see them.
-        while next_line(from)?.is_some() {}
     }
     refuse_twice_named(&mut asked.commands);
     Ok(Some(asked))

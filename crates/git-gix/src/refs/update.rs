@@ -112,7 +112,7 @@ fn make(
 ) -> Result<ChangeKey, GitError> {
     let key = shared.journal.note(project, changes, note)?;
     if let Err(error) = write::write(repo, changes) {
-        if made(repo, changes).is_ok_and(|made| made.is_empty()) {
+        if made(repo, changes, Unreadable::Fails).is_ok_and(|made| made.is_empty()) {
             // Nothing is to be told of what did not happen.
             shared.journal.settle(&key)?;
         } else {
@@ -128,11 +128,17 @@ fn make(
 }
 
 /// Those of the changes that took place.
-fn made(repo: &gix::Repository, changes: &[RefChange]) -> Result<Vec<RefChange>, GitError> {
+fn made(
+    repo: &gix::Repository,
+    changes: &[RefChange],
+    unreadable: Unreadable,
+) -> Result<Vec<RefChange>, GitError> {
     let mut made = Vec::new();
     for change in changes {
-        if current(repo, &change.name)? == change.new {
-            made.push(change.clone());
+        match (current(repo, &change.name), unreadable) {
+            (Ok(current), _) if current == change.new => made.push(change.clone()),
+            (Ok(_), _) | (Err(_), Unreadable::IsPassedOver) => (),
+            (Err(error), Unreadable::Fails) => return Err(error),
         }
     }
     Ok(made)
@@ -142,11 +148,19 @@ fn made(repo: &gix::Repository, changes: &[RefChange]) -> Result<Vec<RefChange>,
 pub(crate) fn made_in(
     open: &OpenRepository,
     changes: &[RefChange],
+    unreadable: Unreadable,
 ) -> Result<Vec<RefChange>, GitError> {
     let repo = open.handle();
-    let made = made(&repo, changes);
+    let made = made(&repo, changes, unreadable);
     open.put_back(repo);
     made
+}
+
+/// What a ref that cannot be read means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unreadable {
+    Fails,
+    IsPassedOver,
 }
 
 /// The names of the refs that changes make and remove.

@@ -15,6 +15,9 @@ use crate::packet::Packet;
 /// More is said by no client, and each takes memory.
 const MOST_PREFIXES: usize = 65_536;
 
+/// No ref has a name that is longer, see `receive/commands.rs`.
+const LONGEST_PREFIX: usize = 4096;
+
 /// Answers commands until the client has no more; only one where each request stands for itself.
 pub(super) fn serve(
     source: &Source,
@@ -82,12 +85,15 @@ fn list(source: &Source, wire: &mut Wire<'_>) -> Result<(), GitError> {
     let mut prefixes: Vec<BString> = Vec::new();
     // With too many prefixes everything is shown, as git does.
     let mut too_many = false;
+    let mut has_hopeless = false;
     while let Some(line) = argument(wire)? {
         match line.as_slice() {
             b"peel" => peel = true,
             b"symrefs" => symbolic = true,
             b"unborn" => unborn = true,
             other => match other.strip_prefix(b"ref-prefix ") {
+                // No name begins with it.
+                Some(prefix) if prefix.len() > LONGEST_PREFIX => has_hopeless = true,
                 Some(prefix) if prefixes.len() < MOST_PREFIXES => prefixes.push(prefix.into()),
                 Some(_) => too_many = true,
                 None => return Err(unexpected(other)),
@@ -98,7 +104,8 @@ fn list(source: &Source, wire: &mut Wire<'_>) -> Result<(), GitError> {
         prefixes.clear();
     }
     prefixes.sort();
-    let shown = |name: &BStr| prefixes.is_empty() || starts_with_any(name, &prefixes);
+    let all = prefixes.is_empty() && (too_many || !has_hopeless);
+    let shown = |name: &BStr| all || starts_with_any(name, &prefixes);
     let listing = Listing::read(source.repo.as_ref())?;
     if let Some(branch) = listing.unborn.as_ref().filter(|_| unborn && shown("HEAD".into())) {
         wire.bytes(&[b"unborn HEAD symref-target:", branch, b"\n"])?;

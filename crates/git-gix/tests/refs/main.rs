@@ -13,7 +13,9 @@ use hexforge_domain::branch::BranchName;
 use hexforge_domain::commit::{ObjectId, Signature};
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::paging::Page;
-use hexforge_domain::ports::git::{ChangeKey, GitError, GitStore, RefChange, Repository};
+use hexforge_domain::ports::git::{
+    ChangeKey, GitError, GitStore, RefChange, Repository, Unsettled,
+};
 use hexforge_domain::tag::TagName;
 use hexforge_git_gix::GixStore;
 use support::{Scratch, git_command};
@@ -355,7 +357,7 @@ fn what_a_process_left_behind_is_handed_out_once() {
     // Put back, anybody gets it.
     world.store.leave(&left[0].key);
     let again = second.unsettled(None).expect("the notes can be read");
-    assert_eq!(again, left);
+    assert_eq!(again, [Unsettled { tries: 1, ..left[0].clone() }]);
     second.settle(&again[0].key).expect("it can be settled");
     second.settle(&again[0].key).expect("settling twice does no harm");
     assert_eq!(notes(&world), Vec::<String>::new());

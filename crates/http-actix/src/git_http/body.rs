@@ -1,22 +1,25 @@
 //! Bodies of requests as something that can be read on a thread made for waiting, while they come.
 
+use std::fmt::Display;
 use std::io::{self, Read};
-use std::time::Duration;
+use std::time::Instant;
 
-use actix_web::web::{Bytes, Payload};
+use actix_web::web::Bytes;
 use flate2::read::GzDecoder;
-use futures_util::StreamExt;
+use futures_util::{Stream, StreamExt};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-/// How long a client may send nothing.
-const PATIENCE: Duration = Duration::from_secs(60);
+use crate::rate::Rate;
 
 /// How many pieces wait for a busy reader.
 const WAITING: usize = 8;
 
 /// How much is read of what nobody wants, so that the client comes to listen.
 const MOST_UNWANTED: usize = 1 << 30;
+
+/// How much of a wish is read before there is a place for whoever wishes: most wishes are shorter.
+const MOST_EARLY: usize = 64 * 1024;
 
 /// A part of a body.
 pub(super) enum Piece {
@@ -31,18 +34,69 @@ pub(super) fn channel() -> (mpsc::Sender<Piece>, Body) {
     (sender, Body { receiver, piece: Bytes::new(), has_ended: false })
 }
 
-/// Hands on what a client sends.
-pub(super) async fn pump(mut payload: Payload, sender: mpsc::Sender<Piece>) {
-    let (mut is_wanted, mut unwanted) = (true, 0);
-    loop {
-        let piece = match timeout(PATIENCE, payload.next()).await {
+/// A body on its way.
+pub(super) struct Incoming<S> {
+    payload: S,
+    rate: Rate,
+}
+
+impl<S: Stream<Item = Result<Bytes, E>> + Unpin, E: Display> Incoming<S> {
+    pub(super) fn new(payload: S) -> Self {
+        Self { payload, rate: Rate::default() }
+    }
+
+    async fn next(&mut self) -> Piece {
+        let since = Instant::now();
+        let next = timeout(self.rate.patience(), self.payload.next()).await;
+        let size = match &next {
+            Ok(Some(Ok(bytes))) => bytes.len(),
+            Ok(Some(Err(_)) | None) | Err(_) => 0,
+        };
+        self.rate.moved(since, size);
+        match next {
             Ok(Some(Ok(bytes))) => Piece::Data(bytes),
             Ok(Some(Err(error))) => Piece::Broken(io::Error::other(error.to_string())),
             Ok(None) => Piece::End,
             Err(_) => {
-                let slow = "the client sends nothing any more";
+                let slow = "the client sends nothing any more, or too slowly";
                 Piece::Broken(io::Error::new(io::ErrorKind::TimedOut, slow))
             }
+        }
+    }
+
+    /// What comes first: all, or as much as is held for somebody who has no place yet.
+    pub(super) async fn beginning(&mut self) -> Vec<Piece> {
+        let (mut pieces, mut size) = (Vec::new(), 0);
+        while size < MOST_EARLY {
+            let piece = self.next().await;
+            let goes_on = matches!(&piece, Piece::Data(_));
+            if let Piece::Data(bytes) = &piece {
+                size += bytes.len();
+            }
+            pieces.push(piece);
+            if !goes_on {
+                break;
+            }
+        }
+        pieces
+    }
+}
+
+/// Hands on what a client sends, after what it sent before.
+pub(super) async fn pump<S, E>(
+    early: Vec<Piece>,
+    mut incoming: Incoming<S>,
+    sender: mpsc::Sender<Piece>,
+) where
+    S: Stream<Item = Result<Bytes, E>> + Unpin,
+    E: Display,
+{
+    let (mut is_wanted, mut unwanted) = (true, 0);
+    let mut early = early.into_iter();
+    loop {
+        let piece = match early.next() {
+            Some(piece) => piece,
+            None => incoming.next().await,
         };
         let (size, goes_on) = match &piece {
             Piece::Data(bytes) => (bytes.len(), true),
@@ -143,6 +197,34 @@ mod tests {
         let mut text = String::new();
         Encoding::Gzip.decoded(body, 1000).read_to_string(&mut text).expect("a whole body");
         assert_eq!(text.len(), 1000);
+    }
+
+    fn trickle(millis: u64) -> impl Stream<Item = Result<Bytes, io::Error>> + Unpin {
+        Box::pin(futures_util::stream::unfold((), move |()| async move {
+            tokio::time::sleep(std::time::Duration::from_millis(millis)).await;
+            Some((Ok(Bytes::from_static(b"x")), ()))
+        }))
+    }
+
+    #[actix_web::test]
+    async fn whoever_sends_a_byte_now_and_then_is_not_waited_for() {
+        // Each comes in time, and all of them together much too slowly.
+        let since = Instant::now();
+        let pieces = Incoming::new(trickle(20)).beginning().await;
+        assert!(matches!(pieces.last(), Some(Piece::Broken(error))
+            if error.kind() == io::ErrorKind::TimedOut));
+        assert!(since.elapsed() < std::time::Duration::from_secs(20));
+    }
+
+    #[actix_web::test]
+    async fn the_beginning_of_a_wish_is_all_or_enough() {
+        let short = futures_util::stream::iter([Ok::<_, io::Error>(Bytes::from_static(b"abc"))]);
+        let pieces = Incoming::new(short).beginning().await;
+        assert!(matches!(&pieces[..], [Piece::Data(_), Piece::End]));
+        let block = || Ok::<_, io::Error>(Bytes::from(vec![0; 1000]));
+        let long = futures_util::stream::repeat_with(block);
+        let pieces = Incoming::new(long).beginning().await;
+        assert_eq!(pieces.len(), MOST_EARLY.div_ceil(1000));
     }
 
     #[test]

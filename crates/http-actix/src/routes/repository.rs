@@ -5,6 +5,7 @@ use actix_web::{HttpResponse, web};
 use hexforge_application::error::Error;
 use hexforge_application::repository::{self, ArchiveContent, Content};
 use hexforge_domain::paging::Page;
+use hexforge_domain::policy::Actor;
 use hexforge_domain::ports::git::Depth;
 use hexforge_domain::repository::ArchiveFormat;
 use serde::Deserialize;
@@ -52,35 +53,35 @@ async fn tree(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse> {
 
 async fn file(api: Api, path: web::Path<(ProjectPath, String)>) -> ApiResult<HttpResponse> {
     let (ProjectPath(named), revision) = path.into_inner();
-    let content = api
+    let (actor, content) = api
         .run(move |app, actor, params| {
             let project = repository::authorize(app, actor, &named)?;
             let path = given(params, "filepath")?;
-            Ok(repository::file(app, &project, &revision, &path)?)
+            Ok((actor, repository::file(app, &project, &revision, &path)?))
         })
         .await?;
-    send(&api, content).await
+    send(&api, actor, content).await
 }
 
 async fn raw_blob(api: Api, path: web::Path<(ProjectPath, String)>) -> ApiResult<HttpResponse> {
     let (ProjectPath(named), name) = path.into_inner();
-    let content = api
+    let (actor, content) = api
         .run(move |app, actor, _| {
             let project = repository::authorize(app, actor, &named)?;
-            Ok(repository::blob(app, &project, &name)?)
+            Ok((actor, repository::blob(app, &project, &name)?))
         })
         .await?;
-    send(&api, content).await
+    send(&api, actor, content).await
 }
 
 /// A file's bytes as they are. They are text to a browser whatever they are, so that nothing in them runs.
-async fn send(api: &Api, content: Content) -> ApiResult<HttpResponse> {
+async fn send(api: &Api, actor: Actor, content: Content) -> ApiResult<HttpResponse> {
     let mut response = HttpResponse::Ok();
     response.content_type("text/plain").insert_header((header::X_CONTENT_TYPE_OPTIONS, "nosniff"));
     match content {
         Content::Small(bytes) => Ok(response.body(bytes)),
         Content::Large(blob, repository) => {
-            let turn = api.turn_to_stream().await?;
+            let turn = api.turn_to_stream(actor).await?;
             let body = stream::start(turn, move |to| repository.write_blob(blob.id, to)).await?;
             Ok(body.of_size(blob.size, &mut response))
         }
@@ -98,16 +99,16 @@ struct ArchivePath {
 async fn archive(api: Api, path: web::Path<ArchivePath>) -> ApiResult<HttpResponse> {
     let ArchivePath { id: ProjectPath(named), format } = path.into_inner();
     let format = ArchiveFormat::parse(&format).ok_or_else(ApiError::no_route)?;
-    let content = api
+    let (actor, content) = api
         .run(move |app, actor, params| {
             let project = repository::authorize(app, actor, &named)?;
             let revision = params.text("sha")?;
-            Ok(repository::archive(app, &project, revision.as_deref(), format)?)
+            Ok((actor, repository::archive(app, &project, revision.as_deref(), format)?))
         })
         .await?;
     let ArchiveContent { archive, repository } = content;
     let name = format!("{}.{}", archive.folder, format.extension());
-    let turn = api.turn_to_stream().await?;
+    let turn = api.turn_to_stream(actor).await?;
     let body = stream::start(turn, move |to| repository.write_archive(&archive, to)).await?;
     let mut response = HttpResponse::Ok();
     response

@@ -3,7 +3,7 @@
 use super::check::{read, write};
 use crate::id::{ProjectId, RepositoryTaskId, UserId};
 use crate::ports::store::Store;
-use crate::repository::task::{ImportState, RepositoryTask, TaskKind};
+use crate::repository::task::{ImportState, NEVER_ENDED, RepositoryTask, TRIES, TaskKind};
 use crate::testing::builders::{a_group, a_project, a_user, an_import, at};
 use crate::text::Secret;
 use chrono::TimeDelta;
@@ -82,12 +82,72 @@ pub fn the_task_that_waits_longest_comes_first(store: &dyn Store) {
     let bob = a_user("cid").stored_in(store).id;
     let team = a_group("crew").stored_in(store).id;
     let [three, four] = ["3", "4"].map(|name| a_project(name, team, bob).stored_in(store).id);
-    let late = add(store, one, &an_import(ada), 20);
-    let early = add(store, two, &an_import(ada), 10);
-    let same = add(store, three, &an_import(ada), 20);
-    add(store, four, &an_import(ada), 31);
+    let remove = TaskKind::RemoveMerged { user: ada };
+    let late = add(store, one, &remove, 20);
+    let early = add(store, two, &remove, 10);
+    let same = add(store, three, &remove, 20);
+    add(store, four, &remove, 31);
     let order: Vec<_> = std::iter::from_fn(|| claimed(store, 30)).collect();
     assert_eq!(order, [early, late, same]);
+}
+
+/// Not those that wait to be tried again, nor what is no import, nor others'. See
+/// [`RepositoryTasks::claim`](crate::repository::port::RepositoryTasks::claim).
+pub fn a_user_has_a_few_imports_under_way_at_a_time(store: &dyn Store) {
+    let (ada, _) = a_site(store);
+    let cid = a_user("cid").stored_in(store).id;
+    let crew = a_group("crew").stored_in(store).id;
+    let project = |name: &str| a_project(name, crew, cid).stored_in(store).id;
+    let mine: Vec<_> =
+        ["a", "b", "c", "d"].map(|name| add(store, project(name), &an_import(ada), 0)).into();
+    assert_eq!(claimed(store, 0), Some(mine[0]));
+    assert_eq!(claimed(store, 0), Some(mine[1]));
+    assert_eq!(claim(store, 0), None, "enough for one");
+    let others = add(store, project("e"), &an_import(cid), 1);
+    let local = add(store, project("f"), &TaskKind::RemoveMerged { user: ada }, 1);
+    assert_eq!(claimed(store, 1), Some(others));
+    assert_eq!(claimed(store, 1), Some(local));
+    fail(store, mine[0], "nobody answers", Some(1000));
+    assert_eq!(claimed(store, 2), Some(mine[2]));
+    assert_eq!(claim(store, 2), None);
+    finish(store, mine[1]);
+    assert_eq!(claimed(store, 3), Some(mine[3]));
+    // Whoever does not come back is not waited for.
+    assert_eq!(claimed(store, 62), Some(mine[2]));
+}
+
+/// See [`RepositoryTasks::claim_local`](crate::repository::port::RepositoryTasks::claim_local).
+pub fn what_needs_nobody_elsewhere_can_be_asked_for(store: &dyn Store) {
+    let (ada, [one, two]) = a_site(store);
+    let import = add(store, one, &an_import(ada), 0);
+    add(store, one, &TaskKind::RemoveMerged { user: ada }, 0);
+    let copy = add(store, two, &TaskKind::Copy { source: one }, 10);
+    let local = |seconds| {
+        let task =
+            write(store, |tx| tx.repository_tasks().claim_local(at(seconds), at(seconds + 60)));
+        task.map(|task| task.id)
+    };
+    assert_eq!(local(9), None, "the import comes before the other one of its project");
+    assert_eq!(local(10), Some(copy));
+    assert_eq!(local(10), None);
+    assert_eq!(claimed(store, 10), Some(import));
+}
+
+/// As when the process ends each time. Those after it are given out then.
+pub fn a_task_that_never_ends_is_given_up(store: &dyn Store) {
+    let (ada, [one, _]) = a_site(store);
+    let first = add(store, one, &an_import(ada), 0);
+    let second = add(store, one, &TaskKind::RemoveMerged { user: ada }, 0);
+    for round in 0..i64::from(TRIES) {
+        assert_eq!(claimed(store, round * 60), Some(first), "{round}");
+    }
+    assert_eq!(claim(store, 299), None, "the last one has its time too");
+    assert_eq!(claim_one(store, first, 300), None);
+    assert_eq!(claimed(store, 300), Some(second));
+    let failed = ImportState::Failed(NEVER_ENDED.to_owned());
+    assert_eq!(read(store, |tx| tx.repository_tasks().imports(&[one])), [(one, failed)]);
+    finish(store, second);
+    assert_eq!(claim(store, 1_000_000), None);
 }
 
 /// None before the older ones are done; other projects do not wait.

@@ -17,7 +17,7 @@ use crate::ports::git::{
 use crate::ports::git_transport::{
     Conversation, GitTransport, ProtocolVersion, ReceivedPush, Service,
 };
-use crate::push::ChangedPaths;
+use crate::push::{ChangedPaths, told_text};
 use crate::repository::{
     Archive, Comparison, Contributor, Contributors, EntryKind, FileDiff, TreeEntry,
 };
@@ -34,7 +34,11 @@ struct State {
     /// Those that were handed out.
     taken: BTreeMap<u64, Unsettled>,
     made: u64,
+    on_head: Option<OnHead>,
 }
+
+/// What happens before HEAD is pointed elsewhere.
+type OnHead = Arc<dyn Fn() -> Result<(), GitError> + Send + Sync>;
 
 #[derive(Clone, Default)]
 struct Stored {
@@ -47,6 +51,21 @@ struct Stored {
 impl FakeGit {
     /// Puts a commit with these files on a branch, after what the branch has; makes both when needed.
     pub fn commit(&self, project: ProjectId, branch: &str, files: &[(&str, &str)]) -> ObjectId {
+        self.commit_with(project, branch, files, None)
+    }
+
+    /// The same without files, with a message.
+    pub fn commit_saying(&self, project: ProjectId, branch: &str, message: &str) -> ObjectId {
+        self.commit_with(project, branch, &[], Some(message))
+    }
+
+    fn commit_with(
+        &self,
+        project: ProjectId,
+        branch: &str,
+        files: &[(&str, &str)],
+        message: Option<&str>,
+    ) -> ObjectId {
         let mut state = self.state();
         state.made += 1;
         let (id, made) = (id_of(state.made), state.made);
@@ -58,12 +77,17 @@ impl FakeGit {
             email: "ada@example.com".into(),
             at: Signature::time(1_474_540_200 + i64::try_from(made).unwrap_or(0), 0),
         };
-        let message = format!("Commit {made}\n");
+        let message = message.map_or_else(|| format!("Commit {made}\n"), str::to_owned);
         let commit = Commit { id, parents, message, author: who.clone(), committer: who };
         let files = files.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec()));
         stored.commits.insert(id, (commit, files.collect()));
         stored.refs.insert(name, id);
         id
+    }
+
+    /// Has this done before HEAD is pointed elsewhere from now on.
+    pub fn on_head(&self, call: impl Fn() -> Result<(), GitError> + Send + Sync + 'static) {
+        self.state().on_head = Some(Arc::new(call));
     }
 
     /// How many changes wait to be settled, whoever has them.
@@ -78,7 +102,7 @@ impl FakeGit {
         state.made += 1;
         let (number, note) = (state.made, note.to_owned());
         let key = ChangeKey(number.to_string());
-        state.notes.insert(number, Unsettled { key, project, note, changes });
+        state.notes.insert(number, Unsettled { key, project, note, changes, tries: 0 });
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -136,7 +160,8 @@ impl GitStore for FakeGit {
             .partition(|(_, note)| project.is_none_or(|project| note.project == project));
         state.notes = kept;
         let given: BTreeMap<u64, Unsettled> = given;
-        state.taken.extend(given.clone());
+        let tried = |note: &Unsettled| Unsettled { tries: note.tries + 1, ..note.clone() };
+        state.taken.extend(given.iter().map(|(number, note)| (*number, tried(note))));
         Ok(given.into_values().collect())
     }
 
@@ -261,6 +286,8 @@ impl GitRefs for FakeRepository {
     }
 
     fn set_head(&self, branch: &BranchName) -> Result<(), GitError> {
+        let on_head = self.git.state().on_head.clone();
+        on_head.map_or(Ok(()), |call| call())?;
         let mut state = self.git.state();
         let stored = state.repositories.get_mut(&self.project).ok_or(GitError::Missing)?;
         stored.head = Some(branch.as_str().to_owned());
@@ -311,7 +338,8 @@ impl GitRefs for FakeRepository {
         }
         stored.refs = refs;
         let (project, note, changes) = (self.project, note.to_owned(), changes.to_vec());
-        state.taken.insert(number, Unsettled { key: key.clone(), project, note, changes });
+        let made = Unsettled { key: key.clone(), project, note, changes, tries: 0 };
+        state.taken.insert(number, made);
         Ok(key)
     }
 }
@@ -422,7 +450,9 @@ impl GitHistory for FakeRepository {
     ) -> Result<(u64, Vec<Commit>), GitError> {
         let mut commits = self.stored().between(hidden, to);
         let total = commits.len();
-        Ok((total as u64, commits.split_off(total.saturating_sub(limit))))
+        let newest = commits.split_off(total.saturating_sub(limit)).into_iter();
+        let told = newest.map(|commit| Commit { message: told_text(commit.message), ..commit });
+        Ok((total as u64, told.collect()))
     }
 
     fn changed_paths(&self, commit: ObjectId) -> Result<ChangedPaths, GitError> {

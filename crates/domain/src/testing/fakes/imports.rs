@@ -11,4 +11,6 @@ impl Imports for FakeImports {
     fn fetch(&self, _: ProjectId, _: &str) -> Result<(), ImportError> {
         Err(ImportError::Refused("there is no repository".into()))
     }
+
+    fn stop(&self) {}
 }

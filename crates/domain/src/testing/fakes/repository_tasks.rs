@@ -5,7 +5,9 @@ use crate::Timestamp;
 use crate::id::{ProjectId, RepositoryTaskId, UserId};
 use crate::ports::store::StoreError;
 use crate::repository::port::RepositoryTasks;
-use crate::repository::task::{ImportState, RepositoryTask, TaskKind};
+use crate::repository::task::{
+    IMPORTS_AT_ONCE, ImportState, NEVER_ENDED, RepositoryTask, TRIES, TaskKind,
+};
 use crate::text::Secret;
 use std::collections::BTreeMap;
 
@@ -21,6 +23,15 @@ pub(super) struct TaskRow {
 }
 
 impl TaskRow {
+    fn is_import(&self) -> bool {
+        matches!(self.kind, TaskKind::Import { .. })
+    }
+
+    /// Whether somebody has it who may still be at it.
+    fn is_under_way(&self, now: Timestamp) -> bool {
+        self.tries > 0 && self.error.is_none() && self.due.is_some_and(|due| due > now)
+    }
+
     /// In whose name it is done.
     pub fn user(&self) -> Option<UserId> {
         match &self.kind {
@@ -35,11 +46,34 @@ impl Tables {
     fn is_claimable(&self, task: &TaskRow, now: Timestamp) -> bool {
         let older = |other: &&TaskRow| other.project == task.project && other.id < task.id;
         let waiting = self.repository_tasks.iter().filter(older).any(|other| other.due.is_some());
-        task.due.is_some_and(|due| due <= now) && !waiting
+        let under_way = |other: &&TaskRow| {
+            other.is_import() && other.user() == task.user() && other.is_under_way(now)
+        };
+        let others = self.repository_tasks.iter().filter(under_way).count();
+        task.due.is_some_and(|due| due <= now)
+            && task.tries < TRIES
+            && !waiting
+            && !(task.is_import() && others as i64 >= IMPORTS_AT_ONCE)
+    }
+
+    fn oldest(&self, which: impl Fn(&TaskRow) -> bool) -> Option<RepositoryTaskId> {
+        let tasks = self.repository_tasks.iter().filter(|task| which(task));
+        tasks.min_by_key(|task| (task.due, task.id)).map(|task| task.id)
     }
 
     fn task(&mut self, id: RepositoryTaskId) -> Option<&mut TaskRow> {
         self.repository_tasks.iter_mut().find(|task| task.id == id)
+    }
+}
+
+impl FakeTx {
+    fn give_up_one(&mut self, now: Timestamp) -> Result<(), StoreError> {
+        let is_over =
+            |task: &TaskRow| task.tries >= TRIES && task.due.is_some_and(|due| due <= now);
+        match self.tables.oldest(is_over) {
+            Some(id) => self.fail(id, NEVER_ENDED, None),
+            None => Ok(()),
+        }
     }
 }
 
@@ -65,9 +99,21 @@ impl RepositoryTasks for FakeTx {
         now: Timestamp,
         until: Timestamp,
     ) -> Result<Option<RepositoryTask>, StoreError> {
-        let all = self.tables.repository_tasks.iter();
-        let due = all.filter(|task| self.tables.is_claimable(task, now));
-        match due.min_by_key(|task| (task.due, task.id)).map(|task| task.id) {
+        self.give_up_one(now)?;
+        match self.tables.oldest(|task| self.tables.is_claimable(task, now)) {
+            Some(id) => self.claim_one(id, now, until),
+            None => Ok(None),
+        }
+    }
+
+    fn claim_local(
+        &mut self,
+        now: Timestamp,
+        until: Timestamp,
+    ) -> Result<Option<RepositoryTask>, StoreError> {
+        self.give_up_one(now)?;
+        let is_local = |task: &TaskRow| !task.is_import() && self.tables.is_claimable(task, now);
+        match self.tables.oldest(is_local) {
             Some(id) => self.claim_one(id, now, until),
             None => Ok(None),
         }
@@ -84,6 +130,7 @@ impl RepositoryTasks for FakeTx {
         Ok(self.tables.task(id).filter(|_| due).map(|task| {
             task.tries += 1;
             task.due = Some(until);
+            task.error = None;
             let kind = task.kind.clone();
             RepositoryTask { id, project: task.project, kind, tries: task.tries }
         }))

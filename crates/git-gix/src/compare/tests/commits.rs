@@ -2,7 +2,7 @@
 
 use hexforge_domain::commit::Commit;
 
-use super::super::{Ancestry, commits_between, is_ancestor};
+use super::super::{Ancestry, Effort, FOR_NEWS, commits_between, is_ancestor};
 use super::{Scratch, compare, id, open};
 
 fn titles(commits: &[Commit]) -> Vec<&str> {
@@ -29,7 +29,8 @@ fn the_newest_are_returned_oldest_first_and_all_are_counted() {
         // Asked often enough, it is found in another way.
         let ancestry = Ancestry::default();
         for _ in 0..4 {
-            let between = commits_between(&repo, &ancestry, &hidden, id(&last), limit);
+            let effort = Effort::new(FOR_NEWS);
+            let between = commits_between(&repo, &ancestry, &hidden, id(&last), limit, &effort);
             let (total, commits) = between.expect("the commits exist");
             assert_eq!((total, titles(&commits)), (count, expected.to_vec()));
         }

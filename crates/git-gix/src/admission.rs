@@ -6,19 +6,19 @@ use std::time::Duration;
 use hexforge_domain::ports::git::GitError;
 
 /// Lets in so many at a time; others wait for a while.
-pub(super) struct Admission {
+pub(crate) struct Admission {
     free: Mutex<usize>,
     left: Condvar,
     patience: Duration,
 }
 
 impl Admission {
-    pub(super) fn new(at_once: usize, patience: Duration) -> Self {
+    pub(crate) fn new(at_once: usize, patience: Duration) -> Self {
         Self { free: Mutex::new(at_once.max(1)), left: Condvar::new(), patience }
     }
 
     /// Waits to be let in; the place is free again when what is returned is dropped.
-    pub(super) fn enter(&self) -> Result<Admitted<'_>, GitError> {
+    pub(crate) fn enter(&self) -> Result<Admitted<'_>, GitError> {
         // Nothing that could panic is done while the lock is held.
         let free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
         let (mut free, _) = self
@@ -34,7 +34,7 @@ impl Admission {
 }
 
 /// A place among those who are let in.
-pub(super) struct Admitted<'a>(&'a Admission);
+pub(crate) struct Admitted<'a>(&'a Admission);
 
 impl Drop for Admitted<'_> {
     fn drop(&mut self) {
