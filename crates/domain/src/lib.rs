@@ -2,6 +2,10 @@
 //! outside is reached. Nothing in here does I/O, reads a clock or draws a random number, so every
 //! rule can be tested as a table and reused by other programs.
 //!
+//! It is built from `chrono` for dates, `thiserror` for errors and `regex` for the expressions that
+//! users write into configurations. The last only computes, and does so in linear time, so it needs
+//! no port.
+//!
 //! ```
 //! use hexforge_domain::change::Change;
 //! use hexforge_domain::user::{UserCommand, UserState, Username};

@@ -13,6 +13,7 @@ mod parse;
 mod parse_job;
 mod place;
 mod refs;
+mod relations;
 mod shared;
 
 pub use expiry::seconds as seconds_until_expiry;
@@ -57,7 +58,8 @@ impl Configuration {
     /// # Errors
     /// The first thing that is wrong.
     pub fn parse(reader: &dyn YamlReader, text: &str) -> Result<Configuration, ConfigError> {
-        Configuration::from_node(&reader.read(text).map_err(ConfigError)?)
+        let document = reader.read(text).map_err(ConfigError);
+        document.and_then(|document| Configuration::from_node(&document)).map_err(shortened)
     }
 
     /// The jobs that a pipeline for `target` has, by stage, then in the order of the file.
@@ -72,4 +74,14 @@ impl Configuration {
         jobs.sort_by_key(|job| job.stage_index);
         jobs
     }
+}
+
+/// An error of a length that can be kept and shown: some name keys, and keys can be long.
+fn shortened(ConfigError(mut text): ConfigError) -> ConfigError {
+    const LONGEST: usize = 2_000;
+    if let Some((end, _)) = text.char_indices().nth(LONGEST) {
+        text.truncate(end);
+        text.push('…');
+    }
+    ConfigError(text)
 }

@@ -35,3 +35,41 @@ fn cut(line: &str) -> &str {
     let end = (0..=LONGEST_LINE.min(line.len())).rev().find(|end| line.is_char_boundary(*end));
     &line[..end.unwrap_or(0)]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_match_and_its_first_number_count() {
+        let log = "Lines 10%\nCoverage 1033 / 1051 LOC (98.29%) covered\r\nTotal: 85 of 90\ndone";
+        for (expression, expected) in [
+            (r"\(\d+\.\d+%\) covered", Some(98.29)),
+            (r"/\(\d+\.\d+%\) covered/", Some(98.29)),
+            (r"/total: \d+/i", Some(85.0)),
+            (r"total: \d+", None),
+            (r"Coverage .*", Some(1033.0)),
+            (r"Coverage .* covered$", Some(1033.0)),
+            (r"\((\d+)\.(\d+)%\)", Some(29.0)),
+            (r"(\d+\.\d+)%", Some(98.29)),
+            (r"\d+", Some(90.0)),
+            (r"done", None),
+            (r"nowhere \d", None),
+            (r"(", None),
+            (r"", None),
+            (r"//", None),
+        ] {
+            assert_eq!(coverage(log, expression), expected, "{expression}");
+        }
+        assert_eq!(coverage("", r"\d+"), None);
+    }
+
+    #[test]
+    fn the_worst_expressions_take_little_time() {
+        let log = "A".repeat(2_000_000);
+        assert_eq!(coverage(&log, "(a+)+$|.*[^A-Z]"), None);
+        assert_eq!(coverage(&log, ".*[^A-Z]|[A-Z]"), None);
+        let umlauts = "ü".repeat(LONGEST_LINE);
+        assert_eq!(coverage(&umlauts, r"\d"), None);
+    }
+}

@@ -3,7 +3,7 @@
 use regex::{Regex, RegexBuilder};
 
 /// How large a compiled expression may be, in bytes; what needs more is refused as invalid.
-const SIZE_LIMIT: usize = 1 << 20;
+const SIZE_LIMIT: usize = 1 << 18;
 
 /// The expression between slashes, with the letters after them; nothing where there are no slashes.
 pub fn between_slashes(text: &str) -> Option<(&str, &str)> {
@@ -30,7 +30,8 @@ pub fn compile(source: &str, flags: &str) -> Option<Regex> {
         .ok()
 }
 
-/// Rewrites the escapes that only Ruby knows.
+/// Rewrites the escapes that only Ruby knows, or that mean less in Ruby: its classes are those of
+/// ASCII. A class within brackets stands for itself, so they are the same inside of brackets.
 fn translated(source: &str) -> String {
     let mut translated = String::with_capacity(source.len());
     let mut rest = source.chars();
@@ -42,10 +43,70 @@ fn translated(source: &str) -> String {
         match rest.next() {
             Some('h') => translated.push_str("[0-9a-fA-F]"),
             Some('H') => translated.push_str("[^0-9a-fA-F]"),
+            Some('d') => translated.push_str("[0-9]"),
+            Some('D') => translated.push_str("[^0-9]"),
+            Some('w') => translated.push_str("[0-9A-Za-z_]"),
+            Some('W') => translated.push_str("[^0-9A-Za-z_]"),
+            Some('s') => translated.push_str(r"[ \t\r\n\f\v]"),
+            Some('S') => translated.push_str(r"[^ \t\r\n\f\v]"),
             Some('Z') => translated.push_str(r"\z"),
             Some(escaped) => translated.extend(['\\', escaped]),
             None => translated.push('\\'),
         }
     }
     translated
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_expression_stands_between_slashes() {
+        for (text, expected) in [
+            ("/a/", Some(("a", ""))),
+            ("/a/i", Some(("a", "i"))),
+            ("/a/b/", Some(("a/b", ""))),
+            ("//", Some(("", ""))),
+            ("/a", None),
+            ("/", None),
+            ("a/", None),
+            ("/a/path", None),
+            ("", None),
+        ] {
+            assert_eq!(between_slashes(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn expressions_mean_what_they_mean_in_ruby() {
+        for (source, flags, text, expected) in [
+            ("^v", "", "dev", false),
+            ("v", "", "dev", true),
+            (r"^\d+$", "", "12", true),
+            ("MASTER", "", "master", false),
+            ("MASTER", "i", "master", true),
+            ("a b", "x", "ab", true),
+            (r"^feature\/\h+\Z", "", "feature/0aF", true),
+            (r"^\H+$", "", "0", false),
+            (r"^[\w-.]+$", "", "a-b.c_9", true),
+            (r"^[^\d\s]+$", "", "a1", false),
+            (r"^[\D]\S\W$", "", "ab!", true),
+            (r"\d", "", "\u{664}", false),
+            ("^b", "", "a\nb", true),
+            ("a.b", "", "a\nb", false),
+            ("a.b", "m", "a\nb", true),
+        ] {
+            let regexp = compile(source, flags).unwrap_or_else(|| panic!("{source} is valid"));
+            assert_eq!(regexp.is_match(text), expected, "/{source}/{flags} in {text:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_invalid_or_too_much_is_refused() {
+        let deep = "(".repeat(100) + &")".repeat(100);
+        for source in ["(", "*", "[", "(?!a)", r"(a)\1", "((a{1000}){1000}){1000}", &deep] {
+            assert!(compile(source, "").is_none(), "{source}");
+        }
+    }
 }

@@ -98,3 +98,96 @@ impl Count {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Status::*;
+
+    fn member(status: Status) -> Member {
+        Member { status, allow_failure: false, when: When::OnSuccess }
+    }
+
+    fn allowed(status: Status) -> Member {
+        Member { allow_failure: true, ..member(status) }
+    }
+
+    fn when(when: When, status: Status) -> Member {
+        Member { when, ..member(status) }
+    }
+
+    #[test]
+    fn the_first_rule_that_holds_decides() {
+        let table: &[(&[Status], Status)] = &[
+            (&[Success], Success),
+            (&[Success, Success], Success),
+            (&[Created], Created),
+            (&[Created, Created], Created),
+            (&[Skipped], Skipped),
+            (&[Success, Skipped], Skipped),
+            (&[Canceled], Canceled),
+            (&[Success, Canceled], Canceled),
+            (&[Success, Skipped, Canceled], Canceled),
+            (&[Pending], Pending),
+            (&[Pending, Created], Pending),
+            (&[Created, Skipped], Pending),
+            (&[Pending, Created, Skipped], Pending),
+            (&[Running], Running),
+            (&[Success, Pending], Running),
+            (&[Success, Created], Running),
+            (&[Failed, Pending], Running),
+            (&[Failed, Created], Running),
+            (&[Canceled, Pending], Running),
+            (&[Canceled, Running, Failed], Running),
+            (&[Failed], Failed),
+            (&[Failed, Success], Failed),
+            (&[Failed, Canceled], Failed),
+            (&[Failed, Skipped], Failed),
+        ];
+        for (statuses, expected) in table {
+            let members = statuses.iter().copied().map(member);
+            assert_eq!(status_of(members), Some(*expected), "{statuses:?}");
+            let reversed = statuses.iter().rev().copied().map(member);
+            assert_eq!(status_of(reversed), Some(*expected), "reversed {statuses:?}");
+        }
+    }
+
+    #[test]
+    fn some_builds_are_left_out() {
+        let table: &[(&[Member], Status)] = &[
+            (&[allowed(Failed)], Success),
+            (&[allowed(Canceled)], Success),
+            (&[member(Success), allowed(Failed)], Success),
+            (&[member(Canceled), allowed(Failed)], Canceled),
+            (&[member(Failed), allowed(Failed)], Failed),
+            // Only once it has ended badly.
+            (&[allowed(Running)], Running),
+            (&[member(Success), allowed(Running)], Running),
+            (&[allowed(Pending)], Pending),
+            (&[allowed(Skipped)], Skipped),
+            (&[when(When::Manual, Skipped)], Success),
+            (&[when(When::Manual, Skipped), when(When::Manual, Skipped)], Success),
+            (&[when(When::OnFailure, Skipped)], Success),
+            (&[when(When::Always, Skipped)], Skipped),
+            (&[member(Success), when(When::OnFailure, Skipped)], Success),
+            (&[member(Created), when(When::Manual, Skipped)], Created),
+            // Those that were played or reached count like any other.
+            (&[when(When::Manual, Running)], Running),
+            (&[when(When::Manual, Failed)], Failed),
+            (&[when(When::Manual, Created)], Created),
+            (&[when(When::OnFailure, Failed)], Failed),
+        ];
+        for (members, expected) in table {
+            assert_eq!(status_of(members.iter().copied()), Some(*expected), "{members:?}");
+        }
+    }
+
+    #[test]
+    fn a_pipeline_without_builds_is_skipped_and_one_with_errors_has_failed() {
+        assert_eq!(status_of([]), None);
+        assert_eq!(pipeline_status([], false), Skipped);
+        assert_eq!(pipeline_status([], true), Failed);
+        assert_eq!(pipeline_status([member(Success)], true), Failed);
+        assert_eq!(pipeline_status([member(Success), member(Pending)], false), Running);
+    }
+}

@@ -5,18 +5,24 @@ use super::expiry;
 use super::job::{Environment, EnvironmentAction};
 use super::node::Node;
 use super::place::{Place, specified};
-use super::refs::RefPattern;
+use super::refs::{MAX_REGEXPS, RefPattern, RefPatterns, WrongPattern};
 
 /// `only` or `except`.
 pub(super) fn references(
     job: &[(String, Node)],
     key: &str,
     place: &Place,
+    patterns: &mut RefPatterns,
 ) -> Result<Vec<RefPattern>, ConfigError> {
     let Some(node) = specified(job, key) else { return Ok(Vec::new()) };
-    let patterns =
-        node.as_texts().and_then(|entries| entries.into_iter().map(RefPattern::parse).collect());
-    patterns.ok_or_else(|| place.wrong("config", "should be an array of strings or regexps"))
+    let wrong = |wrong: WrongPattern| match wrong {
+        WrongPattern::Invalid => place.wrong("config", "should be an array of strings or regexps"),
+        WrongPattern::TooMany => {
+            place.wrong("config", &format!("makes more than {MAX_REGEXPS} regexps in the file"))
+        }
+    };
+    let entries = node.as_texts().ok_or_else(|| wrong(WrongPattern::Invalid))?;
+    entries.into_iter().map(|entry| patterns.parse(entry).map_err(wrong)).collect()
 }
 
 /// `artifacts`, as a runner gets them.

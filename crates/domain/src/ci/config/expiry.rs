@@ -62,7 +62,7 @@ fn in_words(text: &str) -> Option<f64> {
     let mut total = 0.0;
     let mut waiting = None;
     let mut first = true;
-    for part in parts(text) {
+    for part in parts(text)? {
         match part {
             Part::Number(number) => total += waiting.replace(number).unwrap_or(0.0),
             Part::Word(word) => {
@@ -77,8 +77,8 @@ fn in_words(text: &str) -> Option<f64> {
     Some(total + waiting.unwrap_or(0.0))
 }
 
-/// Numbers and words, without those that only join.
-fn parts(text: &str) -> Vec<Part<'_>> {
+/// Numbers and words, without those that only join; nothing where digits make no number.
+fn parts(text: &str) -> Option<Vec<Part<'_>>> {
     let mut parts = Vec::new();
     let mut rest = text.trim_start();
     while !rest.is_empty() {
@@ -90,6 +90,9 @@ fn parts(text: &str) -> Vec<Part<'_>> {
         let end = rest
             .find(|char: char| char.is_whitespace() || char.is_ascii_digit())
             .unwrap_or(rest.len());
+        if end == 0 {
+            return None;
+        }
         let (word, after) = rest.split_at(end);
         rest = after.trim_start();
         match word.trim_matches(',') {
@@ -97,7 +100,7 @@ fn parts(text: &str) -> Vec<Part<'_>> {
             word => parts.push(number(word).map_or(Part::Word(word), Part::Number)),
         }
     }
-    parts
+    Some(parts)
 }
 
 /// A number at the beginning of a text, and the rest.
@@ -105,4 +108,60 @@ fn leading_number(text: &str) -> Option<(f64, &str)> {
     let end = text.find(|char: char| !char.is_ascii_digit() && char != '.').unwrap_or(text.len());
     let (digits, rest) = text.split_at(end);
     Some((digits.parse().ok()?, rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_read_in_words_and_by_the_clock() {
+        for (text, expected) in [
+            ("42", Some(42)),
+            ("3 mins 4 sec", Some(184)),
+            ("2 hrs 20 min", Some(8_400)),
+            ("2h20min", Some(8_400)),
+            ("6 mos 1 day", Some(181 * 86_400)),
+            ("47 yrs 6 mos and 4d", Some(47 * 31_557_600 + 184 * 86_400)),
+            ("3 weeks and 2 days", Some(23 * 86_400)),
+            ("1 Week", Some(604_800)),
+            ("1 day, 2 hours", Some(93_600)),
+            ("1.5 hours", Some(5_400)),
+            ("day", Some(86_400)),
+            ("minute 30sec", Some(90)),
+            ("two days", Some(172_800)),
+            ("1:20", Some(80)),
+            ("1:00:00", Some(3_600)),
+            ("1 : 20", Some(80)),
+            ("", None),
+            ("0", None),
+            ("0 days", None),
+            ("7 elephants", None),
+            ("never", None),
+            ("-1 day", None),
+            ("1:", None),
+            ("1:x", None),
+            ("1:1:1:1:1:1:1", None),
+            ("99999999999 years", None),
+            ("1..5 days", None),
+            ("ü", None),
+        ] {
+            assert_eq!(seconds(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn noise_is_read_to_its_end() {
+        let alphabet = ["1", "0", ".", ":", " ", "day", "s", ",", "-", "and", "ü", "9"];
+        let mut state = 1_u64;
+        for _ in 0..20_000 {
+            let text: String = (0..8)
+                .map(|_| {
+                    state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                    alphabet[(state >> 33) as usize % alphabet.len()]
+                })
+                .collect();
+            assert!(seconds(&text).is_none_or(|seconds| seconds > 0), "{text:?}");
+        }
+    }
 }

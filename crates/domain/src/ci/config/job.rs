@@ -34,6 +34,17 @@ pub struct Job {
     pub options: Options,
 }
 
+impl Job {
+    /// About how many bytes it takes.
+    pub(super) fn weight(&self) -> usize {
+        let variables = self.variables.iter().map(|(key, value)| key.len() + value.len() + 48);
+        size_of::<Job>()
+            + self.commands.len()
+            + variables.sum::<usize>()
+            + self.options.as_node().weight()
+    }
+}
+
 /// What a job deploys to or stops.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Environment {

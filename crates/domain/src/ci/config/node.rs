@@ -61,6 +61,17 @@ impl Node {
         self.as_list()?.iter().map(Node::as_text).collect()
     }
 
+    /// About how many bytes it takes.
+    pub(super) fn weight(&self) -> usize {
+        let inside = match self {
+            Node::Null | Node::Bool(_) | Node::Integer(_) | Node::Float(_) => 0,
+            Node::Text(text) => text.len(),
+            Node::List(list) => list.iter().map(Node::weight).sum(),
+            Node::Map(map) => map.iter().map(|(key, value)| key.len() + value.weight()).sum(),
+        };
+        size_of::<Node>() + inside
+    }
+
     /// Whether there is nothing in it: no value, false, an empty list or map, only blanks.
     pub fn is_blank(&self) -> bool {
         match self {
@@ -69,6 +80,40 @@ impl Node {
             Node::Text(text) => text.trim().is_empty(),
             Node::List(list) => list.is_empty(),
             Node::Map(map) => map.is_empty(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_asked_for_by_their_kind() {
+        let node = Node::map([("list", Node::texts(["a", "b"])), ("text", Node::text("t"))]);
+        assert_eq!(node.get("text").and_then(Node::as_text), Some("t"));
+        assert_eq!(node.get("list").and_then(Node::as_texts), Some(vec!["a", "b"]));
+        assert_eq!(node.get("nothing"), None);
+        assert_eq!(Node::text("t").get("text"), None);
+        assert_eq!(Node::List(vec![Node::Null]).as_texts(), None);
+        assert_eq!((Node::Null.as_list(), Node::Null.as_map()), (None, None));
+    }
+
+    #[test]
+    fn blank_is_what_holds_nothing() {
+        for (node, expected) in [
+            (Node::Null, true),
+            (Node::Bool(false), true),
+            (Node::text(" \n"), true),
+            (Node::List(vec![]), true),
+            (Node::Map(vec![]), true),
+            (Node::Bool(true), false),
+            (Node::Integer(0), false),
+            (Node::Float(0.0), false),
+            (Node::text("x"), false),
+            (Node::List(vec![Node::Null]), false),
+        ] {
+            assert_eq!(node.is_blank(), expected, "{node:?}");
         }
     }
 }

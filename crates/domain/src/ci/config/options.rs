@@ -46,3 +46,26 @@ impl Options {
         super::expiry::seconds(self.get("artifacts")?.get("expire_in")?.as_text()?)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_kept_is_read_back_unchanged() {
+        let node = Node::map([
+            ("environment", Node::map([("name", Node::text("production"))])),
+            ("unknown", Node::Bool(true)),
+            ("cache", Node::Null),
+            ("image", Node::text("ruby")),
+        ]);
+        let options = Options::from_node(&node);
+        let expected = Node::map([
+            ("image", Node::text("ruby")),
+            ("environment", Node::map([("name", Node::text("production"))])),
+        ]);
+        assert_eq!(options.as_node(), &expected);
+        assert_eq!(Options::from_node(options.as_node()), options);
+        assert_eq!(Options::from_node(&Node::Null), Options::default());
+    }
+}

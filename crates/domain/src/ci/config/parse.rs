@@ -1,10 +1,15 @@
 //! Reading the whole file: its own keys, then the jobs, then what jobs say about each other.
 
 use super::global::{self, Global};
-use super::job::{EnvironmentAction, Job};
+use super::job::Job;
 use super::node::Node;
 use super::place::Place;
-use super::{ConfigError, Configuration, parse_job};
+use super::refs::RefPatterns;
+use super::{ConfigError, Configuration, parse_job, relations};
+
+/// How large the jobs may be together, in bytes. Each has a copy of what it takes over from the
+/// file, so few lines could ask for any amount of memory.
+const MAX_WEIGHT: usize = 16 << 20;
 
 impl Configuration {
     /// Reads a document.
@@ -17,69 +22,13 @@ impl Configuration {
             .as_map()
             .ok_or_else(|| ConfigError("Invalid configuration format".to_owned()))?;
         let global = Global::parse(map)?;
-        let jobs = jobs(map, &global)?;
-        let mut configuration = Configuration { stages: global.stages, jobs };
-        configuration.check_jobs()?;
-        Ok(configuration)
-    }
-
-    fn check_jobs(&mut self) -> Result<(), ConfigError> {
-        for index in 0..self.jobs.len() {
-            let job = &self.jobs[index];
-            let place = self.place_of(&job.stage).ok_or_else(|| {
-                let stages = self.stages.join(", ");
-                about(job, &format!("stage parameter should be {stages}"))
-            })?;
-            self.check_dependencies(job, place)?;
-            self.check_on_stop(job)?;
-            self.jobs[index].stage_index = place;
+        let mut jobs = jobs(map, &global)?;
+        let places = relations::check(&global.stages, &jobs)?;
+        for (job, place) in jobs.iter_mut().zip(places) {
+            job.stage_index = place;
         }
-        Ok(())
+        Ok(Configuration { stages: global.stages, jobs })
     }
-
-    fn place_of(&self, stage: &str) -> Option<i32> {
-        let place = self.stages.iter().position(|known| known == stage)?;
-        i32::try_from(place).ok()
-    }
-
-    fn job(&self, name: &str) -> Option<&Job> {
-        self.jobs.iter().find(|job| job.name == name)
-    }
-
-    fn check_dependencies(&self, job: &Job, place: i32) -> Result<(), ConfigError> {
-        for name in job.options.dependencies().unwrap_or_default() {
-            let dependency = self
-                .job(name)
-                .ok_or_else(|| about(job, &format!("undefined dependency: {name}")))?;
-            if self.place_of(&dependency.stage).is_none_or(|earlier| earlier >= place) {
-                let wrong = format!("dependency {name} is not defined in prior stages");
-                return Err(about(job, &wrong));
-            }
-        }
-        Ok(())
-    }
-
-    fn check_on_stop(&self, job: &Job) -> Result<(), ConfigError> {
-        let Some(environment) = &job.environment else { return Ok(()) };
-        let Some(name) = &environment.on_stop else { return Ok(()) };
-        let wrong = |text: &str| Err(about(job, &format!("on_stop job {name} {text}")));
-        let Some(stop) = self.job(name) else { return wrong("is not defined") };
-        match &stop.environment {
-            None => wrong("does not have environment defined"),
-            Some(stopped) if stopped.name != environment.name => {
-                wrong("have different environment name")
-            }
-            Some(stopped) => match stopped.action {
-                EnvironmentAction::Start => wrong("needs to have action stop defined"),
-                EnvironmentAction::Stop => Ok(()),
-            },
-        }
-    }
-}
-
-/// An error in what a job says about others.
-fn about(job: &Job, text: &str) -> ConfigError {
-    ConfigError(format!("{} job: {text}", job.name))
 }
 
 /// The visible jobs. Hidden ones are there to be copied from, so nothing in them is looked at.
@@ -91,10 +40,18 @@ fn jobs(map: &[(String, Node)], global: &Global) -> Result<Vec<Job>, ConfigError
         return Err(place.wrong("config", "should contain at least one visible job"));
     }
     let mut jobs = Vec::new();
+    let mut patterns = RefPatterns::default();
+    let mut weight = 0;
     for (name, node) in entries() {
         let place = place.at(name);
         if !is_hidden(name) {
-            jobs.push(parse_job::parse(name, node, global, &place)?);
+            let job = parse_job::parse(name, node, global, &place, &mut patterns)?;
+            weight += job.weight();
+            if weight > MAX_WEIGHT {
+                let text = format!("makes the jobs larger than {MAX_WEIGHT} bytes together");
+                return Err(place.wrong("config", &text));
+            }
+            jobs.push(job);
         } else if node.is_blank() {
             return Err(place.wrong("config", "can't be blank"));
         }

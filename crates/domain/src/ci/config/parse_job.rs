@@ -1,5 +1,7 @@
 //! Reading one job.
 
+use std::collections::{HashMap, HashSet};
+
 use super::ConfigError;
 use super::entries;
 use super::global::Global;
@@ -7,6 +9,7 @@ use super::job::Job;
 use super::node::Node;
 use super::options::Options;
 use super::place::{Place, specified};
+use super::refs::RefPatterns;
 use super::shared::{self, Shared};
 use crate::ci::when::When;
 
@@ -37,6 +40,7 @@ pub(super) fn parse(
     node: &Node,
     global: &Global,
     place: &Place,
+    patterns: &mut RefPatterns,
 ) -> Result<Job, ConfigError> {
     let empty = Node::Map(Vec::new());
     let node = if matches!(node, Node::Null | Node::Bool(false)) { &empty } else { node };
@@ -50,8 +54,8 @@ pub(super) fn parse(
     let cache = shared::cache(job, &place.at("cache"))?;
     let image = shared::text(job, "image", &place.at("image"))?;
     let services = shared::texts(job, "services", &place.at("services"))?;
-    let only = entries::references(job, "only", &place.at("only"))?;
-    let except = entries::references(job, "except", &place.at("except"))?;
+    let only = entries::references(job, "only", &place.at("only"), patterns)?;
+    let except = entries::references(job, "except", &place.at("except"), patterns)?;
     let variables = shared::variables(job, &place.at("variables"))?;
     let artifacts = entries::artifacts(job, &place.at("artifacts"))?;
     let environment = entries::environment(job, &place.at("environment"))?;
@@ -105,14 +109,12 @@ fn own(job: &[(String, Node)], name: &str, place: &Place) -> Result<Own, ConfigE
     if name.trim().is_empty() {
         return Err(place.wrong("name", "can't be blank"));
     }
-    let mut tags = Vec::new();
-    if let Some(node) = specified(job, "tags") {
-        for tag in place.texts_of(node, "tags")? {
-            if !tags.contains(&tag) {
-                tags.push(tag);
-            }
-        }
-    }
+    let mut tags = match specified(job, "tags") {
+        None => Vec::new(),
+        Some(node) => place.texts_of(node, "tags")?,
+    };
+    let mut seen = HashSet::new();
+    tags.retain(|tag| seen.insert(tag.clone()));
     let allow_failure = match specified(job, "allow_failure") {
         None => false,
         Some(node) => place.boolean_of(node, "allow failure")?,
@@ -147,9 +149,11 @@ fn stage(job: &[(String, Node)], place: &Place) -> Result<String, ConfigError> {
 /// The variables of the file, and those of a job over them.
 fn merged(global: &[(String, String)], own: Vec<(String, String)>) -> Vec<(String, String)> {
     let mut merged = global.to_vec();
+    let places: HashMap<&str, usize> =
+        global.iter().enumerate().map(|(place, (key, _))| (key.as_str(), place)).collect();
     for (key, value) in own {
-        match merged.iter_mut().find(|(known, _)| *known == key) {
-            Some(known) => known.1 = value,
+        match places.get(key.as_str()) {
+            Some(place) => merged[*place].1 = value,
             None => merged.push((key, value)),
         }
     }

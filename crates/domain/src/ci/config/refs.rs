@@ -1,8 +1,14 @@
 //! For which references a job is.
 
+use std::collections::HashMap;
+
 use regex::Regex;
 
 use crate::ci::regexp;
+
+/// How many different regular expressions a file may have. Each takes time and memory to compile,
+/// and no honest file comes near.
+pub(super) const MAX_REGEXPS: usize = 200;
 
 /// An entry of `only` or `except`.
 #[derive(Clone, Debug)]
@@ -43,21 +49,50 @@ pub struct Target<'a> {
     pub project_path: &'a str,
 }
 
-impl RefPattern {
-    /// Reads an entry; nothing for an invalid regular expression.
-    pub fn parse(entry: &str) -> Option<RefPattern> {
+/// Reads the entries of a file, and compiles each expression once.
+#[derive(Default)]
+pub(super) struct RefPatterns {
+    compiled: HashMap<String, Regex>,
+}
+
+/// Why an entry cannot be read.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum WrongPattern {
+    /// An invalid regular expression.
+    Invalid,
+    /// More of them than [`MAX_REGEXPS`].
+    TooMany,
+}
+
+impl RefPatterns {
+    /// Reads an entry.
+    pub(super) fn parse(&mut self, entry: &str) -> Result<RefPattern, WrongPattern> {
         let (pattern, project) = split(entry);
         let matcher = match (pattern, regexp::between_slashes(pattern)) {
-            (_, Some((source, flags))) => Matcher::Regexp(regexp::compile(source, flags)?),
+            (_, Some((source, flags))) => Matcher::Regexp(self.compile(pattern, source, flags)?),
             ("branches", None) => Matcher::Branches,
             ("tags", None) => Matcher::Tags,
             ("triggers", None) => Matcher::Triggers,
             (name, None) => Matcher::Name(name.to_owned()),
         };
         let project = project.map(str::to_owned);
-        Some(RefPattern { written: entry.to_owned(), matcher, project })
+        Ok(RefPattern { written: entry.to_owned(), matcher, project })
     }
 
+    fn compile(&mut self, pattern: &str, source: &str, flags: &str) -> Result<Regex, WrongPattern> {
+        if let Some(regexp) = self.compiled.get(pattern) {
+            return Ok(regexp.clone());
+        }
+        if self.compiled.len() == MAX_REGEXPS {
+            return Err(WrongPattern::TooMany);
+        }
+        let regexp = regexp::compile(source, flags).ok_or(WrongPattern::Invalid)?;
+        self.compiled.insert(pattern.to_owned(), regexp.clone());
+        Ok(regexp)
+    }
+}
+
+impl RefPattern {
     /// The entry as it was written.
     pub fn as_str(&self) -> &str {
         &self.written
@@ -91,5 +126,72 @@ fn split(entry: &str) -> (&str, Option<&str>) {
     match at {
         Some(at) => (&entry[..at], Some(&entry[at + 1..])),
         None => (entry, None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn matches(entry: &str, reference: &str) -> bool {
+        let target =
+            Target { reference, is_tag: false, triggered: false, project_path: "group/project" };
+        let pattern = RefPatterns::default().parse(entry);
+        pattern.unwrap_or_else(|wrong| panic!("{entry}: {wrong:?}")).matches(target)
+    }
+
+    #[test]
+    fn entries_match_names_keywords_and_expressions() {
+        for (entry, reference, expected) in [
+            ("master", "master", true),
+            ("master", "master2", false),
+            ("master@group/project", "master", true),
+            ("master@group/other", "master", false),
+            ("branches", "topic", true),
+            ("branches@group/project", "topic", true),
+            ("tags", "topic", false),
+            ("tags", "tags", true),
+            ("triggers", "topic", false),
+            ("/aster/", "master", true),
+            ("/^aster/", "master", false),
+            ("/ASTER/i", "master", true),
+            ("/a@b/", "xa@by", true),
+            ("/a@b/@group/project", "xa@by", true),
+            ("/a@b/@group/other", "xa@by", false),
+            ("/a/b@group/project", "/a/b", true),
+            ("/a", "/a", true),
+            ("", "master", false),
+            ("@group/project", "", true),
+        ] {
+            assert_eq!(matches(entry, reference), expected, "{entry} for {reference}");
+        }
+    }
+
+    #[test]
+    fn keywords_follow_the_kind_of_the_reference_and_the_trigger() {
+        for (is_tag, triggered, expected) in [
+            (false, false, [true, false, false]),
+            (true, false, [false, true, false]),
+            (false, true, [true, false, true]),
+            (true, true, [false, true, true]),
+        ] {
+            let target = Target { reference: "x", is_tag, triggered, project_path: "a/b" };
+            let found = ["branches", "tags", "triggers"].map(|word| {
+                RefPatterns::default().parse(word).is_ok_and(|pattern| pattern.matches(target))
+            });
+            assert_eq!(found, expected, "tag: {is_tag}, triggered: {triggered}");
+        }
+    }
+
+    #[test]
+    fn expressions_are_counted_once_each_and_bounded() {
+        let mut patterns = RefPatterns::default();
+        assert_eq!(patterns.parse("/(/"), Err(WrongPattern::Invalid));
+        for number in 0..MAX_REGEXPS {
+            assert!(patterns.parse(&format!("/{number}/")).is_ok());
+        }
+        assert!(patterns.parse("/1/@group/project").is_ok(), "it is one of those");
+        assert_eq!(patterns.parse("/new/"), Err(WrongPattern::TooMany));
+        assert!(patterns.parse("name").is_ok());
     }
 }

@@ -1,0 +1,75 @@
+//! What jobs say about stages and about each other.
+
+use std::collections::HashMap;
+
+use super::ConfigError;
+use super::job::{EnvironmentAction, Job};
+
+/// Everything that a job can name.
+struct Known<'a> {
+    stages: HashMap<&'a str, i32>,
+    jobs: HashMap<&'a str, &'a Job>,
+}
+
+/// The places of the jobs' stages, in the order of the jobs.
+///
+/// # Errors
+/// The first wrong name, job by job.
+pub(super) fn check(stages: &[String], jobs: &[Job]) -> Result<Vec<i32>, ConfigError> {
+    let mut known = Known {
+        stages: HashMap::new(),
+        jobs: jobs.iter().map(|job| (job.name.as_str(), job)).collect(),
+    };
+    for (stage, place) in stages.iter().zip(0..) {
+        known.stages.entry(stage).or_insert(place);
+    }
+    let mut places = Vec::with_capacity(jobs.len());
+    for job in jobs {
+        let Some(place) = known.stages.get(job.stage.as_str()) else {
+            let stages = stages.join(", ");
+            return Err(about(job, &format!("stage parameter should be {stages}")));
+        };
+        known.check_dependencies(job, *place)?;
+        known.check_on_stop(job)?;
+        places.push(*place);
+    }
+    Ok(places)
+}
+
+impl Known<'_> {
+    fn check_dependencies(&self, job: &Job, place: i32) -> Result<(), ConfigError> {
+        for name in job.options.dependencies().unwrap_or_default() {
+            let Some(dependency) = self.jobs.get(name) else {
+                return Err(about(job, &format!("undefined dependency: {name}")));
+            };
+            let earlier = self.stages.get(dependency.stage.as_str());
+            if earlier.is_none_or(|earlier| *earlier >= place) {
+                let wrong = format!("dependency {name} is not defined in prior stages");
+                return Err(about(job, &wrong));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_on_stop(&self, job: &Job) -> Result<(), ConfigError> {
+        let Some(environment) = &job.environment else { return Ok(()) };
+        let Some(name) = &environment.on_stop else { return Ok(()) };
+        let wrong = |text: &str| Err(about(job, &format!("on_stop job {name} {text}")));
+        let Some(stop) = self.jobs.get(name.as_str()) else { return wrong("is not defined") };
+        match &stop.environment {
+            None => wrong("does not have environment defined"),
+            Some(stopped) if stopped.name != environment.name => {
+                wrong("have different environment name")
+            }
+            Some(stopped) => match stopped.action {
+                EnvironmentAction::Start => wrong("needs to have action stop defined"),
+                EnvironmentAction::Stop => Ok(()),
+            },
+        }
+    }
+}
+
+/// An error about a job, whose name keeps its case here.
+fn about(job: &Job, text: &str) -> ConfigError {
+    ConfigError(format!("{} job: {text}", job.name))
+}
