@@ -96,16 +96,21 @@ pub struct Commit {
 impl Commit {
     /// The first line of the message, shortened as the interface does it.
     pub fn title(&self) -> String {
-        const LONGEST: usize = 100;
-        const SHORTENED: usize = 80;
-        let first = self.message.trim_start_matches('\n').lines().next().unwrap_or_default();
-        if first.is_empty() {
-            return "--no commit message".to_owned();
-        }
-        match first.char_indices().nth(LONGEST) {
-            None => first.to_owned(),
-            Some(_) => first.chars().take(SHORTENED).chain(['…']).collect(),
-        }
+        title_of(&self.message)
+    }
+}
+
+/// The first line of a message, shortened as the interface does it.
+pub fn title_of(message: &str) -> String {
+    const LONGEST: usize = 100;
+    const SHORTENED: usize = 80;
+    let first = message.trim_start_matches('\n').lines().next().unwrap_or_default();
+    if first.is_empty() {
+        return "--no commit message".to_owned();
+    }
+    match first.char_indices().nth(LONGEST) {
+        None => first.to_owned(),
+        Some(_) => first.chars().take(SHORTENED).chain(['…']).collect(),
     }
 }
 

@@ -2,7 +2,9 @@
 
 pub mod board;
 pub mod branch;
+pub mod build;
 pub mod commit;
+pub mod commit_status;
 pub mod email;
 pub mod event;
 pub mod hook;
@@ -14,10 +16,13 @@ pub mod member;
 pub mod milestone;
 pub mod namespace;
 pub mod note;
+pub mod pipeline;
 pub mod project;
 pub mod push;
 pub mod repository;
 pub mod tag;
 pub mod time;
+pub mod trigger;
 pub mod upload;
 pub mod user;
+pub mod variable;

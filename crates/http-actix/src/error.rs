@@ -132,6 +132,9 @@ impl From<Error> for ApiError {
                 | Thing::Board
                 | Thing::Notes
                 | Thing::Note
+                | Thing::Trigger
+                | Thing::Variable
+                | Thing::References
                 | Thing::Member(_)
                 | Thing::SudoTarget(_)),
             ) => Self::message(StatusCode::NOT_FOUND, format!("404 {thing} Not Found")),
@@ -165,6 +168,7 @@ impl From<Error> for ApiError {
             }
             Error::Store(error) => Self::internal(&Chain(&error)),
             Error::Files(error) => Self::internal(&Chain(&error)),
+            Error::Vault(error) => Self::internal(&Chain(&error)),
             Error::Git(GitError::Busy) => {
                 Self::message(StatusCode::SERVICE_UNAVAILABLE, "503 Service Unavailable")
                     .with_header(header::RETRY_AFTER, "5")

@@ -123,6 +123,30 @@ impl Params {
         (!text.is_empty()).then(|| text.to_owned())
     }
 
+    /// Names and texts by name, given as `name[key]=text` or as an object, by key; `None` when something
+    /// else is given.
+    pub fn text_map(&self, name: &str) -> Option<Vec<(String, String)>> {
+        let mut map = std::collections::BTreeMap::new();
+        match self.values.get(name) {
+            None | Some(Value::Null) => (),
+            Some(Value::Object(given)) => {
+                for (key, value) in given {
+                    map.insert(key.clone(), value.as_str()?.to_owned());
+                }
+            }
+            Some(Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_)) => {
+                return None;
+            }
+        }
+        for (given, value) in &self.values {
+            let key = given.strip_prefix(name).and_then(|rest| rest.strip_prefix('['));
+            if let Some(key) = key.and_then(|rest| rest.strip_suffix(']')) {
+                map.insert(key.to_owned(), value.as_str()?.to_owned());
+            }
+        }
+        Some(map.into_iter().collect())
+    }
+
     /// For calls that declare their parameters.
     pub fn declared(&self) -> Declared<'_> {
         Declared::new(self)

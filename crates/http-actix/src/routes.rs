@@ -3,6 +3,9 @@
 mod access_requests;
 mod boards;
 mod branches;
+mod builds;
+mod ci_lint;
+mod commit_statuses;
 mod emails;
 mod fork_links;
 mod groups;
@@ -15,13 +18,16 @@ mod members;
 mod milestones;
 mod namespaces;
 mod notes;
+mod pipelines;
 mod project_hooks;
 mod projects;
 mod repository;
 mod session;
 mod tags;
+mod triggers;
 mod uploads;
 mod users;
+mod variables;
 mod version;
 
 use actix_web::{HttpResponse, ResponseError, web};
@@ -59,6 +65,12 @@ pub fn configure(cfg: &mut web::ServiceConfig) {
             .configure(issues::configure)
             .configure(notes::configure)
             .configure(boards::configure)
+            .configure(pipelines::configure)
+            .configure(builds::configure)
+            .configure(commit_statuses::configure)
+            .configure(triggers::configure)
+            .configure(variables::configure)
+            .configure(ci_lint::configure)
             .default_service(web::to(no_route)),
     );
     uploads::configure_files(cfg);

@@ -3,7 +3,8 @@
 use std::fmt;
 
 use chrono::{DateTime, Datelike, FixedOffset, Timelike};
-use hexforge_domain::commit::Commit;
+use hexforge_domain::commit::{Commit, ObjectId, title_of};
+use hexforge_domain::pipeline::CommitFacts;
 use serde::{Serialize, Serializer};
 
 /// A moment as git recorded it, with the offset that was recorded: `2012-06-27T05:51:39.000-07:00`.
@@ -88,6 +89,22 @@ pub struct CommitJson {
     author_email: String,
     created_at: GitTime,
     message: String,
+}
+
+impl CommitJson {
+    /// A commit of which only the facts are kept.
+    pub fn kept(id: ObjectId, facts: &CommitFacts) -> Self {
+        let id = id.to_string();
+        Self {
+            short_id: id[..8].to_owned(),
+            title: title_of(&facts.message),
+            author_name: facts.author_name.clone(),
+            author_email: facts.author_email.clone(),
+            created_at: GitTime(facts.committed_at),
+            message: facts.message.clone(),
+            id,
+        }
+    }
 }
 
 impl From<&Commit> for CommitJson {

@@ -35,6 +35,11 @@ impl<'a> UserJson<'a> {
         Self { user, form: Form::Owner, links }
     }
 
+    /// One user, as everybody sees it.
+    pub fn single(user: &'a User, links: &'a Links) -> Self {
+        Self { user, form: Form::Single, links }
+    }
+
     /// One user, as much of it as the reader may see.
     pub fn view(view: &'a UserView, links: &'a Links) -> Self {
         match view {

@@ -74,6 +74,23 @@ impl<'a> Declared<'a> {
         found
     }
 
+    /// One text or a list of them, each out of a list of words.
+    pub fn some_of(&mut self, name: &str, words: &[&'static str]) -> Option<Vec<&'static str>> {
+        let known = |text: &str| words.iter().find(|word| **word == text).copied();
+        let found = match self.params.values.get(name)? {
+            Value::Null => return None,
+            Value::String(text) => known(text).map(|word| vec![word]),
+            Value::Array(items) => {
+                items.iter().map(|item| item.as_str().and_then(known)).collect()
+            }
+            Value::Bool(_) | Value::Number(_) | Value::Object(_) => None,
+        };
+        if found.is_none() {
+            self.problems.push(format!("{name} does not have a valid value"));
+        }
+        found
+    }
+
     /// A list of whole numbers; a single value is not one.
     pub fn integers(&mut self, name: &str) -> Option<Vec<i64>> {
         match self.params.values.get(name)? {

@@ -133,7 +133,7 @@ fn file_name(name: &UploadName) -> DispositionParam {
 }
 
 /// The file, read on threads made for waiting while it is sent.
-fn body(
+pub(crate) fn body(
     file: StoredUpload,
 ) -> SizedStream<impl futures_util::Stream<Item = std::io::Result<Bytes>>> {
     let StoredUpload { size, content } = file;
@@ -147,7 +147,7 @@ fn body(
         let read = read.await.map_err(std::io::Error::other).flatten();
         // The answer has begun: all that is left is to break it off.
         let (block, content) =
-            read.inspect_err(|error| tracing::error!(%error, "an uploaded file cannot be read"))?;
+            read.inspect_err(|error| tracing::error!(%error, "a stored file cannot be read"))?;
         Ok((!block.is_empty()).then(|| (Bytes::from(block), content)))
     });
     SizedStream::new(size, blocks)

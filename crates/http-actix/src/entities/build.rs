@@ -1,0 +1,115 @@
+//! Builds.
+
+use hexforge_application::view::build::BuildView;
+use hexforge_domain::Timestamp;
+use hexforge_domain::build::Artifacts;
+use hexforge_domain::pipeline::Pipeline;
+use hexforge_domain::runner::Runner;
+use serde::Serialize;
+
+use super::commit::CommitJson;
+use super::links::Links;
+use super::time::Iso;
+use super::user::UserJson;
+
+/// A build as an answer shows it.
+#[derive(Serialize)]
+pub struct BuildJson<'a> {
+    id: i64,
+    status: &'static str,
+    stage: &'a str,
+    name: &'a str,
+    #[serde(rename = "ref")]
+    reference: &'a str,
+    tag: bool,
+    coverage: Option<f64>,
+    created_at: Iso,
+    started_at: Option<Iso>,
+    finished_at: Option<Iso>,
+    user: Option<UserJson<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    artifacts_file: Option<ArtifactsJson<'a>>,
+    commit: CommitJson,
+    runner: Option<RunnerJson<'a>>,
+    pipeline: PipelineJson<'a>,
+}
+
+/// Artifacts as builds show them.
+#[derive(Serialize)]
+struct ArtifactsJson<'a> {
+    filename: &'a str,
+    size: u64,
+}
+
+impl<'a> From<&'a Artifacts> for ArtifactsJson<'a> {
+    fn from(artifacts: &'a Artifacts) -> Self {
+        Self { filename: &artifacts.file_name, size: artifacts.size }
+    }
+}
+
+/// A runner as builds show it.
+#[derive(Serialize)]
+struct RunnerJson<'a> {
+    id: i64,
+    description: &'a str,
+    active: bool,
+    is_shared: bool,
+    name: Option<&'a str>,
+}
+
+impl<'a> From<&'a Runner> for RunnerJson<'a> {
+    fn from(runner: &'a Runner) -> Self {
+        Self {
+            id: runner.id.0,
+            description: &runner.description,
+            active: runner.active,
+            is_shared: runner.shared,
+            name: runner.info.name.as_deref(),
+        }
+    }
+}
+
+/// A pipeline as builds show it.
+#[derive(Serialize)]
+struct PipelineJson<'a> {
+    id: i64,
+    sha: String,
+    #[serde(rename = "ref")]
+    reference: &'a str,
+    status: &'static str,
+}
+
+impl<'a> From<&'a Pipeline> for PipelineJson<'a> {
+    fn from(pipeline: &'a Pipeline) -> Self {
+        Self {
+            id: pipeline.id.0,
+            sha: pipeline.sha.to_string(),
+            reference: &pipeline.reference,
+            status: pipeline.status.as_str(),
+        }
+    }
+}
+
+impl<'a> BuildJson<'a> {
+    /// As it is at a moment, with addresses made by these links.
+    pub fn new(view: &'a BuildView, now: Timestamp, links: &'a Links) -> Self {
+        let (build, pipeline) = (&view.build, &view.pipeline);
+        Self {
+            id: build.id.0,
+            status: build.status.as_str(),
+            stage: &build.stage,
+            name: &build.name,
+            reference: &pipeline.reference,
+            tag: pipeline.tag,
+            coverage: build.coverage,
+            created_at: Iso(build.created_at),
+            started_at: build.started_at.map(Iso),
+            finished_at: build.finished_at.map(Iso),
+            user: view.user.as_ref().map(|user| UserJson::single(user, links)),
+            artifacts_file: build.artifacts_at(now).map(ArtifactsJson::from),
+            commit: CommitJson::kept(pipeline.sha, &view.commit),
+            runner: view.runner.as_ref().map(RunnerJson::from),
+            pipeline: PipelineJson::from(pipeline),
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! Pipelines.
+
+use hexforge_application::pipeline::PipelineView;
+use serde::Serialize;
+
+use super::links::Links;
+use super::time::Iso;
+use super::user::UserJson;
+
+/// A pipeline as an answer shows it.
+#[derive(Serialize)]
+pub struct PipelineJson<'a> {
+    id: i64,
+    sha: String,
+    #[serde(rename = "ref")]
+    reference: &'a str,
+    status: &'static str,
+    before_sha: String,
+    tag: bool,
+    yaml_errors: Option<&'a str>,
+    user: Option<UserJson<'a>>,
+    created_at: Iso,
+    updated_at: Iso,
+    started_at: Option<Iso>,
+    finished_at: Option<Iso>,
+    /// Nothing ever sets it, and clients expect it.
+    committed_at: Option<Iso>,
+    duration: Option<i64>,
+}
+
+impl<'a> PipelineJson<'a> {
+    /// With addresses made by these links.
+    pub fn new(view: &'a PipelineView, links: &'a Links) -> Self {
+        let pipeline = &view.pipeline;
+        Self {
+            id: pipeline.id.0,
+            sha: pipeline.sha.to_string(),
+            reference: &pipeline.reference,
+            status: pipeline.status.as_str(),
+            before_sha: pipeline.before_sha.to_string(),
+            tag: pipeline.tag,
+            yaml_errors: pipeline.yaml_errors.as_deref(),
+            user: view.user.as_ref().map(|user| UserJson::summary(user, links)),
+            created_at: Iso(pipeline.created_at),
+            updated_at: Iso(pipeline.updated_at),
+            started_at: pipeline.started_at.map(Iso),
+            finished_at: pipeline.finished_at.map(Iso),
+            committed_at: None,
+            duration: pipeline.duration,
+        }
+    }
+}

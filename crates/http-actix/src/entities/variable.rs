@@ -1,0 +1,17 @@
+//! Variables of projects.
+
+use hexforge_application::variable::VariableView;
+use serde::Serialize;
+
+/// A variable as an answer shows it.
+#[derive(Serialize)]
+pub struct VariableJson<'a> {
+    key: &'a str,
+    value: &'a str,
+}
+
+impl<'a> From<&'a VariableView> for VariableJson<'a> {
+    fn from(view: &'a VariableView) -> Self {
+        Self { key: &view.key, value: view.value.reveal() }
+    }
+}

@@ -1,0 +1,29 @@
+//! Whether a configuration is good, for whoever asks.
+
+use actix_web::{HttpResponse, web};
+use hexforge_application::pipeline;
+use serde::Serialize;
+
+use crate::api::Api;
+use crate::error::ApiResult;
+use crate::respond;
+
+/// Adds the route.
+pub fn configure(cfg: &mut web::ServiceConfig) {
+    cfg.route("/ci/lint", web::post().to(lint));
+}
+
+#[derive(Serialize)]
+struct Verdict {
+    status: &'static str,
+    errors: Vec<String>,
+}
+
+async fn lint(api: Api) -> ApiResult<HttpResponse> {
+    let mut declared = api.params().declared();
+    let content = declared.required_text("content");
+    declared.finish()?;
+    let wrong = api.run_step(move |app| Ok(pipeline::lint(app, &content))).await?;
+    let status = if wrong.is_none() { "valid" } else { "invalid" };
+    respond::ok(Verdict { status, errors: wrong.into_iter().collect() })
+}

@@ -1,0 +1,94 @@
+//! Pipelines.
+
+use actix_web::http::StatusCode;
+use actix_web::{HttpResponse, web};
+use hexforge_application::app::App;
+use hexforge_application::error::Error;
+use hexforge_application::pipeline::{self, PipelineView, Scope};
+use hexforge_domain::id::PipelineId;
+use hexforge_domain::policy::Actor;
+use hexforge_domain::project::ProjectRef;
+
+use super::ids::ProjectPath;
+use crate::api::Api;
+use crate::entities::pipeline::PipelineJson;
+use crate::error::ApiResult;
+use crate::respond;
+
+/// Adds the routes.
+pub fn configure(cfg: &mut web::ServiceConfig) {
+    cfg.route("/projects/{id}/pipelines", web::get().to(list));
+    cfg.route("/projects/{id}/pipeline", web::post().to(create));
+    let one = "/projects/{id}/pipelines/{pipeline}";
+    cfg.route(one, web::get().to(get));
+    cfg.route(&format!("{one}/retry"), web::post().to(retry));
+    cfg.route(&format!("{one}/cancel"), web::post().to(cancel));
+}
+
+const SCOPES: [(&str, Scope); 3] =
+    [("running", Scope::Running), ("branches", Scope::Branches), ("tags", Scope::Tags)];
+
+async fn list(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse> {
+    let (ProjectPath(named), page) = (id.into_inner(), api.page());
+    let found = api
+        .run(move |app, actor, params| {
+            let mut declared = params.declared();
+            let scope = declared.one_of("scope", &SCOPES.map(|(word, _)| word));
+            declared.finish()?;
+            let scope = SCOPES.into_iter().find(|(word, _)| Some(*word) == scope);
+            let scope = scope.map_or(Scope::All, |(_, scope)| scope);
+            Ok(pipeline::list(app, actor, &named, scope, page)?)
+        })
+        .await?;
+    let found = found.as_ref().map(|view| PipelineJson::new(view, api.links()));
+    respond::paged(&api, page, found)
+}
+
+async fn create(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse> {
+    let ProjectPath(named) = id.into_inner();
+    let made = api
+        .run(move |app, actor, params| {
+            let mut declared = params.declared();
+            let reference = declared.required_text("ref");
+            declared.finish()?;
+            Ok(pipeline::create(app, actor, &named, &reference)?)
+        })
+        .await?;
+    respond::created(PipelineJson::new(&made, api.links()))
+}
+
+/// A pipeline as a path has it.
+type PipelinePath = web::Path<(ProjectPath, String)>;
+
+/// What is done with one pipeline.
+type UseCase = fn(&App, Actor, &ProjectRef, PipelineId) -> Result<PipelineView, Error>;
+
+async fn get(api: Api, ids: PipelinePath) -> ApiResult<HttpResponse> {
+    with_one(api, ids, pipeline::get, StatusCode::OK).await
+}
+
+async fn retry(api: Api, ids: PipelinePath) -> ApiResult<HttpResponse> {
+    with_one(api, ids, pipeline::retry, StatusCode::CREATED).await
+}
+
+async fn cancel(api: Api, ids: PipelinePath) -> ApiResult<HttpResponse> {
+    with_one(api, ids, pipeline::cancel, StatusCode::OK).await
+}
+
+async fn with_one(
+    api: Api,
+    ids: PipelinePath,
+    use_case: UseCase,
+    status: StatusCode,
+) -> ApiResult<HttpResponse> {
+    let (ProjectPath(named), id) = ids.into_inner();
+    let view = api
+        .run(move |app, actor, params| {
+            let mut declared = params.declared();
+            let id = PipelineId(declared.path_integer("pipeline_id", &id));
+            declared.finish()?;
+            Ok(use_case(app, actor, &named, id)?)
+        })
+        .await?;
+    respond::with(status, PipelineJson::new(&view, api.links()))
+}

@@ -1,0 +1,64 @@
+//! Variables of projects.
+
+use actix_web::{HttpResponse, web};
+use hexforge_application::variable;
+
+use super::ids::ProjectPath;
+use crate::api::Api;
+use crate::entities::variable::VariableJson;
+use crate::error::ApiResult;
+use crate::respond;
+
+/// Adds the routes.
+pub fn configure(cfg: &mut web::ServiceConfig) {
+    cfg.route("/projects/{id}/variables", web::get().to(list));
+    cfg.route("/projects/{id}/variables", web::post().to(create));
+    cfg.route("/projects/{id}/variables/{key}", web::get().to(get));
+    cfg.route("/projects/{id}/variables/{key}", web::put().to(update));
+    cfg.route("/projects/{id}/variables/{key}", web::delete().to(delete));
+}
+
+async fn list(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse> {
+    let (ProjectPath(named), page) = (id.into_inner(), api.page());
+    let found = api.run(move |app, actor, _| Ok(variable::list(app, actor, &named, page)?)).await?;
+    respond::paged(&api, page, found.as_ref().map(VariableJson::from))
+}
+
+async fn create(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse> {
+    let ProjectPath(named) = id.into_inner();
+    let made = api
+        .run(move |app, actor, params| {
+            let mut declared = params.declared();
+            let (key, value) = (declared.required_text("key"), declared.required_text("value"));
+            declared.finish()?;
+            Ok(variable::create(app, actor, &named, &key, &value)?)
+        })
+        .await?;
+    respond::created(VariableJson::from(&made))
+}
+
+async fn get(api: Api, ids: web::Path<(ProjectPath, String)>) -> ApiResult<HttpResponse> {
+    let (ProjectPath(named), key) = ids.into_inner();
+    let found = api.run(move |app, actor, _| Ok(variable::get(app, actor, &named, &key)?)).await?;
+    respond::ok(VariableJson::from(&found))
+}
+
+async fn update(api: Api, ids: web::Path<(ProjectPath, String)>) -> ApiResult<HttpResponse> {
+    let (ProjectPath(named), key) = ids.into_inner();
+    let changed = api
+        .run(move |app, actor, params| {
+            let mut declared = params.declared();
+            let value = declared.text("value");
+            declared.finish()?;
+            Ok(variable::update(app, actor, &named, &key, value.as_deref())?)
+        })
+        .await?;
+    respond::ok(VariableJson::from(&changed))
+}
+
+async fn delete(api: Api, ids: web::Path<(ProjectPath, String)>) -> ApiResult<HttpResponse> {
+    let (ProjectPath(named), key) = ids.into_inner();
+    let gone =
+        api.run(move |app, actor, _| Ok(variable::delete(app, actor, &named, &key)?)).await?;
+    respond::ok(VariableJson::from(&gone))
+}
