@@ -5,11 +5,13 @@ pub mod bench;
 pub mod client;
 pub mod forge;
 pub mod program;
+pub mod runner;
 pub mod ssh_keys;
 pub mod work_tree;
 
 pub use client::{Request, Response};
 pub use forge::{Backend, Forge, ForgeOptions};
+pub use runner::Runner;
 pub use ssh_keys::an_ssh_key;
 pub use work_tree::WorkTree;
 

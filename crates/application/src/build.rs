@@ -5,6 +5,7 @@ mod files;
 pub mod silence;
 
 pub use change::{cancel, erase, keep_artifacts, play, retry};
+pub(crate) use files::open as open_artifacts;
 pub use files::{ArtifactsFile, Trace, artifacts, artifacts_of_ref, trace};
 
 use hexforge_domain::build::{Build, BuildFilter};

@@ -28,6 +28,7 @@ pub mod project;
 pub mod push;
 pub mod removal;
 pub mod repository;
+pub mod runner;
 pub mod session;
 pub mod setup;
 pub mod sign_in;

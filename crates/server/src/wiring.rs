@@ -6,6 +6,7 @@ use anyhow::{Context, Result};
 use chrono::TimeDelta;
 use hexforge_application::app::{App, Settings};
 use hexforge_delivery_reqwest::{Guard, GuardedClient};
+use hexforge_domain::ports::secrets::Secrets;
 use hexforge_domain::user::ProjectsLimit;
 use hexforge_git_gix::{GixStore, HttpImports, ImportLimits};
 use hexforge_persistence_diesel::{DieselStore, Options};
@@ -40,6 +41,9 @@ pub fn app(config: &Config) -> Result<App> {
         settings: Settings {
             default_projects_limit: ProjectsLimit(config.default_projects_limit),
             build_silence: TimeDelta::hours(config.build_silence_hours.into()),
+            runners_token: config.runners_token.as_ref().map(|token| {
+                SystemSecrets.digest(token.reveal())
+            }),
         },
     })
 }

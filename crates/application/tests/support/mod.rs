@@ -57,6 +57,7 @@ impl World {
             settings: Settings {
                 default_projects_limit: ProjectsLimit(100),
                 build_silence: TimeDelta::hours(24),
+                runners_token: None,
             },
         };
         Self { app, clock, git }
