@@ -1,4 +1,4 @@
-//! What a runner is told of a build, and tells of it: reference section 8.2.
+//! What a runner is told of a build, and tells of it by `PUT /ci/api/v1/builds/:id`: reference section 8.2.
 
 use hexforge_tests::forge::{EXTERNAL_URL, ROOT};
 use hexforge_tests::runner::{call, token_of};

@@ -1,4 +1,4 @@
-//! Which build a runner is given: reference section 8.2, "Choice".
+//! `POST /ci/api/v1/builds/register`, which build a runner is given: reference section 8.2, "Choice".
 
 use chrono::TimeDelta;
 use hexforge_domain::id::RunnerId;

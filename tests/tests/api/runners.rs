@@ -1,4 +1,4 @@
-//! Registering runners and removing them: reference section 8.2.
+//! `POST /ci/api/v1/runners/register` and `DELETE /ci/api/v1/runners/delete`: reference section 8.2.
 
 use hexforge_domain::build::Tags;
 use hexforge_domain::id::{ProjectId, RunnerId};
