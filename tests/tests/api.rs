@@ -12,6 +12,10 @@ mod api {
     mod branches;
     mod branches_checks;
     mod branches_protect;
+    mod builds;
+    mod builds_files;
+    mod ci_support;
+    mod commit_statuses;
     mod compare;
     mod compare_files;
     mod concurrent_calls;
@@ -47,6 +51,9 @@ mod api {
     mod order_of_checks;
     mod paging;
     mod params;
+    mod pipelines;
+    mod pipelines_create;
+    mod pipelines_stages;
     mod privacy;
     mod project_events;
     mod project_hooks;
@@ -90,6 +97,7 @@ mod api {
     mod tags_checks;
     mod tracker_support;
     mod tree;
+    mod triggers;
     mod upload_support;
     mod uploads;
     mod uploads_checks;
@@ -105,5 +113,6 @@ mod api {
     mod users_read;
     mod users_update;
     mod users_update_checks;
+    mod variables;
     mod version;
 }

@@ -3,10 +3,12 @@
 mod change;
 mod files;
 pub mod silence;
+mod step;
 
 pub use change::{cancel, erase, keep_artifacts, play, retry};
 pub(crate) use files::open as open_artifacts;
 pub use files::{ArtifactsFile, Trace, artifacts, artifacts_of_ref, trace};
+pub use step::advance;
 
 use hexforge_domain::build::{Build, BuildFilter};
 use hexforge_domain::ci::status::Status;

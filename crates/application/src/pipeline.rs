@@ -207,10 +207,7 @@ fn view(tx: &mut dyn Tx, pipeline: Pipeline) -> Result<PipelineView, StoreError>
 }
 
 /// Adds who started them to a page of pipelines: at most one query.
-fn views(
-    tx: &mut dyn Tx,
-    pipelines: Paged<Pipeline>,
-) -> Result<Paged<PipelineView>, StoreError> {
+fn views(tx: &mut dyn Tx, pipelines: Paged<Pipeline>) -> Result<Paged<PipelineView>, StoreError> {
     let users = users(tx, pipelines.items.iter().filter_map(|pipeline| pipeline.user))?;
     Ok(pipelines.map(|pipeline| {
         let user = pipeline.user.and_then(|user| users.get(&user).cloned());

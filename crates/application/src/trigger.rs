@@ -45,12 +45,7 @@ pub fn list(
 }
 
 /// The trigger of a token.
-pub fn get(
-    app: &App,
-    actor: Actor,
-    named: &ProjectRef,
-    token: &str,
-) -> Result<TriggerView, Error> {
+pub fn get(app: &App, actor: Actor, named: &ProjectRef, token: &str) -> Result<TriggerView, Error> {
     let found = app.store.read(|tx| {
         let project = may(app, tx, actor, named)?;
         find_in(app, tx, &project, token)
@@ -175,22 +170,12 @@ fn find(app: &App, tx: &mut dyn Tx, token: &str) -> Result<Option<Trigger>, Erro
     Ok(found.filter(|trigger| ci_token::is_of_trigger(app, trigger, token)))
 }
 
-fn find_in(
-    app: &App,
-    tx: &mut dyn Tx,
-    project: &Project,
-    token: &str,
-) -> Result<Trigger, Error> {
+fn find_in(app: &App, tx: &mut dyn Tx, project: &Project, token: &str) -> Result<Trigger, Error> {
     let found = find(app, tx, token)?.filter(|trigger| trigger.project == project.id);
     found.ok_or(Error::NotFound(Thing::Trigger))
 }
 
-fn may(
-    app: &App,
-    tx: &mut dyn Tx,
-    actor: Actor,
-    named: &ProjectRef,
-) -> Result<Project, Error> {
+fn may(app: &App, tx: &mut dyn Tx, actor: Actor, named: &ProjectRef) -> Result<Project, Error> {
     access::ci::project(tx, actor, CiAbility::Administer, named, app.today())
 }
 

@@ -34,17 +34,13 @@ pub fn list(
         let project = may(app, tx, actor, named)?;
         Ok::<_, Error>(tx.variables().list(project.id, page)?)
     })?;
-    let opened = found.items.iter().map(|variable| view(app, variable)).collect::<Result<_, _>>()?;
+    let opened =
+        found.items.iter().map(|variable| view(app, variable)).collect::<Result<_, _>>()?;
     Ok(Paged { items: opened, total: found.total })
 }
 
 /// One variable.
-pub fn get(
-    app: &App,
-    actor: Actor,
-    named: &ProjectRef,
-    key: &str,
-) -> Result<VariableView, Error> {
+pub fn get(app: &App, actor: Actor, named: &ProjectRef, key: &str) -> Result<VariableView, Error> {
     let found = app.store.read(|tx| {
         let project = may(app, tx, actor, named)?;
         find(tx, &project, key)
@@ -128,11 +124,6 @@ fn find(tx: &mut dyn Tx, project: &Project, key: &str) -> Result<Variable, Error
     tx.variables().find(project.id, key)?.ok_or(Error::NotFound(Thing::Variable))
 }
 
-fn may(
-    app: &App,
-    tx: &mut dyn Tx,
-    actor: Actor,
-    named: &ProjectRef,
-) -> Result<Project, Error> {
+fn may(app: &App, tx: &mut dyn Tx, actor: Actor, named: &ProjectRef) -> Result<Project, Error> {
     access::ci::project(tx, actor, CiAbility::Administer, named, app.today())
 }

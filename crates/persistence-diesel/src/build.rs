@@ -219,9 +219,7 @@ impl Builds for DieselTx<'_> {
             .filter(builds::pipeline_id.eq(new.pipeline.0))
             .filter(builds::name.eq(backend::storable(&new.name)))
             .filter(builds::superseded.eq(false));
-        self.run(|conn| {
-            diesel::update(earlier).set(builds::superseded.eq(true)).execute(conn)
-        })?;
+        self.run(|conn| diesel::update(earlier).set(builds::superseded.eq(true)).execute(conn))?;
         let (kind, definition, target_url, description) = match &new.kind {
             BuildKind::Job(definition) => (JOB, Some(definition.0), None, None),
             BuildKind::External { target_url, description } => {
@@ -254,10 +252,7 @@ impl Builds for DieselTx<'_> {
             ),
         );
         let id = self.run(|conn| {
-            diesel::insert_into(builds::table)
-                .values(values)
-                .returning(builds::id)
-                .get_result(conn)
+            diesel::insert_into(builds::table).values(values).returning(builds::id).get_result(conn)
         })?;
         Ok(Build {
             id: BuildId(id),
@@ -295,8 +290,7 @@ impl Builds for DieselTx<'_> {
             builds::coverage.eq(build.coverage.map(|coverage| coverage.to_string())),
             builds::artifacts_name.eq(artifacts.map(|file| backend::storable(&file.file_name))),
             builds::artifacts_size.eq(artifacts.map(size)),
-            builds::artifacts_expire_at
-                .eq(stored_opt(artifacts.and_then(|file| file.expire_at))),
+            builds::artifacts_expire_at.eq(stored_opt(artifacts.and_then(|file| file.expire_at))),
             builds::erased_at.eq(stored_opt(build.erased_at)),
             builds::updated_at.eq(stored(build.updated_at)),
             builds::queued_at.eq(stored_opt(build.queued_at)),
@@ -313,11 +307,7 @@ impl Builds for DieselTx<'_> {
         if ids.is_empty() { Ok(vec![]) } else { self.builds_by_id(&ids) }
     }
 
-    fn silent_since(
-        &mut self,
-        since: Timestamp,
-        limit: u32,
-    ) -> Result<Vec<Build>, StoreError> {
+    fn silent_since(&mut self, since: Timestamp, limit: u32) -> Result<Vec<Build>, StoreError> {
         let ids = self.ids(
             Sql::new(
                 "SELECT id FROM builds \

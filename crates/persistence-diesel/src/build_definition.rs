@@ -11,9 +11,9 @@ pub(crate) fn options_to_text(options: &Options) -> String {
 }
 
 pub(crate) fn variables_to_text(variables: &[(String, String)]) -> String {
-    let pairs = variables.iter().map(|(key, value)| {
-        Value::from(vec![backend::storable(key), backend::storable(value)])
-    });
+    let pairs = variables
+        .iter()
+        .map(|(key, value)| Value::from(vec![backend::storable(key), backend::storable(value)]));
     Value::Array(pairs.collect()).to_string()
 }
 

@@ -36,9 +36,8 @@ pub(crate) fn statuses(project: ProjectId, filter: &StatusFilter) -> Option<Sql>
 
 fn among(statuses: &[Status]) -> Sql {
     let none = Sql::new("status IN (NULL");
-    let all = statuses.iter().fold(none, |sql, status| {
-        sql.sql(", ").text(status.as_str().to_owned())
-    });
+    let all =
+        statuses.iter().fold(none, |sql, status| sql.sql(", ").text(status.as_str().to_owned()));
     all.sql(")")
 }
 

@@ -117,10 +117,7 @@ impl DieselTx<'_> {
     /// In the order of the ids.
     fn pipelines_by_id(&mut self, ids: &[i64]) -> Result<Vec<Pipeline>, StoreError> {
         let mut rows: Vec<PipelineRow> = self.by_ids(ids, |conn, ids| {
-            pipelines::table
-                .filter(pipelines::id.eq_any(ids))
-                .select(columns())
-                .load(conn)
+            pipelines::table.filter(pipelines::id.eq_any(ids)).select(columns()).load(conn)
         })?;
         page::arrange(&mut rows, ids, |row| row.id);
         let found = rows.into_iter().map(Pipeline::try_from).collect::<Result<_, _>>();
@@ -166,11 +163,7 @@ impl Pipelines for DieselTx<'_> {
         self.pipelines_by_id(&ids)
     }
 
-    fn find(
-        &mut self,
-        project: ProjectId,
-        id: PipelineId,
-    ) -> Result<Option<Pipeline>, StoreError> {
+    fn find(&mut self, project: ProjectId, id: PipelineId) -> Result<Option<Pipeline>, StoreError> {
         self.find_pipeline(|conn| {
             pipelines::table
                 .find(id.0)

@@ -8,15 +8,20 @@ use diesel::connection::SimpleConnection;
 use diesel::connection::{Instrumentation, InstrumentationEvent, set_default_instrumentation};
 use diesel::prelude::*;
 use diesel::sql_types::Text;
+use hexforge_domain::build::{BuildFilter, StatusFilter};
+use hexforge_domain::ci::status::Status;
+use hexforge_domain::commit::ObjectId;
 use hexforge_domain::group::{GroupFilter, GroupOrder, GroupScope};
 use hexforge_domain::id::{
-    BoardId, IssueId, LabelId, MilestoneId, NamespaceId, ProjectId, RepositoryTaskId, UserId,
+    BoardId, IssueId, LabelId, MilestoneId, NamespaceId, PipelineId, ProjectId, RepositoryTaskId,
+    UserId,
 };
 use hexforge_domain::issue::query::Clearance;
 use hexforge_domain::issue::query::{IssueFilter, IssueOrder, IssueScope, LabelFilter};
 use hexforge_domain::member::request::RequestSource;
 use hexforge_domain::milestone::MilestoneFilter;
 use hexforge_domain::paging::Page;
+use hexforge_domain::pipeline::PipelineScope;
 use hexforge_domain::ports::store::{Store, StoreError, Tx};
 use hexforge_domain::project::query::{ProjectFilter, ProjectOrder, ProjectScope, Viewer};
 use hexforge_domain::testing::builders::{a_day, a_moment, a_tag};
@@ -493,4 +498,64 @@ fn labels_notes_milestones_and_lists_go_by_the_index_of_their_order() {
         tx.milestones().list(project, &MilestoneFilter::default(), PAGE).map(|_| ())
     });
     assert_goes_by("board_lists", |tx| tx.boards().lists(BoardId(1), PAGE).map(|_| ()));
+}
+
+#[test]
+fn pipelines_builds_triggers_and_variables_go_by_the_index_of_their_order() {
+    let project = ProjectId(1);
+    assert_goes_by("pipelines_of_project", |tx| {
+        tx.pipelines().list(project, PipelineScope::All, PAGE).map(|_| ())
+    });
+    assert_goes_by("pipelines_active", |tx| {
+        tx.pipelines().list(project, PipelineScope::Active, PAGE).map(|_| ())
+    });
+    assert_goes_by("pipelines_of_ref", |tx| {
+        tx.pipelines().newest_with_status(project, "master", Status::Success).map(|_| ())
+    });
+    assert_goes_by("pipelines_of_commit", |tx| {
+        tx.pipelines().of_commit(project, ObjectId::ZERO).map(|_| ())
+    });
+    assert_goes_by("builds_of_project", |tx| {
+        tx.builds().list(project, &BuildFilter::default(), PAGE).map(|_| ())
+    });
+    assert_goes_by("builds_of_pipeline", |tx| tx.builds().of_pipeline(PipelineId(1)).map(|_| ()));
+    assert_goes_by("builds_waited_for", |tx| {
+        tx.builds().silent_since(a_moment(), 100).map(|_| ())
+    });
+    assert_goes_by("builds_with_expiring_artifacts", |tx| {
+        tx.builds().with_artifacts_expired(a_moment(), 100).map(|_| ())
+    });
+    assert_goes_by("triggers_of_project", |tx| tx.triggers().list(project, PAGE).map(|_| ()));
+    assert_goes_by("variables_of_project", |tx| tx.variables().list(project, PAGE).map(|_| ()));
+}
+
+/// Sorting what one commit has is all right: it is little.
+#[test]
+fn builds_of_a_commit_scan_no_table() {
+    let project = ProjectId(1);
+    let commit = ObjectId::ZERO;
+    let found = plans(|tx| {
+        let one = Some(commit);
+        let failed = Some(vec![Status::Failed, Status::Success]);
+        for statuses in [None, failed] {
+            for commit in [None, one] {
+                let filter = BuildFilter { statuses: statuses.clone(), commit };
+                tx.builds().list(project, &filter, PAGE)?;
+            }
+        }
+        let all = StatusFilter {
+            commit,
+            reference: Some("master".into()),
+            stage: Some("test".into()),
+            name: Some("rspec".into()),
+            superseded: false,
+        };
+        tx.builds().statuses(project, &all, PAGE).map(|_| ())
+    });
+    for (query, plan) in found {
+        for step in plan.split("; ") {
+            let scans = ["SCAN builds", "SCAN pipelines"].iter().any(|scan| step.starts_with(scan));
+            assert!(!scans, "{step}: {query}");
+        }
+    }
 }

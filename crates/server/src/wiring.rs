@@ -36,7 +36,9 @@ pub fn app(config: &Config) -> Result<App> {
         public_keys: Arc::new(OpensshKeys),
         uploads: Arc::new(FsUploads::new(&config.data_dir, Arc::clone(&trash))),
         build_files: Arc::new(FsBuildFiles::new(&config.data_dir, trash)),
-        vault: Arc::new(FileVault::open(&config.data_dir).context("the secret key cannot be read")?),
+        vault: Arc::new(
+            FileVault::open(&config.data_dir).context("the secret key cannot be read")?,
+        ),
         yaml: Arc::new(SaphyrReader),
         settings: Settings {
             default_projects_limit: ProjectsLimit(config.default_projects_limit),

@@ -174,6 +174,7 @@ fn hooks_will_be_told_everything_about_issues(forge: &Forge) {
         .map(|event| match event {
             ProjectEvent::Issue(news) => news,
             ProjectEvent::NoteOnIssue(_) => panic!("nobody wrote a note"),
+            ProjectEvent::Build(_) | ProjectEvent::Pipeline(_) => panic!("nobody pushed"),
         })
         .collect();
     let actions: Vec<IssueAction> = told.iter().map(|news| news.action).collect();
@@ -207,7 +208,7 @@ fn hooks_will_be_told_everything_about_notes(forge: &Forge) {
     let notes: Vec<_> = (project_news(forge).into_iter())
         .filter_map(|event| match event {
             ProjectEvent::NoteOnIssue(news) => Some(news),
-            ProjectEvent::Issue(_) => None,
+            ProjectEvent::Issue(_) | ProjectEvent::Build(_) | ProjectEvent::Pipeline(_) => None,
         })
         .collect();
     let [told] = &notes[..] else { panic!("one note was written: {notes:?}") };

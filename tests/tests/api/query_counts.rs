@@ -7,6 +7,8 @@ use hexforge_http_actix::Dialect;
 use hexforge_tests::forge::ROOT;
 use hexforge_tests::{Backend, Forge, ForgeOptions};
 
+use super::ci_support::{CONFIGURATION, a_ci_stage, push};
+
 #[test]
 fn calls_send_a_bounded_number_of_queries_on_sqlite() {
     calls_send_a_bounded_number_of_queries(Backend::Sqlite);
@@ -241,4 +243,37 @@ fn calls_about_issues_send_a_bounded_number_of_queries(backend: Backend) {
         }
     }
     assert_eq!(count(), many);
+}
+
+#[test]
+fn pages_of_pipelines_and_builds_send_as_many_queries_whatever_their_length_on_sqlite() {
+    pages_of_pipelines_and_builds_send_as_many_queries(Backend::Sqlite);
+}
+
+#[test]
+fn pages_of_pipelines_and_builds_send_as_many_queries_whatever_their_length_on_postgres() {
+    pages_of_pipelines_and_builds_send_as_many_queries(Backend::Postgres);
+}
+
+/// GET /projects/:id/pipelines, GET /projects/:id/builds
+fn pages_of_pipelines_and_builds_send_as_many_queries(backend: Backend) {
+    let options = ForgeOptions { backend, dialect: Dialect::Specification };
+    let Some(forge) = Forge::start(options) else { return };
+    let stage = a_ci_stage(&forge, CONFIGURATION);
+    let counts = || {
+        ["pipelines", "builds"].map(|list| {
+            let path = format!("{}/{list}?per_page=100", stage.cast.path);
+            let before = forge.queries.load(Ordering::Relaxed);
+            forge.get(&path).token(stage.token("reporter")).send().expect(200);
+            forge.queries.load(Ordering::Relaxed) - before
+        })
+    };
+    push(&forge, &stage, "first");
+    let few = counts();
+    for number in 0..10 {
+        push(&forge, &stage, &format!("branch-{number}"));
+    }
+    assert_eq!(counts(), few);
+    // Token, project, standing, total, ids, rows, users; for builds also pipelines and their commits.
+    assert!(few[0] <= 9 && few[1] <= 11, "{few:?}");
 }

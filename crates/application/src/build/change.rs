@@ -32,12 +32,7 @@ pub fn cancel(
 }
 
 /// Makes the same build again; answers with the new one.
-pub fn retry(
-    app: &App,
-    actor: Actor,
-    named: &ProjectRef,
-    id: BuildId,
-) -> Result<BuildView, Error> {
+pub fn retry(app: &App, actor: Actor, named: &ProjectRef, id: BuildId) -> Result<BuildView, Error> {
     let user = access::own_account(actor)?;
     change(app, actor, CiAbility::Run, named, id, |tx, progress, build, now| {
         if !rerun::is_retryable(build.status) {
@@ -87,8 +82,8 @@ pub fn keep_artifacts(
 /// Removes the log and the artifacts of a build.
 pub fn erase(app: &App, actor: Actor, named: &ProjectRef, id: BuildId) -> Result<BuildView, Error> {
     let erased = change(app, actor, CiAbility::Run, named, id, |_, progress, build, now| {
-        let logged = build.erased_at.is_none()
-            && app.build_files.trace_size(build.project, build.id)? > 0;
+        let logged =
+            build.erased_at.is_none() && app.build_files.trace_size(build.project, build.id)? > 0;
         if !build.status.is_complete() || !(logged || build.artifacts_at(now).is_some()) {
             return Err(Error::Forbidden(Some("Build is not erasable!")));
         }

@@ -54,8 +54,7 @@ pub(crate) fn of_push(
     if !placed.project.features.builds {
         return Ok(());
     }
-    let order =
-        Order { user: Some(user.id), triggered: false, before_sha: prepared.target.commit };
+    let order = Order { user: Some(user.id), triggered: false, before_sha: prepared.target.commit };
     match &prepared.configuration {
         None => Ok(()),
         Some(Err(error)) => {
@@ -93,10 +92,9 @@ pub(crate) fn on_demand(
     if jobs.is_empty() {
         return Ok(Err(NoPipeline::NoBuilds));
     }
-    let pipeline = tx.pipelines().insert(NewPipeline {
-        status: Status::Created,
-        ..new(placed, prepared, order, now)
-    })?;
+    let pipeline = tx
+        .pipelines()
+        .insert(NewPipeline { status: Status::Created, ..new(placed, prepared, order, now) })?;
     let mut progress = Progress::of_new(pipeline);
     for job in jobs {
         let build = build(tx, progress.pipeline(), job, order.user, now)?;

@@ -27,11 +27,7 @@ pub trait Pipelines {
     ) -> Result<Vec<Pipeline>, StoreError>;
 
     /// The pipeline of that id, if it is that project's.
-    fn find(
-        &mut self,
-        project: ProjectId,
-        id: PipelineId,
-    ) -> Result<Option<Pipeline>, StoreError>;
+    fn find(&mut self, project: ProjectId, id: PipelineId) -> Result<Option<Pipeline>, StoreError>;
 
     /// The pipelines of these ids, in no particular order.
     fn find_all(&mut self, ids: &[PipelineId]) -> Result<Vec<Pipeline>, StoreError>;
@@ -56,10 +52,8 @@ pub trait Pipelines {
     -> Result<Vec<Pipeline>, StoreError>;
 
     /// What is kept of the commits of these pipelines, in no particular order.
-    fn commits(
-        &mut self,
-        ids: &[PipelineId],
-    ) -> Result<Vec<(PipelineId, CommitFacts)>, StoreError>;
+    fn commits(&mut self, ids: &[PipelineId])
+    -> Result<Vec<(PipelineId, CommitFacts)>, StoreError>;
 
     /// Makes a pipeline that has neither begun nor ended.
     fn insert(&mut self, new: NewPipeline) -> Result<Pipeline, StoreError>;

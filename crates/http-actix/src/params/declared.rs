@@ -80,9 +80,7 @@ impl<'a> Declared<'a> {
         let found = match self.params.values.get(name)? {
             Value::Null => return None,
             Value::String(text) => known(text).map(|word| vec![word]),
-            Value::Array(items) => {
-                items.iter().map(|item| item.as_str().and_then(known)).collect()
-            }
+            Value::Array(items) => items.iter().map(|item| item.as_str().and_then(known)).collect(),
             Value::Bool(_) | Value::Number(_) | Value::Object(_) => None,
         };
         if found.is_none() {

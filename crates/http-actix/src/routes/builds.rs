@@ -23,8 +23,7 @@ use crate::error::ApiResult;
 use crate::params::{Declared, Params};
 use crate::respond;
 
-const CONTENT_TRANSFER_ENCODING: HeaderName =
-    HeaderName::from_static("content-transfer-encoding");
+const CONTENT_TRANSFER_ENCODING: HeaderName = HeaderName::from_static("content-transfer-encoding");
 
 /// Adds the routes.
 pub fn configure(cfg: &mut web::ServiceConfig) {

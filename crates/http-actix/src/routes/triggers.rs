@@ -33,8 +33,7 @@ async fn create(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse>
 
 async fn get(api: Api, ids: web::Path<(ProjectPath, String)>) -> ApiResult<HttpResponse> {
     let (ProjectPath(named), token) = ids.into_inner();
-    let found =
-        api.run(move |app, actor, _| Ok(trigger::get(app, actor, &named, &token)?)).await?;
+    let found = api.run(move |app, actor, _| Ok(trigger::get(app, actor, &named, &token)?)).await?;
     respond::ok(TriggerJson::from(&found))
 }
 
@@ -51,9 +50,10 @@ async fn start(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse> 
     let mut declared = api.params().declared();
     let (token, reference) = (declared.required_text("token"), declared.required_text("ref"));
     declared.finish()?;
-    let variables = api.params().text_map("variables").ok_or(Error::Refused(
-        "variables needs to be a map of key-valued strings".into(),
-    ))?;
+    let variables = api
+        .params()
+        .text_map("variables")
+        .ok_or(Error::Refused("variables needs to be a map of key-valued strings".into()))?;
     let started =
         api.run_step(move |app| trigger::start(app, &named, &token, &reference, variables));
     respond::created(TriggeredJson::from(started.await?))

@@ -11,6 +11,7 @@ macro_rules! store_contract_of_pipelines {
             pipelines::pipelines_of_a_project_come_newest_first,
             pipelines::the_newest_pipelines_of_refs_and_commits_are_found,
             pipelines::pipelines_go_with_their_project_and_outlive_their_user,
+            pipelines::news_of_pipelines_are_kept_whole,
             pipelines::a_locked_pipeline_is_changed_by_one_at_a_time,
             builds::a_build_has_every_field,
             builds::what_a_job_is_to_do_is_kept_whole,

@@ -2,14 +2,20 @@
 
 use super::check::{assert_pages, read, write};
 use super::labels::a_place;
+use crate::build::{Artifacts, Build};
 use crate::ci::status::Status;
 use crate::commit::ObjectId;
 use crate::id::{PipelineId, ProjectId};
+use crate::outbox::SystemEvent;
+use crate::outbox::ci::{BuildNews, BuildRow, PipelineNews, PipelineRow};
+use crate::outbox::project::{Person, ProjectCard, ProjectEvent};
 use crate::pipeline::{NewPipeline, Pipeline, PipelineScope};
 use crate::ports::store::Store;
 use crate::testing::builders::{
-    a_build, a_commit_id, a_definition, a_moment, a_pipeline, a_project, a_user, at, home_of,
+    a_build, a_commit_id, a_definition, a_moment, a_pipeline, a_project, a_runner, a_user, at,
+    home_of,
 };
+use crate::visibility::Visibility;
 use std::thread;
 
 fn insert(store: &dyn Store, new: NewPipeline) -> Pipeline {
@@ -98,9 +104,8 @@ pub fn the_newest_pipelines_of_refs_and_commits_are_found(store: &dyn Store) {
         let tags = tx.pipelines().newest_of_refs(project, true, &names)?;
         assert_eq!(tags, std::slice::from_ref(&tag));
         assert_eq!(tx.pipelines().newest_of_refs(project, true, &[])?, []);
-        let mut newest = |name: &str, status| {
-            tx.pipelines().newest_with_status(project, name, status)
-        };
+        let mut newest =
+            |name: &str, status| tx.pipelines().newest_with_status(project, name, status);
         assert_eq!(newest("master", Status::Success)?, Some(tag.clone()));
         assert_eq!(newest("master", Status::Failed)?, Some(new.clone()));
         assert_eq!(newest("other", Status::Failed)?, None);
@@ -183,4 +188,70 @@ pub fn a_held_pipeline_is_passed_over(store: &dyn Store) {
     let last = read(store, |tx| tx.pipelines().find(project, made.id)).expect("it is there");
     assert_eq!(last.duration, Some(4 * TIMES));
     assert_eq!(write(store, |tx| tx.pipelines().try_lock(PipelineId(987_654))), None);
+}
+
+/// Everything that hooks will be told of builds and pipelines, whether much is known or little.
+pub fn news_of_pipelines_are_kept_whole(store: &dyn Store) {
+    let (project, ada) = a_place(store, "ada");
+    let user = read(store, |tx| tx.users().find(ada)).expect("she was made");
+    let (new, runner) = (a_pipeline(project), a_runner("one 🦀"));
+    let commit = new.commit.clone();
+    let (pipeline, build, runner) = write(store, |tx| {
+        let pipeline = tx.pipelines().insert(new)?;
+        let definition = tx.builds().define(pipeline.id, &a_definition())?;
+        let build = tx.builds().insert(a_build(&pipeline, definition, "rspec"))?;
+        Ok((pipeline, build, tx.runners().insert(runner)?))
+    });
+    let done = Pipeline {
+        duration: Some(3),
+        started_at: Some(at(1)),
+        finished_at: Some(at(4)),
+        ..pipeline.clone()
+    };
+    let file = Artifacts { file_name: "a.zip".into(), size: 7, expire_at: None };
+    let artifacts = Some(file);
+    let full = Build { artifacts, started_at: Some(at(1)), finished_at: Some(at(2)), ..build.clone() };
+    let card = ProjectCard {
+        id: project,
+        name: "Site".into(),
+        description: None,
+        namespace: "ada".into(),
+        path_with_namespace: "ada/site".into(),
+        visibility: Visibility::Internal,
+        avatar: None,
+    };
+    let news = |pipeline: &Pipeline, row: BuildRow, user: Option<Person>| {
+        [
+            ProjectEvent::Build(BuildNews {
+                project: card.clone(),
+                project_name: "Ada / Site".into(),
+                pipeline: PipelineRow::from(pipeline),
+                commit: commit.clone(),
+                build: row.clone(),
+                allow_failure: user.is_some(),
+            }),
+            ProjectEvent::Pipeline(PipelineNews {
+                project: card.clone(),
+                default_branch: user.as_ref().map(|_| "master".into()),
+                pipeline: PipelineRow::from(pipeline),
+                user,
+                commit: commit.clone(),
+                stages: vec!["build".into(), "test".into()],
+                builds: vec![row.clone(), row],
+            }),
+        ]
+    };
+    let person = Person::from(&user);
+    let row = BuildRow::new(&full, Some(person.clone()), Some(&runner));
+    let events = news(&done, row, Some(person)).into_iter();
+    let events: Vec<SystemEvent> = events
+        .chain(news(&pipeline, BuildRow::new(&build, None, None), None))
+        .map(|event| SystemEvent::InProject(Box::new(event)))
+        .collect();
+    for event in &events {
+        write(store, |tx| tx.outbox().record(event, at(9)));
+    }
+    let kept = read(store, |tx| tx.outbox().oldest(10));
+    let kept: Vec<SystemEvent> = kept.into_iter().map(|entry| entry.event).collect();
+    assert_eq!(kept, events);
 }

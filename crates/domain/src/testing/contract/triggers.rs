@@ -32,7 +32,8 @@ pub fn a_use_of_a_trigger_is_known_of_its_pipeline(store: &dyn Store) {
     let (pipeline, plain) = (in_pipeline(store, project), in_pipeline(store, project));
     let trigger = write(store, |tx| tx.triggers().insert(project, a_moment()));
     let sealed = Sealed(vec![0, 255, 7]);
-    let mut request = write(store, |tx| tx.triggers().used(trigger.id, pipeline.id, &sealed, at(5)));
+    let mut request =
+        write(store, |tx| tx.triggers().used(trigger.id, pipeline.id, &sealed, at(5)));
     assert_eq!((request.trigger, request.created_at), (Some(trigger.id), at(5)));
     assert_eq!(request.variables, sealed);
     let used = Trigger { last_used_at: Some(at(5)), ..trigger };

@@ -47,11 +47,7 @@ impl Pipelines for FakeTx {
         Ok(found)
     }
 
-    fn find(
-        &mut self,
-        project: ProjectId,
-        id: PipelineId,
-    ) -> Result<Option<Pipeline>, StoreError> {
+    fn find(&mut self, project: ProjectId, id: PipelineId) -> Result<Option<Pipeline>, StoreError> {
         Ok(self.pipelines_where(|one| one.id == id && one.project == project).pop())
     }
 

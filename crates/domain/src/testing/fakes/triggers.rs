@@ -22,8 +22,7 @@ impl Triggers for FakeTx {
     fn insert(&mut self, project: ProjectId, at: Timestamp) -> Result<Trigger, StoreError> {
         self.require_project(project)?;
         let id = TriggerId(self.next_id());
-        let trigger =
-            Trigger { id, project, created_at: at, updated_at: at, last_used_at: None };
+        let trigger = Trigger { id, project, created_at: at, updated_at: at, last_used_at: None };
         self.tables.triggers.push(trigger.clone());
         Ok(trigger)
     }

@@ -20,7 +20,8 @@ impl Vault for FakeVault {
     }
 
     fn token(&self, subject: &str) -> Secret {
-        let text: String = mixed::<16>(subject.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
+        let text: String =
+            mixed::<16>(subject.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
         Secret::new(text)
     }
 

@@ -1,0 +1,55 @@
+//! How many queries lists of pipelines and builds take, whatever their length.
+
+mod support;
+
+use hexforge_domain::build::BuildFilter;
+use hexforge_domain::ci::status::Status;
+use hexforge_domain::id::ProjectId;
+use hexforge_domain::pipeline::PipelineScope;
+use hexforge_domain::testing::builders::{
+    a_build, a_commit_id, a_definition, a_moment, a_pipeline, a_project, a_user,
+};
+use support::counted::{Counted, PAGE};
+use support::databases;
+
+fn a_place(counted: &Counted) -> ProjectId {
+    counted.write(|tx| {
+        let ada = a_user("ada").insert(tx)?;
+        tx.namespaces().insert_personal(ada.id, ada.username.path(), a_moment())?;
+        let home = tx.namespaces().personal(ada.id)?.expect("just made").id;
+        Ok(a_project("site", home, ada.id).insert(tx)?.id)
+    })
+}
+
+#[test]
+fn a_list_of_pipelines_or_builds_takes_three_queries_however_long_it_is() {
+    for database in databases() {
+        let counted = Counted::on(database);
+        let project = a_place(&counted);
+        for (more, total) in [(3, 3_u64), (300, 303)] {
+            counted.write(|tx| {
+                for _ in 0..more {
+                    let pipeline = tx.pipelines().insert(a_pipeline(project))?;
+                    let definition = tx.builds().define(pipeline.id, &a_definition())?;
+                    tx.builds().insert(a_build(&pipeline, definition, "rspec"))?;
+                }
+                Ok(())
+            });
+            for scope in [PipelineScope::All, PipelineScope::Active] {
+                let (page, queries) = counted.read(|tx| tx.pipelines().list(project, scope, PAGE));
+                assert_eq!((page.total, queries), (total, 3), "its total, its ids, its rows");
+                assert_eq!(page.items.len() as u64, total.min(100));
+            }
+            let pending = Some(vec![Status::Pending]);
+            for filter in [
+                BuildFilter::default(),
+                BuildFilter { statuses: pending, commit: Some(a_commit_id(1)) },
+            ] {
+                let (page, queries) = counted.read(|tx| tx.builds().list(project, &filter, PAGE));
+                assert_eq!((page.total, queries), (total, 3), "{filter:?}");
+                let ids: Vec<_> = page.items.iter().map(|build| build.id).collect();
+                assert!(ids.is_sorted_by(|newer, older| newer > older));
+            }
+        }
+    }
+}
