@@ -7,7 +7,9 @@ mod trace;
 mod update;
 mod variables;
 
-pub use artifacts::{Receiving, authorize_artifacts, begin_artifacts, open_artifacts, remove_artifacts};
+pub use artifacts::{
+    Receiving, authorize_artifacts, begin_artifacts, open_artifacts, remove_artifacts,
+};
 pub use assignment::{Assignment, Earlier};
 pub use request::request;
 pub use trace::{Appended, append_trace};

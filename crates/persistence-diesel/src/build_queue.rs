@@ -83,9 +83,9 @@ fn everywhere(kinds: Vec<String>) -> Sql {
 /// The oldest of each project that the runner is bound to: the index is entered once for each project and kind.
 fn in_own_projects(runner: &Runner, kinds: Vec<String>) -> Sql {
     let mut word = "WITH kinds (tags) AS (VALUES (";
-    let kinds = kinds.into_iter().fold(Sql::new(""), |sql, kind| {
-        sql.sql(std::mem::replace(&mut word, "), (")).text(kind)
-    });
+    let kinds = kinds
+        .into_iter()
+        .fold(Sql::new(""), |sql, kind| sql.sql(std::mem::replace(&mut word, "), (")).text(kind));
     kinds
         .sql(
             ")) SELECT oldest.id FROM ( \

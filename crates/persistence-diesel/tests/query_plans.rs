@@ -519,9 +519,7 @@ fn pipelines_builds_triggers_and_variables_go_by_the_index_of_their_order() {
         tx.builds().list(project, &BuildFilter::default(), PAGE).map(|_| ())
     });
     assert_goes_by("builds_of_pipeline", |tx| tx.builds().of_pipeline(PipelineId(1)).map(|_| ()));
-    assert_goes_by("builds_waited_for", |tx| {
-        tx.builds().silent_since(a_moment(), 100).map(|_| ())
-    });
+    assert_goes_by("builds_waited_for", |tx| tx.builds().silent_since(a_moment(), 100).map(|_| ()));
     assert_goes_by("builds_with_expiring_artifacts", |tx| {
         tx.builds().with_artifacts_expired(a_moment(), 100).map(|_| ())
     });

@@ -17,7 +17,6 @@ use support::databases;
 
 const PROJECTS: usize = 100;
 
-
 /// Every build in as many copies as a project has, and as many that ended.
 const MULTIPLY: &str = "\
     INSERT INTO builds (project_id, pipeline_id, definition_id, kind, name, stage, stage_index, status, \
@@ -82,4 +81,3 @@ fn a_request_among_ten_thousand_takes_three_queries_and_little_time() {
         assert_eq!((found.len(), queries), (0, 1), "the kinds of tags");
     }
 }
-

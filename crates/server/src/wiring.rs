@@ -43,9 +43,10 @@ pub fn app(config: &Config) -> Result<App> {
         settings: Settings {
             default_projects_limit: ProjectsLimit(config.default_projects_limit),
             build_silence: TimeDelta::hours(config.build_silence_hours.into()),
-            runners_token: config.runners_token.as_ref().map(|token| {
-                SystemSecrets.digest(token.reveal())
-            }),
+            runners_token: config
+                .runners_token
+                .as_ref()
+                .map(|token| SystemSecrets.digest(token.reveal())),
         },
     })
 }

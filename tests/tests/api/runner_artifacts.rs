@@ -56,7 +56,8 @@ fn artifacts_are_kept_and_given_back(forge: &Forge) {
 fn artifacts_expire_when_they_are_told_to(forge: &Forge) {
     let (yard, runner, build) = begun(forge);
     let query = [("expire_in", "1 hour")];
-    let kept = runner.artifacts("POST", &build).query(&query).file("a.zip", b"x").send().expect(201);
+    let kept =
+        runner.artifacts("POST", &build).query(&query).file("a.zip", b"x").send().expect(201);
     assert!(kept["artifacts_expire_at"].is_string());
     forge.clock.advance(TimeDelta::minutes(59));
     assert_eq!(runner.artifacts("GET", &build).send().status, 200);

@@ -44,9 +44,25 @@ fn a_build_is_told_with_every_field_in_order(forge: &Forge) {
     let answer = runner.asking().send();
     let build = answer.expect(201);
     let fields = [
-        "id", "ref", "tag", "sha", "status", "name", "token", "stage", "project_id", "project_name",
-        "commands", "repo_url", "before_sha", "allow_git_fetch", "options", "timeout", "variables",
-        "depends_on_builds", "credentials",
+        "id",
+        "ref",
+        "tag",
+        "sha",
+        "status",
+        "name",
+        "token",
+        "stage",
+        "project_id",
+        "project_name",
+        "commands",
+        "repo_url",
+        "before_sha",
+        "allow_git_fetch",
+        "options",
+        "timeout",
+        "variables",
+        "depends_on_builds",
+        "credentials",
     ];
     let mut places: Vec<(usize, &str)> = fields
         .iter()
@@ -58,9 +74,15 @@ fn a_build_is_told_with_every_field_in_order(forge: &Forge) {
     let token = token_of(&build);
     assert_eq!(build["status"], "running");
     assert_eq!(build["commands"], "prepare\nmake\nmake install");
-    assert_eq!((&build["ref"], &build["tag"], &build["sha"]), (&json!("master"), &json!(false), &json!(yard.sha)));
+    assert_eq!(
+        (&build["ref"], &build["tag"], &build["sha"]),
+        (&json!("master"), &json!(false), &json!(yard.sha))
+    );
     assert_eq!((&build["name"], &build["stage"]), (&json!("compile"), &json!("test")));
-    assert_eq!((&build["project_id"], &build["project_name"]), (&json!(yard.project), &json!("Ship")));
+    assert_eq!(
+        (&build["project_id"], &build["project_name"]),
+        (&json!(yard.project), &json!("Ship"))
+    );
     let repo_url = format!("http://gitlab-ci-token:{token}@forge.test/ada/ship.git");
     assert_eq!(build["repo_url"], repo_url);
     assert_eq!(build["before_sha"], "0".repeat(40));
@@ -166,8 +188,18 @@ fn earlier_stages_are_told_with_their_artifacts(forge: &Forge) {
     let earlier = &second["depends_on_builds"];
     assert_eq!(earlier.as_array().map(Vec::len), Some(1));
     let earlier = &earlier[0];
-    let fields =
-        ["id", "ref", "tag", "sha", "status", "name", "token", "stage", "project_id", "project_name"];
+    let fields = [
+        "id",
+        "ref",
+        "tag",
+        "sha",
+        "status",
+        "name",
+        "token",
+        "stage",
+        "project_id",
+        "project_name",
+    ];
     for field in fields.iter().filter(|field| **field != "status") {
         assert_eq!(earlier[field], first[field], "{field}");
     }
@@ -197,7 +229,10 @@ fn an_ended_build_moves_its_pipeline(forge: &Forge) {
     runner.end(&second, "failed");
     assert_eq!(yard.status_of(&pipeline), "failed");
     // It has ended.
-    assert_eq!(runner.telling(&second, &[("state", "success")]).send().expect(404), message("404 Not found"));
+    assert_eq!(
+        runner.telling(&second, &[("state", "success")]).send().expect(404),
+        message("404 Not found")
+    );
 }
 
 /// "404 … unless the build is running on this runner"; unknown runners are refused first.
@@ -208,7 +243,8 @@ fn only_its_runner_tells_of_a_running_build(forge: &Forge) {
     let build = runner.take().expect("it waits");
     let refused = other.telling(&build, &[("state", "success")]).send().expect(404);
     assert_eq!(refused, message("404 Not found"));
-    let put = |path: &str, token: &str| call(forge.address, "PUT", path).form(&[("token", token)]).send();
+    let put =
+        |path: &str, token: &str| call(forge.address, "PUT", path).form(&[("token", token)]).send();
     let path = format!("/builds/{}", build["id"]);
     assert_eq!(put(&path, token_of(&build)).expect(403), message("403 Forbidden"));
     assert_eq!(put(&path, "").expect(403), message("403 Forbidden"));
@@ -270,7 +306,11 @@ fn base64(text: &str) -> String {
         let bits = bits << (8 * (3 - chunk.len()));
         for place in 0..4 {
             let digit = (bits >> (18 - 6 * place)) & 63;
-            encoded.push(if place > chunk.len() { '=' } else { char::from(ALPHABET[digit as usize]) });
+            encoded.push(if place > chunk.len() {
+                '='
+            } else {
+                char::from(ALPHABET[digit as usize])
+            });
         }
     }
     encoded

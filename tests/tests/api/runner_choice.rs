@@ -34,7 +34,8 @@ fn nothing_to_do_is_told_by_204_to_runners_and_by_404_to_others(forge: &Forge) {
         };
         request.form(&[("token", &runner.token)]).send()
     };
-    for agent in ["gitlab-ci-multi-runner 1.5.2 (x)", "gitlab-ci-multi-runner 1.6.0~beta.167.g2b2bacc (x)"]
+    for agent in
+        ["gitlab-ci-multi-runner 1.5.2 (x)", "gitlab-ci-multi-runner 1.6.0~beta.167.g2b2bacc (x)"]
     {
         let answer = ask(Some(agent));
         assert_eq!((answer.status, answer.body.len()), (204, 0), "{agent}");
@@ -69,7 +70,8 @@ fn runners_that_are_unknown_or_paused_are_given_nothing(forge: &Forge) {
 
 /// "a bound runner takes, oldest first, pending builds of its projects that have builds enabled"
 fn a_bound_runner_takes_the_oldest_of_its_projects(forge: &Forge) {
-    let (one, two) = (Yard::new(forge, "ada", "one: {script: x}\n"), Yard::new(forge, "bob", ONE_JOB));
+    let (one, two) =
+        (Yard::new(forge, "ada", "one: {script: x}\n"), Yard::new(forge, "bob", ONE_JOB));
     let runner = one.runner(&[]);
     two.pipeline();
     one.pipeline();
@@ -134,7 +136,14 @@ fn tags_decide_who_takes_a_build(forge: &Forge) {
         forge.post(&cancel).token(&yard.owner).send().expect(200);
         yard.pipeline();
         assert_eq!(names(&yard.runner(&fields)), taken, "bound, {fields:?}");
-        for pipeline in forge.get(&yard.path("/pipelines")).token(&yard.owner).send().expect(200).as_array().expect("a list") {
+        for pipeline in forge
+            .get(&yard.path("/pipelines"))
+            .token(&yard.owner)
+            .send()
+            .expect(200)
+            .as_array()
+            .expect("a list")
+        {
             let cancel = yard.path(&format!("/pipelines/{}/cancel", pipeline["id"]));
             forge.post(&cancel).token(&yard.owner).send().expect(200);
         }
@@ -153,7 +162,8 @@ fn a_locked_runner_serves_only_its_own_projects(forge: &Forge) {
 fn asking_in_vain_is_cheap_and_seldom_written_down(forge: &Forge) {
     let yard = Yard::new(forge, "ada", "job: {script: x, tags: [other]}\n");
     let runner = shared(forge, &[]);
-    let seen = || look(forge, |tx| tx.runners().find(RunnerId(runner.id))).and_then(|r| r.contacted_at);
+    let seen =
+        || look(forge, |tx| tx.runners().find(RunnerId(runner.id))).and_then(|r| r.contacted_at);
     let asked = |most: u64| {
         let before = forge.queries.load(Ordering::Relaxed);
         assert_eq!(runner.take(), None);

@@ -44,7 +44,8 @@ fn a_piece_begins_where_the_log_ends(forge: &Forge) {
         assert_eq!((refused.status, refused.header("range")), (416, Some("0-5")), "{first}");
     }
     let path = format!("/builds/{}/trace.txt", build["id"]);
-    let bare = || call(forge.address, "PATCH", &path).header("BUILD-TOKEN", token_of(&build)).body("x");
+    let bare =
+        || call(forge.address, "PATCH", &path).header("BUILD-TOKEN", token_of(&build)).body("x");
     bare().send().expect(400);
     assert_eq!(bare().header("Content-Range", "nonsense").send().status, 416);
     assert_eq!(yard.trace(&build), "hello");

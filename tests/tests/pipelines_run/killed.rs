@@ -70,9 +70,9 @@ fn kill_again_and_again(database: &TestDatabase) {
     let store = database.open(hexforge_persistence_diesel::Options::default());
     let tomorrow = Utc::now() + TimeDelta::hours(25);
     let silent = read(&store, |tx| tx.builds().silent_since(tomorrow, 10_000));
-    let of_running = every_build(&store).into_iter().filter(|build| {
-        matches!(build.status, Status::Pending | Status::Running)
-    });
+    let of_running = every_build(&store)
+        .into_iter()
+        .filter(|build| matches!(build.status, Status::Pending | Status::Running));
     for build in of_running {
         assert_eq!(build.status, Status::Running, "nothing waits any more");
         assert!(silent.iter().any(|one| one.id == build.id), "{build:?} runs for ever");

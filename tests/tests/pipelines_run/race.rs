@@ -91,7 +91,8 @@ fn filled(address: SocketAddr, folder: &std::path::Path) -> (Vec<i64>, usize) {
     let projects: Vec<i64> = (0..PROJECTS)
         .map(|number| {
             let name = format!("ship-{number}");
-            let made = api(address, "POST", "/projects").form(&[("name", &name)]).send().expect(201);
+            let made =
+                api(address, "POST", "/projects").form(&[("name", &name)]).send().expect(201);
             let push = format!("http://root:{ROOT}@{address}/root/{name}.git");
             // The push is the first.
             tree.git(&["push", "-q", &push, "master"]);

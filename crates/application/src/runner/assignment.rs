@@ -75,9 +75,9 @@ pub(super) fn of(
     };
     let stored = tx.variables().list(build.project, Page::Whole)?.items;
     let secrets = stored.iter().map(|one| variable::view(app, one)).collect::<Result<_, _>>()?;
-    let earlier = builds.iter().filter(|one| {
-        one.kind.is_job() && !one.superseded && one.stage_index < build.stage_index
-    });
+    let earlier = builds
+        .iter()
+        .filter(|one| one.kind.is_job() && !one.superseded && one.stage_index < build.stage_index);
     let earlier = earlier
         .map(|one| Earlier { build: one.clone(), token: ci_token::of_build(app, one) })
         .collect();

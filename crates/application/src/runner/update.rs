@@ -26,9 +26,9 @@ pub fn update(app: &App, token: &str, id: BuildId, report: &Report) -> Result<()
         let runner = identify(app, tx, token)?;
         let found = tx.builds().find(id)?.ok_or_else(missing)?;
         let mut progress = Progress::lock(tx, found.pipeline)?.ok_or_else(missing)?;
-        let build = progress.build(id).filter(|build| {
-            build.status == Status::Running && build.runner == Some(runner.id)
-        });
+        let build = progress
+            .build(id)
+            .filter(|build| build.status == Status::Running && build.runner == Some(runner.id));
         let build = build.ok_or_else(missing)?.clone();
         if build.erased_at.is_some() {
             return Err(Error::Forbidden(Some(ERASED)));

@@ -210,7 +210,8 @@ pub fn news_of_pipelines_are_kept_whole(store: &dyn Store) {
     };
     let file = Artifacts { file_name: "a.zip".into(), size: 7, expire_at: None };
     let artifacts = Some(file);
-    let full = Build { artifacts, started_at: Some(at(1)), finished_at: Some(at(2)), ..build.clone() };
+    let full =
+        Build { artifacts, started_at: Some(at(1)), finished_at: Some(at(2)), ..build.clone() };
     let card = ProjectCard {
         id: project,
         name: "Site".into(),

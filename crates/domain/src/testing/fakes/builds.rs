@@ -145,9 +145,7 @@ impl Builds for FakeTx {
         let oldest = |project: &Project| {
             let mut all = tables.builds.iter().filter(|build| build.project == project.id);
             all.find(|build| {
-                build.kind.is_job()
-                    && build.status == Status::Pending
-                    && runner.takes(&build.tags)
+                build.kind.is_job() && build.status == Status::Pending && runner.takes(&build.tags)
             })
         };
         let projects = tables.projects.values().filter(|project| project.features.builds);
