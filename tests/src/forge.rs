@@ -17,6 +17,7 @@ use hexforge_delivery_reqwest::{Guard, GuardedClient};
 use hexforge_domain::delivery::lane::ClaimLimits;
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::ports::build_files::BuildFiles;
+use hexforge_domain::ports::secrets::Secrets;
 use hexforge_domain::ports::store::Store;
 use hexforge_domain::ports::uploads::Uploads;
 use hexforge_domain::testing::fakes::{
@@ -92,6 +93,12 @@ const SSH_PORT: u16 = 2222;
 /// The largest file that can be uploaded, in bytes: more than any other body may have.
 pub const MAX_UPLOAD: usize = 1536 * 1024;
 
+/// The largest artifacts of a build, in bytes.
+pub const MAX_ARTIFACTS: usize = 1792 * 1024;
+
+/// By which runners register for all projects.
+pub const RUNNERS: &str = "runners-token-for-tests";
+
 /// Runs a case on a server of its own. Where there is no PostgreSQL its cases are passed over, which
 /// is said loudly.
 pub fn run(backend: Backend, case: fn(&Forge)) {
@@ -156,6 +163,7 @@ impl Forge {
                 default_projects_limit: ProjectsLimit(100),
                 build_silence: TimeDelta::hours(24),
                 hook_timeout: Duration::from_secs(2),
+                runners_token: Some(SystemSecrets.digest(RUNNERS)),
             },
         };
         setup::first_administrator(&app, PASSWORD, &Secret::new(ROOT))
@@ -290,6 +298,7 @@ fn listen(app: &App, dialect: Dialect) -> (SocketAddr, ServerHandle, JoinHandle<
         dialect,
         max_body: 1024 * 1024,
         max_upload: MAX_UPLOAD as u64,
+        max_artifacts: MAX_ARTIFACTS as u64,
         revision: "hexforge-0.1.0".to_owned(),
     };
     let shared = Shared::new(app.clone(), settings, Arc::new(String::new), Arc::new(|| Ok(())));

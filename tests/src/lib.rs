@@ -6,6 +6,7 @@ pub mod client;
 pub mod forge;
 pub mod program;
 pub mod receiver;
+pub mod runner;
 pub mod ssh_client;
 pub mod ssh_keys;
 pub mod work_tree;
@@ -13,6 +14,7 @@ pub mod work_tree;
 pub use client::{Request, Response};
 pub use forge::{Backend, Forge, ForgeOptions};
 pub use receiver::{Answer, Received, Receiver};
+pub use runner::Runner;
 pub use ssh_keys::an_ssh_key;
 pub use work_tree::WorkTree;
 

@@ -43,6 +43,9 @@ pub struct Program {
 /// The private token of `root` in databases that a [`Program`] made.
 pub const ROOT: &str = "root-token-for-programs";
 
+/// By which runners register with a [`Program`].
+pub const RUNNERS: &str = "runners-token-for-programs";
+
 impl Program {
     /// Starts the program on a database and waits until it serves.
     pub fn start(program: &Path, data_dir: &Path, database: &DatabaseUrl) -> Result<Self> {
@@ -93,6 +96,7 @@ impl Program {
             .env("HEXFORGE_DATABASE_URL", address_of(database))
             .env("HEXFORGE_ROOT_TOKEN", ROOT)
             .env("HEXFORGE_ROOT_PASSWORD", "correct horse")
+            .env("HEXFORGE_RUNNERS_TOKEN", RUNNERS)
             .env("HEXFORGE_LOG", "warn")
             .envs(more.iter().copied())
             .stdout(Stdio::piped())

@@ -87,6 +87,12 @@ mod api {
     mod releases;
     mod repository_support;
     mod routes;
+    mod runner_artifacts;
+    mod runner_builds;
+    mod runner_choice;
+    mod runner_support;
+    mod runner_traces;
+    mod runners;
     mod session;
     mod sudo;
     mod support;

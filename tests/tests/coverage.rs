@@ -54,6 +54,18 @@ const ADMINISTRATORS_ONLY: [&str; 19] = [
 const FOR_ANYONE: [(&str, u16); 3] =
     [("POST /session", 400), ("POST /ci/lint", 400), ("POST /projects/:id/trigger/builds", 400)];
 
+/// What runners call, with the answer to a call without parameters: tokens of their own say who they are.
+const FOR_RUNNERS: [(&str, u16); 8] = [
+    ("POST /ci/api/v1/runners/register", 400),
+    ("DELETE /ci/api/v1/runners/delete", 400),
+    ("POST /ci/api/v1/builds/register", 403),
+    ("PUT /ci/api/v1/builds/:id", 403),
+    ("PATCH /ci/api/v1/builds/:id/trace.txt", 404),
+    ("POST /ci/api/v1/builds/:id/artifacts", 404),
+    ("GET /ci/api/v1/builds/:id/artifacts", 404),
+    ("DELETE /ci/api/v1/builds/:id/artifacts", 404),
+];
+
 /// What guests of a private project may do with it, with the answer; everything else is refused to
 /// them. Forking has a refusal of its own.
 const FOR_GUESTS: [(&str, u16); 33] = [
@@ -160,6 +172,11 @@ impl Endpoint {
         FOR_ANYONE.iter().any(|(name, _)| *name == self.name())
     }
 
+    /// Calls that are not below `/api/v3`.
+    fn is_for_runners(&self) -> bool {
+        self.path.starts_with("/ci/api/v1/")
+    }
+
     fn is_for_administrators(&self) -> bool {
         ADMINISTRATORS_ONLY.contains(&self.name().as_str())
     }
@@ -175,7 +192,7 @@ fn endpoints() -> Vec<Endpoint> {
         }
         let words: Vec<&str> = line.split_whitespace().collect();
         let [method, path, state] = words[..] else { panic!("no endpoint: {line}") };
-        assert!(["GET", "POST", "PUT", "DELETE"].contains(&method), "no method: {line}");
+        assert!(["GET", "POST", "PUT", "PATCH", "DELETE"].contains(&method), "no method: {line}");
         assert!(path.starts_with('/'), "no path: {line}");
         let state = match state {
             "served" => State::Served,
@@ -219,6 +236,7 @@ fn the_list_has_the_94_calls_of_the_specification() {
     let known = |name: &str| names.contains(name);
     assert!(ADMINISTRATORS_ONLY.iter().all(|name| known(name)));
     assert!(FOR_ANYONE.iter().all(|(name, _)| known(name)));
+    assert!(FOR_RUNNERS.iter().all(|(name, _)| known(name)));
     assert!(FOR_GUESTS.iter().all(|(name, _)| known(name)));
     assert!(FOR_OWNERS.iter().all(|name| known(name)));
     assert!(UNTESTED.iter().all(|name| known(name)));
@@ -229,9 +247,12 @@ fn what_is_served_is_routed_and_refused_to_callers_who_are_nobody() {
     let forge = a_forge();
     for endpoint in of_state(State::Served) {
         let name = endpoint.name();
-        let answer = forge.request(&endpoint.method, &endpoint.first()).send();
+        let answer = match endpoint.is_for_runners() {
+            true => forge.page(&endpoint.method, &endpoint.first()).send(),
+            false => forge.request(&endpoint.method, &endpoint.first()).send(),
+        };
         assert!(!is_no_route(&answer), "{name} is not routed");
-        match FOR_ANYONE.iter().find(|(open, _)| *open == name) {
+        match FOR_ANYONE.iter().chain(&FOR_RUNNERS).find(|(open, _)| *open == name) {
             Some((_, status)) => assert_eq!(answer.status, *status, "{name}"),
             None => {
                 assert_eq!(answer.status, 401, "{name}");

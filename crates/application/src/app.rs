@@ -17,6 +17,7 @@ use hexforge_domain::ports::secrets::Secrets;
 use hexforge_domain::ports::store::Store;
 use hexforge_domain::ports::uploads::Uploads;
 use hexforge_domain::ports::vault::Vault;
+use hexforge_domain::token::TokenHash;
 use hexforge_domain::user::ProjectsLimit;
 
 /// The ports and settings of one running hexforge.
@@ -71,4 +72,6 @@ pub struct Settings {
     pub hook_timeout: Duration,
     /// After how long a build of which nothing is heard has failed.
     pub build_silence: TimeDelta,
+    /// The digest of the token by which runners register for all projects, if one was chosen.
+    pub runners_token: Option<TokenHash>,
 }

@@ -1,9 +1,12 @@
 //! Signing in for one request by a name with a password or a token, as git and browsers do.
 
+use hexforge_domain::ci::status::Status;
+use hexforge_domain::id::{BuildId, ProjectId};
 use hexforge_domain::policy::Actor;
 use hexforge_domain::token::TokenValidity;
 
 use crate::app::App;
+use crate::ci_token;
 use crate::error::Error;
 use crate::session::{self, Attempt};
 
@@ -53,4 +56,35 @@ pub fn by_password(app: &App, attempt: &Attempt) -> Result<Actor, Error> {
         Err(Error::Unauthenticated | Error::SecondFactor) => Ok(Actor::Anonymous),
         outcome => outcome,
     }
+}
+
+/// The name under which the token of a running build is shown.
+pub const BUILD: &str = "gitlab-ci-token";
+
+/// For whom a running build works.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BuildCaller {
+    /// For whoever started it: it reads what that user may read.
+    User(Actor),
+    /// For nobody: it reads its own project.
+    Project(ProjectId),
+}
+
+/// For whom the build works whose token this is, if it is shown under the name for builds and the build runs.
+pub fn by_build(app: &App, attempt: &Attempt) -> Result<Option<BuildCaller>, Error> {
+    let token = attempt.password.reveal();
+    let (BUILD, Some(id)) = (attempt.login.trim(), ci_token::claimed_id(token)) else {
+        return Ok(None);
+    };
+    app.store.read(|tx| {
+        let found = tx.builds().find(BuildId(id))?.filter(|build| {
+            build.status == Status::Running && ci_token::is_of_build(app, build, token)
+        });
+        let Some(build) = found else { return Ok(None) };
+        let Some(user) = build.user else {
+            return Ok(Some(BuildCaller::Project(build.project)));
+        };
+        let user = tx.users().find(user)?.filter(|user| user.state.may_act());
+        Ok(user.map(|user| BuildCaller::User(Actor::of(user.id, &user.privileges))))
+    })
 }

@@ -6,6 +6,7 @@ pub mod silence;
 mod step;
 
 pub use change::{cancel, erase, keep_artifacts, play, retry};
+pub(crate) use files::open as open_artifacts;
 pub use files::{ArtifactsFile, Trace, artifacts, artifacts_of_ref, trace};
 pub use step::advance;
 

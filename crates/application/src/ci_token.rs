@@ -65,6 +65,22 @@ pub fn of_trigger(app: &App, trigger: &Trigger) -> Secret {
     of(app, trigger)
 }
 
+/// What the token is for by which runners register for all projects.
+const SERVICE: &str = "registration of runners";
+
+/// The token by which runners register for all projects, unless another was chosen.
+pub fn of_service(app: &App) -> Secret {
+    app.vault.token(SERVICE)
+}
+
+/// Whether a text is the token by which runners register for all projects.
+pub fn is_of_service(app: &App, token: &str) -> bool {
+    match app.settings.runners_token {
+        Some(chosen) => app.secrets.digest(token) == chosen,
+        None => app.vault.is_token(SERVICE, token),
+    }
+}
+
 /// Whether a text is the token of a build.
 pub fn is_of_build(app: &App, build: &Build, token: &str) -> bool {
     is_of(app, build, token)

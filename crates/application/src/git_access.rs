@@ -1,5 +1,6 @@
 //! Who may fetch and push, before anything is fetched or pushed.
 
+use hexforge_domain::id::ProjectId;
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::project::ProjectAbility;
 use hexforge_domain::project::{Project, ProjectRef};
@@ -33,6 +34,13 @@ const NO_PUSH: &str = "You are not allowed to push code to this project.";
 /// The project from which the actor wants to fetch.
 pub fn may_fetch(app: &App, actor: Actor, named: &ProjectRef) -> Result<Project, GitRefusal> {
     check(app, actor, named, ProjectAbility::DownloadCode, NO_DOWNLOAD)
+}
+
+/// The project from which a build wants to fetch that works for nobody: it has to be its own.
+pub fn may_fetch_own(app: &App, own: ProjectId, named: &ProjectRef) -> Result<Project, GitRefusal> {
+    let found = app.store.read(|tx| tx.projects().find(named))?;
+    let found = found.filter(|project| project.id == own && project.features.builds);
+    found.ok_or(GitRefusal::NotFound)
 }
 
 /// The project to which the actor wants to push. What is pushed is decided upon when it is known.

@@ -34,6 +34,30 @@ pub struct Runner {
     pub contacted_at: Option<Timestamp>,
 }
 
+impl Runner {
+    /// Whether it takes builds that ask for this.
+    pub fn takes(&self, tags: &Tags) -> bool {
+        if tags.is_empty() { self.run_untagged } else { tags.are_among(&self.tags) }
+    }
+
+    /// Where it looks for builds.
+    pub fn reach(&self) -> Reach {
+        match (self.shared, self.locked) {
+            (true, false) => Reach::Everywhere,
+            (true, true) | (false, _) => Reach::OwnProjects,
+        }
+    }
+}
+
+/// Where a runner looks for builds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// In all projects that want shared runners.
+    Everywhere,
+    /// In the projects it is bound to.
+    OwnProjects,
+}
+
 /// What a runner says of itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunnerInfo {
@@ -66,4 +90,54 @@ pub struct NewRunner {
     pub info: RunnerInfo,
     /// The moment of registration.
     pub at: Timestamp,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::builders::a_moment;
+
+    fn runner(shared: bool, locked: bool, run_untagged: bool, tags: &[&str]) -> Runner {
+        Runner {
+            id: RunnerId(1),
+            description: String::new(),
+            active: true,
+            shared,
+            run_untagged,
+            locked,
+            tags: tags.iter().copied().collect(),
+            info: RunnerInfo::default(),
+            created_at: a_moment(),
+            updated_at: a_moment(),
+            contacted_at: None,
+        }
+    }
+
+    #[test]
+    fn a_runner_takes_what_it_has_the_tags_for() {
+        for (run_untagged, has, asked, takes) in [
+            (true, &[][..], &[][..], true),
+            (false, &["a"][..], &[][..], false),
+            (true, &["a"], &[], true),
+            (true, &["a"], &["a"], true),
+            (false, &["a", "b"], &["a"], true),
+            (true, &["a"], &["a", "b"], false),
+            (true, &[], &["a"], false),
+        ] {
+            let asked: Tags = asked.iter().copied().collect();
+            assert_eq!(runner(true, false, run_untagged, has).takes(&asked), takes, "{asked:?}");
+        }
+    }
+
+    #[test]
+    fn only_shared_runners_that_are_not_locked_look_everywhere() {
+        for (shared, locked, reach) in [
+            (true, false, Reach::Everywhere),
+            (true, true, Reach::OwnProjects),
+            (false, false, Reach::OwnProjects),
+            (false, true, Reach::OwnProjects),
+        ] {
+            assert_eq!(runner(shared, locked, true, &[]).reach(), reach);
+        }
+    }
 }

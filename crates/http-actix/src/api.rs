@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::dev::Payload;
+use actix_web::web::Bytes;
 use actix_web::{FromRequest, HttpRequest, web};
 use hexforge_application::app::App;
 use hexforge_application::basic as app_basic;
@@ -23,7 +24,7 @@ use crate::dialect::Dialect;
 use crate::entities::links::Links;
 use crate::error::{ApiError, ApiResult};
 use crate::lane::{Place, Who};
-use crate::params::{FilePart, Params, WantedFile, basic, credentials, too_slow};
+use crate::params::{FilePart, Params, WantedFile, basic, credentials, read_whole, too_slow};
 use crate::shared::Shared;
 
 /// How long a caller may take to send its body. Git data and uploaded files have their own limits.
@@ -81,25 +82,69 @@ impl FromRequest for ApiWithFile {
     }
 }
 
-async fn read(
-    request: &HttpRequest,
-    payload: Payload,
-    wanted: fn(&Shared) -> Option<WantedFile>,
-) -> ApiResult<(Api, Option<FilePart>)> {
-    let shared = web::Data::<Shared>::extract(request)
-        .await
-        .map_err(|_| ApiError::internal(&"the server is not put together"))?;
-    let params = Params::read(request, payload, shared.settings.max_body, wanted(&shared));
-    let (params, file) = timeout(TIME_FOR_BODY, params).await.map_err(|_| too_slow())??;
-    let call = Call {
+/// A call that brings the artifacts of a build, in the parameter `file`; otherwise like [`ApiWithFile`].
+pub struct ApiWithArtifacts(pub Api, pub Option<FilePart>);
+
+impl FromRequest for ApiWithArtifacts {
+    type Error = ApiError;
+    type Future = Pin<Box<dyn Future<Output = Result<Self, ApiError>>>>;
+
+    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let (request, payload) = (request.clone(), payload.take());
+        Box::pin(async move {
+            let wanted = |shared: &Shared| {
+                Some(WantedFile { field: "file", max: shared.settings.max_artifacts })
+            };
+            let (api, file) = read(&request, payload, wanted).await?;
+            Ok(ApiWithArtifacts(api, file))
+        })
+    }
+}
+
+/// A call whose body is no parameters but bytes of whatever type, of bounded length.
+pub struct ApiWithBytes(pub Api, pub Bytes);
+
+impl FromRequest for ApiWithBytes {
+    type Error = ApiError;
+    type Future = Pin<Box<dyn Future<Output = Result<Self, ApiError>>>>;
+
+    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let (request, payload) = (request.clone(), payload.take());
+        Box::pin(async move {
+            let shared = shared(&request).await?;
+            let params = Params::of_query(&request)?;
+            let bytes = read_whole(payload, shared.settings.max_body);
+            let bytes = timeout(TIME_FOR_BODY, bytes).await.map_err(|_| too_slow())??;
+            Ok(ApiWithBytes(Api { call: call(&request, params), shared }, bytes))
+        })
+    }
+}
+
+async fn shared(request: &HttpRequest) -> ApiResult<web::Data<Shared>> {
+    let shared = web::Data::<Shared>::extract(request).await;
+    shared.map_err(|_| ApiError::internal(&"the server is not put together"))
+}
+
+fn call(request: &HttpRequest, params: Params) -> Arc<Call> {
+    Arc::new(Call {
         credentials: credentials(request, &params),
         basic: basic(request),
         path: request.path().to_owned(),
         peer: request.peer_addr().map(|address| address.ip()),
         changes_things: !request.method().is_safe(),
         params,
-    };
-    Ok((Api { shared, call: Arc::new(call) }, file))
+    })
+}
+
+async fn read(
+    request: &HttpRequest,
+    payload: Payload,
+    wanted: fn(&Shared) -> Option<WantedFile>,
+) -> ApiResult<(Api, Option<FilePart>)> {
+    let shared = shared(request).await?;
+    let params = Params::read(request, payload, shared.settings.max_body, wanted(&shared));
+    let (params, file) = timeout(TIME_FOR_BODY, params).await.map_err(|_| too_slow())??;
+    Ok((Api { call: call(request, params), shared }, file))
 }
 
 impl Api {
@@ -116,6 +161,15 @@ impl Api {
             }
         })
         .await
+    }
+
+    /// Runs a use case that asks by itself who calls: a runner, or whoever has the token of a build.
+    pub async fn run_for_runner<T: Send + 'static>(
+        &self,
+        use_case: impl Fn(&App, &Params) -> ApiResult<T> + Send + 'static,
+    ) -> ApiResult<T> {
+        let permit = self.turn(&self.shared.writers).await?;
+        self.run_blocking(permit, move |app, call| use_case(app, &call.params)).await
     }
 
     /// Runs a sign-in, which needs no caller. These have a lane of their own: passwords are slow, and

@@ -23,6 +23,7 @@ pub mod pipeline;
 pub mod project;
 pub mod push;
 pub mod repository;
+pub mod runner;
 pub mod tag;
 pub mod time;
 pub mod trigger;

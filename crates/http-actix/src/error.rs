@@ -68,7 +68,8 @@ impl ApiError {
         self
     }
 
-    fn with_header(mut self, name: HeaderName, value: &str) -> Self {
+    /// The same error with a header.
+    pub fn with_header(mut self, name: HeaderName, value: &str) -> Self {
         self.0.header = HeaderValue::from_str(value).ok().map(|value| (name, value));
         self
     }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use actix_web::http::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderName};
 use actix_web::{HttpRequest, HttpResponse, web};
-use hexforge_application::git_access::{GitRefusal, may_fetch, may_push};
+use hexforge_application::git_access::{GitRefusal, may_fetch, may_fetch_own, may_push};
 use hexforge_application::push;
 use hexforge_domain::ports::git::GitError;
 use hexforge_domain::ports::git_transport::{Conversation, ProtocolVersion, Service};
@@ -144,9 +144,10 @@ async fn admit(
     named: ProjectRef,
 ) -> Result<(Caller, Project), Answer> {
     let caller = caller::identify(request, shared).await?;
-    let project = caller::blocking(shared, move |app| match service {
-        Service::UploadPack => may_fetch(app, caller.actor, &named),
-        Service::ReceivePack => match may_push(app, caller.actor, &named) {
+    let project = caller::blocking(shared, move |app| match (service, caller.own) {
+        (Service::UploadPack, Some(own)) => may_fetch_own(app, own, &named),
+        (Service::UploadPack, None) => may_fetch(app, caller.actor, &named),
+        (Service::ReceivePack, _) => match may_push(app, caller.actor, &named) {
             Ok(_) if caller.reads_only => Err(GitRefusal::Forbidden("This token only reads.")),
             outcome => outcome,
         },

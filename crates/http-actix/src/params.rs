@@ -8,6 +8,7 @@ mod file;
 mod json;
 
 pub use body::WantedFile;
+pub(crate) use body::read_whole;
 pub use credentials::{basic, credentials};
 pub use declared::Declared;
 pub use file::FilePart;
@@ -41,13 +42,19 @@ impl Params {
         max_body: usize,
         wanted: Option<WantedFile>,
     ) -> ApiResult<(Self, Option<FilePart>)> {
+        let Self { mut values, query } = Self::of_query(request)?;
+        let file = body::read(request, payload, max_body, wanted, &mut values).await?;
+        Ok((Self { values, query }, file))
+    }
+
+    /// What stands in the query, for calls whose body is something else.
+    pub fn of_query(request: &HttpRequest) -> ApiResult<Self> {
         let query = encoded::pairs(request.query_string().as_bytes())?;
         let mut values = HashMap::new();
         for (name, value) in &query {
             encoded::insert(&mut values, name, value.clone());
         }
-        let file = body::read(request, payload, max_body, wanted, &mut values).await?;
-        Ok((Self { values, query }, file))
+        Ok(Self { values, query })
     }
 
     /// Whether the parameter is there at all.
@@ -73,6 +80,14 @@ impl Params {
     /// A list or an object where a text belongs.
     pub fn given_text(&self, name: &str) -> ApiResult<Option<String>> {
         Ok(self.scalar(name)?.map(Cow::into_owned))
+    }
+
+    /// A text of a program's output: whatever it is, it is kept.
+    pub fn log(&self, name: &str) -> ApiResult<Option<String>> {
+        match self.values.get(name) {
+            Some(Value::String(text)) => Ok(Some(text.clone())),
+            _ => self.given_text(name),
+        }
     }
 
     /// A moment as those calls take it.
@@ -145,6 +160,22 @@ impl Params {
             }
         }
         Some(map.into_iter().collect())
+    }
+
+    /// Words, given as a list or as one text with commas between them; blank ones are left out.
+    pub fn words(&self, name: &str) -> ApiResult<Vec<String>> {
+        let words = match self.values.get(name) {
+            Some(Value::Array(items)) => {
+                let texts = items.iter().map(|item| item.as_str().map(str::to_owned));
+                texts.collect::<Option<Vec<_>>>().ok_or_else(|| invalid(name))?
+            }
+            _ => {
+                let text = self.scalar(name)?.unwrap_or_default();
+                text.split(',').map(str::to_owned).collect()
+            }
+        };
+        let words = words.iter().map(|word| word.trim());
+        Ok(words.filter(|word| !word.is_empty()).map(str::to_owned).collect())
     }
 
     /// For calls that declare their parameters.

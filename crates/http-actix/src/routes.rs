@@ -22,6 +22,9 @@ mod pipelines;
 mod project_hooks;
 mod projects;
 mod repository;
+mod runner_artifacts;
+mod runner_builds;
+mod runners;
 mod session;
 mod tags;
 mod triggers;
@@ -71,6 +74,13 @@ pub fn configure(cfg: &mut web::ServiceConfig) {
             .configure(triggers::configure)
             .configure(variables::configure)
             .configure(ci_lint::configure)
+            .default_service(web::to(no_route)),
+    );
+    cfg.service(
+        web::scope("/ci/api/v1")
+            .configure(runners::configure)
+            .configure(runner_builds::configure)
+            .configure(runner_artifacts::configure)
             .default_service(web::to(no_route)),
     );
     uploads::configure_files(cfg);

@@ -42,6 +42,8 @@ pub struct HttpSettings {
     pub max_body: usize,
     /// The largest uploaded file, in bytes.
     pub max_upload: u64,
+    /// The largest artifacts of a build, in bytes.
+    pub max_artifacts: u64,
     /// What `GET /version` tells about the program.
     pub revision: String,
 }

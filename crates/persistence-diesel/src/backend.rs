@@ -74,6 +74,14 @@ macro_rules! load_locked {
     ($conn:expr, $query:expr, $row:ty, alone) => {
         load_locked!($conn, $query, $row, for_update)
     };
+    ($conn:expr, $query:expr, $row:ty, in_passing) => {
+        match $conn {
+            $crate::connection::DbConn::Sqlite(c) => $query.get_result::<$row>(c).optional(),
+            $crate::connection::DbConn::Postgres(c) => {
+                $query.for_no_key_update().skip_locked().get_result::<$row>(c).optional()
+            }
+        }
+    };
     ($conn:expr, $query:expr, $row:ty, $lock:ident) => {
         match $conn {
             $crate::connection::DbConn::Sqlite(c) => $query.get_result::<$row>(c).optional(),

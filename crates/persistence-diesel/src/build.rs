@@ -12,6 +12,7 @@ use hexforge_domain::ci::when::When;
 use hexforge_domain::id::{BuildId, DefinitionId, PipelineId, ProjectId, RunnerId, UserId};
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::StoreError;
+use hexforge_domain::runner::Runner;
 
 use crate::backend;
 use crate::build_definition;
@@ -299,6 +300,11 @@ impl Builds for DieselTx<'_> {
         let row = builds::table.find(build.id.0);
         self.run(|conn| diesel::update(row).set(values).execute(conn))?;
         Ok(())
+    }
+
+    fn next_for(&mut self, runner: &Runner, limit: u32) -> Result<Vec<Build>, StoreError> {
+        let ids = self.waiting_for(runner, limit)?;
+        if ids.is_empty() { Ok(vec![]) } else { self.builds_by_id(&ids) }
     }
 
     fn silent_since(&mut self, since: Timestamp, limit: u32) -> Result<Vec<Build>, StoreError> {

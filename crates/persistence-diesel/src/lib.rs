@@ -11,6 +11,7 @@ mod board;
 mod build;
 mod build_definition;
 mod build_list;
+mod build_queue;
 pub mod connection;
 mod delivery;
 mod delivery_claim;

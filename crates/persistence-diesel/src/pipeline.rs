@@ -10,7 +10,7 @@ use hexforge_domain::pipeline::port::Pipelines;
 use hexforge_domain::pipeline::{CommitFacts, NewPipeline, Pipeline, PipelineScope};
 use hexforge_domain::ports::store::StoreError;
 
-use crate::backend;
+use crate::backend::{self, Backend};
 use crate::connection::DbConn;
 use crate::page;
 use crate::schema::pipelines;
@@ -191,6 +191,21 @@ impl Pipelines for DieselTx<'_> {
         )?;
         let query = pipelines::table.find(id.0).select(columns());
         self.find_pipeline(|conn| load_locked!(conn, query, PipelineRow))
+    }
+
+    fn try_lock(&mut self, id: PipelineId) -> Result<Option<Pipeline>, StoreError> {
+        if self.backend() == Backend::Postgres {
+            let project = Sql::new(
+                "SELECT id FROM projects \
+                 WHERE id = (SELECT project_id FROM pipelines WHERE id = ",
+            );
+            let held = self.ids(project.id(id.0).sql(") FOR KEY SHARE SKIP LOCKED"))?;
+            if held.is_empty() {
+                return Ok(None);
+            }
+        }
+        let query = pipelines::table.find(id.0).select(columns());
+        self.find_pipeline(|conn| load_locked!(conn, query, PipelineRow, in_passing))
     }
 
     fn newest_with_status(

@@ -64,6 +64,12 @@ pub struct Overrides {
     /// Seconds that a receiver of a hook may take to be reached, and again to answer, 1 to 60 [default: 10].
     #[arg(long, global = true, env = "HEXFORGE_HOOK_TIMEOUT", value_name = "SECONDS")]
     pub hook_timeout: Option<String>,
+    /// By which runners register for all projects [default: generated on first start].
+    #[arg(long, global = true, env = "HEXFORGE_RUNNERS_TOKEN", hide_env_values = true)]
+    pub runners_token: Option<String>,
+    /// The largest artifacts of a build, in MiB [default: 100].
+    #[arg(long, global = true, env = "HEXFORGE_MAX_ARTIFACTS_MB", value_name = "MIB")]
+    pub max_artifacts_mb: Option<String>,
     /// After how many hours a build fails of which nothing is heard [default: 24].
     #[arg(long, global = true, env = "HEXFORGE_BUILD_SILENCE_HOURS", value_name = "HOURS")]
     pub build_silence_hours: Option<String>,
@@ -109,6 +115,11 @@ pub struct Config {
     /// In seconds.
     #[validate(range(min = 1, max = 60, message = "has to be a number from 1 to 60"))]
     pub hook_timeout: u64,
+    /// By which runners register for all projects.
+    pub runners_token: Option<Secret>,
+    /// In MiB.
+    #[validate(range(min = 1, max = 4096, message = "has to be a number from 1 to 4096"))]
+    pub max_artifacts_mb: usize,
     /// After how many hours a build fails of which nothing is heard.
     #[validate(range(min = 1, max = 8760, message = "has to be a number from 1 to 8760"))]
     pub build_silence_hours: u32,
@@ -145,6 +156,8 @@ impl Overrides {
             max_body_mb: given(self.max_body_mb).or(other.max_body_mb),
             allow_local_requests: given(self.allow_local_requests).or(other.allow_local_requests),
             hook_timeout: given(self.hook_timeout).or(other.hook_timeout),
+            runners_token: given(self.runners_token).or(other.runners_token),
+            max_artifacts_mb: given(self.max_artifacts_mb).or(other.max_artifacts_mb),
             build_silence_hours: given(self.build_silence_hours).or(other.build_silence_hours),
             log: given(self.log).or(other.log),
             log_format: given(self.log_format).or(other.log_format),
@@ -237,6 +250,13 @@ impl Config {
                 "10",
                 "a number from 1 to 60",
             )?,
+            runners_token: chosen.runners_token.map(Secret::new),
+            max_artifacts_mb: parse(
+                "max_artifacts_mb",
+                chosen.max_artifacts_mb,
+                "100",
+                "a number from 1 to 4096",
+            )?,
             build_silence_hours: parse(
                 "build_silence_hours",
                 chosen.build_silence_hours,
@@ -255,6 +275,9 @@ impl Config {
     }
 }
 
+/// Of a token that whoever runs the server chose; those we make are much longer.
+const SHORTEST_TOKEN: usize = 8;
+
 fn check(config: &Config) -> Result<()> {
     if let Err(errors) = config.validate() {
         let problems: Vec<String> = errors
@@ -266,6 +289,9 @@ fn check(config: &Config) -> Result<()> {
             })
             .collect();
         bail!("{}", problems.join("; "));
+    }
+    if config.runners_token.as_ref().is_some_and(|token| token.reveal().len() < SHORTEST_TOKEN) {
+        bail!("runners_token has to have at least {SHORTEST_TOKEN} characters");
     }
     match &config.external_url {
         Some(url) if !url.starts_with("http://") && !url.starts_with("https://") => {
@@ -321,6 +347,7 @@ impl fmt::Display for Config {
         writeln!(f, "max_body_mb = {}", self.max_body_mb)?;
         writeln!(f, "allow_local_requests = {}", self.allow_local_requests)?;
         writeln!(f, "hook_timeout = {}", self.hook_timeout)?;
+        writeln!(f, "max_artifacts_mb = {}", self.max_artifacts_mb)?;
         writeln!(f, "build_silence_hours = {}", self.build_silence_hours)?;
         writeln!(f, "log = {}", quoted(&self.log))?;
         let format = match self.log_format {
@@ -395,6 +422,10 @@ mod tests {
                 "hook_timeout has to be a number from 1 to 60",
             ),
             (
+                Overrides { runners_token: text("short"), ..none() },
+                "runners_token has to have at least 8 characters",
+            ),
+            (
                 Overrides { log_format: text("xml"), ..none() },
                 "log_format is `xml` and has to be `text` or `json`",
             ),
@@ -430,6 +461,7 @@ mod tests {
             database_url: text("postgres://me:hunter2@db/forge"),
             root_password: text("hunter2hunter2"),
             root_token: text("hunter2hunter2hunter2"),
+            runners_token: text("hunter2hunter2hunter2"),
             ..Overrides::default()
         })
         .expect("all of it is right");

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use anyhow::{Context, Result};
 use hexforge_application::app::App;
-use hexforge_application::setup;
+use hexforge_application::{ci_token, setup};
 use hexforge_domain::text::Secret;
 
 use crate::config::Config;
@@ -22,7 +22,9 @@ pub fn prepare(app: &App, config: &Config, terminal: &mut dyn Write) -> Result<(
     writeln!(terminal, "The administrator is `root`.")?;
     show(terminal, "password", config.root_password.as_ref(), &password)?;
     show(terminal, "private token", config.root_token.as_ref(), &token)?;
-    if config.root_password.is_none() || config.root_token.is_none() {
+    show(terminal, "runners token", config.runners_token.as_ref(), &ci_token::of_service(app))?;
+    let given = [&config.root_password, &config.root_token, &config.runners_token];
+    if given.into_iter().any(Option::is_none) {
         writeln!(terminal, "What was made for you is not shown again.")?;
     }
     Ok(())

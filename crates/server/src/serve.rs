@@ -47,6 +47,7 @@ pub fn run(config: &Config, terminal: &mut dyn Write) -> Result<()> {
         dialect: config.dialect,
         max_body: config.max_body_mb * 1024 * 1024,
         max_upload: config.max_upload_mb as u64 * 1024 * 1024,
+        max_artifacts: config.max_artifacts_mb as u64 * 1024 * 1024,
         revision: format!("hexforge-{}", env!("CARGO_PKG_VERSION")),
     };
     let payloads = JsonPayloads::new(&settings.external_url, settings.ssh_port);

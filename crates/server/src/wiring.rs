@@ -8,6 +8,7 @@ use anyhow::{Context, Result};
 use chrono::TimeDelta;
 use hexforge_application::app::{App, Settings};
 use hexforge_delivery_reqwest::{Guard, GuardedClient};
+use hexforge_domain::ports::secrets::Secrets;
 use hexforge_domain::user::ProjectsLimit;
 use hexforge_git_gix::{GixStore, HttpImports, ImportLimits};
 use hexforge_persistence_diesel::{DieselStore, Options};
@@ -53,6 +54,10 @@ pub fn ringing_app(config: &Config, on_news: Option<Arc<dyn Fn() + Send + Sync>>
             default_projects_limit: ProjectsLimit(config.default_projects_limit),
             build_silence: TimeDelta::hours(config.build_silence_hours.into()),
             hook_timeout: Duration::from_secs(config.hook_timeout),
+            runners_token: config
+                .runners_token
+                .as_ref()
+                .map(|token| SystemSecrets.digest(token.reveal())),
         },
     })
 }

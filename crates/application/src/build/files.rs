@@ -90,7 +90,8 @@ pub fn artifacts_of_ref(
     open(app, &build)
 }
 
-fn open(app: &App, build: &Build) -> Result<ArtifactsFile, Error> {
+/// The artifacts of a build that the caller may see.
+pub(crate) fn open(app: &App, build: &Build) -> Result<ArtifactsFile, Error> {
     let missing = || Error::NotFound(Thing::Nameless);
     let known = build.artifacts_at(app.clock.now()).ok_or_else(missing)?;
     let content = app.build_files.open_artifacts(build.project, build.id)?;

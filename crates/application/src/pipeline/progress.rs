@@ -46,10 +46,20 @@ impl Done {
 impl Progress {
     /// Locks a pipeline with its builds.
     pub fn lock(tx: &mut dyn Tx, id: PipelineId) -> Result<Option<Self>, StoreError> {
-        let Some(pipeline) = tx.pipelines().lock(id)? else { return Ok(None) };
-        let builds = tx.builds().of_pipeline(id)?;
+        let locked = tx.pipelines().lock(id)?;
+        locked.map(|pipeline| Self::of_locked(tx, pipeline)).transpose()
+    }
+
+    /// Like [`Progress::lock`], but without waiting for others.
+    pub fn try_lock(tx: &mut dyn Tx, id: PipelineId) -> Result<Option<Self>, StoreError> {
+        let locked = tx.pipelines().try_lock(id)?;
+        locked.map(|pipeline| Self::of_locked(tx, pipeline)).transpose()
+    }
+
+    fn of_locked(tx: &mut dyn Tx, pipeline: Pipeline) -> Result<Self, StoreError> {
+        let builds = tx.builds().of_pipeline(pipeline.id)?;
         let (changed, told) = (BTreeSet::new(), BTreeSet::new());
-        Ok(Some(Self { pipeline, builds, new: false, changed, told }))
+        Ok(Self { pipeline, builds, new: false, changed, told })
     }
 
     /// A pipeline that this transaction made, which has no builds yet.

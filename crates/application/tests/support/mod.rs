@@ -65,6 +65,7 @@ impl World {
                 default_projects_limit: ProjectsLimit(100),
                 build_silence: TimeDelta::hours(24),
                 hook_timeout: Duration::from_secs(10),
+                runners_token: None,
             },
         };
         Self { app, clock, git, outgoing }

@@ -5,6 +5,7 @@ use crate::Timestamp;
 use crate::id::{BuildId, DefinitionId, PipelineId, ProjectId};
 use crate::paging::{Page, Paged};
 use crate::ports::store::StoreError;
+use crate::runner::Runner;
 
 /// The builds of all projects, and what others say of commits. Whoever changes one locks its pipeline first.
 pub trait Builds {
@@ -45,6 +46,12 @@ pub trait Builds {
 
     /// Stores everything but what a build is: status, user, runner, artifacts, coverage and the moments.
     fn update(&mut self, build: &Build) -> Result<(), StoreError>;
+
+    /// The jobs that a runner is to take next, best first, at most `limit`: of each project that has builds
+    /// the oldest that waits and whose tags the runner takes. A runner that looks everywhere takes those of
+    /// projects that want shared runners, of projects with fewer builds running on shared runners first;
+    /// any other those of its own projects. Then the oldest comes first.
+    fn next_for(&mut self, runner: &Runner, limit: u32) -> Result<Vec<Build>, StoreError>;
 
     /// Jobs that wait or run and were not heard of since a moment, longest silence first, at most `limit`.
     fn silent_since(&mut self, moment: Timestamp, limit: u32) -> Result<Vec<Build>, StoreError>;

@@ -36,6 +36,9 @@ pub trait Pipelines {
     /// project.
     fn lock(&mut self, id: PipelineId) -> Result<Option<Pipeline>, StoreError>;
 
+    /// Like [`Pipelines::lock`], but without waiting: `None` also while somebody else holds it or its project.
+    fn try_lock(&mut self, id: PipelineId) -> Result<Option<Pipeline>, StoreError>;
+
     /// The newest pipeline of a branch or tag that has this status.
     fn newest_with_status(
         &mut self,

@@ -36,7 +36,7 @@ pub struct BuildJson<'a> {
 
 /// Artifacts as builds show them.
 #[derive(Serialize)]
-struct ArtifactsJson<'a> {
+pub(super) struct ArtifactsJson<'a> {
     filename: &'a str,
     size: u64,
 }

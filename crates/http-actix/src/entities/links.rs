@@ -57,6 +57,15 @@ impl Links {
         format!("{}/{path}.git", self.external_url)
     }
 
+    /// The same for somebody with a name and a password that need no encoding.
+    pub fn http_to_repo_as(&self, path: &str, name: &str, password: &str) -> String {
+        let url = self.http_to_repo(path);
+        match url.split_once("://") {
+            Some((scheme, rest)) => format!("{scheme}://{name}:{password}@{rest}"),
+            None => url,
+        }
+    }
+
     /// From where a repository is cloned over SSH.
     pub fn ssh_to_repo(&self, path: &str) -> String {
         format!("{}{path}.git", self.ssh)

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use actix_web::{HttpRequest, web};
 use hexforge_application::app::App;
-use hexforge_application::basic as app_basic;
+use hexforge_application::basic::{self as app_basic, BuildCaller};
 use hexforge_application::error::Error;
 use hexforge_application::session::Attempt;
 use hexforge_application::sign_in::{self, Credentials};
+use hexforge_domain::id::ProjectId;
 use hexforge_domain::policy::Actor;
 
 use super::answer::Answer;
@@ -24,6 +25,8 @@ pub(super) struct Caller {
     pub(super) actor: Actor,
     /// Whether what was shown is good for reading only.
     pub(super) reads_only: bool,
+    /// The project of a build that works for nobody, which reads nothing else.
+    pub(super) own: Option<ProjectId>,
 }
 
 /// Who asks, by headers alone: addresses of repositories have no parameters. Whoever shows something that is
@@ -35,7 +38,7 @@ pub(super) async fn identify(
     let credentials = Credentials { sudo: None, ..credentials(request, &Params::default()) };
     let address = request.peer_addr().map(|address| address.ip());
     let attempt = basic(request).map(|(login, password)| Attempt { login, password, address });
-    let nobody = Caller { actor: Actor::Anonymous, reads_only: false };
+    let nobody = Caller { actor: Actor::Anonymous, reads_only: false, own: None };
     if credentials == Credentials::default() && attempt.is_none() {
         return Ok(nobody);
     }
@@ -44,6 +47,8 @@ pub(super) async fn identify(
     if let Some(caller) = known {
         return Ok(caller);
     }
+    // Builds have no password, and those that have ended go on asking: that is no guessing.
+    let attempt = attempt.filter(|attempt| attempt.login.trim() != app_basic::BUILD);
     let Some(attempt) = attempt else { return Err(Answer::Challenge) };
     // Passwords are slow, and whoever floods us with them must not hold up those who are known.
     let turn = api::turn_in(&shared.sign_ins).await?;
@@ -64,7 +69,7 @@ fn by_tokens(
 ) -> Result<Option<Caller>, Error> {
     let caller = |actor, reads_only| match actor {
         Actor::Anonymous => None,
-        actor => Some(Caller { actor, reads_only }),
+        actor => Some(Caller { actor, reads_only, own: None }),
     };
     let actor = match sign_in::identify(app, credentials) {
         Err(Error::StaleToken(_)) => Actor::Anonymous,
@@ -76,6 +81,14 @@ fn by_tokens(
     let Some(attempt) = attempt else { return Ok(None) };
     if let Some(known) = caller(app_basic::by_token(app, attempt)?, false) {
         return Ok(Some(known));
+    }
+    match app_basic::by_build(app, attempt)? {
+        Some(BuildCaller::User(actor)) => return Ok(caller(actor, true)),
+        Some(BuildCaller::Project(project)) => {
+            let own = Some(project);
+            return Ok(Some(Caller { actor: Actor::Anonymous, reads_only: true, own }));
+        }
+        None => (),
     }
     Ok(caller(app_basic::by_any_token(app, attempt)?, true))
 }

@@ -74,7 +74,7 @@ fn takes_body(method: &Method) -> bool {
     !matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS)
 }
 
-async fn read_whole(mut payload: Payload, max: usize) -> ApiResult<Bytes> {
+pub(crate) async fn read_whole(mut payload: Payload, max: usize) -> ApiResult<Bytes> {
     let mut body = BytesMut::new();
     while let Some(chunk) = payload.next().await {
         let chunk = chunk.map_err(|_| ApiError::bad_request("the body could not be read"))?;

@@ -165,7 +165,7 @@ async fn artifacts_of_ref(api: Api, ids: BuildPath) -> ApiResult<HttpResponse> {
 }
 
 /// A browser saves it, and runs nothing of it.
-fn send(file: ArtifactsFile) -> HttpResponse {
+pub(super) fn send(file: ArtifactsFile) -> HttpResponse {
     HttpResponse::Ok()
         .insert_header((CONTENT_TYPE, "application/octet-stream"))
         .insert_header((CONTENT_DISPOSITION, attachment(&file.name)))

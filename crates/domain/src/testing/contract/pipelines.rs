@@ -5,7 +5,7 @@ use super::labels::a_place;
 use crate::build::{Artifacts, Build};
 use crate::ci::status::Status;
 use crate::commit::ObjectId;
-use crate::id::ProjectId;
+use crate::id::{PipelineId, ProjectId};
 use crate::outbox::SystemEvent;
 use crate::outbox::ci::{BuildNews, BuildRow, PipelineNews, PipelineRow};
 use crate::outbox::project::{Person, ProjectCard, ProjectEvent};
@@ -164,6 +164,30 @@ pub fn a_locked_pipeline_is_changed_by_one_at_a_time(store: &dyn Store) {
     });
     let last = read(store, |tx| tx.pipelines().find(project, made.id)).expect("it is there");
     assert_eq!(last.duration, Some(4 * TIMES));
+}
+
+/// Whoever passes over comes again, until everybody has added one often enough.
+pub fn a_held_pipeline_is_passed_over(store: &dyn Store) {
+    const TIMES: i64 = 10;
+    let ada = a_user("ada").stored_in(store).id;
+    let project: ProjectId = a_project("site", home_of(store, ada), ada).stored_in(store).id;
+    let made = insert(store, a_pipeline(project));
+    let added = || {
+        write(store, |tx| {
+            let Some(found) = tx.pipelines().try_lock(made.id)? else { return Ok(false) };
+            let duration = Some(found.duration.unwrap_or(0) + 1);
+            tx.pipelines().update(&Pipeline { duration, ..found })?;
+            Ok(true)
+        })
+    };
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| (0..TIMES).for_each(|_| while !added() {}));
+        }
+    });
+    let last = read(store, |tx| tx.pipelines().find(project, made.id)).expect("it is there");
+    assert_eq!(last.duration, Some(4 * TIMES));
+    assert_eq!(write(store, |tx| tx.pipelines().try_lock(PipelineId(987_654))), None);
 }
 
 /// Everything that hooks will be told of builds and pipelines, whether much is known or little.

@@ -3,8 +3,11 @@
 use super::builds::{in_pipeline, job};
 use super::check::{project, read, write};
 use super::labels::a_place;
-use crate::build::{Build, Tags};
+use crate::build::{Build, NewBuild, Tags};
+use crate::ci::status::Status;
+use crate::id::{BuildId, ProjectId};
 use crate::ports::store::Store;
+use crate::project::ProjectRef;
 use crate::runner::{NewRunner, Runner, RunnerInfo};
 use crate::testing::builders::{a_moment, a_runner, at};
 
@@ -102,4 +105,105 @@ pub fn builds_outlive_their_runner(store: &dyn Store) {
         assert_eq!(tx.builds().find(build.id)?, Some(Build { runner: None, ..build }));
         Ok(())
     });
+}
+
+fn next(store: &dyn Store, runner: &Runner, limit: u32) -> Vec<BuildId> {
+    let found = read(store, |tx| tx.builds().next_for(runner, limit));
+    found.into_iter().map(|build| build.id).collect()
+}
+
+fn waiting(store: &dyn Store, project: ProjectId, name: &str, tags: &[&str]) -> BuildId {
+    let tags: Tags = tags.iter().copied().collect();
+    let of = |new: &mut NewBuild| new.tags = tags.clone();
+    job(store, &in_pipeline(store, project), name, of).id
+}
+
+fn run_on(store: &dyn Store, build: BuildId, runner: &Runner) {
+    write(store, |tx| {
+        let build = tx.builds().find(build)?.expect("it was made");
+        let runner = Some(runner.id);
+        tx.builds().update(&Build { status: Status::Running, runner, ..build })
+    });
+}
+
+fn switch(store: &dyn Store, id: ProjectId, builds: bool, shared_runners: bool) {
+    write(store, |tx| {
+        let mut project = tx.projects().find(&ProjectRef::Id(id))?.expect("it was made");
+        (project.features.builds, project.features.shared_runners) = (builds, shared_runners);
+        tx.projects().update(&project)
+    });
+}
+
+/// Only what waits, what is a job, and what the runner has the tags for; the oldest of a project.
+pub fn a_runner_is_offered_what_it_takes(store: &dyn Store) {
+    let (project, _) = a_place(store, "ada");
+    let plain = write(store, |tx| tx.runners().insert(a_runner("plain")));
+    assert_eq!(next(store, &plain, 9), []);
+    let ruby = write(store, |tx| {
+        let tags = Tags::from_iter(["ruby", "linux", "c,d"]);
+        tx.runners().insert(NewRunner { tags, run_untagged: false, ..a_runner("ruby") })
+    });
+    let pipeline = in_pipeline(store, project);
+    job(store, &pipeline, "created", |new| new.status = Status::Created);
+    waiting(store, project, "java", &["java"]);
+    let tagged = waiting(store, project, "ruby", &["ruby", "c,d"]);
+    let untagged = waiting(store, project, "first", &[]);
+    waiting(store, project, "second", &[]);
+    assert_eq!(next(store, &plain, 9), [untagged]);
+    assert_eq!(next(store, &ruby, 9), [tagged]);
+    let both = Runner { run_untagged: true, ..ruby };
+    assert_eq!(next(store, &both, 9), [tagged]);
+    run_on(store, tagged, &both);
+    assert_eq!(next(store, &both, 9), [untagged]);
+    assert_eq!(next(store, &both, 0), []);
+}
+
+/// Fewer builds running on shared runners first, then the oldest; projects may not want them.
+pub fn shared_runners_are_fair_between_projects(store: &dyn Store) {
+    let ((one, _), (two, _)) = (a_place(store, "ada"), a_place(store, "bob"));
+    let (three, _) = a_place(store, "eve");
+    let shared = write(store, |tx| tx.runners().insert(a_runner("shared")));
+    let bound = write(store, |tx| {
+        let made = tx.runners().insert(NewRunner { shared: false, ..a_runner("bound") })?;
+        tx.runners().bind(made.id, three)?;
+        Ok(made)
+    });
+    let first: Vec<_> = (0..3).map(|n| waiting(store, one, &n.to_string(), &[])).collect();
+    let second: Vec<_> = (0..2).map(|n| waiting(store, two, &n.to_string(), &[])).collect();
+    let third: Vec<_> = (0..2).map(|n| waiting(store, three, &n.to_string(), &[])).collect();
+    assert_eq!(next(store, &shared, 9), [first[0], second[0], third[0]]);
+    assert_eq!(next(store, &shared, 2), [first[0], second[0]]);
+    run_on(store, first[0], &shared);
+    assert_eq!(next(store, &shared, 9), [second[0], third[0], first[1]]);
+    run_on(store, second[0], &shared);
+    // What runs elsewhere does not count.
+    run_on(store, third[0], &bound);
+    assert_eq!(next(store, &shared, 9), [third[1], first[1], second[1]]);
+    switch(store, two, true, false);
+    switch(store, three, false, true);
+    assert_eq!(next(store, &shared, 9), [first[1]]);
+    assert_eq!(next(store, &Runner { locked: true, ..shared }, 9), []);
+}
+
+/// Oldest first, whatever runs; whether they want shared runners does not matter.
+pub fn bound_runners_serve_their_projects(store: &dyn Store) {
+    let ((one, _), (two, _)) = (a_place(store, "ada"), a_place(store, "bob"));
+    let (other, _) = a_place(store, "eve");
+    let runner = write(store, |tx| {
+        let made = tx.runners().insert(NewRunner { shared: false, ..a_runner("bound") })?;
+        tx.runners().bind(made.id, one)?;
+        tx.runners().bind(made.id, two)?;
+        Ok(made)
+    });
+    waiting(store, other, "x", &[]);
+    let first = waiting(store, two, "a", &[]);
+    let second = waiting(store, one, "b", &[]);
+    let third = waiting(store, two, "c", &[]);
+    switch(store, one, true, false);
+    assert_eq!(next(store, &runner, 9), [first, second]);
+    run_on(store, first, &runner);
+    assert_eq!(next(store, &runner, 9), [second, third]);
+    assert_eq!(next(store, &runner, 1), [second]);
+    switch(store, one, false, true);
+    assert_eq!(next(store, &runner, 9), [third]);
 }

@@ -9,6 +9,8 @@ use crate::commit::ObjectId;
 use crate::id::{BuildId, DefinitionId, PipelineId, ProjectId};
 use crate::paging::{Page, Paged};
 use crate::ports::store::StoreError;
+use crate::project::Project;
+use crate::runner::{Reach, Runner};
 
 impl FakeTx {
     fn is_of(&self, build: &Build, commit: ObjectId, reference: Option<&str>) -> bool {
@@ -126,6 +128,34 @@ impl Builds for FakeTx {
             one.finished_at = build.finished_at;
         }
         Ok(())
+    }
+
+    fn next_for(&mut self, runner: &Runner, limit: u32) -> Result<Vec<Build>, StoreError> {
+        let tables = &self.tables;
+        let serves = |project: &Project| match runner.reach() {
+            Reach::Everywhere => project.features.shared_runners,
+            Reach::OwnProjects => tables.runner_projects.contains(&(runner.id, project.id)),
+        };
+        let is_shared = |id| tables.runners.iter().any(|one| Some(one.id) == id && one.shared);
+        let load = |project: ProjectId| {
+            let all = tables.builds.iter().filter(|build| build.project == project);
+            let running = all.filter(|build| build.status == Status::Running);
+            running.filter(|build| is_shared(build.runner)).count()
+        };
+        let oldest = |project: &Project| {
+            let mut all = tables.builds.iter().filter(|build| build.project == project.id);
+            all.find(|build| {
+                build.kind.is_job() && build.status == Status::Pending && runner.takes(&build.tags)
+            })
+        };
+        let projects = tables.projects.values().filter(|project| project.features.builds);
+        let mut found: Vec<&Build> =
+            projects.filter(|project| serves(project)).filter_map(oldest).collect();
+        found.sort_by_key(|build| match runner.reach() {
+            Reach::Everywhere => (load(build.project), build.id),
+            Reach::OwnProjects => (0, build.id),
+        });
+        Ok(found.into_iter().take(limit as usize).cloned().collect())
     }
 
     fn silent_since(&mut self, moment: Timestamp, limit: u32) -> Result<Vec<Build>, StoreError> {

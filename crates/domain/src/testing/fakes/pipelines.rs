@@ -59,6 +59,11 @@ impl Pipelines for FakeTx {
         Ok(self.pipelines_where(|one| one.id == id).pop())
     }
 
+    /// There is one writer at a time.
+    fn try_lock(&mut self, id: PipelineId) -> Result<Option<Pipeline>, StoreError> {
+        self.lock(id)
+    }
+
     fn newest_with_status(
         &mut self,
         project: ProjectId,

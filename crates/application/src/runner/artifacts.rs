@@ -1,0 +1,108 @@
+//! A runner brings the artifacts of a build, and takes those of earlier ones.
+
+use chrono::TimeDelta;
+use hexforge_domain::build::{Artifacts, Build};
+use hexforge_domain::ci::status::Status;
+use hexforge_domain::id::BuildId;
+use hexforge_domain::ports::store::Tx;
+use hexforge_domain::ports::uploads::NewUpload;
+use hexforge_domain::project::upload::UploadName;
+
+use super::assignment::{self, Assignment};
+use super::by_token;
+use crate::app::App;
+use crate::build::ArtifactsFile;
+use crate::error::{Error, Thing};
+use crate::pipeline::progress::Progress;
+
+/// Whether somebody with this token may bring artifacts; asked before anything of them is read.
+pub fn authorize_artifacts(app: &App, id: BuildId, token: &str) -> Result<(), Error> {
+    app.store.read(|tx| running(app, tx, id, token).map(drop))
+}
+
+fn running(app: &App, tx: &mut dyn Tx, id: BuildId, token: &str) -> Result<Build, Error> {
+    let build = by_token(app, tx, id, token)?;
+    match build.status {
+        Status::Running => Ok(build),
+        Status::Created
+        | Status::Pending
+        | Status::Success
+        | Status::Failed
+        | Status::Canceled
+        | Status::Skipped => Err(Error::Forbidden(Some("build is not running"))),
+    }
+}
+
+/// Artifacts that are being received. Dropped before they are finished, they leave nothing behind.
+pub struct Receiving {
+    id: BuildId,
+    token: String,
+    name: String,
+    size: u64,
+    file: Box<dyn NewUpload>,
+}
+
+/// Begins to receive the artifacts of a build, which their sender calls `given`.
+pub fn begin_artifacts(
+    app: &App,
+    id: BuildId,
+    token: &str,
+    given: &str,
+) -> Result<Receiving, Error> {
+    let build = app.store.read(|tx| running(app, tx, id, token))?;
+    let file = app.build_files.begin_artifacts(build.project, id)?;
+    let name = UploadName::from_given(given).as_str().to_owned();
+    Ok(Receiving { id, token: token.to_owned(), name, size: 0, file })
+}
+
+impl Receiving {
+    /// Adds to the end.
+    pub fn append(&mut self, chunk: &[u8]) -> Result<(), Error> {
+        self.size += chunk.len() as u64;
+        Ok(self.file.append(chunk)?)
+    }
+
+    /// Puts them in the place of those that were there, for so many seconds or for ever.
+    pub fn finish(self, app: &App, expire_in: Option<i64>) -> Result<Assignment, Error> {
+        let now = app.clock.now();
+        let Self { id, token, name, size, file } = self;
+        let expire_at = expire_in.and_then(TimeDelta::try_seconds);
+        let expire_at = expire_at.and_then(|time| now.checked_add_signed(time));
+        app.store.write(|tx| {
+            let missing = || Error::NotFound(Thing::Nameless);
+            let found = running(app, tx, id, &token)?;
+            let mut progress = Progress::lock(tx, found.pipeline)?.ok_or_else(missing)?;
+            running(app, tx, id, &token)?;
+            file.finish()?;
+            if let Some(build) = progress.build_mut(id) {
+                build.artifacts = Some(Artifacts { file_name: name, size, expire_at });
+                build.updated_at = now;
+            }
+            let done = progress.store(tx, now)?;
+            assignment::of(app, tx, &done.pipeline, &done.builds, id)
+        })
+    }
+}
+
+/// The artifacts of a build, for whoever has its token.
+pub fn open_artifacts(app: &App, id: BuildId, token: &str) -> Result<ArtifactsFile, Error> {
+    let build = app.store.read(|tx| by_token(app, tx, id, token))?;
+    crate::build::open_artifacts(app, &build)
+}
+
+/// Removes the artifacts of a build, if there are any.
+pub fn remove_artifacts(app: &App, id: BuildId, token: &str) -> Result<(), Error> {
+    let now = app.clock.now();
+    let build = app.store.write(|tx| {
+        let build = by_token(app, tx, id, token)?;
+        let missing = || Error::NotFound(Thing::Nameless);
+        let mut progress = Progress::lock(tx, build.pipeline)?.ok_or_else(missing)?;
+        if let Some(build) = progress.build_mut(id) {
+            build.artifacts = None;
+        }
+        progress.store(tx, now)?;
+        Ok::<_, Error>(build)
+    })?;
+    // From the commit on nobody is shown them.
+    Ok(app.build_files.remove_artifacts(build.project, id)?)
+}

@@ -1,0 +1,137 @@
+//! A runner asks for a build.
+//!
+//! Most do so in vain, every few seconds: that takes two or three small reads. Two runners never get the same
+//! build, because whoever gives one away holds its pipeline and sees then whether it still waits.
+
+use hexforge_domain::Timestamp;
+use hexforge_domain::build::Build;
+use hexforge_domain::ci::status::{Status, Transition};
+use hexforge_domain::id::BuildId;
+use hexforge_domain::ports::store::{StoreError, Tx};
+use hexforge_domain::runner::{Runner, RunnerInfo};
+
+use super::assignment::{self, Assignment};
+use super::{HEARD_EVERY, identify};
+use crate::app::App;
+use crate::error::{Error, Thing};
+use crate::pipeline::progress::Progress;
+
+/// How many builds are looked at for one that nobody is at.
+const CANDIDATES: u32 = 8;
+
+/// How often a runner that came too late looks again. Nothing is lost: it asks again soon.
+const TRIES: usize = 8;
+
+/// The build that the runner of a token is to run, which is running from now on; `None` when there is none.
+pub fn request(
+    app: &App,
+    token: &str,
+    info: Option<RunnerInfo>,
+) -> Result<Option<Assignment>, Error> {
+    let now = app.clock.now();
+    let (runner, candidates) = app.store.read(|tx| {
+        let runner = identify(app, tx, token)?;
+        if !runner.active {
+            return Err(Error::NotFound(Thing::Nameless));
+        }
+        let candidates = tx.builds().next_for(&runner, CANDIDATES)?;
+        Ok((runner, candidates))
+    })?;
+    note_contact(app, &runner, info, now)?;
+    if candidates.is_empty() {
+        return Ok(None);
+    }
+    let mut outcome = app.store.write(|tx| take_in_passing(app, tx, &runner, &candidates, now))?;
+    for _ in 0..TRIES {
+        match outcome {
+            Outcome::Taken(assignment) => return Ok(Some(*assignment)),
+            Outcome::Nothing => break,
+            Outcome::TooLate => {
+                outcome = app.store.write(|tx| take_in_turn(app, tx, &runner, now))?;
+            }
+        }
+    }
+    Ok(None)
+}
+
+enum Outcome {
+    Taken(Box<Assignment>),
+    /// Others were faster.
+    TooLate,
+    Nothing,
+}
+
+/// Writes down that a runner is there, and what it says of itself, once in a while.
+fn note_contact(
+    app: &App,
+    runner: &Runner,
+    info: Option<RunnerInfo>,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let seen = runner.contacted_at.is_some_and(|then| now - then < HEARD_EVERY);
+    let info = info.filter(|info| *info != runner.info);
+    if seen && info.is_none() {
+        return Ok(());
+    }
+    app.store.write(|tx| {
+        let Some(mut runner) = tx.runners().find(runner.id)? else { return Ok(()) };
+        runner.contacted_at = Some(now);
+        runner.info = info.unwrap_or(runner.info);
+        tx.runners().update(&runner)
+    })
+}
+
+/// Takes the first build at whose pipeline nobody is.
+fn take_in_passing(
+    app: &App,
+    tx: &mut dyn Tx,
+    runner: &Runner,
+    candidates: &[Build],
+    now: Timestamp,
+) -> Result<Outcome, Error> {
+    for candidate in candidates {
+        if let Some(progress) = Progress::try_lock(tx, candidate.pipeline)? {
+            return take(app, tx, runner, progress, candidate.id, now);
+        }
+    }
+    Ok(Outcome::TooLate)
+}
+
+/// Waits until nobody else is at the pipeline of the best build, and takes what is the best of it then.
+fn take_in_turn(
+    app: &App,
+    tx: &mut dyn Tx,
+    runner: &Runner,
+    now: Timestamp,
+) -> Result<Outcome, Error> {
+    let Some(best) = tx.builds().next_for(runner, 1)?.pop() else { return Ok(Outcome::Nothing) };
+    let Some(progress) = Progress::lock(tx, best.pipeline)? else { return Ok(Outcome::TooLate) };
+    let now_best = tx.builds().next_for(runner, CANDIDATES)?;
+    match now_best.into_iter().find(|build| build.pipeline == best.pipeline) {
+        Some(build) => take(app, tx, runner, progress, build.id, now),
+        None => Ok(Outcome::TooLate),
+    }
+}
+
+fn take(
+    app: &App,
+    tx: &mut dyn Tx,
+    runner: &Runner,
+    mut progress: Progress,
+    id: BuildId,
+    now: Timestamp,
+) -> Result<Outcome, Error> {
+    // The runner may have been removed or paused meanwhile.
+    let runner = tx.runners().find(runner.id)?.filter(|runner| runner.active);
+    let Some(runner) = runner else { return Ok(Outcome::Nothing) };
+    let waits = progress.build(id).is_some_and(|build| build.status == Status::Pending);
+    if !waits || !progress.step(id, Transition::Run, now) {
+        return Ok(Outcome::TooLate);
+    }
+    if let Some(build) = progress.build_mut(id) {
+        build.runner = Some(runner.id);
+    }
+    let done = progress.store(tx, now)?;
+    let assignment = assignment::of(app, tx, &done.pipeline, &done.builds, id)?;
+    Ok(Outcome::Taken(Box::new(assignment)))
+}

@@ -1,0 +1,52 @@
+//! A runner sends the log of a build, piece by piece.
+
+use hexforge_domain::ci::status::Status;
+use hexforge_domain::id::BuildId;
+
+use super::{is_due, lock_by_token};
+use crate::app::App;
+use crate::error::Error;
+
+/// What became of a piece of a log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Appended {
+    /// It is kept.
+    Kept {
+        /// How far the build is, which may have been stopped.
+        status: Status,
+        /// How long the log is now.
+        length: u64,
+    },
+    /// It does not begin where the log ends.
+    Elsewhere {
+        /// Where that is.
+        length: u64,
+    },
+}
+
+/// Adds a piece to the log of a build, for whoever has its token. What is acknowledged is on disk.
+pub fn append_trace(
+    app: &App,
+    id: BuildId,
+    token: &str,
+    first: Option<u64>,
+    piece: &[u8],
+) -> Result<Appended, Error> {
+    let now = app.clock.now();
+    app.store.write(|tx| {
+        let mut build = lock_by_token(app, tx, id, token)?;
+        let first = first.ok_or(Error::NotGiven("Content-Range"))?;
+        let length = app.build_files.trace_size(build.project, id)?;
+        if first != length {
+            return Ok(Appended::Elsewhere { length });
+        }
+        if !piece.is_empty() {
+            app.build_files.append_trace(build.project, id, length, piece)?;
+        }
+        if is_due(&build, now) {
+            build.updated_at = now;
+            tx.builds().update(&build)?;
+        }
+        Ok(Appended::Kept { status: build.status, length: length + piece.len() as u64 })
+    })
+}

@@ -1,0 +1,53 @@
+//! A runner tells how a build goes.
+
+use hexforge_domain::ci::status::{Status, Transition};
+use hexforge_domain::id::BuildId;
+
+use super::{ERASED, identify, is_due};
+use crate::app::App;
+use crate::error::{Error, Thing};
+use crate::pipeline::progress::Progress;
+
+/// What a runner tells of a build.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// How it ended; `None` while it goes on.
+    pub ended: Option<Transition>,
+    /// Its whole log.
+    pub trace: Option<String>,
+}
+
+/// Takes in what the runner of a token tells of a build that it runs. Of any other it is told that there is no
+/// such build: so it learns that somebody stopped it.
+pub fn update(app: &App, token: &str, id: BuildId, report: &Report) -> Result<(), Error> {
+    let now = app.clock.now();
+    let missing = || Error::NotFound(Thing::Record);
+    app.store.write(|tx| {
+        let runner = identify(app, tx, token)?;
+        let found = tx.builds().find(id)?.ok_or_else(missing)?;
+        let mut progress = Progress::lock(tx, found.pipeline)?.ok_or_else(missing)?;
+        let build = progress
+            .build(id)
+            .filter(|build| build.status == Status::Running && build.runner == Some(runner.id));
+        let build = build.ok_or_else(missing)?.clone();
+        if build.erased_at.is_some() {
+            return Err(Error::Forbidden(Some(ERASED)));
+        }
+        if let Some(trace) = &report.trace {
+            app.build_files.replace_trace(build.project, id, trace.as_bytes())?;
+        }
+        match report.ended {
+            Some(transition) => {
+                progress.step(id, transition, now);
+            }
+            None if is_due(&build, now) => {
+                if let Some(build) = progress.build_mut(id) {
+                    build.updated_at = now;
+                }
+            }
+            None => return Ok(()),
+        }
+        progress.store(tx, now)?;
+        Ok(())
+    })
+}

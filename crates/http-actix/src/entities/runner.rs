@@ -1,0 +1,158 @@
+//! What runners are told.
+
+use hexforge_application::runner::{Assignment, Earlier, Registered, Server, variables};
+use hexforge_domain::Timestamp;
+use hexforge_domain::build::Build;
+use hexforge_domain::ci::config::Node;
+use serde::ser::{SerializeMap, SerializeSeq};
+use serde::{Serialize, Serializer};
+
+use super::build::ArtifactsJson;
+use super::links::Links;
+use super::time::Iso;
+
+/// The name under which git takes the token of a build.
+const CLONES_AS: &str = hexforge_application::basic::BUILD;
+
+/// In seconds.
+const TIMEOUT: u32 = 3600;
+
+/// A runner that was just registered.
+#[derive(Serialize)]
+pub struct RegisteredJson {
+    id: i64,
+    token: String,
+}
+
+impl From<Registered> for RegisteredJson {
+    fn from(runner: Registered) -> Self {
+        Self { id: runner.id.0, token: runner.token.reveal().to_owned() }
+    }
+}
+
+/// A build as its runner gets it.
+#[derive(Serialize)]
+pub struct AssignmentJson<'a> {
+    #[serde(flatten)]
+    build: BuildJson<'a>,
+    commands: &'a str,
+    repo_url: String,
+    before_sha: String,
+    allow_git_fetch: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    artifacts_expire_at: Option<Option<Iso>>,
+    options: NodeJson<'a>,
+    timeout: u32,
+    variables: Vec<VariableJson>,
+    depends_on_builds: Vec<BuildJson<'a>>,
+    credentials: [(); 0],
+}
+
+impl<'a> AssignmentJson<'a> {
+    /// As it is at a moment; the version and the revision are the service's.
+    pub fn new(
+        given: &'a Assignment,
+        now: Timestamp,
+        links: &Links,
+        (version, revision): (&str, &str),
+    ) -> Self {
+        let path = given.project.place.path_of(&given.project.project);
+        let server = Server { version, revision, project_url: &links.project(&path) };
+        let artifacts = given.build.artifacts_at(now);
+        Self {
+            build: BuildJson::new(given, &given.build, given.token.reveal(), now),
+            commands: &given.definition.commands,
+            repo_url: links.http_to_repo_as(&path, CLONES_AS, given.token.reveal()),
+            before_sha: given.pipeline.before_sha.to_string(),
+            allow_git_fetch: true,
+            artifacts_expire_at: artifacts.map(|file| file.expire_at.map(Iso)),
+            options: NodeJson(given.definition.options.as_node()),
+            timeout: TIMEOUT,
+            variables: variables(given, server).into_iter().map(VariableJson::from).collect(),
+            depends_on_builds: given.earlier.iter().map(|one| earlier(given, one, now)).collect(),
+            credentials: [],
+        }
+    }
+}
+
+fn earlier<'a>(given: &'a Assignment, one: &'a Earlier, now: Timestamp) -> BuildJson<'a> {
+    BuildJson::new(given, &one.build, one.token.reveal(), now)
+}
+
+/// What runners are told of every build.
+#[derive(Serialize)]
+struct BuildJson<'a> {
+    id: i64,
+    #[serde(rename = "ref")]
+    reference: &'a str,
+    tag: bool,
+    sha: String,
+    status: &'static str,
+    name: &'a str,
+    token: &'a str,
+    stage: &'a str,
+    project_id: i64,
+    project_name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    artifacts_file: Option<ArtifactsJson<'a>>,
+}
+
+impl<'a> BuildJson<'a> {
+    fn new(given: &'a Assignment, build: &'a Build, token: &'a str, now: Timestamp) -> Self {
+        Self {
+            id: build.id.0,
+            reference: &given.pipeline.reference,
+            tag: given.pipeline.tag,
+            sha: given.pipeline.sha.to_string(),
+            status: build.status.as_str(),
+            name: &build.name,
+            token,
+            stage: &build.stage,
+            project_id: build.project.0,
+            project_name: given.project.project.name.as_str(),
+            artifacts_file: build.artifacts_at(now).map(ArtifactsJson::from),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct VariableJson {
+    key: String,
+    value: String,
+    public: bool,
+}
+
+impl From<hexforge_application::runner::BuildVariable> for VariableJson {
+    fn from(variable: hexforge_application::runner::BuildVariable) -> Self {
+        Self { key: variable.key, value: variable.value, public: variable.public }
+    }
+}
+
+/// A tree of a configuration.
+struct NodeJson<'a>(&'a Node);
+
+impl Serialize for NodeJson<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Node::Null => to.serialize_unit(),
+            Node::Bool(yes) => to.serialize_bool(*yes),
+            Node::Integer(number) => to.serialize_i64(*number),
+            Node::Float(number) => to.serialize_f64(*number),
+            Node::Text(text) => to.serialize_str(text),
+            Node::List(list) => {
+                let mut items = to.serialize_seq(Some(list.len()))?;
+                for item in list {
+                    items.serialize_element(&NodeJson(item))?;
+                }
+                items.end()
+            }
+            Node::Map(map) => {
+                let mut entries = to.serialize_map(Some(map.len()))?;
+                for (key, value) in map {
+                    entries.serialize_entry(key, &NodeJson(value))?;
+                }
+                entries.end()
+            }
+        }
+    }
+}

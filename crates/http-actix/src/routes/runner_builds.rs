@@ -1,0 +1,174 @@
+//! Runners take builds, and tell how they go.
+
+use actix_web::http::StatusCode;
+use actix_web::http::header::{CONTENT_RANGE, HeaderName, RANGE, USER_AGENT};
+use actix_web::{HttpRequest, HttpResponse, web};
+use hexforge_application::error::{Error, Thing};
+use hexforge_application::runner::{self, Appended, Report};
+use hexforge_domain::ci::status::Transition;
+use hexforge_domain::id::BuildId;
+
+use super::VERSION;
+use super::runners::read_info;
+use crate::api::{Api, ApiWithBytes};
+use crate::entities::runner::AssignmentJson;
+use crate::error::{ApiError, ApiResult};
+use crate::params::Params;
+use crate::respond;
+
+const BUILD_STATUS: HeaderName = HeaderName::from_static("build-status");
+const BUILD_TOKEN: HeaderName = HeaderName::from_static("build-token");
+
+/// Adds the routes.
+pub fn configure(cfg: &mut web::ServiceConfig) {
+    cfg.route("/builds/register", web::post().to(request));
+    cfg.route("/builds/register.json", web::post().to(request));
+    cfg.route("/builds/{id}", web::put().to(update));
+    cfg.route("/builds/{id}/trace.txt", web::patch().to(append_trace));
+}
+
+/// The id in a path, which may end like a file. What is none is nobody's.
+pub(super) fn read_id(text: &str) -> BuildId {
+    let text = text.strip_suffix(".json").unwrap_or(text);
+    let digits = text.bytes().all(|b| b.is_ascii_digit());
+    BuildId(if digits { text.parse().unwrap_or(0) } else { 0 })
+}
+
+/// The token of a build, as a parameter or a header; none is a wrong one.
+pub(super) fn build_token(request: &HttpRequest, params: &Params) -> String {
+    let header = || request.headers().get(BUILD_TOKEN)?.to_str().ok().map(str::to_owned);
+    params.any_text("token").or_else(header).unwrap_or_default()
+}
+
+async fn request(api: Api, request: HttpRequest) -> ApiResult<HttpResponse> {
+    let given = api
+        .run_for_runner(|app, params| {
+            let token = params.any_text("token").unwrap_or_default();
+            let given = runner::request(app, &token, read_info(params))?;
+            Ok(given.map(|given| (given, app.clock.now())))
+        })
+        .await?;
+    let Some((given, now)) = given else {
+        let agent = request.headers().get(USER_AGENT).and_then(|agent| agent.to_str().ok());
+        // Those that know it are told in another way that there is nothing to do.
+        return match agent.is_some_and(knows_no_content) {
+            true => Ok(HttpResponse::NoContent().finish()),
+            false => Err(Error::NotFound(Thing::Nameless).into()),
+        };
+    };
+    let version = (VERSION, api.revision());
+    respond::created(AssignmentJson::new(&given, now, api.links(), version))
+}
+
+/// Whether a program calls itself `gitlab-ci-multi-runner 1.5.2 (…)`, or `1.6.0~beta.167.g2b2bacc`.
+fn knows_no_content(agent: &str) -> bool {
+    let mut rest = agent.split("gitlab-ci-multi-runner ");
+    let _ = rest.next();
+    rest.any(|rest| rest.split_once(' ').is_some_and(|(version, _)| is_version(version)))
+}
+
+fn is_version(text: &str) -> bool {
+    let number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let (release, beta) = match text.split_once("~beta.") {
+        Some((release, beta)) => (release, Some(beta)),
+        None => (text, None),
+    };
+    let is_beta = |text: &str| {
+        text.split_once(".g").is_some_and(|(count, revision)| {
+            let hex = |b: u8| b.is_ascii_digit() || (b'a'..=b'f').contains(&b);
+            number(count) && !revision.is_empty() && revision.bytes().all(hex)
+        })
+    };
+    let parts: Vec<&str> = release.split('.').collect();
+    parts.len() == 3 && parts.into_iter().all(number) && beta.is_none_or(is_beta)
+}
+
+async fn update(api: Api, id: web::Path<String>) -> ApiResult<HttpResponse> {
+    let id = read_id(&id);
+    api.run_for_runner(move |app, params| {
+        let token = params.any_text("token").unwrap_or_default();
+        Ok(runner::update(app, &token, id, &read_report(params)?)?)
+    })
+    .await?;
+    respond::ok(true)
+}
+
+fn read_report(params: &Params) -> ApiResult<Report> {
+    let ended = match params.text("state")?.as_deref() {
+        Some("success") => Some(Transition::Succeed),
+        Some("failed") => Some(Transition::Fail),
+        Some(_) | None => None,
+    };
+    Ok(Report { ended, trace: params.log("trace")? })
+}
+
+async fn append_trace(
+    call: ApiWithBytes,
+    request: HttpRequest,
+    id: web::Path<String>,
+) -> ApiResult<HttpResponse> {
+    let (ApiWithBytes(api, piece), id) = (call, read_id(&id));
+    let token = build_token(&request, api.params());
+    let first = request.headers().get(CONTENT_RANGE).map(|range| first_of(range.as_bytes()));
+    let appended = api
+        .run_for_runner(move |app, _| Ok(runner::append_trace(app, id, &token, first, &piece)?))
+        .await?;
+    let range = |length: u64| (RANGE, format!("0-{length}"));
+    match appended {
+        Appended::Kept { status, length } => Ok(HttpResponse::Accepted()
+            .insert_header((BUILD_STATUS, status.as_str()))
+            .insert_header(range(length))
+            .finish()),
+        Appended::Elsewhere { length } => {
+            let (name, value) = range(length);
+            let status = StatusCode::RANGE_NOT_SATISFIABLE;
+            let error = ApiError::error(status, "416 Range Not Satisfiable");
+            Err(error.with_header(name, &value))
+        }
+    }
+}
+
+/// Where a range begins. One that cannot be read begins where no log ends.
+fn first_of(range: &[u8]) -> u64 {
+    let text = std::str::from_utf8(range).unwrap_or_default();
+    let first = text.split('-').next().unwrap_or_default().trim();
+    first.parse().unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_runners_are_told_that_there_is_no_content() {
+        for (agent, knows) in [
+            ("gitlab-ci-multi-runner 1.5.2 (1-5-stable; go1.6.3; linux/amd64)", true),
+            ("gitlab-ci-multi-runner 1.6.0~beta.167.g2b2bacc (master; go1.6.3; linux/amd64)", true),
+            ("Go-http-client/1.1 gitlab-ci-multi-runner 1.5.2 ", true),
+            ("gitlab-ci-multi-runner 1.5.2", false),
+            ("gitlab-ci-multi-runner 1.5 (x)", false),
+            ("gitlab-ci-multi-runner 1.6.0~beta (x)", false),
+            ("gitlab-ci-multi-runner 1.6.0~beta.1.gxyz (x)", false),
+            ("curl/7.0", false),
+            ("", false),
+        ] {
+            assert_eq!(knows_no_content(agent), knows, "{agent}");
+        }
+    }
+
+    #[test]
+    fn a_range_begins_with_a_number() {
+        for (range, first) in
+            [("0-10", 0), ("28-39", 28), ("7", 7), ("", u64::MAX), ("x-1", u64::MAX)]
+        {
+            assert_eq!(first_of(range.as_bytes()), first, "{range}");
+        }
+    }
+
+    #[test]
+    fn an_id_may_end_like_a_file() {
+        for (text, id) in [("12", 12), ("12.json", 12), ("x", 0), ("-1", 0), ("", 0)] {
+            assert_eq!(read_id(text), BuildId(id), "{text}");
+        }
+    }
+}
