@@ -120,7 +120,10 @@ impl Forge {
             passwords: Arc::new(Argon2Passwords::weak()),
             public_keys: Arc::new(OpensshKeys),
             uploads,
-            settings: Settings { default_projects_limit: ProjectsLimit(100) },
+            settings: Settings {
+                external_url: EXTERNAL_URL.to_owned(),
+                default_projects_limit: ProjectsLimit(100),
+            },
         };
         setup::first_administrator(&app, PASSWORD, &Secret::new(ROOT))
             .expect("the first administrator can be made");

@@ -44,6 +44,9 @@ mod api {
     mod milestones;
     mod namespaces;
     mod notes;
+    mod notes_awards;
+    mod notes_commands;
+    mod notes_mentions;
     mod order_of_checks;
     mod paging;
     mod params;

@@ -4,6 +4,7 @@
 //! it; then the rows are written; then the note goes. What a crash leaves between is recorded by
 //! [`settle_all`] at the next start, or before the next change of the same repository.
 
+mod closing;
 mod received;
 mod told;
 
@@ -199,7 +200,7 @@ fn record(
 ) -> Result<(), Error> {
     let repository = app.git.open(project)?;
     let default = repository.default_branch()?;
-    let changed: Vec<(RefChange, told::Told)> = changes
+    let mut changed: Vec<(RefChange, told::Told)> = changes
         .iter()
         .filter(|change| RefKind::of(&change.name) != RefKind::Other)
         .map(|change| {
@@ -218,11 +219,12 @@ fn record(
     if let Some(default) = new_default {
         repository.set_head(default)?;
     }
+    let said = closing::said(&mut changed, default.as_ref(), &app.settings.external_url);
     let now = app.clock.now();
     app.store.write(|tx| {
         // A project or user that is gone meanwhile needs no record.
-        let Some(found) = tx.projects().lock(project)? else { return Ok(()) };
         let Some(user) = tx.users().find(user)? else { return Ok(()) };
+        let (Some(found), others) = said.locked(app, tx, &user, project)? else { return Ok(()) };
         if !tx.settled_changes().record(key, now)? {
             return Ok(());
         }
@@ -243,6 +245,7 @@ fn record(
             tx.events().insert(event(&push, now))?;
             tx.outbox().record(&SystemEvent::Pushed(Box::new(push)), now)?;
         }
+        said.act(app, tx, &user, &placed.project, &others, now)?;
         beside(tx)
     })
 }

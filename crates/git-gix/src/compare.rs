@@ -55,7 +55,7 @@ pub(crate) fn commits_between(
     let repo = &cached(repo);
     let commits = order::oldest_first(&walk::visible(repo, hidden, to)?);
     let newest = &commits[commits.len().saturating_sub(limit)..];
-    Ok((commits.len() as u64, read(repo, newest)?))
+    Ok((commits.len() as u64, read_newest(repo, newest)?))
 }
 
 /// Whether everything that `ancestor` has is in `descendant`.
@@ -91,6 +91,24 @@ fn merge_base(
 
 fn read(repo: &gix::Repository, ids: &[ObjectId]) -> Result<Vec<Commit>, GitError> {
     ids.iter().map(|&id| commit::read(repo, id)).collect()
+}
+
+/// More than this of messages is not held at once.
+const HELD: usize = 64 << 20;
+
+/// The last of these commits, as many as can be held.
+fn read_newest(repo: &gix::Repository, ids: &[ObjectId]) -> Result<Vec<Commit>, GitError> {
+    let (mut commits, mut held) = (Vec::with_capacity(ids.len()), 0);
+    for &id in ids.iter().rev() {
+        let commit = commit::read(repo, id)?;
+        held += commit.message.len();
+        commits.push(commit);
+        if held > HELD {
+            break;
+        }
+    }
+    commits.reverse();
+    Ok(commits)
 }
 
 fn must_exist(repo: &gix::Repository, commits: &[ObjectId]) -> Result<(), GitError> {

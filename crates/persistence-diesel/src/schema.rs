@@ -316,6 +316,19 @@ diesel::table! {
         system -> Bool,
         created_at -> Timestamp,
         updated_at -> Timestamp,
+        source_project_id -> Nullable<BigInt>,
+        source_issue_id -> Nullable<BigInt>,
+        source_commit -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    awards (id) {
+        id -> BigInt,
+        issue_id -> BigInt,
+        user_id -> BigInt,
+        name -> Text,
+        created_at -> Timestamp,
     }
 }
 

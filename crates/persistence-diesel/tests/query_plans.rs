@@ -454,7 +454,7 @@ fn nothing_about_issues_scans_a_table() {
         tx.labels().subscribed(user, &labels)?;
         tx.labels().confidential_of(project, user, &labels)?;
         tx.labels().find_by_title(project, "bug")?;
-        tx.notes().list(IssueId(1), PAGE)?;
+        tx.notes().list(IssueId(1), None, PAGE)?;
         tx.milestones().list(project, &MilestoneFilter::default(), PAGE)?;
         tx.boards().find(project)?;
         tx.boards().lists(BoardId(1), PAGE)?;
@@ -488,7 +488,7 @@ fn nothing_about_issues_scans_a_table() {
 fn labels_notes_milestones_and_lists_go_by_the_index_of_their_order() {
     let project = ProjectId(1);
     assert_goes_by("(project_id=?)", |tx| tx.labels().list(project, PAGE).map(|_| ()));
-    assert_goes_by("notes_of_issue", |tx| tx.notes().list(IssueId(1), PAGE).map(|_| ()));
+    assert_goes_by("notes_of_issue", |tx| tx.notes().list(IssueId(1), None, PAGE).map(|_| ()));
     assert_goes_by("milestones_of_project", |tx| {
         tx.milestones().list(project, &MilestoneFilter::default(), PAGE).map(|_| ())
     });

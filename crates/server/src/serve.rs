@@ -21,11 +21,12 @@ use crate::{first_start, http, wiring};
 
 /// Serves until told to stop. `terminal` is where people are told how to get in.
 pub fn run(config: &Config, terminal: &mut dyn Write) -> Result<()> {
-    let app = wiring::app(config)?;
+    let mut app = wiring::app(config)?;
     let listener = TcpListener::bind(config.listen)
         .with_context(|| format!("the address {} (listen) cannot be served", config.listen))?;
     let address = listener.local_addr().context("the socket has no address")?;
     let external_url = config.external_url.clone().unwrap_or_else(|| format!("http://{address}"));
+    app.settings.external_url.clone_from(&external_url);
     first_start::prepare(&app, config, terminal)?;
     finish_removals(app.clone());
 

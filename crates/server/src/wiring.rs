@@ -31,7 +31,13 @@ pub fn app(config: &Config) -> Result<App> {
         passwords: Arc::new(Argon2Passwords::default()),
         public_keys: Arc::new(OpensshKeys),
         uploads: Arc::new(FsUploads::new(&config.data_dir, trash)),
-        settings: Settings { default_projects_limit: ProjectsLimit(config.default_projects_limit) },
+        settings: Settings {
+            external_url: config
+                .external_url
+                .clone()
+                .unwrap_or_else(|| format!("http://{}", config.listen)),
+            default_projects_limit: ProjectsLimit(config.default_projects_limit),
+        },
     })
 }
 

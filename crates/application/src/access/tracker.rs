@@ -16,6 +16,7 @@ use super::project_facts;
 use crate::error::{Error, Thing};
 
 /// A project that the actor sees, and what the actor may do with its issues.
+#[derive(Clone)]
 pub struct Tracker {
     /// The project.
     pub project: Project,

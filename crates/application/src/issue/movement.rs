@@ -128,7 +128,7 @@ fn copy(
     let labels: Vec<LabelId> = labels.iter().map(|label| label.id).collect();
     tx.issues().set_labels(new.id, &labels)?;
     take_part(tx, &new)?;
-    for note in tx.notes().list(old.id, Page::Whole)?.items {
+    for note in tx.notes().list(old.id, None, Page::Whole)?.items {
         if !note.system {
             tx.issues().participate(new.id, note.author)?;
         }
@@ -138,6 +138,7 @@ fn copy(
             author: note.author,
             body: note.body,
             system: note.system,
+            source: note.source,
             created_at: note.created_at,
             at: note.updated_at,
         })?;

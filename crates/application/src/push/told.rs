@@ -17,7 +17,12 @@ pub(super) struct Told {
     message: Option<String>,
     commits: Vec<PushedCommit>,
     total: u64,
+    /// Those whose messages may speak of issues.
+    messages: Vec<Commit>,
 }
+
+/// Of so many commits of a branch the messages are read, the newest ones.
+const READ_COMMITS: usize = 1000;
 
 /// Looks up what came with a change. What is damaged is passed over: the change is made, and has to be told.
 pub(super) fn told(
@@ -26,7 +31,8 @@ pub(super) fn told(
     change: &RefChange,
 ) -> Result<Told, GitError> {
     let before = or_zero(change.old);
-    let nothing = Told { before, checkout: None, message: None, commits: vec![], total: 0 };
+    let nothing =
+        Told { before, checkout: None, message: None, commits: vec![], total: 0, messages: vec![] };
     let Some(new) = change.new else { return Ok(nothing) };
     match looked_up(repository, default, change, new, nothing.clone()) {
         Err(GitError::Corrupt(_)) => Ok(nothing),
@@ -62,16 +68,27 @@ fn looked_up(
                 }
                 (None, _) => vec![],
             };
-            let (total, commits) = repository.commits_between(&hidden, new, TOLD_COMMITS)?;
-            let commits = commits.into_iter().map(|commit| pushed(repository, commit));
+            // What a repository begins with speaks of what was before it.
+            let begins = change.old.is_none() && default == Some(&name);
+            let limit = if begins { TOLD_COMMITS } else { READ_COMMITS };
+            let (total, messages) = repository.commits_between(&hidden, new, limit)?;
+            let newest = messages.len().saturating_sub(TOLD_COMMITS);
+            let commits = messages[newest..].iter().cloned();
+            let commits = commits.map(|commit| pushed(repository, commit));
             let commits = commits.collect::<Result<_, _>>()?;
-            Ok(Told { checkout: Some(new), commits, total, ..nothing })
+            let messages = if begins { vec![] } else { messages };
+            Ok(Told { checkout: Some(new), commits, total, messages, ..nothing })
         }
         RefKind::Other => Ok(nothing),
     }
 }
 
 impl Told {
+    /// The commits whose messages may speak of issues, oldest first; they are given once.
+    pub(super) fn take_messages(&mut self) -> Vec<Commit> {
+        std::mem::take(&mut self.messages)
+    }
+
     /// With the commit that the ref led to in place of what it held itself.
     pub(super) fn before_peeled(self, repository: &dyn Repository) -> Result<Self, GitError> {
         let commit = match repository.resolve(&self.before.to_string()) {

@@ -50,7 +50,10 @@ impl World {
             passwords: Arc::new(FakePasswords),
             public_keys: Arc::new(FakePublicKeys),
             uploads: Arc::new(FakeUploads::default()),
-            settings: Settings { default_projects_limit: ProjectsLimit(100) },
+            settings: Settings {
+                external_url: "http://forge.test".to_owned(),
+                default_projects_limit: ProjectsLimit(100),
+            },
         };
         Self { app, clock, git }
     }

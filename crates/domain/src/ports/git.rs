@@ -116,7 +116,7 @@ pub trait GitHistory {
     fn compare(&self, from: ObjectId, to: ObjectId) -> Result<Arc<Comparison>, GitError>;
 
     /// How many commits are reachable from `to` and from none of `hidden`, and the newest `limit` of them,
-    /// oldest first.
+    /// oldest first; fewer if their messages are more than anybody reads.
     fn commits_between(
         &self,
         hidden: &[ObjectId],

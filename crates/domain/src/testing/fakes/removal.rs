@@ -68,6 +68,7 @@ impl Tables {
         }
         self.label_subscriptions.retain(|(_, other)| *other != user);
         self.issue_subscriptions.retain(|(_, other), _| *other != user);
+        self.awards.retain(|award| award.user != user);
         self.participants.retain(|(_, other)| *other != user);
         for issue in &mut self.issues {
             issue.updated_by = issue.updated_by.filter(|other| *other != user);
@@ -97,6 +98,7 @@ impl Tables {
         self.issue_subscriptions.retain(|(issue, _), _| *issue != id);
         self.participants.retain(|(issue, _)| *issue != id);
         self.notes.retain(|note| note.issue != id);
+        self.awards.retain(|award| award.issue != id);
         self.events.retain(|event| event.target.as_ref().and_then(|on| on.issue) != Some(id));
         for issue in &mut self.issues {
             issue.moved_to = issue.moved_to.filter(|other| *other != id);

@@ -13,6 +13,7 @@ use crate::event::port::Events;
 use crate::group::port::Groups;
 use crate::id::{IssueId, LabelId, NamespaceId, ProjectId, ShareId, UserId};
 use crate::issue::Issue;
+use crate::issue::award::Award;
 use crate::issue::port::Issues;
 use crate::label::Label;
 use crate::label::port::Labels;
@@ -79,6 +80,7 @@ pub(super) struct Tables {
     pub issue_labels: BTreeSet<(IssueId, LabelId)>,
     pub issue_subscriptions: BTreeMap<(IssueId, UserId), Subscribed>,
     pub participants: BTreeSet<(IssueId, UserId)>,
+    pub awards: Vec<Award>,
     pub notes: Vec<Note>,
     pub boards: Vec<Board>,
     pub board_lists: Vec<BoardList>,
