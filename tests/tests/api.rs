@@ -21,6 +21,7 @@ mod api {
     mod dialects_of_projects;
     mod emails;
     mod forms;
+    mod group_labels;
     mod group_support;
     mod groups_create;
     mod groups_delete;

@@ -5,6 +5,7 @@ mod boards;
 mod branches;
 mod emails;
 mod fork_links;
+mod group_labels;
 mod groups;
 mod hooks;
 mod ids;
@@ -55,6 +56,7 @@ pub fn configure(cfg: &mut web::ServiceConfig) {
             .configure(namespaces::configure)
             .configure(hooks::configure)
             .configure(labels::configure)
+            .configure(group_labels::configure)
             .configure(milestones::configure)
             .configure(issues::configure)
             .configure(notes::configure)

@@ -238,6 +238,19 @@ diesel::table! {
         closed_confidential -> Integer,
         created_at -> Timestamp,
         updated_at -> Timestamp,
+        group_label_id -> Nullable<BigInt>,
+    }
+}
+
+diesel::table! {
+    group_labels (id) {
+        id -> BigInt,
+        group_id -> BigInt,
+        title -> Text,
+        color -> Text,
+        description -> Nullable<Text>,
+        created_at -> Timestamp,
+        updated_at -> Timestamp,
     }
 }
 

@@ -8,7 +8,7 @@ use hexforge_domain::branch::port::Protections;
 use hexforge_domain::event::port::Events;
 use hexforge_domain::group::port::Groups;
 use hexforge_domain::issue::port::Issues;
-use hexforge_domain::label::port::Labels;
+use hexforge_domain::label::port::{GroupLabels, Labels};
 use hexforge_domain::member::port::{AccessRequests, GroupMembers, ProjectMembers};
 use hexforge_domain::milestone::port::Milestones;
 use hexforge_domain::namespace::port::Namespaces;
@@ -240,6 +240,9 @@ impl Tx for DieselTx<'_> {
         self
     }
     fn labels(&mut self) -> &mut dyn Labels {
+        self
+    }
+    fn group_labels(&mut self) -> &mut dyn GroupLabels {
         self
     }
     fn milestones(&mut self) -> &mut dyn Milestones {

@@ -108,6 +108,18 @@ fn edited(
     Ok((after, labels))
 }
 
+/// The ids that people see of labels.
+fn shown(tx: &mut dyn Tx, labels: &[LabelId]) -> Result<Vec<LabelId>, StoreError> {
+    if labels.is_empty() {
+        return Ok(vec![]);
+    }
+    let of_groups = tx.labels().find_all(labels)?;
+    let seen = |id: &LabelId| {
+        of_groups.iter().find(|label| label.id == *id).map_or(*id, |label| label.shown_id())
+    };
+    Ok(labels.iter().map(seen).collect())
+}
+
 /// Who changes something, where and when.
 pub(crate) struct Turn<'a> {
     pub user: UserId,
@@ -181,6 +193,7 @@ impl Turn<'_> {
         tx.issues().update(&after)?;
         self.remark_on(tx, &before, &after)?;
         if relabelled {
+            let (added, removed) = (shown(tx, &added)?, shown(tx, &removed)?);
             let labels = Remark::Labels { added: &added, removed: &removed };
             activity::remark(tx, self.user, &after, &labels, self.now)?;
         }

@@ -7,6 +7,7 @@ mod clock;
 mod emails;
 mod events;
 mod git;
+mod group_labels;
 mod groups;
 mod hooks;
 mod identities;

@@ -28,6 +28,7 @@ impl Tables {
     }
 
     pub fn remove_namespace(&mut self, id: NamespaceId) {
+        self.group_labels.retain(|label| label.group != id);
         let inside = self.projects.values().filter(|project| project.namespace == id);
         for project in inside.map(|project| project.id).collect::<Vec<_>>() {
             self.remove_project(project);
