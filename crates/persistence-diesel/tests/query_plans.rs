@@ -8,14 +8,18 @@ use diesel::connection::SimpleConnection;
 use diesel::connection::{Instrumentation, InstrumentationEvent, set_default_instrumentation};
 use diesel::prelude::*;
 use diesel::sql_types::Text;
+use hexforge_domain::commit::ObjectId;
 use hexforge_domain::group::{GroupFilter, GroupOrder, GroupScope};
 use hexforge_domain::id::{
-    BoardId, IssueId, LabelId, MilestoneId, NamespaceId, ProjectId, RepositoryTaskId, UserId,
+    BoardId, IssueId, LabelId, MilestoneId, NamespaceId, NoteId, ProjectId, RepositoryTaskId,
+    UserId,
 };
 use hexforge_domain::issue::query::Clearance;
 use hexforge_domain::issue::query::{IssueFilter, IssueOrder, IssueScope, LabelFilter};
 use hexforge_domain::member::request::RequestSource;
 use hexforge_domain::milestone::MilestoneFilter;
+use hexforge_domain::note::NoteSource;
+use hexforge_domain::note::port::NoteReader;
 use hexforge_domain::paging::Page;
 use hexforge_domain::ports::store::{Store, StoreError, Tx};
 use hexforge_domain::project::query::{ProjectFilter, ProjectOrder, ProjectScope, Viewer};
@@ -454,7 +458,22 @@ fn nothing_about_issues_scans_a_table() {
         tx.labels().subscribed(user, &labels)?;
         tx.labels().confidential_of(project, user, &labels)?;
         tx.labels().find_by_title(project, "bug")?;
+        tx.labels().find(project, LabelId(1))?;
+        let viewer = Viewer { user, external: false };
+        tx.group_labels().list(NamespaceId(1), PAGE)?;
+        tx.group_labels().find_by_title(NamespaceId(1), "bug")?;
+        tx.group_labels().is_taken_inside(NamespaceId(1), "bug")?;
+        tx.group_labels().counts(&labels, Some(viewer), a_day())?;
+        tx.group_labels().counts(&labels, None, a_day())?;
+        tx.issues().find_by_iids(project, &[1, 2])?;
+        tx.issues().votes(&issues)?;
         tx.notes().list(IssueId(1), None, PAGE)?;
+        let reader = Some(NoteReader { viewer, today: a_day() });
+        tx.notes().list(IssueId(1), reader, PAGE)?;
+        tx.notes().find(IssueId(1), NoteId(1), reader)?;
+        let id = ObjectId::ZERO;
+        tx.notes().mentioned_by(NoteSource::Commit { project, id }, &issues)?;
+        tx.notes().mentioned_by(NoteSource::Issue { project, issue: IssueId(9) }, &issues)?;
         tx.milestones().list(project, &MilestoneFilter::default(), PAGE)?;
         tx.boards().find(project)?;
         tx.boards().lists(BoardId(1), PAGE)?;

@@ -61,8 +61,8 @@ impl Mentions {
 pub struct Others(Vec<(String, Tracker)>);
 
 impl Others {
-    /// Locks a project and those that are named and that the actor sees, from the lowest id to the highest, so
-    /// that no two wait for each other.
+    /// Locks a project and those that are named and that the actor sees, so that no two wait for
+    /// each other.
     pub fn locked(
         app: &App,
         tx: &mut dyn Tx,
@@ -83,13 +83,11 @@ impl Others {
                 }
             }
         }
-        let mut ids: Vec<ProjectId> = found.iter().map(|(_, id)| *id).chain([home]).collect();
-        ids.sort_unstable();
-        ids.dedup();
-        let mut locked = Vec::new();
-        for id in ids {
-            locked.extend(tx.projects().lock(id)?);
-        }
+        let ids: Vec<ProjectId> = found.iter().map(|(_, id)| *id).chain([home]).collect();
+        let locked = match ids[..] {
+            [home] => tx.projects().lock(home)?.into_iter().collect(),
+            _ => tx.projects().lock_all(&ids)?,
+        };
         let mut others = Vec::new();
         for (path, id) in found {
             let project = locked.iter().find(|project| project.id == id).cloned();
