@@ -160,6 +160,7 @@ impl Forge {
             vault: Arc::new(FileVault::open(folder.path()).expect("a key can be made")),
             yaml: Arc::new(SaphyrReader),
             settings: Settings {
+                external_url: EXTERNAL_URL.to_owned(),
                 default_projects_limit: ProjectsLimit(100),
                 build_silence: TimeDelta::hours(24),
                 hook_timeout: Duration::from_secs(2),

@@ -25,6 +25,7 @@ mod api {
     mod dialects_of_projects;
     mod emails;
     mod forms;
+    mod group_labels;
     mod group_support;
     mod groups_create;
     mod groups_delete;
@@ -52,6 +53,9 @@ mod api {
     mod milestones;
     mod namespaces;
     mod notes;
+    mod notes_awards;
+    mod notes_commands;
+    mod notes_mentions;
     mod order_of_checks;
     mod paging;
     mod params;

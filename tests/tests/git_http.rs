@@ -2,6 +2,7 @@
 
 mod git_http {
     mod access;
+    mod closing;
     mod hostile;
     mod many;
     mod push;

@@ -2,6 +2,7 @@
 //! end the counters of labels and project, the places of lists and the numbers equal a recount.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
 
 use hexforge_http_actix::Dialect;
@@ -29,11 +30,35 @@ fn duration() -> Duration {
     Duration::from_secs(seconds.and_then(|seconds| seconds.parse().ok()).unwrap_or(4))
 }
 
+/// How many operations there are in all, with `HEXFORGE_STRESS_OPERATIONS`, in place of a time.
+fn operations() -> Option<usize> {
+    std::env::var("HEXFORGE_STRESS_OPERATIONS").ok().and_then(|number| number.parse().ok())
+}
+
+/// When callers stop.
+#[derive(Clone, Copy)]
+struct Until {
+    moment: Instant,
+    operations: Option<usize>,
+}
+
+impl Until {
+    /// Whether a caller who did so many goes on.
+    fn goes_on(self, done: usize) -> bool {
+        match self.operations {
+            Some(all) => done * CALLERS < all,
+            None => Instant::now() < self.moment,
+        }
+    }
+}
+
 /// Two projects, so that issues can move, and everybody a reporter of both.
 struct Place<'a> {
     forge: &'a Forge,
     projects: [i64; 2],
     lists: String,
+    /// How many issues were written in each project, moved ones too.
+    written: [AtomicI64; 2],
 }
 
 fn stress(backend: Backend) {
@@ -46,7 +71,12 @@ fn stress(backend: Backend) {
     });
     let boards = format!("/projects/{}/boards", projects[0]);
     let board = forge.get(&boards).token(ROOT).send().expect(200)[0]["id"].to_string();
-    let place = Place { forge: &forge, projects, lists: format!("{boards}/{board}/lists") };
+    let place = Place {
+        forge: &forge,
+        projects,
+        lists: format!("{boards}/{board}/lists"),
+        written: Default::default(),
+    };
     let callers: Vec<String> = (0..CALLERS)
         .map(|number| {
             let (user, token) = forge.user(&format!("caller-{number}"));
@@ -58,7 +88,7 @@ fn stress(backend: Backend) {
             token
         })
         .collect();
-    let until = Instant::now() + duration();
+    let until = Until { moment: Instant::now() + duration(), operations: operations() };
     std::thread::scope(|scope| {
         for (number, token) in callers.iter().enumerate() {
             let place = &place;
@@ -69,6 +99,7 @@ fn stress(backend: Backend) {
         place.assert_counts(project);
     }
     place.assert_places();
+    place.assert_numbers();
     // A user goes with everything it wrote.
     let gone = forge.get("/user").token(&callers[0]).send().expect(200)["id"].to_string();
     forge.delete(&format!("/users/{gone}")).token(ROOT).send().expect(200);
@@ -93,12 +124,29 @@ impl Numbers {
 }
 
 impl Place<'_> {
-    fn act_at_random(&self, token: &str, caller: usize, until: Instant) {
+    fn act_at_random(&self, token: &str, caller: usize, until: Until) {
         let mut numbers = Numbers(caller as u64 + 1);
-        while Instant::now() < until {
+        let mut done = 0;
+        while until.goes_on(done) {
             let answer = self.request(token, &mut numbers).send();
             let body = String::from_utf8_lossy(&answer.body);
             assert!(answer.status < 500, "{} {body}", answer.status);
+            let json: Value = serde_json::from_str(&body).unwrap_or_default();
+            // Only issues have numbers and a state of this word.
+            if answer.status == 201 && !json["iid"].is_null() {
+                let at = self.projects.iter().position(|project| json["project_id"] == *project);
+                self.written[at.expect("one of the two")].fetch_add(1, Ordering::Relaxed);
+            }
+            done += 1;
+        }
+    }
+
+    /// Numbers are given without gaps: the next is one more than issues were written.
+    fn assert_numbers(&self) {
+        for (project, written) in self.projects.iter().zip(&self.written) {
+            let path = format!("/projects/{project}/issues");
+            let next = self.forge.post(&path).token(ROOT).form(&[("title", "the last")]).send();
+            assert_eq!(next.expect(201)["iid"], written.load(Ordering::Relaxed) + 1);
         }
     }
 
@@ -152,7 +200,9 @@ impl Place<'_> {
             }
             11..13 => {
                 let path = format!("{}/notes", self.some_issue(project, numbers));
-                forge.post(&path).token(token).form(&[("body", "a note")])
+                let body = ["a note", "/close", "a note\n/reopen", "see #1 and #2", ":+1:"];
+                let body = body[numbers.below(body.len())];
+                forge.post(&path).token(token).form(&[("body", body)])
             }
             13 => {
                 let form = [("name", numbers.label()), ("color", "#111111".to_owned())];

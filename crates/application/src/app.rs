@@ -64,8 +64,10 @@ impl App {
 }
 
 /// Choices of whoever runs hexforge that change what use cases do.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Settings {
+    /// Where people reach it, without a slash at the end: texts name issues by their addresses.
+    pub external_url: String,
     /// How many projects a new user may have.
     pub default_projects_limit: ProjectsLimit,
     /// How long a receiver of a hook may take to be reached, and how long to answer.

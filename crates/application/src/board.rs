@@ -89,9 +89,8 @@ pub fn add_list(
 ) -> Result<ListView, Error> {
     app.store.write(|tx| {
         let tracker = tracker::locked(tx, actor, named, app.today())?;
-        if tx.labels().find(tracker.project.id, label)?.is_none() {
-            return Err(Error::ListRefused("Label not found!"));
-        }
+        let label = tx.labels().find(tracker.project.id, label)?;
+        let label = label.ok_or(Error::ListRefused("Label not found!"))?.id;
         tracker.require(TrackerAbility::AdministerLists)?;
         let board = find(tx, &tracker, board)?;
         if tx.boards().list_of(board.id, label)?.is_some() {

@@ -1,8 +1,10 @@
 //! Issues: reading and removing them.
 
 pub mod activity;
+pub mod commands;
 pub mod create;
 pub mod fields;
+pub mod mentions;
 pub mod movement;
 pub mod subscription;
 pub mod update;

@@ -1,5 +1,7 @@
 //! Labels of projects.
 
+pub mod group;
+
 use hexforge_domain::change::Change;
 use hexforge_domain::field_errors::FieldErrors;
 use hexforge_domain::label::{
@@ -53,7 +55,7 @@ pub fn list(
             return Ok(Paged { items: vec![], total: 0 });
         }
         let labels = tx.labels().list(tracker.project.id, page)?;
-        Ok(view::page(tx, &tracker, reader, labels)?)
+        Ok(view::page(tx, &tracker, reader, app.today(), labels)?)
     })
 }
 
@@ -99,7 +101,7 @@ pub fn create(
         })?;
         let label = tx.labels().find_by_title(project, title.as_str())?;
         let label = label.ok_or(Error::NotFound(Thing::Label))?;
-        Ok(view::one(tx, &tracker, user, label)?)
+        Ok(view::one(tx, &tracker, user, label, app.today())?)
     })
 }
 
@@ -116,19 +118,26 @@ pub fn update(
     app.store.write(|tx| {
         let tracker = tracker::locked(tx, actor, named, app.today())?;
         tracker.require(TrackerAbility::AdministerLabels)?;
-        let label = tx.labels().find_by_title(tracker.project.id, name)?;
-        let label = label.ok_or(Error::NotFound(Thing::LabelToChange))?;
-        let label = changed(tx, label, rule, changes)?;
+        let label = own(tx, &tracker, name)?.ok_or(Error::NotFound(Thing::LabelToChange))?;
+        let label = changed(tx, &tracker, label, rule, changes)?;
         tx.labels().update(&label, app.clock.now()).map_err(|error| match error {
             StoreError::Duplicate(_) => taken().into(),
             error => Error::from(error),
         })?;
-        Ok(view::one(tx, &tracker, user, label)?)
+        tx.group_labels().settle(label.project)?;
+        Ok(view::one(tx, &tracker, user, label, app.today())?)
     })
+}
+
+/// The label of a title, if it is the project's own.
+fn own(tx: &mut dyn Tx, tracker: &Tracker, title: &str) -> Result<Option<Label>, StoreError> {
+    let label = tx.labels().find_by_title(tracker.project.id, title)?;
+    Ok(label.filter(|label| label.of_group.is_none()))
 }
 
 fn changed(
     tx: &mut dyn Tx,
+    tracker: &Tracker,
     label: Label,
     rule: ColorRule,
     changes: &LabelChanges,
@@ -149,9 +158,12 @@ fn changed(
         Some(Some(number)) => errors.check("priority", Priority::parse(number)).map(Some),
     };
     if let Some(title) = title.as_ref().filter(|title| **title != label.title)
-        && tx.labels().find_by_title(label.project, title.as_str())?.is_some()
+        && let Some(same) = tx.labels().find_by_title(label.project, title.as_str())?
     {
-        errors.extend(taken());
+        errors.extend(match same.of_group {
+            None => taken(),
+            Some(_) => taken_by_group(tx, tracker)?,
+        });
     }
     let after = errors.into_result_with(|| {
         Some(Label {
@@ -169,6 +181,13 @@ fn taken() -> FieldErrors {
     FieldErrors::one("title", "has already been taken")
 }
 
+fn taken_by_group(tx: &mut dyn Tx, tracker: &Tracker) -> Result<FieldErrors, StoreError> {
+    let group = tx.namespaces().find(tracker.project.namespace)?;
+    let name = group.map(|group| group.name).unwrap_or_default();
+    let message = format!("already exists at group level for {name}. Please choose another one.");
+    Ok(FieldErrors::one("title", message))
+}
+
 /// Keeps a title, or notes what is wrong with it.
 fn keep(errors: &mut FieldErrors, title: Result<LabelTitle, FieldErrors>) -> Option<LabelTitle> {
     title.map_err(|wrong| errors.extend(wrong)).ok()
@@ -180,10 +199,10 @@ pub fn delete(app: &App, actor: Actor, named: &ProjectRef, name: &str) -> Result
     app.store.write(|tx| {
         let tracker = tracker::locked(tx, actor, named, app.today())?;
         tracker.require(TrackerAbility::AdministerLabels)?;
-        let label = tx.labels().find_by_title(tracker.project.id, name)?;
-        let label = label.ok_or(Error::NotFound(Thing::Label))?;
-        let view = view::one(tx, &tracker, user, label)?;
+        let label = own(tx, &tracker, name)?.ok_or(Error::NotFound(Thing::Label))?;
+        let view = view::one(tx, &tracker, user, label, app.today())?;
         tx.labels().delete(view.label.id)?;
+        tx.group_labels().settle(tracker.project.id)?;
         Ok(view)
     })
 }
@@ -205,7 +224,7 @@ pub fn subscribe(
             return Ok(Change::Unchanged);
         };
         tx.labels().subscribe(label.id, user, state)?;
-        Ok(Change::Applied(view::one(tx, &tracker, user, label)?))
+        Ok(Change::Applied(view::one(tx, &tracker, user, label, app.today())?))
     })
 }
 

@@ -2,20 +2,26 @@
 
 use hexforge_domain::Timestamp;
 use hexforge_domain::event::EventAction;
-use hexforge_domain::id::{IssueId, NoteId};
+use hexforge_domain::id::{IssueId, NoteId, UserId};
+use hexforge_domain::issue::award::{Award, EmojiName};
 use hexforge_domain::issue::{Issue, mention};
+use hexforge_domain::note::commands::extract;
+use hexforge_domain::note::port::NoteReader;
 use hexforge_domain::note::{NewNote, Note, NoteBody};
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::tracker::{NoteAbility, TrackerAbility};
 use hexforge_domain::ports::store::Tx;
 use hexforge_domain::project::ProjectRef;
+use hexforge_domain::user::User;
 
 use crate::access;
 use crate::access::tracker::{self, Tracker};
 use crate::app::App;
 use crate::error::{Error, Thing};
 use crate::issue::activity::{self, About};
+use crate::issue::commands;
+use crate::issue::mentions::Mentions;
 use crate::view::note::{self as view, NoteView};
 
 /// The notes on an issue, oldest first.
@@ -29,7 +35,7 @@ pub fn list(
     app.store.read(|tx| {
         let tracker = tracker::tracker(tx, actor, named, app.today())?;
         let issue = readable(tx, &tracker, issue, Thing::Notes)?;
-        let notes = tx.notes().list(issue.id, page)?;
+        let notes = tx.notes().list(issue.id, reader(app, actor)?, page)?;
         Ok(view::page(tx, notes)?)
     })
 }
@@ -45,12 +51,24 @@ pub fn get(
     app.store.read(|tx| {
         let tracker = tracker::tracker(tx, actor, named, app.today())?;
         let issue = readable(tx, &tracker, issue, Thing::Note)?;
-        let note = find(tx, &issue, id)?;
+        let note = find(app, tx, actor, &issue, id)?;
         Ok(view::one(tx, note)?)
     })
 }
 
-/// Writes a note, which is a change of the issue too.
+/// What became of a text that was to be a note.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Written {
+    /// A note.
+    Note(NoteView),
+    /// An emoji for the issue.
+    Award(Award, Box<User>),
+    /// Nothing: all of it was commands, which this user gave on this issue.
+    Commands(IssueId, Box<User>, Timestamp),
+}
+
+/// Writes a note, which is a change of the issue too. An emoji alone on somebody else's issue is given to it
+/// instead, and lines that are commands are done and not written.
 pub fn create(
     app: &App,
     actor: Actor,
@@ -58,18 +76,39 @@ pub fn create(
     issue: IssueId,
     body: &str,
     created_at: Option<Timestamp>,
-) -> Result<NoteView, Error> {
+) -> Result<Written, Error> {
     let author = access::own_account(actor)?;
     app.store.write(|tx| {
-        let tracker = tracker::locked(tx, actor, named, app.today())?;
+        let (tracker, mentions) = Mentions::locked(app, tx, actor, named, &[Some(body)])?;
         let issue = readable(tx, &tracker, issue, Thing::Note)?;
-        let body = NoteBody::parse(body)?;
+        NoteBody::parse(body)?;
+        if let Some(emoji) = EmojiName::alone_in(body).filter(|_| issue.author != author) {
+            let award = tx.issues().award(issue.id, author, &emoji, app.clock.now())?;
+            return Ok(Written::Award(award, Box::new(user(tx, author)?)));
+        }
+        let (text, asked) = extract(body, app.today());
+        if text.is_empty() {
+            let issue = commands::apply(app, tx, &tracker, author, issue, &asked)?;
+            let by = Box::new(user(tx, author)?);
+            return Ok(Written::Commands(issue.id, by, app.clock.now()));
+        }
+        let body = NoteBody::parse(&text)?;
         // Only owners may say when something was written.
         let created_at = created_at.filter(|_| tracker.allows(TrackerAbility::DeleteIssues));
         let now = app.clock.now();
         let created_at = created_at.unwrap_or(now);
         let (project, at) = (tracker.project.id, created_at);
-        let new = NewNote { project, issue: issue.id, author, body, system: false, created_at, at };
+        let system = false;
+        let new = NewNote {
+            project,
+            issue: issue.id,
+            author,
+            body,
+            system,
+            source: None,
+            created_at,
+            at,
+        };
         let note = tx.notes().insert(new)?;
         tx.issues().participate(issue.id, author)?;
         tx.issues().mention(issue.id, &mention::mentioned(note.body.as_str()))?;
@@ -78,7 +117,11 @@ pub fn create(
         let about = About::Note(&note, &issue);
         activity::note(tx, author, EventAction::CommentedOn, about, now)?;
         activity::tell_note(tx, &tracker.project, &issue, &note, now)?;
-        Ok(view::one(tx, note)?)
+        mentions.write(tx, &tracker, &issue, author, now)?;
+        if !asked.is_empty() {
+            commands::apply(app, tx, &tracker, author, issue, &asked)?;
+        }
+        Ok(Written::Note(view::one(tx, note)?))
     })
 }
 
@@ -93,14 +136,15 @@ pub fn update(
 ) -> Result<NoteView, Error> {
     let user = access::own_account(actor)?;
     app.store.write(|tx| {
-        let tracker = tracker::locked(tx, actor, named, app.today())?;
+        let (tracker, mentions) = Mentions::locked(app, tx, actor, named, &[Some(body)])?;
         let issue = readable(tx, &tracker, issue, Thing::Note)?;
-        let note = find(tx, &issue, id)?;
+        let note = find(app, tx, actor, &issue, id)?;
         tracker.require_for_note(NoteAbility::Update, &issue, &note)?;
         let body = NoteBody::parse(body)?;
         let note = Note { body, updated_by: Some(user), updated_at: app.clock.now(), ..note };
         tx.notes().update(&note)?;
         tx.issues().mention(issue.id, &mention::mentioned(note.body.as_str()))?;
+        mentions.write(tx, &tracker, &issue, user, note.updated_at)?;
         Ok(view::one(tx, note)?)
     })
 }
@@ -116,7 +160,7 @@ pub fn delete(
     app.store.write(|tx| {
         let tracker = tracker::locked(tx, actor, named, app.today())?;
         let issue = readable(tx, &tracker, issue, Thing::Note)?;
-        let note = find(tx, &issue, id)?;
+        let note = find(app, tx, actor, &issue, id)?;
         tracker.require_for_note(NoteAbility::Delete, &issue, &note)?;
         let shown = view::one(tx, note)?;
         tx.notes().delete(&shown.note)?;
@@ -131,6 +175,27 @@ fn readable(tx: &mut dyn Tx, tracker: &Tracker, id: IssueId, thing: Thing) -> Re
     if tracker.sees(&issue) { Ok(issue) } else { Err(Error::NotFound(thing)) }
 }
 
-fn find(tx: &mut dyn Tx, issue: &Issue, id: NoteId) -> Result<Note, Error> {
-    tx.notes().find(issue.id, id)?.ok_or(Error::NotFound(Thing::Record))
+fn find(
+    app: &App,
+    tx: &mut dyn Tx,
+    actor: Actor,
+    issue: &Issue,
+    id: NoteId,
+) -> Result<Note, Error> {
+    let note = tx.notes().find(issue.id, id, reader(app, actor)?)?;
+    note.ok_or(Error::NotFound(Thing::Record))
+}
+
+/// Who reads notes; administrators see all of them.
+fn reader(app: &App, actor: Actor) -> Result<Option<NoteReader>, Error> {
+    match actor {
+        Actor::Admin { .. } => Ok(None),
+        Actor::User { .. } | Actor::Anonymous => {
+            Ok(Some(NoteReader { viewer: access::viewer(actor)?, today: app.today() }))
+        }
+    }
+}
+
+fn user(tx: &mut dyn Tx, id: UserId) -> Result<User, Error> {
+    tx.users().find(id)?.ok_or(Error::NotFound(Thing::User))
 }

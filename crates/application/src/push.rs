@@ -4,6 +4,7 @@
 //! it; then the rows are written; then the note goes. What a crash leaves between is recorded by
 //! [`settle_all`] at the next start, or before the next change of the same repository.
 
+mod closing;
 mod note;
 mod received;
 mod told;
@@ -27,6 +28,7 @@ use hexforge_domain::tag::Release;
 use crate::access;
 use crate::app::App;
 use crate::error::Error;
+use crate::issue::mentions::Others;
 use crate::pipeline::{create, prepare};
 use crate::tag::release;
 use crate::view::project as view;
@@ -213,7 +215,7 @@ fn record(
     let repository = app.git.open(project)?;
     let repository = repository.as_ref();
     let default = shown_branch(repository, detail, None)?;
-    let changed = told::all(app, repository, default.as_ref(), way, changes, detail)?;
+    let mut changed = told::all(app, repository, default.as_ref(), way, changes, detail)?;
     let new_default = default.as_ref().filter(|default| {
         let full = default.full();
         changes.iter().any(|change| change.name == full && change.old.is_none())
@@ -232,10 +234,16 @@ fn record(
         Way::Push => Reach::Everywhere,
         Way::TagRemoval => Reach::Project,
     };
+    let said = closing::said(&mut changed, default.as_ref(), &app.settings.external_url);
     let now = app.clock.now();
     app.store.write(|tx| {
+        let user = tx.users().find(user)?;
+        let (found, others) = match &user {
+            Some(user) => said.locked(app, tx, user, project)?,
+            None => (tx.projects().lock(project)?, Others::default()),
+        };
         // A project that is gone meanwhile needs no record.
-        let Some(found) = tx.projects().lock(project)? else { return Ok(()) };
+        let Some(found) = found else { return Ok(()) };
         if !tx.settled_changes().record(key, now)? {
             return Ok(());
         }
@@ -256,7 +264,7 @@ fn record(
             }
         }
         // Of what somebody did who is gone, nobody is told.
-        if let Some(user) = tx.users().find(user)? {
+        if let Some(user) = user {
             for (change, told) in changed {
                 let push = told::push(&placed, &user, &change, told, reach);
                 tx.events().insert(event(&push, now))?;
@@ -265,6 +273,7 @@ fn record(
             for prepared in prepared.iter().flatten() {
                 create::of_push(tx, &placed, &user, prepared, now)?;
             }
+            said.act(app, tx, &user, &placed.project, &others, now)?;
         }
         beside(tx)
     })

@@ -47,6 +47,8 @@ ids! {
     IssueId,
     /// A note on something.
     NoteId,
+    /// An emoji that somebody gave to something.
+    AwardId,
     /// The board of a project.
     BoardId,
     /// A list of a board.

@@ -1,9 +1,12 @@
 //! Issues: what is to be done in a project.
 
+pub mod award;
+pub mod closing;
 pub mod mention;
 pub mod names;
 pub mod port;
 pub mod query;
+pub mod reference;
 pub mod state;
 
 pub use crate::milestone::{LongText, Title};

@@ -1,10 +1,12 @@
 //! Labels: words by which issues are found and put in order.
 
 pub mod color;
+pub mod group;
 pub mod port;
 pub mod title;
 
 pub use color::{Color, ColorRule};
+pub use group::GroupLabel;
 pub use title::LabelTitle;
 
 use crate::Timestamp;
@@ -18,6 +20,8 @@ pub struct Label {
     pub id: LabelId,
     /// Of which project.
     pub project: ProjectId,
+    /// The label of the project's group that it is there; a project's own is none.
+    pub of_group: Option<LabelId>,
     /// By what it is known; unique in the project.
     pub title: LabelTitle,
     /// How it is shown.
@@ -28,6 +32,13 @@ pub struct Label {
     pub priority: Option<Priority>,
     /// How many issues have it.
     pub counts: LabelCounts,
+}
+
+impl Label {
+    /// The id that people see: a group's label has the same in all projects.
+    pub fn shown_id(&self) -> LabelId {
+        self.of_group.unwrap_or(self.id)
+    }
 }
 
 /// What a label means.

@@ -1,7 +1,11 @@
 //! Notes: what people write on issues, and what the service writes down there.
 
+pub mod commands;
 pub mod port;
+pub mod source;
 pub mod system;
+
+pub use source::NoteSource;
 
 use crate::Timestamp;
 use crate::field_errors::FieldErrors;
@@ -25,6 +29,8 @@ pub struct Note {
     pub body: NoteBody,
     /// Whether the service wrote it.
     pub system: bool,
+    /// What mentioned the issue, if that is what it tells.
+    pub source: Option<NoteSource>,
     /// When it was written.
     pub created_at: Timestamp,
     /// When it was last changed.
@@ -44,6 +50,8 @@ pub struct NewNote {
     pub body: NoteBody,
     /// See [`Note::system`].
     pub system: bool,
+    /// See [`Note::source`].
+    pub source: Option<NoteSource>,
     /// When it is said to have been written.
     pub created_at: Timestamp,
     /// When it is made.

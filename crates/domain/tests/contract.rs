@@ -40,6 +40,7 @@ fn every_case_is_run() {
         "events",
         "forks",
         "group_deletion",
+        "group_labels",
         "group_lists",
         "group_members",
         "groups",

@@ -90,8 +90,7 @@ pub(crate) fn commits_between(
     };
     let commits = order::oldest_first(&found);
     let newest = &commits[commits.len().saturating_sub(limit)..];
-    let told = newest.iter().map(|&id| Ok(told(commit::read(repo, id)?)));
-    Ok((commits.len() as u64, told.collect::<Result<_, GitError>>()?))
+    Ok((commits.len() as u64, read_newest(repo, newest)?))
 }
 
 /// Whether everything that `ancestor` has is in `descendant`.
@@ -157,6 +156,24 @@ fn told(commit: Commit) -> Commit {
         committer: signature(commit.committer),
         ..commit
     }
+}
+
+/// More than this of messages is not held at once.
+const HELD: usize = 64 << 20;
+
+/// The last of these commits, as many as can be held.
+fn read_newest(repo: &gix::Repository, ids: &[ObjectId]) -> Result<Vec<Commit>, GitError> {
+    let (mut commits, mut held) = (Vec::with_capacity(ids.len()), 0);
+    for &id in ids.iter().rev() {
+        let commit = told(commit::read(repo, id)?);
+        held += commit.message.len();
+        commits.push(commit);
+        if held > HELD {
+            break;
+        }
+    }
+    commits.reverse();
+    Ok(commits)
 }
 
 fn must_exist(repo: &gix::Repository, commits: &[ObjectId]) -> Result<(), GitError> {

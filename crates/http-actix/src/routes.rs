@@ -8,6 +8,7 @@ mod ci_lint;
 mod commit_statuses;
 mod emails;
 mod fork_links;
+mod group_labels;
 mod groups;
 mod hooks;
 mod ids;
@@ -64,6 +65,7 @@ pub fn configure(cfg: &mut web::ServiceConfig) {
             .configure(namespaces::configure)
             .configure(hooks::configure)
             .configure(labels::configure)
+            .configure(group_labels::configure)
             .configure(milestones::configure)
             .configure(issues::configure)
             .configure(notes::configure)

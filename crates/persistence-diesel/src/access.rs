@@ -230,6 +230,13 @@ pub(crate) fn cleared(clearance: Clearance) -> Option<Sql> {
     }
 }
 
+/// The condition that somebody sees the code of a row of `projects`; see [`reported_as_named`].
+pub(crate) fn code_visible(viewer: Viewer) -> Sql {
+    Sql::new("(+projects.visibility_level >= ")
+        .id(lowest_open(viewer.external))
+        .sql(" OR projects.id IN (SELECT id FROM reported))")
+}
+
 /// What a user is to a project: each row is a level the user has there, and whether that makes it an
 /// owner; see [`Standing`](hexforge_domain::policy::project::Standing).
 pub(crate) fn standing(project: ProjectId, user: UserId, today: NaiveDate) -> Sql {

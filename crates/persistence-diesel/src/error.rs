@@ -4,7 +4,7 @@ use diesel::result::{DatabaseErrorInformation, DatabaseErrorKind, Error as Diese
 use hexforge_domain::ports::store::StoreError;
 
 /// What has to be unique: how SQLite names it, how PostgreSQL names it, how the ports call it.
-const UNIQUE: [(&str, &str, &str); 22] = [
+const UNIQUE: [(&str, &str, &str); 25] = [
     ("users.username", "users_username_key", "username"),
     ("users.email", "users_email_key", "email"),
     ("emails.email", "emails_email_key", "email"),
@@ -43,7 +43,14 @@ const UNIQUE: [(&str, &str, &str); 22] = [
     ),
     ("releases.project_id, releases.tag", "releases_pkey", "tag"),
     ("labels.project_id, labels.title", "labels_project_id_title_key", "title"),
+    ("group_labels.group_id, group_labels.title", "group_labels_group_id_title_key", "title"),
     ("milestones.project_id, milestones.title", "milestones_project_id_title_key", "title"),
+    ("notes.source_issue_id, notes.issue_id", "notes_of_source_issue", "source"),
+    (
+        "notes.source_commit, notes.source_project_id, notes.issue_id",
+        "notes_of_source_commit",
+        "source",
+    ),
     ("boards.project_id", "boards_project_id_key", "board"),
     ("board_lists.board_id, board_lists.label_id", "board_lists_label", "label_id"),
     ("variables.project_id, variables.key", "variables_project_id_key_key", "key"),

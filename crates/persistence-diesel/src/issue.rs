@@ -1,8 +1,13 @@
 //! Issues, and the counters of projects and labels that they move.
 
+use std::collections::HashMap;
+
 use chrono::{NaiveDate, NaiveDateTime};
 use diesel::prelude::*;
-use hexforge_domain::id::{IssueId, LabelId, MilestoneId, ProjectId, UserId};
+use diesel::sql_types::{BigInt, Text};
+use hexforge_domain::Timestamp;
+use hexforge_domain::id::{AwardId, IssueId, LabelId, MilestoneId, ProjectId, UserId};
+use hexforge_domain::issue::award::{Award, EmojiName, UP, Votes};
 use hexforge_domain::issue::port::Issues;
 use hexforge_domain::issue::query::IssueFilter;
 use hexforge_domain::issue::{Issue, IssueState, LongText, NewIssue, Title};
@@ -12,8 +17,8 @@ use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::subscription::Subscribed;
 
 use crate::page;
+use crate::schema::{awards, projects, users};
 use crate::schema::{issue_labels, issue_participants, issue_subscriptions, issues, labels};
-use crate::schema::{projects, users};
 use crate::sql::Sql;
 use crate::time::{moment, stored};
 use crate::tx::DieselTx;
@@ -218,6 +223,17 @@ impl Issues for DieselTx<'_> {
         self.issues_by_id(&ids)
     }
 
+    fn find_by_iids(&mut self, project: ProjectId, iids: &[i64]) -> Result<Vec<Issue>, StoreError> {
+        let rows: Vec<IssueRow> = self.by_ids(iids, |conn, iids| {
+            issues::table
+                .filter(issues::project_id.eq(project.0))
+                .filter(issues::iid.eq_any(iids))
+                .load(conn)
+        })?;
+        let found = rows.into_iter().map(Issue::try_from).collect::<Result<_, _>>();
+        found.map_err(|error| self.fail(error))
+    }
+
     fn list(&mut self, filter: &IssueFilter, page: Page) -> Result<Paged<Issue>, StoreError> {
         self.list_issues(filter, page)
     }
@@ -420,6 +436,52 @@ impl Issues for DieselTx<'_> {
                 .execute(c))
         })?;
         Ok(())
+    }
+
+    fn award(
+        &mut self,
+        issue: IssueId,
+        user: UserId,
+        name: &EmojiName,
+        at: Timestamp,
+    ) -> Result<Award, StoreError> {
+        let row = (
+            awards::issue_id.eq(issue.0),
+            awards::user_id.eq(user.0),
+            awards::name.eq(name.as_str()),
+            awards::created_at.eq(stored(at)),
+        );
+        self.run(|conn| {
+            each_backend!(conn, c => diesel::insert_into(awards::table)
+                .values(row)
+                .on_conflict_do_nothing()
+                .execute(c))
+        })?;
+        let (id, created_at): (i64, NaiveDateTime) = self.run(|conn| {
+            awards::table
+                .filter(awards::issue_id.eq(issue.0))
+                .filter(awards::name.eq(name.as_str()))
+                .filter(awards::user_id.eq(user.0))
+                .select((awards::id, awards::created_at))
+                .get_result(conn)
+        })?;
+        let created_at = moment(created_at);
+        Ok(Award { id: AwardId(id), issue, user, name: name.clone(), created_at })
+    }
+
+    fn votes(&mut self, issues: &[IssueId]) -> Result<Vec<(IssueId, Votes)>, StoreError> {
+        let votes = Sql::new("SELECT issue_id, name, count(*) FROM awards WHERE issue_id IN (")
+            .ids(issues.iter().map(|issue| issue.0).collect())
+            .sql(") AND name IN ('thumbsup', 'thumbsdown') GROUP BY issue_id, name");
+        let rows: Vec<(i64, String, i64)> =
+            self.run(|conn| votes.rows::<(BigInt, Text, BigInt)>().load(conn))?;
+        let mut votes: HashMap<i64, Votes> = HashMap::new();
+        for (issue, name, count) in rows {
+            let votes = votes.entry(issue).or_default();
+            let count = u32::try_from(count).unwrap_or(u32::MAX);
+            *(if name == UP { &mut votes.up } else { &mut votes.down }) = count;
+        }
+        Ok(votes.into_iter().map(|(issue, votes)| (IssueId(issue), votes)).collect())
     }
 
     fn mention(&mut self, issue: IssueId, usernames: &[&str]) -> Result<(), StoreError> {

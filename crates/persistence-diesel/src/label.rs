@@ -35,6 +35,7 @@ struct LabelRow {
     closed_issues: i32,
     open_confidential: i32,
     closed_confidential: i32,
+    group_label_id: Option<i64>,
 }
 
 impl TryFrom<LabelRow> for Label {
@@ -46,6 +47,7 @@ impl TryFrom<LabelRow> for Label {
         Ok(Label {
             id: LabelId(row.id),
             project: ProjectId(row.project_id),
+            of_group: row.group_label_id.map(LabelId),
             title: LabelTitle::stored(row.title),
             color: Color::stored(row.color),
             description: description.map_err(|_| StoreError::Corrupt("description"))?,
@@ -94,9 +96,10 @@ impl Labels for DieselTx<'_> {
 
     fn find(&mut self, project: ProjectId, id: LabelId) -> Result<Option<Label>, StoreError> {
         self.find_label(|conn| {
+            let own = labels::id.eq(id.0).and(labels::group_label_id.is_null());
             labels::table
-                .find(id.0)
                 .filter(labels::project_id.eq(project.0))
+                .filter(own.or(labels::group_label_id.eq(Some(id.0)).assume_not_null()))
                 .select(LabelRow::as_select())
                 .get_result(conn)
                 .optional()

@@ -20,6 +20,7 @@ mod email;
 mod error;
 mod event;
 mod group;
+mod group_label;
 mod group_list;
 mod identity;
 mod issue;

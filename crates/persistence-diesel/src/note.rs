@@ -2,12 +2,15 @@
 
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
+use hexforge_domain::commit::ObjectId;
 use hexforge_domain::id::{IssueId, NoteId, ProjectId, UserId};
-use hexforge_domain::note::port::Notes;
-use hexforge_domain::note::{NewNote, Note, NoteBody};
+use hexforge_domain::issue::query::Clearance;
+use hexforge_domain::note::port::{NoteReader, Notes};
+use hexforge_domain::note::{NewNote, Note, NoteBody, NoteSource};
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::StoreError;
 
+use crate::access;
 use crate::page;
 use crate::schema::{events, issues, notes};
 use crate::sql::Sql;
@@ -25,11 +28,22 @@ struct NoteRow {
     system: bool,
     created_at: NaiveDateTime,
     updated_at: NaiveDateTime,
+    source_project_id: Option<i64>,
+    source_issue_id: Option<i64>,
+    source_commit: Option<String>,
 }
 
 impl From<NoteRow> for Note {
     fn from(row: NoteRow) -> Self {
+        let project = row.source_project_id.map(ProjectId);
+        let commit = row.source_commit.as_deref().and_then(ObjectId::parse);
+        let source = project.and_then(|project| match (row.source_issue_id, commit) {
+            (Some(issue), _) => Some(NoteSource::Issue { project, issue: IssueId(issue) }),
+            (None, Some(id)) => Some(NoteSource::Commit { project, id }),
+            (None, None) => None,
+        });
         Note {
+            source,
             id: NoteId(row.id),
             project: ProjectId(row.project_id),
             issue: IssueId(row.issue_id),
@@ -59,20 +73,95 @@ impl DieselTx<'_> {
     }
 }
 
+fn source_issue(source: NoteSource) -> Option<i64> {
+    match source {
+        NoteSource::Issue { issue, .. } => Some(issue.0),
+        NoteSource::Commit { .. } => None,
+    }
+}
+
+fn source_commit(source: NoteSource) -> Option<String> {
+    match source {
+        NoteSource::Issue { .. } => None,
+        NoteSource::Commit { id, .. } => Some(id.to_string()),
+    }
+}
+
+/// The ids of the notes for which a condition holds and whose places, if they tell of any, are there and can
+/// be seen by the reader.
+fn followed(which: Sql, reader: Option<NoteReader>) -> Sql {
+    let clearance = reader.map(|reader| Clearance::ByStanding(reader.viewer.user));
+    let named = reader.into_iter().flat_map(|NoteReader { viewer, today }| {
+        let authorized = access::authorized_as_named(viewer, today);
+        let reported = access::reported_as_named(Clearance::ByStanding(viewer.user), today);
+        [Some(authorized), reported].into_iter().flatten()
+    });
+    let mut issue = Sql::new(
+        "SELECT 1 FROM projects CROSS JOIN issues WHERE issues.id = notes.source_issue_id \
+         AND projects.id = issues.project_id",
+    );
+    let mut commit = Sql::new("SELECT 1 FROM projects WHERE projects.id = notes.source_project_id");
+    if let Some(NoteReader { viewer, .. }) = reader {
+        issue = issue.sql(" AND projects.issues_enabled AND ").then(access::visible(viewer));
+        commit = commit.sql(" AND ").then(access::code_visible(viewer));
+    }
+    if let Some(cleared) = clearance.and_then(access::cleared) {
+        issue = issue.sql(" AND ").then(cleared);
+    }
+    Sql::with(named)
+        .sql("SELECT notes.id FROM notes WHERE ")
+        .then(which)
+        .sql(" AND (notes.source_project_id IS NULL OR CASE WHEN notes.source_issue_id IS NULL THEN EXISTS (")
+        .then(commit)
+        .sql(") ELSE EXISTS (")
+        .then(issue)
+        .sql(") END)")
+}
+
 impl Notes for DieselTx<'_> {
     /// Three queries: the total, the ids, the rows.
-    fn list(&mut self, issue: IssueId, page: Page) -> Result<Paged<Note>, StoreError> {
-        let all = Sql::new("SELECT id FROM notes WHERE issue_id = ").id(issue.0);
-        let total = self.total(&format!("notes on {issue}"), &all)?;
-        let ids = self.ids(all.sql(" ORDER BY id").page(page))?;
+    fn list(
+        &mut self,
+        issue: IssueId,
+        reader: Option<NoteReader>,
+        page: Page,
+    ) -> Result<Paged<Note>, StoreError> {
+        let all = followed(Sql::new("notes.issue_id = ").id(issue.0), reader);
+        let total = self.total(&format!("notes on {issue} for {reader:?}"), &all)?;
+        let ids = self.ids(all.sql(" ORDER BY notes.id").page(page))?;
         Ok(Paged { items: self.notes_by_id(&ids)?, total })
     }
 
-    fn find(&mut self, issue: IssueId, id: NoteId) -> Result<Option<Note>, StoreError> {
-        let row: Option<NoteRow> = self.run(|conn| {
-            notes::table.find(id.0).filter(notes::issue_id.eq(issue.0)).get_result(conn).optional()
-        })?;
-        Ok(row.map(Note::from))
+    fn find(
+        &mut self,
+        issue: IssueId,
+        id: NoteId,
+        reader: Option<NoteReader>,
+    ) -> Result<Option<Note>, StoreError> {
+        let that = Sql::new("notes.id = ").id(id.0).sql(" AND notes.issue_id = ").id(issue.0);
+        let ids = self.ids(followed(that, reader))?;
+        Ok(self.notes_by_id(&ids)?.into_iter().next())
+    }
+
+    fn mentioned_by(
+        &mut self,
+        source: NoteSource,
+        issues: &[IssueId],
+    ) -> Result<Vec<IssueId>, StoreError> {
+        let told = match source {
+            NoteSource::Issue { issue, .. } => {
+                Sql::new("SELECT issue_id FROM notes WHERE source_issue_id = ").id(issue.0)
+            }
+            NoteSource::Commit { project, id } => {
+                Sql::new("SELECT issue_id FROM notes WHERE source_commit = ")
+                    .text(id.to_string())
+                    .sql(" AND source_project_id = ")
+                    .id(project.0)
+            }
+        };
+        let issues = issues.iter().map(|issue| issue.0).collect();
+        let ids = self.ids(told.sql(" AND issue_id IN (").ids(issues).sql(")"))?;
+        Ok(ids.into_iter().map(IssueId).collect())
     }
 
     fn find_all(&mut self, ids: &[NoteId]) -> Result<Vec<Note>, StoreError> {
@@ -87,6 +176,9 @@ impl Notes for DieselTx<'_> {
             notes::author_id.eq(new.author.0),
             notes::body.eq(new.body.as_str()),
             notes::system.eq(new.system),
+            notes::source_project_id.eq(new.source.map(|source| source.project().0)),
+            notes::source_issue_id.eq(new.source.and_then(source_issue)),
+            notes::source_commit.eq(new.source.and_then(source_commit)),
             notes::created_at.eq(stored(new.created_at)),
             notes::updated_at.eq(stored(new.at)),
         );
@@ -104,6 +196,7 @@ impl Notes for DieselTx<'_> {
             updated_by: None,
             body: new.body,
             system: new.system,
+            source: new.source,
             created_at: new.created_at,
             updated_at: new.at,
         })

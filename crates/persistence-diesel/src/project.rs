@@ -276,6 +276,26 @@ impl Projects for DieselTx<'_> {
         })
     }
 
+    fn lock_all(&mut self, ids: &[ProjectId]) -> Result<Vec<Project>, StoreError> {
+        let mut ids = ids.to_vec();
+        ids.sort_unstable();
+        ids.dedup();
+        let named = ids.iter().map(|id| id.0).collect();
+        self.hold(
+            Sql::new(
+                "SELECT id FROM namespaces WHERE id IN \
+                 (SELECT namespace_id FROM projects WHERE id IN (",
+            )
+            .ids(named)
+            .sql(")) ORDER BY id FOR KEY SHARE"),
+        )?;
+        let mut locked = Vec::with_capacity(ids.len());
+        for id in ids {
+            locked.extend(Projects::lock(self, id)?);
+        }
+        Ok(locked)
+    }
+
     fn find_all(&mut self, ids: &[ProjectId]) -> Result<Vec<Project>, StoreError> {
         let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
         self.projects_by_id(&ids)

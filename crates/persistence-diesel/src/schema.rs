@@ -238,6 +238,19 @@ diesel::table! {
         closed_confidential -> Integer,
         created_at -> Timestamp,
         updated_at -> Timestamp,
+        group_label_id -> Nullable<BigInt>,
+    }
+}
+
+diesel::table! {
+    group_labels (id) {
+        id -> BigInt,
+        group_id -> BigInt,
+        title -> Text,
+        color -> Text,
+        description -> Nullable<Text>,
+        created_at -> Timestamp,
+        updated_at -> Timestamp,
     }
 }
 
@@ -316,6 +329,19 @@ diesel::table! {
         system -> Bool,
         created_at -> Timestamp,
         updated_at -> Timestamp,
+        source_project_id -> Nullable<BigInt>,
+        source_issue_id -> Nullable<BigInt>,
+        source_commit -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    awards (id) {
+        id -> BigInt,
+        issue_id -> BigInt,
+        user_id -> BigInt,
+        name -> Text,
+        created_at -> Timestamp,
     }
 }
 

@@ -10,7 +10,7 @@ use hexforge_domain::delivery::port::{Deliveries, DeliveryLog};
 use hexforge_domain::event::port::Events;
 use hexforge_domain::group::port::Groups;
 use hexforge_domain::issue::port::Issues;
-use hexforge_domain::label::port::Labels;
+use hexforge_domain::label::port::{GroupLabels, Labels};
 use hexforge_domain::member::port::{AccessRequests, GroupMembers, ProjectMembers};
 use hexforge_domain::milestone::port::Milestones;
 use hexforge_domain::namespace::port::Namespaces;
@@ -249,6 +249,9 @@ impl Tx for DieselTx<'_> {
         self
     }
     fn labels(&mut self) -> &mut dyn Labels {
+        self
+    }
+    fn group_labels(&mut self) -> &mut dyn GroupLabels {
         self
     }
     fn milestones(&mut self) -> &mut dyn Milestones {

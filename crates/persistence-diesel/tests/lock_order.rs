@@ -322,7 +322,7 @@ fn assert_counters_are_right(store: &dyn Store) {
                 assert_eq!(counts, (open, issues.len() - open), "{project:?}");
             }
             for issue in issues {
-                let notes = tx.notes().list(issue.id, Page::Whole)?.total;
+                let notes = tx.notes().list(issue.id, None, Page::Whole)?.total;
                 assert_eq!(u64::from(issue.user_notes_count), notes, "{issue:?}");
             }
         }

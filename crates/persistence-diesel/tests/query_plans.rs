@@ -14,13 +14,15 @@ use hexforge_domain::commit::ObjectId;
 use hexforge_domain::delivery::{DeliveryKey, HookRef, NewDelivery};
 use hexforge_domain::group::{GroupFilter, GroupOrder, GroupScope};
 use hexforge_domain::id::{
-    BoardId, IssueId, LabelId, MilestoneId, NamespaceId, PipelineId, ProjectId, RepositoryTaskId,
-    UserId,
+    BoardId, IssueId, LabelId, MilestoneId, NamespaceId, NoteId, PipelineId, ProjectId,
+    RepositoryTaskId, UserId,
 };
 use hexforge_domain::issue::query::Clearance;
 use hexforge_domain::issue::query::{IssueFilter, IssueOrder, IssueScope, LabelFilter};
 use hexforge_domain::member::request::RequestSource;
 use hexforge_domain::milestone::MilestoneFilter;
+use hexforge_domain::note::NoteSource;
+use hexforge_domain::note::port::NoteReader;
 use hexforge_domain::paging::Page;
 use hexforge_domain::pipeline::PipelineScope;
 use hexforge_domain::ports::store::{Store, StoreError, Tx};
@@ -462,7 +464,22 @@ fn nothing_about_issues_scans_a_table() {
         tx.labels().subscribed(user, &labels)?;
         tx.labels().confidential_of(project, user, &labels)?;
         tx.labels().find_by_title(project, "bug")?;
-        tx.notes().list(IssueId(1), PAGE)?;
+        tx.labels().find(project, LabelId(1))?;
+        let viewer = Viewer { user, external: false };
+        tx.group_labels().list(NamespaceId(1), PAGE)?;
+        tx.group_labels().find_by_title(NamespaceId(1), "bug")?;
+        tx.group_labels().is_taken_inside(NamespaceId(1), "bug")?;
+        tx.group_labels().counts(&labels, Some(viewer), a_day())?;
+        tx.group_labels().counts(&labels, None, a_day())?;
+        tx.issues().find_by_iids(project, &[1, 2])?;
+        tx.issues().votes(&issues)?;
+        tx.notes().list(IssueId(1), None, PAGE)?;
+        let reader = Some(NoteReader { viewer, today: a_day() });
+        tx.notes().list(IssueId(1), reader, PAGE)?;
+        tx.notes().find(IssueId(1), NoteId(1), reader)?;
+        let id = ObjectId::ZERO;
+        tx.notes().mentioned_by(NoteSource::Commit { project, id }, &issues)?;
+        tx.notes().mentioned_by(NoteSource::Issue { project, issue: IssueId(9) }, &issues)?;
         tx.milestones().list(project, &MilestoneFilter::default(), PAGE)?;
         tx.boards().find(project)?;
         tx.boards().lists(BoardId(1), PAGE)?;
@@ -496,7 +513,7 @@ fn nothing_about_issues_scans_a_table() {
 fn labels_notes_milestones_and_lists_go_by_the_index_of_their_order() {
     let project = ProjectId(1);
     assert_goes_by("(project_id=?)", |tx| tx.labels().list(project, PAGE).map(|_| ()));
-    assert_goes_by("notes_of_issue", |tx| tx.notes().list(IssueId(1), PAGE).map(|_| ()));
+    assert_goes_by("notes_of_issue", |tx| tx.notes().list(IssueId(1), None, PAGE).map(|_| ()));
     assert_goes_by("milestones_of_project", |tx| {
         tx.milestones().list(project, &MilestoneFilter::default(), PAGE).map(|_| ())
     });

@@ -26,13 +26,14 @@ use crate::{first_start, http, ssh, wiring};
 pub fn run(config: &Config, terminal: &mut dyn Write) -> Result<()> {
     let desk = Arc::new(Desk::default());
     let bell = Arc::clone(&desk);
-    let app = wiring::ringing_app(config, Some(Arc::new(move || bell.ring())))?;
+    let mut app = wiring::ringing_app(config, Some(Arc::new(move || bell.ring())))?;
     let listener = TcpListener::bind(config.listen)
         .with_context(|| format!("the address {} (listen) cannot be served", config.listen))?;
     let address = listener.local_addr().context("the socket has no address")?;
     let ssh = config.ssh_listen.map(|address| ssh::Prepared::new(address, &config.data_dir));
     let ssh = ssh.transpose()?;
     let external_url = config.external_url.clone().unwrap_or_else(|| format!("http://{address}"));
+    app.settings.external_url.clone_from(&external_url);
     first_start::prepare(&app, config, terminal)?;
     finish_removals(app.clone());
 

@@ -163,14 +163,14 @@ const ABOUT_ISSUES: [(&str, u64); 9] = [
     // The board, its lists with their number, their labels.
     ("boards", 7),
     // The total, the ids, the rows; labels, milestones, people, what is chosen, what one takes part in,
-    // and the path of the project.
-    ("issues", 12),
-    ("issues?labels=label-1&state=opened&milestone=goal", 12),
+    // votes, and the path of the project.
+    ("issues", 13),
+    ("issues?labels=label-1&state=opened&milestone=goal", 13),
     ("milestones", 6),
     // The total, the ids, the rows; authors, issues, milestones, notes, authors of these.
     ("events", 11),
-    ("/issues", 11),
-    ("/groups/team/issues", 15),
+    ("/issues", 12),
+    ("/groups/team/issues", 16),
     ("/users/1/events", 11),
 ];
 

@@ -9,6 +9,7 @@ use hexforge_domain::policy::tracker::{
 };
 use hexforge_domain::policy::{Actor, Denied, Protected, authorize};
 use hexforge_domain::ports::store::{StoreError, Tx};
+use hexforge_domain::project::query::Viewer;
 use hexforge_domain::project::{Project, ProjectRef};
 use hexforge_domain::user::User;
 
@@ -16,6 +17,7 @@ use super::project_facts;
 use crate::error::{Error, Thing};
 
 /// A project that the actor sees, and what the actor may do with its issues.
+#[derive(Clone)]
 pub struct Tracker {
     /// The project.
     pub project: Project,
@@ -115,6 +117,15 @@ impl Tracker {
     /// Whether the actor sees an issue of the project.
     pub fn sees(&self, issue: &Issue) -> bool {
         self.authorize(IssueAbility::Read, issue).is_ok()
+    }
+
+    /// Who looks at lists that show it what it sees; administrators see everything.
+    pub fn viewer(&self) -> Option<Viewer> {
+        match self.actor {
+            Actor::User { id, external } => Some(Viewer { user: id, external }),
+            // Nobody gets as far as to ask.
+            Actor::Admin { .. } | Actor::Anonymous => None,
+        }
     }
 
     /// Which confidential issues of the project the actor sees.

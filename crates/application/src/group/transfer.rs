@@ -53,6 +53,7 @@ pub fn into_group(
             StoreError::Duplicate(_) => refused(CLASH),
             error => error.into(),
         })?;
+        tx.group_labels().settle(after.id)?;
         // Who is in the group has at least as much by that as by a share with it.
         tx.shares().delete(after.id, group.id)?;
         if after.visibility < before.visibility {

@@ -63,7 +63,16 @@ pub fn remark(
     at: Timestamp,
 ) -> Result<(), StoreError> {
     let (project, body) = (issue.project, remark.body());
-    let new = NewNote { project, issue: issue.id, author, body, system: true, created_at: at, at };
+    let new = NewNote {
+        project,
+        issue: issue.id,
+        author,
+        body,
+        system: true,
+        source: None,
+        created_at: at,
+        at,
+    };
     tx.notes().insert(new).map(drop)
 }
 

@@ -3,6 +3,7 @@
 use hexforge_domain::event::EventAction;
 use hexforge_domain::field_errors::FieldErrors;
 use hexforge_domain::issue::{Issue, LongText, NewIssue, Title, mention, names};
+use hexforge_domain::note::commands::extract;
 use hexforge_domain::outbox::project::IssueAction;
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::tracker::TrackerAbility;
@@ -10,9 +11,11 @@ use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::ProjectRef;
 
 use super::activity::{self, About};
+use super::commands;
 use super::fields::{self, IssueFields};
+use super::mentions::Mentions;
 use crate::access;
-use crate::access::tracker;
+use crate::access::tracker::Tracker;
 use crate::app::App;
 use crate::error::Error;
 use crate::view::issue::{self as view, IssueView};
@@ -26,9 +29,11 @@ pub fn create(
 ) -> Result<IssueView, Error> {
     let author = access::own_account(actor)?;
     app.store.write(|tx| {
-        let tracker = tracker::locked(tx, actor, named, app.today())?;
+        let texts = [given.title.as_deref(), given.description.as_deref()];
+        let (tracker, mentions) = Mentions::locked(app, tx, actor, named, &texts)?;
         tracker.require(TrackerAbility::CreateIssues)?;
-        let (project, given) = (&tracker.project, given.allowed(&tracker));
+        let project = &tracker.project;
+        let given = with_commands(app, tx, &tracker, given)?;
         let mut errors = FieldErrors::default();
         let title = given.title.as_deref().ok_or(Error::NotGiven("title"))?;
         let title = Title::parse(title).map_err(|wrong| errors.extend(wrong)).ok();
@@ -61,8 +66,27 @@ pub fn create(
         take_part(tx, &issue)?;
         activity::note(tx, author, EventAction::Opened, About::Issue(&issue), now)?;
         activity::tell_issue(tx, author, project, &issue, IssueAction::Open, now)?;
+        mentions.write(tx, &tracker, &issue, author, now)?;
         Ok(view::one(tx, author, project, issue)?)
     })
+}
+
+/// What is given and may be set, with what commands in the description ask for.
+fn with_commands(
+    app: &App,
+    tx: &mut dyn Tx,
+    tracker: &Tracker,
+    given: &IssueFields,
+) -> Result<IssueFields, StoreError> {
+    let given = given.allowed(tracker);
+    let Some(text) = &given.description else { return Ok(given) };
+    let (text, commands) = extract(text, app.today());
+    if commands.is_empty() {
+        return Ok(given);
+    }
+    let given = IssueFields { description: Some(text), ..given };
+    let given = commands::for_new(tx, tracker.project.id, given, &commands)?;
+    Ok(given.allowed(tracker))
 }
 
 /// The author of an issue takes part in it, and so do those whom it names.

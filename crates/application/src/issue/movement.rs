@@ -63,7 +63,7 @@ pub fn apply(
     })
 }
 
-/// Locks two projects, the lower id first, so that no two moves wait for each other.
+/// Locks two projects, so that no two moves wait for each other.
 fn both_locked(
     app: &App,
     tx: &mut dyn Tx,
@@ -71,14 +71,13 @@ fn both_locked(
     source: ProjectId,
     target: ProjectId,
 ) -> Result<(Tracker, Tracker), Error> {
-    let mut lock = |id: ProjectId| tracker::locked(tx, actor, &ProjectRef::Id(id), app.today());
-    if source < target {
-        let source = lock(source)?;
-        Ok((source, lock(target)?))
-    } else {
-        let target = lock(target)?;
-        Ok((lock(source)?, target))
-    }
+    let locked = tx.projects().lock_all(&[source, target])?;
+    let mut of = |id: ProjectId| {
+        let project = locked.iter().find(|project| project.id == id).cloned();
+        let project = project.ok_or(Error::NotFound(Thing::Project))?;
+        tracker::of(tx, actor, project, app.today())
+    };
+    Ok((of(source)?, of(target)?))
 }
 
 /// Writes an issue again in another project, with its notes, and with the labels and the milestone of
@@ -128,7 +127,7 @@ fn copy(
     let labels: Vec<LabelId> = labels.iter().map(|label| label.id).collect();
     tx.issues().set_labels(new.id, &labels)?;
     take_part(tx, &new)?;
-    for note in tx.notes().list(old.id, Page::Whole)?.items {
+    for note in tx.notes().list(old.id, None, Page::Whole)?.items {
         if !note.system {
             tx.issues().participate(new.id, note.author)?;
         }
@@ -138,6 +137,7 @@ fn copy(
             author: note.author,
             body: note.body,
             system: note.system,
+            source: note.source,
             created_at: note.created_at,
             at: note.updated_at,
         })?;

@@ -15,8 +15,9 @@ use hexforge_domain::project::{Project, ProjectRef};
 
 use super::activity::{self, About};
 use super::fields::{self, IssueFields};
+use super::mentions::Mentions;
 use crate::access;
-use crate::access::tracker::{self, Tracker};
+use crate::access::tracker::Tracker;
 use crate::app::App;
 use crate::error::{Error, Thing};
 use crate::view::issue::{self as view, IssueView};
@@ -31,21 +32,39 @@ pub fn update(
 ) -> Result<IssueView, Error> {
     let user = access::own_account(actor)?;
     app.store.write(|tx| {
-        let tracker = tracker::locked(tx, actor, named, app.today())?;
+        let texts = [given.title.as_deref(), given.description.as_deref()];
+        let (tracker, mentions) = Mentions::locked(app, tx, actor, named, &texts)?;
         let issue = tx.issues().find(tracker.project.id, id)?;
         let before = issue.ok_or(Error::NotFound(Thing::Record))?;
         // Also to those who do not see it.
         let may = tracker.authorize(IssueAbility::Update, &before);
         may.map_err(|_| Error::Forbidden(None))?;
-        let given = given.allowed(&tracker);
-        let (after, labels) = edited(app, tx, &tracker, &before, &given)?;
-        let now = given.updated_at.unwrap_or_else(|| app.clock.now());
-        let turn = Turn { user, project: &tracker.project, now };
-        let closed = turn.change_state(tx, before, given.command)?;
-        let after = Issue { state: closed.state, updated_by: closed.updated_by, ..after };
-        let after = turn.edit(tx, closed, after, labels)?;
+        let texts = |issue: &Issue| (issue.title.clone(), issue.description.clone());
+        let said = texts(&before);
+        let after = change(app, tx, &tracker, user, before, given)?;
+        if texts(&after) != said {
+            mentions.write(tx, &tracker, &after, user, app.clock.now())?;
+        }
         Ok(view::one(tx, user, &tracker.project, after)?)
     })
+}
+
+/// Changes what is given of an issue that the actor may change, as far as it may.
+pub(crate) fn change(
+    app: &App,
+    tx: &mut dyn Tx,
+    tracker: &Tracker,
+    user: UserId,
+    before: Issue,
+    given: &IssueFields,
+) -> Result<Issue, Error> {
+    let given = given.allowed(tracker);
+    let (after, labels) = edited(app, tx, tracker, &before, &given)?;
+    let now = given.updated_at.unwrap_or_else(|| app.clock.now());
+    let turn = Turn { user, project: &tracker.project, now };
+    let closed = turn.change_state(tx, before, given.command)?;
+    let after = Issue { state: closed.state, updated_by: closed.updated_by, ..after };
+    Ok(turn.edit(tx, closed, after, labels)?)
 }
 
 /// The issue with what is given, but for its state; and its labels, if any were said.
@@ -89,8 +108,20 @@ fn edited(
     Ok((after, labels))
 }
 
+/// The ids that people see of labels.
+fn shown(tx: &mut dyn Tx, labels: &[LabelId]) -> Result<Vec<LabelId>, StoreError> {
+    if labels.is_empty() {
+        return Ok(vec![]);
+    }
+    let of_groups = tx.labels().find_all(labels)?;
+    let seen = |id: &LabelId| {
+        of_groups.iter().find(|label| label.id == *id).map_or(*id, |label| label.shown_id())
+    };
+    Ok(labels.iter().map(seen).collect())
+}
+
 /// Who changes something, where and when.
-pub(super) struct Turn<'a> {
+pub(crate) struct Turn<'a> {
     pub user: UserId,
     pub project: &'a Project,
     pub now: Timestamp,
@@ -105,10 +136,25 @@ impl Turn<'_> {
         command: Option<IssueCommand>,
     ) -> Result<Issue, StoreError> {
         let Some(command) = command else { return Ok(issue) };
+        self.turn_into(tx, issue, command, &Remark::State(command))
+    }
+
+    /// Closes an open issue because of something that has this name.
+    pub fn close_via(&self, tx: &mut dyn Tx, issue: Issue, name: &str) -> Result<(), StoreError> {
+        self.turn_into(tx, issue, IssueCommand::Close, &Remark::ClosedVia(name)).map(drop)
+    }
+
+    fn turn_into(
+        &self,
+        tx: &mut dyn Tx,
+        issue: Issue,
+        command: IssueCommand,
+        remark: &Remark<'_>,
+    ) -> Result<Issue, StoreError> {
         let Change::Applied(state) = issue.state.apply(command) else { return Ok(issue) };
         let after = Issue { state, updated_by: Some(self.user), updated_at: self.now, ..issue };
         tx.issues().update(&after)?;
-        activity::remark(tx, self.user, &after, &Remark::State(command), self.now)?;
+        activity::remark(tx, self.user, &after, remark, self.now)?;
         self.tell_state(tx, &after, command)?;
         Ok(after)
     }
@@ -147,6 +193,7 @@ impl Turn<'_> {
         tx.issues().update(&after)?;
         self.remark_on(tx, &before, &after)?;
         if relabelled {
+            let (added, removed) = (shown(tx, &added)?, shown(tx, &removed)?);
             let labels = Remark::Labels { added: &added, removed: &removed };
             activity::remark(tx, self.user, &after, &labels, self.now)?;
         }

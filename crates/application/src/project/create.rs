@@ -244,6 +244,7 @@ pub(super) fn store_new(
         None => EventAction::Created,
     };
     let project = tx.projects().insert(new).map_err(taken)?;
+    tx.group_labels().settle(project.id)?;
     let event = NewEvent {
         project: project.id,
         author: creator.id,

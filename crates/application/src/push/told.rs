@@ -23,6 +23,8 @@ pub(super) struct Told {
     message: Option<String>,
     commits: Vec<PushedCommit>,
     total: u64,
+    /// Those whose messages may speak of issues.
+    messages: Vec<Commit>,
 }
 
 /// How much is told.
@@ -33,6 +35,9 @@ pub(super) enum Detail {
     /// Only which refs were what and are what.
     Nothing,
 }
+
+/// Of so many commits of a branch the messages are read, the newest ones.
+const READ_COMMITS: usize = 1000;
 
 /// Of how many refs of one push more than their names is told.
 const TOLD_REFS: usize = 200;
@@ -92,7 +97,8 @@ impl Telling<'_> {
             RefKind::Branch(_) => change.new,
             RefKind::Tag(_) | RefKind::Other => None,
         };
-        let little = Told { before, checkout, message: None, commits: vec![], total: 0 };
+        let little =
+            Told { before, checkout, message: None, commits: vec![], total: 0, messages: vec![] };
         let Some(new) = change.new else { return Ok(little) };
         if self.refs == 0 || !self.has_time() {
             return Ok(little);
@@ -127,11 +133,15 @@ impl Telling<'_> {
                     }
                     (None, _) => vec![],
                 };
-                let (total, commits) =
-                    self.repository.commits_between(&hidden, new, TOLD_COMMITS)?;
-                let commits = commits.into_iter().map(|commit| self.pushed(commit));
+                // What a repository begins with speaks of what was before it.
+                let begins = change.old.is_none() && self.default == Some(&name);
+                let limit = if begins { TOLD_COMMITS } else { READ_COMMITS };
+                let (total, messages) = self.repository.commits_between(&hidden, new, limit)?;
+                let newest = messages.len().saturating_sub(TOLD_COMMITS);
+                let commits = messages[newest..].iter().cloned().map(|commit| self.pushed(commit));
                 let commits = commits.collect::<Result<_, _>>()?;
-                Ok(Told { commits, total, ..little })
+                let messages = if begins { vec![] } else { messages };
+                Ok(Told { commits, total, messages, ..little })
             }
             RefKind::Other => Ok(little),
         }
@@ -175,6 +185,11 @@ impl Telling<'_> {
 }
 
 impl Told {
+    /// The commits whose messages may speak of issues, oldest first; they are given once.
+    pub(super) fn take_messages(&mut self) -> Vec<Commit> {
+        std::mem::take(&mut self.messages)
+    }
+
     /// With the commit that the ref led to in place of what it held itself.
     fn before_peeled(self, repository: &dyn Repository) -> Result<Self, GitError> {
         let commit = match repository.resolve(&self.before.to_string()) {

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use hexforge_domain::id::{IssueId, MilestoneId, NamespaceId, ProjectId, UserId};
 use hexforge_domain::issue::Issue;
+use hexforge_domain::issue::award::Votes;
 use hexforge_domain::milestone::Milestone;
 use hexforge_domain::paging::Paged;
 use hexforge_domain::ports::store::{StoreError, Tx};
@@ -26,6 +27,8 @@ pub struct IssueView {
     pub author: User,
     /// Whether the reader hears of it.
     pub subscribed: bool,
+    /// How many speak for it and against it.
+    pub votes: Votes,
     /// The whole path of its project.
     pub project_path: String,
 }
@@ -60,6 +63,7 @@ pub fn page(
     let milestones = milestones(tx, &issues)?;
     let people = people(tx, &issues)?;
     let heard = Heard::load(tx, reader, &ids)?;
+    let votes: HashMap<IssueId, Votes> = tx.issues().votes(&ids)?.into_iter().collect();
     let paths = paths(tx, project, &issues)?;
     // Issues go with their authors and projects, so each has both.
     let view = |issue: Issue| {
@@ -69,6 +73,7 @@ pub fn page(
             assignee: issue.assignee.and_then(|id| people.get(&id).cloned()),
             author: people.get(&issue.author)?.clone(),
             subscribed: heard.of(reader, &issue).as_bool(),
+            votes: votes.get(&issue.id).copied().unwrap_or_default(),
             project_path: paths.get(&issue.project)?.clone(),
             issue,
         })

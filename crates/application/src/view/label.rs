@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use chrono::NaiveDate;
 use hexforge_domain::id::{LabelId, UserId};
 use hexforge_domain::issue::query::Clearance;
 use hexforge_domain::label::{Label, SeenCounts};
@@ -28,8 +29,9 @@ pub fn one(
     tracker: &Tracker,
     reader: UserId,
     label: Label,
+    today: NaiveDate,
 ) -> Result<LabelView, StoreError> {
-    let page = page(tx, tracker, reader, Paged { items: vec![label], total: 1 })?;
+    let page = page(tx, tracker, reader, today, Paged { items: vec![label], total: 1 })?;
     page.items.into_iter().next().ok_or(StoreError::Gone)
 }
 
@@ -38,6 +40,7 @@ pub fn page(
     tx: &mut dyn Tx,
     tracker: &Tracker,
     reader: UserId,
+    today: NaiveDate,
     labels: Paged<Label>,
 ) -> Result<Paged<LabelView>, StoreError> {
     let ids: Vec<LabelId> = labels.items.iter().map(|label| label.id).collect();
@@ -50,8 +53,15 @@ pub fn page(
             Some(own.into_iter().collect())
         }
     };
+    // Of the labels of the group all issues of the group are counted.
+    let of_group: Vec<LabelId> = labels.items.iter().filter_map(|label| label.of_group).collect();
+    let of_group: HashMap<LabelId, SeenCounts> =
+        tx.group_labels().counts(&of_group, tracker.viewer(), today)?.into_iter().collect();
     Ok(labels.map(|label| {
         let counts = match &own {
+            _ if label.of_group.is_some() => {
+                of_group.get(&label.shown_id()).copied().unwrap_or_default()
+            }
             _ if !sees_issues => SeenCounts::default(),
             None => label.counts.all(),
             Some(own) => label.counts.with(own.get(&label.id).copied().unwrap_or_default()),

@@ -62,6 +62,7 @@ impl World {
             vault: Arc::new(FakeVault),
             yaml: Arc::new(FakeYaml),
             settings: Settings {
+                external_url: "http://forge.test".to_owned(),
                 default_projects_limit: ProjectsLimit(100),
                 build_silence: TimeDelta::hours(24),
                 hook_timeout: Duration::from_secs(10),

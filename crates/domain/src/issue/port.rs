@@ -1,7 +1,9 @@
 //! The port to the stored issues.
 
+use super::award::{Award, EmojiName, Votes};
 use super::query::IssueFilter;
 use super::{Issue, NewIssue};
+use crate::Timestamp;
 use crate::id::{IssueId, LabelId, ProjectId, UserId};
 use crate::label::LabelTitle;
 use crate::paging::{Page, Paged};
@@ -16,6 +18,9 @@ pub trait Issues {
 
     /// The issues of these ids, in no particular order.
     fn find_all(&mut self, ids: &[IssueId]) -> Result<Vec<Issue>, StoreError>;
+
+    /// The issues of these numbers in a project, in no particular order.
+    fn find_by_iids(&mut self, project: ProjectId, iids: &[i64]) -> Result<Vec<Issue>, StoreError>;
 
     /// Issues that fit the filter.
     fn list(&mut self, filter: &IssueFilter, page: Page) -> Result<Paged<Issue>, StoreError>;
@@ -63,6 +68,18 @@ pub trait Issues {
 
     /// Notes that a user wrote in an issue.
     fn participate(&mut self, issue: IssueId, user: UserId) -> Result<(), StoreError>;
+
+    /// Gives an issue an emoji; who gave it that already gave it then.
+    fn award(
+        &mut self,
+        issue: IssueId,
+        user: UserId,
+        name: &EmojiName,
+        at: Timestamp,
+    ) -> Result<Award, StoreError>;
+
+    /// How many speak for and against these issues; those without any may be left out.
+    fn votes(&mut self, issues: &[IssueId]) -> Result<Vec<(IssueId, Votes)>, StoreError>;
 
     /// Notes that the users of these names were named in an issue; names of nobody mean nothing.
     fn mention(&mut self, issue: IssueId, usernames: &[&str]) -> Result<(), StoreError>;

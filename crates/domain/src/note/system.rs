@@ -9,6 +9,10 @@ use crate::issue::IssueCommand;
 pub enum Remark<'a> {
     /// It was closed or reopened.
     State(IssueCommand),
+    /// It was closed by what has this name.
+    ClosedVia(&'a str),
+    /// It was mentioned in what has this name.
+    MentionedIn(&'a str),
     /// It has another title.
     Title {
         /// The title before.
@@ -41,6 +45,8 @@ impl Remark<'_> {
         NoteBody(match self {
             Remark::State(IssueCommand::Close) => "closed".to_owned(),
             Remark::State(IssueCommand::Reopen) => "reopened".to_owned(),
+            Remark::ClosedVia(name) => format!("closed via {name}"),
+            Remark::MentionedIn(name) => format!("mentioned in {name}"),
             Remark::Title { from, to } => format!("changed title from **{from}** to **{to}**"),
             Remark::Assignee(Some(username)) => format!("assigned to @{username}"),
             Remark::Assignee(None) => "removed assignee".to_owned(),
@@ -78,6 +84,8 @@ mod tests {
         for (remark, body) in [
             (Remark::State(IssueCommand::Close), "closed"),
             (Remark::State(IssueCommand::Reopen), "reopened"),
+            (Remark::ClosedVia("commit 1a"), "closed via commit 1a"),
+            (Remark::MentionedIn("issue #1"), "mentioned in issue #1"),
             (Remark::Title { from: "a", to: "b" }, "changed title from **a** to **b**"),
             (Remark::Assignee(Some("ada")), "assigned to @ada"),
             (Remark::Assignee(None), "removed assignee"),

@@ -22,7 +22,7 @@ pub enum GroupAbility {
     Read,
     /// See all of its projects.
     ReadAllProjects,
-    /// Make projects in it.
+    /// Make projects in it, and manage its labels.
     CreateProjects,
     /// Change it, its members and its visibility; remove it.
     Administer,

@@ -118,7 +118,7 @@ pub trait GitHistory {
     fn compare(&self, from: ObjectId, to: ObjectId) -> Result<Arc<Comparison>, GitError>;
 
     /// How many commits are reachable from `to` and from none of `hidden`, and the newest `limit` of them,
-    /// oldest first, each with as much of its texts as is [told](crate::push::told_text).
+    /// oldest first, fewer if these are more than anybody reads, each with as much of its texts as is [told](crate::push::told_text).
     /// # Errors
     /// [`GitError::TooLarge`] when there are too many to be counted in time.
     fn commits_between(

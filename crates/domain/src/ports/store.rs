@@ -7,7 +7,7 @@ use crate::delivery::port::{Deliveries, DeliveryLog};
 use crate::event::port::Events;
 use crate::group::port::Groups;
 use crate::issue::port::Issues;
-use crate::label::port::Labels;
+use crate::label::port::{GroupLabels, Labels};
 use crate::member::port::{AccessRequests, GroupMembers, ProjectMembers};
 use crate::milestone::port::Milestones;
 use crate::namespace::port::Namespaces;
@@ -67,6 +67,8 @@ pub trait Tx {
     fn system_hooks(&mut self) -> &mut dyn SystemHooks;
     /// The labels of all projects.
     fn labels(&mut self) -> &mut dyn Labels;
+    /// The labels of all groups.
+    fn group_labels(&mut self) -> &mut dyn GroupLabels;
     /// The milestones of all projects.
     fn milestones(&mut self) -> &mut dyn Milestones;
     /// The issues of all projects.

@@ -21,6 +21,10 @@ pub trait Projects {
     /// Like [`find`](Self::find) by id; until the transaction ends nobody else changes or locks it.
     fn lock(&mut self, id: ProjectId) -> Result<Option<Project>, StoreError>;
 
+    /// Locks several: their namespaces before all of them, and each from the lowest id to the highest, so that no two
+    /// callers wait for each other. Those that are gone are left out.
+    fn lock_all(&mut self, ids: &[ProjectId]) -> Result<Vec<Project>, StoreError>;
+
     /// The projects of these ids, in no particular order.
     fn find_all(&mut self, ids: &[ProjectId]) -> Result<Vec<Project>, StoreError>;
 

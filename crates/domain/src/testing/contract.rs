@@ -38,6 +38,7 @@ pub mod emails;
 pub mod events;
 pub mod forks;
 pub mod group_deletion;
+pub mod group_labels;
 pub mod group_lists;
 pub mod group_members;
 pub mod groups;

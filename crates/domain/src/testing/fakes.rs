@@ -10,6 +10,7 @@ mod deliveries;
 mod emails;
 mod events;
 mod git;
+mod group_labels;
 mod groups;
 mod hooks;
 mod identities;

@@ -39,7 +39,7 @@ impl<'a> From<&'a ListView> for ListJson<'a> {
         Self {
             id: view.list.id.0,
             label: ListLabelJson {
-                id: label.id.0,
+                id: label.shown_id().0,
                 name: label.title.as_str(),
                 color: label.color.as_str(),
                 description: label.description.as_ref().map(LabelDescription::as_str),

@@ -26,7 +26,6 @@ pub struct IssueJson<'a> {
     author: UserJson<'a>,
     subscribed: bool,
     user_notes_count: u32,
-    /// Nobody can vote yet.
     upvotes: u32,
     downvotes: u32,
     due_date: Option<String>,
@@ -54,8 +53,8 @@ impl<'a> IssueJson<'a> {
             author: UserJson::summary(&view.author, links),
             subscribed: view.subscribed,
             user_notes_count: issue.user_notes_count,
-            upvotes: 0,
-            downvotes: 0,
+            upvotes: view.votes.up,
+            downvotes: view.votes.down,
             due_date: issue.due_date.map(|day| day.to_string()),
             confidential: issue.confidential,
             web_url: links.to(&page),

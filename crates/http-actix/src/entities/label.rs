@@ -1,5 +1,6 @@
 //! Labels.
 
+use hexforge_application::label::group::GroupLabelView;
 use hexforge_application::view::label::LabelView;
 use hexforge_domain::label::{LabelDescription, Priority};
 use serde::Serialize;
@@ -22,7 +23,7 @@ impl<'a> From<&'a LabelView> for LabelJson<'a> {
     fn from(view: &'a LabelView) -> Self {
         let label = &view.label;
         Self {
-            id: label.id.0,
+            id: label.shown_id().0,
             name: label.title.as_str(),
             color: label.color.as_str(),
             description: label.description.as_ref().map(LabelDescription::as_str),
@@ -32,6 +33,24 @@ impl<'a> From<&'a LabelView> for LabelJson<'a> {
             open_merge_requests_count: 0,
             priority: label.priority.map(Priority::number),
             subscribed: view.subscribed,
+        }
+    }
+}
+
+impl<'a> From<&'a GroupLabelView> for LabelJson<'a> {
+    fn from(view: &'a GroupLabelView) -> Self {
+        let label = &view.label;
+        Self {
+            id: label.id.0,
+            name: label.title.as_str(),
+            color: label.color.as_str(),
+            description: label.description.as_ref().map(LabelDescription::as_str),
+            open_issues_count: view.counts.open,
+            closed_issues_count: view.counts.closed,
+            open_merge_requests_count: 0,
+            // These are chosen in projects.
+            priority: None,
+            subscribed: false,
         }
     }
 }

@@ -1,6 +1,10 @@
 //! Notes.
 
 use hexforge_application::view::note::NoteView;
+use hexforge_domain::Timestamp;
+use hexforge_domain::id::IssueId;
+use hexforge_domain::issue::award::Award;
+use hexforge_domain::user::User;
 use serde::Serialize;
 
 use super::links::Links;
@@ -10,7 +14,8 @@ use super::user::UserJson;
 /// A note as an answer shows it.
 #[derive(Serialize)]
 pub struct NoteJson<'a> {
-    id: i64,
+    /// Null where commands were given and nothing was written.
+    id: Option<i64>,
     body: &'a str,
     /// Always null: files are named in the text.
     attachment: Option<&'a str>,
@@ -29,7 +34,7 @@ impl<'a> NoteJson<'a> {
     pub fn new(view: &'a NoteView, links: &'a Links) -> Self {
         let note = &view.note;
         Self {
-            id: note.id.0,
+            id: Some(note.id.0),
             body: note.body.as_str(),
             attachment: None,
             author: UserJson::summary(&view.author, links),
@@ -40,6 +45,50 @@ impl<'a> NoteJson<'a> {
             noteable_type: "Issue",
             upvote: false,
             downvote: false,
+        }
+    }
+
+    /// What stands for a note that was nothing but commands.
+    pub fn of_commands(issue: IssueId, user: &'a User, at: Timestamp, links: &'a Links) -> Self {
+        Self {
+            id: None,
+            body: "Your commands have been executed!",
+            attachment: None,
+            author: UserJson::summary(user, links),
+            created_at: Iso(at),
+            updated_at: Iso(at),
+            system: false,
+            noteable_id: issue.0,
+            noteable_type: "Issue",
+            upvote: false,
+            downvote: false,
+        }
+    }
+}
+
+/// An emoji that somebody gave to an issue.
+#[derive(Serialize)]
+pub struct AwardJson<'a> {
+    id: i64,
+    name: &'a str,
+    user: UserJson<'a>,
+    created_at: Iso,
+    updated_at: Iso,
+    awardable_id: i64,
+    awardable_type: &'static str,
+}
+
+impl<'a> AwardJson<'a> {
+    /// The award as seen below this address.
+    pub fn new(award: &'a Award, user: &'a User, links: &'a Links) -> Self {
+        Self {
+            id: award.id.0,
+            name: award.name.as_str(),
+            user: UserJson::summary(user, links),
+            created_at: Iso(award.created_at),
+            updated_at: Iso(award.created_at),
+            awardable_id: award.issue.0,
+            awardable_type: "Issue",
         }
     }
 }

@@ -1,12 +1,12 @@
 //! Notes on issues.
 
 use actix_web::{HttpResponse, web};
-use hexforge_application::note;
+use hexforge_application::note::{self, Written};
 use hexforge_domain::id::{IssueId, NoteId};
 
 use super::ids::ProjectPath;
 use crate::api::Api;
-use crate::entities::note::NoteJson;
+use crate::entities::note::{AwardJson, NoteJson};
 use crate::error::ApiResult;
 use crate::params::Declared;
 use crate::respond;
@@ -61,7 +61,7 @@ async fn get(api: Api, ids: NotePath) -> ApiResult<HttpResponse> {
 
 async fn create(api: Api, ids: web::Path<(ProjectPath, String)>) -> ApiResult<HttpResponse> {
     let (ProjectPath(named), issue) = ids.into_inner();
-    let view = api
+    let written = api
         .run(move |app, actor, params| {
             let mut declared = params.declared();
             let issue = read_issue(&mut declared, &issue);
@@ -71,7 +71,13 @@ async fn create(api: Api, ids: web::Path<(ProjectPath, String)>) -> ApiResult<Ht
             Ok(note::create(app, actor, &named, issue, &body, created_at)?)
         })
         .await?;
-    respond::created(NoteJson::new(&view, api.links()))
+    match &written {
+        Written::Note(view) => respond::created(NoteJson::new(view, api.links())),
+        Written::Award(award, user) => respond::created(AwardJson::new(award, user, api.links())),
+        Written::Commands(issue, user, at) => {
+            respond::created(NoteJson::of_commands(*issue, user, *at, api.links()))
+        }
+    }
 }
 
 async fn update(api: Api, ids: NotePath) -> ApiResult<HttpResponse> {

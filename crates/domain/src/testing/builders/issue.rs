@@ -74,6 +74,7 @@ pub fn a_note(project: ProjectId, issue: IssueId, author: UserId, body: &str) ->
         author,
         body: NoteBody::parse(body).expect("tests use good notes"),
         system: false,
+        source: None,
         created_at: a_moment(),
         at: a_moment(),
     }

@@ -4,6 +4,7 @@ use super::check::{project as project_now, read, write};
 use super::labels::{a_place, now};
 use crate::event::{EventAction, EventTarget, NewEvent};
 use crate::id::{IssueId, LabelId, ProjectId};
+use crate::issue::award::{EmojiName, Votes};
 use crate::issue::query::Clearance;
 use crate::issue::{Issue, IssueState, LongText, NewIssue};
 use crate::label::LabelCounts;
@@ -294,7 +295,7 @@ pub fn a_deleted_issue_takes_everything_along(store: &dyn Store) {
         assert_eq!(tx.issues().find(project, gone)?, None);
         assert_eq!(tx.issues().find(project, stays)?.and_then(|issue| issue.moved_to), None);
         for (issue, expected) in [(gone, 0), (stays, 1)] {
-            assert_eq!(tx.notes().list(issue, Page::Whole)?.total, expected);
+            assert_eq!(tx.notes().list(issue, None, Page::Whole)?.total, expected);
             assert_eq!(tx.issues().subscriptions(ada, &[issue])?.len() as u64, expected);
             assert_eq!(tx.issues().participations(ada, &[issue])?.len() as u64, expected);
         }
@@ -339,9 +340,56 @@ pub fn what_a_user_wrote_goes_with_the_user_and_off_the_counters(store: &dyn Sto
     read(store, |tx| {
         let issue = tx.issues().find(project, stays)?.expect("ada is there");
         assert_eq!(issue.user_notes_count, 1);
-        assert_eq!(tx.notes().list(stays, Page::Whole)?.total, 1);
+        assert_eq!(tx.notes().list(stays, None, Page::Whole)?.total, 1);
         let events = tx.events().of_project(project, Clearance::All, a_day(), Page::Whole)?;
         assert_eq!(events.total, 0);
         Ok(())
     });
+}
+
+/// Each emoji once by each, and only thumbs are votes.
+pub fn emoji_are_given_once_and_thumbs_are_votes(store: &dyn Store) {
+    let (project, ada) = a_place(store, "ada");
+    let bob = a_user("bob").stored_in(store).id;
+    let [one, two] = ["one", "two"]
+        .map(|title| write(store, |tx| tx.issues().insert(an_issue(project, ada, title))).id);
+    let award = |issue, user, name: &str, moment| {
+        let name = EmojiName::alone_in(name).expect("an emoji");
+        write(store, |tx| tx.issues().award(issue, user, &name, moment))
+    };
+    let first = award(one, bob, ":+1:", at(1));
+    assert_eq!((first.issue, first.user, first.created_at), (one, bob, at(1)));
+    assert_eq!(award(one, bob, ":thumbsup:", at(2)), first);
+    assert_eq!(award(one, ada, ":+1:", at(3)).name.as_str(), "thumbsup");
+    award(one, bob, ":tada:", at(4));
+    award(two, bob, ":-1:", at(5));
+    let votes = |issues: &[IssueId]| {
+        let mut votes = read(store, |tx| tx.issues().votes(issues));
+        votes.retain(|(_, votes)| *votes != Votes::default());
+        votes.sort_by_key(|(issue, _)| *issue);
+        votes
+    };
+    let expected = vec![(one, Votes { up: 2, down: 0 }), (two, Votes { up: 0, down: 1 })];
+    assert_eq!(votes(&[one, two, IssueId(i64::MAX)]), expected);
+    write(store, |tx| tx.users().delete(bob));
+    assert_eq!(votes(&[one, two]), vec![(one, Votes { up: 1, down: 0 })]);
+    write(store, |tx| tx.issues().delete(one));
+    assert_eq!(votes(&[one]), vec![]);
+}
+
+/// Only those of the project.
+pub fn issues_are_found_by_their_numbers(store: &dyn Store) {
+    let (project, ada) = a_place(store, "ada");
+    let (other, _) = a_place(store, "bob");
+    let issues: Vec<Issue> = ["one", "two", "three"]
+        .map(|title| write(store, |tx| tx.issues().insert(an_issue(project, ada, title))))
+        .into();
+    let found = |project, iids: &[i64]| {
+        let mut found = read(store, |tx| tx.issues().find_by_iids(project, iids));
+        found.sort_by_key(|issue| issue.iid);
+        found
+    };
+    assert_eq!(found(project, &[3, 1, 9]), [issues[0].clone(), issues[2].clone()]);
+    assert_eq!(found(project, &[]), []);
+    assert_eq!(found(other, &[1]), []);
 }

@@ -38,6 +38,7 @@ pub fn a_label_has_every_field(store: &dyn Store) {
     let expected = Label {
         id: label.id,
         project,
+        of_group: None,
         title: new.title,
         color: new.color,
         description: new.description,

@@ -175,8 +175,10 @@ pub fn locking_answers_with_the_project(store: &dyn Store) {
         tx.projects().lock(site.id)?;
         tx.projects().lock(site.id)
     });
-    assert_eq!(locked, Some(site));
+    assert_eq!(locked, Some(site.clone()));
     assert_eq!(write(store, |tx| tx.projects().lock(ProjectId(i64::MAX))), None);
+    let both = write(store, |tx| tx.projects().lock_all(&[ProjectId(i64::MAX), site.id, site.id]));
+    assert_eq!(both.iter().map(|project| project.id).collect::<Vec<_>>(), [site.id]);
 }
 
 /// Names are compared to the letter, paths ignoring case, both within a namespace.

@@ -1,7 +1,9 @@
 //! The issues in memory. Their notes are counted when they are shown.
 
 use super::tx::{FakeTx, Tables};
-use crate::id::{IssueId, LabelId, ProjectId, UserId};
+use crate::Timestamp;
+use crate::id::{AwardId, IssueId, LabelId, ProjectId, UserId};
+use crate::issue::award::{Award, DOWN, EmojiName, UP, Votes};
 use crate::issue::port::Issues;
 use crate::issue::query::{Clearance, IssueFilter, IssueOrder, IssueScope, LabelFilter};
 use crate::issue::{Issue, IssueState, NewIssue};
@@ -85,6 +87,12 @@ impl Issues for FakeTx {
 
     fn find_all(&mut self, ids: &[IssueId]) -> Result<Vec<Issue>, StoreError> {
         let found = self.tables.issues.iter().filter(|issue| ids.contains(&issue.id));
+        Ok(found.map(|issue| self.tables.issue_shown(issue)).collect())
+    }
+
+    fn find_by_iids(&mut self, project: ProjectId, iids: &[i64]) -> Result<Vec<Issue>, StoreError> {
+        let named = |issue: &&Issue| issue.project == project && iids.contains(&issue.iid);
+        let found = self.tables.issues.iter().filter(named);
         Ok(found.map(|issue| self.tables.issue_shown(issue)).collect())
     }
 
@@ -201,6 +209,35 @@ impl Issues for FakeTx {
         self.require(user)?;
         self.tables.participants.insert((issue, user));
         Ok(())
+    }
+
+    fn award(
+        &mut self,
+        issue: IssueId,
+        user: UserId,
+        name: &EmojiName,
+        at: Timestamp,
+    ) -> Result<Award, StoreError> {
+        self.require(user)?;
+        let same =
+            |award: &&Award| award.issue == issue && award.user == user && award.name == *name;
+        if let Some(given) = self.tables.awards.iter().find(same) {
+            return Ok(given.clone());
+        }
+        let id = AwardId(self.next_id());
+        let award = Award { id, issue, user, name: name.clone(), created_at: at };
+        self.tables.awards.push(award.clone());
+        Ok(award)
+    }
+
+    fn votes(&mut self, issues: &[IssueId]) -> Result<Vec<(IssueId, Votes)>, StoreError> {
+        let count = |issue: IssueId, name: &str| {
+            let given = self.tables.awards.iter().filter(|award| award.issue == issue);
+            let given = given.filter(|award| award.name.as_str() == name).count();
+            u32::try_from(given).unwrap_or(u32::MAX)
+        };
+        let votes = |issue: IssueId| Votes { up: count(issue, UP), down: count(issue, DOWN) };
+        Ok(issues.iter().map(|issue| (*issue, votes(*issue))).collect())
     }
 
     fn mention(&mut self, issue: IssueId, usernames: &[&str]) -> Result<(), StoreError> {

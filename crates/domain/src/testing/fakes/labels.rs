@@ -11,12 +11,12 @@ use crate::ports::store::StoreError;
 use crate::subscription::Subscribed;
 
 impl Tables {
-    fn issues_with(&self, label: LabelId) -> impl Iterator<Item = &Issue> {
+    pub fn issues_with(&self, label: LabelId) -> impl Iterator<Item = &Issue> {
         let has = move |issue: &&Issue| self.issue_labels.contains(&(issue.id, label));
         self.issues.iter().filter(has)
     }
 
-    fn label_shown(&self, label: &Label) -> Label {
+    pub fn label_shown(&self, label: &Label) -> Label {
         let mut counts = LabelCounts::default();
         for issue in self.issues_with(label.id) {
             let count = match (issue.state.is_open(), issue.confidential) {
@@ -45,7 +45,8 @@ impl Labels for FakeTx {
     }
 
     fn find(&mut self, project: ProjectId, id: LabelId) -> Result<Option<Label>, StoreError> {
-        Ok(self.tables.labels_of(project).into_iter().find(|label| label.id == id))
+        let mut labels = self.tables.labels_of(project).into_iter();
+        Ok(labels.find(|label| label.shown_id() == id))
     }
 
     fn find_by_title(
@@ -74,12 +75,13 @@ impl Labels for FakeTx {
     fn insert_all(&mut self, project: ProjectId, new: Vec<NewLabel>) -> Result<(), StoreError> {
         self.require_project(project)?;
         for new in new {
-            if self.find_by_title(project, new.title.as_str())?.is_some() {
+            if Labels::find_by_title(self, project, new.title.as_str())?.is_some() {
                 return self.refuse(StoreError::Duplicate("title"));
             }
             let label = Label {
                 id: LabelId(self.next_id()),
                 project,
+                of_group: None,
                 title: new.title,
                 color: new.color,
                 description: new.description,
@@ -92,7 +94,7 @@ impl Labels for FakeTx {
     }
 
     fn update(&mut self, label: &Label, _: Timestamp) -> Result<(), StoreError> {
-        let same = self.find_by_title(label.project, label.title.as_str())?;
+        let same = Labels::find_by_title(self, label.project, label.title.as_str())?;
         if same.is_some_and(|same| same.id != label.id) {
             return self.refuse(StoreError::Duplicate("title"));
         }

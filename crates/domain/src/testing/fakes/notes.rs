@@ -1,21 +1,77 @@
 //! The notes in memory.
 
-use super::tx::FakeTx;
+use super::access::is_open;
+use super::tx::{FakeTx, Tables};
 use crate::id::{IssueId, NoteId};
-use crate::note::port::Notes;
-use crate::note::{NewNote, Note};
+use crate::issue::query::Clearance;
+use crate::member::AccessLevel;
+use crate::note::port::{NoteReader, Notes};
+use crate::note::{NewNote, Note, NoteSource};
 use crate::paging::{Page, Paged};
 use crate::ports::store::StoreError;
 
+impl Tables {
+    /// Whether a reader may see what a note tells of, if it tells where the issue was mentioned.
+    fn follows(&self, reader: Option<NoteReader>, note: &Note) -> bool {
+        let Some(source) = note.source else { return true };
+        let Some(project) = self.projects.get(&source.project()) else { return false };
+        let issue = match source {
+            NoteSource::Commit { .. } => None,
+            NoteSource::Issue { issue, .. } => {
+                let Some(issue) = self.issues.iter().find(|other| other.id == issue) else {
+                    return false;
+                };
+                Some(issue)
+            }
+        };
+        let Some(NoteReader { viewer, today }) = reader else { return true };
+        match issue {
+            Some(issue) => {
+                let clearance = Clearance::ByStanding(viewer.user);
+                project.features.issues
+                    && self.sees(viewer, project, today)
+                    && self.is_cleared(issue, clearance, today)
+            }
+            None => {
+                let standing = self.standing(project, viewer.user, today);
+                is_open(project.visibility, viewer.external)
+                    || standing.owner
+                    || standing.level >= Some(AccessLevel::Reporter)
+            }
+        }
+    }
+}
+
 impl Notes for FakeTx {
-    fn list(&mut self, issue: IssueId, page: Page) -> Result<Paged<Note>, StoreError> {
+    fn list(
+        &mut self,
+        issue: IssueId,
+        reader: Option<NoteReader>,
+        page: Page,
+    ) -> Result<Paged<Note>, StoreError> {
         let oldest_first = self.tables.notes.iter().filter(|note| note.issue == issue);
-        Ok(page.cut(oldest_first.cloned().collect()))
+        let followed = oldest_first.filter(|note| self.tables.follows(reader, note));
+        Ok(page.cut(followed.cloned().collect()))
     }
 
-    fn find(&mut self, issue: IssueId, id: NoteId) -> Result<Option<Note>, StoreError> {
+    fn find(
+        &mut self,
+        issue: IssueId,
+        id: NoteId,
+        reader: Option<NoteReader>,
+    ) -> Result<Option<Note>, StoreError> {
         let mut all = self.tables.notes.iter();
-        Ok(all.find(|note| note.issue == issue && note.id == id).cloned())
+        let found = all.find(|note| note.issue == issue && note.id == id);
+        Ok(found.filter(|note| self.tables.follows(reader, note)).cloned())
+    }
+
+    fn mentioned_by(
+        &mut self,
+        source: NoteSource,
+        issues: &[IssueId],
+    ) -> Result<Vec<IssueId>, StoreError> {
+        let told = self.tables.notes.iter().filter(|note| note.source == Some(source));
+        Ok(told.map(|note| note.issue).filter(|issue| issues.contains(issue)).collect())
     }
 
     fn find_all(&mut self, ids: &[NoteId]) -> Result<Vec<Note>, StoreError> {
@@ -28,6 +84,11 @@ impl Notes for FakeTx {
         if !self.tables.issues.iter().any(|issue| issue.id == new.issue) {
             return self.refuse(StoreError::Gone);
         }
+        if let Some(source) = new.source
+            && !self.mentioned_by(source, &[new.issue])?.is_empty()
+        {
+            return self.refuse(StoreError::Duplicate("source"));
+        }
         let note = Note {
             id: NoteId(self.next_id()),
             project: new.project,
@@ -36,6 +97,7 @@ impl Notes for FakeTx {
             updated_by: None,
             body: new.body,
             system: new.system,
+            source: new.source,
             created_at: new.created_at,
             updated_at: new.at,
         };

@@ -84,6 +84,12 @@ impl Projects for FakeTx {
         Projects::find(self, &ProjectRef::Id(id))
     }
 
+    fn lock_all(&mut self, ids: &[ProjectId]) -> Result<Vec<Project>, StoreError> {
+        let mut found = Projects::find_all(self, ids)?;
+        found.sort_by_key(|project| project.id);
+        Ok(found)
+    }
+
     fn find_all(&mut self, ids: &[ProjectId]) -> Result<Vec<Project>, StoreError> {
         let found = self.tables.projects.values().filter(|project| ids.contains(&project.id));
         Ok(found.map(|project| self.tables.counted(project)).collect())

@@ -30,6 +30,7 @@ impl Tables {
     }
 
     pub fn remove_namespace(&mut self, id: NamespaceId) {
+        self.group_labels.retain(|label| label.group != id);
         let inside = self.projects.values().filter(|project| project.namespace == id);
         for project in inside.map(|project| project.id).collect::<Vec<_>>() {
             self.remove_project(project);
@@ -99,6 +100,7 @@ impl Tables {
         }
         self.label_subscriptions.retain(|(_, other)| *other != user);
         self.issue_subscriptions.retain(|(_, other), _| *other != user);
+        self.awards.retain(|award| award.user != user);
         self.participants.retain(|(_, other)| *other != user);
         for issue in &mut self.issues {
             issue.updated_by = issue.updated_by.filter(|other| *other != user);
@@ -128,6 +130,7 @@ impl Tables {
         self.issue_subscriptions.retain(|(issue, _), _| *issue != id);
         self.participants.retain(|(issue, _)| *issue != id);
         self.notes.retain(|note| note.issue != id);
+        self.awards.retain(|award| award.issue != id);
         self.events.retain(|event| event.target.as_ref().and_then(|on| on.issue) != Some(id));
         for issue in &mut self.issues {
             issue.moved_to = issue.moved_to.filter(|other| *other != id);

@@ -20,9 +20,10 @@ use crate::id::{
     ShareId, UserId,
 };
 use crate::issue::Issue;
+use crate::issue::award::Award;
 use crate::issue::port::Issues;
-use crate::label::Label;
-use crate::label::port::Labels;
+use crate::label::port::{GroupLabels, Labels};
+use crate::label::{GroupLabel, Label};
 use crate::member::Membership;
 use crate::member::port::{AccessRequests, GroupMembers, ProjectMembers};
 use crate::member::request::RequestSource;
@@ -88,12 +89,14 @@ pub(super) struct Tables {
     pub iids: BTreeMap<ProjectId, (i64, i64)>,
     /// Their counters are counted when they are shown; those of issues too.
     pub labels: Vec<Label>,
+    pub group_labels: Vec<GroupLabel>,
     pub label_subscriptions: BTreeSet<(LabelId, UserId)>,
     pub milestones: Vec<Milestone>,
     pub issues: Vec<Issue>,
     pub issue_labels: BTreeSet<(IssueId, LabelId)>,
     pub issue_subscriptions: BTreeMap<(IssueId, UserId), Subscribed>,
     pub participants: BTreeSet<(IssueId, UserId)>,
+    pub awards: Vec<Award>,
     pub notes: Vec<Note>,
     pub boards: Vec<Board>,
     pub board_lists: Vec<BoardList>,
@@ -234,6 +237,9 @@ impl Tx for FakeTx {
         self
     }
 
+    fn group_labels(&mut self) -> &mut dyn GroupLabels {
+        self
+    }
     fn milestones(&mut self) -> &mut dyn Milestones {
         self
     }

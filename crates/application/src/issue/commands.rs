@@ -1,0 +1,163 @@
+//! What commands in texts do: the same as the calls that change issues, as far as the actor may.
+
+use hexforge_domain::id::{LabelId, ProjectId, UserId};
+use hexforge_domain::issue::{Issue, IssueCommand, Title};
+use hexforge_domain::label::LabelTitle;
+use hexforge_domain::milestone::MilestoneFilter;
+use hexforge_domain::note::commands::Command;
+use hexforge_domain::paging::Page;
+use hexforge_domain::policy::tracker::IssueAbility;
+use hexforge_domain::ports::store::{StoreError, Tx};
+use hexforge_domain::subscription::Subscribed;
+
+use super::fields::IssueFields;
+use super::update;
+use crate::access::tracker::Tracker;
+use crate::app::App;
+use crate::error::Error;
+
+/// More commands than this no text has.
+const MOST: usize = 50;
+
+/// Does to an issue that the actor sees what commands ask for; what it may not do is passed over.
+pub fn apply(
+    app: &App,
+    tx: &mut dyn Tx,
+    tracker: &Tracker,
+    user: UserId,
+    issue: Issue,
+    commands: &[Command],
+) -> Result<Issue, Error> {
+    let titles = tx.issues().labels_of(&[issue.id])?;
+    let titles = titles.into_iter().map(|(_, _, title)| title.as_str().to_owned()).collect();
+    let asked = Asked::read(tx, issue.project, titles, commands)?;
+    if let Some(subscribed) = asked.subscribed {
+        tx.issues().subscribe(issue.id, user, subscribed)?;
+    }
+    if tracker.authorize(IssueAbility::Update, &issue).is_err() {
+        return Ok(issue);
+    }
+    update::change(app, tx, tracker, user, issue, &asked.into_fields(IssueFields::default()))
+}
+
+/// Adds what the commands in the description of a new issue ask for to what is given of it. Only some make
+/// sense for what is not there yet.
+pub(super) fn for_new(
+    tx: &mut dyn Tx,
+    project: ProjectId,
+    given: IssueFields,
+    commands: &[Command],
+) -> Result<IssueFields, StoreError> {
+    let titles = given.labels.as_deref().unwrap_or_default();
+    let titles = titles.split(',').map(|title| title.trim().to_owned()).collect();
+    let asked = Asked::read(tx, project, titles, commands)?;
+    Ok(Asked { title: None, state: None, ..asked }.into_fields(given))
+}
+
+/// What commands ask for together; of the same kind the last counts.
+#[derive(Default)]
+struct Asked {
+    state: Option<IssueCommand>,
+    title: Option<String>,
+    assignee: Option<i64>,
+    milestone: Option<i64>,
+    due_date: Option<Option<chrono::NaiveDate>>,
+    labels: Option<Vec<String>>,
+    subscribed: Option<Subscribed>,
+}
+
+impl Asked {
+    fn read(
+        tx: &mut dyn Tx,
+        project: ProjectId,
+        titles: Vec<String>,
+        commands: &[Command],
+    ) -> Result<Self, StoreError> {
+        let (mut asked, mut titles) = (Self::default(), titles);
+        let mut relabelled = false;
+        for command in commands.iter().take(MOST) {
+            match command {
+                Command::Close => asked.state = Some(IssueCommand::Close),
+                Command::Reopen => asked.state = Some(IssueCommand::Reopen),
+                Command::Title(title) => {
+                    // One that is none is passed over.
+                    asked.title = Title::parse(title).ok().map(|title| title.as_str().to_owned());
+                }
+                Command::Assign(name) => {
+                    let user = tx.users().find_by_username(name)?;
+                    asked.assignee = user.map(|user| user.id.0).or(asked.assignee);
+                }
+                Command::Unassign => asked.assignee = Some(0),
+                Command::Milestone(name) => {
+                    asked.milestone = milestone(tx, project, name)?.or(asked.milestone);
+                }
+                Command::RemoveMilestone => asked.milestone = Some(0),
+                Command::Label(names) => {
+                    titles.extend(known(tx, project, names)?);
+                    relabelled = true;
+                }
+                Command::Unlabel(names) => {
+                    let gone = known(tx, project, names)?;
+                    titles.retain(|title| !names.is_empty() && !gone.contains(title));
+                    relabelled = true;
+                }
+                Command::Relabel(names) => {
+                    let found = known(tx, project, names)?;
+                    if !found.is_empty() {
+                        titles = found;
+                        relabelled = true;
+                    }
+                }
+                Command::Due(day) => asked.due_date = Some(Some(*day)),
+                Command::RemoveDueDate => asked.due_date = Some(None),
+                Command::Subscribe => asked.subscribed = Some(Subscribed::Yes),
+                Command::Unsubscribe => asked.subscribed = Some(Subscribed::No),
+                Command::Nothing => {}
+            }
+        }
+        asked.labels = relabelled.then_some(titles);
+        Ok(asked)
+    }
+
+    /// With everything else as it is given.
+    fn into_fields(self, given: IssueFields) -> IssueFields {
+        IssueFields {
+            command: self.state.or(given.command),
+            title: self.title.or(given.title),
+            assignee: self.assignee.or(given.assignee),
+            milestone: self.milestone.or(given.milestone),
+            due_date: self.due_date.or(given.due_date),
+            labels: self.labels.map(|titles| titles.join(",")).or(given.labels),
+            ..given
+        }
+    }
+}
+
+/// The titles of the labels that are meant, by title or by number; none is made.
+fn known(tx: &mut dyn Tx, project: ProjectId, names: &[String]) -> Result<Vec<String>, StoreError> {
+    let parsed: Vec<LabelTitle> =
+        names.iter().filter_map(|name| LabelTitle::parse(name).ok()).collect();
+    let found =
+        if parsed.is_empty() { vec![] } else { tx.labels().find_by_titles(project, &parsed)? };
+    let mut titles: Vec<String> =
+        found.into_iter().map(|label| label.title.as_str().to_owned()).collect();
+    for name in names.iter().filter(|name| !titles.contains(name)).cloned().collect::<Vec<_>>() {
+        if let Ok(id) = name.parse()
+            && let Some(label) = tx.labels().find(project, LabelId(id))?
+        {
+            titles.push(label.title.as_str().to_owned());
+        }
+    }
+    Ok(titles)
+}
+
+/// The milestone of a title or number.
+fn milestone(tx: &mut dyn Tx, project: ProjectId, name: &str) -> Result<Option<i64>, StoreError> {
+    if let Some(milestone) = tx.milestones().find_by_title(project, name)? {
+        return Ok(Some(milestone.id.0));
+    }
+    let Ok(iid) = name.parse() else { return Ok(None) };
+    let filter = MilestoneFilter { state: None, iids: Some(vec![iid]) };
+    let found = tx.milestones().list(project, &filter, Page::Whole)?;
+    Ok(found.items.first().map(|milestone| milestone.id.0))
+}

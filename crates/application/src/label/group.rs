@@ -1,0 +1,191 @@
+//! Labels of groups.
+
+use std::collections::HashMap;
+
+use hexforge_domain::field_errors::FieldErrors;
+use hexforge_domain::group::GroupRef;
+use hexforge_domain::id::LabelId;
+use hexforge_domain::label::{
+    Color, ColorRule, GroupLabel, LabelDescription, LabelTitle, NewLabel, SeenCounts,
+};
+use hexforge_domain::namespace::Namespace;
+use hexforge_domain::paging::{Page, Paged};
+use hexforge_domain::policy::Actor;
+use hexforge_domain::policy::group::GroupAbility;
+use hexforge_domain::ports::store::{StoreError, Tx};
+
+use super::{EXISTS, LabelChanges, LabelFields, keep, taken};
+use crate::access;
+use crate::app::App;
+use crate::error::{Error, Thing};
+
+/// A label of a group as its reader sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupLabelView {
+    /// The label.
+    pub label: GroupLabel,
+    /// How many issues with it the reader sees in all projects of the group.
+    pub counts: SeenCounts,
+}
+
+/// The labels of a group by title.
+pub fn list(
+    app: &App,
+    actor: Actor,
+    named: &GroupRef,
+    page: Page,
+) -> Result<Paged<GroupLabelView>, Error> {
+    access::own_account(actor)?;
+    app.store.read(|tx| {
+        let group = access::group(tx, actor, GroupAbility::Read, named, app.today())?;
+        let labels = tx.group_labels().list(group.id, page)?;
+        Ok(views(app, tx, actor, labels)?)
+    })
+}
+
+/// Makes a label, which all projects of the group have then.
+pub fn create(
+    app: &App,
+    actor: Actor,
+    named: &GroupRef,
+    rule: ColorRule,
+    fields: &LabelFields,
+) -> Result<GroupLabelView, Error> {
+    app.store.write(|tx| {
+        let group = locked(app, tx, actor, named)?;
+        let title = LabelTitle::parse(&fields.name);
+        if let Ok(title) = &title
+            && tx.group_labels().find_by_title(group.id, title.as_str())?.is_some()
+        {
+            return Err(EXISTS);
+        }
+        let mut errors = FieldErrors::default();
+        let color = errors.check("color", Color::parse(&fields.color, rule));
+        let title = keep(&mut errors, title);
+        let description = fields.description.as_deref().map(LabelDescription::parse);
+        let description = errors.check_given("description", description);
+        let new = errors.into_result_with(|| {
+            Some(NewLabel {
+                title: title?,
+                color: color?,
+                description: description?,
+                priority: None,
+                at: app.clock.now(),
+            })
+        })?;
+        let label = tx.group_labels().insert(group.id, new).map_err(|error| match error {
+            StoreError::Duplicate(_) => EXISTS,
+            error => error.into(),
+        })?;
+        Ok(view(app, tx, actor, label)?)
+    })
+}
+
+/// Changes what is given of the label of a title, in all projects of the group.
+pub fn update(
+    app: &App,
+    actor: Actor,
+    named: &GroupRef,
+    rule: ColorRule,
+    name: &str,
+    changes: &LabelChanges,
+) -> Result<GroupLabelView, Error> {
+    app.store.write(|tx| {
+        let group = locked(app, tx, actor, named)?;
+        let label = tx.group_labels().find_by_title(group.id, name)?;
+        let label = label.ok_or(Error::NotFound(Thing::LabelToChange))?;
+        let label = changed(tx, label, rule, changes)?;
+        tx.group_labels().update(&label, app.clock.now()).map_err(|error| match error {
+            StoreError::Duplicate(_) => taken().into(),
+            error => Error::from(error),
+        })?;
+        Ok(view(app, tx, actor, label)?)
+    })
+}
+
+fn changed(
+    tx: &mut dyn Tx,
+    label: GroupLabel,
+    rule: ColorRule,
+    changes: &LabelChanges,
+) -> Result<GroupLabel, Error> {
+    let mut errors = FieldErrors::default();
+    let color = changes.color.as_deref().map(|color| Color::parse(color, rule));
+    let color = errors.check_given("color", color);
+    // A blank name leaves the title as it is.
+    let title = match changes.new_name.as_deref().filter(|name| !name.trim().is_empty()) {
+        None => Some(label.title.clone()),
+        Some(name) => keep(&mut errors, LabelTitle::parse(name)),
+    };
+    let description = changes.description.as_deref().map(LabelDescription::parse);
+    let description = errors.check_given("description", description);
+    if let Some(title) = title.as_ref().filter(|title| **title != label.title)
+        && (tx.group_labels().find_by_title(label.group, title.as_str())?.is_some()
+            || tx.group_labels().is_taken_inside(label.group, title.as_str())?)
+    {
+        errors.extend(taken());
+    }
+    let after = errors.into_result_with(|| {
+        Some(GroupLabel {
+            title: title?,
+            color: color?.unwrap_or_else(|| label.color.clone()),
+            description: description?.or_else(|| label.description.clone()),
+            ..label.clone()
+        })
+    })?;
+    Ok(after)
+}
+
+/// Removes the label of a title from the group and its projects, and shows it as it was.
+pub fn delete(
+    app: &App,
+    actor: Actor,
+    named: &GroupRef,
+    name: &str,
+) -> Result<GroupLabelView, Error> {
+    app.store.write(|tx| {
+        let group = locked(app, tx, actor, named)?;
+        let label = tx.group_labels().find_by_title(group.id, name)?;
+        let label = label.ok_or(Error::NotFound(Thing::Label))?;
+        let view = view(app, tx, actor, label)?;
+        tx.group_labels().delete(view.label.id)?;
+        Ok(view)
+    })
+}
+
+/// The group that is named, if the actor may manage its labels; until the transaction ends nobody else does,
+/// and nobody changes what is in its projects.
+fn locked(app: &App, tx: &mut dyn Tx, actor: Actor, named: &GroupRef) -> Result<Namespace, Error> {
+    access::own_account(actor)?;
+    let group = access::group(tx, actor, GroupAbility::CreateProjects, named, app.today())?;
+    tx.groups().lock(group.id)?.ok_or(Error::NotFound(Thing::Group))
+}
+
+fn view(
+    app: &App,
+    tx: &mut dyn Tx,
+    actor: Actor,
+    label: GroupLabel,
+) -> Result<GroupLabelView, StoreError> {
+    let page = views(app, tx, actor, Paged { items: vec![label], total: 1 })?;
+    page.items.into_iter().next().ok_or(StoreError::Gone)
+}
+
+fn views(
+    app: &App,
+    tx: &mut dyn Tx,
+    actor: Actor,
+    labels: Paged<GroupLabel>,
+) -> Result<Paged<GroupLabelView>, StoreError> {
+    let ids: Vec<LabelId> = labels.items.iter().map(|label| label.id).collect();
+    let viewer = match actor {
+        Actor::Admin { .. } => None,
+        Actor::User { .. } | Actor::Anonymous => access::viewer(actor).ok(),
+    };
+    let counts: HashMap<LabelId, SeenCounts> =
+        tx.group_labels().counts(&ids, viewer, app.today())?.into_iter().collect();
+    Ok(labels.map(|label| {
+        let counts = counts.get(&label.id).copied().unwrap_or_default();
+        GroupLabelView { label, counts }
+    }))
+}

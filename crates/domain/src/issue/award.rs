@@ -1,0 +1,113 @@
+//! Awards: an emoji that somebody gives to an issue instead of a note.
+
+use crate::Timestamp;
+use crate::id::{AwardId, IssueId, UserId};
+
+/// The name of an emoji: small letters, digits, `_`, `+` and `-`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EmojiName(String);
+
+/// The one that speaks for an issue.
+pub const UP: &str = "thumbsup";
+/// The one that speaks against it.
+pub const DOWN: &str = "thumbsdown";
+
+/// No emoji has a longer name.
+const LONGEST: usize = 64;
+
+impl EmojiName {
+    /// The emoji that a note consists of, if it is one and nothing else: `:tada:`, or a thumb.
+    pub fn alone_in(note: &str) -> Option<Self> {
+        let note = note.trim();
+        let thumb = note.trim_end_matches(|tone| ('\u{1F3FB}'..='\u{1F3FF}').contains(&tone));
+        match thumb {
+            "👍" => return Some(Self(UP.to_owned())),
+            "👎" => return Some(Self(DOWN.to_owned())),
+            _ => {}
+        }
+        let name = note.strip_prefix(':')?.strip_suffix(':')?;
+        let letter =
+            |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '_' | '+' | '-');
+        if name.is_empty() || name.len() > LONGEST || !name.chars().all(letter) {
+            return None;
+        }
+        match name {
+            "+1" => Some(Self(UP.to_owned())),
+            "-1" => Some(Self(DOWN.to_owned())),
+            // The only ones without a letter; `:30:` is a time.
+            "100" | "1234" => Some(Self(name.to_owned())),
+            name => {
+                let lettered = name.chars().any(|c| c.is_ascii_lowercase());
+                lettered.then(|| Self(name.to_owned()))
+            }
+        }
+    }
+
+    /// Takes one out of the store.
+    pub fn stored(name: String) -> Self {
+        Self(name)
+    }
+
+    /// The name, without colons.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// An award as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Award {
+    /// Assigned by the store, never reused.
+    pub id: AwardId,
+    /// To what.
+    pub issue: IssueId,
+    /// By whom.
+    pub user: UserId,
+    /// Which; one user gives an issue each only once.
+    pub name: EmojiName,
+    /// When.
+    pub created_at: Timestamp,
+}
+
+/// How many speak for an issue and against it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Votes {
+    /// For it.
+    pub up: u32,
+    /// Against it.
+    pub down: u32,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_emoji_stands_alone_between_colons() {
+        for (note, name) in [
+            (":+1:", Some(UP)),
+            (":thumbsup:", Some(UP)),
+            (" :-1:\n", Some(DOWN)),
+            (":thumbsdown:", Some(DOWN)),
+            ("👍", Some(UP)),
+            ("👍\u{1F3FD}", Some(UP)),
+            ("👎", Some(DOWN)),
+            (":tada:", Some("tada")),
+            (":woman_tone2:", Some("woman_tone2")),
+            (":100:", Some("100")),
+            (":30:", None),
+            ("::", None),
+            (":", None),
+            ("", None),
+            (":Tada:", None),
+            (":a b:", None),
+            (":tada: :tada:", None),
+            ("so :tada:", None),
+            ("tada", None),
+        ] {
+            let found = EmojiName::alone_in(note);
+            assert_eq!(found.as_ref().map(EmojiName::as_str), name, "{note}");
+        }
+        assert_eq!(EmojiName::alone_in(&format!(":{}:", "x".repeat(65))), None);
+    }
+}

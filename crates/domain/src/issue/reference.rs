@@ -1,0 +1,154 @@
+//! Issues that a text names: `#7`, `ada/ship#7`, or the whole address of one.
+
+/// An issue as a text names it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct IssueReference {
+    /// The paths of its namespace and project with a slash between them; nothing where the text stands.
+    pub project: Option<String>,
+    /// Its number there.
+    pub iid: i64,
+}
+
+/// More issues than this no text names.
+pub const MOST: usize = 50;
+
+/// No path of a namespace or project is longer.
+const LONGEST: usize = 255;
+
+/// The issues that a text names, each once, in a time that grows with the text and not faster. The address
+/// is that of this service, without a slash at its end.
+pub fn references(text: &str, address: &str) -> Vec<IssueReference> {
+    let mut found: Vec<IssueReference> = Vec::new();
+    let (mut at, mut before) = (0, None);
+    while let Some(c) = text[at..].chars().next() {
+        let begins = before.is_none_or(|before| !(in_path(before) || before == '&'));
+        let named = if begins { reference_at(&text[at..], address) } else { None };
+        match named {
+            Some((reference, length)) => {
+                at += length;
+                before = text[..at].chars().next_back();
+                if !found.contains(&reference) {
+                    found.push(reference);
+                }
+                if found.len() == MOST {
+                    break;
+                }
+            }
+            None => {
+                at += c.len_utf8();
+                before = Some(c);
+            }
+        }
+    }
+    found
+}
+
+/// The issue that is named where a text begins, and the length of its name.
+pub(super) fn reference_at(text: &str, address: &str) -> Option<(IssueReference, usize)> {
+    if let Some(path) = text.strip_prefix(address)
+        && !address.is_empty()
+    {
+        let path = path.strip_prefix('/')?;
+        let (project, after) = project_at(path)?;
+        let number_text = after.strip_prefix("/issues/")?;
+        let (iid, length) = number_at(number_text)?;
+        let end = text.len() - number_text.len() + length;
+        return Some((IssueReference { project: Some(project), iid }, end));
+    }
+    let path_ends = text.find(|c| !in_path(c)).filter(|end| *end <= 2 * LONGEST + 1)?;
+    let (path, after) = text.split_at(path_ends);
+    let number_text = after.strip_prefix('#')?;
+    let project = match path {
+        "" => None,
+        path => match project_at(path)? {
+            (project, "") => Some(project),
+            _ => return None,
+        },
+    };
+    let (iid, length) = number_at(number_text)?;
+    Some((IssueReference { project, iid }, path_ends + 1 + length))
+}
+
+/// The path of a project with that of its namespace where a text begins, and what follows.
+fn project_at(text: &str) -> Option<(String, &str)> {
+    let part = |text: &str| {
+        let end = text.find(|c| c == '/' || !in_path(c)).unwrap_or(text.len());
+        (1..=LONGEST).contains(&end).then_some(end)
+    };
+    let namespace = part(text)?;
+    let rest = text[namespace..].strip_prefix('/')?;
+    let end = namespace + 1 + part(rest)?;
+    Some((text[..end].to_owned(), &text[end..]))
+}
+
+/// The number where a text begins, and its length. `#428BCA` is a colour and no number.
+fn number_at(text: &str) -> Option<(i64, usize)> {
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let goes_on = text[end..].chars().next().is_some_and(|c| c.is_alphanumeric() || c == '_');
+    if goes_on || end > 18 {
+        return None;
+    }
+    Some((text[..end].parse().ok()?, end))
+}
+
+fn in_path(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOME: &str = "https://forge.test";
+
+    fn named(text: &str) -> Vec<String> {
+        let show = |reference: IssueReference| {
+            format!("{}#{}", reference.project.unwrap_or_default(), reference.iid)
+        };
+        references(text, HOME).into_iter().map(show).collect()
+    }
+
+    #[test]
+    fn issues_are_named_by_number_path_or_address() {
+        for (text, expected) in [
+            ("", vec![]),
+            ("see #7.", vec!["#7"]),
+            ("(#7), #8 and #7", vec!["#7", "#8"]),
+            ("ada/ship#7", vec!["ada/ship#7"]),
+            ("x:ada/my.ship-2_0#7!", vec!["ada/my.ship-2_0#7"]),
+            ("https://forge.test/ada/ship/issues/7", vec!["ada/ship#7"]),
+            ("<https://forge.test/ada/ship/issues/7#note_3>", vec!["ada/ship#7"]),
+            ("https://forge.test/ada/ship/issues/7, #8", vec!["ada/ship#7", "#8"]),
+            ("https://forge.test/ada/ship/merge_requests/7", vec![]),
+            ("https://forge.test/ada/issues/7", vec![]),
+            ("https://other.test/ada/ship/issues/7", vec![]),
+            ("C#7 ship#7 a/b/c#7 /ship#7 ada/#7", vec![]),
+            ("#428BCA #7x #7_ #7ü", vec![]),
+            ("&#39; &amp;#7", vec!["#7"]),
+            ("# 7 ## #", vec![]),
+            ("##7", vec!["#7"]),
+            ("#9999999999999999999", vec![]),
+            ("ü#7", vec!["#7"]),
+        ] {
+            assert_eq!(named(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn hostile_texts_take_no_longer_than_others() {
+        let hostile = [
+            "#".repeat(1_000_000),
+            "a/".repeat(500_000),
+            "a#".repeat(500_000),
+            "https://forge.test/".repeat(50_000),
+            "https://forge.test/a/b/issues/".repeat(30_000),
+            "1".repeat(1_000_000),
+        ];
+        for text in hostile {
+            assert_eq!(named(&text), Vec::<String>::new());
+        }
+        assert_eq!(named(&format!("{}#7", "a".repeat(1_000_000))), Vec::<String>::new());
+        let many: Vec<String> = (0..80).map(|number| format!("#{number}")).collect();
+        assert_eq!(named(&many.join(" ")).len(), MOST);
+    }
+}

@@ -1,0 +1,207 @@
+//! Commands in texts: lines such as `/close` that change the issue and are no part of what is written.
+
+use chrono::{Days, Months, NaiveDate};
+
+/// What a line asks for. Names are as they were written; what they mean is looked up later.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// Close the issue.
+    Close,
+    /// Reopen it.
+    Reopen,
+    /// Give it another title.
+    Title(String),
+    /// Let the user of this name do it.
+    Assign(String),
+    /// Let nobody do it.
+    Unassign,
+    /// Add these labels.
+    Label(Vec<String>),
+    /// Remove these labels; all, if there are none.
+    Unlabel(Vec<String>),
+    /// Replace all labels by these.
+    Relabel(Vec<String>),
+    /// Do it for the milestone of this title or number.
+    Milestone(String),
+    /// Do it for none.
+    RemoveMilestone,
+    /// Hear of it.
+    Subscribe,
+    /// Hear no more of it.
+    Unsubscribe,
+    /// Do it by this day.
+    Due(NaiveDate),
+    /// Do it by no day.
+    RemoveDueDate,
+    /// Known, and without any effect here.
+    Nothing,
+}
+
+/// What is left of a text without its commands, and these in their order. Lines between fences are code.
+/// A text without commands is left as it is.
+pub fn extract(text: &str, today: NaiveDate) -> (String, Vec<Command>) {
+    let mut commands = Vec::new();
+    let mut left = String::with_capacity(text.len());
+    let mut in_code = false;
+    for line in text.split_inclusive('\n') {
+        if line.starts_with("```") {
+            in_code = !in_code;
+        }
+        let command = if in_code { None } else { read(line.trim_end(), today) };
+        match command {
+            Some(command) => commands.push(command),
+            None => left.push_str(line),
+        }
+    }
+    if commands.is_empty() {
+        return (text.to_owned(), commands);
+    }
+    (left.trim().to_owned(), commands)
+}
+
+/// The command that a line is, if it is one.
+fn read(line: &str, today: NaiveDate) -> Option<Command> {
+    let line = line.strip_prefix('/')?;
+    let (word, rest) = line.split_once([' ', '\t']).unwrap_or((line, ""));
+    let rest = rest.trim();
+    // One that lacks what it needs is still no text.
+    let of = |made: Option<Command>| Some(made.unwrap_or(Command::Nothing));
+    let labels = || names(rest, '~');
+    let some = |names: Vec<String>| if names.is_empty() { None } else { Some(names) };
+    match word {
+        "close" => Some(Command::Close),
+        "reopen" => Some(Command::Reopen),
+        "title" => of((!rest.is_empty()).then(|| Command::Title(rest.to_owned()))),
+        "assign" => of(names(rest, '@').into_iter().next().map(Command::Assign)),
+        "unassign" | "remove_assignee" => Some(Command::Unassign),
+        "label" => of(some(labels()).map(Command::Label)),
+        "unlabel" | "remove_label" => Some(Command::Unlabel(labels())),
+        "relabel" => of(some(labels()).map(Command::Relabel)),
+        "milestone" => of(names(rest, '%').into_iter().next().map(Command::Milestone)),
+        "remove_milestone" => Some(Command::RemoveMilestone),
+        "subscribe" => Some(Command::Subscribe),
+        "unsubscribe" => Some(Command::Unsubscribe),
+        "due" | "due_date" => of(day(rest, today).map(Command::Due)),
+        "remove_due_date" => Some(Command::RemoveDueDate),
+        "todo" | "done" => Some(Command::Nothing),
+        _ => None,
+    }
+}
+
+/// The names after a sign, in quotes if they have blanks in them: `~bug ~"to do"`.
+fn names(text: &str, sign: char) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut rest = text;
+    while let Some(start) = rest.find(sign) {
+        let name = &rest[start + sign.len_utf8()..];
+        let (name, after) = match name.strip_prefix('"') {
+            Some(quoted) => quoted.split_once('"').unwrap_or((quoted, "")),
+            None => name.split_at(name.find(char::is_whitespace).unwrap_or(name.len())),
+        };
+        if !name.is_empty() {
+            names.push(name.to_owned());
+        }
+        rest = after;
+    }
+    names
+}
+
+/// A day: `2016-12-31`, `today`, `tomorrow`, `in 3 days`, `in 2 weeks`, `in 1 month`.
+fn day(text: &str, today: NaiveDate) -> Option<NaiveDate> {
+    match text {
+        "today" => return Some(today),
+        "tomorrow" => return today.succ_opt(),
+        _ => {}
+    }
+    let mut words = text.split_whitespace();
+    if let (Some("in"), Some(count), Some(unit), None) =
+        (words.next(), words.next(), words.next(), words.next())
+    {
+        let count: u16 = count.parse().ok()?;
+        return match unit {
+            "day" | "days" => today.checked_add_days(Days::new(count.into())),
+            "week" | "weeks" => today.checked_add_days(Days::new(7 * u64::from(count))),
+            "month" | "months" => today.checked_add_months(Months::new(count.into())),
+            _ => None,
+        };
+    }
+    let digits = text.len() == 10 && text.is_ascii();
+    NaiveDate::parse_from_str(text, "%Y-%m-%d").ok().filter(|_| digits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn a_day(text: &str) -> NaiveDate {
+        NaiveDate::parse_from_str(text, "%Y-%m-%d").expect("a day")
+    }
+
+    #[test]
+    fn every_command_is_read() {
+        use Command::*;
+        let list = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let today = a_day("2016-12-30");
+        for (line, command) in [
+            ("/close", Some(Close)),
+            ("/close now", Some(Close)),
+            ("/reopen", Some(Reopen)),
+            ("/title  A better one ", Some(Title("A better one".into()))),
+            ("/title", Some(Nothing)),
+            ("/assign @ada", Some(Assign("ada".into()))),
+            ("/assign ada", Some(Nothing)),
+            ("/unassign", Some(Unassign)),
+            ("/remove_assignee", Some(Unassign)),
+            ("/label ~bug ~\"to do\" ~7", Some(Label(list(&["bug", "to do", "7"])))),
+            ("/label bug", Some(Nothing)),
+            ("/unlabel ~bug", Some(Unlabel(list(&["bug"])))),
+            ("/unlabel", Some(Unlabel(vec![]))),
+            ("/remove_label ~bug", Some(Unlabel(list(&["bug"])))),
+            ("/relabel ~bug", Some(Relabel(list(&["bug"])))),
+            ("/relabel", Some(Nothing)),
+            ("/milestone %\"1.0 final\"", Some(Milestone("1.0 final".into()))),
+            ("/milestone %1.0", Some(Milestone("1.0".into()))),
+            ("/remove_milestone", Some(RemoveMilestone)),
+            ("/subscribe", Some(Subscribe)),
+            ("/unsubscribe", Some(Unsubscribe)),
+            ("/due 2017-01-31", Some(Due(a_day("2017-01-31")))),
+            ("/due today", Some(Due(today))),
+            ("/due tomorrow", Some(Due(a_day("2016-12-31")))),
+            ("/due in 2 days", Some(Due(a_day("2017-01-01")))),
+            ("/due in 1 week", Some(Due(a_day("2017-01-06")))),
+            ("/due in 2 months", Some(Due(a_day("2017-02-28")))),
+            ("/due someday", Some(Nothing)),
+            ("/due", Some(Nothing)),
+            ("/remove_due_date", Some(RemoveDueDate)),
+            ("/todo", Some(Nothing)),
+            ("/done", Some(Nothing)),
+            ("/unknown", None),
+            ("/closed", None),
+            ("/etc/hosts", None),
+            (" /close", None),
+            ("close", None),
+            ("/", None),
+        ] {
+            assert_eq!(read(line, today), command, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_is_left_is_the_text() {
+        let today = a_day("2016-12-30");
+        for (text, left, count) in [
+            ("", "", 0),
+            ("  just a text\n", "  just a text\n", 0),
+            ("/close", "", 1),
+            ("Done.\r\n/close\r\n", "Done.", 1),
+            ("one\n/close\ntwo\n/label ~a\n", "one\ntwo", 2),
+            ("```\n/close\n```\n", "```\n/close\n```\n", 0),
+            ("```\n/close\n```\n/close", "```\n/close\n```", 1),
+        ] {
+            let (remains, commands) = extract(text, today);
+            assert_eq!((remains.as_str(), commands.len()), (left, count), "{text:?}");
+        }
+        let (left, commands) = extract(&"/close\n".repeat(100_000), today);
+        assert_eq!((left.as_str(), commands.len()), ("", 100_000));
+    }
+}
