@@ -67,10 +67,12 @@ impl Workers {
             Worker::start("builds", Duration::from_secs(5 * 60), tend_builds(app.clone()))?,
             Worker::start("pruning", Duration::from_secs(5 * 60), prune(app.clone()))?,
             Worker::start("tidying", 24 * hour, tidy(app.clone()))?,
-            Worker::start_on_tasks("repositories", Lane::Local, app)?,
+            Worker::start_on_tasks("repositories", Duration::from_secs(1), Lane::Local, app)?,
         ];
         for _ in 0..IMPORTING {
-            workers.push(Worker::start_on_tasks("imports", Lane::All, app)?);
+            // Each looks in turn with the writers, so not too often.
+            let rest = Duration::from_secs(3);
+            workers.push(Worker::start_on_tasks("imports", rest, Lane::All, app)?);
         }
         let deliveries = Deliveries::start(app.clone(), payloads, desk)?;
         Ok(Self { app: app.clone(), workers, deliveries })
@@ -163,10 +165,10 @@ fn prune(app: App) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, Error> {
 }
 
 impl Worker {
-    fn start_on_tasks(name: &'static str, lane: Lane, app: &App) -> Result<Self> {
+    fn start_on_tasks(name: &'static str, rest: Duration, lane: Lane, app: &App) -> Result<Self> {
         let current = Current::default();
         let round = work_on_tasks(app.clone(), lane, Arc::clone(&current));
-        let worker = Worker::start(name, Duration::from_secs(1), round)?;
+        let worker = Worker::start(name, rest, round)?;
         Ok(Self { task: current, ..worker })
     }
 
