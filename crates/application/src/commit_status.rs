@@ -180,6 +180,10 @@ impl Said<'_> {
             }
         };
         let status = progress.build(id).map(|build| build.status);
+        if self.word.state == Status::Running {
+            // What was never queued is queued on the way.
+            progress.step(id, Transition::Enqueue, self.at);
+        }
         let transition = Transition::towards(self.word.state);
         if !progress.step(id, transition, self.at) {
             let (event, from) = (event(transition), status.map(Status::as_str).unwrap_or_default());

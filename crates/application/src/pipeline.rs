@@ -129,7 +129,7 @@ pub fn create(
         let project = access::ci::locked(tx, actor, CiAbility::Run, named, app.today())?;
         let placed = project_view::placed(tx, project)?;
         let order = Order { user: Some(user), triggered: false, before_sha: ObjectId::ZERO };
-        let made = create::on_demand(app, tx, &placed, &prepared, order, now)?;
+        let made = create::on_demand(tx, &placed, &prepared, order, now)?;
         Ok(view(tx, made.map_err(refused)?)?)
     })
 }

@@ -250,7 +250,7 @@ fn record(
             tx.outbox().record(&SystemEvent::Pushed(Box::new(push)), now)?;
         }
         for prepared in prepared.iter().flatten() {
-            create::of_push(app, tx, &placed, &user, prepared, now)?;
+            create::of_push(tx, &placed, &user, prepared, now)?;
         }
         beside(tx)
     })

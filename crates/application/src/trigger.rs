@@ -120,7 +120,7 @@ pub fn start(
         tx.triggers().find(trigger.id)?.ok_or_else(missing)?;
         let placed = project_view::placed(tx, project)?;
         let order = Order { user: None, triggered: true, before_sha: ObjectId::ZERO };
-        let made = create::on_demand(app, tx, &placed, &prepared, order, now)?;
+        let made = create::on_demand(tx, &placed, &prepared, order, now)?;
         let pipeline = made.map_err(|_| no_builds())?;
         let sealed = app.vault.seal(&purpose(pipeline.id), &to_text(&variables));
         let used = tx.triggers().used(trigger.id, pipeline.id, &sealed, now)?;

@@ -100,7 +100,7 @@ CREATE TABLE builds (
     finished_at TIMESTAMP
 );
 -- The lists of a project read these in order.
-CREATE INDEX builds_of_project ON builds (project_id, id) WHERE kind = 'build';
+CREATE INDEX builds_of_project ON builds (project_id, kind, id);
 CREATE INDEX builds_of_project_by_status ON builds (project_id, status, id) WHERE kind = 'build';
 CREATE INDEX builds_of_pipeline ON builds (pipeline_id, id);
 CREATE INDEX builds_of_definition ON builds (definition_id);

@@ -158,15 +158,15 @@ fn who_may_read_builds(forge: &Forge) {
         assert(path, &all);
         assert_eq!(forge.get(path).send().expect(401), message("401 Unauthorized"));
     }
-    change(&[("public_builds", "false")]);
+    change(&[("name", "Ship"), ("public_builds", "false")]);
     assert(&list, &all);
     for path in [&one, &commit] {
         assert(path, &[("stranger", 403), ("guest", 403), ("reporter", 200), ("root", 200)]);
     }
-    change(&[("visibility_level", "0")]);
+    change(&[("name", "Ship"), ("visibility_level", "0")]);
     assert(&list, &[("stranger", 404), ("guest", 200), ("reporter", 200)]);
     assert(&one, &[("stranger", 404), ("guest", 403), ("reporter", 200)]);
-    change(&[("builds_enabled", "false")]);
+    change(&[("name", "Ship"), ("builds_enabled", "false")]);
     assert(&one, &[("guest", 403), ("reporter", 403), ("master", 403), ("root", 403)]);
 }
 

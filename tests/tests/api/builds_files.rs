@@ -43,7 +43,7 @@ fn put(forge: &Forge, stage: &Stage, build: &Value, content: &str, seconds: Opti
     let mut file = forge.app.build_files.begin_artifacts(project, id).expect("they can be begun");
     file.append(content.as_bytes()).expect("they can be written");
     file.finish().expect("they can be finished");
-    let expire_at = seconds.map(|seconds| forge.clock.now() + TimeDelta::seconds(seconds));
+    let expire_at = seconds.map(|seconds| forge.app.clock.now() + TimeDelta::seconds(seconds));
     let size = content.len() as u64;
     let artifacts = Some(Artifacts { file_name: "artifacts.zip".into(), size, expire_at });
     let build = Build { artifacts, ..found(forge, id) };

@@ -135,7 +135,7 @@ fn who_may_read_and_change_pipelines(forge: &Forge) {
         }
     }
     // Whether builds are public does not matter for pipelines.
-    let form = [("visibility_level", "20"), ("public_builds", "false")];
+    let form = [("name", "Ship"), ("visibility_level", "20"), ("public_builds", "false")];
     forge.put(&stage.cast.path).token(stage.token("owner")).form(&form).send().expect(200);
     for who in ["stranger", "external", "guest"] {
         forge.get(&list).token(stage.token(who)).send().expect(200);
@@ -147,7 +147,7 @@ fn who_may_read_and_change_pipelines(forge: &Forge) {
 fn without_builds_every_call_is_forbidden(forge: &Forge) {
     let stage = ci_stage_of(forge, "20", CONFIGURATION);
     let pipeline = push(forge, &stage, "topic");
-    let form = [("builds_enabled", "false")];
+    let form = [("name", "Ship"), ("builds_enabled", "false")];
     forge.put(&stage.cast.path).token(stage.token("owner")).form(&form).send().expect(200);
     let one = path(&stage, &pipeline);
     for who in ["stranger", "reporter", "master", "owner", "root"] {

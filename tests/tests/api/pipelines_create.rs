@@ -135,10 +135,10 @@ fn nothing_is_made_where_there_is_nothing_to_do(forge: &Forge) {
     commit(forge, &stage, None, "No more");
     new_branch(forge, &stage, "without", "master");
     commit(forge, &stage, Some(CONFIGURATION), "Again");
-    let form = [("builds_enabled", "false")];
+    let form = [("name", "Ship"), ("builds_enabled", "false")];
     forge.put(&stage.cast.path).token(stage.token("owner")).form(&form).send().expect(200);
     new_branch(forge, &stage, "disabled", "master");
-    let form = [("builds_enabled", "true")];
+    let form = [("name", "Ship"), ("builds_enabled", "true")];
     forge.put(&stage.cast.path).token(stage.token("owner")).form(&form).send().expect(200);
     let all = pipelines(forge, &stage);
     assert_eq!(all.as_array().map(Vec::len), Some(1), "{all}");

@@ -13,7 +13,6 @@ use hexforge_domain::user::User;
 
 use super::prepare::Prepared;
 use super::progress::Progress;
-use crate::app::App;
 use crate::view::project::PlacedProject;
 
 /// Who wants a pipeline, and how.
@@ -44,7 +43,6 @@ pub(crate) enum NoPipeline {
 
 /// The pipeline of a push, if it makes one.
 pub(crate) fn of_push(
-    app: &App,
     tx: &mut dyn Tx,
     placed: &PlacedProject,
     user: &User,
@@ -59,18 +57,17 @@ pub(crate) fn of_push(
         None => Ok(()),
         Some(Err(error)) => {
             let errors = Some(error.to_string());
-            empty(tx, placed, prepared, order, Status::Failed, errors, now)
+            empty(tx, placed, prepared, order, errors, now)
         }
         Some(Ok(_)) if asks_to_skip(&prepared.commit.message) => {
-            empty(tx, placed, prepared, order, Status::Skipped, None, now)
+            empty(tx, placed, prepared, order, None, now)
         }
-        Some(Ok(_)) => on_demand(app, tx, placed, prepared, order, now).map(drop),
+        Some(Ok(_)) => on_demand(tx, placed, prepared, order, now).map(drop),
     }
 }
 
 /// The pipeline that somebody asks for.
 pub(crate) fn on_demand(
-    _app: &App,
     tx: &mut dyn Tx,
     placed: &PlacedProject,
     prepared: &Prepared,
@@ -92,9 +89,7 @@ pub(crate) fn on_demand(
     if jobs.is_empty() {
         return Ok(Err(NoPipeline::NoBuilds));
     }
-    let pipeline = tx
-        .pipelines()
-        .insert(NewPipeline { status: Status::Created, ..new(placed, prepared, order, now) })?;
+    let pipeline = tx.pipelines().insert(new(placed, prepared, order, now))?;
     let mut progress = Progress::of_new(pipeline);
     for job in jobs {
         let build = build(tx, progress.pipeline(), job, order.user, now)?;
@@ -103,22 +98,17 @@ pub(crate) fn on_demand(
     Ok(Ok(progress.store(tx, now)?.pipeline))
 }
 
-/// A pipeline without builds.
+/// A pipeline without builds: failed with these errors, or skipped.
 fn empty(
     tx: &mut dyn Tx,
     placed: &PlacedProject,
     prepared: &Prepared,
     order: Order,
-    status: Status,
     yaml_errors: Option<String>,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    debug_assert!(matches!(status, Status::Failed | Status::Skipped));
-    let pipeline = tx.pipelines().insert(NewPipeline {
-        yaml_errors,
-        status: Status::Created,
-        ..new(placed, prepared, order, now)
-    })?;
+    let new = NewPipeline { yaml_errors, ..new(placed, prepared, order, now) };
+    let pipeline = tx.pipelines().insert(new)?;
     Progress::of_new(pipeline).store(tx, now).map(drop)
 }
 
