@@ -220,6 +220,7 @@ pub fn news_of_pipelines_are_kept_whole(store: &dyn Store) {
         path_with_namespace: "ada/site".into(),
         visibility: Visibility::Internal,
         avatar: None,
+        default_branch: Some("master".into()),
     };
     let news = |pipeline: &Pipeline, row: BuildRow, user: Option<Person>| {
         [

@@ -6,7 +6,9 @@ use gix::ObjectId;
 use hexforge_domain::ports::git::GitError;
 use hexforge_domain::push::{ChangedPaths, TOLD_PATHS, TOLD_TEXT};
 
-use super::super::{Effort, FOR_NEWS, FOR_READERS, Limits, changed_paths, commits_between};
+use super::super::{
+    Ancestry, Effort, FOR_NEWS, FOR_READERS, Limits, changed_paths, commits_between,
+};
 use super::{Scratch, id, open};
 
 const MUCH: Limits = FOR_READERS;
@@ -105,7 +107,8 @@ fn nothing_goes_on_when_time_is_up() {
     let made = made.expect("both commits exist");
     assert!(made.overflow && made.commits.is_empty() && made.diffs.is_empty());
     let none: &[ObjectId] = &[];
-    let counted = commits_between(&open(&scratch), none, id(&to), 10, &hurried());
+    let counted =
+        commits_between(&open(&scratch), &Ancestry::default(), none, id(&to), 10, &hurried());
     assert!(matches!(counted, Err(GitError::TooLarge)), "{counted:?}");
 }
 
@@ -117,7 +120,14 @@ fn long_messages_are_not_held_whole_to_be_told() {
     scratch.git(&["add", "x"]);
     scratch.git(&["commit", "-q", "-F", "../message"]);
     let tip = scratch.git(&["rev-parse", "HEAD"]);
-    let (_, told) = commits_between(&open(&scratch), &[], id(&tip), 10, &Effort::new(FOR_NEWS))
-        .expect("it exists");
+    let (_, told) = commits_between(
+        &open(&scratch),
+        &Ancestry::default(),
+        &[],
+        id(&tip),
+        10,
+        &Effort::new(FOR_NEWS),
+    )
+    .expect("it exists");
     assert_eq!(told[0].message.len(), TOLD_TEXT);
 }
