@@ -25,7 +25,11 @@ pub fn told_text(text: String) -> String {
 
 /// The beginning of a text, of at most so many bytes.
 pub fn cut(mut text: String, longest: usize) -> String {
-    text.truncate(text.floor_char_boundary(longest));
+    let mut end = longest.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.truncate(end);
     text.shrink_to_fit();
     text
 }
