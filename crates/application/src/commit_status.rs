@@ -175,7 +175,7 @@ impl Said<'_> {
             Some(build) => build.id,
             None => {
                 let pipeline = progress.pipeline();
-                let new = self.new(pipeline.id, pipeline.project);
+                let new = self.word_for(pipeline.id, pipeline.project);
                 progress.add(tx, new)?
             }
         };
@@ -213,7 +213,7 @@ impl Said<'_> {
             && !build.superseded
     }
 
-    fn new(&self, pipeline: PipelineId, project: ProjectId) -> NewBuild {
+    fn word_for(&self, pipeline: PipelineId, project: ProjectId) -> NewBuild {
         NewBuild {
             project,
             pipeline,

@@ -95,7 +95,8 @@ impl<'a> Yard<'a> {
     #[track_caller]
     pub fn set(&self, field: &str, value: &str) {
         let path = self.path("");
-        self.forge.put(&path).token(ROOT).form(&[(field, value)]).send().expect(200);
+        let fields = [("name", "Ship"), (field, value)];
+        self.forge.put(&path).token(ROOT).form(&fields).send().expect(200);
     }
 
     /// A runner of this project only.
