@@ -4,6 +4,7 @@
 //! `HEXFORGE_KILLS` says how often for each database; a few times unless it is set.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -82,7 +83,8 @@ fn kill_again_and_again(database: &TestDatabase) {
         check(&server, &data, &tree, &pushes, round);
     }
     let acknowledged = pushes.iter().filter(|push| push.is_acknowledged).count();
-    eprintln!("{} kills, {} pushes, {acknowledged} acknowledged", kills(), pushes.len());
+    let count = format!("{} kills, {} pushes, {acknowledged} acknowledged", kills(), pushes.len());
+    let _ = writeln!(std::io::stderr(), "{count}");
     assert!(acknowledged > 0, "some came through");
     server.kill().expect("a running process can be killed");
 }

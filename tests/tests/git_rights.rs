@@ -208,7 +208,7 @@ impl<'a> World<'a> {
                 let name = format!("{}-{who}-{by:?}", what.replace(' ', "-"));
                 match before(&what) {
                     Some((kind, commit)) => {
-                        made.push(format!("{}:{kind}/{name}", self.tips[commit]))
+                        made.push(format!("{}:{kind}/{name}", self.tips[commit]));
                     }
                     None => continue,
                 }

@@ -193,6 +193,7 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::pin::Pin;
 
     const LONG: Duration = Duration::from_secs(60);
     const SHORT: Duration = Duration::from_millis(100);
@@ -260,21 +261,20 @@ mod tests {
         assert!(!input.begins().await);
     }
 
+    type Sent = Pin<Box<dyn Future<Output = io::Result<()>> + Send>>;
+    type Sink = Box<dyn Fn(Vec<u8>) -> Sent + Send>;
+
     /// Sends into a channel of one piece.
-    fn output(
-        gone: Gone,
-    ) -> (Output<impl Fn(Vec<u8>) -> BoxedSend + Send>, mpsc::Receiver<Vec<u8>>) {
+    fn output(gone: Gone) -> (Output<Sink>, mpsc::Receiver<Vec<u8>>) {
         let (sender, receiver) = mpsc::channel(1);
-        let send = move |piece: Vec<u8>| -> BoxedSend {
+        let send: Sink = Box::new(move |piece| {
             let sender = sender.clone();
-            Box::pin(
-                async move { sender.send(piece).await.map_err(|_| io::ErrorKind::Other.into()) },
-            )
-        };
+            Box::pin(async move {
+                sender.send(piece).await.map_err(|_| io::ErrorKind::BrokenPipe.into())
+            })
+        });
         (Output::new(gone, SHORT, send), receiver)
     }
-
-    type BoxedSend = std::pin::Pin<Box<dyn Future<Output = io::Result<()>> + Send>>;
 
     #[tokio::test]
     async fn what_is_written_arrives_in_pieces() {
