@@ -29,6 +29,8 @@ pub(crate) const BUDGET: u64 = 1 << 30;
 pub(crate) const AT_ONCE: usize = 8;
 /// How long a caller waits for others before it is turned away.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// How long an archive that is being made waits for a processor; others need one for milliseconds at a time.
+const LONGEST_TURN: Duration = Duration::from_secs(10 * 60);
 /// How much of a kept archive is in memory at a time.
 const PIECE: usize = 64 << 10;
 
@@ -36,6 +38,8 @@ const PIECE: usize = 64 << 10;
 pub(crate) struct ArchiveCache {
     files: Files,
     admission: Admission,
+    /// Those that are made share the processors: more at work at a time would only be in the way of others.
+    processors: Admission,
 }
 
 impl ArchiveCache {
@@ -45,7 +49,12 @@ impl ArchiveCache {
     }
 
     fn with_patience(folder: PathBuf, budget: u64, at_once: usize, patience: Duration) -> Self {
-        Self { files: Files::new(folder, budget), admission: Admission::new(at_once, patience) }
+        let processors = std::thread::available_parallelism().map_or(2, usize::from).max(2);
+        Self {
+            files: Files::new(folder, budget),
+            admission: Admission::new(at_once, patience),
+            processors: Admission::new(processors, LONGEST_TURN),
+        }
     }
 
     /// Writes an archive as it is kept, or as it is being made.
@@ -67,7 +76,8 @@ impl ArchiveCache {
         if let Some(kept) = self.files.open(&name) {
             return serve(kept, to);
         }
-        let mut copying = Copying::new(to, self.files.begin(), self.files.budget());
+        let copy = self.files.begin();
+        let mut copying = Copying::new(to, copy, self.files.budget(), &self.processors)?;
         let lasting = make(&mut copying)?;
         if let (Lasting::Yes, Some(copy)) = (lasting, copying.finish()) {
             self.files.keep(copy, &name);

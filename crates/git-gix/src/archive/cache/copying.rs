@@ -2,7 +2,10 @@
 
 use std::io::{self, Write};
 
+use hexforge_domain::ports::git::GitError;
 use tempfile::NamedTempFile;
+
+use super::admission::{Admission, Admitted};
 
 /// A writer to a reader, who must get everything, and to a file, which may fail.
 pub(super) struct Copying<'a> {
@@ -10,11 +13,33 @@ pub(super) struct Copying<'a> {
     copy: Option<NamedTempFile>,
     /// How much more the copy may take.
     room: u64,
+    /// Who may use a processor; it is left to others while the reader is waited for.
+    processors: &'a Admission,
+    turn: Option<Admitted<'a>>,
 }
 
 impl<'a> Copying<'a> {
-    pub(super) fn new(to: &'a mut dyn Write, copy: Option<NamedTempFile>, room: u64) -> Self {
-        Self { to, copy, room }
+    /// Waits for a processor, too.
+    pub(super) fn new(
+        to: &'a mut dyn Write,
+        copy: Option<NamedTempFile>,
+        room: u64,
+        processors: &'a Admission,
+    ) -> Result<Self, GitError> {
+        let turn = Some(processors.enter()?);
+        Ok(Self { to, copy, room, processors, turn })
+    }
+
+    /// Hands on to the reader.
+    fn hand_on<T>(
+        &mut self,
+        hand_on: impl FnOnce(&mut dyn Write) -> io::Result<T>,
+    ) -> io::Result<T> {
+        self.turn = None;
+        let done = hand_on(self.to)?;
+        let turn = self.processors.enter();
+        self.turn = Some(turn.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))?);
+        Ok(done)
     }
 
     /// The copy, if it is whole.
@@ -41,12 +66,12 @@ impl<'a> Copying<'a> {
 
 impl Write for Copying<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.to.write(bytes)?;
+        let written = self.hand_on(|to| to.write(bytes))?;
         self.keep(&bytes[..written]);
         Ok(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.to.flush()
+        self.hand_on(|to| to.flush())
     }
 }

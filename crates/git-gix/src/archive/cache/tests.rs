@@ -168,7 +168,8 @@ fn a_full_disk_ends_the_copy_only() {
     let (_, path) = tempfile::NamedTempFile::new_in(folder.path()).expect("a file").into_parts();
     let full = NamedTempFile::from_parts(full, path);
     let mut got = Vec::new();
-    let mut copying = Copying::new(&mut got, Some(full), BUDGET);
+    let processors = Admission::new(1, PATIENCE);
+    let mut copying = Copying::new(&mut got, Some(full), BUDGET, &processors).expect("one is free");
     copying.write_all(b"first, ").expect("handed on");
     copying.write_all(b"second").expect("handed on");
     assert!(copying.finish().is_none(), "there is no whole copy");
@@ -228,6 +229,31 @@ fn only_so_many_are_made_at_once() {
     });
     assert_eq!(failed.into_inner(), 0);
     assert!(ask(&cache, &archive("c"), b"c"), "later it is made");
+}
+
+#[test]
+fn a_reader_that_is_waited_for_holds_up_no_other() {
+    /// A reader during whose reading something else is made.
+    struct Slow<'a>(&'a Admission, usize);
+    impl Write for Slow<'_> {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.1 += usize::from(self.0.enter().is_ok());
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let processors = Admission::new(1, Duration::from_millis(20));
+    let mut slow = Slow(&processors, 0);
+    let mut copying = Copying::new(&mut slow, None, BUDGET, &processors).expect("one is free");
+    assert!(matches!(processors.enter(), Err(GitError::Busy)), "it is at work");
+    copying.write_all(b"first").expect("handed on");
+    copying.write_all(b"second").expect("handed on");
+    assert!(matches!(processors.enter(), Err(GitError::Busy)), "it is at work again");
+    drop(copying);
+    assert_eq!(slow.1, 2);
+    assert!(processors.enter().is_ok(), "it is done");
 }
 
 #[test]
