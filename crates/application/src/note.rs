@@ -60,7 +60,7 @@ pub fn get(
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Written {
     /// A note.
-    Note(NoteView),
+    Note(Box<NoteView>),
     /// An emoji for the issue.
     Award(Award, Box<User>),
     /// Nothing: all of it was commands, which this user gave on this issue.
@@ -121,7 +121,7 @@ pub fn create(
         if !asked.is_empty() {
             commands::apply(app, tx, &tracker, author, issue, &asked)?;
         }
-        Ok(Written::Note(view::one(tx, note)?))
+        Ok(Written::Note(Box::new(view::one(tx, note)?)))
     })
 }
 

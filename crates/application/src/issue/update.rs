@@ -6,6 +6,7 @@ use hexforge_domain::event::EventAction;
 use hexforge_domain::field_errors::FieldErrors;
 use hexforge_domain::id::{IssueId, LabelId, UserId};
 use hexforge_domain::issue::{Issue, IssueCommand, LongText, Title, mention, names};
+use hexforge_domain::label::Label;
 use hexforge_domain::note::system::Remark;
 use hexforge_domain::outbox::project::IssueAction;
 use hexforge_domain::policy::Actor;
@@ -114,9 +115,8 @@ fn shown(tx: &mut dyn Tx, labels: &[LabelId]) -> Result<Vec<LabelId>, StoreError
         return Ok(vec![]);
     }
     let of_groups = tx.labels().find_all(labels)?;
-    let seen = |id: &LabelId| {
-        of_groups.iter().find(|label| label.id == *id).map_or(*id, |label| label.shown_id())
-    };
+    let seen =
+        |id: &LabelId| of_groups.iter().find(|label| label.id == *id).map_or(*id, Label::shown_id);
     Ok(labels.iter().map(seen).collect())
 }
 
