@@ -20,13 +20,15 @@ pub(crate) fn is_of_the_machine(error: &gix::Error) -> bool {
     error.iter_errors().any(|cause| {
         // What libraries find wrong with data has no number.
         let cause = cause.downcast_ref::<io::Error>().filter(|io| io.raw_os_error().is_some());
-        cause.is_some_and(|io| match io.kind() {
-            io::ErrorKind::NotFound
-            | io::ErrorKind::NotADirectory
-            | io::ErrorKind::IsADirectory
-            | io::ErrorKind::InvalidFilename
-            | io::ErrorKind::InvalidInput => false,
-            _ => true,
+        cause.is_some_and(|io| {
+            !matches!(
+                io.kind(),
+                io::ErrorKind::NotFound
+                    | io::ErrorKind::NotADirectory
+                    | io::ErrorKind::IsADirectory
+                    | io::ErrorKind::InvalidFilename
+                    | io::ErrorKind::InvalidInput
+            )
         })
     })
 }

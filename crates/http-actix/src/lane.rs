@@ -58,6 +58,11 @@ impl Lane {
         Self { all: Arc::new(Semaphore::new(all)), for_one, taken: Arc::default() }
     }
 
+    /// The places for all, for who counts those of one by itself.
+    pub(crate) fn all(&self) -> Arc<Semaphore> {
+        Arc::clone(&self.all)
+    }
+
     /// Waits for a place; `None` when there is none for too long.
     pub(crate) async fn enter(&self, who: Who) -> Option<Place> {
         let (for_one, taken) = (self.for_one, Arc::clone(&self.taken));

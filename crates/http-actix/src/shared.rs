@@ -92,6 +92,6 @@ impl Shared {
 
     /// The turns for fetching and for pushing, for other ways to reach a repository: they share them.
     pub fn git_turns(&self) -> (Arc<Semaphore>, Arc<Semaphore>) {
-        (Arc::clone(&self.fetches), Arc::clone(&self.pushes))
+        (self.fetches.all(), self.pushes.all())
     }
 }

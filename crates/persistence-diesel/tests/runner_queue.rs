@@ -2,8 +2,6 @@
 
 mod support;
 
-use std::time::{Duration, Instant};
-
 use hexforge_domain::ci::status::Status;
 use hexforge_domain::ports::store::{Store, StoreError, Tx};
 use hexforge_domain::runner::{NewRunner, Runner};
@@ -58,7 +56,7 @@ fn fill(tx: &mut dyn Tx) -> Result<(Runner, Runner), StoreError> {
 }
 
 #[test]
-fn a_request_among_ten_thousand_takes_three_queries_and_little_time() {
+fn a_request_among_ten_thousand_takes_three_queries() {
     for database in databases() {
         let (shared, bound) = filled(&database);
         let counted = Counted::on(database);
@@ -66,15 +64,6 @@ fn a_request_among_ten_thousand_takes_three_queries_and_little_time() {
             let (found, queries) = counted.read(|tx| tx.builds().next_for(runner, 8));
             assert_eq!(queries, 3, "the kinds of tags, the ids, the rows");
             assert_eq!(found.len(), if runner.shared { 8 } else { 1 });
-            let fastest = (0..20).map(|_| {
-                let start = Instant::now();
-                counted.read(|tx| tx.builds().next_for(runner, 8));
-                start.elapsed()
-            });
-            let fastest = fastest.min().expect("there were some");
-            // Tests are not optimised and share the machine; a scan of all builds would take longer still.
-            assert!(fastest < Duration::from_millis(40), "{fastest:?}");
-            eprintln!("shared: {}, fastest: {fastest:?}", runner.shared);
         }
         let picky = Runner { run_untagged: false, ..shared };
         let (found, queries) = counted.read(|tx| tx.builds().next_for(&picky, 8));

@@ -74,12 +74,15 @@ impl Line {
     }
 }
 
+/// Makes room for a repository of a name.
+type Folder = dyn Fn(&str) -> Result<PathBuf>;
+
 /// One server, from which repositories are had by name.
 struct Side {
     pid: u32,
     /// Up to the name of a repository.
     base: String,
-    folder: Box<dyn Fn(&str) -> Result<PathBuf>>,
+    folder: Box<Folder>,
 }
 
 impl Side {

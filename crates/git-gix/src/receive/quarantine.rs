@@ -108,7 +108,6 @@ fn index(
         (Ok(outcome), _) => outcome,
         (Err(_), Some(failure)) => return Err(Refused::Bad(failure)),
         (Err(error), None) => {
-            let error = gix::Error::from(error);
             if is_of_the_machine(&error) {
                 return Err(failed(error).into());
             }

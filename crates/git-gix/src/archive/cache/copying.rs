@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use hexforge_domain::ports::git::GitError;
 use tempfile::NamedTempFile;
 
-use super::admission::{Admission, Admitted};
+use crate::admission::{Admission, Admitted};
 
 /// A writer to a reader, who must get everything, and to a file, which may fail.
 pub(super) struct Copying<'a> {
