@@ -19,15 +19,17 @@ const SIGN_INS: usize = 8;
 /// How many large answers are written at the same time, each on a thread of its own.
 const STREAMS: usize = 32;
 /// How many git clients fetch, and how many push, at the same time.
-const FETCHES: usize = 32;
-const PUSHES: usize = 16;
+const FETCHES: usize = 96;
+const PUSHES: usize = 32;
 
 /// How many threads are long at work at the same time, at most.
 pub const LONG_WORK: usize = WRITERS + SIGN_INS + STREAMS + FETCHES + PUSHES;
 
-/// How many of the places for large answers, fetches and pushes one caller takes: a user, or an address from
-/// which nobody known calls.
-pub(crate) const PLACES_FOR_ONE: usize = 8;
+/// How many of these places one caller takes: a user, or an address from which nobody known calls. Behind an
+/// address there may be many.
+const STREAMS_FOR_ONE: usize = 24;
+const FETCHES_FOR_ONE: usize = 64;
+const PUSHES_FOR_ONE: usize = 24;
 
 /// Choices about the interface.
 #[derive(Clone, Debug)]
@@ -82,9 +84,9 @@ impl Shared {
             settings,
             writers: Arc::new(Semaphore::new(WRITERS)),
             sign_ins: Arc::new(Semaphore::new(SIGN_INS)),
-            streams: Lane::new(STREAMS, PLACES_FOR_ONE),
-            fetches: Lane::new(FETCHES, PLACES_FOR_ONE),
-            pushes: Lane::new(PUSHES, PLACES_FOR_ONE),
+            streams: Lane::new(STREAMS, STREAMS_FOR_ONE),
+            fetches: Lane::new(FETCHES, FETCHES_FOR_ONE),
+            pushes: Lane::new(PUSHES, PUSHES_FOR_ONE),
             metrics,
             storage_ready,
         }

@@ -24,7 +24,7 @@ CREATE TABLE pipelines (
 );
 -- The list of a project reads this in order.
 CREATE INDEX pipelines_of_project ON pipelines (project_id, id);
-CREATE INDEX pipelines_active ON pipelines (project_id, id) WHERE status IN ('pending', 'running');
+CREATE INDEX pipelines_active ON pipelines (project_id, id, status) WHERE status IN ('pending', 'running');
 CREATE INDEX pipelines_of_commit ON pipelines (project_id, sha, id);
 CREATE INDEX pipelines_of_ref ON pipelines (project_id, reference, status, id);
 CREATE INDEX pipelines_of_user ON pipelines (user_id, project_id);

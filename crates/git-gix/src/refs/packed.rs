@@ -1,6 +1,6 @@
 //! The one file that many refs are in.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -26,10 +26,7 @@ pub(crate) type Edits<'a> = BTreeMap<&'a [u8], Option<ObjectId>>;
 pub(crate) fn rewrite(repo: &gix::Repository, edits: &Edits<'_>) -> Result<(), GitError> {
     let path = repo.git_dir().join(FILE);
     let lock = Lock::take(&path)?;
-    let old = match fs::read(&path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
-        old => old.map_err(io)?,
-    };
+    let old = content(&path)?;
     let rows = read(&old)?;
     if edits.values().all(Option::is_none) && !edits.keys().any(|name| has(&rows, name)) {
         return Ok(());
@@ -47,7 +44,8 @@ pub(crate) fn rewrite(repo: &gix::Repository, edits: &Edits<'_>) -> Result<(), G
         match row {
             Row::Old(lines) if peeled => text.extend_from_slice(lines),
             Row::Old(lines) => {
-                let id = ObjectId::from_hex(&lines[..40]).map_err(|_| damaged())?;
+                let id = ObjectId::from_hex(lines.get(..40).ok_or_else(damaged)?)
+                    .map_err(|_| damaged())?;
                 put(repo, &mut text, name, id);
             }
             Row::New(id) => put(repo, &mut text, name, id),
@@ -119,7 +117,27 @@ fn damaged() -> GitError {
     GitError::Corrupt("the file of packed refs".into())
 }
 
-/// Whether the file is there at all.
-pub(crate) fn exists(git_dir: &Path) -> bool {
-    git_dir.join(FILE).exists()
+/// What the file has for those of these refs that are in it.
+pub(crate) fn targets<'a>(
+    git_dir: &Path,
+    names: impl Iterator<Item = &'a str>,
+) -> Result<HashMap<&'a str, ObjectId>, GitError> {
+    let file = content(&git_dir.join(FILE))?;
+    let rows: HashMap<&[u8], Row<'_>> = read(&file)?.rows.into_iter().collect();
+    let mut targets = HashMap::new();
+    for name in names {
+        if let Some(Row::Old(lines)) = rows.get(name.as_bytes()) {
+            let hex = lines.get(..40).ok_or_else(damaged)?;
+            targets.insert(name, ObjectId::from_hex(hex).map_err(|_| damaged())?);
+        }
+    }
+    Ok(targets)
+}
+
+/// The whole file; nothing when there is none.
+fn content(path: &Path) -> Result<Vec<u8>, GitError> {
+    match fs::read(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
+        content => content.map_err(io),
+    }
 }

@@ -144,14 +144,20 @@ fn made(
     Ok(made)
 }
 
-/// Those of the changes that took place: nobody changes a ref before what was left behind is settled.
+/// Those of the changes that a process which is gone made: nobody changes a ref before what was left behind is
+/// settled. What it was in the middle of is ended.
 pub(crate) fn made_in(
     open: &OpenRepository,
     changes: &[RefChange],
     unreadable: Unreadable,
 ) -> Result<Vec<RefChange>, GitError> {
+    let _turn = Turn::take(open.git_dir())?;
     let repo = open.handle();
-    let made = made(&repo, changes, unreadable);
+    let ended = write::complete(&repo, changes);
+    let made = match (ended, unreadable) {
+        (Err(error), Unreadable::Fails) => Err(error),
+        (Ok(()), _) | (Err(_), Unreadable::IsPassedOver) => made(&repo, changes, unreadable),
+    };
     open.put_back(repo);
     made
 }

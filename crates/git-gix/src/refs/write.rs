@@ -17,21 +17,36 @@ use crate::commit::to_gix;
 use crate::durable::{make_folders, sync_folder};
 use crate::error::io;
 
-/// From so many changes on, refs are written into one file instead of a file for each.
-const MANY: usize = 20;
-
 /// Makes changes that were checked. Whoever calls is the only one of ours who writes there. What fails may have
 /// been made in part.
 /// # Errors
 /// [`GitError::Conflict`] when another program changed a ref since it was checked.
 pub(super) fn write(repo: &gix::Repository, changes: &[RefChange]) -> Result<(), GitError> {
-    if changes.len() >= MANY {
-        return pack(repo, changes);
+    match changes {
+        [] => Ok(()),
+        [change] if change.new.is_some() => put(repo, change),
+        changes => pack(repo, changes),
     }
-    // What goes may make room for what comes.
-    let (come, go): (Vec<_>, Vec<_>) = changes.iter().partition(|change| change.new.is_some());
-    remove(repo, &go)?;
-    come.iter().try_for_each(|change| put(repo, change))
+}
+
+/// Ends what a process that is gone began: once the file of packed refs says so, all changes count, and only the
+/// files of single refs are still in the way.
+pub(crate) fn complete(repo: &gix::Repository, changes: &[RefChange]) -> Result<(), GitError> {
+    let packed = packed::targets(repo.git_dir(), changes.iter().map(|change| &*change.name))?;
+    let new = |change: &RefChange| change.new.map(to_gix) == packed.get(&*change.name).copied();
+    let begun = changes.iter().any(|change| change.new.is_some()) && changes.iter().all(new);
+    if changes.len() < 2 || !begun {
+        return Ok(());
+    }
+    let mut left = Vec::new();
+    for change in changes {
+        // Whoever changed it since knows better.
+        if current(repo, &change.name)? == change.old && change.old != change.new {
+            left.push(change);
+        }
+    }
+    let locks = lock_loose(repo, &left)?;
+    remove_loose(repo.git_dir(), &left, locks)
 }
 
 fn put(repo: &gix::Repository, change: &RefChange) -> Result<(), GitError> {
@@ -46,24 +61,6 @@ fn put(repo: &gix::Repository, change: &RefChange) -> Result<(), GitError> {
     sync_folder(folder)
 }
 
-fn remove(repo: &gix::Repository, changes: &[&RefChange]) -> Result<(), GitError> {
-    if changes.is_empty() {
-        return Ok(());
-    }
-    let locks = lock_loose(repo, changes)?;
-    for change in changes {
-        check(repo, change)?;
-    }
-    // First where the old value would show up again.
-    if packed::exists(repo.git_dir()) {
-        packed::rewrite(
-            repo,
-            &changes.iter().map(|change| (change.name.as_bytes(), None)).collect(),
-        )?;
-    }
-    remove_loose(repo.git_dir(), changes, locks)
-}
-
 /// Writes all into the file of packed refs, whose replacement changes all of them at once.
 fn pack(repo: &gix::Repository, changes: &[RefChange]) -> Result<(), GitError> {
     let changes: Vec<&RefChange> = changes.iter().collect();
@@ -71,6 +68,7 @@ fn pack(repo: &gix::Repository, changes: &[RefChange]) -> Result<(), GitError> {
     for change in &changes {
         check(repo, change)?;
     }
+    // First where the old value of what goes would show up again.
     let edits: Edits<'_> =
         changes.iter().map(|change| (change.name.as_bytes(), change.new.map(to_gix))).collect();
     packed::rewrite(repo, &edits)?;

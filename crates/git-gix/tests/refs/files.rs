@@ -88,3 +88,31 @@ fn pages_hold_tags_of_commits_alone() {
     assert_eq!((first.items.len(), first.total), (1, 2));
     assert_eq!(first.items[0].name.as_str(), "d");
 }
+
+#[test]
+fn several_refs_change_together_though_the_process_ends_between() {
+    let world = World::new();
+    let [one, two, _] = world.commits;
+    let names = ["refs/heads/a", "refs/heads/b", "refs/heads/c"];
+    for name in names {
+        world.update(&[change(name, None, Some(one))]).expect("it is free");
+    }
+    let gone = store(world.data.path());
+    let changes = [
+        change(names[0], Some(one), Some(two)),
+        change(names[1], Some(one), Some(two)),
+        change(names[2], Some(one), None),
+    ];
+    gone.open(PROJECT).expect("it opens").update(&changes, "note").expect("they are as expected");
+    drop(gone);
+    // It ended after the file of all refs was replaced and before those of single ones were removed.
+    for name in &names[1..] {
+        std::fs::write(world.bare().join(name), format!("{one}\n")).expect("a file");
+    }
+    let left = store(world.data.path()).unsettled(None).expect("it reads");
+    assert_eq!(left.len(), 1);
+    assert_eq!(left[0].changes, changes);
+    assert_eq!(world.git(&["rev-parse", "refs/heads/b"]), two.to_string());
+    assert_eq!(world.git(&["for-each-ref", "refs/heads/c"]), "");
+    world.assert_sound();
+}
