@@ -25,6 +25,9 @@ struct Forge {
 impl Forge {
     fn new(commits: usize) -> Self {
         let source = Scratch::new();
+        // Only we tidy here.
+        source.git(&["config", "gc.auto", "0"]);
+        source.git(&["config", "maintenance.auto", "false"]);
         let folder = tempfile::tempdir().expect("a folder");
         let store = GixStore::new(folder.path(), |_| Ok(()));
         let repository = store.layout().repository(PROJECT);
