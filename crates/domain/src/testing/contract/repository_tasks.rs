@@ -107,7 +107,8 @@ pub fn a_user_has_a_few_imports_under_way_at_a_time(store: &dyn Store) {
     let local = add(store, project("f"), &TaskKind::RemoveMerged { user: ada }, 1);
     assert_eq!(claimed(store, 1), Some(others));
     assert_eq!(claimed(store, 1), Some(local));
-    [others, local].map(|task| finish(store, task));
+    finish(store, others);
+    finish(store, local);
     fail(store, mine[0], "nobody answers", Some(1000));
     assert_eq!(claimed(store, 2), Some(mine[2]));
     assert_eq!(claim(store, 2), None);
