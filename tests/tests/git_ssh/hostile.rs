@@ -13,6 +13,9 @@ use super::support::Scene;
 
 on_every_store!(clients_that_go_away_leave_nothing, what_is_no_protocol_is_told);
 
+/// For fetching and for pushing.
+const ALL_TURNS: (usize, usize) = (96, 32);
+
 fn forge() -> Forge {
     let dialect = hexforge_http_actix::Dialect::Specification;
     let options = hexforge_tests::ForgeOptions { backend: Backend::Sqlite, dialect };
@@ -129,7 +132,7 @@ fn packet(line: &str) -> String {
 fn assert_all_turns_free(forge: &Forge) {
     for _ in 0..200 {
         let (fetches, pushes) = forge.free_turns();
-        if (fetches, pushes) == (32, 16) {
+        if (fetches, pushes) == ALL_TURNS {
             return;
         }
         std::thread::sleep(Duration::from_millis(50));
@@ -191,7 +194,7 @@ fn clients_that_go_away_leave_nothing(forge: &Forge) {
         let mut first = [0; 100];
         child.stdout.as_mut().expect("it is ours").read_exact(&mut first).expect("it talks");
         std::thread::sleep(Duration::from_millis(300));
-        assert_ne!(forge.free_turns(), (32, 16), "{command} is at work");
+        assert_ne!(forge.free_turns(), ALL_TURNS, "{command} is at work");
         child.kill().expect("a running process can be killed");
         child.wait().expect("a killed process ends");
         assert_all_turns_free(forge);
