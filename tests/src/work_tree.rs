@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::OnceLock;
 
 use tempfile::TempDir;
 
@@ -11,17 +10,6 @@ pub struct WorkTree {
     folder: TempDir,
     bare: PathBuf,
     made: std::cell::Cell<i64>,
-}
-
-/// Where git is. Started by its whole path it does not cost a copy of this process's tables of memory, as it
-/// does when it has to be looked for in an environment of its own.
-fn git_program() -> &'static Path {
-    static GIT: OnceLock<PathBuf> = OnceLock::new();
-    GIT.get_or_init(|| {
-        let folders = std::env::var_os("PATH").unwrap_or_default();
-        let mut programs = std::env::split_paths(&folders).map(|folder| folder.join("git"));
-        programs.find(|program| program.is_file()).unwrap_or_else(|| "git".into())
-    })
 }
 
 /// The moment of the first commit; each further one is a minute later.
@@ -70,7 +58,7 @@ impl WorkTree {
     /// git in the work tree, without anybody's configuration and at a fixed time.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let moment = format!("{} +0200", FIRST + 60 * self.made.get());
-        let mut command = Command::new(git_program());
+        let mut command = Command::new("git");
         command
             .args(arguments)
             .current_dir(self.folder.path())
