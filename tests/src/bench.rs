@@ -2,6 +2,7 @@
 
 pub mod backend;
 pub mod beside;
+pub mod clones;
 pub mod history;
 pub mod hooks;
 pub mod lists;

@@ -34,6 +34,7 @@ mod text;
 mod transport;
 mod tree;
 mod upload;
+mod upload_archive;
 
 pub use import::{HttpImports, ImportLimits};
 pub use layout::Layout;

@@ -29,6 +29,7 @@ use crate::peel::to_commit;
 use crate::place;
 use crate::refs::snapshot::Snapshot;
 use crate::repository::GixRepository;
+use crate::upload::Plans;
 
 /// How many repositories are kept open.
 const OPEN_REPOSITORIES: usize = 256;
@@ -68,6 +69,7 @@ pub(crate) struct Shared {
     discard: Box<Discard>,
     open: Cache<ProjectId, Arc<OpenRepository>>,
     commits: Cache<(ProjectId, gix::ObjectId), Arc<Commit>>,
+    pub(crate) plans: Arc<Plans>,
     pub(crate) comparing: Admission,
     pub(crate) comparisons: Cache<(ProjectId, ObjectId, ObjectId), Arc<Comparison>, BySize>,
 }
@@ -115,6 +117,7 @@ impl GixStore {
                 journal: Journal::new(layout.journal()),
                 open: Cache::new(OPEN_REPOSITORIES),
                 commits: Cache::new(COMMITS),
+                plans: Arc::default(),
                 comparing: Admission::new(COMPARING, PATIENCE_TO_COMPARE),
                 comparisons: Cache::with_weighter(100, COMPARISONS, BySize),
                 layout,

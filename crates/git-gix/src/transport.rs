@@ -8,7 +8,7 @@ use hexforge_domain::ports::git_transport::{
 };
 
 use crate::repository::GixRepository;
-use crate::{receive, upload};
+use crate::{receive, upload, upload_archive};
 
 impl GitTransport for GixRepository {
     fn advertise(
@@ -30,7 +30,11 @@ impl GitTransport for GixRepository {
         from: &mut dyn Read,
         to: &mut dyn Write,
     ) -> Result<(), GitError> {
-        upload::serve(self.bound(), version, conversation, from, to)
+        upload::serve(self.bound(), &self.shared().plans, version, conversation, from, to)
+    }
+
+    fn upload_archive(&self, from: &mut dyn Read, to: &mut dyn Write) -> Result<(), GitError> {
+        upload_archive::serve(self, from, to)
     }
 
     fn receive(&self, from: &mut dyn Read) -> Result<Option<Box<dyn ReceivedPush>>, GitError> {

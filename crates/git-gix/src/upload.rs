@@ -1,8 +1,8 @@
 //! Fetching: what clients are told there is, and the objects they ask for.
 //!
 //! A conversation is read by [`v0`] or [`v2`] into a [`request::Request`]; [`walk`] finds the commits that the
-//! client has not, [`objects`] all that belongs to them, and [`pack`] writes it, copying what is stored
-//! already in the form in which it is sent.
+//! client has not, [`objects`] all that belongs to them. Of that a [`plan`] is made, which [`plans`] keeps for all who ask
+//! for the same, and [`pack`] carries it out, copying what is stored already in the form in which it is sent.
 
 mod advertise;
 mod bitmap;
@@ -13,6 +13,8 @@ mod objects;
 mod output;
 mod pack;
 pub(crate) mod packs;
+mod plan;
+mod plans;
 mod reachable;
 mod refs;
 mod request;
@@ -23,12 +25,14 @@ mod walk;
 mod wire;
 
 use std::io::{BufReader, Read, Write};
+use std::sync::Arc;
 
 use hexforge_domain::ports::git::GitError;
 use hexforge_domain::ports::git_transport::{Conversation, ProtocolVersion, Service};
 
 use crate::repository::Bound;
 use packs::Packs;
+pub(crate) use plans::Plans;
 use refs::Listing;
 use wire::Wire;
 
@@ -60,12 +64,13 @@ pub(crate) fn advertise(
 /// Gives a client what it asks for. What is wrong with what it says, it is told.
 pub(crate) fn serve(
     bound: Option<&Bound>,
+    plans: &Arc<Plans>,
     version: ProtocolVersion,
     conversation: Conversation,
     from: &mut dyn Read,
     to: &mut dyn Write,
 ) -> Result<(), GitError> {
-    let source = Source::open(bound)?;
+    let source = Source::open(bound, Arc::clone(plans))?;
     let mut from = BufReader::new(from);
     let mut wire = Wire::new(&mut from, to);
     let served = match version {
@@ -91,15 +96,17 @@ struct Source {
     /// Absent when nothing was ever put into the repository.
     repo: Option<gix::Repository>,
     packs: Packs,
+    plans: Arc<Plans>,
 }
 
 impl Source {
-    fn open(bound: Option<&Bound>) -> Result<Self, GitError> {
-        let Some(bound) = bound else { return Ok(Self { repo: None, packs: Packs::default() }) };
-        let mut repo = bound.repo().clone();
-        repo.object_cache_size_if_unset(OBJECT_CACHE);
+    fn open(bound: Option<&Bound>, plans: Arc<Plans>) -> Result<Self, GitError> {
+        let Some(bound) = bound else {
+            return Ok(Self { repo: None, packs: Packs::default(), plans });
+        };
+        let repo = bound.repo().clone();
         let packs = Packs::open(&repo)?;
-        Ok(Self { repo: Some(repo), packs })
+        Ok(Self { repo: Some(repo), packs, plans })
     }
 
     /// The repository, for what can only be asked when there is one.

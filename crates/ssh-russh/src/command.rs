@@ -11,8 +11,32 @@ const LONGEST: usize = 4096;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Command {
     /// The right that is needed is that of this, and of nothing else that was said.
-    pub(crate) service: Service,
+    pub(crate) task: Task,
     pub(crate) project: ProjectRef,
+}
+
+/// What can be done for a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Task {
+    /// To talk about objects, after it was told what there is.
+    Serve(Service),
+    /// To send an archive.
+    Archive,
+}
+
+impl Task {
+    /// The name by which clients ask for it.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Task::Serve(service) => service.as_str(),
+            Task::Archive => "git-upload-archive",
+        }
+    }
+
+    /// Whether it changes anything.
+    pub(crate) fn is_push(self) -> bool {
+        self == Task::Serve(Service::ReceivePack)
+    }
 }
 
 /// Why nothing is done.
@@ -20,8 +44,6 @@ pub(crate) struct Command {
 pub(crate) enum Refusal {
     /// It is no command of git's.
     Unknown,
-    /// It is one that is not served.
-    Archive,
     /// Its path is none of a project.
     NoProject,
 }
@@ -34,10 +56,7 @@ impl Refusal {
     pub(crate) fn text(self) -> &'static str {
         match self {
             Refusal::Unknown => {
-                "Only git-upload-pack and git-receive-pack are served here: there is no shell."
-            }
-            Refusal::Archive => {
-                "git-upload-archive is not served over SSH: archives are downloaded from the interface."
+                "Only git-upload-pack, git-receive-pack and git-upload-archive are served here: there is no shell."
             }
             Refusal::NoProject => NOT_FOUND,
         }
@@ -52,17 +71,17 @@ impl Command {
         }
         let words = words(line).ok_or(Refusal::Unknown)?;
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        let (service, path) = match words[..] {
-            ["git-upload-pack", path] | ["git", "upload-pack", path] => (Service::UploadPack, path),
+        let (task, path) = match words[..] {
+            ["git-upload-pack", path] | ["git", "upload-pack", path] => {
+                (Task::Serve(Service::UploadPack), path)
+            }
             ["git-receive-pack", path] | ["git", "receive-pack", path] => {
-                (Service::ReceivePack, path)
+                (Task::Serve(Service::ReceivePack), path)
             }
-            ["git-upload-archive", _] | ["git", "upload-archive", _] => {
-                return Err(Refusal::Archive);
-            }
+            ["git-upload-archive", path] | ["git", "upload-archive", path] => (Task::Archive, path),
             _ => return Err(Refusal::Unknown),
         };
-        Ok(Self { service, project: project(path).ok_or(Refusal::NoProject)? })
+        Ok(Self { task, project: project(path).ok_or(Refusal::NoProject)? })
     }
 }
 
@@ -121,11 +140,11 @@ fn words(line: &str) -> Option<Vec<String>> {
 mod tests {
     use super::*;
 
-    fn asked(line: &str) -> Result<(Service, String), Refusal> {
+    fn asked(line: &str) -> Result<(Task, String), Refusal> {
         let command = Command::parse(line.as_bytes())?;
         match command.project {
             ProjectRef::Path { namespace, path } => {
-                Ok((command.service, format!("{namespace}/{path}")))
+                Ok((command.task, format!("{namespace}/{path}")))
             }
             ProjectRef::Id(_) => panic!("nobody asks for a number"),
         }
@@ -133,19 +152,21 @@ mod tests {
 
     #[test]
     fn commands_that_git_clients_send() {
-        use Service::{ReceivePack, UploadPack};
-        for (line, service, project) in [
-            ("git-upload-pack '/ada/ship.git'", UploadPack, "ada/ship"),
-            ("git-upload-pack 'ada/ship.git'", UploadPack, "ada/ship"),
-            ("git-upload-pack 'ada/ship'", UploadPack, "ada/ship"),
-            ("git-upload-pack ada/ship.git", UploadPack, "ada/ship"),
-            ("git-upload-pack '/ada/ship.git/'", UploadPack, "ada/ship"),
-            ("git upload-pack '/ada/ship.git'", UploadPack, "ada/ship"),
-            ("git-receive-pack '/ada/ship.js.git'", ReceivePack, "ada/ship.js"),
-            ("git receive-pack 'ada/ship.git'", ReceivePack, "ada/ship"),
-            ("git-receive-pack 'a'\\''b/c'\\!'d.git'", ReceivePack, "a'b/c!d"),
+        const FETCH: Task = Task::Serve(Service::UploadPack);
+        const PUSH: Task = Task::Serve(Service::ReceivePack);
+        for (line, task, project) in [
+            ("git-upload-pack '/ada/ship.git'", FETCH, "ada/ship"),
+            ("git-upload-pack 'ada/ship.git'", FETCH, "ada/ship"),
+            ("git-upload-pack 'ada/ship'", FETCH, "ada/ship"),
+            ("git-upload-pack ada/ship.git", FETCH, "ada/ship"),
+            ("git-upload-pack '/ada/ship.git/'", FETCH, "ada/ship"),
+            ("git upload-pack '/ada/ship.git'", FETCH, "ada/ship"),
+            ("git-receive-pack '/ada/ship.js.git'", PUSH, "ada/ship.js"),
+            ("git receive-pack 'ada/ship.git'", PUSH, "ada/ship"),
+            ("git-upload-archive 'ada/ship.git'", Task::Archive, "ada/ship"),
+            ("git-receive-pack 'a'\\''b/c'\\!'d.git'", PUSH, "a'b/c!d"),
         ] {
-            assert_eq!(asked(line), Ok((service, project.to_owned())), "{line}");
+            assert_eq!(asked(line), Ok((task, project.to_owned())), "{line}");
         }
     }
 
@@ -205,6 +226,5 @@ mod tests {
         assert_eq!(Command::parse(b"git-upload-pack '\xff/b'"), Err(Refusal::Unknown));
         let long = format!("git-upload-pack '{}/b'", "a".repeat(LONGEST));
         assert_eq!(asked(&long), Err(Refusal::Unknown));
-        assert_eq!(asked("git-upload-archive 'a/b'"), Err(Refusal::Archive));
     }
 }

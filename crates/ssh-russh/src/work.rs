@@ -21,7 +21,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 
 use crate::bridge::{Gone, Input, Output};
-use crate::command::{Command, NOT_FOUND, Refusal};
+use crate::command::{Command, NOT_FOUND, Refusal, Task};
 use crate::connection::Busy;
 use crate::server::Shared;
 use crate::session::log_failure;
@@ -104,7 +104,7 @@ impl Work {
         let Self { shared, peer, key, command, version, half, input, gone, busy } = self;
         let begin = Instant::now();
         let name = match &command {
-            Some(Ok(command)) => command.service.as_str(),
+            Some(Ok(command)) => command.task.as_str(),
             Some(Err(_)) => "other",
             None => "greeting",
         };
@@ -202,15 +202,17 @@ impl Served<'_> {
             let half = Arc::clone(&half);
             async move { half.data_bytes(piece).await.map_err(io::Error::other) }
         });
-        let (service, version) = (self.command.service, self.version);
+        let (task, version) = (self.command.task, self.version);
         let (holder, project) = self.admit().await?;
         *seen = holder.actor.user().map(|user| (user.0, project.id.0));
         let permit = self.turn().await?;
         let app = Arc::clone(&self.shared.app);
         let told = on_a_thread(permit, move || {
             let (mut output, project) = (output, project);
-            app.git.open(project.id)?.advertise(service, version, &mut output)?;
-            output.flush().map_err(GitError::ReaderGone)?;
+            if let Task::Serve(service) = task {
+                app.git.open(project.id)?.advertise(service, version, &mut output)?;
+                output.flush().map_err(GitError::ReaderGone)?;
+            }
             Ok((output, project))
         });
         let (mut output, project) = told.await?;
@@ -225,14 +227,18 @@ impl Served<'_> {
             let mut from = Watched::new(input, limits.recheck, move || {
                 admitted(&asked, &key, &command).is_ok()
             });
-            match service {
-                Service::UploadPack => {
+            match task {
+                Task::Archive => {
+                    let mut from = from.take(LONGEST_WISH);
+                    app.git.open(project.id)?.upload_archive(&mut from, &mut output)?;
+                }
+                Task::Serve(Service::UploadPack) => {
                     let repository = app.git.open(project.id)?;
                     let mut from = from.take(LONGEST_WISH);
                     let stateful = Conversation::Stateful;
                     repository.upload_pack(version, stateful, &mut from, &mut output)?;
                 }
-                Service::ReceivePack => {
+                Task::Serve(Service::ReceivePack) => {
                     push::receive(&app, holder.actor, &project, &mut from, &mut output)?;
                 }
             }
@@ -249,10 +255,8 @@ impl Served<'_> {
 
     /// Waits until there is room for one more.
     async fn turn(&self) -> Result<OwnedSemaphorePermit, End> {
-        let lane = match self.command.service {
-            Service::UploadPack => &self.shared.lanes.fetches,
-            Service::ReceivePack => &self.shared.lanes.pushes,
-        };
+        let lanes = &self.shared.lanes;
+        let lane = if self.command.task.is_push() { &lanes.pushes } else { &lanes.fetches };
         let turn = timeout(self.shared.limits.turn, Arc::clone(lane).acquire_owned()).await;
         turn.ok().and_then(Result::ok).ok_or(End::Refused(BUSY))
     }
@@ -261,9 +265,10 @@ impl Served<'_> {
 /// The right is that of the service which is carried out.
 fn admitted(app: &App, key: &str, command: &Command) -> Result<(KeyHolder, Project), End> {
     let holder = public_key::holder(app, key)?.ok_or(End::Refused(UNKNOWN_KEY))?;
-    let project = match command.service {
-        Service::UploadPack => may_fetch(app, holder.actor, &command.project)?,
-        Service::ReceivePack => may_push(app, holder.actor, &command.project)?,
+    let project = if command.task.is_push() {
+        may_push(app, holder.actor, &command.project)?
+    } else {
+        may_fetch(app, holder.actor, &command.project)?
     };
     Ok((holder, project))
 }

@@ -115,12 +115,8 @@ fn others(
     time: Duration,
     tell: &mut dyn FnMut(&str, String),
 ) {
-    let user = Call {
-        name: "GET /user".to_owned(),
-        target: "/api/v3/user".to_owned(),
-        token: ROOT.to_owned(),
-    };
-    let alone = asked_for(program, &user, time / 2);
+    let user = user();
+    let alone = asked_for(program, &user, &mut |passed| passed < time / 2);
     let (over, pulled, next) =
         (AtomicBool::new(false), AtomicUsize::new(0), AtomicUsize::new(CROWD + 1));
     let meanwhile = std::thread::scope(|scope| {
@@ -137,7 +133,7 @@ fn others(
             });
         }
         std::thread::sleep(Duration::from_millis(500));
-        let times = asked_for(program, &user, time);
+        let times = asked_for(program, &user, &mut |passed| passed < time);
         over.store(true, Ordering::Relaxed);
         times
     });
@@ -153,11 +149,20 @@ fn others(
     );
 }
 
-/// The times of a call that is made again and again, sorted.
-fn asked_for(program: &Program, call: &Call, time: Duration) -> Vec<Duration> {
+/// A call that costs little.
+pub(super) fn user() -> Call {
+    Call { name: "GET /user".to_owned(), target: "/api/v3/user".to_owned(), token: ROOT.to_owned() }
+}
+
+/// The times of a call that is made again and again as long as somebody wants it, sorted.
+pub(super) fn asked_for(
+    program: &Program,
+    call: &Call,
+    go_on: &mut dyn FnMut(Duration) -> bool,
+) -> Vec<Duration> {
     let mut reader = connect(program.address);
     let (started, mut times) = (Instant::now(), Vec::new());
-    while started.elapsed() < time {
+    while go_on(started.elapsed()) {
         let asked = Instant::now();
         let request = call.bytes(program.address);
         reader.get_mut().write_all(request.as_bytes()).expect("the server reads");

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
@@ -91,8 +92,12 @@ impl Side {
     }
 }
 
-/// Runs every operation on both sides, in turns.
-pub fn compare(database: &TestDatabase, plan: &Plan<'_>) -> Result<Vec<Line>> {
+/// Runs every operation on both sides, in turns, and tells what it took as soon as that is known.
+pub fn compare(
+    database: &TestDatabase,
+    plan: &Plan<'_>,
+    tell: &mut dyn FnMut(&Line),
+) -> Result<()> {
     let folder = tempfile::tempdir()?;
     let source = folder.path().join("source.git");
     plan.history.make(&source)?;
@@ -131,11 +136,10 @@ pub fn compare(database: &TestDatabase, plan: &Plan<'_>) -> Result<Vec<Line>> {
         sides: [hexforge, backend],
         source: &source,
         scratch: folder.path().join("scratch"),
-        lines: vec![],
+        tell,
     };
     bench.reads()?;
-    bench.pushes()?;
-    Ok(bench.lines)
+    bench.pushes()
 }
 
 struct Bench<'a> {
@@ -144,18 +148,29 @@ struct Bench<'a> {
     source: &'a Path,
     /// Emptied before each operation.
     scratch: PathBuf,
-    lines: Vec<Line>,
+    tell: &'a mut dyn FnMut(&Line),
 }
 
 impl Bench<'_> {
     fn reads(&mut self) -> Result<()> {
-        self.put("plain", false)?;
+        let plain = self.put("plain", false)?;
         self.put("bitmap", true)?;
         let clone = ["clone", "-q", "--bare"];
         let goals = Goals { wall: Some(1.0), cpu: Some(0.2), bytes: None };
         self.fetched("clone with a bitmap", "bitmap", &clone, None, goals)?;
         let goals = Goals { cpu: Some(1.3), ..Goals::default() };
-        self.fetched("clone without a bitmap", "plain", &clone, None, goals)?;
+        // What was worked out for the last one serves for the next, so each has something new.
+        let mut number = 0;
+        self.alternate("clone without a bitmap, first", 1, goals, |bench, side| {
+            number += 1;
+            let commit = one_more(&plain[side], "master")?;
+            let name = format!("refs/heads/one-more-{number}");
+            git(Some(&plain[side]), &["update-ref", &name, &commit])?;
+            let into = bench.scratch.join("clone.git").to_string_lossy().into_owned();
+            let url = bench.sides[side].url("plain");
+            bench.run(side, &bench.scratch, &[&clone[..], &[&url, &into]].concat())
+        })?;
+        self.fetched("clone without a bitmap, again", "plain", &clone, None, goals)?;
         let wall = Goals { wall: Some(1.0), ..Goals::default() };
         let shallow = ["clone", "-q", "--bare", "--depth", "1"];
         self.fetched("shallow clone", "bitmap", &shallow, None, wall)?;
@@ -176,9 +191,7 @@ impl Bench<'_> {
         let mut number = 0;
         self.alternate("push of one commit", 4, wall, |bench, side| {
             number += 1;
-            let tree = "HEAD^{tree}";
-            let commit = output(&client, &["commit-tree", tree, "-p", "HEAD", "-m", "One more"])?;
-            let refspec = format!("{}:refs/heads/pushed-{number}", commit.trim());
+            let refspec = format!("{}:refs/heads/pushed-{number}", one_more(&client, "HEAD")?);
             bench.run(side, &client, &["push", "-q", &bench.sides[side].url("pushed"), &refspec])
         })?;
         let goals = Goals { wall: Some(1.3), ..Goals::default() };
@@ -199,7 +212,8 @@ impl Bench<'_> {
     }
 
     /// Gives both sides a copy of the repository.
-    fn put(&self, name: &str, bitmap: bool) -> Result<()> {
+    fn put(&self, name: &str, bitmap: bool) -> Result<Vec<PathBuf>> {
+        let mut folders = vec![];
         for side in &self.sides {
             let folder = (side.folder)(name)?;
             std::fs::create_dir_all(folder.parent().context("a parent")?)?;
@@ -209,8 +223,9 @@ impl Bench<'_> {
             if bitmap {
                 git(Some(&folder), &["repack", "-adqb"])?;
             }
+            folders.push(folder);
         }
-        Ok(())
+        Ok(folders)
     }
 
     /// A client's repository that has all but the newest commits.
@@ -274,7 +289,7 @@ impl Bench<'_> {
             }
         }
         let [hexforge, backend] = taken.map(median);
-        self.lines.push(Line { name, hexforge, backend, goals });
+        (self.tell)(&Line { name, hexforge, backend, goals });
         Ok(())
     }
 
@@ -310,6 +325,15 @@ fn median(mut taken: Vec<Taken>) -> Taken {
     let Taken { wall, bytes, .. } = taken.get(middle).copied().unwrap_or_default();
     // Processor time is counted in hundredths, so of short operations only the mean says anything.
     Taken { wall, cpu, bytes }
+}
+
+/// One more commit, which no other is like.
+fn one_more(folder: &Path, parent: &str) -> Result<String> {
+    static NUMBER: AtomicUsize = AtomicUsize::new(0);
+    let message = format!("One more: {}", NUMBER.fetch_add(1, Ordering::Relaxed));
+    let tree = format!("{parent}^{{tree}}");
+    let commit = output(folder, &["commit-tree", &tree, "-p", parent, "-m", &message])?;
+    Ok(commit.trim().to_owned())
 }
 
 fn copy(from: &Path, to: &Path) -> Result<()> {

@@ -13,7 +13,7 @@ use hexforge_tests::bench::hooks;
 use hexforge_tests::bench::lists::{self, Line, Plan};
 use hexforge_tests::bench::load::{Call, Cost, measure};
 use hexforge_tests::bench::long_history::History;
-use hexforge_tests::bench::{backend, repository, seed, streams, transport};
+use hexforge_tests::bench::{backend, clones, repository, seed, streams, transport};
 use hexforge_tests::program::{Program, ROOT};
 
 /// Measures hexforge.
@@ -75,6 +75,8 @@ enum What {
     Streams,
     /// Clones, fetches and pushes, beside `git http-backend`.
     Transport,
+    /// Many clones of one repository at once, and a push of much.
+    Clones,
     /// Deliveries to hooks, some of which hang.
     Hooks,
 }
@@ -106,6 +108,9 @@ fn main() -> Result<()> {
     if wants(What::Transport) {
         arguments.on_each_database(compare_transport)?;
     }
+    if wants(What::Clones) {
+        arguments.on_each_database(measure_clones)?;
+    }
     if wants(What::Hooks) {
         measure_hooks(&arguments)?;
     }
@@ -113,6 +118,10 @@ fn main() -> Result<()> {
 }
 
 impl Arguments {
+    fn history(&self) -> History {
+        History { commits: self.commits, branches: 1000, tags: 123 }
+    }
+
     fn on_each_database(
         &self,
         work: fn(&'static str, &TestDatabase, &Self) -> Result<()>,
@@ -250,11 +259,19 @@ fn measure_streams(name: &str, database: &TestDatabase, arguments: &Arguments) -
     })
 }
 
+fn measure_clones(name: &str, database: &TestDatabase, arguments: &Arguments) -> Result<()> {
+    let history = arguments.history();
+    let (program, megabytes) = (&arguments.program, arguments.megabytes);
+    clones::measure(database, program, history, megabytes, &mut |what, figure| {
+        println!("{name:<10} {:<44} {figure}", short(what));
+    })
+}
+
 /// Prints what each operation of a git client takes, and what the same takes with `git http-backend`.
 fn compare_transport(name: &str, database: &TestDatabase, arguments: &Arguments) -> Result<()> {
     let plan = transport::Plan {
         program: &arguments.program,
-        history: History { commits: arguments.commits, branches: 1000, tags: 123 },
+        history: arguments.history(),
         rounds: arguments.rounds,
         only: &arguments.only,
     };
@@ -262,7 +279,7 @@ fn compare_transport(name: &str, database: &TestDatabase, arguments: &Arguments)
         "{:<11} {:<32} {:>9} {:>9} {:>6} {:>9} {:>9} {:>6} {:>9} {:>6}  goals: wall, cpu, bytes",
         "database", "operation", "wall ms", "backend", "x", "cpu ms", "backend", "x", "KB", "x"
     );
-    for line in &transport::compare(database, &plan)? {
+    transport::compare(database, &plan, &mut |line| {
         let [wall, cpu, bytes] = line.ratios();
         let goal = |goal: Option<f64>| goal.map_or("-".to_owned(), |goal| goal.to_string());
         println!(
@@ -278,8 +295,7 @@ fn compare_transport(name: &str, database: &TestDatabase, arguments: &Arguments)
             goal(line.goals.bytes),
             if line.holds() { "held" } else { "MISSED" },
         );
-    }
-    Ok(())
+    })
 }
 
 /// Prints how fast queued events are told to hooks.

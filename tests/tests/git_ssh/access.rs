@@ -19,6 +19,7 @@ on_every_store!(
     commands_that_are_none_are_refused,
     nothing_but_sessions_is_opened,
     archived_and_renamed_projects,
+    archives_are_what_git_makes_of_the_same_commit,
 );
 
 const NOT_FOUND: &str = "The project you were looking for could not be found.\n";
@@ -196,11 +197,8 @@ fn commands_that_are_none_are_refused(forge: &Forge) {
     ] {
         let (status, out, err) = scene.key.run(scene.ssh, command);
         assert_eq!((status, out.as_str()), (Some(1), ""), "{command}");
-        assert!(err.starts_with("Only git-upload-pack and git-receive-pack"), "{command}: {err}");
+        assert!(err.starts_with("Only git-upload-pack, git-receive-pack"), "{command}: {err}");
     }
-    let (status, _, err) = scene.key.run(scene.ssh, "git-upload-archive 'ada/ship.git'");
-    assert_eq!(status, Some(1));
-    assert!(err.starts_with("git-upload-archive is not served"), "{err}");
     let (status, out, _) = scene.key.run(scene.ssh, "git upload-pack '/ada/ship.git'");
     assert_eq!(status, Some(0));
     assert!(out.contains("refs/heads/master"), "{out}");
@@ -244,4 +242,27 @@ fn archived_and_renamed_projects(forge: &Forge) {
     forge.put(&path).token(&scene.ada).form(&fields).send().expect(200);
     push().refused(&[NOT_FOUND.trim()]);
     scene.git(&["ls-remote", &address(scene.ssh, "ada/boat.git")]).ok();
+}
+
+fn archives_are_what_git_makes_of_the_same_commit(forge: &Forge) {
+    let scene = Scene::filled(forge);
+    let remote = format!("--remote={}", scene.address());
+    for more in [&["master"][..], &["--prefix=ship/1.0/", "master"], &["--format=tar", "HEAD"]] {
+        let file = scene.tree.path().join("served.tar");
+        let output = format!("--output={}", file.display());
+        scene.git(&[&["archive", &remote, &output], more].concat()).ok();
+        let served = std::fs::read(&file).expect("git wrote it");
+        scene.tree.git(&[&["archive", &output], more].concat());
+        let own = std::fs::read(&file).expect("git wrote it");
+        assert!(served == own, "{more:?}: {} and {} bytes", served.len(), own.len());
+    }
+    let formats = scene.git(&["archive", &remote, "--list"]).ok();
+    assert_eq!(formats, "tar\ntar.gz\ntar.bz2\nzip");
+    scene.git(&["archive", &remote, "nowhere"]).refused(&["no such ref"]);
+    scene.git(&["archive", &remote, "master", "src"]).refused(&["a part of the files"]);
+    let other = Identity::new();
+    let (_, eve) = forge.user("eve");
+    register(forge, &eve, &other);
+    let mut archive = git(&scene.tree, &other, scene.ssh, &["archive", &remote, "master"]);
+    git_said(&mut archive).refused(&[NOT_FOUND.trim_end()]);
 }

@@ -85,6 +85,11 @@ pub trait GitTransport {
         to: &mut dyn Write,
     ) -> Result<(), GitError>;
 
+    /// Gives a client an archive of the files of a commit, as `git archive --remote` asks for it.
+    /// # Errors
+    /// [`GitError::Protocol`] when it asks for what cannot be had; it was told.
+    fn upload_archive(&self, from: &mut dyn Read, to: &mut dyn Write) -> Result<(), GitError>;
+
     /// Reads what a client pushes: which refs are to change, and the objects for them, which stay apart until
     /// they are [taken](ReceivedPush::take). `None` when the client only looked, and pushes nothing.
     fn receive(&self, from: &mut dyn Read) -> Result<Option<Box<dyn ReceivedPush>>, GitError>;

@@ -21,6 +21,7 @@ pub(super) enum Closure {
 /// Finds everything, if there are notes that help and if they can: they know whole histories only.
 pub(super) fn find(
     source: &Source,
+    repo: &gix::Repository,
     roots: &Roots,
     filter: Filter,
     tags: Option<&Listing>,
@@ -34,7 +35,6 @@ pub(super) fn find(
         return Ok(None);
     }
     let Some(bitmap) = Bitmap::find(&source.packs) else { return Ok(None) };
-    let repo = source.repo()?;
     let mut found = Found { packed: bitmap.none(), others: Vec::new(), seen: HashSet::default() };
     let uncovered = found.commits(repo, &bitmap, &roots.commits)?;
     for commit in uncovered {

@@ -1,7 +1,7 @@
 //! A pack as it is sent.
 //!
 //! What lies in a pack already is copied as it is there, compressed; a delta stays one if the client gets its
-//! base too, or has it. Nothing is held but where the objects are.
+//! base too, or has it. Nothing is held but the [plan](super::plan) of it.
 
 use std::io::{self, Write};
 
@@ -17,6 +17,7 @@ use hexforge_domain::ports::git::GitError;
 use super::Source;
 use super::output::Output;
 use super::packs::Place;
+use super::plan::{Entry, Objects};
 use crate::blob;
 use crate::error::{failed, reader_gone};
 
@@ -29,44 +30,39 @@ pub(super) struct Deltas {
     pub(super) by_offset: bool,
 }
 
-/// An object that is sent. Sorted by place, bases come before most of what is based on them.
-struct Entry {
-    place: Option<Place>,
-    id: ObjectId,
-    /// Where it is in what was sent, once it was.
-    sent_at: u64,
-}
-
 /// Sends objects.
 pub(super) fn write(
     source: &Source,
-    ids: Vec<ObjectId>,
+    plan: &Objects,
     known: &HashSet<ObjectId>,
     deltas: Deltas,
     output: &mut Output<'_>,
 ) -> Result<(), GitError> {
-    let count = u32::try_from(ids.len())
+    let entries = plan.entries();
+    let count = u32::try_from(entries.len())
         .map_err(|_| GitError::Failed("more objects than a pack can have".into()))?;
-    let mut entries: Vec<Entry> =
-        ids.into_iter().map(|id| Entry { place: source.packs.find(id), id, sent_at: 0 }).collect();
-    // What is in no pack comes first.
-    entries.sort_by_key(|entry| entry.place);
+    let checksum = plan.checksum();
+    let hasher = checksum.is_none().then(|| gix::hash::hasher(gix::hash::Kind::Sha1));
     let mut writer = Writer {
         source,
         known,
         deltas,
-        sink: Sink { output, hasher: gix::hash::hasher(gix::hash::Kind::Sha1), written: 0 },
-        entries,
-        current: None,
+        sink: Sink { output, hasher, written: 0 },
+        plan,
+        known_places: None,
         buffer: Vec::new(),
     };
     writer.sink.put(&data::header::encode(data::Version::V2, count))?;
-    for at in 0..writer.entries.len() {
-        writer.entries[at].sent_at = writer.sink.written;
+    for at in 0..entries.len() {
+        plan.sent(at, writer.sink.written);
         writer.entry(at)?;
     }
     let Sink { hasher, output, .. } = writer.sink;
-    let checksum = hasher.try_finalize().map_err(failed)?;
+    let checksum = match (checksum, hasher) {
+        (Some(checksum), _) => checksum,
+        (None, Some(hasher)) => plan.note_checksum(hasher.try_finalize().map_err(failed)?),
+        (None, None) => return Err(GitError::Failed("a pack without a checksum".into())),
+    };
     output.write_all(checksum.as_slice()).map_err(reader_gone)
 }
 
@@ -78,10 +74,10 @@ pub(super) fn copy(source: &Source, pack: u32, output: &mut Output<'_>) -> Resul
     output.write_all(all).map_err(reader_gone)
 }
 
-/// Counts and hashes what goes through it.
+/// Counts what goes through it, and hashes it if it was never sent before.
 struct Sink<'a, 'to> {
     output: &'a mut Output<'to>,
-    hasher: gix::hash::Hasher,
+    hasher: Option<gix::hash::Hasher>,
     written: u64,
 }
 
@@ -94,7 +90,9 @@ impl Sink<'_, '_> {
 impl Write for Sink<'_, '_> {
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
         self.output.write_all(data)?;
-        self.hasher.update(data);
+        if let Some(hasher) = &mut self.hasher {
+            hasher.update(data);
+        }
         self.written += data.len() as u64;
         Ok(data.len())
     }
@@ -104,13 +102,10 @@ impl Write for Sink<'_, '_> {
     }
 }
 
-/// What is known of the pack that is being copied from.
-struct Current {
+/// Where objects are in a pack that the client has, in order.
+struct KnownPlaces {
     pack: u32,
-    /// Where its entries begin, when so many are copied that it is worth to know all.
-    offsets: Option<Vec<u64>>,
-    /// Where objects are that the client has, in order.
-    known: Option<Vec<(u64, ObjectId)>>,
+    places: Vec<(u64, ObjectId)>,
 }
 
 struct Writer<'a, 'to> {
@@ -118,35 +113,35 @@ struct Writer<'a, 'to> {
     known: &'a HashSet<ObjectId>,
     deltas: Deltas,
     sink: Sink<'a, 'to>,
-    entries: Vec<Entry>,
-    current: Option<Current>,
+    plan: &'a Objects,
+    /// Of the pack that is being copied from.
+    known_places: Option<KnownPlaces>,
     buffer: Vec<u8>,
 }
 
 impl Writer<'_, '_> {
     fn entry(&mut self, at: usize) -> Result<(), GitError> {
-        let Entry { place: Some(place), id, .. } = self.entries[at] else {
-            return self.whole(self.entries[at].id);
-        };
-        let pack = self.source.packs.get(place.pack);
-        let Some(stored) = pack.data() else { return self.whole(id) };
+        let Entry { place, id, .. } = self.plan.entries()[at];
+        let Some(place) = place else { return self.whole(id) };
+        let pack = self.source.packs.get(place.pack());
+        let stored = pack.data().ok_or_else(|| GitError::Corrupt("a pack that is gone".into()))?;
         let entry = stored.entry(place.offset).map_err(failed)?;
         let header = match entry.header {
             Header::OfsDelta { base_distance } => {
                 let base = entry
                     .checked_base_pack_offset(base_distance)
                     .ok_or_else(|| GitError::Corrupt(format!("the base of {id}")))?;
-                self.on_base(Place { offset: base, ..place }, None)
+                self.on_base(at, Place::new(place.pack(), base), None)
             }
             Header::RefDelta { base_id } => {
                 let base = pack.index.lookup(base_id);
                 let offset = base.map_or(0, |base| pack.index.pack_offset_at_index(base));
-                self.on_base(Place { offset, ..place }, Some(base_id))
+                self.on_base(at, Place::new(place.pack(), offset), Some(base_id))
             }
             header => Some(header),
         };
         let Some(header) = header else { return self.whole(id) };
-        let end = self.end(stored, place, entry.data_offset)?;
+        let end = self.end(stored, at, entry.data_offset)?;
         let compressed = stored
             .entry_slice(entry.data_offset..end)
             .ok_or_else(|| GitError::Corrupt(format!("the entry of {id}")))?;
@@ -156,14 +151,13 @@ impl Writer<'_, '_> {
     }
 
     /// How a delta is sent whose base is there, if it can be sent as one.
-    fn on_base(&mut self, base: Place, base_id: Option<ObjectId>) -> Option<Header> {
+    fn on_base(&mut self, at: usize, base: Place, base_id: Option<ObjectId>) -> Option<Header> {
         // A base that is sent from another pack may itself be based on what is based on it.
-        if let Ok(sent) = self.entries.binary_search_by_key(&Some(base), |entry| entry.place) {
-            let sent = &self.entries[sent];
-            return Some(if self.deltas.by_offset && sent.sent_at != 0 {
-                Header::OfsDelta { base_distance: self.sink.written - sent.sent_at }
+        if let Some(sent) = self.plan.find(base) {
+            return Some(if self.deltas.by_offset && sent < at {
+                Header::OfsDelta { base_distance: self.sink.written - self.plan.sent_at(sent) }
             } else {
-                Header::RefDelta { base_id: sent.id }
+                Header::RefDelta { base_id: self.plan.entries()[sent].id }
             });
         }
         if !self.deltas.thin {
@@ -177,40 +171,25 @@ impl Writer<'_, '_> {
     }
 
     fn known_at(&mut self, place: Place) -> Option<ObjectId> {
-        let all = self.known;
-        let pack = self.source.packs.get(place.pack);
-        let known = self.current(place.pack).known.get_or_insert_with(|| {
+        if self.known_places.as_ref().is_none_or(|known| known.pack != place.pack()) {
+            let index = &self.source.packs.get(place.pack()).index;
             let offset = |id: &ObjectId| {
-                let entry = pack.index.lookup(*id)?;
-                Some((pack.index.pack_offset_at_index(entry), *id))
+                let entry = index.lookup(*id)?;
+                Some((index.pack_offset_at_index(entry), *id))
             };
-            let mut known: Vec<_> = all.iter().filter_map(offset).collect();
-            known.sort_unstable();
-            known
-        });
-        let at = known.binary_search_by_key(&place.offset, |(offset, _)| *offset).ok()?;
-        Some(known[at].1)
-    }
-
-    fn current(&mut self, pack: u32) -> &mut Current {
-        if self.current.as_ref().is_none_or(|current| current.pack != pack) {
-            let index = &self.source.packs.get(pack).index;
-            let before = |entry: &Entry, pack| entry.place.is_none_or(|place| place.pack < pack);
-            let start = self.entries.partition_point(|entry| before(entry, pack));
-            let copied = self.entries[start..].partition_point(|entry| before(entry, pack + 1));
-            // Sorting all offsets costs less than to inflate some of the entries.
-            let many = copied >= 20 && copied >= index.num_objects() as usize / 50;
-            let offsets = many.then(|| index.sorted_offsets());
-            self.current = Some(Current { pack, offsets, known: None });
+            let mut places: Vec<_> = self.known.iter().filter_map(offset).collect();
+            places.sort_unstable();
+            self.known_places = Some(KnownPlaces { pack: place.pack(), places });
         }
-        self.current.as_mut().expect("it was made above")
+        let places = &self.known_places.as_ref()?.places;
+        let at = places.binary_search_by_key(&place.offset, |(offset, _)| *offset).ok()?;
+        Some(places[at].1)
     }
 
     /// Where an entry ends whose data begins there.
-    fn end(&mut self, pack: &data::File, place: Place, data: u64) -> Result<u64, GitError> {
-        if let Some(offsets) = &self.current(place.pack).offsets {
-            let next = offsets.partition_point(|&offset| offset <= place.offset);
-            return Ok(offsets.get(next).copied().unwrap_or(pack.pack_end() as u64));
+    fn end(&mut self, pack: &data::File, at: usize, data: u64) -> Result<u64, GitError> {
+        if let Some(end) = self.plan.entries()[at].end() {
+            return Ok(end);
         }
         let compressed = pack.entry_slice(data..pack.pack_end() as u64);
         let length =

@@ -4,6 +4,7 @@
 
 use std::cell::OnceCell;
 use std::io;
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 use gix::ObjectId;
@@ -35,8 +36,19 @@ impl Pack {
 /// Where an object lies in the packs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
-    pub(super) pack: u32,
+    /// One more than the number of the pack, so that no place takes no room of its own.
+    pack: NonZeroU32,
     pub(super) offset: u64,
+}
+
+impl Place {
+    pub(super) fn new(pack: u32, offset: u64) -> Self {
+        Self { pack: NonZeroU32::MIN.saturating_add(pack), offset }
+    }
+
+    pub(super) fn pack(self) -> u32 {
+        self.pack.get() - 1
+    }
 }
 
 /// All packs, the largest first: most objects are in it.
@@ -71,7 +83,16 @@ impl Packs {
     pub(super) fn find(&self, id: ObjectId) -> Option<Place> {
         self.all().find_map(|(at, pack)| {
             let entry = pack.index.lookup(id)?;
-            Some(Place { pack: at, offset: pack.index.pack_offset_at_index(entry) })
+            Some(Place::new(at, pack.index.pack_offset_at_index(entry)))
+        })
+    }
+
+    /// Where an object can be copied from.
+    pub(super) fn find_open(&self, id: ObjectId) -> Option<Place> {
+        self.all().find_map(|(at, pack)| {
+            let entry = pack.index.lookup(id)?;
+            pack.data()?;
+            Some(Place::new(at, pack.index.pack_offset_at_index(entry)))
         })
     }
 

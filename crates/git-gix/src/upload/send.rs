@@ -4,16 +4,18 @@ use gix::ObjectId;
 use gix::hashtable::HashSet;
 use hexforge_domain::ports::git::GitError;
 
-use super::Source;
 use super::closure::{self, Closure};
 use super::depth::Ends;
 use super::filter::Filter;
 use super::objects::{Collector, Roots, Selection};
 use super::output::Output;
 use super::pack::{self, Deltas};
+use super::plan::Plan;
+use super::plans;
 use super::refs::Listing;
 use super::request::Request;
 use super::walk::{self, Ask};
+use super::{OBJECT_CACHE, Source};
 
 /// Whether the client said enough: all that it wants leads to something that it has.
 pub(super) fn is_ready(
@@ -55,49 +57,85 @@ fn try_pack(
     ends: &Ends,
     output: &mut Output<'_>,
 ) -> Result<(), GitError> {
-    let repo = source.repo()?;
-    let mut roots = Roots::of(repo, &request.wants)?;
-    roots.commits.extend(&ends.wants);
-    if request.common.is_empty() && ends.all.is_empty() {
-        let tags = request.include_tag.then_some(listing);
-        let by_offset = request.ofs_delta;
-        match closure::find(source, &roots, request.filter, tags)? {
-            Some(Closure::Pack(stored)) if by_offset => return pack::copy(source, stored, output),
-            Some(Closure::Objects(ids)) => {
-                let deltas = Deltas { thin: false, by_offset };
-                return write(source, ids, &HashSet::default(), deltas, output);
-            }
-            Some(Closure::Pack(_)) | None => {}
+    let answer = Answer { source, listing, request, ends };
+    let by_offset = request.ofs_delta;
+    if request.common.is_empty() && request.shallow.is_empty() {
+        let name = plans::name_of(source, listing, request, ends)?;
+        let make = |output: &mut Output<'_>| Ok(answer.plan(output)?.0);
+        let plan = source.plans.get_or_make(name, output, make)?;
+        if plan.is_possible(source) {
+            return carry_out(
+                source,
+                &plan,
+                &HashSet::default(),
+                Deltas { thin: false, by_offset },
+                output,
+            );
         }
     }
-    let haves: Vec<ObjectId> = request.common.iter().copied().collect();
-    let ask = Ask { wants: &roots.commits, haves, ends: Some(&ends.all), since: None };
-    let mut region = walk::region(repo, ask)?;
-    // The client has these, if not what is behind them.
-    region.boundary.extend(&ends.unshallow);
-    let mut collector =
-        Collector { repo, filter: request.filter, output, selection: Selection::default() };
-    collector.collect(&region, &roots)?;
-    if request.include_tag {
-        collector.tags(listing)?;
-    }
-    let Selection { ids, known, .. } = collector.selection;
-    drop(region);
+    let (plan, known) = source.plans.make(output, |output| answer.plan(output))?;
     // A client that leaves out files may not have what it would need.
     let thin = request.thin && request.filter == Filter::All;
-    let deltas = Deltas { thin, by_offset: request.ofs_delta };
-    write(source, ids, &known, deltas, output)
+    carry_out(source, &plan, &known, Deltas { thin, by_offset }, output)
 }
 
-fn write(
+/// An answer to be found.
+struct Answer<'a> {
+    source: &'a Source,
+    listing: &'a Listing,
+    request: &'a Request,
+    ends: &'a Ends,
+}
+
+impl Answer<'_> {
+    /// What is to be sent, and some of what the client has.
+    fn plan(&self, output: &mut Output<'_>) -> Result<(Plan, HashSet<ObjectId>), GitError> {
+        let Self { source, listing, request, ends } = *self;
+        let mut repo = source.repo()?.clone();
+        repo.object_cache_size_if_unset(OBJECT_CACHE);
+        let mut roots = Roots::of(&repo, &request.wants)?;
+        roots.commits.extend(&ends.wants);
+        if request.common.is_empty() && ends.all.is_empty() {
+            let tags = request.include_tag.then_some(listing);
+            match closure::find(source, &repo, &roots, request.filter, tags)? {
+                Some(Closure::Pack(stored)) if request.ofs_delta => {
+                    return Ok((Plan::Pack(stored), HashSet::default()));
+                }
+                Some(Closure::Objects(ids)) => {
+                    return Ok((Plan::of(source, ids), HashSet::default()));
+                }
+                Some(Closure::Pack(_)) | None => {}
+            }
+        }
+        let haves: Vec<ObjectId> = request.common.iter().copied().collect();
+        let ask = Ask { wants: &roots.commits, haves, ends: Some(&ends.all), since: None };
+        let mut region = walk::region(&repo, ask)?;
+        // The client has these, if not what is behind them.
+        region.boundary.extend(&ends.unshallow);
+        let selection = Selection::default();
+        let mut collector = Collector { repo: &repo, filter: request.filter, output, selection };
+        collector.collect(&region, &roots)?;
+        if request.include_tag {
+            collector.tags(listing)?;
+        }
+        let Selection { ids, known, .. } = collector.selection;
+        Ok((Plan::of(source, ids), known))
+    }
+}
+
+fn carry_out(
     source: &Source,
-    ids: Vec<ObjectId>,
+    plan: &Plan,
     known: &HashSet<ObjectId>,
     deltas: Deltas,
     output: &mut Output<'_>,
 ) -> Result<(), GitError> {
-    let count = ids.len();
+    let objects = match plan {
+        Plan::Pack(stored) => return pack::copy(source, *stored, output),
+        Plan::Objects(objects) => objects,
+    };
+    let count = objects.entries().len();
     output.say(&format!("Enumerating objects: {count}, done.\n"))?;
-    pack::write(source, ids, known, deltas, output)?;
+    pack::write(source, objects, known, deltas, output)?;
     output.say(&format!("Total {count}\n"))
 }

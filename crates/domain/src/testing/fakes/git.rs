@@ -413,6 +413,10 @@ impl GitTransport for FakeRepository {
         Err(no_clients())
     }
 
+    fn upload_archive(&self, _: &mut dyn Read, _: &mut dyn Write) -> Result<(), GitError> {
+        Err(no_clients())
+    }
+
     fn receive(&self, _: &mut dyn Read) -> Result<Option<Box<dyn ReceivedPush>>, GitError> {
         Err(no_clients())
     }

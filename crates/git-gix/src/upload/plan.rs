@@ -1,0 +1,140 @@
+//! What a client is sent, and where that lies: the same for all who ask for the same.
+//!
+//! A plan is worked out once and only read while it is carried out, so that many clients can be sent the same
+//! at a time for the memory of one.
+
+use std::num::NonZeroU32;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use gix::ObjectId;
+
+use super::Source;
+use super::packs::{Packs, Place};
+
+/// What is sent.
+pub(super) enum Plan {
+    /// All that is in a pack, as it is there.
+    Pack(u32),
+    Objects(Objects),
+}
+
+/// Objects in the order in which they are sent.
+pub(super) struct Objects {
+    entries: Vec<Entry>,
+    /// Where each is in what is sent. Whoever carries out the plan finds the same places, and notes each before
+    /// it is looked up.
+    sent_at: Vec<AtomicU64>,
+    checksum: OnceLock<ObjectId>,
+}
+
+/// An object that is sent. Sorted by place, bases come before most of what is based on them, and what is in no
+/// pack before all.
+pub(super) struct Entry {
+    pub(super) place: Option<Place>,
+    pub(super) id: ObjectId,
+    /// How long it is in its pack, if that is known.
+    length: Option<NonZeroU32>,
+}
+
+impl Entry {
+    /// Where it ends in its pack, if that is known.
+    pub(super) fn end(&self) -> Option<u64> {
+        Some(self.place?.offset + u64::from(self.length?.get()))
+    }
+}
+
+impl Plan {
+    /// The plan to send these objects.
+    pub(super) fn of(source: &Source, ids: Vec<ObjectId>) -> Self {
+        let packs = &source.packs;
+        let mut entries: Vec<Entry> = ids
+            .into_iter()
+            .map(|id| Entry { place: packs.find_open(id), id, length: None })
+            .collect();
+        entries.sort_unstable_by_key(|entry| (entry.place, entry.id));
+        let of_one_pack =
+            |a: &Entry, b: &Entry| a.place.map(Place::pack) == b.place.map(Place::pack);
+        for run in entries.chunk_by_mut(of_one_pack) {
+            measure(packs, run);
+        }
+        let sent_at = entries.iter().map(|_| AtomicU64::new(0)).collect();
+        Self::Objects(Objects { entries, sent_at, checksum: OnceLock::new() })
+    }
+
+    /// Whether everything is still where the plan says. What another process has removed meanwhile is
+    /// elsewhere.
+    pub(super) fn is_possible(&self, source: &Source) -> bool {
+        let is_open = |pack: u32| source.packs.get(pack).data().is_some();
+        match self {
+            Self::Pack(pack) => is_open(*pack),
+            Self::Objects(objects) => {
+                let mut packs = objects
+                    .entries
+                    .chunk_by(|a, b| a.place.map(Place::pack) == b.place.map(Place::pack));
+                packs.all(|run| run[0].place.is_none_or(|place| is_open(place.pack())))
+            }
+        }
+    }
+
+    /// How much memory it takes, roughly.
+    pub(super) fn weight(&self) -> usize {
+        let each = size_of::<Entry>() + size_of::<AtomicU64>();
+        match self {
+            Self::Pack(_) => each,
+            Self::Objects(objects) => objects.entries.len() * each + each,
+        }
+    }
+}
+
+/// Finds how long the entries of one pack are, where there are so many of them that it is worth to look at all.
+fn measure(packs: &Packs, run: &mut [Entry]) {
+    let Some(place) = run[0].place else { return };
+    let pack = packs.get(place.pack());
+    // To sort all offsets costs less than to inflate some of the entries.
+    if run.len() < 20 || run.len() < pack.index.num_objects() as usize / 50 {
+        return;
+    }
+    let Some(end) = pack.data().map(|data| data.pack_end() as u64) else { return };
+    let offsets = pack.index.sorted_offsets();
+    let mut next = 0;
+    for entry in run {
+        let Some(place) = entry.place else { continue };
+        while offsets.get(next).is_some_and(|&offset| offset <= place.offset) {
+            next += 1;
+        }
+        let end = offsets.get(next).copied().unwrap_or(end);
+        // What is longer than such a number can say is measured when it is sent.
+        entry.length = u32::try_from(end - place.offset).ok().and_then(NonZeroU32::new);
+    }
+}
+
+impl Objects {
+    pub(super) fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// Which of them is there.
+    pub(super) fn find(&self, place: Place) -> Option<usize> {
+        self.entries.binary_search_by_key(&Some(place), |entry| entry.place).ok()
+    }
+
+    /// Notes where one of them is in what is sent.
+    pub(super) fn sent(&self, entry: usize, at: u64) {
+        self.sent_at[entry].store(at, Ordering::Relaxed);
+    }
+
+    /// Where one is that was sent before.
+    pub(super) fn sent_at(&self, entry: usize) -> u64 {
+        self.sent_at[entry].load(Ordering::Relaxed)
+    }
+
+    /// The checksum of all that is sent, once somebody was sent all of it.
+    pub(super) fn checksum(&self) -> Option<ObjectId> {
+        self.checksum.get().copied()
+    }
+
+    pub(super) fn note_checksum(&self, checksum: ObjectId) -> ObjectId {
+        *self.checksum.get_or_init(|| checksum)
+    }
+}
