@@ -17,6 +17,7 @@ mod history;
 mod import;
 mod journal;
 pub mod layout;
+mod lineage;
 mod maintenance;
 mod objects;
 mod packet;

@@ -24,6 +24,7 @@ use crate::durable::sync_folder;
 use crate::error::{failed, io};
 use crate::journal::Journal;
 use crate::layout::Layout;
+use crate::lineage::Lineages;
 use crate::maintenance::{self, MANY_PACKS, Tidying};
 use crate::peel::to_commit;
 use crate::place;
@@ -69,7 +70,8 @@ pub(crate) struct Shared {
     discard: Box<Discard>,
     open: Cache<ProjectId, Arc<OpenRepository>>,
     commits: Cache<(ProjectId, gix::ObjectId), Arc<Commit>>,
-    pub(crate) plans: Arc<Plans>,
+    pub(crate) plans: Plans,
+    pub(crate) lineages: Lineages,
     pub(crate) comparing: Admission,
     pub(crate) comparisons: Cache<(ProjectId, ObjectId, ObjectId), Arc<Comparison>, BySize>,
 }
@@ -117,7 +119,8 @@ impl GixStore {
                 journal: Journal::new(layout.journal()),
                 open: Cache::new(OPEN_REPOSITORIES),
                 commits: Cache::new(COMMITS),
-                plans: Arc::default(),
+                plans: Plans::default(),
+                lineages: Lineages::default(),
                 comparing: Admission::new(COMPARING, PATIENCE_TO_COMPARE),
                 comparisons: Cache::with_weighter(100, COMPARISONS, BySize),
                 layout,

@@ -30,7 +30,7 @@ impl GitTransport for GixRepository {
         from: &mut dyn Read,
         to: &mut dyn Write,
     ) -> Result<(), GitError> {
-        upload::serve(self.bound(), &self.shared().plans, version, conversation, from, to)
+        upload::serve(self.bound(), self.shared(), version, conversation, from, to)
     }
 
     fn upload_archive(&self, from: &mut dyn Read, to: &mut dyn Write) -> Result<(), GitError> {

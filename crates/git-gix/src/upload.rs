@@ -6,7 +6,9 @@
 
 mod advertise;
 mod bitmap;
+mod changes;
 mod closure;
+mod delta;
 mod depth;
 mod filter;
 mod objects;
@@ -30,7 +32,9 @@ use std::sync::Arc;
 use hexforge_domain::ports::git::GitError;
 use hexforge_domain::ports::git_transport::{Conversation, ProtocolVersion, Service};
 
+use crate::lineage::Lineages;
 use crate::repository::Bound;
+use crate::store::Shared;
 use packs::Packs;
 pub(crate) use plans::Plans;
 use refs::Listing;
@@ -38,9 +42,6 @@ use wire::Wire;
 
 /// How we call ourselves.
 const AGENT: &str = concat!("agent=hexforge/", env!("CARGO_PKG_VERSION"));
-
-/// Trees are looked at many times: most of one commit is in the next too.
-const OBJECT_CACHE: usize = 32 << 20;
 
 /// Tells a client what there is. A repository that was never made has nothing.
 pub(crate) fn advertise(
@@ -64,13 +65,13 @@ pub(crate) fn advertise(
 /// Gives a client what it asks for. What is wrong with what it says, it is told.
 pub(crate) fn serve(
     bound: Option<&Bound>,
-    plans: &Arc<Plans>,
+    shared: &Arc<Shared>,
     version: ProtocolVersion,
     conversation: Conversation,
     from: &mut dyn Read,
     to: &mut dyn Write,
 ) -> Result<(), GitError> {
-    let source = Source::open(bound, Arc::clone(plans))?;
+    let source = Source::open(bound, Arc::clone(shared))?;
     let mut from = BufReader::new(from);
     let mut wire = Wire::new(&mut from, to);
     let served = match version {
@@ -96,17 +97,22 @@ struct Source {
     /// Absent when nothing was ever put into the repository.
     repo: Option<gix::Repository>,
     packs: Packs,
-    plans: Arc<Plans>,
+    shared: Arc<Shared>,
 }
 
 impl Source {
-    fn open(bound: Option<&Bound>, plans: Arc<Plans>) -> Result<Self, GitError> {
+    fn open(bound: Option<&Bound>, shared: Arc<Shared>) -> Result<Self, GitError> {
         let Some(bound) = bound else {
-            return Ok(Self { repo: None, packs: Packs::default(), plans });
+            return Ok(Self { repo: None, packs: Packs::default(), shared });
         };
         let repo = bound.repo().clone();
         let packs = Packs::open(&repo)?;
-        Ok(Self { repo: Some(repo), packs, plans })
+        Ok(Self { repo: Some(repo), packs, shared })
+    }
+
+    /// Where the commits come from that are met here.
+    fn lineages(&self) -> &Lineages {
+        &self.shared.lineages
     }
 
     /// The repository, for what can only be asked when there is one.

@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 
 use gix::ObjectId;
 use gix::hashtable::HashSet;
-use gix::revwalk::graph;
 use hexforge_domain::ports::git::GitError;
 
+use super::Source;
 use super::request::Request;
 use super::walk::{self, Ask};
 use crate::error::failed;
@@ -37,7 +37,7 @@ struct Cut {
 
 /// Decides where the history ends that starts at these commits.
 pub(super) fn ends(
-    repo: &gix::Repository,
+    source: &Source,
     request: &Request,
     wants: &[ObjectId],
 ) -> Result<Ends, GitError> {
@@ -46,15 +46,16 @@ pub(super) fn ends(
     if !depth.is_asked_for() {
         return Ok(ends);
     }
+    let repo = source.repo()?;
     let cut = match depth.commits {
         // Wherever the history of the client ends, and whether that has to do with what it wants or not.
         Some(ENDLESS..) => Cut { whole: request.shallow.clone(), cut: Vec::new() },
         Some(commits) if depth.relative => {
             let from: Vec<ObjectId> = request.shallow.iter().copied().collect();
-            by_depth(repo, &from, commits.saturating_add(1))?
+            by_depth(source, &from, commits.saturating_add(1))?
         }
-        Some(commits) => by_depth(repo, wants, commits)?,
-        None => by_date_and_history(repo, request, wants)?,
+        Some(commits) => by_depth(source, wants, commits)?,
+        None => by_date_and_history(source, request, wants)?,
     };
     for id in cut.cut {
         if ends.all.insert(id) {
@@ -71,10 +72,8 @@ pub(super) fn ends(
     Ok(ends)
 }
 
-fn by_depth(repo: &gix::Repository, from: &[ObjectId], depth: u64) -> Result<Cut, GitError> {
-    let commit_graph = repo.commit_graph_if_enabled().unwrap_or_default();
-    let mut graph: gix::revwalk::Graph<'_, '_, graph::Commit<()>> =
-        repo.revision_graph(commit_graph.as_ref());
+fn by_depth(source: &Source, from: &[ObjectId], depth: u64) -> Result<Cut, GitError> {
+    let (repo, mut buffer) = (source.repo()?, Vec::new());
     let mut result = Cut::default();
     let mut seen = HashSet::default();
     let mut queue = VecDeque::new();
@@ -84,7 +83,7 @@ fn by_depth(repo: &gix::Repository, from: &[ObjectId], depth: u64) -> Result<Cut
         }
     }
     while let Some((id, at)) = queue.pop_front() {
-        let commit = graph.get_or_insert_full_commit(id, |_| {}).map_err(failed)?;
+        let commit = source.lineages().of(repo, id, &mut buffer)?;
         let commit = commit.ok_or_else(|| GitError::Corrupt(format!("no commit {id}")))?;
         if at >= depth && !commit.parents.is_empty() {
             result.cut.push(id);
@@ -101,17 +100,18 @@ fn by_depth(repo: &gix::Repository, from: &[ObjectId], depth: u64) -> Result<Cut
 }
 
 fn by_date_and_history(
-    repo: &gix::Repository,
+    source: &Source,
     request: &Request,
     wants: &[ObjectId],
 ) -> Result<Cut, GitError> {
+    let repo = source.repo()?;
     let mut haves = Vec::new();
     for &tip in &request.depth.not {
         // A tag leads to what it is about.
         haves.extend(to_commit(repo, tip)?);
     }
     let since = request.depth.since;
-    let region = walk::region(repo, Ask { wants, haves, ends: None, since })?;
+    let region = walk::region(repo, source.lineages(), Ask { wants, haves, ends: None, since })?;
     if region.commits.is_empty() {
         return Err(GitError::Protocol("no commits selected for shallow requests".into()));
     }

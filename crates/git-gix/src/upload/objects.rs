@@ -88,9 +88,37 @@ impl Roots {
 pub(super) struct Selection {
     pub(super) ids: Vec<ObjectId>,
     sent: HashSet<ObjectId>,
-    /// Some of what the client has, in which bases of deltas can be.
-    pub(super) known: HashSet<ObjectId>,
+    pub(super) had: Had,
     depths: HashMap<ObjectId, u64>,
+}
+
+/// Some of what the client has.
+#[derive(Default)]
+pub(super) struct Had {
+    /// Bases of deltas can be in it.
+    pub(super) known: HashSet<ObjectId>,
+    /// What stood before in the place of something that is sent. It is known, or sent too.
+    before: HashMap<ObjectId, ObjectId>,
+}
+
+/// So many versions are gone back to find one that the client has.
+const VERSIONS: usize = 1000;
+
+impl Had {
+    /// The last version of an object that the client has.
+    pub(super) fn version_of(&self, id: ObjectId) -> Option<ObjectId> {
+        let versions = std::iter::successors(Some(id), |id| self.before.get(id).copied());
+        versions.skip(1).take(VERSIONS).find(|version| self.known.contains(version))
+    }
+}
+
+impl Selection {
+    /// What is sent, and some of what the client has.
+    pub(super) fn end(mut self) -> (Vec<ObjectId>, Had) {
+        let known = self.had.before.values().filter(|id| !self.sent.contains(*id));
+        self.had.known.extend(known.copied());
+        (self.ids, self.had)
+    }
 }
 
 /// Collects objects.
@@ -102,11 +130,18 @@ pub(super) struct Collector<'a, 'to> {
 }
 
 impl Collector<'_, '_> {
-    /// All that belongs to these commits and roots, and to none of the commits that the client has.
-    pub(super) fn collect(&mut self, region: &Region, roots: &Roots) -> Result<(), GitError> {
+    /// All that belongs to these commits and roots. Of the commits that the client has, those are given whose
+    /// children are not among these.
+    pub(super) fn collect(
+        &mut self,
+        region: &Region,
+        roots: &Roots,
+        had: &[ObjectId],
+    ) -> Result<(), GitError> {
         // A client that leaves out folders has not all of what it has commits of.
-        if !matches!(self.filter, Filter::Depth(_)) {
-            for &commit in &region.boundary {
+        let by_depth = matches!(self.filter, Filter::Depth(_));
+        if !by_depth {
+            for &commit in had {
                 self.know(commit)?;
             }
         }
@@ -122,11 +157,31 @@ impl Collector<'_, '_> {
         if self.filter == Filter::Depth(0) {
             return Ok(());
         }
+        let mut trees = HashMap::default();
         for found in &region.commits {
-            let tree = tree_of(self.repo, found.id)?;
-            self.tree(tree, false)?;
+            let tree = self.tree_of(&mut trees, found.id)?;
+            if by_depth {
+                self.tree(tree, false)?;
+                continue;
+            }
+            let before = found.parents.iter().map(|&parent| self.tree_of(&mut trees, parent));
+            let before = before.collect::<Result<Vec<_>, _>>()?;
+            self.changed(tree, before)?;
         }
         Ok(())
+    }
+
+    fn tree_of(
+        &self,
+        known: &mut HashMap<ObjectId, ObjectId>,
+        commit: ObjectId,
+    ) -> Result<ObjectId, GitError> {
+        if let Some(tree) = known.get(&commit) {
+            return Ok(*tree);
+        }
+        let tree = tree_of(self.repo, commit)?;
+        known.insert(commit, tree);
+        Ok(tree)
     }
 
     /// Annotated tags of what is sent.
@@ -142,7 +197,22 @@ impl Collector<'_, '_> {
         Ok(())
     }
 
-    fn add(&mut self, id: ObjectId) -> bool {
+    /// Whether the client is known to have it.
+    pub(super) fn has(&self, id: ObjectId) -> bool {
+        self.selection.had.known.contains(&id)
+    }
+
+    /// Notes what stood before in the place of something.
+    pub(super) fn replaces(&mut self, id: ObjectId, before: ObjectId) {
+        self.selection.had.before.entry(id).or_insert(before);
+    }
+
+    pub(super) fn tick(&mut self) -> Result<(), GitError> {
+        let count = self.selection.ids.len();
+        self.output.tick(|| format!("Enumerating objects: {count}\r"))
+    }
+
+    pub(super) fn add(&mut self, id: ObjectId) -> bool {
         let new = self.selection.sent.insert(id);
         if new {
             self.selection.ids.push(id);
@@ -152,7 +222,7 @@ impl Collector<'_, '_> {
 
     /// Notes a commit that the client has, with all that is in it.
     fn know(&mut self, commit: ObjectId) -> Result<(), GitError> {
-        let known = &mut self.selection.known;
+        let known = &mut self.selection.had.known;
         known.insert(commit);
         let mut stack = vec![tree_of(self.repo, commit)?];
         let mut buffer = Vec::new();
@@ -173,12 +243,12 @@ impl Collector<'_, '_> {
         Ok(())
     }
 
-    fn tree(&mut self, root: ObjectId, asked_for: bool) -> Result<(), GitError> {
+    pub(super) fn tree(&mut self, root: ObjectId, asked_for: bool) -> Result<(), GitError> {
         let mut stack = vec![(root, 0)];
         let mut buffer = Vec::new();
         while let Some((tree, depth)) = stack.pop() {
             let asked_for = asked_for && tree == root;
-            if !asked_for && self.selection.known.contains(&tree) {
+            if !asked_for && self.has(tree) {
                 continue;
             }
             let new = self.add(tree);
@@ -186,8 +256,7 @@ impl Collector<'_, '_> {
                 continue;
             }
             self.note_depth(tree, depth);
-            let count = self.selection.ids.len();
-            self.output.tick(|| format!("Enumerating objects: {count}\r"))?;
+            self.tick()?;
             let repo = self.repo;
             entries(repo, tree, &mut buffer, |entry| {
                 if let Filter::Depth(limit) = self.filter
@@ -216,8 +285,8 @@ impl Collector<'_, '_> {
         }
     }
 
-    fn blob(&mut self, id: ObjectId) -> Result<(), GitError> {
-        if self.selection.known.contains(&id) || self.selection.sent.contains(&id) {
+    pub(super) fn blob(&mut self, id: ObjectId) -> Result<(), GitError> {
+        if self.has(id) || self.selection.sent.contains(&id) {
             return Ok(());
         }
         if let Filter::BlobsBelow(limit) = self.filter

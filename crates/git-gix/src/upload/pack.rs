@@ -8,18 +8,22 @@ use std::io::{self, Write};
 use flate2::write::ZlibEncoder;
 use flate2::{Compression, Decompress, FlushDecompress, Status};
 use gix::ObjectId;
-use gix::hashtable::HashSet;
 use gix::objs::Find;
 use gix::odb::pack::data;
 use gix::odb::pack::data::entry::Header;
 use hexforge_domain::ports::git::GitError;
 
 use super::Source;
+use super::delta;
+use super::objects::Had;
 use super::output::Output;
 use super::packs::Place;
 use super::plan::{Entry, Objects};
 use crate::blob;
-use crate::error::{failed, reader_gone};
+use crate::error::{failed, io as io_failed, reader_gone};
+
+/// Larger objects are not compared with what they were before.
+const MOST_COMPARED: u64 = 1 << 20;
 
 /// What a client can make sense of.
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +38,7 @@ pub(super) struct Deltas {
 pub(super) fn write(
     source: &Source,
     plan: &Objects,
-    known: &HashSet<ObjectId>,
+    had: &Had,
     deltas: Deltas,
     output: &mut Output<'_>,
 ) -> Result<(), GitError> {
@@ -45,7 +49,7 @@ pub(super) fn write(
     let hasher = checksum.is_none().then(|| gix::hash::hasher(gix::hash::Kind::Sha1));
     let mut writer = Writer {
         source,
-        known,
+        had,
         deltas,
         sink: Sink { output, hasher, written: 0 },
         plan,
@@ -110,7 +114,7 @@ struct KnownPlaces {
 
 struct Writer<'a, 'to> {
     source: &'a Source,
-    known: &'a HashSet<ObjectId>,
+    had: &'a Had,
     deltas: Deltas,
     sink: Sink<'a, 'to>,
     plan: &'a Objects,
@@ -122,7 +126,7 @@ struct Writer<'a, 'to> {
 impl Writer<'_, '_> {
     fn entry(&mut self, at: usize) -> Result<(), GitError> {
         let Entry { place, id, .. } = self.plan.entries()[at];
-        let Some(place) = place else { return self.whole(id) };
+        let Some(place) = place else { return self.anew(id) };
         let pack = self.source.packs.get(place.pack());
         let stored = pack.data().ok_or_else(|| GitError::Corrupt("a pack that is gone".into()))?;
         let entry = stored.entry(place.offset).map_err(failed)?;
@@ -140,8 +144,12 @@ impl Writer<'_, '_> {
             }
             header => Some(header),
         };
-        let Some(header) = header else { return self.whole(id) };
+        let Some(header) = header else { return self.anew(id) };
         let end = self.end(stored, at, entry.data_offset)?;
+        let is_delta = matches!(header, Header::OfsDelta { .. } | Header::RefDelta { .. });
+        if !is_delta && self.difference(id, end - entry.data_offset)? {
+            return Ok(());
+        }
         let compressed = stored
             .entry_slice(entry.data_offset..end)
             .ok_or_else(|| GitError::Corrupt(format!("the entry of {id}")))?;
@@ -164,7 +172,7 @@ impl Writer<'_, '_> {
             return None;
         }
         let base_id = match base_id {
-            Some(base_id) => Some(base_id).filter(|id| self.known.contains(id)),
+            Some(base_id) => Some(base_id).filter(|id| self.had.known.contains(id)),
             None => self.known_at(base),
         };
         base_id.map(|base_id| Header::RefDelta { base_id })
@@ -177,7 +185,7 @@ impl Writer<'_, '_> {
                 let entry = index.lookup(*id)?;
                 Some((index.pack_offset_at_index(entry), *id))
             };
-            let mut places: Vec<_> = self.known.iter().filter_map(offset).collect();
+            let mut places: Vec<_> = self.had.known.iter().filter_map(offset).collect();
             places.sort_unstable();
             self.known_places = Some(KnownPlaces { pack: place.pack(), places });
         }
@@ -196,6 +204,41 @@ impl Writer<'_, '_> {
             compressed.and_then(|compressed| inflated_length(compressed, &mut self.buffer));
         let length = length.ok_or_else(|| GitError::Corrupt("an entry of a pack".into()))?;
         Ok(data + length)
+    }
+
+    /// Sends an object that is not stored in a form that can be sent.
+    fn anew(&mut self, id: ObjectId) -> Result<(), GitError> {
+        if self.difference(id, u64::MAX)? { Ok(()) } else { self.whole(id) }
+    }
+
+    /// Sends an object as what differs from a version that the client has, if there is one and that takes less
+    /// than so many bytes. Whether it was sent.
+    fn difference(&mut self, id: ObjectId, limit: u64) -> Result<bool, GitError> {
+        let version = self.deltas.thin.then(|| self.had.version_of(id)).flatten();
+        let Some(base_id) = version else { return Ok(false) };
+        let repo = self.source.repo()?;
+        let read = |id: ObjectId| -> Result<Option<Vec<u8>>, GitError> {
+            let header = repo.find_header(id).map_err(failed)?;
+            if header.size() > MOST_COMPARED {
+                return Ok(None);
+            }
+            let mut data = Vec::new();
+            let found = repo.objects.try_find(&id, &mut data).map_err(failed)?;
+            Ok(found.is_some().then_some(data))
+        };
+        let Some(target) = read(id)? else { return Ok(false) };
+        let Some(base) = read(base_id)? else { return Ok(false) };
+        let Some(delta) = delta::encode(&base, &target, target.len() / 2) else { return Ok(false) };
+        let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
+        let compressed = encoder.write_all(&delta).and_then(|()| encoder.finish());
+        let compressed = compressed.map_err(io_failed)?;
+        if compressed.len() as u64 >= limit {
+            return Ok(false);
+        }
+        let header = Header::RefDelta { base_id };
+        header.write_to(delta.len() as u64, &mut self.sink).map_err(reader_gone)?;
+        self.sink.put(&compressed)?;
+        Ok(true)
     }
 
     /// Sends an object by itself.

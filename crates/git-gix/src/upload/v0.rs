@@ -43,7 +43,7 @@ pub(super) fn serve(
     reachable::check(source, &listing, &request.wants)?;
     let repo = source.repo()?;
     let wants = Roots::of(repo, &request.wants)?.commits;
-    let ends = depth::ends(repo, &request, &wants)?;
+    let ends = depth::ends(source, &request, &wants)?;
     if request.depth.is_asked_for() {
         for id in &ends.shallow {
             wire.line(&format!("shallow {id}"))?;

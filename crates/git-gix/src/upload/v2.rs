@@ -164,7 +164,7 @@ fn fetch(source: &Source, wire: &mut Wire<'_>) -> Result<(), GitError> {
     let repo = source.repo()?;
     let wants = Roots::of(repo, &request.wants)?.commits;
     // Before anything is said, so that it can still be refused.
-    let ends = depth::ends(repo, &request, &wants)?;
+    let ends = depth::ends(source, &request, &wants)?;
     if said.haves && !said.done {
         wire.line("acknowledgments")?;
         if request.common.is_empty() {

@@ -1,13 +1,13 @@
 //! The commits that a client asks for and has not.
 
 use std::collections::BinaryHeap;
+use std::sync::Arc;
 
 use gix::ObjectId;
 use gix::hashtable::{HashMap, HashSet};
-use gix::revwalk::graph;
 use hexforge_domain::ports::git::GitError;
 
-use crate::error::failed;
+use crate::lineage::{Lineage, Lineages};
 
 /// How many more commits are looked at when everything left seems to be known: clocks that went wrong can
 /// make a commit look older than its parents.
@@ -40,12 +40,16 @@ pub(super) struct Found {
 
 /// Finds what is reachable from the wants and from none of the haves. In odd cases some of what is reachable
 /// from the haves is found too, which only costs time.
-pub(super) fn region(repo: &gix::Repository, ask: Ask<'_>) -> Result<Region, GitError> {
-    // A commit-graph that cannot be read only costs time.
-    let commit_graph = repo.commit_graph_if_enabled().unwrap_or_default();
-    let graph = repo.revision_graph(commit_graph.as_ref());
+pub(super) fn region(
+    repo: &gix::Repository,
+    lineages: &Lineages,
+    ask: Ask<'_>,
+) -> Result<Region, GitError> {
     let mut walk = Walk {
-        graph,
+        repo,
+        lineages,
+        buffer: Vec::new(),
+        met: HashMap::default(),
         queue: BinaryHeap::new(),
         queued_wanted: 0,
         visited: Vec::new(),
@@ -95,42 +99,43 @@ impl Region {
     }
 }
 
-/// Children before parents: by generation where a commit-graph tells it, and by date.
-type Key = (graph::Generation, i64);
-
-#[derive(Default)]
-struct State {
-    seen: bool,
+/// A commit that was met.
+struct Met {
+    lineage: Arc<Lineage>,
     known: bool,
     queued: bool,
 }
 
-struct Walk<'repo, 'cache, 'ask> {
-    graph: gix::revwalk::Graph<'repo, 'cache, graph::Commit<State>>,
-    queue: BinaryHeap<(Key, ObjectId)>,
+struct Walk<'a> {
+    repo: &'a gix::Repository,
+    lineages: &'a Lineages,
+    buffer: Vec<u8>,
+    met: HashMap<ObjectId, Met>,
+    /// Children before parents, as far as dates tell.
+    queue: BinaryHeap<(i64, ObjectId)>,
     queued_wanted: usize,
     /// What was wanted when it was visited.
     visited: Vec<ObjectId>,
-    ends: Option<&'ask HashSet<ObjectId>>,
+    ends: Option<&'a HashSet<ObjectId>>,
     since: Option<i64>,
 }
 
-impl Walk<'_, '_, '_> {
+impl Walk<'_> {
     /// Goes on until nothing is left that is wanted, or may tell that a wanted commit is known.
     fn run(&mut self) -> Result<(), GitError> {
-        let mut oldest_wanted: Option<Key> = None;
+        let mut oldest_wanted: Option<i64> = None;
         let mut patience = MISTRUST;
-        while let Some((key, id)) = self.queue.pop() {
-            let Some(commit) = self.graph.get_mut(&id) else { continue };
-            commit.data.queued = false;
-            let known = commit.data.known;
-            let parents = commit.parents.clone();
+        while let Some((time, id)) = self.queue.pop() {
+            let Some(met) = self.met.get_mut(&id) else { continue };
+            met.queued = false;
+            let known = met.known;
+            let lineage = Arc::clone(&met.lineage);
             if !known {
                 self.queued_wanted -= 1;
                 self.visited.push(id);
-                oldest_wanted = Some(oldest_wanted.map_or(key, |oldest| oldest.min(key)));
+                oldest_wanted = Some(oldest_wanted.map_or(time, |oldest| oldest.min(time)));
             } else if self.queued_wanted == 0 {
-                if oldest_wanted.is_some_and(|oldest| key >= oldest) {
+                if oldest_wanted.is_some_and(|oldest| time >= oldest) {
                     patience = MISTRUST;
                 } else if patience == 0 {
                     return Ok(());
@@ -141,7 +146,7 @@ impl Walk<'_, '_, '_> {
             if self.is_end(&id) {
                 continue;
             }
-            for parent in parents {
+            for &parent in &lineage.parents {
                 self.reach(parent, known)?;
             }
         }
@@ -154,41 +159,44 @@ impl Walk<'_, '_, '_> {
 
     /// Notes that a commit is reachable, and looks at it (again) when that is news.
     fn reach(&mut self, id: ObjectId, known: bool) -> Result<(), GitError> {
-        let commit = self.graph.get_or_insert_full_commit(id, |_| {}).map_err(failed)?;
-        let Some(commit) = commit else {
+        if let Some(met) = self.met.get_mut(&id) {
+            if met.known || !known {
+                return Ok(());
+            }
+            met.known = true;
+            if met.queued {
+                // It was wanted until now.
+                self.queued_wanted -= 1;
+            } else {
+                met.queued = true;
+                self.queue.push((met.lineage.time, id));
+            }
+            return Ok(());
+        }
+        let lineage = self.lineages.of(self.repo, id, &mut self.buffer)?;
+        let Some(lineage) = lineage else {
             // What a client has may be gone here; what it wants may not.
             return if known { Ok(()) } else { Err(GitError::Corrupt(format!("no commit {id}"))) };
         };
-        if !known && self.since.is_some_and(|since| commit.commit_time < since) {
+        if !known && self.since.is_some_and(|since| lineage.time < since) {
             return Ok(());
         }
-        let state = &mut commit.data;
-        if state.seen && (state.known || !known) {
-            return Ok(());
-        }
-        if state.queued {
-            // It was wanted until now.
-            self.queued_wanted -= 1;
-        } else {
-            let generation = commit.generation.unwrap_or(graph::Generation::MAX);
-            self.queue.push(((generation, commit.commit_time), id));
-        }
-        *state = State { seen: true, known, queued: true };
+        self.queue.push((lineage.time, id));
+        self.met.insert(id, Met { lineage, known, queued: true });
         self.queued_wanted += usize::from(!known);
         Ok(())
     }
 
     fn found(self) -> Region {
-        let Self { graph, visited, ends, .. } = self;
-        let all = graph.detach();
+        let Self { met, visited, ends, .. } = self;
         let mut once = HashSet::default();
         let mut region = Region { commits: Vec::new(), boundary: Vec::new() };
         for id in visited {
-            let Some(commit) = all.get(&id).filter(|commit| !commit.data.known) else { continue };
+            let Some(found) = met.get(&id).filter(|met| !met.known) else { continue };
             let is_end = ends.is_some_and(|ends| ends.contains(&id));
-            let parents = if is_end { Vec::new() } else { commit.parents.to_vec() };
+            let parents = if is_end { Vec::new() } else { found.lineage.parents.to_vec() };
             for parent in &parents {
-                let known = all.get(parent).is_some_and(|parent| parent.data.known);
+                let known = met.get(parent).is_some_and(|parent| parent.known);
                 if known && once.insert(*parent) {
                     region.boundary.push(*parent);
                 }

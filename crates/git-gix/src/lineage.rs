@@ -1,0 +1,56 @@
+//! Where commits come from, kept for the next who goes through a history.
+
+use std::sync::Arc;
+
+use gix::ObjectId;
+use gix::object::Kind;
+use gix::objs::{CommitRefIter, Find};
+use hexforge_domain::ports::git::GitError;
+use quick_cache::sync::Cache;
+
+use crate::error::failed;
+
+/// Of how many commits is kept where they come from: some tens of MB.
+const KEPT: usize = 200_000;
+
+/// What of a commit says where it is in a history.
+pub(crate) struct Lineage {
+    /// When it was committed, in seconds.
+    pub(crate) time: i64,
+    pub(crate) parents: Box<[ObjectId]>,
+}
+
+/// Those of the commits that were last met, of all repositories: a commit is the same everywhere.
+pub(crate) struct Lineages(Cache<ObjectId, Arc<Lineage>>);
+
+impl Default for Lineages {
+    fn default() -> Self {
+        Self(Cache::new(KEPT))
+    }
+}
+
+impl Lineages {
+    /// Where a commit comes from; `None` when there is no such object.
+    pub(crate) fn of(
+        &self,
+        repo: &gix::Repository,
+        id: ObjectId,
+        buffer: &mut Vec<u8>,
+    ) -> Result<Option<Arc<Lineage>>, GitError> {
+        if let Some(lineage) = self.0.get(&id) {
+            return Ok(Some(lineage));
+        }
+        let Some(object) = repo.objects.try_find(&id, buffer).map_err(failed)? else {
+            return Ok(None);
+        };
+        let corrupt = || GitError::Corrupt(format!("the commit {id}"));
+        if object.kind != Kind::Commit {
+            return Err(corrupt());
+        }
+        let commit = CommitRefIter::from_bytes(object.data, gix::hash::Kind::Sha1);
+        let time = commit.committer().map_err(|_| corrupt())?.seconds();
+        let lineage = Arc::new(Lineage { time, parents: commit.parent_ids().collect() });
+        self.0.insert(id, Arc::clone(&lineage));
+        Ok(Some(lineage))
+    }
+}
