@@ -204,6 +204,55 @@ fn a_fetch_sends_little() {
     }
 }
 
+/// What is worked out for one is carried out for all.
+#[test]
+fn many_clone_the_same_at_once() {
+    let scratch = history();
+    let server = Server::of(&scratch);
+    server.run(&["gc", "-q", "--prune=now"]);
+    for _ in ["packed", "with something new"] {
+        let clones = Clones::new();
+        std::thread::scope(|scope| {
+            for number in 0..3 {
+                for (name, version, url) in ways(&server) {
+                    let (clones, server) = (&clones, &server);
+                    scope.spawn(move || {
+                        let name = format!("{name}.{number}");
+                        let folder = clones.make(&name, version, &url, &["--mirror"]);
+                        check(server, &folder);
+                        let shallow = format!("{name}.shallow");
+                        let folder = clones.make(&shallow, version, &url, &["--depth", "3"]);
+                        run(&folder, &["fsck", "--strict"]);
+                    });
+                }
+            }
+        });
+        grow(&scratch, &mut Random::new(3), 2);
+        server.push(&scratch);
+    }
+}
+
+/// As builds do it that keep their clone.
+#[test]
+fn a_shallow_fetch_sends_little() {
+    let scratch = history();
+    let server = Server::of(&scratch);
+    let clones = Clones::new();
+    for (name, version, url) in ways(&server) {
+        let folder = clones.make(&name, version, &url, &["--depth", "1"]);
+        run(&folder, &["config", "fetch.unpackLimit", "1"]);
+        run(&folder, &["config", "gc.auto", "0"]);
+        let packs = packed(&folder);
+        scratch.write("folder1/sub1/file1", &name);
+        scratch.commit("new");
+        server.push(&scratch);
+        run(&folder, &["fetch", "-q", "--depth", "1"]);
+        run(&folder, &["fsck", "--strict"]);
+        let sent = packed(&folder) - packs;
+        assert!((5..=10).contains(&sent), "{} {sent}", folder.display());
+    }
+}
+
 /// How many objects are in packs, those in several counted as often.
 fn packed(folder: &Path) -> usize {
     let counts = run(folder, &["count-objects", "-v"]);
