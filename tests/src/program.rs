@@ -158,6 +158,11 @@ impl Program {
         self.megabytes("VmRSS:")
     }
 
+    /// Megabytes of memory that the process holds beside the files that it reads, which the system may take back.
+    pub fn own_memory(&self) -> f64 {
+        self.megabytes("RssAnon:")
+    }
+
     /// Megabytes of memory that the process held at most, since [`Program::forget_peak`].
     pub fn peak_memory(&self) -> f64 {
         self.megabytes("VmHWM:")

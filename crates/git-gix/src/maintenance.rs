@@ -93,8 +93,7 @@ fn work(shared: &Shared) {
 fn tidy(shared: &Shared, repository: &Path) -> Result<bool, GitError> {
     let Some(_lock) = lock(repository)? else { return Ok(false) };
     let folder = repository.join("objects").join("pack");
-    let mut packs = Vec::new();
-    open_all(&folder, &mut packs)?;
+    let mut packs = open_all(&folder)?;
     packs.retain(is_ours_to_move);
     packs.sort_by_key(|pack| pack.index.num_objects());
     let sizes: Vec<u64> = packs.iter().map(|pack| pack.index.num_objects().into()).collect();

@@ -31,6 +31,7 @@ use crate::place;
 use crate::refs::snapshot::Snapshot;
 use crate::repository::GixRepository;
 use crate::upload::Plans;
+use crate::upload::packs::OpenPacks;
 
 /// How many repositories are kept open.
 const OPEN_REPOSITORIES: usize = 256;
@@ -96,6 +97,8 @@ pub(crate) struct OpenRepository {
     opened: gix::ThreadSafeRepository,
     idle: Mutex<Vec<gix::Repository>>,
     pub(crate) refs: Mutex<Option<Arc<Snapshot>>>,
+    /// Those of its packs that are being sent from.
+    pub(crate) packs: OpenPacks,
     /// Which of the objects that tags hold lead to commits. That never changes.
     tags: Mutex<HashMap<gix::ObjectId, bool>>,
     /// How many packs the handles can know.
@@ -154,6 +157,7 @@ impl Shared {
             opened: open_with(&folder, Slots::Given(slots))?,
             idle: Mutex::default(),
             refs: Mutex::default(),
+            packs: OpenPacks::default(),
             tags: Mutex::default(),
             slots: slots.into(),
         });

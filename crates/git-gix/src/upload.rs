@@ -106,7 +106,7 @@ impl Source {
             return Ok(Self { repo: None, packs: Packs::default(), shared });
         };
         let repo = bound.repo().clone();
-        let packs = Packs::open(&repo)?;
+        let packs = Packs::open(&repo, &bound.open().packs)?;
         Ok(Self { repo: Some(repo), packs, shared })
     }
 

@@ -12,7 +12,6 @@ use hexforge_domain::id::ProjectId;
 use hexforge_git_gix::Layout;
 use hexforge_persistence_diesel::testing::TestDatabase;
 
-use super::history;
 use super::load::{processor_time, quantile};
 use super::long_history::{History, git};
 use super::streams::{asked_for, user};
@@ -21,8 +20,8 @@ use crate::program::{Program, ROOT};
 /// How many clone at once.
 const CROWD: usize = 64;
 
-/// Megabytes of files that no packing makes smaller, beside the history.
-const MEGABYTES: usize = 100;
+/// Files of a megabyte that no packing makes smaller, beside the history.
+const FILES: u64 = 100;
 
 /// Measures, and tells each figure as soon as it is there.
 pub fn measure(
@@ -39,7 +38,7 @@ pub fn measure(
     let bare = Layout::new(folder.path()).repository(ProjectId(1));
     std::fs::create_dir_all(bare.parent().context("a parent")?)?;
     history.make(&bare)?;
-    fill(&bare)?;
+    fill(&bare, FILES, 1 << 20)?;
     let tips = Command::new("git")
         .args(["for-each-ref", "--format=%(objectname)"])
         .current_dir(&bare)
@@ -66,25 +65,40 @@ pub fn measure(
     push(&program, megabytes, tell)
 }
 
-/// Pushes a file that is as large as asked for.
+/// Pushes so much in files of 16 MB.
 fn push(program: &Program, megabytes: u64, tell: &mut dyn FnMut(&str, String)) -> Result<()> {
     let form = [("name", "large")];
     program.request("POST", "/projects").token(ROOT).form(&form).send().expect(201);
     let folder = tempfile::tempdir()?;
-    history::make_large(folder.path(), megabytes << 20)?;
-    program.forget_peak();
+    git(Some(folder.path()), &["init", "-q", "--bare", "-b", "much", "."])?;
+    fill(folder.path(), megabytes / 16, 16 << 20)?;
     let url = format!("http://root:{ROOT}@{}/root/large.git", program.address);
-    let started = Instant::now();
-    git(Some(folder.path()), &["push", "-q", &url, "master"])?;
-    let (peak, time) = (program.peak_memory(), started.elapsed());
-    tell(&format!("push of {megabytes} MB"), format!("{peak:.0} MB at most, {time:.1?}"));
+    let (before, started) = (program.own_memory(), Instant::now());
+    let over = AtomicBool::new(false);
+    let peak = std::thread::scope(|scope| {
+        let watching = scope.spawn(|| {
+            let mut peak = before;
+            while !over.load(Ordering::Relaxed) {
+                peak = program.own_memory().max(peak);
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            peak
+        });
+        let pushed = git(Some(folder.path()), &["push", "-q", &url, "much"]);
+        over.store(true, Ordering::Relaxed);
+        let peak = watching.join().expect("it does not panic");
+        pushed.map(|()| peak)
+    })?;
+    let (more, time) = (peak - before, started.elapsed());
+    let what = format!("push of {megabytes} MB");
+    tell(&what, format!("{more:.0} MB more than before at most, {time:.1?}"));
     Ok(())
 }
 
 /// Adds files that are as large as they look.
-fn fill(bare: &Path) -> Result<()> {
+fn fill(bare: &Path, files: u64, bytes: u64) -> Result<()> {
     let mut import = Command::new("git")
-        .args(["fast-import", "--quiet"])
+        .args(["-c", "core.compression=0", "-c", "pack.compression=0", "fast-import", "--quiet"])
         .current_dir(bare)
         .stdin(Stdio::piped())
         .spawn()?;
@@ -92,9 +106,9 @@ fn fill(bare: &Path) -> Result<()> {
     writeln!(to, "commit refs/heads/much\ncommitter Ada <ada@example.com> 1600000000 +0000")?;
     writeln!(to, "data 5\nMuch\n")?;
     let mut random = 0x9e37_79b9_7f4a_7c15_u64;
-    for file in 0..MEGABYTES {
-        writeln!(to, "M 644 inline {file}.bin\ndata {}", 1 << 20)?;
-        for _ in 0..(1 << 20) / 8 {
+    for file in 0..files {
+        writeln!(to, "M 644 inline {file}.bin\ndata {bytes}")?;
+        for _ in 0..bytes / 8 {
             random ^= random << 13;
             random ^= random >> 7;
             random ^= random << 17;
@@ -105,7 +119,7 @@ fn fill(bare: &Path) -> Result<()> {
     to.flush()?;
     drop(to);
     ensure!(import.wait()?.success(), "git fast-import failed");
-    git(Some(bare), &["repack", "-adq", "--no-write-bitmap-index"])?;
+    git(Some(bare), &["-c", "pack.compression=0", "repack", "-adq", "--no-write-bitmap-index"])?;
     git(Some(bare), &["pack-refs", "--all"])
 }
 
@@ -154,6 +168,6 @@ fn clone(server: SocketAddr, wish: &[u8]) -> Result<Duration> {
             read => total += read,
         }
     }
-    ensure!(total > MEGABYTES << 20, "a clone ended after {total} bytes");
+    ensure!(total as u64 > FILES << 20, "a clone ended after {total} bytes");
     Ok(started.elapsed())
 }

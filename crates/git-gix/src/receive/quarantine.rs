@@ -112,7 +112,13 @@ fn index(
                 return Err(failed(error).into());
             }
             tracing::info!(%error, "a pushed pack is not valid");
-            return Err(Refused::Bad("the pack is not valid".to_owned()));
+            // Nothing but its words tells that error from others.
+            let why = if format!("{error:?}").contains("too large to fit in memory") {
+                format!("an object is larger than {} MiB", LARGEST_OBJECT >> 20)
+            } else {
+                "the pack is not valid".to_owned()
+            };
+            return Err(Refused::Bad(why));
         }
     };
     if let Some(keep) = &outcome.keep_path {

@@ -1,11 +1,13 @@
-//! The packs of a repository, open for the time of one conversation.
+//! The packs of a repository, open for the time of one conversation. Conversations at the same time share them: each
+//! would map all of a pack otherwise.
 //!
 //! What was opened stays readable when another process replaces it meanwhile: what is mapped does not go away.
 
-use std::cell::OnceCell;
+use std::collections::HashMap;
 use std::io;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use gix::ObjectId;
 use gix::odb::pack;
@@ -17,10 +19,17 @@ use crate::error::{failed, io as io_failed};
 /// A pack and its index.
 pub(crate) struct Pack {
     pub(crate) index: pack::index::File,
-    data: OnceCell<Option<pack::data::File>>,
+    data: OnceLock<Option<pack::data::File>>,
 }
 
 impl Pack {
+    /// Opens the pack with that index.
+    fn open(index: &Path) -> Option<Self> {
+        // One that cannot be read may just have been removed; then its objects are elsewhere.
+        let index = pack::index::File::at(index, gix::hash::Kind::Sha1).ok()?;
+        Some(Self { index, data: OnceLock::new() })
+    }
+
     pub(crate) fn path(&self) -> PathBuf {
         self.index.path().with_extension("pack")
     }
@@ -30,6 +39,24 @@ impl Pack {
     pub(crate) fn data(&self) -> Option<&pack::data::File> {
         let open = || pack::data::File::at(self.path(), gix::hash::Kind::Sha1).ok();
         self.data.get_or_init(open).as_ref()
+    }
+}
+
+/// The packs that somebody has open.
+#[derive(Default)]
+pub(crate) struct OpenPacks(Mutex<HashMap<PathBuf, Weak<Pack>>>);
+
+impl OpenPacks {
+    fn open(&self, index: PathBuf) -> Option<Arc<Pack>> {
+        // What panics while it opens one leaves nothing half done.
+        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(pack) = open.get(&index).and_then(Weak::upgrade) {
+            return Some(pack);
+        }
+        let pack = Arc::new(Pack::open(&index)?);
+        open.retain(|_, pack| pack.strong_count() > 0);
+        open.insert(index, Arc::downgrade(&pack));
+        Some(pack)
     }
 }
 
@@ -54,19 +81,20 @@ impl Place {
 /// All packs, the largest first: most objects are in it.
 #[derive(Default)]
 pub(super) struct Packs {
-    packs: Vec<Pack>,
+    packs: Vec<Arc<Pack>>,
     folders: Vec<PathBuf>,
 }
 
 impl Packs {
-    pub(super) fn open(repo: &gix::Repository) -> Result<Self, GitError> {
+    pub(super) fn open(repo: &gix::Repository, shared: &OpenPacks) -> Result<Self, GitError> {
         let own = repo.objects.store_ref().path().to_owned();
         let here = std::env::current_dir().map_err(io_failed)?;
         let borrowed = gix::odb::alternate::resolve(own.clone(), &here).map_err(failed)?;
         let folders: Vec<PathBuf> = [own].into_iter().chain(borrowed).collect();
         let mut packs = Vec::new();
         for folder in &folders {
-            open_all(&folder.join("pack"), &mut packs)?;
+            let indexes = indexes(&folder.join("pack"))?;
+            packs.extend(indexes.into_iter().filter_map(|index| shared.open(index)));
         }
         packs.sort_by_key(|pack| std::cmp::Reverse(pack.index.num_objects()));
         Ok(Self { packs, folders })
@@ -77,7 +105,7 @@ impl Packs {
     }
 
     pub(super) fn all(&self) -> impl Iterator<Item = (u32, &Pack)> {
-        (0..).zip(&self.packs)
+        (0..).zip(self.packs.iter().map(Arc::as_ref))
     }
 
     pub(super) fn find(&self, id: ObjectId) -> Option<Place> {
@@ -102,23 +130,26 @@ impl Packs {
     }
 }
 
-/// Opens the packs in a folder.
-pub(crate) fn open_all(folder: &Path, packs: &mut Vec<Pack>) -> Result<(), GitError> {
+/// Opens the packs in a folder, for somebody alone.
+pub(crate) fn open_all(folder: &Path) -> Result<Vec<Pack>, GitError> {
+    Ok(indexes(folder)?.iter().filter_map(|index| Pack::open(index)).collect())
+}
+
+/// The indexes of the packs in a folder.
+fn indexes(folder: &Path) -> Result<Vec<PathBuf>, GitError> {
     let entries = match folder.read_dir() {
         Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(io_failed(error)),
     };
+    let mut indexes = Vec::new();
     for entry in entries {
         let path = entry.map_err(io_failed)?.path();
-        if path.extension().is_none_or(|extension| extension != "idx") {
-            continue;
+        if path.extension().is_some_and(|extension| extension == "idx") {
+            indexes.push(path);
         }
-        // One that cannot be read may just have been removed; then its objects are elsewhere.
-        let Ok(index) = pack::index::File::at(&path, gix::hash::Kind::Sha1) else { continue };
-        packs.push(Pack { index, data: OnceCell::new() });
     }
-    Ok(())
+    Ok(indexes)
 }
 
 impl Source {
