@@ -34,9 +34,11 @@ mod users;
 mod variables;
 mod version;
 
+use actix_web::middleware::from_fn;
 use actix_web::{HttpResponse, ResponseError, web};
 
 use crate::error::ApiError;
+use crate::middleware::represent;
 use crate::{git_http, health};
 
 /// The interface's own level, because clients compare it.
@@ -76,14 +78,16 @@ pub fn configure(cfg: &mut web::ServiceConfig) {
             .configure(triggers::configure)
             .configure(variables::configure)
             .configure(ci_lint::configure)
-            .default_service(web::to(no_route)),
+            .default_service(web::to(no_route))
+            .wrap(from_fn(represent)),
     );
     cfg.service(
         web::scope("/ci/api/v1")
             .configure(runners::configure)
             .configure(runner_builds::configure)
             .configure(runner_artifacts::configure)
-            .default_service(web::to(no_route)),
+            .default_service(web::to(no_route))
+            .wrap(from_fn(represent)),
     );
     uploads::configure_files(cfg);
     git_http::configure(cfg);

@@ -8,6 +8,7 @@ use tokio::sync::Semaphore;
 use crate::dialect::Dialect;
 use crate::entities::links::Links;
 use crate::lane::Lane;
+use crate::limits::{RateLimits, Usage};
 
 /// How many changing calls run at the same time. The rest wait without a thread, so that a flood of
 /// writes leaves threads for reads.
@@ -46,6 +47,8 @@ pub struct HttpSettings {
     pub max_upload: u64,
     /// The largest artifacts of a build, in bytes.
     pub max_artifacts: u64,
+    /// How many requests are taken.
+    pub rate_limits: RateLimits,
     /// What `GET /version` tells about the program.
     pub revision: String,
 }
@@ -66,6 +69,7 @@ pub struct Shared {
     pub(crate) streams: Lane,
     pub(crate) fetches: Lane,
     pub(crate) pushes: Lane,
+    pub(crate) usage: Option<Arc<Usage>>,
     pub(crate) metrics: RenderMetrics,
     pub(crate) storage_ready: StorageReady,
 }
@@ -81,6 +85,7 @@ impl Shared {
         Self {
             app: Arc::new(app),
             links: Links::new(&settings.external_url, settings.ssh_port),
+            usage: Usage::new(settings.rate_limits).map(Arc::new),
             settings,
             writers: Arc::new(Semaphore::new(WRITERS)),
             sign_ins: Arc::new(Semaphore::new(SIGN_INS)),
