@@ -123,11 +123,7 @@ impl Forge {
         Self::start_within(options, Guard::allow_local(), limits)
     }
 
-    fn start_within(
-        options: ForgeOptions,
-        guard: Guard,
-        rate_limits: RateLimits,
-    ) -> Option<Self> {
+    fn start_within(options: ForgeOptions, guard: Guard, rate_limits: RateLimits) -> Option<Self> {
         let queries = Arc::new(AtomicU64::new(0));
         let store_options = Options { queries: Some(Arc::clone(&queries)), ..Options::default() };
         let (store, database): (Arc<dyn Store>, Box<dyn Any + Send + Sync>) = match options.backend

@@ -57,6 +57,7 @@ mod api {
     mod notes_awards;
     mod notes_commands;
     mod notes_mentions;
+    mod openapi;
     mod order_of_checks;
     mod paging;
     mod params;

@@ -9,6 +9,7 @@
 //! - [`dialect`]: the few calls that answer in two ways;
 //! - [`limits`]: how many requests are taken;
 //! - [`git_http`], [`stream`]: git clients, and answers that are written while they are read;
+//! - [`openapi`]: the interface described for machines;
 //! - [`payloads`]: what hooks are sent;
 //! - [`middleware`]: request ids, the access log, metrics, slashes, HEAD, gzip.
 
@@ -22,6 +23,7 @@ pub mod health;
 mod lane;
 pub mod limits;
 pub mod middleware;
+pub mod openapi;
 pub mod paging;
 pub mod params;
 pub mod payloads;

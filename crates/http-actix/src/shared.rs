@@ -1,7 +1,8 @@
 //! What all requests of one server share.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use actix_web::web::Bytes;
 use hexforge_application::app::App;
 use tokio::sync::Semaphore;
 
@@ -70,6 +71,7 @@ pub struct Shared {
     pub(crate) fetches: Lane,
     pub(crate) pushes: Lane,
     pub(crate) usage: Option<Arc<Usage>>,
+    pub(crate) openapi: OnceLock<Bytes>,
     pub(crate) metrics: RenderMetrics,
     pub(crate) storage_ready: StorageReady,
 }
@@ -92,6 +94,7 @@ impl Shared {
             streams: Lane::new(STREAMS, STREAMS_FOR_ONE),
             fetches: Lane::new(FETCHES, FETCHES_FOR_ONE),
             pushes: Lane::new(PUSHES, PUSHES_FOR_ONE),
+            openapi: OnceLock::new(),
             metrics,
             storage_ready,
         }

@@ -15,6 +15,7 @@ use crate::api::Api;
 use crate::conditional::{ETag, Known};
 use crate::entities::repository::{ComparisonJson, ContributorJson, TreeEntryJson};
 use crate::error::{ApiError, ApiResult};
+use crate::openapi::{self as doc, Description};
 use crate::params::Params;
 use crate::{respond, stream};
 
@@ -28,6 +29,26 @@ pub fn configure(cfg: &mut web::ServiceConfig) {
     cfg.route("/projects/{id}/repository/archive.{format}", web::get().to(archive));
     cfg.route("/projects/{id}/repository/compare", web::get().to(compare));
     cfg.route("/projects/{id}/repository/contributors", web::get().to(contributors));
+}
+
+/// Describes the routes.
+pub fn describe(to: &mut Description) {
+    to.section("Repository content");
+    let at = |path: &str| format!("/projects/:id/repository/{path}");
+    let folder = [doc::text("path"), doc::text("ref_name"), doc::boolean("recursive")];
+    let tree = doc::get(at("tree"), "What is in a folder");
+    to.add(tree.takes(&folder).list::<TreeEntryJson<'_>>());
+    for path in ["blobs/:sha", "commits/:sha/blob"] {
+        let file = doc::get(at(path), "The content of a file of a revision");
+        to.add(file.takes(&[doc::text("filepath").needed()]).bytes("text/plain"));
+    }
+    to.add(doc::get(at("raw_blobs/:sha"), "The content of that name").bytes("text/plain"));
+    let archive = doc::get(at("archive"), "All files; the path may end in a format such as `.zip`");
+    to.add(archive.takes(&[doc::text("sha")]).bytes("application/octet-stream"));
+    let between = [doc::text("from").needed(), doc::text("to").needed()];
+    let compare = doc::get(at("compare"), "What lies between two revisions");
+    to.add(compare.takes(&between).ok::<ComparisonJson<'_>>());
+    to.add(doc::get(at("contributors"), "Who wrote what").list::<ContributorJson>());
 }
 
 async fn tree(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse> {
