@@ -13,7 +13,7 @@ cd "$(dirname "$0")/.."
 
 seconds="${HEXFORGE_SCHEMATHESIS_SECONDS:-60}"
 version="4.32.5"
-tools="target/tools/schemathesis-$version"
+tools="$PWD/target/tools/schemathesis-$version"
 if [ ! -x "$tools/bin/schemathesis" ]; then
     python3 -m venv "$tools"
     if ! "$tools/bin/pip" install --quiet --disable-pip-version-check "schemathesis==$version"; then
@@ -21,7 +21,7 @@ if [ ! -x "$tools/bin/schemathesis" ]; then
         exit 77
     fi
 fi
-program="${HEXFORGE_PROGRAM:-target/debug/hexforge}"
+program="${HEXFORGE_PROGRAM:-$PWD/target/debug/hexforge}"
 [ -n "${HEXFORGE_PROGRAM:-}" ] || cargo build --quiet --package hexforge-server --bin hexforge
 
 place="$(mktemp -d)"
@@ -71,6 +71,8 @@ call users -d username=tester -d name=Tester -d email=tester@example.com -d pass
 token="$("$program" token create --user tester)"
 
 failed=0
+# It leaves files where it runs.
+cd "$place"
 "$tools/bin/schemathesis" run "$api/openapi.json" --no-color --workers 1 --max-time "$seconds" --phases examples,coverage,fuzzing \
     --checks not_a_server_error,content_type_conformance,response_schema_conformance --continue-on-failure --warnings off \
     --suppress-health-check all --generation-database none --request-timeout 60 -H "PRIVATE-TOKEN: $token" "$@" || failed=$?

@@ -123,10 +123,10 @@ impl Described {
             None => Err(format!("{at} is {value} and no {kinds:?}")),
             Some("object") => self.compare_object(schema, value, at),
             Some("array") => {
-                let items = value.as_array().into_iter().flatten().enumerate();
-                items
-                    .map(|(n, item)| self.compare(&schema["items"], item, &format!("{at}/{n}")))
-                    .collect()
+                let mut items = value.as_array().into_iter().flatten().enumerate();
+                items.try_for_each(|(n, item)| {
+                    self.compare(&schema["items"], item, &format!("{at}/{n}"))
+                })
             }
             Some(_) if schema["format"] == "date-time" && value.is_string() => {
                 let text = value.as_str().unwrap_or_default();
