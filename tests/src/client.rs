@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::description;
+
 /// A request in the making.
 #[must_use]
 pub struct Request {
@@ -94,11 +96,14 @@ impl Request {
         self
     }
 
-    /// Sends the request on a connection of its own and reads the answer.
+    /// Sends the request on a connection of its own and reads the answer, which has to be as described.
+    #[track_caller]
     pub fn send(self) -> Response {
-        let address = self.address;
+        let (address, method, target) = (self.address, self.method.clone(), self.target.clone());
         let bytes = self.into_bytes();
-        Response::parse(&exchange(address, &bytes))
+        let answer = Response::parse(&exchange(address, &bytes));
+        description::check(&method, &target, &answer);
+        answer
     }
 
     /// Sends the request to a server that may die meanwhile: `None` unless it answered in full.

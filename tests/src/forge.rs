@@ -26,7 +26,7 @@ use hexforge_domain::testing::fakes::{
 use hexforge_domain::text::Secret;
 use hexforge_domain::user::ProjectsLimit;
 use hexforge_git_gix::{GixStore, Layout};
-use hexforge_http_actix::{Dialect, HttpSettings, JsonPayloads, Shared};
+use hexforge_http_actix::{Dialect, HttpSettings, JsonPayloads, RateLimits, Shared};
 use hexforge_persistence_diesel::Options;
 use hexforge_persistence_diesel::testing::TestDatabase;
 use hexforge_server::http;
@@ -115,6 +115,15 @@ impl Forge {
 
     /// The same; its hooks go where the guard lets them.
     pub fn start_guarded(options: ForgeOptions, guard: Guard) -> Option<Self> {
+        Self::start_within(options, guard, RateLimits::default())
+    }
+
+    /// One that takes no more requests than this. Its hooks may go to this machine.
+    pub fn start_limited(options: ForgeOptions, limits: RateLimits) -> Option<Self> {
+        Self::start_within(options, Guard::allow_local(), limits)
+    }
+
+    fn start_within(options: ForgeOptions, guard: Guard, rate_limits: RateLimits) -> Option<Self> {
         let queries = Arc::new(AtomicU64::new(0));
         let store_options = Options { queries: Some(Arc::clone(&queries)), ..Options::default() };
         let (store, database): (Arc<dyn Store>, Box<dyn Any + Send + Sync>) = match options.backend
@@ -169,7 +178,7 @@ impl Forge {
         };
         setup::first_administrator(&app, PASSWORD, &Secret::new(ROOT))
             .expect("the first administrator can be made");
-        let (address, handle, thread, lanes) = listen(&app, options.dialect);
+        let (address, handle, thread, lanes) = listen(&app, options.dialect, rate_limits);
         Some(Self {
             address,
             app,
@@ -290,7 +299,11 @@ impl Forge {
     }
 }
 
-fn listen(app: &App, dialect: Dialect) -> (SocketAddr, ServerHandle, JoinHandle<()>, Lanes) {
+fn listen(
+    app: &App,
+    dialect: Dialect,
+    rate_limits: RateLimits,
+) -> (SocketAddr, ServerHandle, JoinHandle<()>, Lanes) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
     let address = listener.local_addr().expect("a bound socket has an address");
     let settings = HttpSettings {
@@ -300,6 +313,7 @@ fn listen(app: &App, dialect: Dialect) -> (SocketAddr, ServerHandle, JoinHandle<
         max_body: 1024 * 1024,
         max_upload: MAX_UPLOAD as u64,
         max_artifacts: MAX_ARTIFACTS as u64,
+        rate_limits,
         revision: "hexforge-0.1.0".to_owned(),
     };
     let shared = Shared::new(app.clone(), settings, Arc::new(String::new), Arc::new(|| Ok(())));

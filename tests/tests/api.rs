@@ -19,6 +19,7 @@ mod api {
     mod compare;
     mod compare_files;
     mod concurrent_calls;
+    mod conditional;
     mod contributors;
     mod dialects;
     mod dialects_of_issues;
@@ -56,6 +57,7 @@ mod api {
     mod notes_awards;
     mod notes_commands;
     mod notes_mentions;
+    mod openapi;
     mod order_of_checks;
     mod paging;
     mod params;
@@ -87,6 +89,7 @@ mod api {
     mod projects_update_checks;
     mod push_events;
     mod query_counts;
+    mod rate_limits;
     mod refs_support;
     mod releases;
     mod repository_support;

@@ -51,8 +51,12 @@ const ADMINISTRATORS_ONLY: [&str; 19] = [
 ];
 
 /// What callers who are nobody may do, with the answer to a call without parameters.
-const FOR_ANYONE: [(&str, u16); 3] =
-    [("POST /session", 400), ("POST /ci/lint", 400), ("POST /projects/:id/trigger/builds", 400)];
+const FOR_ANYONE: [(&str, u16); 4] = [
+    ("POST /session", 400),
+    ("GET /openapi.json", 200),
+    ("POST /ci/lint", 400),
+    ("POST /projects/:id/trigger/builds", 400),
+];
 
 /// What runners call, with the answer to a call without parameters: tokens of their own say who they are.
 const FOR_RUNNERS: [(&str, u16); 8] = [

@@ -6,6 +6,7 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use hexforge_domain::id::ProjectId;
+use hexforge_http_actix::{Dialect, openapi};
 use hexforge_persistence_diesel::DatabaseUrl;
 use hexforge_persistence_diesel::testing::TestDatabase;
 use hexforge_tests::program::{self, Program, ROOT, address_of};
@@ -162,6 +163,15 @@ fn settings_are_printed_without_secrets() {
     assert!(printed.contains("listen = \"127.0.0.1:8080\"\n"), "{printed}");
     assert!(printed.contains("database_url = \"postgres://db/forge\"\n"), "{printed}");
     assert!(!printed.contains("hunter22"), "{printed}");
+}
+
+#[test]
+fn the_description_of_the_interface_is_printed() {
+    let place = Place::on(TestDatabase::sqlite());
+    let printed = place.say(&["openapi", "--dialect", "original"]);
+    let printed: serde_json::Value = serde_json::from_str(&printed).expect("JSON");
+    assert_eq!(printed, openapi::document(Dialect::Original));
+    assert!(!place.data_dir().exists(), "nothing is made for it");
 }
 
 #[test]

@@ -24,18 +24,50 @@ pub fn authorize(app: &App, actor: Actor, named: &ProjectRef) -> Result<Readable
     app.store.read(|tx| access::project(tx, actor, ability, named, app.today())).map(Readable)
 }
 
-/// What is in a folder; of the default branch when no revision is named.
-pub fn tree(
+/// What a revision names at this moment. What is read of it stays the same, whatever is pushed meanwhile.
+pub struct Revision {
+    repository: Box<dyn Repository>,
+    name: String,
+    commit: ObjectId,
+}
+
+impl Revision {
+    /// The commit, which decides everything that can be read of it.
+    pub fn commit(&self) -> ObjectId {
+        self.commit
+    }
+}
+
+/// A revision by its name.
+pub fn revision(
     app: &App,
     Readable(project): &Readable,
-    revision: Option<&str>,
-    path: &str,
-    depth: Depth,
-) -> Result<Vec<TreeEntry>, Error> {
+    name: &str,
+) -> Result<Option<Revision>, Error> {
     let repository = app.git.open(project.id)?;
-    let (_, commit) =
-        revision_or_default(repository.as_ref(), revision)?.ok_or(Error::NotFound(Thing::Tree))?;
-    repository.tree(commit, path, depth).map_err(|error| match error {
+    let commit = repository.resolve(name)?;
+    Ok(commit.map(|commit| Revision { repository, name: name.to_owned(), commit }))
+}
+
+/// The same; the default branch when none is named.
+pub fn revision_or_default(
+    app: &App,
+    readable: &Readable,
+    name: Option<&str>,
+) -> Result<Option<Revision>, Error> {
+    if let Some(name) = name.map(str::trim).filter(|name| !name.is_empty()) {
+        return revision(app, readable, name);
+    }
+    let repository = app.git.open(readable.0.id)?;
+    let Some(branch) = repository.default_branch()? else { return Ok(None) };
+    // A branch is not mistaken for a tag of the same name.
+    let tip = repository.ref_target(&branch.full())?;
+    Ok(tip.map(|commit| Revision { repository, name: branch.as_str().to_owned(), commit }))
+}
+
+/// What is in a folder.
+pub fn tree(at: &Revision, path: &str, depth: Depth) -> Result<Vec<TreeEntry>, Error> {
+    at.repository.tree(at.commit, path, depth).map_err(|error| match error {
         GitError::TooLarge => Error::Refused("There are too many entries to list them".into()),
         error => error.into(),
     })
@@ -52,8 +84,21 @@ pub enum Content {
 /// Up to this size a file is read at once.
 const SMALL: u64 = 256 * 1024;
 
-impl Content {
-    fn of(blob: Blob, repository: Box<dyn Repository>) -> Result<Self, Error> {
+/// A file that is there.
+pub struct FoundFile {
+    blob: Blob,
+    repository: Box<dyn Repository>,
+}
+
+impl FoundFile {
+    /// The name of its content.
+    pub fn id(&self) -> ObjectId {
+        self.blob.id
+    }
+
+    /// Its content.
+    pub fn content(self) -> Result<Content, Error> {
+        let Self { blob, repository } = self;
         if blob.size > SMALL {
             return Ok(Content::Large(blob, repository));
         }
@@ -63,25 +108,19 @@ impl Content {
     }
 }
 
-/// The content of the file at a path.
-pub fn file(
-    app: &App,
-    Readable(project): &Readable,
-    revision: &str,
-    path: &str,
-) -> Result<Content, Error> {
-    let repository = app.git.open(project.id)?;
-    let commit = repository.resolve(revision)?.ok_or(Error::NotFound(Thing::Commit))?;
+/// The file at a path.
+pub fn file(at: Revision, path: &str) -> Result<FoundFile, Error> {
+    let Revision { repository, commit, .. } = at;
     let path = path.trim_start_matches('/');
     let blob = repository.blob_at(commit, path)?.ok_or(Error::NotFound(Thing::File))?;
-    Content::of(blob, repository)
+    Ok(FoundFile { blob, repository })
 }
 
 /// The content of that name.
-pub fn blob(app: &App, Readable(project): &Readable, name: &str) -> Result<Content, Error> {
+pub fn blob(app: &App, Readable(project): &Readable, name: &str) -> Result<FoundFile, Error> {
     let repository = app.git.open(project.id)?;
     let blob = repository.find_blob(name)?.ok_or(Error::NotFound(Thing::Blob))?;
-    Content::of(blob, repository)
+    Ok(FoundFile { blob, repository })
 }
 
 /// An archive that can be had.
@@ -92,20 +131,16 @@ pub struct ArchiveContent {
     pub repository: Box<dyn Repository>,
 }
 
-/// The files of a commit; of the default branch when no revision is named.
+/// The files of a commit.
 pub fn archive(
-    app: &App,
     Readable(project): &Readable,
-    revision: Option<&str>,
+    Revision { repository, name, commit }: Revision,
     format: ArchiveFormat,
-) -> Result<ArchiveContent, Error> {
-    let repository = app.git.open(project.id)?;
-    let (name, commit) =
-        revision_or_default(repository.as_ref(), revision)?.ok_or(Error::NotFound(Thing::File))?;
+) -> ArchiveContent {
     // A slash would make a folder in a folder, and a file name that ends early.
     let folder =
         format!("{}-{name}-{commit}", project.path.as_str()).replace(['/', '"', '\\'], "-");
-    Ok(ArchiveContent { archive: Archive { commit, format, folder }, repository })
+    ArchiveContent { archive: Archive { commit, format, folder }, repository }
 }
 
 /// What lies between two revisions.
@@ -118,45 +153,16 @@ pub struct ComparisonView {
 }
 
 /// Compares two revisions. One that does not exist has nothing in common with anything.
-pub fn compare(
-    app: &App,
-    Readable(project): &Readable,
-    from: &str,
-    to: &str,
-) -> Result<ComparisonView, Error> {
-    let repository = app.git.open(project.id)?;
-    let (from, to) = (repository.resolve(from.trim())?, repository.resolve(to.trim())?);
+pub fn compare(from: Option<&Revision>, to: Option<&Revision>) -> Result<ComparisonView, Error> {
     let (Some(from), Some(to)) = (from, to) else { return Ok(ComparisonView::default()) };
-    if from == to {
+    if from.commit == to.commit {
         return Ok(ComparisonView { same: true, ..ComparisonView::default() });
     }
-    let comparison = repository.compare(from, to)?;
+    let comparison = to.repository.compare(from.commit, to.commit)?;
     Ok(ComparisonView { comparison, same: false })
 }
 
-/// Who wrote what is in the default branch.
-pub fn contributors(app: &App, Readable(project): &Readable) -> Result<Contributors, Error> {
-    let repository = app.git.open(project.id)?;
-    let (_, tip) =
-        revision_or_default(repository.as_ref(), None)?.ok_or(Error::NotFound(Thing::Nameless))?;
-    Ok(repository.contributors(tip)?)
-}
-
-/// A revision by its name, with the commit it names; the default branch when none is given.
-fn revision_or_default(
-    repository: &dyn Repository,
-    revision: Option<&str>,
-) -> Result<Option<(String, ObjectId)>, Error> {
-    let name = match revision.map(str::trim).filter(|revision| !revision.is_empty()) {
-        Some(revision) => revision.to_owned(),
-        None => match repository.default_branch()? {
-            // A branch is not mistaken for a tag of the same name.
-            Some(branch) => {
-                let tip = repository.ref_target(&branch.full())?;
-                return Ok(tip.map(|tip| (branch.as_str().to_owned(), tip)));
-            }
-            None => return Ok(None),
-        },
-    };
-    Ok(repository.resolve(&name)?.map(|commit| (name, commit)))
+/// Who wrote what led to a revision.
+pub fn contributors(tip: &Revision) -> Result<Contributors, Error> {
+    Ok(tip.repository.contributors(tip.commit)?)
 }

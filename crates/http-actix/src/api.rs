@@ -20,10 +20,12 @@ use hexforge_domain::text::Secret;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
+use crate::conditional::Known;
 use crate::dialect::Dialect;
 use crate::entities::links::Links;
 use crate::error::{ApiError, ApiResult};
 use crate::lane::{Place, Who};
+use crate::limits::Usage;
 use crate::params::{FilePart, Params, WantedFile, basic, credentials, read_whole, too_slow};
 use crate::shared::Shared;
 
@@ -49,6 +51,7 @@ struct Call {
     basic: Option<(String, Secret)>,
     path: String,
     peer: Option<IpAddr>,
+    known: Known,
     changes_things: bool,
 }
 
@@ -131,6 +134,7 @@ fn call(request: &HttpRequest, params: Params) -> Arc<Call> {
         basic: basic(request),
         path: request.path().to_owned(),
         peer: request.peer_addr().map(|address| address.ip()),
+        known: Known::of(request.headers()),
         changes_things: !request.method().is_safe(),
         params,
     })
@@ -154,10 +158,16 @@ impl Api {
         use_case: impl Fn(&App, Actor, &Params) -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<T> {
         let permit = self.turn(&self.shared.writers).await?;
+        let usage = self.shared.usage.clone();
         self.run_blocking(permit, move |app, call| {
             match sign_in::identify(app, &call.credentials)? {
                 Actor::Anonymous => Err(Error::Unauthenticated.into()),
-                actor => use_case(app, actor, &call.params),
+                actor => {
+                    if let Some(usage) = &usage {
+                        call.remember_token(app, usage);
+                    }
+                    use_case(app, actor, &call.params)
+                }
             }
         })
         .await
@@ -281,6 +291,11 @@ impl Api {
         self.call.peer
     }
 
+    /// Which states the caller knows.
+    pub fn known(&self) -> Known {
+        self.call.known.clone()
+    }
+
     /// In which dialect to answer.
     pub fn dialect(&self) -> Dialect {
         self.shared.settings.dialect
@@ -316,6 +331,14 @@ impl Call {
         match (actor, self.attempt()) {
             (Actor::Anonymous, Some(attempt)) => app_basic::by_token(app, &attempt),
             (actor, _) => Ok(actor),
+        }
+    }
+
+    /// The token has signed somebody in. Where two were shown it is not known which.
+    fn remember_token(&self, app: &App, usage: &Usage) {
+        let Credentials { private_token, bearer_token, .. } = &self.credentials;
+        if let (Some(token), None) | (None, Some(token)) = (private_token, bearer_token) {
+            usage.remember(app.secrets.digest(token), app.clock.now());
         }
     }
 

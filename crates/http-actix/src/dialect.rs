@@ -18,7 +18,6 @@ use hexforge_domain::paging::Page;
 use hexforge_domain::policy::tracker::TrackerAbility;
 use hexforge_domain::project::hook::ProjectHook;
 
-use crate::entities::branch::BranchJson;
 use crate::entities::hook::ProjectHookJson;
 use crate::error::{ApiError, ApiResult};
 use crate::respond;
@@ -59,10 +58,10 @@ impl Dialect {
     }
 
     /// Row 1: a branch was made.
-    pub fn branch_created(self, branch: BranchJson) -> ApiResult<HttpResponse> {
+    pub fn created_branch(self) -> StatusCode {
         match self {
-            Self::Specification => respond::ok(branch),
-            Self::Original => respond::created(branch),
+            Self::Specification => StatusCode::OK,
+            Self::Original => StatusCode::CREATED,
         }
     }
 

@@ -27,7 +27,7 @@ impl Who {
 }
 
 /// An address as far as it tells callers apart: whoever has one of IPv6 has all of its network.
-fn network(address: IpAddr) -> IpAddr {
+pub(crate) fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(address) => address.into(),
         IpAddr::V6(address) => {

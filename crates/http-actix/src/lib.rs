@@ -4,20 +4,26 @@
 //! - [`params`]: parameters from query, form, multipart and JSON as one set, with the coercion rules;
 //! - [`api`]: who asks, and the one bridge to the synchronous use cases;
 //! - [`paging`], [`respond`]: pages with their headers, and the shapes of answers;
+//! - [`conditional`]: names for the states of answers, and 304;
 //! - [`error`]: the one mapping from meanings to statuses and bodies;
 //! - [`dialect`]: the few calls that answer in two ways;
+//! - [`limits`]: how many requests are taken;
 //! - [`git_http`], [`stream`]: git clients, and answers that are written while they are read;
+//! - [`openapi`]: the interface described for machines;
 //! - [`payloads`]: what hooks are sent;
-//! - [`middleware`]: request ids, the access log, metrics, slashes, HEAD.
+//! - [`middleware`]: request ids, the access log, metrics, slashes, HEAD, gzip.
 
 pub mod api;
+pub mod conditional;
 pub mod dialect;
 pub mod entities;
 pub mod error;
 pub mod git_http;
 pub mod health;
 mod lane;
+pub mod limits;
 pub mod middleware;
+pub mod openapi;
 pub mod paging;
 pub mod params;
 pub mod payloads;
@@ -28,6 +34,7 @@ pub mod shared;
 pub mod stream;
 
 pub use dialect::Dialect;
+pub use limits::RateLimits;
 pub use payloads::JsonPayloads;
 pub use routes::configure;
 pub use shared::{HttpSettings, Shared};

@@ -1,9 +1,13 @@
 //! What happens to every request before it is routed and after it is answered.
 
+mod limit;
 mod observe;
+mod represent;
 mod rewrite;
 
+pub use limit::limit;
 pub use observe::observe;
+pub use represent::represent;
 pub use rewrite::rewrite;
 
 use actix_cors::Cors;
@@ -15,5 +19,5 @@ pub fn cors() -> Cors {
         .send_wildcard()
         .allow_any_method()
         .allow_any_header()
-        .expose_headers(["Link"])
+        .expose_headers(["Link", "ETag"])
 }

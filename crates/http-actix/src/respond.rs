@@ -7,6 +7,7 @@ use hexforge_domain::paging::{Page, Paged};
 use serde::Serialize;
 
 use crate::api::Api;
+use crate::conditional::ETag;
 use crate::error::{ApiError, ApiResult};
 
 /// 200 with something.
@@ -39,6 +40,13 @@ pub fn changed<T, B: Serialize>(
         Change::Applied(changed) => Ok(HttpResponse::build(status).json(body(&changed))),
         Change::Unchanged => Ok(HttpResponse::NotModified().finish()),
     }
+}
+
+/// 304 for a caller who knows the state.
+pub fn known(tag: &ETag) -> ApiResult<HttpResponse> {
+    let mut response = HttpResponse::NotModified();
+    tag.put_on(&mut response);
+    Ok(response.finish())
 }
 
 /// 200 with a page of a list and its headers.

@@ -19,6 +19,7 @@ mod members;
 mod milestones;
 mod namespaces;
 mod notes;
+mod openapi;
 mod pipelines;
 mod project_hooks;
 mod projects;
@@ -34,9 +35,12 @@ mod users;
 mod variables;
 mod version;
 
+use actix_web::middleware::from_fn;
 use actix_web::{HttpResponse, ResponseError, web};
 
 use crate::error::ApiError;
+use crate::middleware::represent;
+use crate::openapi::Description;
 use crate::{git_http, health};
 
 /// The interface's own level, because clients compare it.
@@ -49,6 +53,7 @@ pub fn configure(cfg: &mut web::ServiceConfig) {
         web::scope("/api/v3")
             .configure(session::configure)
             .configure(version::configure)
+            .configure(openapi::configure)
             .configure(users::configure)
             .configure(keys::configure)
             .configure(emails::configure)
@@ -76,18 +81,57 @@ pub fn configure(cfg: &mut web::ServiceConfig) {
             .configure(triggers::configure)
             .configure(variables::configure)
             .configure(ci_lint::configure)
-            .default_service(web::to(no_route)),
+            .default_service(web::to(no_route))
+            .wrap(from_fn(represent)),
     );
     cfg.service(
         web::scope("/ci/api/v1")
             .configure(runners::configure)
             .configure(runner_builds::configure)
             .configure(runner_artifacts::configure)
-            .default_service(web::to(no_route)),
+            .default_service(web::to(no_route))
+            .wrap(from_fn(represent)),
     );
     uploads::configure_files(cfg);
     git_http::configure(cfg);
     cfg.default_service(web::to(no_route));
+}
+
+/// Describes the interface, in the order in which it is read.
+pub(crate) fn describe(to: &mut Description) {
+    groups::describe(to);
+    projects::describe(to);
+    uploads::describe(to);
+    fork_links::describe(to);
+    project_hooks::describe(to);
+    branches::describe(to);
+    tags::describe(to);
+    repository::describe(to);
+    labels::describe(to);
+    boards::describe(to);
+    hooks::describe(to);
+    pipelines::describe(to);
+    users::describe(to);
+    keys::describe(to);
+    emails::describe(to);
+    session::describe(to);
+    version::describe(to);
+    openapi::describe(to);
+    members::describe(to);
+    access_requests::describe(to);
+    namespaces::describe(to);
+    group_labels::describe(to);
+    issues::describe(to);
+    notes::describe(to);
+    milestones::describe(to);
+    builds::describe(to);
+    commit_statuses::describe(to);
+    triggers::describe(to);
+    variables::describe(to);
+    ci_lint::describe(to);
+    runners::describe(to);
+    runner_builds::describe(to);
+    runner_artifacts::describe(to);
 }
 
 /// A path that nobody has, or a method that the path does not have.

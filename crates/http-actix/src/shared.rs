@@ -1,13 +1,15 @@
 //! What all requests of one server share.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use actix_web::web::Bytes;
 use hexforge_application::app::App;
 use tokio::sync::Semaphore;
 
 use crate::dialect::Dialect;
 use crate::entities::links::Links;
 use crate::lane::Lane;
+use crate::limits::{RateLimits, Usage};
 
 /// How many changing calls run at the same time. The rest wait without a thread, so that a flood of
 /// writes leaves threads for reads.
@@ -46,6 +48,8 @@ pub struct HttpSettings {
     pub max_upload: u64,
     /// The largest artifacts of a build, in bytes.
     pub max_artifacts: u64,
+    /// How many requests are taken.
+    pub rate_limits: RateLimits,
     /// What `GET /version` tells about the program.
     pub revision: String,
 }
@@ -66,6 +70,8 @@ pub struct Shared {
     pub(crate) streams: Lane,
     pub(crate) fetches: Lane,
     pub(crate) pushes: Lane,
+    pub(crate) usage: Option<Arc<Usage>>,
+    pub(crate) openapi: OnceLock<Bytes>,
     pub(crate) metrics: RenderMetrics,
     pub(crate) storage_ready: StorageReady,
 }
@@ -81,12 +87,14 @@ impl Shared {
         Self {
             app: Arc::new(app),
             links: Links::new(&settings.external_url, settings.ssh_port),
+            usage: Usage::new(settings.rate_limits).map(Arc::new),
             settings,
             writers: Arc::new(Semaphore::new(WRITERS)),
             sign_ins: Arc::new(Semaphore::new(SIGN_INS)),
             streams: Lane::new(STREAMS, STREAMS_FOR_ONE),
             fetches: Lane::new(FETCHES, FETCHES_FOR_ONE),
             pushes: Lane::new(PUSHES, PUSHES_FOR_ONE),
+            openapi: OnceLock::new(),
             metrics,
             storage_ready,
         }

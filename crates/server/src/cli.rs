@@ -33,6 +33,8 @@ pub enum Command {
     Migrate(Migrate),
     /// Look whether everything is as it should be, and say what is not. Ends with 1 if anything is wrong.
     Doctor,
+    /// Print the description of the interface, as OpenAPI 3.1.
+    Openapi,
     /// Manage user accounts.
     #[command(subcommand)]
     User(User),

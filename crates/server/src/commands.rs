@@ -8,6 +8,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
+use hexforge_http_actix::openapi;
 use hexforge_persistence_diesel::store;
 
 use crate::cli::{Cli, Command, Migrate, Serve};
@@ -29,6 +30,10 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
         }
         Command::Migrate(Migrate { check }) => migrate(&config, check),
         Command::Doctor => doctor::run(&config),
+        Command::Openapi => {
+            say(&format!("{:#}\n", openapi::document(config.dialect)))?;
+            Ok(ExitCode::SUCCESS)
+        }
         Command::User(command) => user::run(&wiring::app(&config)?, command),
         Command::Token(command) => token::run(&wiring::app(&config)?, command),
     }

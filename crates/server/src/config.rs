@@ -73,6 +73,12 @@ pub struct Overrides {
     /// After how many hours a build fails of which nothing is heard [default: 24].
     #[arg(long, global = true, env = "HEXFORGE_BUILD_SILENCE_HOURS", value_name = "HOURS")]
     pub build_silence_hours: Option<String>,
+    /// Requests a minute that are taken of those who show one token; 0 is no limit [default: 0].
+    #[arg(long, global = true, env = "HEXFORGE_RATE_LIMIT_PER_TOKEN", value_name = "REQUESTS")]
+    pub rate_limit_per_token: Option<String>,
+    /// Requests a minute that are taken from one address without a token that is known; 0 is no limit [default: 0].
+    #[arg(long, global = true, env = "HEXFORGE_RATE_LIMIT_PER_ADDRESS", value_name = "REQUESTS")]
+    pub rate_limit_per_address: Option<String>,
     /// What to log: a level or a filter such as `info,hexforge_http_actix=debug` [default: info].
     #[arg(long, global = true, env = "HEXFORGE_LOG", value_name = "FILTER")]
     pub log: Option<String>,
@@ -123,6 +129,10 @@ pub struct Config {
     /// After how many hours a build fails of which nothing is heard.
     #[validate(range(min = 1, max = 8760, message = "has to be a number from 1 to 8760"))]
     pub build_silence_hours: u32,
+    /// Requests a minute; 0 is no limit.
+    pub rate_limit_per_token: u32,
+    /// Requests a minute; 0 is no limit.
+    pub rate_limit_per_address: u32,
     /// A filter for tracing.
     pub log: String,
     /// How lines are written.
@@ -159,6 +169,9 @@ impl Overrides {
             runners_token: given(self.runners_token).or(other.runners_token),
             max_artifacts_mb: given(self.max_artifacts_mb).or(other.max_artifacts_mb),
             build_silence_hours: given(self.build_silence_hours).or(other.build_silence_hours),
+            rate_limit_per_token: given(self.rate_limit_per_token).or(other.rate_limit_per_token),
+            rate_limit_per_address: given(self.rate_limit_per_address)
+                .or(other.rate_limit_per_address),
             log: given(self.log).or(other.log),
             log_format: given(self.log_format).or(other.log_format),
         }
@@ -263,6 +276,18 @@ impl Config {
                 "24",
                 "a number from 1 to 8760",
             )?,
+            rate_limit_per_token: parse(
+                "rate_limit_per_token",
+                chosen.rate_limit_per_token,
+                "0",
+                "a number from 0 on",
+            )?,
+            rate_limit_per_address: parse(
+                "rate_limit_per_address",
+                chosen.rate_limit_per_address,
+                "0",
+                "a number from 0 on",
+            )?,
             log: chosen.log.unwrap_or_else(|| "info".to_owned()),
             log_format: match chosen.log_format.as_deref() {
                 None | Some("text") => LogFormat::Text,
@@ -349,6 +374,8 @@ impl fmt::Display for Config {
         writeln!(f, "hook_timeout = {}", self.hook_timeout)?;
         writeln!(f, "max_artifacts_mb = {}", self.max_artifacts_mb)?;
         writeln!(f, "build_silence_hours = {}", self.build_silence_hours)?;
+        writeln!(f, "rate_limit_per_token = {}", self.rate_limit_per_token)?;
+        writeln!(f, "rate_limit_per_address = {}", self.rate_limit_per_address)?;
         writeln!(f, "log = {}", quoted(&self.log))?;
         let format = match self.log_format {
             LogFormat::Text => "text",
@@ -420,6 +447,10 @@ mod tests {
             (
                 Overrides { hook_timeout: text("61"), ..none() },
                 "hook_timeout has to be a number from 1 to 60",
+            ),
+            (
+                Overrides { rate_limit_per_token: text("-1"), ..none() },
+                "rate_limit_per_token is `-1` and has to be a number from 0 on",
             ),
             (
                 Overrides { runners_token: text("short"), ..none() },

@@ -7,7 +7,7 @@ use std::time::Duration;
 use actix_web::dev::Server;
 use actix_web::middleware::from_fn;
 use actix_web::{App as ActixApp, HttpServer, web};
-use hexforge_http_actix::middleware::{cors, observe, rewrite};
+use hexforge_http_actix::middleware::{cors, limit, observe, rewrite};
 use hexforge_http_actix::shared::LONG_WORK;
 use hexforge_http_actix::{Shared, configure};
 
@@ -30,6 +30,7 @@ pub fn server(
         ActixApp::new()
             .app_data(shared.clone())
             .configure(configure)
+            .wrap(from_fn(limit))
             .wrap(cors())
             .wrap(from_fn(rewrite))
             .wrap(from_fn(observe))

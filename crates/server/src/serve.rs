@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::net::TcpListener;
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,7 +13,7 @@ use anyhow::{Context, Result};
 use hexforge_application::app::App;
 use hexforge_application::removal::{self, Sweep};
 use hexforge_http_actix::shared::StorageReady;
-use hexforge_http_actix::{HttpSettings, JsonPayloads, Shared};
+use hexforge_http_actix::{HttpSettings, JsonPayloads, RateLimits, Shared};
 use hexforge_ssh_russh::{Server, StopHandle};
 use metrics_exporter_prometheus::PrometheusBuilder;
 use tokio::signal::unix::{SignalKind, signal};
@@ -49,6 +50,10 @@ pub fn run(config: &Config, terminal: &mut dyn Write) -> Result<()> {
         max_body: config.max_body_mb * 1024 * 1024,
         max_upload: config.max_upload_mb as u64 * 1024 * 1024,
         max_artifacts: config.max_artifacts_mb as u64 * 1024 * 1024,
+        rate_limits: RateLimits {
+            per_token: NonZeroU32::new(config.rate_limit_per_token),
+            per_address: NonZeroU32::new(config.rate_limit_per_address),
+        },
         revision: format!("hexforge-{}", env!("CARGO_PKG_VERSION")),
     };
     let payloads = JsonPayloads::new(&settings.external_url, settings.ssh_port);

@@ -5,6 +5,7 @@ use hexforge_domain::outbox::project::{Person, ProjectCard};
 use hexforge_domain::push::PushedProject;
 use hexforge_domain::visibility::Visibility;
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::links::Links;
 
@@ -52,7 +53,7 @@ impl<'a> From<&'a ProjectCard> for Place<'a> {
 }
 
 /// A project in its short form.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub struct ShortProjectBlock<'a> {
     name: &'a str,
     description: Option<&'a str>,
@@ -67,7 +68,7 @@ pub struct ShortProjectBlock<'a> {
 }
 
 /// A project in its full form: with the old names of its addresses.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub struct ProjectBlock<'a> {
     #[serde(flatten)]
     short: ShortProjectBlock<'a>,
@@ -78,7 +79,7 @@ pub struct ProjectBlock<'a> {
 }
 
 /// A repository in its short form.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub struct ShortRepositoryBlock<'a> {
     name: &'a str,
     url: String,
@@ -87,7 +88,7 @@ pub struct ShortRepositoryBlock<'a> {
 }
 
 /// A repository as pushes and builds tell it.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub struct RepositoryBlock<'a> {
     #[serde(flatten)]
     short: ShortRepositoryBlock<'a>,
@@ -97,7 +98,7 @@ pub struct RepositoryBlock<'a> {
 }
 
 /// Somebody.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub struct PersonBlock<'a> {
     name: &'a str,
     username: &'a str,

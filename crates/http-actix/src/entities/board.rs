@@ -3,9 +3,10 @@
 use hexforge_application::view::board::{BoardView, ListView};
 use hexforge_domain::label::LabelDescription;
 use serde::Serialize;
+use utoipa::ToSchema;
 
 /// A board as an answer shows it.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub struct BoardJson<'a> {
     id: i64,
     lists: Vec<ListJson<'a>>,
@@ -18,14 +19,14 @@ impl<'a> From<&'a BoardView> for BoardJson<'a> {
 }
 
 /// A list of a board as an answer shows it.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub struct ListJson<'a> {
     id: i64,
     label: ListLabelJson<'a>,
     position: i32,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 struct ListLabelJson<'a> {
     id: i64,
     name: &'a str,

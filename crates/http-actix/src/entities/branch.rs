@@ -2,11 +2,12 @@
 
 use hexforge_application::branch::BranchView;
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::commit::RefCommitJson;
 
 /// A branch as an answer shows it.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub struct BranchJson {
     name: String,
     commit: RefCommitJson,

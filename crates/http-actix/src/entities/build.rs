@@ -6,14 +6,15 @@ use hexforge_domain::build::Artifacts;
 use hexforge_domain::pipeline::Pipeline;
 use hexforge_domain::runner::Runner;
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::commit::CommitJson;
 use super::links::Links;
 use super::time::Iso;
-use super::user::UserJson;
+use super::user::{UserJson, UserSingle};
 
 /// A build as an answer shows it.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub struct BuildJson<'a> {
     id: i64,
     status: &'static str,
@@ -26,8 +27,10 @@ pub struct BuildJson<'a> {
     created_at: Iso,
     started_at: Option<Iso>,
     finished_at: Option<Iso>,
+    #[schema(value_type = Option<UserSingle>)]
     user: Option<UserJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = ArtifactsJson<'a>, required = false)]
     artifacts_file: Option<ArtifactsJson<'a>>,
     commit: CommitJson,
     runner: Option<RunnerJson<'a>>,
@@ -35,7 +38,7 @@ pub struct BuildJson<'a> {
 }
 
 /// Artifacts as builds show them.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub(super) struct ArtifactsJson<'a> {
     filename: &'a str,
     size: u64,
@@ -48,7 +51,8 @@ impl<'a> From<&'a Artifacts> for ArtifactsJson<'a> {
 }
 
 /// A runner as builds show it.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = BuildRunner)]
 struct RunnerJson<'a> {
     id: i64,
     description: &'a str,
@@ -70,7 +74,8 @@ impl<'a> From<&'a Runner> for RunnerJson<'a> {
 }
 
 /// A pipeline as builds show it.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = BuildPipeline)]
 struct PipelineJson<'a> {
     id: i64,
     sha: String,

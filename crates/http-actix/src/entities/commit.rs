@@ -6,8 +6,11 @@ use chrono::{DateTime, Datelike, FixedOffset, Timelike};
 use hexforge_domain::commit::{Commit, ObjectId, title_of};
 use hexforge_domain::pipeline::CommitFacts;
 use serde::{Serialize, Serializer};
+use utoipa::ToSchema;
 
 /// A moment as git recorded it, with the offset that was recorded: `2012-06-27T05:51:39.000-07:00`.
+#[derive(ToSchema)]
+#[schema(description = "With the offset that git recorded", value_type = String, format = DateTime)]
 pub struct GitTime(pub DateTime<FixedOffset>);
 
 impl fmt::Display for GitTime {
@@ -38,13 +41,14 @@ impl Serialize for GitTime {
 }
 
 /// A commit as branches and tags show it.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub struct RefCommitJson {
     id: String,
     message: String,
     parent_ids: Vec<String>,
     /// The same under the name that the specification has in some places.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Vec<String>, required = false)]
     parents_ids: Option<Vec<String>>,
     authored_date: GitTime,
     author_name: String,
@@ -80,7 +84,7 @@ impl RefCommitJson {
 }
 
 /// A commit as lists of commits show it.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub struct CommitJson {
     id: String,
     short_id: String,

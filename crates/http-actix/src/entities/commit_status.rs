@@ -3,13 +3,14 @@
 use hexforge_application::view::build::BuildView;
 use hexforge_domain::build::BuildKind;
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::links::Links;
 use super::time::Iso;
-use super::user::UserJson;
+use super::user::{UserJson, UserSummary};
 
 /// A word about a commit as an answer shows it.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub struct CommitStatusJson<'a> {
     id: i64,
     sha: String,
@@ -23,6 +24,7 @@ pub struct CommitStatusJson<'a> {
     started_at: Option<Iso>,
     finished_at: Option<Iso>,
     allow_failure: bool,
+    #[schema(value_type = Option<UserSummary>)]
     author: Option<UserJson<'a>>,
 }
 

@@ -3,11 +3,12 @@
 use hexforge_domain::delivery::{Attempt, Delivery};
 use serde::Serialize;
 use serde_json::{Value, json};
+use utoipa::ToSchema;
 
 use super::time::Iso;
 
 /// A delivery as an answer shows it.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub struct DeliveryJson {
     id: i64,
     delivery_id: String,
@@ -23,7 +24,8 @@ pub struct DeliveryJson {
     response: Option<ResponseJson>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = DeliveryRequest)]
 struct RequestJson {
     url: Option<String>,
     headers: Value,
@@ -31,7 +33,8 @@ struct RequestJson {
     truncated: bool,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = DeliveryResponse)]
 struct ResponseJson {
     status: u16,
     body: String,

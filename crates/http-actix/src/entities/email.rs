@@ -2,9 +2,10 @@
 
 use hexforge_domain::user::Email;
 use serde::Serialize;
+use utoipa::ToSchema;
 
 /// An address as an answer shows it.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub struct EmailJson {
     id: i64,
     email: String,

@@ -2,15 +2,16 @@
 
 use hexforge_application::view::event::EventView;
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::links::Links;
 use super::note::NoteJson;
 use super::push::PushJson;
 use super::time::Iso;
-use super::user::UserJson;
+use super::user::{UserJson, UserSummary};
 
 /// An event as an answer shows it.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub struct EventJson<'a> {
     /// Always null: what is shown is `target_title`.
     title: Option<&'a str>,
@@ -24,7 +25,9 @@ pub struct EventJson<'a> {
     created_at: Iso,
     /// The note that was written, while it is there.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = NoteJson<'a>, required = false)]
     note: Option<NoteJson<'a>>,
+    #[schema(value_type = UserSummary)]
     author: UserJson<'a>,
     author_username: &'a str,
 }

@@ -3,11 +3,12 @@
 use hexforge_domain::project::hook::ProjectHook;
 use hexforge_domain::system_hook::SystemHook;
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::time::Iso;
 
 /// A project hook as an answer shows it.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub struct ProjectHookJson {
     id: i64,
     url: String,
@@ -46,7 +47,7 @@ impl From<ProjectHook> for ProjectHookJson {
 }
 
 /// A system hook as lists and its creation show it.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub struct SystemHookJson {
     id: i64,
     url: String,
@@ -70,7 +71,7 @@ impl From<SystemHook> for SystemHookJson {
 }
 
 /// A system hook that was removed: with what the table of all hooks has beside.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub struct RemovedSystemHookJson {
     id: i64,
     url: String,

@@ -3,14 +3,15 @@
 use hexforge_application::view::issue::IssueView;
 use hexforge_domain::issue::LongText;
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::links::Links;
 use super::milestone::MilestoneJson;
 use super::time::Iso;
-use super::user::UserJson;
+use super::user::{UserJson, UserSummary};
 
 /// An issue as an answer shows it.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub struct IssueJson<'a> {
     id: i64,
     iid: i64,
@@ -22,7 +23,9 @@ pub struct IssueJson<'a> {
     updated_at: Iso,
     labels: &'a [String],
     milestone: Option<MilestoneJson<'a>>,
+    #[schema(value_type = Option<UserSummary>)]
     assignee: Option<UserJson<'a>>,
+    #[schema(value_type = UserSummary)]
     author: UserJson<'a>,
     subscribed: bool,
     user_notes_count: u32,

@@ -2,11 +2,12 @@
 
 use hexforge_domain::user::SshKey;
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::time::Iso;
 
 /// A key as an answer shows it.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub struct KeyJson {
     id: i64,
     title: String,

@@ -4,9 +4,10 @@ use hexforge_application::label::group::GroupLabelView;
 use hexforge_application::view::label::LabelView;
 use hexforge_domain::label::{LabelDescription, Priority};
 use serde::Serialize;
+use utoipa::ToSchema;
 
 /// A label as an answer shows it.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub struct LabelJson<'a> {
     id: i64,
     name: &'a str,

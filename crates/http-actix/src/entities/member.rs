@@ -4,10 +4,11 @@ use hexforge_application::member::MemberView;
 use hexforge_application::member::request::RequestView;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
+use utoipa::ToSchema;
 
 use super::links::Links;
 use super::time::Iso;
-use super::user;
+use super::user::{self, UserSummary};
 
 /// A member as an answer shows it: the user's summary, and what it is here.
 pub struct MemberJson<'a>(pub &'a MemberView, pub &'a Links);
@@ -34,4 +35,30 @@ impl Serialize for RequesterJson<'_> {
         map.serialize_entry("requested_at", &Iso(*since))?;
         map.end()
     }
+}
+
+// What is written above. It is only described by these types, never made.
+
+/// A member: the user's summary, and what it is here.
+#[derive(Serialize, ToSchema)]
+pub struct Member {
+    #[serde(flatten)]
+    user: UserSummary,
+    access_level: i32,
+    expires_at: Option<String>,
+}
+
+/// Who asks to become a member: the user's summary, and since when it asks.
+#[derive(Serialize, ToSchema)]
+pub struct AccessRequester {
+    #[serde(flatten)]
+    user: UserSummary,
+    requested_at: Iso,
+}
+
+/// What is said where there was no member to remove.
+#[derive(Serialize, ToSchema)]
+pub struct AccessRevoked {
+    message: String,
+    id: i64,
 }

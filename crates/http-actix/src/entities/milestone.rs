@@ -2,11 +2,12 @@
 
 use hexforge_domain::milestone::{LongText, Milestone};
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::time::Iso;
 
 /// A milestone as an answer shows it.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub struct MilestoneJson<'a> {
     id: i64,
     iid: i64,

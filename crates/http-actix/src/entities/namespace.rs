@@ -4,9 +4,10 @@ use hexforge_application::view::group::GroupDetail;
 use hexforge_domain::namespace::Namespace;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
+use utoipa::ToSchema;
 
 use super::links::Links;
-use super::project::ProjectJson;
+use super::project::{ProjectJson, ProjectShape};
 use super::time::Iso;
 
 /// A namespace inside a project, and a group that was removed.
@@ -36,13 +37,36 @@ impl Serialize for NamespaceJson<'_> {
     }
 }
 
-#[derive(Serialize)]
-struct AvatarJson {
+// What is written by hand here is only described by types without `Json`, which are never made.
+
+/// A namespace.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Namespace)]
+pub struct NamespaceShape {
+    id: i64,
+    name: String,
+    path: String,
+    owner_id: Option<i64>,
+    created_at: Iso,
+    updated_at: Iso,
+    description: String,
+    avatar: Option<AvatarJson>,
+    share_with_group_lock: bool,
+    visibility_level: i32,
+    request_access_enabled: bool,
+    deleted_at: Option<Iso>,
+    lfs_enabled: Option<bool>,
+    kind: String,
+}
+
+/// A picture.
+#[derive(Serialize, ToSchema)]
+pub struct AvatarJson {
     url: Option<String>,
 }
 
 /// A namespace in the list of namespaces.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub struct NamespaceLineJson {
     id: i64,
     path: String,
@@ -96,4 +120,28 @@ fn group<M: SerializeMap>(map: &mut M, group: &Namespace, links: &Links) -> Resu
     map.serialize_entry("avatar_url", &links.group_avatar(group))?;
     map.serialize_entry("web_url", &links.group(group))?;
     map.serialize_entry("request_access_enabled", &group.request_access_enabled)
+}
+
+/// A group.
+#[derive(Serialize, ToSchema)]
+pub struct Group {
+    id: i64,
+    name: String,
+    path: String,
+    description: String,
+    visibility_level: i32,
+    lfs_enabled: bool,
+    avatar_url: Option<String>,
+    web_url: String,
+    request_access_enabled: bool,
+}
+
+/// A group with what is inside.
+#[derive(Serialize, ToSchema)]
+#[schema(as = GroupDetail)]
+pub struct GroupDetailShape {
+    #[serde(flatten)]
+    group: Group,
+    projects: Vec<ProjectShape>,
+    shared_projects: Vec<ProjectShape>,
 }

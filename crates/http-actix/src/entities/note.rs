@@ -6,19 +6,21 @@ use hexforge_domain::id::IssueId;
 use hexforge_domain::issue::award::Award;
 use hexforge_domain::user::User;
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::links::Links;
 use super::time::Iso;
-use super::user::UserJson;
+use super::user::{UserJson, UserSummary};
 
 /// A note as an answer shows it.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub struct NoteJson<'a> {
     /// Null where commands were given and nothing was written.
     id: Option<i64>,
     body: &'a str,
     /// Always null: files are named in the text.
     attachment: Option<&'a str>,
+    #[schema(value_type = UserSummary)]
     author: UserJson<'a>,
     created_at: Iso,
     updated_at: Iso,
@@ -67,10 +69,11 @@ impl<'a> NoteJson<'a> {
 }
 
 /// An emoji that somebody gave to an issue.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub struct AwardJson<'a> {
     id: i64,
     name: &'a str,
+    #[schema(value_type = UserSummary)]
     user: UserJson<'a>,
     created_at: Iso,
     updated_at: Iso,

@@ -2,13 +2,14 @@
 
 use hexforge_application::pipeline::PipelineView;
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::links::Links;
 use super::time::Iso;
-use super::user::UserJson;
+use super::user::{UserJson, UserSummary};
 
 /// A pipeline as an answer shows it.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub struct PipelineJson<'a> {
     id: i64,
     sha: String,
@@ -18,6 +19,7 @@ pub struct PipelineJson<'a> {
     before_sha: String,
     tag: bool,
     yaml_errors: Option<&'a str>,
+    #[schema(value_type = Option<UserSummary>)]
     user: Option<UserJson<'a>>,
     created_at: Iso,
     updated_at: Iso,

@@ -9,11 +9,12 @@ use hexforge_domain::project::{Description, Project};
 use hexforge_domain::visibility::Visibility;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
+use utoipa::ToSchema;
 
 use super::links::Links;
-use super::namespace::NamespaceJson;
+use super::namespace::{NamespaceJson, NamespaceShape};
 use super::time::Iso;
-use super::user::UserJson;
+use super::user::{UserJson, UserOwner};
 
 /// A project in full. What is absent in some answers is absent by what the view holds.
 pub struct ProjectJson<'a> {
@@ -123,7 +124,7 @@ fn name_with_namespace(project: &Project, place: &Place) -> String {
 }
 
 /// A project in short: exactly these fields.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub struct SimpleProjectJson<'a> {
     id: i64,
     http_url_to_repo: String,
@@ -150,8 +151,9 @@ impl<'a> SimpleProjectJson<'a> {
     }
 }
 
-#[derive(Serialize)]
-struct ShareLineJson<'a> {
+/// A share as projects show it.
+#[derive(Serialize, ToSchema)]
+pub struct ShareLineJson<'a> {
     group_id: i64,
     group_name: &'a str,
     group_access_level: i32,
@@ -168,7 +170,7 @@ impl<'a> From<&'a Share> for ShareLineJson<'a> {
 }
 
 /// A share that was just made.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub struct ShareJson {
     id: i64,
     project_id: i64,
@@ -190,7 +192,7 @@ impl From<Share> for ShareJson {
 }
 
 /// That a project is a fork. Like a share, it is shown when it was just made.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub struct ForkLinkJson {
     id: i64,
     forked_to_project_id: i64,
@@ -211,8 +213,9 @@ impl From<ForkLink> for ForkLinkJson {
     }
 }
 
-#[derive(Serialize)]
-struct PermissionsJson {
+/// What the reader is in a project.
+#[derive(Serialize, ToSchema)]
+pub struct PermissionsJson {
     project_access: Option<AccessJson>,
     group_access: Option<AccessJson>,
 }
@@ -226,8 +229,9 @@ impl From<&Permissions> for PermissionsJson {
     }
 }
 
-#[derive(Serialize)]
-struct AccessJson {
+/// A membership of the reader.
+#[derive(Serialize, ToSchema)]
+pub struct AccessJson {
     access_level: i32,
     notification_level: i32,
 }
@@ -239,4 +243,61 @@ impl From<Membership> for AccessJson {
             notification_level: membership.notification_level,
         }
     }
+}
+
+// What `ProjectJson` writes. It is only described by this type, never made.
+
+/// A project in full.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Project)]
+pub struct ProjectShape {
+    id: i64,
+    description: Option<String>,
+    default_branch: Option<String>,
+    tag_list: Vec<String>,
+    public: bool,
+    archived: bool,
+    visibility_level: i32,
+    ssh_url_to_repo: String,
+    http_url_to_repo: String,
+    web_url: String,
+    /// Of projects that belong to a user.
+    #[schema(required = false)]
+    owner: UserOwner,
+    name: String,
+    name_with_namespace: String,
+    path: String,
+    path_with_namespace: String,
+    container_registry_enabled: bool,
+    issues_enabled: bool,
+    merge_requests_enabled: bool,
+    wiki_enabled: bool,
+    builds_enabled: bool,
+    snippets_enabled: bool,
+    created_at: Iso,
+    last_activity_at: Iso,
+    shared_runners_enabled: bool,
+    lfs_enabled: bool,
+    creator_id: Option<i64>,
+    namespace: NamespaceShape,
+    /// Of forks.
+    #[schema(required = false)]
+    forked_from_project: SimpleProjectJson<'static>,
+    avatar_url: Option<String>,
+    star_count: i64,
+    forks_count: i64,
+    /// Where issues are switched on.
+    #[schema(required = false)]
+    open_issues_count: i64,
+    /// For those who administer the project.
+    #[schema(required = false)]
+    runners_token: String,
+    public_builds: bool,
+    shared_with_groups: Vec<ShareLineJson<'static>>,
+    only_allow_merge_if_build_succeeds: bool,
+    request_access_enabled: bool,
+    only_allow_merge_if_all_discussions_are_resolved: bool,
+    /// In the answer for one project.
+    #[schema(required = false)]
+    permissions: PermissionsJson,
 }

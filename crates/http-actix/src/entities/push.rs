@@ -3,12 +3,13 @@
 use hexforge_domain::commit::ObjectId;
 use hexforge_domain::push::{Push, PushedCommit, RefKind};
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::blocks::{Place, ProjectBlock, RepositoryBlock};
 use super::links::Links;
 
 /// A push as an answer shows it.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub struct PushJson<'a> {
     object_kind: &'static str,
     event_name: &'static str,
@@ -29,7 +30,7 @@ pub struct PushJson<'a> {
     repository: RepositoryBlock<'a>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 struct CommitBlock<'a> {
     id: String,
     message: &'a str,
@@ -41,7 +42,7 @@ struct CommitBlock<'a> {
     removed: &'a [String],
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 struct AuthorBlock<'a> {
     name: &'a str,
     email: &'a str,

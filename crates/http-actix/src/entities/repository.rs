@@ -5,11 +5,12 @@ use std::borrow::Cow;
 use hexforge_application::repository::ComparisonView;
 use hexforge_domain::repository::{Contributor, EntryKind, FileDiff, TreeEntry};
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::commit::CommitJson;
 
 /// An entry of a folder.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub struct TreeEntryJson<'a> {
     id: String,
     name: &'a str,
@@ -40,7 +41,7 @@ impl<'a> From<&'a TreeEntry> for TreeEntryJson<'a> {
 }
 
 /// What lies between two revisions.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub struct ComparisonJson<'a> {
     commit: Option<CommitJson>,
     commits: Vec<CommitJson>,
@@ -63,7 +64,7 @@ impl<'a> From<&'a ComparisonView> for ComparisonJson<'a> {
 }
 
 /// What changed in one file.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub struct FileDiffJson<'a> {
     old_path: &'a str,
     new_path: &'a str,
@@ -93,7 +94,7 @@ impl<'a> From<&'a FileDiff> for FileDiffJson<'a> {
 }
 
 /// An author and what came from them.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub struct ContributorJson {
     name: String,
     email: String,

@@ -6,6 +6,7 @@ use hexforge_domain::build::Build;
 use hexforge_domain::ci::config::Node;
 use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
+use utoipa::ToSchema;
 
 use super::build::ArtifactsJson;
 use super::links::Links;
@@ -18,7 +19,7 @@ const CLONES_AS: &str = hexforge_application::basic::BUILD;
 const TIMEOUT: u32 = 3600;
 
 /// A runner that was just registered.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub struct RegisteredJson {
     id: i64,
     token: String,
@@ -31,7 +32,7 @@ impl From<Registered> for RegisteredJson {
 }
 
 /// A build as its runner gets it.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub struct AssignmentJson<'a> {
     #[serde(flatten)]
     build: BuildJson<'a>,
@@ -40,11 +41,14 @@ pub struct AssignmentJson<'a> {
     before_sha: String,
     allow_git_fetch: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Value, required = false)]
     artifacts_expire_at: Option<Option<Iso>>,
+    #[schema(value_type = Value)]
     options: NodeJson<'a>,
     timeout: u32,
     variables: Vec<VariableJson>,
     depends_on_builds: Vec<BuildJson<'a>>,
+    #[schema(value_type = Vec<Value>)]
     credentials: [(); 0],
 }
 
@@ -80,7 +84,8 @@ fn earlier<'a>(given: &'a Assignment, one: &'a Earlier, now: Timestamp) -> Build
 }
 
 /// What runners are told of every build.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = RunnerBuild)]
 struct BuildJson<'a> {
     id: i64,
     #[serde(rename = "ref")]
@@ -94,6 +99,7 @@ struct BuildJson<'a> {
     project_id: i64,
     project_name: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = ArtifactsJson<'a>, required = false)]
     artifacts_file: Option<ArtifactsJson<'a>>,
 }
 
@@ -115,7 +121,8 @@ impl<'a> BuildJson<'a> {
     }
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = RunnerVariable)]
 struct VariableJson {
     key: String,
     value: String,

@@ -3,11 +3,12 @@
 use hexforge_application::tag::TagView;
 use hexforge_domain::tag::Release;
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::commit::RefCommitJson;
 
 /// A tag as an answer shows it.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub struct TagJson {
     name: String,
     message: Option<String>,
@@ -39,7 +40,7 @@ impl TagJson {
 }
 
 /// A release as an answer shows it.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub struct ReleaseJson {
     tag_name: String,
     description: String,

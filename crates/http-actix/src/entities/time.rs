@@ -5,9 +5,12 @@ use std::fmt;
 use chrono::{Datelike, Timelike};
 use hexforge_domain::Timestamp;
 use serde::{Serialize, Serializer};
+use utoipa::ToSchema;
 
 /// `2016-11-15T09:30:00.123Z`: UTC with exactly three decimals. Written by hand, because formatting
 /// by pattern costs more than all the rest of a line.
+#[derive(ToSchema)]
+#[schema(as = Moment, description = "UTC with three decimals", value_type = String, format = DateTime)]
 pub struct Iso(pub Timestamp);
 
 impl fmt::Display for Iso {

@@ -3,11 +3,12 @@
 use hexforge_application::trigger::{TriggerView, Triggered};
 use serde::Serialize;
 use serde_json::{Map, Value};
+use utoipa::ToSchema;
 
 use super::time::Iso;
 
 /// A trigger as an answer shows it.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub struct TriggerJson<'a> {
     token: &'a str,
     created_at: Iso,
@@ -29,9 +30,10 @@ impl<'a> From<&'a TriggerView> for TriggerJson<'a> {
 }
 
 /// A use of a trigger as an answer shows it.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub struct TriggeredJson {
     id: i64,
+    #[schema(value_type = HashMap<String, String>)]
     variables: Map<String, Value>,
 }
 

@@ -2,9 +2,10 @@
 
 use hexforge_domain::project::upload::UploadPlace;
 use serde::Serialize;
+use utoipa::ToSchema;
 
 /// An upload as an answer shows it.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub struct UploadJson {
     alt: String,
     url: String,

@@ -5,6 +5,7 @@ use hexforge_domain::text::ShortText;
 use hexforge_domain::user::{Identity, User};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
+use utoipa::ToSchema;
 
 use super::links::Links;
 use super::time::Iso;
@@ -129,8 +130,73 @@ fn full<M: SerializeMap>(map: &mut M, full: &FullUser) -> Result<(), M::Error> {
     map.serialize_entry("external", &user.privileges.external)
 }
 
-#[derive(Serialize)]
-struct IdentityJson<'a> {
+// What `UserJson` writes in its forms. It is only described by these types, never made.
+
+/// A user in lists and beside other things.
+#[derive(Serialize, ToSchema)]
+pub struct UserSummary {
+    name: String,
+    username: String,
+    id: i64,
+    state: String,
+    avatar_url: String,
+    web_url: String,
+}
+
+/// The owner of a project.
+#[derive(Serialize, ToSchema)]
+pub struct UserOwner {
+    #[serde(flatten)]
+    summary: UserSummary,
+    created_at: Iso,
+}
+
+/// A user as everybody sees it.
+#[derive(Serialize, ToSchema)]
+pub struct UserSingle {
+    #[serde(flatten)]
+    summary: UserSummary,
+    created_at: Iso,
+    is_admin: bool,
+    bio: Option<String>,
+    location: Option<String>,
+    skype: String,
+    linkedin: String,
+    twitter: String,
+    website_url: String,
+    organization: Option<String>,
+}
+
+/// A user as administrators see it, and users see themselves.
+#[derive(Serialize, ToSchema)]
+pub struct UserFull {
+    #[serde(flatten)]
+    single: UserSingle,
+    last_sign_in_at: Option<Iso>,
+    confirmed_at: Option<Iso>,
+    email: String,
+    theme_id: i32,
+    color_scheme_id: i32,
+    projects_limit: i32,
+    current_sign_in_at: Option<Iso>,
+    identities: Vec<IdentityJson<'static>>,
+    can_create_group: bool,
+    can_create_project: bool,
+    two_factor_enabled: bool,
+    external: bool,
+}
+
+/// A user who signs in, with a token.
+#[derive(Serialize, ToSchema)]
+pub struct UserLogin {
+    #[serde(flatten)]
+    full: UserFull,
+    private_token: String,
+}
+
+/// An account elsewhere.
+#[derive(Serialize, ToSchema)]
+pub struct IdentityJson<'a> {
     provider: &'a str,
     extern_uid: Option<&'a str>,
 }

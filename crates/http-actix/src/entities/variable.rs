@@ -2,9 +2,10 @@
 
 use hexforge_application::variable::VariableView;
 use serde::Serialize;
+use utoipa::ToSchema;
 
 /// A variable as an answer shows it.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub struct VariableJson<'a> {
     key: &'a str,
     value: &'a str,

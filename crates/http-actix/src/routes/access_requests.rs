@@ -7,14 +7,28 @@ use hexforge_domain::id::UserId;
 use super::ids::{GroupPath, ProjectPath};
 use super::members::SourcePath;
 use crate::api::Api;
-use crate::entities::member::{MemberJson, RequesterJson};
+use crate::entities::member::{AccessRequester, Member, MemberJson, RequesterJson};
 use crate::error::ApiResult;
+use crate::openapi::{self as doc, Description};
 use crate::respond;
 
 /// Adds the routes.
 pub fn configure(cfg: &mut web::ServiceConfig) {
     add_routes::<GroupPath>(cfg, "/groups/{id}/access_requests");
     add_routes::<ProjectPath>(cfg, "/projects/{id}/access_requests");
+}
+
+/// Describes the routes.
+pub fn describe(to: &mut Description) {
+    for source in ["groups", "projects"] {
+        let all = format!("/{source}/:id/access_requests");
+        to.add(doc::get(&all, "Who asks to become a member").list::<AccessRequester>());
+        to.add(doc::post(&all, "Asks to become a member").made::<AccessRequester>());
+        let approve = format!("{all}/:user_id/approve");
+        let about = "Makes a member of who asked";
+        to.add(doc::put(approve, about).takes(&[doc::integer("access_level")]).made::<Member>());
+        to.add(doc::delete(format!("{all}/:user_id"), "Refuses a request").ok::<AccessRequester>());
+    }
 }
 
 fn add_routes<P: SourcePath>(cfg: &mut web::ServiceConfig, path: &str) {

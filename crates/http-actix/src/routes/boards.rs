@@ -8,6 +8,7 @@ use super::ids::ProjectPath;
 use crate::api::Api;
 use crate::entities::board::{BoardJson, ListJson};
 use crate::error::{ApiError, ApiResult};
+use crate::openapi::{self as doc, Description};
 use crate::params::Declared;
 use crate::respond;
 
@@ -21,6 +22,22 @@ pub fn configure(cfg: &mut web::ServiceConfig) {
     cfg.route(one, web::get().to(get_list));
     cfg.route(one, web::put().to(move_list));
     cfg.route(one, web::delete().to(delete_list));
+}
+
+/// Describes the routes.
+pub fn describe(to: &mut Description) {
+    to.section("Issue boards");
+    to.add(doc::get("/projects/:id/boards", "Boards of a project").list::<BoardJson<'_>>());
+    let lists = "/projects/:id/boards/:board_id/lists";
+    to.add(doc::get(lists, "Lists of a board").list::<ListJson<'_>>());
+    let made = to.dialect().created_board_list();
+    let label = [doc::integer("label_id").needed()];
+    to.add(doc::post(lists, "Adds a list").takes(&label).with::<ListJson<'_>>(made));
+    let one = "/projects/:id/boards/:board_id/lists/:list_id";
+    to.add(doc::get(one, "A list").ok::<ListJson<'_>>());
+    let position = [doc::integer("position").needed()];
+    to.add(doc::put(one, "Moves a list").takes(&position).ok::<ListJson<'_>>());
+    to.add(doc::delete(one, "Removes a list").ok::<ListJson<'_>>());
 }
 
 async fn list(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse> {

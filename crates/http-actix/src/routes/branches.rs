@@ -3,11 +3,15 @@
 use actix_web::{HttpResponse, web};
 use hexforge_application::branch::{self, merged, protect};
 use hexforge_application::repository;
+use serde::Serialize;
+use serde_json::json;
+use utoipa::ToSchema;
 
 use super::ids::ProjectPath;
 use crate::api::Api;
 use crate::entities::branch::BranchJson;
 use crate::error::ApiResult;
+use crate::openapi::{self as doc, Description};
 use crate::respond;
 
 /// Adds the routes. Names of branches take all that is left of the path.
@@ -19,6 +23,25 @@ pub fn configure(cfg: &mut web::ServiceConfig) {
     cfg.route("/projects/{id}/repository/branches/{branch:.+}/unprotect", web::put().to(unprotect));
     cfg.route("/projects/{id}/repository/branches/{branch:.+}", web::get().to(get));
     cfg.route("/projects/{id}/repository/branches/{branch:.+}", web::delete().to(delete));
+}
+
+/// Describes the routes.
+pub fn describe(to: &mut Description) {
+    to.section("Branches");
+    let all = "/projects/:id/repository/branches";
+    to.add(doc::get(all, "Branches").list::<BranchJson>());
+    let fields = [doc::text("branch_name").needed(), doc::text("ref").needed()];
+    let made = to.dialect().created_branch();
+    to.add(doc::post(all, "Makes a branch").takes(&fields).with::<BranchJson>(made));
+    let one = format!("{all}/:branch");
+    to.add(doc::get(&one, "A branch").ok::<BranchJson>());
+    to.add(doc::delete(&one, "Removes a branch").ok::<RemovedBranch>());
+    let developers = [doc::boolean("developers_can_push"), doc::boolean("developers_can_merge")];
+    let protect = doc::put(format!("{one}/protect"), "Protects a branch");
+    to.add(protect.takes(&developers).ok::<BranchJson>());
+    to.add(doc::put(format!("{one}/unprotect"), "Ends the protection").ok::<BranchJson>());
+    let merged = doc::delete("/projects/:id/repository/merged_branches", "Removes merged branches");
+    to.add(merged.json(json!({ "type": "integer" })));
 }
 
 async fn list(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse> {
@@ -45,7 +68,13 @@ async fn create(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse>
             Ok(branch::create(app, actor, &named, &name, &from)?)
         })
         .await?;
-    api.dialect().branch_created(BranchJson::from(made))
+    respond::with(api.dialect().created_branch(), BranchJson::from(made))
+}
+
+/// The branch that is gone.
+#[derive(Serialize, ToSchema)]
+struct RemovedBranch {
+    branch_name: String,
 }
 
 async fn delete(api: Api, path: web::Path<(ProjectPath, String)>) -> ApiResult<HttpResponse> {
@@ -58,7 +87,7 @@ async fn delete(api: Api, path: web::Path<(ProjectPath, String)>) -> ApiResult<H
         })
         .await?;
     match outcome {
-        Ok(()) => respond::ok(serde_json::json!({ "branch_name": name })),
+        Ok(()) => respond::ok(RemovedBranch { branch_name: name }),
         Err(kept) => Err(api.dialect().branch_kept(kept)),
     }
 }

@@ -20,6 +20,7 @@ use super::uploads::body;
 use crate::api::Api;
 use crate::entities::build::BuildJson;
 use crate::error::ApiResult;
+use crate::openapi::{self as doc, Description};
 use crate::params::{Declared, Params};
 use crate::respond;
 
@@ -40,6 +41,32 @@ pub fn configure(cfg: &mut web::ServiceConfig) {
     cfg.route(&format!("{one}/retry"), web::post().to(retry));
     cfg.route(&format!("{one}/erase"), web::post().to(erase));
     cfg.route(&format!("{one}/play"), web::post().to(play));
+}
+
+/// Describes the routes.
+pub fn describe(to: &mut Description) {
+    to.section("Builds");
+    let scope = [doc::some_of("scope", &["pending", "running", "failed", "success", "canceled"])];
+    let all = doc::get("/projects/:id/builds", "Builds");
+    to.add(all.takes(&scope).list::<BuildJson<'_>>());
+    let of_commit = doc::get("/projects/:id/repository/commits/:sha/builds", "Builds of a commit");
+    to.add(of_commit.takes(&scope).list::<BuildJson<'_>>());
+    let one = "/projects/:id/builds/:build_id";
+    to.add(doc::get(one, "A build").ok::<BuildJson<'_>>());
+    to.add(doc::get(format!("{one}/trace"), "The log of a build").bytes("text/plain"));
+    let octets = "application/octet-stream";
+    to.add(doc::get(format!("{one}/artifacts"), "Artifacts of a build").bytes(octets));
+    let of_ref = "/projects/:id/builds/artifacts/:ref_name/download";
+    let of_ref = doc::get(of_ref, "Artifacts of the last good build of a branch or tag");
+    to.add(of_ref.takes(&[doc::text("job").needed()]).bytes(octets));
+    for (verb, about) in
+        [("cancel", "Cancels"), ("retry", "Builds again"), ("erase", "Erases log and artifacts")]
+    {
+        to.add(doc::post(format!("{one}/{verb}"), about).made::<BuildJson<'_>>());
+    }
+    let keep = doc::post(format!("{one}/artifacts/keep"), "Keeps artifacts for good");
+    to.add(keep.ok::<BuildJson<'_>>());
+    to.add(doc::post(format!("{one}/play"), "Starts a manual build").ok::<BuildJson<'_>>());
 }
 
 const SCOPES: [Status; 5] =

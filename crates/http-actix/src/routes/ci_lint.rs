@@ -3,9 +3,11 @@
 use actix_web::{HttpResponse, web};
 use hexforge_application::pipeline;
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use crate::api::Api;
 use crate::error::ApiResult;
+use crate::openapi::{self as doc, Description};
 use crate::respond;
 
 /// Adds the route.
@@ -13,7 +15,14 @@ pub fn configure(cfg: &mut web::ServiceConfig) {
     cfg.route("/ci/lint", web::post().to(lint));
 }
 
-#[derive(Serialize)]
+/// Describes the route.
+pub fn describe(to: &mut Description) {
+    to.section("Configuration");
+    let lint = doc::post("/ci/lint", "Whether a configuration is good").open();
+    to.add(lint.takes(&[doc::text("content").needed()]).ok::<Verdict>());
+}
+
+#[derive(Serialize, ToSchema)]
 struct Verdict {
     status: &'static str,
     errors: Vec<String>,

@@ -8,12 +8,32 @@ use super::ids::ProjectPath;
 use crate::api::Api;
 use crate::entities::commit_status::CommitStatusJson;
 use crate::error::ApiResult;
+use crate::openapi::{self as doc, Description};
 use crate::respond;
 
 /// Adds the routes.
 pub fn configure(cfg: &mut web::ServiceConfig) {
     cfg.route("/projects/{id}/repository/commits/{sha}/statuses", web::get().to(list));
     cfg.route("/projects/{id}/statuses/{sha}", web::post().to(post));
+}
+
+/// Describes the routes.
+pub fn describe(to: &mut Description) {
+    to.section("Statuses of commits");
+    let filter = [doc::text("ref"), doc::text("stage"), doc::text("name"), doc::boolean("all")];
+    let all = doc::get("/projects/:id/repository/commits/:sha/statuses", "Statuses of a commit");
+    to.add(all.takes(&filter).list::<CommitStatusJson<'_>>());
+    let states = &["pending", "running", "success", "failed", "canceled"];
+    let fields = [
+        doc::one_of("state", states).needed(),
+        doc::text("ref"),
+        doc::text("name"),
+        doc::text("context"),
+        doc::text("target_url"),
+        doc::text("description"),
+    ];
+    let say = doc::post("/projects/:id/statuses/:sha", "Says something of a commit");
+    to.add(say.takes(&fields).made::<CommitStatusJson<'_>>());
 }
 
 async fn list(api: Api, ids: web::Path<(ProjectPath, String)>) -> ApiResult<HttpResponse> {

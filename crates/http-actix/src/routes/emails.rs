@@ -8,6 +8,7 @@ use super::ids::{OwnerPath, PathId};
 use crate::api::Api;
 use crate::entities::email::EmailJson;
 use crate::error::ApiResult;
+use crate::openapi::{self as doc, Description};
 use crate::respond;
 
 /// Adds the routes.
@@ -19,6 +20,22 @@ pub fn configure(cfg: &mut web::ServiceConfig) {
     cfg.route("/users/{user:[0-9]+}/emails", web::get().to(list));
     cfg.route("/users/{user:[0-9]+}/emails", web::post().to(add));
     cfg.route("/users/{user:[0-9]+}/emails/{id}", web::delete().to(remove_of));
+}
+
+/// Describes the routes.
+pub fn describe(to: &mut Description) {
+    let fields = [doc::text("email").needed()];
+    to.add(doc::get("/user/emails", "E-mail addresses of the caller").list::<EmailJson>());
+    to.add(doc::get("/users/:uid/emails", "E-mail addresses of a user").list::<EmailJson>());
+    to.add(doc::get("/user/emails/:id", "An address of the caller").ok::<EmailJson>());
+    to.add(doc::post("/user/emails", "Adds one for the caller").takes(&fields).made::<EmailJson>());
+    to.add(
+        doc::post("/users/:id/emails", "Adds one for a user").takes(&fields).made::<EmailJson>(),
+    );
+    to.add(
+        doc::delete("/user/emails/:id", "Removes one of the caller").ok::<EmailJson>().or_null(),
+    );
+    to.add(doc::delete("/users/:uid/emails/:id", "Removes one of a user").ok::<EmailJson>());
 }
 
 async fn list(api: Api, OwnerPath(owner): OwnerPath) -> ApiResult<HttpResponse> {

@@ -7,12 +7,21 @@ use super::ids::ProjectPath;
 use crate::api::Api;
 use crate::entities::project::ForkLinkJson;
 use crate::error::ApiResult;
+use crate::openapi::{self as doc, Description};
 use crate::respond;
 
 /// Adds the routes.
 pub fn configure(cfg: &mut web::ServiceConfig) {
     cfg.route("/projects/{id}/fork/{source}", web::post().to(create));
     cfg.route("/projects/{id}/fork", web::delete().to(delete));
+}
+
+/// Describes the routes.
+pub fn describe(to: &mut Description) {
+    let fork = "/projects/:id/fork";
+    let create = doc::post(format!("{fork}/:forked_from_id"), "Says that a project is a fork");
+    to.add(create.made::<ForkLinkJson>());
+    to.add(doc::delete(fork, "Says that a project is no fork").yes_or_no());
 }
 
 async fn create(api: Api, ids: web::Path<(ProjectPath, ProjectPath)>) -> ApiResult<HttpResponse> {

@@ -7,6 +7,7 @@ use super::ids::GroupPath;
 use crate::api::Api;
 use crate::entities::label::LabelJson;
 use crate::error::ApiResult;
+use crate::openapi::{self as doc, Description};
 use crate::respond;
 
 /// Adds the routes.
@@ -15,6 +16,20 @@ pub fn configure(cfg: &mut web::ServiceConfig) {
     cfg.route("/groups/{id}/labels", web::post().to(create));
     cfg.route("/groups/{id}/labels", web::put().to(update));
     cfg.route("/groups/{id}/labels", web::delete().to(delete));
+}
+
+/// Describes the routes.
+pub fn describe(to: &mut Description) {
+    to.section("Labels of groups");
+    let all = "/groups/:id/labels";
+    to.add(doc::get(all, "Labels of a group").list::<LabelJson<'_>>());
+    let (name, color) = (doc::text("name").needed(), doc::text("color").needed());
+    let fields = [name, color, doc::text("description")];
+    let made = to.dialect().created_label();
+    to.add(doc::post(all, "Makes a label").takes(&fields).with::<LabelJson<'_>>(made));
+    let changes = [name, doc::text("new_name"), doc::text("color"), doc::text("description")];
+    to.add(doc::put(all, "Changes a label").takes(&changes).ok::<LabelJson<'_>>());
+    to.add(doc::delete(all, "Removes a label").takes(&[name]).ok::<LabelJson<'_>>());
 }
 
 async fn list(api: Api, id: web::Path<GroupPath>) -> ApiResult<HttpResponse> {

@@ -8,11 +8,14 @@ use hexforge_domain::group::{GroupFilter, GroupOrder, GroupScope};
 use hexforge_domain::id::{NamespaceId, ProjectId};
 
 use super::ids::{GroupPath, PathId};
-use super::projects::read_listing;
+use super::projects::{LISTING, read_listing};
 use crate::api::Api;
-use crate::entities::namespace::{GroupDetailJson, GroupJson, NamespaceJson};
-use crate::entities::project::ProjectJson;
+use crate::entities::namespace::{
+    Group, GroupDetailJson, GroupDetailShape, GroupJson, NamespaceJson, NamespaceShape,
+};
+use crate::entities::project::{ProjectJson, ProjectShape};
 use crate::error::{ApiError, ApiResult};
+use crate::openapi::{self as doc, Description, Param};
 use crate::params::{Declared, Params};
 use crate::respond;
 
@@ -26,6 +29,40 @@ pub fn configure(cfg: &mut web::ServiceConfig) {
     cfg.route("/groups/{id}", web::delete().to(delete));
     cfg.route("/groups/{id}/projects", web::get().to(projects));
     cfg.route("/groups/{id}/projects/{project}", web::post().to(transfer));
+}
+
+/// What may be said of a group.
+const FIELDS: [Param; 4] = [
+    doc::text("description"),
+    doc::integer("visibility_level"),
+    doc::boolean("lfs_enabled"),
+    doc::boolean("request_access_enabled"),
+];
+
+/// Describes the routes.
+pub fn describe(to: &mut Description) {
+    to.section("Groups");
+    let filter = [
+        doc::integers("skip_groups"),
+        doc::boolean("all_available"),
+        doc::text("search"),
+        doc::one_of("order_by", &["name", "path"]),
+        doc::one_of("sort", &["asc", "desc"]),
+    ];
+    to.add(doc::get("/groups", "Groups").takes(&filter).list::<Group>());
+    to.add(doc::get("/groups/owned", "Groups of which the caller is an owner").list::<Group>());
+    let (name, path) = (doc::text("name"), doc::text("path"));
+    let create = doc::post("/groups", "Makes a group").takes(&[name.needed(), path.needed()]);
+    to.add(create.takes(&FIELDS).made::<Group>());
+    let one = "/groups/:id";
+    to.add(doc::get(one, "A group with its projects").ok::<GroupDetailShape>());
+    let update = doc::put(one, "Changes a group").takes(&[name, path]).takes(&FIELDS);
+    to.add(update.ok::<GroupDetailShape>());
+    to.add(doc::delete(one, "Removes a group").ok::<NamespaceShape>());
+    let projects = doc::get("/groups/:id/projects", "Projects of a group");
+    to.add(projects.takes(&LISTING).list::<ProjectShape>());
+    let transfer = doc::post("/groups/:id/projects/:project_id", "Moves a project into a group");
+    to.add(transfer.made::<GroupDetailShape>());
 }
 
 async fn list(api: Api) -> ApiResult<HttpResponse> {

@@ -4,10 +4,12 @@ use actix_web::{HttpResponse, web};
 use hexforge_application::system_hook::{self, SystemHookFields};
 use hexforge_domain::id::SystemHookId;
 use hexforge_domain::text::Secret;
+use serde_json::json;
 
 use crate::api::Api;
 use crate::entities::hook::{RemovedSystemHookJson, SystemHookJson};
 use crate::error::ApiResult;
+use crate::openapi::{self as doc, Description};
 use crate::params::Params;
 use crate::payloads::sample;
 use crate::respond;
@@ -18,6 +20,23 @@ pub fn configure(cfg: &mut web::ServiceConfig) {
     cfg.route("/hooks", web::post().to(create));
     cfg.route("/hooks/{id}", web::get().to(test));
     cfg.route("/hooks/{id}", web::delete().to(delete));
+}
+
+/// Describes the routes.
+pub fn describe(to: &mut Description) {
+    to.section("System hooks");
+    to.add(doc::get("/hooks", "Hooks of the service").list::<SystemHookJson>());
+    let fields = [
+        doc::text("url").needed(),
+        doc::text("token"),
+        doc::boolean("push_events"),
+        doc::boolean("tag_push_events"),
+        doc::boolean("enable_ssl_verification"),
+    ];
+    to.add(doc::post("/hooks", "Makes a hook").takes(&fields).made::<SystemHookJson>());
+    let sample = json!({ "type": "object" });
+    to.add(doc::get("/hooks/:id", "Sends a hook a sample, and shows it").json(sample));
+    to.add(doc::delete("/hooks/:id", "Removes a hook").ok::<RemovedSystemHookJson>());
 }
 
 async fn list(api: Api) -> ApiResult<HttpResponse> {

@@ -15,6 +15,7 @@ use super::ids::{GroupPath, PathId, ProjectPath};
 use crate::api::Api;
 use crate::entities::issue::IssueJson;
 use crate::error::ApiResult;
+use crate::openapi::{self as doc, Description, Param};
 use crate::params::Params;
 use crate::respond;
 
@@ -32,6 +33,55 @@ pub fn configure(cfg: &mut web::ServiceConfig) {
     let subscription = "/projects/{id}/issues/{issue}/subscription";
     cfg.route(subscription, web::post().to(subscribe));
     cfg.route(subscription, web::delete().to(unsubscribe));
+}
+
+/// What may be said about any list of issues.
+const LISTING: [Param; 4] = [
+    doc::one_of("state", &["opened", "closed", "all"]),
+    doc::text("labels"),
+    doc::one_of("order_by", &["created_at", "updated_at"]),
+    doc::one_of("sort", &["asc", "desc"]),
+];
+
+/// What may be said of an issue, beside its title.
+const FIELDS: [Param; 8] = [
+    doc::text("description"),
+    doc::integer("assignee_id"),
+    doc::integer("milestone_id"),
+    doc::text("labels"),
+    doc::date("due_date"),
+    doc::boolean("confidential"),
+    doc::moment("created_at"),
+    doc::moment("updated_at"),
+];
+
+/// Describes the routes.
+pub fn describe(to: &mut Description) {
+    to.section("Issues");
+    let own = doc::get("/issues", "Issues that the caller wrote");
+    to.add(own.takes(&LISTING).list::<IssueJson<'_>>());
+    let milestone = doc::text("milestone");
+    let of_group = doc::get("/groups/:id/issues", "Issues of a group");
+    to.add(of_group.takes(&LISTING).takes(&[milestone]).list::<IssueJson<'_>>());
+    let all = "/projects/:id/issues";
+    let list = doc::get(all, "Issues of a project").takes(&LISTING);
+    to.add(list.takes(&[milestone, doc::integer("iid")]).list::<IssueJson<'_>>());
+    let title = doc::text("title");
+    let create = doc::post(all, "Makes an issue").takes(&[title.needed()]);
+    to.add(create.takes(&FIELDS).made::<IssueJson<'_>>());
+    let one = "/projects/:id/issues/:issue_id";
+    to.add(doc::get(one, "An issue").ok::<IssueJson<'_>>());
+    let command = doc::one_of("state_event", &["close", "reopen"]);
+    let change = doc::put(one, "Changes an issue").takes(&[title, command]);
+    to.add(change.takes(&FIELDS).ok::<IssueJson<'_>>());
+    to.add(doc::delete(one, "Removes an issue").ok::<IssueJson<'_>>());
+    let move_it = doc::post(format!("{one}/move"), "Moves an issue to another project");
+    to.add(move_it.takes(&[doc::integer("to_project_id").needed()]).made::<IssueJson<'_>>());
+    let subscription = format!("{one}/subscription");
+    let subscribe = doc::post(&subscription, "Subscribes the caller");
+    to.add(subscribe.made::<IssueJson<'_>>().unchanged());
+    let unsubscribe = doc::delete(&subscription, "Ends the subscription");
+    to.add(unsubscribe.ok::<IssueJson<'_>>().unchanged());
 }
 
 /// An issue as a path has it.

@@ -8,6 +8,7 @@ use super::ids::{OwnerPath, PathId};
 use crate::api::Api;
 use crate::entities::key::KeyJson;
 use crate::error::ApiResult;
+use crate::openapi::{self as doc, Description};
 use crate::params::Params;
 use crate::respond;
 
@@ -20,6 +21,18 @@ pub fn configure(cfg: &mut web::ServiceConfig) {
     cfg.route("/users/{user:[0-9]+}/keys", web::get().to(list));
     cfg.route("/users/{user:[0-9]+}/keys", web::post().to(add));
     cfg.route("/users/{user:[0-9]+}/keys/{id}", web::delete().to(remove_of));
+}
+
+/// Describes the routes.
+pub fn describe(to: &mut Description) {
+    let fields = [doc::text("title").needed(), doc::text("key").needed()];
+    to.add(doc::get("/user/keys", "SSH keys of the caller").list::<KeyJson>());
+    to.add(doc::get("/users/:uid/keys", "SSH keys of a user").list::<KeyJson>());
+    to.add(doc::get("/user/keys/:id", "A key of the caller").ok::<KeyJson>());
+    to.add(doc::post("/user/keys", "Adds one for the caller").takes(&fields).made::<KeyJson>());
+    to.add(doc::post("/users/:id/keys", "Adds one for a user").takes(&fields).made::<KeyJson>());
+    to.add(doc::delete("/user/keys/:id", "Removes one of the caller").ok::<KeyJson>().or_null());
+    to.add(doc::delete("/users/:uid/keys/:id", "Removes one of a user").ok::<KeyJson>());
 }
 
 async fn list(api: Api, OwnerPath(owner): OwnerPath) -> ApiResult<HttpResponse> {

@@ -11,6 +11,7 @@ use super::ids::ProjectPath;
 use crate::api::Api;
 use crate::entities::label::LabelJson;
 use crate::error::ApiResult;
+use crate::openapi::{self as doc, Description};
 use crate::respond;
 
 /// Adds the routes.
@@ -22,6 +23,26 @@ pub fn configure(cfg: &mut web::ServiceConfig) {
     let subscription = "/projects/{id}/labels/{label}/subscription";
     cfg.route(subscription, web::post().to(subscribe));
     cfg.route(subscription, web::delete().to(unsubscribe));
+}
+
+/// Describes the routes.
+pub fn describe(to: &mut Description) {
+    to.section("Labels");
+    let all = "/projects/:id/labels";
+    to.add(doc::get(all, "Labels").list::<LabelJson<'_>>());
+    let (name, color) = (doc::text("name").needed(), doc::text("color").needed());
+    let (description, priority) = (doc::text("description"), doc::integer("priority"));
+    let fields = [name, color, description, priority];
+    let made = to.dialect().created_label();
+    to.add(doc::post(all, "Makes a label").takes(&fields).with::<LabelJson<'_>>(made));
+    let changes = [name, doc::text("new_name"), doc::text("color"), description, priority];
+    to.add(doc::put(all, "Changes a label").takes(&changes).ok::<LabelJson<'_>>());
+    to.add(doc::delete(all, "Removes a label").takes(&[name]).ok::<LabelJson<'_>>());
+    let subscription = format!("{all}/:label_id/subscription");
+    let subscribe = doc::post(&subscription, "Subscribes the caller");
+    to.add(subscribe.made::<LabelJson<'_>>().unchanged());
+    let unsubscribe = doc::delete(&subscription, "Ends the subscription");
+    to.add(unsubscribe.ok::<LabelJson<'_>>().unchanged());
 }
 
 async fn list(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse> {

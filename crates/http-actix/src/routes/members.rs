@@ -7,9 +7,10 @@ use serde_json::json;
 
 use super::ids::{GroupPath, ProjectPath};
 use crate::api::Api;
-use crate::entities::member::MemberJson;
-use crate::entities::user::UserJson;
+use crate::entities::member::{AccessRevoked, Member, MemberJson};
+use crate::entities::user::{UserJson, UserSummary};
 use crate::error::ApiResult;
+use crate::openapi::{self as doc, Description};
 use crate::respond;
 
 /// Adds the routes.
@@ -17,6 +18,24 @@ pub fn configure(cfg: &mut web::ServiceConfig) {
     add_routes::<GroupPath>(cfg, "/groups/{id}/members");
     add_routes::<ProjectPath>(cfg, "/projects/{id}/members");
     cfg.route("/projects/{id}/users", web::get().to(team));
+}
+
+/// Describes the routes.
+pub fn describe(to: &mut Description) {
+    to.section("Members");
+    let (level, until) = (doc::integer("access_level").needed(), doc::date("expires_at"));
+    for source in ["groups", "projects"] {
+        let all = format!("/{source}/:id/members");
+        to.add(doc::get(&all, "Members").takes(&[doc::text("query")]).list::<Member>());
+        let fields = [doc::integer("user_id").needed(), level, until];
+        to.add(doc::post(&all, "Makes a member").takes(&fields).made::<Member>());
+        let one = format!("{all}/:user_id");
+        to.add(doc::get(&one, "A member").ok::<Member>());
+        to.add(doc::put(&one, "Changes a member").takes(&[level, until]).ok::<Member>());
+        to.add(doc::delete(&one, "Removes a member").ok::<Member>().or::<AccessRevoked>());
+    }
+    let team = doc::get("/projects/:id/users", "Everybody who is a member in some way");
+    to.add(team.takes(&[doc::text("search")]).list::<UserSummary>());
 }
 
 /// What has members, as a path has it.

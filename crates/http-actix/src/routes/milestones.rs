@@ -10,6 +10,7 @@ use crate::api::Api;
 use crate::entities::issue::IssueJson;
 use crate::entities::milestone::MilestoneJson;
 use crate::error::{ApiError, ApiResult};
+use crate::openapi::{self as doc, Description};
 use crate::params::{Declared, Params};
 use crate::respond;
 
@@ -20,6 +21,23 @@ pub fn configure(cfg: &mut web::ServiceConfig) {
     cfg.route("/projects/{id}/milestones/{milestone}", web::get().to(get));
     cfg.route("/projects/{id}/milestones/{milestone}", web::put().to(update));
     cfg.route("/projects/{id}/milestones/{milestone}/issues", web::get().to(issues));
+}
+
+/// Describes the routes.
+pub fn describe(to: &mut Description) {
+    to.section("Milestones");
+    let all = "/projects/:id/milestones";
+    let filter = [doc::one_of("state", &["active", "closed", "all"]), doc::integers("iid")];
+    to.add(doc::get(all, "Milestones").takes(&filter).list::<MilestoneJson<'_>>());
+    let (title, description) = (doc::text("title"), doc::text("description"));
+    let fields = [title.needed(), description, doc::date("due_date")];
+    to.add(doc::post(all, "Makes a milestone").takes(&fields).made::<MilestoneJson<'_>>());
+    let one = format!("{all}/:milestone_id");
+    to.add(doc::get(&one, "A milestone").ok::<MilestoneJson<'_>>());
+    let command = doc::one_of("state_event", &["close", "activate"]);
+    let changes = [title, description, doc::date("due_date"), command];
+    to.add(doc::put(&one, "Changes a milestone").takes(&changes).ok::<MilestoneJson<'_>>());
+    to.add(doc::get(format!("{one}/issues"), "Issues of a milestone").list::<IssueJson<'_>>());
 }
 
 async fn list(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse> {

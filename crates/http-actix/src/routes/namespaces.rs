@@ -6,11 +6,19 @@ use hexforge_application::namespace;
 use crate::api::Api;
 use crate::entities::namespace::NamespaceLineJson;
 use crate::error::ApiResult;
+use crate::openapi::{self as doc, Description};
 use crate::respond;
 
 /// Adds the route.
 pub fn configure(cfg: &mut web::ServiceConfig) {
     cfg.route("/namespaces", web::get().to(list));
+}
+
+/// Describes the route.
+pub fn describe(to: &mut Description) {
+    to.section("Namespaces");
+    let list = doc::get("/namespaces", "Namespaces in which the caller may make projects");
+    to.add(list.takes(&[doc::text("search")]).list::<NamespaceLineJson>());
 }
 
 async fn list(api: Api) -> ApiResult<HttpResponse> {

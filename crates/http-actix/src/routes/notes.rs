@@ -8,6 +8,7 @@ use super::ids::ProjectPath;
 use crate::api::Api;
 use crate::entities::note::{AwardJson, NoteJson};
 use crate::error::ApiResult;
+use crate::openapi::{self as doc, Description};
 use crate::params::Declared;
 use crate::respond;
 
@@ -19,6 +20,21 @@ pub fn configure(cfg: &mut web::ServiceConfig) {
     cfg.route(one, web::get().to(get));
     cfg.route(one, web::put().to(update));
     cfg.route(one, web::delete().to(delete));
+}
+
+/// Describes the routes.
+pub fn describe(to: &mut Description) {
+    to.section("Notes");
+    let all = "/projects/:id/issues/:noteable_id/notes";
+    to.add(doc::get(all, "Notes of an issue").list::<NoteJson<'_>>());
+    let body = doc::text("body").needed();
+    let create = doc::post(all, "Writes a note, gives an emoji, or both runs and writes commands");
+    let create = create.takes(&[body, doc::moment("created_at")]);
+    to.add(create.made::<NoteJson<'_>>().or::<AwardJson<'_>>());
+    let one = format!("{all}/:note_id");
+    to.add(doc::get(&one, "A note").ok::<NoteJson<'_>>());
+    to.add(doc::put(&one, "Changes a note").takes(&[body]).ok::<NoteJson<'_>>());
+    to.add(doc::delete(&one, "Removes a note").ok::<NoteJson<'_>>());
 }
 
 /// A note as a path has it.

@@ -13,6 +13,7 @@ use super::ids::ProjectPath;
 use crate::api::Api;
 use crate::entities::pipeline::PipelineJson;
 use crate::error::ApiResult;
+use crate::openapi::{self as doc, Description};
 use crate::respond;
 
 /// Adds the routes.
@@ -23,6 +24,22 @@ pub fn configure(cfg: &mut web::ServiceConfig) {
     cfg.route(one, web::get().to(get));
     cfg.route(&format!("{one}/retry"), web::post().to(retry));
     cfg.route(&format!("{one}/cancel"), web::post().to(cancel));
+}
+
+/// Describes the routes.
+pub fn describe(to: &mut Description) {
+    to.section("Pipelines");
+    let scope = [doc::one_of("scope", &["running", "branches", "tags"])];
+    let list = doc::get("/projects/:id/pipelines", "Pipelines");
+    to.add(list.takes(&scope).list::<PipelineJson<'_>>());
+    let create = doc::post("/projects/:id/pipeline", "Makes a pipeline");
+    to.add(create.takes(&[doc::text("ref").needed()]).made::<PipelineJson<'_>>());
+    let one = "/projects/:id/pipelines/:pipeline_id";
+    to.add(doc::get(one, "A pipeline").ok::<PipelineJson<'_>>());
+    to.add(
+        doc::post(format!("{one}/retry"), "Builds again what failed").made::<PipelineJson<'_>>(),
+    );
+    to.add(doc::post(format!("{one}/cancel"), "Cancels").ok::<PipelineJson<'_>>());
 }
 
 const SCOPES: [(&str, Scope); 3] =

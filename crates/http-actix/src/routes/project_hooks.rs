@@ -11,6 +11,7 @@ use crate::api::Api;
 use crate::entities::delivery::DeliveryJson;
 use crate::entities::hook::ProjectHookJson;
 use crate::error::ApiResult;
+use crate::openapi::{self as doc, Description, Param};
 use crate::params::{Declared, Params};
 use crate::respond;
 
@@ -23,6 +24,37 @@ pub fn configure(cfg: &mut web::ServiceConfig) {
     cfg.route("/projects/{id}/hooks/{hook}", web::delete().to(delete));
     cfg.route("/projects/{id}/hooks/{hook}/deliveries", web::get().to(deliveries));
     cfg.route("/projects/{id}/hooks/{hook}/deliveries/{delivery}/retry", web::post().to(retry));
+}
+
+const FIELDS: [Param; 12] = [
+    doc::text("url").needed(),
+    doc::boolean("push_events"),
+    doc::boolean("issues_events"),
+    doc::boolean("merge_requests_events"),
+    doc::boolean("tag_push_events"),
+    doc::boolean("note_events"),
+    doc::boolean("build_events"),
+    doc::boolean("pipeline_events"),
+    doc::boolean("wiki_events"),
+    doc::boolean("wiki_page_events"),
+    doc::boolean("enable_ssl_verification"),
+    doc::text("token"),
+];
+
+/// Describes the routes.
+pub fn describe(to: &mut Description) {
+    to.section("Project hooks");
+    let all = "/projects/:id/hooks";
+    to.add(doc::get(all, "Hooks of a project").list::<ProjectHookJson>());
+    to.add(doc::post(all, "Makes a hook").takes(&FIELDS).made::<ProjectHookJson>());
+    let one = format!("{all}/:hook_id");
+    to.add(doc::get(&one, "A hook").ok::<ProjectHookJson>());
+    to.add(doc::put(&one, "Changes a hook").takes(&FIELDS).ok::<ProjectHookJson>());
+    to.add(doc::delete(&one, "Removes a hook").ok::<ProjectHookJson>().or_empty());
+    let deliveries = format!("{one}/deliveries");
+    to.add(doc::get(&deliveries, "What a hook was sent").list::<DeliveryJson>());
+    let retry = doc::post(format!("{deliveries}/:delivery_id/retry"), "Sends it again");
+    to.add(retry.made::<DeliveryJson>());
 }
 
 async fn list(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse> {

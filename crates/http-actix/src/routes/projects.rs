@@ -18,8 +18,9 @@ use serde_json::json;
 use super::ids::{PathId, ProjectPath};
 use crate::api::Api;
 use crate::entities::event::EventJson;
-use crate::entities::project::{ProjectJson, ShareJson, SimpleProjectJson};
+use crate::entities::project::{ProjectJson, ProjectShape, ShareJson, SimpleProjectJson};
 use crate::error::{ApiError, ApiResult};
+use crate::openapi::{self as doc, Description, Param};
 use crate::params::Params;
 use crate::respond;
 
@@ -43,6 +44,88 @@ pub fn configure(cfg: &mut web::ServiceConfig) {
     cfg.route("/projects/{id}/archive", web::post().to(archive_it));
     cfg.route("/projects/{id}/unarchive", web::post().to(unarchive_it));
     cfg.route("/projects/{id}/share", web::post().to(create_share));
+}
+
+/// What may be said about any list of projects.
+pub(super) const LISTING: [Param; 6] = [
+    doc::boolean("archived"),
+    doc::one_of("visibility", &["public", "internal", "private"]),
+    doc::text("search"),
+    doc::one_of(
+        "order_by",
+        &["id", "name", "path", "created_at", "updated_at", "last_activity_at"],
+    ),
+    doc::one_of("sort", &["asc", "desc"]),
+    doc::boolean("ci_enabled_first"),
+];
+
+/// What may be said of a project, beside its name.
+const FIELDS: [Param; 18] = [
+    doc::text("path"),
+    doc::text("description"),
+    doc::boolean("public"),
+    doc::integer("visibility_level"),
+    doc::text("import_url"),
+    doc::text("default_branch"),
+    doc::boolean("issues_enabled"),
+    doc::boolean("merge_requests_enabled"),
+    doc::boolean("wiki_enabled"),
+    doc::boolean("builds_enabled"),
+    doc::boolean("snippets_enabled"),
+    doc::boolean("container_registry_enabled"),
+    doc::boolean("shared_runners_enabled"),
+    doc::boolean("public_builds"),
+    doc::boolean("lfs_enabled"),
+    doc::boolean("only_allow_merge_if_build_succeeds"),
+    doc::boolean("only_allow_merge_if_all_discussions_are_resolved"),
+    doc::boolean("request_access_enabled"),
+];
+
+/// Describes the routes.
+pub fn describe(to: &mut Description) {
+    to.section("Projects");
+    let simple = [doc::boolean("simple")];
+    for (path, about) in [
+        ("/projects", "Projects of which the caller is a member"),
+        ("/projects/visible", "Projects that the caller sees"),
+    ] {
+        let list = doc::get(path, about).takes(&LISTING).takes(&simple);
+        to.add(list.list::<ProjectShape>().or::<SimpleProjectJson<'_>>());
+    }
+    for (path, about) in [
+        ("/projects/owned", "Projects that the caller owns"),
+        ("/projects/starred", "Projects that the caller starred"),
+        ("/projects/all", "All projects"),
+        ("/projects/search/:query", "Projects with a text in name or path"),
+    ] {
+        to.add(doc::get(path, about).takes(&LISTING).list::<ProjectShape>());
+    }
+    let (name, namespace) = (doc::text("name"), doc::integer("namespace_id"));
+    let create = doc::post("/projects", "Makes a project").takes(&[name.needed(), namespace]);
+    to.add(create.takes(&FIELDS).made::<ProjectShape>());
+    let create = doc::post("/projects/user/:user_id", "Makes a project for a user");
+    let create = create.takes(&[name.needed(), namespace]);
+    to.add(create.takes(&FIELDS).made::<ProjectShape>());
+    let one = "/projects/:id";
+    to.add(doc::get(one, "A project").ok::<ProjectShape>());
+    let update = doc::put(one, "Changes a project").takes(&[name]).takes(&FIELDS);
+    to.add(update.ok::<ProjectShape>());
+    to.add(doc::delete(one, "Removes a project").yes_or_no());
+    to.add(doc::get("/projects/:id/events", "Activity").list::<EventJson<'_>>());
+    let star = "/projects/:id/star";
+    to.add(doc::post(star, "Stars a project").made::<ProjectShape>().unchanged());
+    to.add(doc::delete(star, "Takes the star back").ok::<ProjectShape>().unchanged());
+    to.add(doc::post("/projects/:id/archive", "Archives a project").made::<ProjectShape>());
+    to.add(doc::post("/projects/:id/unarchive", "Revives a project").made::<ProjectShape>());
+    let fork = doc::post("/projects/fork/:id", "Forks a project");
+    to.add(fork.takes(&[doc::text("namespace")]).made::<ProjectShape>());
+    let share = [
+        doc::integer("group_id").needed(),
+        doc::integer("group_access").needed(),
+        doc::date("expires_at"),
+    ];
+    let create = doc::post("/projects/:id/share", "Shares a project with a group");
+    to.add(create.takes(&share).made::<ShareJson>());
 }
 
 async fn list_own(api: Api) -> ApiResult<HttpResponse> {

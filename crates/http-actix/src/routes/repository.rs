@@ -2,8 +2,8 @@
 
 use actix_web::http::header::{self, ContentType};
 use actix_web::{HttpResponse, web};
-use hexforge_application::error::Error;
-use hexforge_application::repository::{self, ArchiveContent, Content};
+use hexforge_application::error::{Error, Thing};
+use hexforge_application::repository::{self, ArchiveContent, Content, FoundFile, Revision};
 use hexforge_domain::paging::Page;
 use hexforge_domain::policy::Actor;
 use hexforge_domain::ports::git::Depth;
@@ -12,8 +12,10 @@ use serde::Deserialize;
 
 use super::ids::ProjectPath;
 use crate::api::Api;
+use crate::conditional::{ETag, Known};
 use crate::entities::repository::{ComparisonJson, ContributorJson, TreeEntryJson};
 use crate::error::{ApiError, ApiResult};
+use crate::openapi::{self as doc, Description};
 use crate::params::Params;
 use crate::{respond, stream};
 
@@ -29,9 +31,30 @@ pub fn configure(cfg: &mut web::ServiceConfig) {
     cfg.route("/projects/{id}/repository/contributors", web::get().to(contributors));
 }
 
+/// Describes the routes.
+pub fn describe(to: &mut Description) {
+    to.section("Repository content");
+    let at = |path: &str| format!("/projects/:id/repository/{path}");
+    let folder = [doc::text("path"), doc::text("ref_name"), doc::boolean("recursive")];
+    let tree = doc::get(at("tree"), "What is in a folder");
+    to.add(tree.takes(&folder).list::<TreeEntryJson<'_>>());
+    for path in ["blobs/:sha", "commits/:sha/blob"] {
+        let file = doc::get(at(path), "The content of a file of a revision");
+        to.add(file.takes(&[doc::text("filepath").needed()]).bytes("text/plain"));
+    }
+    to.add(doc::get(at("raw_blobs/:sha"), "The content of that name").bytes("text/plain"));
+    let archive = doc::get(at("archive"), "All files; the path may end in a format such as `.zip`");
+    to.add(archive.takes(&[doc::text("sha")]).bytes("application/octet-stream"));
+    let between = [doc::text("from").needed(), doc::text("to").needed()];
+    let compare = doc::get(at("compare"), "What lies between two revisions");
+    to.add(compare.takes(&between).ok::<ComparisonJson<'_>>());
+    to.add(doc::get(at("contributors"), "Who wrote what").list::<ContributorJson>());
+}
+
 async fn tree(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse> {
     let (ProjectPath(named), page) = (id.into_inner(), asked_page(&api));
-    let (total, json) = api
+    let known = api.known();
+    let (tag, entries) = api
         .run(move |app, actor, params| {
             let project = repository::authorize(app, actor, &named)?;
             let path = params.text("path")?.unwrap_or_default();
@@ -40,43 +63,65 @@ async fn tree(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse> {
                 Some(true) => Depth::Recursive,
                 Some(false) | None => Depth::Folder,
             };
-            let all = repository::tree(app, &project, revision.as_deref(), &path, depth)?;
-            let entries = page.cut(all);
+            let at = repository::revision_or_default(app, &project, revision.as_deref())?;
+            let at = at.ok_or(Error::NotFound(Thing::Tree))?;
+            let tag = ETag::of_commits("tree", &[at.commit()]);
+            if known.has(&tag) {
+                return Ok((tag, None));
+            }
+            let entries = page.cut(repository::tree(&at, &path, depth)?);
             let shown: Vec<_> = entries.items.iter().map(TreeEntryJson::from).collect();
-            Ok((entries.total, respond::written(&shown)?))
+            Ok((tag, Some((entries.total, respond::written(&shown)?))))
         })
         .await?;
+    let Some((total, json)) = entries else { return respond::known(&tag) };
     let mut response = HttpResponse::Ok();
+    tag.put_on(&mut response);
     api.page_headers(&mut response, page, total);
     Ok(response.content_type(ContentType::json()).body(json))
 }
 
 async fn file(api: Api, path: web::Path<(ProjectPath, String)>) -> ApiResult<HttpResponse> {
     let (ProjectPath(named), revision) = path.into_inner();
-    let (actor, content) = api
+    let known = api.known();
+    let found = api
         .run(move |app, actor, params| {
             let project = repository::authorize(app, actor, &named)?;
             let path = given(params, "filepath")?;
-            Ok((actor, repository::file(app, &project, &revision, &path)?))
+            let at = repository::revision(app, &project, &revision)?;
+            let at = at.ok_or(Error::NotFound(Thing::Commit))?;
+            Ok((actor, read(&known, repository::file(at, &path)?)?))
         })
         .await?;
-    send(&api, actor, content).await
+    send(&api, found).await
 }
 
 async fn raw_blob(api: Api, path: web::Path<(ProjectPath, String)>) -> ApiResult<HttpResponse> {
     let (ProjectPath(named), name) = path.into_inner();
-    let (actor, content) = api
+    let known = api.known();
+    let found = api
         .run(move |app, actor, _| {
             let project = repository::authorize(app, actor, &named)?;
-            Ok((actor, repository::blob(app, &project, &name)?))
+            Ok((actor, read(&known, repository::blob(app, &project, &name)?)?))
         })
         .await?;
-    send(&api, actor, content).await
+    send(&api, found).await
+}
+
+/// A file's content, unless the caller knows it. It is named by its bytes already.
+fn read(known: &Known, file: FoundFile) -> ApiResult<(ETag, Option<Content>)> {
+    let tag = ETag::strong(&[file.id().to_string().as_bytes()]);
+    Ok(if known.has(&tag) { (tag, None) } else { (tag, Some(file.content()?)) })
 }
 
 /// A file's bytes as they are. They are text to a browser whatever they are, so that nothing in them runs.
-async fn send(api: &Api, actor: Actor, content: Content) -> ApiResult<HttpResponse> {
+async fn send(
+    api: &Api,
+    (actor, (tag, content)): (Actor, (ETag, Option<Content>)),
+) -> ApiResult<HttpResponse> {
+    let Some(content) = content else { return respond::known(&tag) };
     let mut response = HttpResponse::Ok();
+    tag.put_on(&mut response);
     response.content_type("text/plain").insert_header((header::X_CONTENT_TYPE_OPTIONS, "nosniff"));
     match content {
         Content::Small(bytes) => Ok(response.body(bytes)),
@@ -103,14 +148,23 @@ async fn archive(api: Api, path: web::Path<ArchivePath>) -> ApiResult<HttpRespon
         .run(move |app, actor, params| {
             let project = repository::authorize(app, actor, &named)?;
             let revision = params.text("sha")?;
-            Ok((actor, repository::archive(app, &project, revision.as_deref(), format)?))
+            let at = repository::revision_or_default(app, &project, revision.as_deref())?;
+            let at = at.ok_or(Error::NotFound(Thing::File))?;
+            Ok((actor, repository::archive(&project, at, format)))
         })
         .await?;
     let ArchiveContent { archive, repository } = content;
+    let version = env!("CARGO_PKG_VERSION");
+    let parts = [archive.folder.as_str(), format.extension(), version].map(str::as_bytes);
+    let tag = ETag::strong(&parts);
+    if api.known().has(&tag) {
+        return respond::known(&tag);
+    }
     let name = format!("{}.{}", archive.folder, format.extension());
     let turn = api.turn_to_stream(actor).await?;
     let body = stream::start(turn, move |to| repository.write_archive(&archive, to)).await?;
     let mut response = HttpResponse::Ok();
+    tag.put_on(&mut response);
     response
         .content_type(match format {
             ArchiveFormat::Zip => "application/zip",
@@ -126,28 +180,57 @@ async fn archive(api: Api, path: web::Path<ArchivePath>) -> ApiResult<HttpRespon
 
 async fn compare(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse> {
     let ProjectPath(named) = id.into_inner();
-    let json = api
+    let known = api.known();
+    let (tag, json) = api
         .run(move |app, actor, params| {
             let project = repository::authorize(app, actor, &named)?;
             let (from, to) = (given(params, "from")?, given(params, "to")?);
-            let view = repository::compare(app, &project, &from, &to)?;
-            respond::written(&ComparisonJson::from(&view))
+            let revision = |name: &str| repository::revision(app, &project, name.trim());
+            let (from, to) = (revision(&from)?, revision(&to)?);
+            let commits = from.iter().chain(&to).map(Revision::commit).collect::<Vec<_>>();
+            // What was too much for one answer may be less or more the next time.
+            let tag = ETag::of_commits("compare", &commits);
+            let tag = (commits.len() == 2).then_some(tag);
+            if let Some(tag) = tag.as_ref().filter(|tag| known.has(tag)) {
+                return Ok((Some(tag.clone()), None));
+            }
+            let view = repository::compare(from.as_ref(), to.as_ref())?;
+            let tag = tag.filter(|_| !view.comparison.overflow);
+            Ok((tag, Some(respond::written(&ComparisonJson::from(&view))?)))
         })
         .await?;
-    Ok(HttpResponse::Ok().content_type(ContentType::json()).body(json))
+    let mut response = HttpResponse::Ok();
+    if let Some(tag) = tag {
+        if json.is_none() {
+            return respond::known(&tag);
+        }
+        tag.put_on(&mut response);
+    }
+    Ok(response.content_type(ContentType::json()).body(json.unwrap_or_default()))
 }
 
 async fn contributors(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse> {
     let (ProjectPath(named), page) = (id.into_inner(), asked_page(&api));
-    let all = api
+    let known = api.known();
+    let (tag, all) = api
         .run(move |app, actor, _| {
             let project = repository::authorize(app, actor, &named)?;
-            Ok(repository::contributors(app, &project)?)
+            let tip = repository::revision_or_default(app, &project, None)?;
+            let tip = tip.ok_or(Error::NotFound(Thing::Nameless))?;
+            let tag = ETag::of_commits("contributors", &[tip.commit()]);
+            if known.has(&tag) {
+                return Ok((tag, None));
+            }
+            Ok((tag, Some(repository::contributors(&tip)?)))
         })
         .await?;
+    let Some(all) = all else { return respond::known(&tag) };
     let authors = page.cut(all.authors).map(ContributorJson::from);
     let mut response = HttpResponse::Ok();
-    if !all.complete {
+    if all.complete {
+        tag.put_on(&mut response);
+    } else {
+        // More of it may be counted the next time, of the same commit.
         response.insert_header(("X-Hexforge-Partial", "true"));
     }
     api.page_headers(&mut response, page, authors.total);

@@ -11,6 +11,7 @@ use super::{VERSION, builds};
 use crate::api::{Api, ApiWithArtifacts};
 use crate::entities::runner::AssignmentJson;
 use crate::error::{ApiError, ApiResult};
+use crate::openapi::{self as doc, Description};
 use crate::params::{FilePart, Params};
 use crate::respond;
 
@@ -19,6 +20,19 @@ pub fn configure(cfg: &mut web::ServiceConfig) {
     cfg.route("/builds/{id}/artifacts", web::post().to(receive));
     cfg.route("/builds/{id}/artifacts", web::get().to(send));
     cfg.route("/builds/{id}/artifacts", web::delete().to(remove));
+}
+
+/// Describes the routes.
+pub fn describe(to: &mut Description) {
+    let path = "/ci/api/v1/builds/:id/artifacts";
+    let token = doc::text("token");
+    let receive = doc::post(path, "Takes in artifacts").open().takes_header("BUILD-TOKEN");
+    let receive = receive.takes(&[token, doc::text("expire_in"), doc::file("file").needed()]);
+    to.add(receive.made::<AssignmentJson<'_>>());
+    let send = doc::get(path, "Gives artifacts").open().takes_header("BUILD-TOKEN");
+    to.add(send.takes(&[token]).bytes("application/octet-stream"));
+    let remove = doc::delete(path, "Removes artifacts").open().takes_header("BUILD-TOKEN");
+    to.add(remove.takes(&[token]).yes_or_no());
 }
 
 async fn receive(

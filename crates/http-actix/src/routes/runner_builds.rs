@@ -13,6 +13,7 @@ use super::runners::read_info;
 use crate::api::{Api, ApiWithBytes};
 use crate::entities::runner::AssignmentJson;
 use crate::error::{ApiError, ApiResult};
+use crate::openapi::{self as doc, Description};
 use crate::params::Params;
 use crate::respond;
 
@@ -25,6 +26,20 @@ pub fn configure(cfg: &mut web::ServiceConfig) {
     cfg.route("/builds/register.json", web::post().to(request));
     cfg.route("/builds/{id}", web::put().to(update));
     cfg.route("/builds/{id}/trace.txt", web::patch().to(append_trace));
+}
+
+/// Describes the routes.
+pub fn describe(to: &mut Description) {
+    let token = doc::text("token");
+    let request = doc::post("/ci/api/v1/builds/register", "Asks for a build").open();
+    let request = request.takes(&[token.needed(), doc::map("info")]);
+    to.add(request.made::<AssignmentJson<'_>>().nothing(StatusCode::NO_CONTENT));
+    let states = doc::one_of("state", &["running", "success", "failed"]);
+    let update = doc::put("/ci/api/v1/builds/:id", "Tells how a build goes").open();
+    to.add(update.takes(&[token.needed(), states, doc::text("trace")]).yes_or_no());
+    let trace = doc::patch("/ci/api/v1/builds/:id/trace.txt", "Adds to the log").open();
+    let trace = trace.takes_header("BUILD-TOKEN").takes_header("Content-Range");
+    to.add(trace.takes_bytes("text/plain").nothing(StatusCode::ACCEPTED));
 }
 
 /// The id in a path, which may end like a file. What is none is nobody's.

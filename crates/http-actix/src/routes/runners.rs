@@ -8,6 +8,7 @@ use hexforge_domain::runner::RunnerInfo;
 use crate::api::Api;
 use crate::entities::runner::RegisteredJson;
 use crate::error::ApiResult;
+use crate::openapi::{self as doc, Description};
 use crate::params::Params;
 use crate::respond;
 
@@ -17,6 +18,24 @@ pub fn configure(cfg: &mut web::ServiceConfig) {
     cfg.route("/runners/register.json", web::post().to(register));
     cfg.route("/runners/delete", web::delete().to(delete));
     cfg.route("/runners/delete.json", web::delete().to(delete));
+}
+
+/// Describes the routes.
+pub fn describe(to: &mut Description) {
+    to.section("For runners");
+    let token = doc::text("token").needed();
+    let fields = [
+        token,
+        doc::text("description"),
+        doc::texts("tag_list"),
+        doc::boolean("run_untagged"),
+        doc::boolean("locked"),
+        doc::map("info"),
+    ];
+    let register = doc::post("/ci/api/v1/runners/register", "Registers a runner").open();
+    to.add(register.takes(&fields).made::<RegisteredJson>());
+    let gone = doc::delete("/ci/api/v1/runners/delete", "Says that a runner is gone").open();
+    to.add(gone.takes(&[token]).yes_or_no());
 }
 
 async fn register(api: Api) -> ApiResult<HttpResponse> {

@@ -5,14 +5,23 @@ use hexforge_application::session::{self, Attempt};
 use hexforge_domain::text::Secret;
 
 use crate::api::Api;
-use crate::entities::user::UserJson;
+use crate::entities::user::{UserJson, UserLogin};
 use crate::error::ApiResult;
+use crate::openapi::{self as doc, Description};
 use crate::params::Params;
 use crate::respond;
 
 /// Adds the route.
 pub fn configure(cfg: &mut web::ServiceConfig) {
     cfg.route("/session", web::post().to(create));
+}
+
+/// Describes the route.
+pub fn describe(to: &mut Description) {
+    to.section("Signing in");
+    let fields = [doc::text("login"), doc::text("email"), doc::text("password").needed()];
+    let sign_in = doc::post("/session", "Signs in with a password").open();
+    to.add(sign_in.takes(&fields).made::<UserLogin>());
 }
 
 async fn create(api: Api) -> ApiResult<HttpResponse> {

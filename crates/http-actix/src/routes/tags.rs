@@ -3,11 +3,14 @@
 use actix_web::{HttpResponse, web};
 use hexforge_application::repository;
 use hexforge_application::tag::{self, NewTag, release};
+use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::ids::ProjectPath;
 use crate::api::Api;
 use crate::entities::tag::{ReleaseJson, TagJson};
 use crate::error::ApiResult;
+use crate::openapi::{self as doc, Description};
 use crate::params::Params;
 use crate::respond;
 
@@ -19,6 +22,26 @@ pub fn configure(cfg: &mut web::ServiceConfig) {
     cfg.route("/projects/{id}/repository/tags/{tag:.+}/release", web::put().to(update_release));
     cfg.route("/projects/{id}/repository/tags/{tag:.+}", web::get().to(get));
     cfg.route("/projects/{id}/repository/tags/{tag:.+}", web::delete().to(delete));
+}
+
+/// Describes the routes.
+pub fn describe(to: &mut Description) {
+    to.section("Tags and releases");
+    let all = "/projects/:id/repository/tags";
+    to.add(doc::get(all, "Tags").list::<TagJson>());
+    let fields = [
+        doc::text("tag_name").needed(),
+        doc::text("ref").needed(),
+        doc::text("message"),
+        doc::text("release_description"),
+    ];
+    to.add(doc::post(all, "Makes a tag").takes(&fields).made::<TagJson>());
+    let one = format!("{all}/:tag_name");
+    to.add(doc::get(&one, "A tag").ok::<TagJson>());
+    to.add(doc::delete(&one, "Removes a tag").ok::<RemovedTag>());
+    let (release, text) = (format!("{one}/release"), [doc::text("description").needed()]);
+    to.add(doc::post(&release, "Makes a release").takes(&text).made::<ReleaseJson>());
+    to.add(doc::put(&release, "Changes a release").takes(&text).ok::<ReleaseJson>());
 }
 
 async fn list(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse> {
@@ -52,6 +75,12 @@ async fn create(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse>
     respond::created(TagJson::listed(made))
 }
 
+/// The tag that is gone.
+#[derive(Serialize, ToSchema)]
+struct RemovedTag {
+    tag_name: String,
+}
+
 async fn delete(api: Api, path: web::Path<(ProjectPath, String)>) -> ApiResult<HttpResponse> {
     let (ProjectPath(named), name) = path.into_inner();
     let asked = name.clone();
@@ -60,7 +89,7 @@ async fn delete(api: Api, path: web::Path<(ProjectPath, String)>) -> ApiResult<H
         Ok(tag::delete(app, actor, &named, &asked)?)
     })
     .await?;
-    respond::ok(serde_json::json!({ "tag_name": name }))
+    respond::ok(RemovedTag { tag_name: name })
 }
 
 async fn create_release(

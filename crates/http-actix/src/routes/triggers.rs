@@ -8,6 +8,7 @@ use super::ids::ProjectPath;
 use crate::api::Api;
 use crate::entities::trigger::{TriggerJson, TriggeredJson};
 use crate::error::ApiResult;
+use crate::openapi::{self as doc, Description};
 use crate::respond;
 
 /// Adds the routes.
@@ -17,6 +18,20 @@ pub fn configure(cfg: &mut web::ServiceConfig) {
     cfg.route("/projects/{id}/triggers/{token}", web::get().to(get));
     cfg.route("/projects/{id}/triggers/{token}", web::delete().to(delete));
     cfg.route("/projects/{id}/trigger/builds", web::post().to(start));
+}
+
+/// Describes the routes.
+pub fn describe(to: &mut Description) {
+    to.section("Triggers");
+    let all = "/projects/:id/triggers";
+    to.add(doc::get(all, "Triggers").list::<TriggerJson<'_>>());
+    to.add(doc::post(all, "Makes a trigger").made::<TriggerJson<'_>>());
+    let one = format!("{all}/:token");
+    to.add(doc::get(&one, "A trigger").ok::<TriggerJson<'_>>());
+    to.add(doc::delete(&one, "Removes a trigger").ok::<TriggerJson<'_>>());
+    let fields = [doc::text("token").needed(), doc::text("ref").needed(), doc::map("variables")];
+    let start = doc::post("/projects/:id/trigger/builds", "Starts a pipeline").open();
+    to.add(start.takes(&fields).made::<TriggeredJson>());
 }
 
 async fn list(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse> {

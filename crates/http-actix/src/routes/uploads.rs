@@ -22,6 +22,7 @@ use super::ids::ProjectPath;
 use crate::api::{Api, ApiWithFile};
 use crate::entities::upload::UploadJson;
 use crate::error::ApiResult;
+use crate::openapi::{self as doc, Description};
 use crate::params::FilePart;
 use crate::respond;
 
@@ -31,6 +32,12 @@ const BLOCK: usize = 64 * 1024;
 /// Adds the call.
 pub fn configure(cfg: &mut web::ServiceConfig) {
     cfg.route("/projects/{id}/uploads", web::post().to(create));
+}
+
+/// Describes the call.
+pub fn describe(to: &mut Description) {
+    let upload = doc::post("/projects/:id/uploads", "Takes in a file for texts of the project");
+    to.add(upload.takes(&[doc::file("file").needed()]).made::<UploadJson>());
 }
 
 /// Adds the addresses of the files, which are outside the interface.

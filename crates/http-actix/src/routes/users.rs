@@ -16,8 +16,9 @@ use hexforge_domain::user::{UserCommand, UserFilter};
 use super::ids::PathId;
 use crate::api::Api;
 use crate::entities::event::EventJson;
-use crate::entities::user::UserJson;
+use crate::entities::user::{UserFull, UserJson, UserSingle, UserSummary};
 use crate::error::ApiResult;
+use crate::openapi::{self as doc, Description, Param};
 use crate::params::Params;
 use crate::respond;
 
@@ -32,6 +33,49 @@ pub fn configure(cfg: &mut web::ServiceConfig) {
     cfg.route("/users/{id:[0-9]+}/block", web::put().to(block));
     cfg.route("/users/{id:[0-9]+}/unblock", web::put().to(unblock));
     cfg.route("/users/{id:[0-9]+}/events", web::get().to(events));
+}
+
+/// What may be said of a user, beside what a new one has to have.
+const FIELDS: [Param; 13] = [
+    doc::text("bio"),
+    doc::text("location"),
+    doc::text("organization"),
+    doc::text("skype"),
+    doc::text("linkedin"),
+    doc::text("twitter"),
+    doc::text("website_url"),
+    doc::integer("projects_limit"),
+    doc::text("provider"),
+    doc::text("extern_uid"),
+    doc::boolean("admin"),
+    doc::boolean("can_create_group"),
+    doc::boolean("external"),
+];
+
+/// Describes the routes.
+pub fn describe(to: &mut Description) {
+    to.section("Users");
+    to.add(doc::get("/user", "The caller").ok::<UserFull>());
+    let filter = [
+        doc::text("username"),
+        doc::text("search"),
+        doc::boolean("active"),
+        doc::boolean("blocked"),
+        doc::boolean("external"),
+    ];
+    let list = doc::get("/users", "Users; administrators see more of them");
+    to.add(list.takes(&filter).list::<UserSummary>().or::<UserFull>());
+    let (email, password) = (doc::text("email"), doc::text("password"));
+    let must = [email, password, doc::text("username"), doc::text("name")];
+    let create = doc::post("/users", "Makes a user").takes(&must.map(Param::needed));
+    to.add(create.takes(&FIELDS).made::<UserFull>());
+    let one = "/users/:id";
+    to.add(doc::get(one, "A user").ok::<UserSingle>().or::<UserFull>());
+    to.add(doc::put(one, "Changes a user").takes(&must).takes(&FIELDS).ok::<UserFull>());
+    to.add(doc::delete(one, "Removes a user").ok::<UserFull>().or_null());
+    to.add(doc::put("/users/:uid/block", "Blocks a user").yes_or_no());
+    to.add(doc::put("/users/:uid/unblock", "Ends the block").yes_or_no());
+    to.add(doc::get("/users/:id/events", "Activity of a user").list::<EventJson<'_>>());
 }
 
 async fn current(api: Api) -> ApiResult<HttpResponse> {

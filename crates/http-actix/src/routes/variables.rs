@@ -7,6 +7,7 @@ use super::ids::ProjectPath;
 use crate::api::Api;
 use crate::entities::variable::VariableJson;
 use crate::error::ApiResult;
+use crate::openapi::{self as doc, Description};
 use crate::respond;
 
 /// Adds the routes.
@@ -16,6 +17,20 @@ pub fn configure(cfg: &mut web::ServiceConfig) {
     cfg.route("/projects/{id}/variables/{key}", web::get().to(get));
     cfg.route("/projects/{id}/variables/{key}", web::put().to(update));
     cfg.route("/projects/{id}/variables/{key}", web::delete().to(delete));
+}
+
+/// Describes the routes.
+pub fn describe(to: &mut Description) {
+    to.section("Variables");
+    let all = "/projects/:id/variables";
+    to.add(doc::get(all, "Variables").list::<VariableJson<'_>>());
+    let fields = [doc::text("key").needed(), doc::text("value").needed()];
+    to.add(doc::post(all, "Makes a variable").takes(&fields).made::<VariableJson<'_>>());
+    let one = format!("{all}/:key");
+    to.add(doc::get(&one, "A variable").ok::<VariableJson<'_>>());
+    let value = [doc::text("value")];
+    to.add(doc::put(&one, "Changes a variable").takes(&value).ok::<VariableJson<'_>>());
+    to.add(doc::delete(&one, "Removes a variable").ok::<VariableJson<'_>>());
 }
 
 async fn list(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse> {

@@ -1,11 +1,13 @@
 //! `GET /version`.
 
 use actix_web::{HttpResponse, web};
-use serde_json::json;
+use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::VERSION;
 use crate::api::Api;
 use crate::error::ApiResult;
+use crate::openapi::{self as doc, Description};
 use crate::respond;
 
 /// Adds the route.
@@ -13,7 +15,19 @@ pub fn configure(cfg: &mut web::ServiceConfig) {
     cfg.route("/version", web::get().to(version));
 }
 
+/// Describes the route.
+pub fn describe(to: &mut Description) {
+    to.section("Service");
+    to.add(doc::get("/version", "What is running").ok::<Running>());
+}
+
+#[derive(Serialize, ToSchema)]
+struct Running {
+    version: &'static str,
+    revision: String,
+}
+
 async fn version(api: Api) -> ApiResult<HttpResponse> {
     api.run(|_, _, _| Ok(())).await?;
-    respond::ok(json!({ "version": VERSION, "revision": api.revision() }))
+    respond::ok(Running { version: VERSION, revision: api.revision().to_owned() })
 }

@@ -1,0 +1,53 @@
+//! Limits on how many requests are taken.
+
+use actix_web::body::{BoxBody, MessageBody};
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::StatusCode;
+use actix_web::http::header::RETRY_AFTER;
+use actix_web::middleware::Next;
+use actix_web::{Error, HttpRequest, ResponseError, web};
+use hexforge_domain::token::TokenHash;
+
+use crate::error::ApiError;
+use crate::limits::Standing;
+use crate::params::{Params, basic, credentials};
+use crate::shared::Shared;
+
+/// Refuses what is too much before anything is read or looked up for it, and tells all others where they
+/// stand. Those who watch the server are not counted.
+pub async fn limit(
+    request: ServiceRequest,
+    next: Next<impl MessageBody + 'static>,
+) -> Result<ServiceResponse<BoxBody>, Error> {
+    let Some(standing) = standing(request.request()) else {
+        return Ok(next.call(request).await?.map_into_boxed_body());
+    };
+    let mut response = if standing.is_over {
+        let error = ApiError::message(StatusCode::TOO_MANY_REQUESTS, "429 Too Many Requests")
+            .with_header(RETRY_AFTER, &standing.reset().to_string());
+        request.into_response(error.error_response())
+    } else {
+        next.call(request).await?.map_into_boxed_body()
+    };
+    standing.put_on(response.headers_mut());
+    Ok(response)
+}
+
+fn standing(request: &HttpRequest) -> Option<Standing> {
+    let shared = request.app_data::<web::Data<Shared>>()?;
+    let usage = shared.usage.as_ref()?;
+    if request.path().starts_with("/-/") {
+        return None;
+    }
+    let address = request.peer_addr().map(|address| address.ip());
+    usage.count(&shown(request, shared), address, shared.app.clock.now())
+}
+
+/// The tokens in headers and in the query. Bodies are not read for this.
+fn shown(request: &HttpRequest, shared: &Shared) -> Vec<TokenHash> {
+    let params = Params::of_query(request).unwrap_or_default();
+    let credentials = credentials(request, &params);
+    let password = basic(request).map(|(_, password)| password.reveal().to_owned());
+    let shown = [credentials.private_token, credentials.bearer_token, password];
+    shown.into_iter().flatten().map(|token| shared.app.secrets.digest(&token)).collect()
+}

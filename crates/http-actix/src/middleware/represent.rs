@@ -1,0 +1,138 @@
+//! How JSON is sent: with the name of its state or not at all, and packed for those who can unpack it.
+
+use std::io::Write;
+
+use actix_web::body::{BoxBody, MessageBody};
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::header::{
+    ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, HeaderMap, HeaderName,
+    HeaderValue, VARY,
+};
+use actix_web::http::{Method, StatusCode};
+use actix_web::middleware::Next;
+use actix_web::web::Bytes;
+use actix_web::{Error, HttpResponse, web};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use crate::conditional::{ETag, Known, REVALIDATE};
+
+/// Shorter answers are sent as they are.
+const WORTH_PACKING: usize = 1024;
+
+/// Longer answers are packed on a thread made for waiting.
+const LONG: usize = 64 * 1024;
+
+const TOTAL: HeaderName = HeaderName::from_static("x-total");
+
+/// Names the state of what is read, unless the call did, and answers 304 to those who know it. JSON from a
+/// kilobyte on is packed where the caller takes that.
+pub async fn represent(
+    request: ServiceRequest,
+    next: Next<impl MessageBody + 'static>,
+) -> Result<ServiceResponse<BoxBody>, Error> {
+    let is_read = *request.method() == Method::GET;
+    let response = next.call(request).await?.map_into_boxed_body();
+    if !is_plain_json(response.headers()) {
+        return Ok(response);
+    }
+    let (request, response) = response.into_parts();
+    let (mut response, body) = response.into_parts();
+    let body = match body.try_into_bytes() {
+        Ok(body) => body,
+        Err(body) => return Ok(ServiceResponse::new(request, response.set_body(body))),
+    };
+    let is_unnamed =
+        is_read && response.status() == StatusCode::OK && !response.headers().contains_key(ETAG);
+    if is_unnamed && name(&mut response, request.headers(), &body) {
+        return Ok(ServiceResponse::new(request, not_modified(response)));
+    }
+    let body = if body.len() < WORTH_PACKING {
+        body
+    } else {
+        response.headers_mut().append(VARY, HeaderValue::from_static("accept-encoding"));
+        match takes_gzip(request.headers()) {
+            true => {
+                let gzip = HeaderValue::from_static("gzip");
+                response.headers_mut().insert(CONTENT_ENCODING, gzip);
+                packed(body).await?
+            }
+            false => body,
+        }
+    };
+    Ok(ServiceResponse::new(request, response.set_body(BoxBody::new(body))))
+}
+
+fn is_plain_json(headers: &HeaderMap) -> bool {
+    let json = headers.get(CONTENT_TYPE).is_some_and(|value| value == "application/json");
+    json && !headers.contains_key(CONTENT_ENCODING)
+}
+
+/// Names the state, which is the body and how much there is beside it; whether the caller knows it.
+fn name(response: &mut HttpResponse<()>, asked: &HeaderMap, body: &Bytes) -> bool {
+    let headers = response.headers_mut();
+    let total = headers.get(TOTAL).map_or(&b""[..], HeaderValue::as_bytes);
+    let tag = ETag::weak(&[body, total]);
+    if let Ok(value) = HeaderValue::from_str(tag.as_str()) {
+        headers.insert(ETAG, value);
+    }
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static(REVALIDATE));
+    Known::of(asked).has_or_takes_any(&tag)
+}
+
+/// Everything that goes with the answer but its body: pages have their totals in headers.
+fn not_modified(mut response: HttpResponse<()>) -> HttpResponse<BoxBody> {
+    *response.status_mut() = StatusCode::NOT_MODIFIED;
+    response.headers_mut().remove(CONTENT_TYPE);
+    response.set_body(BoxBody::new(()))
+}
+
+fn takes_gzip(headers: &HeaderMap) -> bool {
+    let texts = headers.get_all(ACCEPT_ENCODING).filter_map(|value| value.to_str().ok());
+    texts.flat_map(|text| text.split(',')).any(|coding| {
+        let mut parts = coding.split(';').map(str::trim);
+        let named = parts.next().is_some_and(|name| name.eq_ignore_ascii_case("gzip"));
+        let weight = parts.find_map(|part| part.strip_prefix("q=")?.trim().parse::<f32>().ok());
+        named && weight.is_none_or(|weight| weight > 0.0)
+    })
+}
+
+async fn packed(body: Bytes) -> Result<Bytes, Error> {
+    if body.len() < LONG {
+        return Ok(gzip(&body)?);
+    }
+    Ok(web::block(move || gzip(&body)).await??)
+}
+
+/// Fast: answers are packed each time they are sent.
+fn gzip(body: &[u8]) -> std::io::Result<Bytes> {
+    let mut encoder = GzEncoder::new(Vec::with_capacity(body.len() / 4), Compression::fast());
+    encoder.write_all(body)?;
+    encoder.finish().map(Bytes::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gzip_is_taken_by_those_who_say_so() {
+        for (said, takes) in [
+            ("gzip", true),
+            ("GZIP", true),
+            ("gzip, deflate, br", true),
+            ("br;q=1.0, gzip;q=0.8", true),
+            ("gzip;q=0", false),
+            ("gzip; q=0.0", false),
+            ("identity", false),
+            ("*", false),
+            ("gzipped", false),
+            ("", false),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(ACCEPT_ENCODING, HeaderValue::from_static(said));
+            assert_eq!(takes_gzip(&headers), takes, "{said}");
+        }
+        assert!(!takes_gzip(&HeaderMap::new()));
+    }
+}

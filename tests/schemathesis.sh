@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# Calls everything that the description names with generated input, good and bad, as an administrator, against the
+# real program: no 5xx, no connection that is closed, and answers as they are described.
+#
+#   tests/schemathesis.sh            on SQLite
+#   HEXFORGE_DATABASE_URL=postgres://… tests/schemathesis.sh
+#
+# HEXFORGE_SCHEMATHESIS_SECONDS    how long (60)
+# HEXFORGE_PROGRAM                 the program (target/debug/hexforge, which is built if this is not set)
+# Further arguments go to `schemathesis run`. Ends with 77 where schemathesis cannot be installed.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+seconds="${HEXFORGE_SCHEMATHESIS_SECONDS:-60}"
+version="4.32.5"
+tools="$PWD/target/tools/schemathesis-$version"
+if [ ! -x "$tools/bin/schemathesis" ]; then
+    python3 -m venv "$tools"
+    if ! "$tools/bin/pip" install --quiet --disable-pip-version-check "schemathesis==$version"; then
+        echo "schemathesis could not be installed"
+        exit 77
+    fi
+fi
+program="${HEXFORGE_PROGRAM:-$PWD/target/debug/hexforge}"
+[ -n "${HEXFORGE_PROGRAM:-}" ] || cargo build --quiet --package hexforge-server --bin hexforge
+
+place="$(mktemp -d)"
+server=""
+# Only what was started here is ended.
+end() {
+    [ -z "$server" ] || kill "$server" 2>/dev/null || true
+    [ -z "$server" ] || wait "$server" 2>/dev/null || true
+    rm -rf "$place"
+}
+trap end EXIT
+
+export HEXFORGE_DATA_DIR="$place/data" HEXFORGE_LISTEN=127.0.0.1:0 HEXFORGE_SSH_LISTEN=off HEXFORGE_LOG=warn
+export HEXFORGE_ROOT_PASSWORD=correct-horse HEXFORGE_ROOT_TOKEN=root-token-for-schemathesis HEXFORGE_HOOK_TIMEOUT=1
+"$program" >"$place/out" 2>"$place/log" &
+server=$!
+for _ in $(seq 100); do
+    grep -q 'listening on' "$place/out" && break
+    sleep 0.1
+done
+address="$(sed -n 's/.*(listening on \(.*\)).*/\1/p' "$place/out")"
+api="http://$address/api/v3"
+
+# Something to be found by small numbers.
+call() { curl -sS -o "$place/answer" -H "PRIVATE-TOKEN: $HEXFORGE_ROOT_TOKEN" "$api/$1" "${@:2}"; }
+call groups -d name=crew -d path=crew
+call projects -d name=ship
+mkdir "$place/tree"
+printf 'test:\n  script: make\n' >"$place/tree/.gitlab-ci.yml"
+git -C "$place/tree" init -q -b master
+git -C "$place/tree" add .
+git -C "$place/tree" -c user.name=Ada -c user.email=ada@example.com commit -qm Begin
+git -C "$place/tree" tag v1
+git -C "$place/tree" push -q "http://root:correct-horse@$address/root/ship.git" master v1
+call projects/1/issues -d title=Leak -d labels=bug
+call projects/1/issues/1/notes -d body=Water
+call projects/1/milestones -d title=Sea
+call projects/1/hooks -d url=http://hooks.invalid/
+call hooks -d url=http://hooks.invalid/
+call projects/1/variables -d key=KEY -d value=value
+call projects/1/triggers -d x=y
+# The caller is not among the first, who will be blocked and removed.
+for n in $(seq 25); do
+    call users -d "username=user$n" -d "name=User $n" -d "email=user$n@example.com" -d password=correct-horse
+done
+call users -d username=tester -d name=Tester -d email=tester@example.com -d password=correct-horse -d admin=true
+token="$("$program" token create --user tester)"
+
+# What removes what all others are about comes last.
+last=(delete_groups_id delete_projects_id delete_users_id put_users_uid_block post_projects_id_archive)
+failed=0
+# It leaves files where it runs.
+cd "$place"
+run() {
+    "$tools/bin/schemathesis" run "$api/openapi.json" --no-color --workers 1 --phases examples,coverage,fuzzing \
+        --checks not_a_server_error,content_type_conformance,response_schema_conformance --continue-on-failure --warnings off \
+        --suppress-health-check all --generation-database none --request-timeout 60 -H "PRIVATE-TOKEN: $token" "$@" || failed=$?
+}
+run --max-time "$seconds" "${last[@]/#/--exclude-operation-id=}" "$@"
+run --max-time 10 "${last[@]/#/--include-operation-id=}" "$@"
+status="$(curl -s -o "$place/answer" -w '%{http_code}' -H "PRIVATE-TOKEN: $token" "$api/user")"
+if [ "$status" != 200 ]; then
+    echo "the server answers $status in the end"
+    failed=1
+fi
+if grep -q ' ERROR .*hexforge' "$place/log"; then
+    echo "the server complained:"
+    grep ' ERROR .*hexforge' "$place/log" | head -20
+    failed=1
+fi
+exit "$failed"

@@ -1,0 +1,231 @@
+//! Holds answers against the description of the interface. Nothing may be in an answer that is not described,
+//! nothing missing that is said to be there, and no status below 400 come that is not named.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use hexforge_http_actix::{Dialect, openapi};
+use serde_json::Value;
+
+use crate::client::Response;
+
+/// Panics unless an answer is one that the description of some dialect names.
+#[track_caller]
+pub fn check(method: &str, target: &str, answer: &Response) {
+    let [specification, original] = described();
+    let Some(problem) = specification.problem(method, target, answer) else { return };
+    assert!(
+        original.problem(method, target, answer).is_none(),
+        "the description does not fit {method} {target}: {problem}\n{} {}",
+        answer.status,
+        String::from_utf8_lossy(&answer.body)
+    );
+}
+
+fn described() -> &'static [Described; 2] {
+    static DESCRIBED: OnceLock<[Described; 2]> = OnceLock::new();
+    DESCRIBED.get_or_init(|| [Dialect::Specification, Dialect::Original].map(Described::new))
+}
+
+struct Described {
+    document: Value,
+    routes: Vec<Route>,
+}
+
+struct Route {
+    method: String,
+    template: String,
+    segments: Vec<Segment>,
+}
+
+enum Segment {
+    Literal(String),
+    One,
+    /// Names of branches and tags may have slashes in them.
+    Some,
+}
+
+impl Described {
+    fn new(dialect: Dialect) -> Self {
+        let document = openapi::document(dialect);
+        let paths = document["paths"].as_object().expect("there are paths");
+        let mut routes: Vec<Route> = paths
+            .iter()
+            .flat_map(|(path, calls)| {
+                let methods = calls.as_object().expect("there are calls").keys();
+                methods.map(|method| Route::new(&method.to_uppercase(), path))
+            })
+            .collect();
+        // What is named counts more than what is not.
+        routes.sort_by_key(|route| {
+            let literal = |segment: &Segment| matches!(segment, Segment::Literal(_));
+            route.segments.iter().map(|segment| !literal(segment)).collect::<Vec<_>>()
+        });
+        Self { document, routes }
+    }
+
+    /// What is wrong with an answer, if anything is. What is no call is not described.
+    fn problem(&self, method: &str, target: &str, answer: &Response) -> Option<String> {
+        let path = target.split(['?', '#']).next().unwrap_or_default();
+        let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
+        let fits = |route: &&Route| route.method == method && matches(&route.segments, &segments);
+        let route = self.routes.iter().find(fits)?;
+        let operation = &self.document["paths"][&route.template][method.to_lowercase()];
+        let responses = operation["responses"].as_object().expect("there are answers");
+        let status = answer.status.to_string();
+        let response = match responses.get(&status) {
+            Some(response) => response,
+            None if answer.status < 400 => return Some(format!("{status} is not named")),
+            None => &responses["default"],
+        };
+        let is_json = answer.header("content-type") == Some("application/json");
+        match &response["content"]["application/json"]["schema"] {
+            Value::Null if is_json => Some(format!("no JSON is said to come with {status}")),
+            Value::Null => None,
+            _ if answer.body.is_empty() && response["x-may-be-empty"] == true => None,
+            // Packed for one test.
+            _ if answer.header("content-encoding").is_some() => None,
+            schema if is_json => {
+                let body: Value = serde_json::from_slice(&answer.body).expect("JSON is JSON");
+                self.compare(schema, &body, "").err()
+            }
+            _ => Some(format!("JSON is said to come with {status}")),
+        }
+    }
+
+    fn compare(&self, schema: &Value, value: &Value, at: &str) -> Result<(), String> {
+        let schema = self.resolved(schema);
+        for key in ["anyOf", "oneOf"] {
+            // One that says nothing of types is about names that have to be there.
+            let Some(options) = schema[key].as_array() else { continue };
+            if schema.get("type").is_some() {
+                continue;
+            }
+            let tried = options.iter().map(|option| self.compare(option, value, at));
+            let problems: Vec<String> = tried.filter_map(Result::err).collect();
+            return match problems.len() < options.len() {
+                true => Ok(()),
+                false => Err(problems.join("; or ")),
+            };
+        }
+        if let Some(words) = schema["enum"].as_array()
+            && !words.contains(value)
+        {
+            return Err(format!("{at} is {value}"));
+        }
+        let kinds: Vec<&str> = match &schema["type"] {
+            Value::String(kind) => vec![kind],
+            Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).collect(),
+            _ if schema.get("allOf").is_some() => vec!["object"],
+            _ => return Ok(()),
+        };
+        match kind_of(value, &kinds) {
+            None => Err(format!("{at} is {value} and no {kinds:?}")),
+            Some("object") => self.compare_object(schema, value, at),
+            Some("array") => {
+                let mut items = value.as_array().into_iter().flatten().enumerate();
+                items.try_for_each(|(n, item)| {
+                    self.compare(&schema["items"], item, &format!("{at}/{n}"))
+                })
+            }
+            Some(_) if schema["format"] == "date-time" && value.is_string() => {
+                let text = value.as_str().unwrap_or_default();
+                let moment = chrono::DateTime::parse_from_rfc3339(text);
+                moment.map(drop).map_err(|_| format!("{at} is {value} and no moment"))
+            }
+            Some(_) => Ok(()),
+        }
+    }
+
+    fn compare_object(&self, schema: &Value, value: &Value, at: &str) -> Result<(), String> {
+        let (mut properties, mut required) = (HashMap::new(), Vec::new());
+        self.collect(schema, &mut properties, &mut required);
+        let value = value.as_object().expect("it is an object");
+        if let Some(missing) = required.iter().find(|name| !value.contains_key(**name)) {
+            return Err(format!("{at}/{missing} is missing"));
+        }
+        let others = &schema["additionalProperties"];
+        // What says nothing of its names may have any.
+        let is_open = properties.is_empty() && others.is_null();
+        for (name, value) in value {
+            let at = format!("{at}/{name}");
+            match properties.get(name.as_str()) {
+                Some(property) => self.compare(property, value, &at)?,
+                None if is_open => (),
+                None if others.is_object() => self.compare(others, value, &at)?,
+                None => return Err(format!("{at} is not described")),
+            }
+        }
+        Ok(())
+    }
+
+    /// All names that an object made of several may and must have.
+    fn collect<'a>(
+        &'a self,
+        schema: &'a Value,
+        properties: &mut HashMap<&'a str, &'a Value>,
+        required: &mut Vec<&'a str>,
+    ) {
+        let schema = self.resolved(schema);
+        for part in schema["allOf"].as_array().into_iter().flatten() {
+            self.collect(part, properties, required);
+        }
+        if let Some(own) = schema["properties"].as_object() {
+            properties.extend(own.iter().map(|(name, schema)| (name.as_str(), schema)));
+        }
+        let own = schema["required"].as_array().into_iter().flatten();
+        required.extend(own.filter_map(Value::as_str));
+    }
+
+    fn resolved<'a>(&'a self, schema: &'a Value) -> &'a Value {
+        match schema["$ref"].as_str() {
+            Some(reference) => {
+                let place = reference.trim_start_matches('#');
+                self.document.pointer(place).unwrap_or_else(|| panic!("there is no {reference}"))
+            }
+            None => schema,
+        }
+    }
+}
+
+impl Route {
+    fn new(method: &str, template: &str) -> Self {
+        let segments = template.split('/').filter(|segment| !segment.is_empty());
+        let segments = segments.map(|segment| match segment {
+            "{branch}" | "{tag_name}" | "{ref_name}" => Segment::Some,
+            segment if segment.starts_with('{') => Segment::One,
+            literal => Segment::Literal(literal.to_owned()),
+        });
+        let segments = segments.collect();
+        Self { method: method.to_owned(), template: template.to_owned(), segments }
+    }
+}
+
+fn matches(pattern: &[Segment], path: &[&str]) -> bool {
+    match (pattern, path) {
+        ([], []) => true,
+        ([Segment::Some, rest @ ..], [_, path @ ..]) => {
+            matches(rest, path) || matches(pattern, path)
+        }
+        ([Segment::One, rest @ ..], [_, path @ ..]) => matches(rest, path),
+        ([Segment::Literal(word), rest @ ..], [first, path @ ..]) => {
+            word == first && matches(rest, path)
+        }
+        ([], _) | (_, []) => false,
+    }
+}
+
+/// The first of these kinds that a value is of.
+fn kind_of<'a>(value: &Value, kinds: &[&'a str]) -> Option<&'a str> {
+    let is = |kind: &str| match kind {
+        "null" => value.is_null(),
+        "boolean" => value.is_boolean(),
+        "integer" => value.is_i64() || value.is_u64(),
+        "number" => value.is_number(),
+        "string" => value.is_string(),
+        "array" => value.is_array(),
+        "object" => value.is_object(),
+        _ => false,
+    };
+    kinds.iter().copied().find(|kind| is(kind))
+}

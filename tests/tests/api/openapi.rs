@@ -1,0 +1,149 @@
+//! GET /openapi.json: the description names every call, and only those; every parameter that the code reads, and
+//! only those. That answers are as described is checked wherever the client of these tests gets one.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use hexforge_http_actix::{Dialect, openapi};
+use hexforge_tests::{Forge, on_every_store};
+use serde_json::Value;
+
+const ENDPOINTS: &str = include_str!("../../endpoints.txt");
+
+on_every_store!(everybody_may_read_it,);
+
+fn everybody_may_read_it(forge: &Forge) {
+    let shown = forge.get("/openapi.json").send().expect(200);
+    assert_eq!(shown, openapi::document(Dialect::Specification));
+    assert_eq!(shown["openapi"], "3.1.0");
+}
+
+/// `GET /users/:id`, as in the list of all calls.
+fn described_calls(document: &Value) -> BTreeSet<String> {
+    let paths = document["paths"].as_object().expect("there are paths");
+    let calls = paths.iter().flat_map(|(path, calls)| {
+        let path = path.strip_prefix("/api/v3").unwrap_or(path);
+        let path = path.replace('{', ":").replace('}', "");
+        let methods = calls.as_object().expect("there are calls").keys();
+        methods.map(move |method| format!("{} {path}", method.to_uppercase()))
+    });
+    calls.collect()
+}
+
+#[test]
+fn every_call_is_described_and_nothing_else() {
+    let served =
+        ENDPOINTS.lines().filter(|line| line.ends_with("served") && !line.starts_with('#'));
+    let served = served.map(|line| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        format!("{} {}", words[0], words[1])
+    });
+    let served: BTreeSet<String> = served.collect();
+    for dialect in [Dialect::Specification, Dialect::Original] {
+        assert_eq!(described_calls(&openapi::document(dialect)), served);
+    }
+}
+
+#[test]
+fn every_call_has_an_id_of_its_own_and_answers_something() {
+    let document = openapi::document(Dialect::Specification);
+    let calls = document["paths"].as_object().expect("there are paths").values();
+    let calls = calls.flat_map(|calls| calls.as_object().expect("there are calls").values());
+    let mut ids = BTreeSet::new();
+    for call in calls {
+        let id = call["operationId"].as_str().expect("a call has an id");
+        assert!(ids.insert(id.to_owned()), "{id} is there twice");
+        let answers = call["responses"].as_object().expect("there are answers").keys();
+        assert!(answers.filter(|status| status.starts_with('2')).count() > 0, "{id}");
+    }
+}
+
+fn references(value: &Value, found: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(map) => {
+            if let Some(Value::String(reference)) = map.get("$ref") {
+                found.insert(reference.trim_start_matches('#').to_owned());
+            }
+            map.values().for_each(|value| references(value, found));
+        }
+        Value::Array(items) => items.iter().for_each(|item| references(item, found)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => (),
+    }
+}
+
+#[test]
+fn every_schema_is_there_and_used() {
+    let document = openapi::document(Dialect::Specification);
+    let mut found = BTreeSet::new();
+    references(&document, &mut found);
+    let schemas = document["components"]["schemas"].as_object().expect("there are schemas");
+    let there: BTreeSet<String> =
+        schemas.keys().map(|name| format!("/components/schemas/{name}")).collect();
+    assert_eq!(found, there);
+}
+
+/// The names that stand behind these openings, which end in a quote.
+fn named<'a>(source: &'a str, openings: impl Iterator<Item = String>) -> BTreeSet<&'a str> {
+    let mut names = BTreeSet::new();
+    for opening in openings {
+        for (at, _) in source.match_indices(&opening) {
+            names.extend(source[at + opening.len()..].split_once('"').map(|(name, _)| name));
+        }
+    }
+    names
+}
+
+const READING: [&str; 22] = [
+    "text",
+    "given_text",
+    "required_text",
+    "log",
+    "moment",
+    "switch",
+    "said_switch",
+    "day",
+    "number",
+    "any_text",
+    "text_map",
+    "words",
+    "required_integer",
+    "date",
+    "integer",
+    "boolean",
+    "one_of",
+    "some_of",
+    "integers",
+    "one_or_more_integers",
+    "lenient_text",
+    "require",
+];
+
+const DESCRIBING: [&str; 11] = [
+    "text", "integer", "boolean", "date", "moment", "integers", "texts", "map", "file", "one_of",
+    "some_of",
+];
+
+#[test]
+fn every_parameter_that_is_read_is_described_and_nothing_else() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/http-actix/src/routes");
+    for entry in std::fs::read_dir(folder).expect("the routes are there") {
+        let path = entry.expect("its entries can be listed").path();
+        let source = std::fs::read_to_string(&path).expect("sources are readable");
+        let source: String = source.split_whitespace().collect::<Vec<_>>().join("");
+        let reading = READING.iter().map(|method| format!(".{method}(\""));
+        let mut read = named(&source, reading.chain(["given(params,\"".to_owned()]));
+        let describing = DESCRIBING.iter().map(|kind| format!("doc::{kind}(\""));
+        let described = named(&source, describing);
+        let file = path.file_name().expect("a file has a name").to_string_lossy().into_owned();
+        let elsewhere: &[&str] = match file.as_str() {
+            // Read as parts of others, or by other means.
+            "commit_statuses.rs" => &["ref", "stage", "name"],
+            "uploads.rs" => &["file"],
+            "runner_artifacts.rs" => &["file", "token"],
+            "runner_builds.rs" => &["info"],
+            _ => &[],
+        };
+        read.extend(elsewhere.iter().copied());
+        assert_eq!(described, read, "{file}: what is described, and what is read");
+    }
+}
