@@ -14,6 +14,7 @@ mod build_list;
 mod build_queue;
 pub mod connection;
 mod delivery;
+mod delivery_batch;
 mod delivery_claim;
 mod delivery_log;
 mod email;
