@@ -13,6 +13,7 @@ mod contributors;
 mod copy;
 mod durable;
 mod error;
+mod examine;
 mod history;
 mod import;
 mod journal;
