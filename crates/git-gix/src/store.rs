@@ -112,7 +112,7 @@ impl GixStore {
                 contributors: ContributorIndex::default(),
                 tidying: Tidying::default(),
                 discard: Box::new(discard),
-                journal: Journal::new(layout.journal()),
+                journal: Journal::new(layout.journal(), layout.held()),
                 open: Cache::new(OPEN_REPOSITORIES),
                 commits: Cache::new(COMMITS),
                 comparing: Admission::new(COMPARING, PATIENCE_TO_COMPARE),
@@ -296,6 +296,9 @@ impl ProjectFiles for GixStore {
                     tracing::warn!(folder = %folder.display(), %error, "a leftover stays");
                 }
             }
+        }
+        if let Err(error) = crate::hold::tidy(&self.shared.layout) {
+            tracing::warn!(%error, "what a copy left behind stays");
         }
         for file in self.shared.journal.unfinished() {
             if is_old(&file)

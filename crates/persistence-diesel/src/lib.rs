@@ -7,6 +7,7 @@
 mod backend;
 mod access;
 mod access_request;
+pub mod backup;
 mod board;
 mod build;
 mod build_definition;

@@ -7,7 +7,7 @@ use diesel::sqlite::Sqlite;
 use diesel::{PgConnection, SqliteConnection};
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 
-use crate::connection::DbConn;
+use crate::connection::{DatabaseUrl, DbConn};
 
 /// For SQLite.
 pub const SQLITE: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
@@ -45,6 +45,40 @@ pub fn pending(conn: &mut DbConn) -> Result<Vec<String>, BoxedError> {
         DbConn::Sqlite(conn) => Ok(names::<Sqlite>(conn.pending_migrations(SQLITE)?)),
         DbConn::Postgres(conn) => Ok(names::<Pg>(conn.pending_migrations(POSTGRES)?)),
     }
+}
+
+/// The versions of those that were applied, oldest first.
+pub(crate) fn applied(conn: &mut DbConn) -> Result<Vec<String>, BoxedError> {
+    let versions = match conn {
+        DbConn::Sqlite(conn) => conn.applied_migrations()?,
+        DbConn::Postgres(conn) => conn.applied_migrations()?,
+    };
+    let mut versions: Vec<String> = versions.iter().map(ToString::to_string).collect();
+    versions.sort();
+    Ok(versions)
+}
+
+/// The versions of all there are for a database.
+pub(crate) fn known(url: &DatabaseUrl) -> Result<Vec<String>, BoxedError> {
+    fn versions<DB: diesel::backend::Backend>(found: Vec<Box<dyn Migration<DB>>>) -> Vec<String> {
+        found.iter().map(|migration| migration.name().version().to_string()).collect()
+    }
+    match url {
+        DatabaseUrl::Sqlite(_) => Ok(versions::<Sqlite>(SQLITE.migrations()?)),
+        DatabaseUrl::Postgres(_) => Ok(versions::<Pg>(POSTGRES.migrations()?)),
+    }
+}
+
+/// Applies those of these versions to an empty database.
+pub(crate) fn run_these(conn: &mut PgConnection, wanted: &[String]) -> Result<(), BoxedError> {
+    // Asking makes the table in which they are recorded.
+    conn.applied_migrations()?;
+    for migration in MigrationSource::<Pg>::migrations(&POSTGRES)? {
+        if wanted.contains(&migration.name().version().to_string()) {
+            conn.run_migration(&*migration)?;
+        }
+    }
+    Ok(())
 }
 
 /// Several processes may start at once on one database: they migrate one after the other.

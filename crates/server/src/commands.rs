@@ -1,5 +1,6 @@
 //! The commands of the command line.
 
+mod backup;
 mod doctor;
 mod token;
 mod user;
@@ -10,7 +11,7 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use hexforge_persistence_diesel::store;
 
-use crate::cli::{Cli, Command, Migrate, Serve};
+use crate::cli::{BackupFile, Cli, Command, Migrate, Serve};
 use crate::config::Config;
 use crate::{logging, serve, wiring};
 
@@ -29,6 +30,9 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
         }
         Command::Migrate(Migrate { check }) => migrate(&config, check),
         Command::Doctor => doctor::run(&config),
+        Command::Backup(BackupFile { file }) => backup::make(&config, &file),
+        Command::Verify(BackupFile { file }) => backup::verify(&file),
+        Command::Restore(BackupFile { file }) => backup::restore(&config, &file),
         Command::User(command) => user::run(&wiring::app(&config)?, command),
         Command::Token(command) => token::run(&wiring::app(&config)?, command),
     }
