@@ -176,7 +176,7 @@ impl Files {
 
     /// Moves everything to its place once it is on the disk.
     fn finish(self, data: &Path) -> Result<()> {
-        rustix::fs::sync();
+        rustix::fs::syncfs(File::open(&self.folder)?)?;
         for entry in fs::read_dir(&self.folder)? {
             let entry = entry?;
             fs::rename(entry.path(), data.join(entry.file_name()))?;
