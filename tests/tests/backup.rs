@@ -54,8 +54,9 @@ fn hexforge(data: &Path, database: &DatabaseUrl, arguments: &[&str]) -> Output {
 fn say(data: &Path, database: &DatabaseUrl, arguments: &[&str]) -> String {
     let output = hexforge(data, database, arguments);
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{arguments:?}: {errors}");
-    String::from_utf8_lossy(&output.stdout).into_owned()
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{arguments:?}: {said}{errors}");
+    said
 }
 
 #[track_caller]

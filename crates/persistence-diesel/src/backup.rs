@@ -95,7 +95,7 @@ impl Snapshot {
 
     /// Which migrations it has seen, oldest first.
     pub fn migrations(&mut self) -> Result<Vec<String>, BackupError> {
-        migrations::applied(&mut self.conn).map_err(BackupError::Database)
+        Ok(migrations::applied(&mut self.conn)?)
     }
 
     /// Gives all parts.

@@ -3,7 +3,7 @@
 use std::io::BufRead;
 
 use diesel::PgConnection;
-use diesel::connection::SimpleConnection;
+use diesel::connection::{AnsiTransactionManager, SimpleConnection, TransactionManager};
 use diesel::pg::PgRowByRowLoadingMode;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Text};
@@ -120,7 +120,8 @@ impl PostgresRestore {
         if !tables(&mut conn)?.is_empty() {
             return Err(BackupError::Refused(format!("the database {url} is not empty")));
         }
-        conn.batch_execute("BEGIN")?;
+        // Not by a statement: migrations begin transactions too, and these are to be parts of this one.
+        AnsiTransactionManager::begin_transaction(&mut conn)?;
         migrations::run_these(&mut conn, seen).map_err(BackupError::Database)?;
         let mut tables = tables(&mut conn)?;
         tables.retain(|table| table != MIGRATIONS);
@@ -219,7 +220,8 @@ impl PostgresRestore {
             let statement = format!("ALTER TABLE {of} ADD CONSTRAINT {name} {definition}");
             self.conn.batch_execute(&statement)?;
         }
-        self.conn.batch_execute("COMMIT; ANALYZE;")?;
-        Ok(())
+        AnsiTransactionManager::commit_transaction(&mut self.conn)?;
+        // So that the first queries know how much there is.
+        Ok(self.conn.batch_execute("ANALYZE")?)
     }
 }

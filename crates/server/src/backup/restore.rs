@@ -22,7 +22,7 @@ use super::Summary;
 use super::file::{Header, Kind};
 use super::manifest::{MANIFEST, REWINDS};
 use super::progress::Progress;
-use super::verify::{look, read};
+use super::verify::{is_repository, look, read};
 use crate::config::Config;
 use crate::{system, wiring};
 
@@ -126,6 +126,12 @@ impl Files {
         options.write(true).create_new(true).mode(header.mode & 0o777);
         let mut file = options.open(&place)?;
         io::copy(content, &mut file)?;
+        if let (true, Some(repository)) = (is_repository(header), place.parent()) {
+            // What has nothing in it is not in the backup, and yet no repository is without it.
+            for folder in ["objects/info", "objects/pack", "refs/heads", "refs/tags"] {
+                system::make_folders(&repository.join(folder))?;
+            }
+        }
         Ok(())
     }
 

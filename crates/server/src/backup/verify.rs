@@ -55,10 +55,11 @@ fn first(header: &Header, content: &mut dyn BufRead) -> Result<Manifest> {
     Manifest::parse(&text)
 }
 
-/// Each repository has one of these.
-fn is_repository(header: &Header) -> bool {
+/// Whether an entry is HEAD of a repository, of which each has one: `repositories/<2 hex>/<2 hex>/<project id>.git/HEAD`.
+pub(super) fn is_repository(header: &Header) -> bool {
     let is_head = header.path.file_name().is_some_and(|name| name == "HEAD");
-    header.kind == Kind::File && is_head && header.path.starts_with("repositories")
+    let is_there = header.path.starts_with("repositories") && header.path.iter().count() == 5;
+    header.kind == Kind::File && is_head && is_there
 }
 
 fn length(content: &mut dyn BufRead) -> Result<u64> {
