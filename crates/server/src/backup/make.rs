@@ -260,7 +260,7 @@ impl<W: Write> Copy<'_, W> {
         let mut rewinds = BTreeMap::new();
         for note in notes.iter().filter(|note| unrecorded.contains(&note.key)) {
             if before.contains(&note.key) {
-                // The next start records it, if it was made.
+                // The restore records it, if it was made.
                 let path = Path::new("journal").join(&note.key);
                 let header = Header { kind: Kind::File, path, mode: 0o600 };
                 let mut entry = self.writer.entry(&header)?;

@@ -10,6 +10,7 @@ use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 use hexforge_application::app::App;
+use hexforge_application::push;
 use hexforge_domain::commit::ObjectId;
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::paging::Page;
@@ -65,7 +66,10 @@ pub fn restore(config: &Config, file: &Path) -> Result<Summary> {
     progress.step("writing to the disk");
     files.finish(data)?;
     restore.finish(&config.database_url)?;
-    agree_on_default_branches(&wiring::app(config)?)?;
+    let app = wiring::app(config)?;
+    // Changes that were noted and not yet recorded then.
+    push::settle_all(&app)?;
+    agree_on_default_branches(&app)?;
     Ok(summary)
 }
 
