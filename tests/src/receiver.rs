@@ -1,11 +1,14 @@
 //! A receiver of hooks on loopback, which remembers everything.
 
+mod tls;
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use serde_json::Value;
 
 /// A request as the receiver saw it.
@@ -59,6 +62,7 @@ pub struct Receiver {
     /// Where.
     pub address: SocketAddr,
     shared: Arc<Shared>,
+    scheme: &'static str,
 }
 
 struct Shared {
@@ -77,6 +81,15 @@ impl Default for Receiver {
 impl Receiver {
     /// One that answers 200 to everything.
     pub fn new() -> Self {
+        Self::speaking(None)
+    }
+
+    /// One that speaks TLS, with a certificate that it signed itself.
+    pub fn self_signed() -> Self {
+        Self::speaking(Some(tls::self_signed()))
+    }
+
+    fn speaking(tls: Option<Arc<ServerConfig>>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
         let address = listener.local_addr().expect("a bound socket has an address");
         let shared = Arc::new(Shared {
@@ -86,18 +99,26 @@ impl Receiver {
             over: AtomicBool::new(false),
         });
         let serving = Arc::clone(&shared);
+        let scheme = if tls.is_some() { "https" } else { "http" };
         std::thread::spawn(move || {
             for stream in listener.incoming() {
                 if serving.over.load(Ordering::Relaxed) {
                     break;
                 }
                 let Ok(stream) = stream else { continue };
-                let serving = Arc::clone(&serving);
+                let _ = stream.set_nodelay(true);
+                let (serving, tls) = (Arc::clone(&serving), tls.clone());
                 let thread = std::thread::Builder::new().stack_size(256 * 1024);
-                let _ = thread.spawn(move || serving.serve(stream));
+                let _ = thread.spawn(move || match tls {
+                    None => serving.serve(stream),
+                    Some(tls) => match ServerConnection::new(tls) {
+                        Ok(connection) => serving.serve(StreamOwned::new(connection, stream)),
+                        Err(error) => panic!("the certificate of the tests is no good: {error}"),
+                    },
+                });
             }
         });
-        Self { address, shared }
+        Self { address, shared, scheme }
     }
 
     /// One that says nothing for so long.
@@ -114,7 +135,7 @@ impl Receiver {
 
     /// An address on it.
     pub fn url(&self, path: &str) -> String {
-        format!("http://{}{path}", self.address)
+        format!("{}://{}{path}", self.scheme, self.address)
     }
 
     /// What came since this was looked at last.
@@ -165,9 +186,7 @@ impl Shared {
     }
 
     /// Answers what comes on a connection until it ends.
-    fn serve(&self, stream: TcpStream) {
-        let Ok(mut writer) = stream.try_clone() else { return };
-        let _ = stream.set_nodelay(true);
+    fn serve(&self, stream: impl Read + Write) {
         let mut reader = BufReader::new(stream);
         while let Some(received) = read(&mut reader) {
             self.received().push(received);
@@ -181,7 +200,8 @@ impl Shared {
                 Answer::With(status, headers, body) => {
                     let head = format!("HTTP/1.1 {status} x\r\n{headers}content-length: ");
                     let answer = format!("{head}{}\r\n\r\n{body}", body.len());
-                    if writer.write_all(answer.as_bytes()).is_err() {
+                    let writer = reader.get_mut();
+                    if writer.write_all(answer.as_bytes()).and_then(|()| writer.flush()).is_err() {
                         return;
                     }
                 }
@@ -190,7 +210,7 @@ impl Shared {
     }
 }
 
-fn read(reader: &mut BufReader<TcpStream>) -> Option<Received> {
+fn read(reader: &mut impl BufRead) -> Option<Received> {
     let mut line = String::new();
     if reader.read_line(&mut line).ok()? == 0 {
         return None;

@@ -7,8 +7,10 @@ use std::time::{Duration, Instant};
 
 use hexforge_domain::id::ProjectId;
 use hexforge_http_actix::{Dialect, openapi};
+use hexforge_git_gix::Layout;
 use hexforge_persistence_diesel::DatabaseUrl;
 use hexforge_persistence_diesel::testing::TestDatabase;
+use hexforge_tests::WorkTree;
 use hexforge_tests::program::{self, Program, ROOT, address_of};
 
 /// A data folder and a database for one test.
@@ -147,6 +149,67 @@ fn migrations_are_checked_and_applied() {
         let applied = place.say(&["migrate"]);
         assert!(applied.ends_with("the database is up to date\n"), "{applied}");
         assert_eq!(place.say(&["migrate", "--check"]), "");
+    }
+}
+
+/// design.md section 2: checks database, migrations, repositories, disk, and says what is wrong.
+#[test]
+fn the_doctor_says_what_is_wrong() {
+    for place in places() {
+        let look = || {
+            let output = place.run(&["doctor"], "");
+            assert_eq!(text(&output.stderr), "");
+            (output.status.code(), text(&output.stdout))
+        };
+        let (code, found) = look();
+        assert_eq!(code, Some(1), "there is nothing yet: {found}");
+        assert!(found.starts_with("wrong  database: "), "{found}");
+        let server = Program::start(&program::built(), &place.data_dir(), &place.database.url)
+            .expect("it serves");
+        for name in ["ship", "empty", "boat"] {
+            let form = [("name", name)];
+            server.request("POST", "/projects").token(ROOT).form(&form).send().expect(201);
+        }
+        let tree = WorkTree::new(&place.folder.path().join("unused.git"));
+        tree.write("file", "x").commit("A file");
+        for name in ["ship", "boat"] {
+            let url = format!("http://root:{ROOT}@{}/root/{name}.git", server.address);
+            tree.git(&["push", "-q", &url, "master", "master:other"]);
+        }
+        let (code, found) = look();
+        assert_eq!(code, Some(0), "{found}");
+        assert_eq!(found.lines().filter(|line| line.starts_with("ok     ")).count(), 5, "{found}");
+        assert!(found.contains("ok     repositories: 2 of 3 projects, all whole\n"), "{found}");
+        // It looks at a server that runs and at one that does not.
+        drop(server);
+        let of = |id: i64| Layout::new(place.data_dir()).repository(ProjectId(id));
+        let packs = of(1).join("objects/pack");
+        let index = std::fs::read_dir(&packs).expect("there are packs").flatten();
+        let index =
+            index.map(|entry| entry.path()).find(|path| path.extension() == Some("idx".as_ref()));
+        let index = index.expect("a push leaves a pack");
+        let aside = place.folder.path().join("aside");
+        let swap = |from: &Path, to: &Path| std::fs::rename(from, to).expect("it can be moved");
+        let wrong = |expected: &str| {
+            let (code, found) = look();
+            assert_eq!(code, Some(1), "{found}");
+            assert!(found.contains(&format!("wrong  repositories: {expected}")), "{found}");
+        };
+        swap(&index, &aside);
+        wrong("that of project 1: pack-");
+        swap(&aside, &index);
+        swap(&of(1), &aside);
+        wrong("that of project 1: it is missing, and had the default branch `master`\n");
+        swap(&aside, &of(1));
+        std::fs::write(of(3).join("HEAD"), "ref: refs/heads/other\n").expect("it can be written");
+        wrong("that of project 3: its default branch is `other`, the database says `master`\n");
+        std::fs::write(of(3).join("HEAD"), "ref: refs/heads/master\n").expect("it can be written");
+        std::fs::create_dir_all(of(99).parent().expect("a folder")).expect("it can be made");
+        swap(&of(3), &of(99));
+        wrong("that of project 3: it is missing");
+        wrong("there is one of project 99, which does not exist\n");
+        swap(&of(99), &of(3));
+        assert_eq!(look().0, Some(0));
     }
 }
 

@@ -25,6 +25,8 @@ const UNFINISHED: &str = "new-";
 
 pub(crate) struct Journal {
     folder: PathBuf,
+    /// Where notes go that somebody wants to keep; it is there as long as anybody does.
+    held: PathBuf,
     /// The files of this process, locked as long as they are open.
     own: Mutex<HashMap<String, File>>,
     /// Empty ones for the next changes: to make a file and to remove it costs more than all else here.
@@ -35,8 +37,8 @@ pub(crate) struct Journal {
 const BLANK: usize = 8;
 
 impl Journal {
-    pub(crate) fn new(folder: PathBuf) -> Self {
-        Self { folder, own: Mutex::default(), blank: Mutex::default() }
+    pub(crate) fn new(folder: PathBuf, held: PathBuf) -> Self {
+        Self { folder, held, own: Mutex::default(), blank: Mutex::default() }
     }
 
     /// Notes a change before it is made.
@@ -118,6 +120,9 @@ impl Journal {
     pub(crate) fn settle(&self, change: &ChangeKey) -> Result<(), GitError> {
         let path = self.path(&change.0)?;
         let own = self.own.lock().unwrap_or_else(PoisonError::into_inner).remove(&change.0);
+        if self.held.exists() && fs::rename(&path, self.held.join(&change.0)).is_ok() {
+            return Ok(());
+        }
         if own.is_some_and(|file| self.make_blank(&path, file)) {
             return Ok(());
         }
@@ -238,7 +243,7 @@ impl Journal {
     }
 }
 
-fn project_of(name: &str) -> Option<ProjectId> {
+pub(crate) fn project_of(name: &str) -> Option<ProjectId> {
     name.split('-').next()?.parse().ok().map(ProjectId)
 }
 
@@ -261,19 +266,25 @@ const WHOLE: &str = "whole\n";
 const TRIED: &str = "tried\n";
 
 /// What is in a file.
-struct Note {
-    project: ProjectId,
-    changes: Vec<RefChange>,
+pub(crate) struct Note {
+    pub(crate) project: ProjectId,
+    pub(crate) changes: Vec<RefChange>,
     note: String,
     tries: u32,
 }
 
 fn read(name: &str, mut file: &File) -> Option<Note> {
-    let mut text = String::new();
-    file.read_to_string(&mut text).ok()?;
+    let mut content = Vec::new();
+    file.read_to_end(&mut content).ok()?;
+    parse(name, &content)
+}
+
+/// What a file says, if it is whole.
+pub(crate) fn parse(name: &str, content: &[u8]) -> Option<Note> {
+    let mut text = std::str::from_utf8(content).ok()?;
     let mut tries = 0;
-    while text.ends_with(TRIED) {
-        text.truncate(text.len() - TRIED.len());
+    while let Some(rest) = text.strip_suffix(TRIED) {
+        text = rest;
         tries += 1;
     }
     let (refs, rest) = text.split_once("\n\n").or_else(|| Some(("", text.strip_prefix('\n')?)))?;

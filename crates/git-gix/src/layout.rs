@@ -49,6 +49,16 @@ impl Layout {
         self.data.join("journal")
     }
 
+    /// Where notes of changes are kept while somebody copies everything, see [`hold`](crate::hold).
+    pub(crate) fn held(&self) -> PathBuf {
+        self.data.join("journal").join("held")
+    }
+
+    /// By whom.
+    pub(crate) fn holder(&self) -> PathBuf {
+        self.data.join("journal").join("holder")
+    }
+
     /// Where archives are kept that may be asked for again.
     pub(crate) fn archives(&self) -> PathBuf {
         self.data.join("cache").join("archives")

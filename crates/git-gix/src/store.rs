@@ -119,7 +119,7 @@ impl GixStore {
                 contributors: ContributorIndex::default(),
                 tidying: Tidying::default(),
                 discard: Box::new(discard),
-                journal: Journal::new(layout.journal()),
+                journal: Journal::new(layout.journal(), layout.held()),
                 open: Cache::new(OPEN_REPOSITORIES),
                 commits: Cache::new(COMMITS),
                 plans: Plans::default(),
@@ -306,6 +306,9 @@ impl ProjectFiles for GixStore {
                     tracing::warn!(folder = %folder.display(), %error, "a leftover stays");
                 }
             }
+        }
+        if let Err(error) = crate::hold::tidy(&self.shared.layout) {
+            tracing::warn!(%error, "what a copy left behind stays");
         }
         for file in self.shared.journal.unfinished() {
             if is_old(&file)

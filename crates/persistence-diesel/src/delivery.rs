@@ -4,14 +4,12 @@ use std::collections::BTreeMap;
 
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
-use diesel::sql_types::{Bool, Nullable, Text};
 use hexforge_domain::Timestamp;
-use hexforge_domain::delivery::lane::{Claim, ClaimLimits, Health, Sent, Settlement};
+use hexforge_domain::delivery::lane::{Claim, ClaimLimits, Health, Settlement};
 use hexforge_domain::delivery::port::Deliveries;
-use hexforge_domain::delivery::{DeliveryKey, HookRef, Letter, NewDelivery};
+use hexforge_domain::delivery::{HookRef, Letter, NewDelivery};
 use hexforge_domain::id::{DeliveryId, PayloadId};
 use hexforge_domain::ports::store::StoreError;
-use hexforge_domain::text::Secret;
 
 use crate::backend;
 use crate::schema::{deliveries, hook_lanes, hook_payloads};
@@ -35,38 +33,6 @@ struct NewRow<'a> {
     due_at: Option<NaiveDateTime>,
     since: NaiveDateTime,
     created_at: NaiveDateTime,
-}
-
-/// What an attempt leaves behind: `None` becomes null.
-#[derive(AsChangeset)]
-#[diesel(table_name = deliveries, treat_none_as_null = true)]
-struct SentRow {
-    state: &'static str,
-    tries: i32,
-    due_at: Option<NaiveDateTime>,
-    tried_at: Option<NaiveDateTime>,
-    url: Option<String>,
-    millis: Option<i32>,
-    status: Option<i32>,
-    answer: Option<String>,
-    error: Option<String>,
-}
-
-impl From<&Sent> for SentRow {
-    fn from(sent: &Sent) -> Self {
-        let attempt = &sent.attempt;
-        Self {
-            state: sent.state.as_str(),
-            tries: number(sent.tries),
-            due_at: stored_opt(sent.state.due()),
-            tried_at: Some(stored(attempt.at)),
-            url: Some(backend::storable(&attempt.url)),
-            millis: Some(number(attempt.millis)),
-            status: attempt.status.map(i32::from),
-            answer: attempt.answer.as_deref().map(backend::storable),
-            error: attempt.error.as_deref().map(backend::storable),
-        }
-    }
 }
 
 /// A count as the columns keep it.
@@ -136,53 +102,31 @@ impl Deliveries for DieselTx<'_> {
         self.claim_lanes(now, until, limits)
     }
 
-    fn letter(&mut self, id: DeliveryId) -> Result<Option<Letter>, StoreError> {
-        type Row = (Text, Text, Text, Nullable<Text>, Nullable<Text>, Nullable<Bool>);
-        type Found = (String, String, String, Option<String>, Option<String>, Option<bool>);
-        let query = Sql::new(
-            "SELECT deliveries.key, deliveries.event, hook_payloads.body, \
-             coalesce(project_hooks.url, system_hooks.url), \
-             coalesce(project_hooks.token, system_hooks.token), \
-             coalesce(project_hooks.enable_ssl_verification, system_hooks.enable_ssl_verification) \
-             FROM deliveries JOIN hook_payloads ON hook_payloads.id = deliveries.payload_id \
-             JOIN hook_lanes ON hook_lanes.id = deliveries.lane_id \
-             LEFT JOIN project_hooks ON project_hooks.id = hook_lanes.project_hook_id \
-             LEFT JOIN system_hooks ON system_hooks.id = hook_lanes.system_hook_id \
-             WHERE deliveries.due_at IS NOT NULL AND deliveries.id = ",
-        )
-        .id(id.0);
-        let found: Option<Found> =
-            self.run(|conn| query.rows::<Row>().get_result(conn).optional())?;
-        Ok(found.and_then(|(key, event, body, url, token, verify)| {
-            Some(Letter {
-                key: DeliveryKey::stored(key),
-                event,
-                body,
-                url: Secret::new(url?),
-                token: token.map(Secret::new),
-                verify: verify?,
-            })
-        }))
+    fn letters(
+        &mut self,
+        ids: &[DeliveryId],
+        most: u32,
+    ) -> Result<Vec<(DeliveryId, Letter)>, StoreError> {
+        self.read_letters(ids.iter().map(|id| id.0).collect(), most)
     }
 
     fn settle(&mut self, done: &[Settlement]) -> Result<(), StoreError> {
         let ids: Vec<i64> = done.iter().map(|settlement| settlement.lane.0).collect();
         let held = self.hold_lanes(&ids)?;
         let mut given_back = Vec::new();
+        let mut sent = Vec::new();
         for settlement in done {
             let Some(lane) = held.get(&settlement.lane.0) else { continue };
             if !lane.claimed || lane.claims != settlement.number {
                 continue;
             }
-            for sent in &settlement.sent {
-                let row = deliveries::table.find(sent.id.0);
-                self.run(|conn| diesel::update(row).set(SentRow::from(sent)).execute(conn))?;
-            }
+            sent.extend(&settlement.sent);
             if lane.health() != settlement.health {
                 self.put_health(settlement.lane.0, settlement.health)?;
             }
             given_back.push(settlement.lane.0);
         }
+        self.put_sent(&sent)?;
         self.give_back(given_back)
     }
 }

@@ -7,6 +7,7 @@
 mod backend;
 mod access;
 mod access_request;
+pub mod backup;
 mod board;
 mod build;
 mod build_definition;
@@ -14,6 +15,7 @@ mod build_list;
 mod build_queue;
 pub mod connection;
 mod delivery;
+mod delivery_batch;
 mod delivery_claim;
 mod delivery_log;
 mod email;

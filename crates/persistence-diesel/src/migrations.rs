@@ -3,11 +3,13 @@
 use diesel::connection::SimpleConnection;
 use diesel::migration::{Migration, MigrationSource};
 use diesel::pg::Pg;
+use diesel::sql_types::Text;
 use diesel::sqlite::Sqlite;
-use diesel::{PgConnection, SqliteConnection};
+use diesel::{PgConnection, QueryResult, RunQueryDsl, SqliteConnection};
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 
-use crate::connection::DbConn;
+use crate::connection::{DatabaseUrl, DbConn};
+use crate::sql::Sql;
 
 /// For SQLite.
 pub const SQLITE: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
@@ -45,6 +47,35 @@ pub fn pending(conn: &mut DbConn) -> Result<Vec<String>, BoxedError> {
         DbConn::Sqlite(conn) => Ok(names::<Sqlite>(conn.pending_migrations(SQLITE)?)),
         DbConn::Postgres(conn) => Ok(names::<Pg>(conn.pending_migrations(POSTGRES)?)),
     }
+}
+
+/// The versions of those that were applied, oldest first. Unlike diesel's own question this makes no table.
+pub(crate) fn applied(conn: &mut DbConn) -> QueryResult<Vec<String>> {
+    let query = Sql::new("SELECT version FROM __diesel_schema_migrations ORDER BY version");
+    query.rows::<Text>().load(conn)
+}
+
+/// The versions of all there are for a database.
+pub(crate) fn known(url: &DatabaseUrl) -> Result<Vec<String>, BoxedError> {
+    fn versions<DB: diesel::backend::Backend>(found: Vec<Box<dyn Migration<DB>>>) -> Vec<String> {
+        found.iter().map(|migration| migration.name().version().to_string()).collect()
+    }
+    match url {
+        DatabaseUrl::Sqlite(_) => Ok(versions::<Sqlite>(SQLITE.migrations()?)),
+        DatabaseUrl::Postgres(_) => Ok(versions::<Pg>(POSTGRES.migrations()?)),
+    }
+}
+
+/// Applies those of these versions to an empty database.
+pub(crate) fn run_these(conn: &mut PgConnection, wanted: &[String]) -> Result<(), BoxedError> {
+    // Asking makes the table in which they are recorded.
+    conn.applied_migrations()?;
+    for migration in MigrationSource::<Pg>::migrations(&POSTGRES)? {
+        if wanted.contains(&migration.name().version().to_string()) {
+            conn.run_migration(&*migration)?;
+        }
+    }
+    Ok(())
 }
 
 /// Several processes may start at once on one database: they migrate one after the other.

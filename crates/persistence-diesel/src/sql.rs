@@ -27,6 +27,7 @@ enum Piece {
     Text(String),
     /// Written into the text: numbers mean nothing else there, and parameters are limited in number.
     Ids(Vec<i64>),
+    Uncached,
 }
 
 impl Sql {
@@ -45,6 +46,11 @@ impl Sql {
                 .then(query)
                 .sql(") ")
         })
+    }
+
+    /// A part of a statement that differs each time it is run: there is no use in keeping it prepared.
+    pub fn uncached() -> Self {
+        Self(vec![Piece::Uncached])
     }
 
     /// Goes on with more text.
@@ -128,6 +134,7 @@ impl QueryFragment<MultiBackend> for Sql {
                 Piece::Day(day) => out.push_bind_param::<Date, _>(day)?,
                 Piece::Moment(moment) => out.push_bind_param::<Timestamp, _>(moment)?,
                 Piece::Text(text) => out.push_bind_param::<Text, _>(text)?,
+                Piece::Uncached => out.unsafe_to_cache_prepared(),
                 Piece::Ids(ids) => {
                     // The text differs each time, so there is no use in keeping the statement.
                     out.unsafe_to_cache_prepared();

@@ -35,6 +35,14 @@ pub enum Command {
     Doctor,
     /// Print the description of the interface, as OpenAPI 3.1.
     Openapi,
+    /// Write the database, all repositories and all files into one new file, as they are at one moment. The server may
+    /// serve meanwhile. Whoever can read the file can read everything: it is made for its owner only.
+    Backup(BackupFile),
+    /// Read a whole backup and check that nothing in it is damaged or missing.
+    Verify(BackupFile),
+    /// Bring a backup back, into a data folder and a database that are empty. The backup is checked first; if anything
+    /// fails, both stay empty.
+    Restore(BackupFile),
     /// Manage user accounts.
     #[command(subcommand)]
     User(User),
@@ -57,6 +65,13 @@ pub struct Migrate {
     /// Change nothing; name what would be done, and end with 1 if that is anything.
     #[arg(long)]
     pub check: bool,
+}
+
+/// `hexforge backup`, `verify` and `restore`.
+#[derive(Args)]
+pub struct BackupFile {
+    /// The file of the backup.
+    pub file: PathBuf,
 }
 
 /// `hexforge user`.

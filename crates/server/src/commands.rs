@@ -1,5 +1,6 @@
 //! The commands of the command line.
 
+mod backup;
 mod doctor;
 mod token;
 mod user;
@@ -11,7 +12,7 @@ use anyhow::{Result, bail};
 use hexforge_http_actix::openapi;
 use hexforge_persistence_diesel::store;
 
-use crate::cli::{Cli, Command, Migrate, Serve};
+use crate::cli::{BackupFile, Cli, Command, Migrate, Serve};
 use crate::config::Config;
 use crate::{logging, serve, wiring};
 
@@ -34,6 +35,9 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
             say(&format!("{:#}\n", openapi::document(config.dialect)))?;
             Ok(ExitCode::SUCCESS)
         }
+        Command::Backup(BackupFile { file }) => backup::make(&config, &file),
+        Command::Verify(BackupFile { file }) => backup::verify(&file),
+        Command::Restore(BackupFile { file }) => backup::restore(&config, &file),
         Command::User(command) => user::run(&wiring::app(&config)?, command),
         Command::Token(command) => token::run(&wiring::app(&config)?, command),
     }

@@ -1,5 +1,6 @@
 //! The hexforge program: configuration, wiring and command line around the crates that do the work.
 
+pub mod backup;
 pub mod cli;
 pub mod commands;
 pub mod config;

@@ -7,7 +7,7 @@ mod passwords;
 mod public_keys;
 mod secrets;
 mod shelves;
-mod trash;
+pub mod trash;
 mod uploads;
 mod vault;
 
@@ -31,7 +31,7 @@ pub(crate) fn make_folders(folder: &Path) -> io::Result<()> {
 }
 
 /// A name that nothing else has, also on storage that several processes share.
-fn random_name() -> String {
+pub(crate) fn random_name() -> String {
     let mut random = [0; 16];
     getrandom::fill(&mut random).expect("the operating system has random numbers");
     random.iter().map(|byte| format!("{byte:02x}")).collect()

@@ -13,9 +13,14 @@ use hexforge_persistence_diesel::testing::TestDatabase;
 
 use crate::program::{Program, ROOT};
 use crate::receiver::Receiver;
+use crate::work_tree::WorkTree;
 
 /// How many calls are timed.
 const CALLS: usize = 30;
+
+/// How many pushes are timed, and how many hooks the project has that hears of them.
+const PUSHES: usize = 15;
+const PUSH_HOOKS: usize = 50;
 
 /// Longer than this nothing takes.
 const PATIENCE: Duration = Duration::from_secs(180);
@@ -36,6 +41,8 @@ pub struct Outcome {
     pub time: Duration,
     /// What a call takes that makes an event: without hooks, and with all of them.
     pub call: [Duration; 2],
+    /// What a push of git takes: to a project without hooks, and to one with 50.
+    pub push: [Duration; 2],
     /// Megabytes of the process: when it serves, and at most.
     pub memory: [f64; 2],
 }
@@ -56,6 +63,7 @@ pub fn measure(database: &TestDatabase, plan: &Plan<'_>) -> Result<Outcome> {
     }
     let hooked = time_of_calls(&server);
     wait_until_all_have(&healthy, CALLS, || ())?;
+    let push = time_of_pushes(&server)?;
     server.stop()?;
     healthy.iter().for_each(|receiver| drop(receiver.take()));
     queue(database, plan.events)?;
@@ -68,6 +76,7 @@ pub fn measure(database: &TestDatabase, plan: &Plan<'_>) -> Result<Outcome> {
         sent: healthy.len() * plan.events,
         time: first.elapsed(),
         call: [alone, hooked],
+        push,
         memory: [idle, most],
     })
 }
@@ -100,6 +109,38 @@ fn time_of_calls(server: &Program) -> Duration {
         .collect();
     times.sort_unstable();
     times[CALLS / 2]
+}
+
+/// What a push takes, to a project without hooks and to one with many, in the middle of several. One to the one and
+/// one to the other, and what the hooks are sent is waited for: what is compared is the answer.
+fn time_of_pushes(server: &Program) -> Result<[Duration; 2]> {
+    let receiver = Receiver::new();
+    let folder = tempfile::tempdir()?;
+    let tree = WorkTree::new(&folder.path().join("unused.git"));
+    let address = |name: &str| format!("http://root:{ROOT}@{}/root/{name}.git", server.address);
+    let projects = ["quiet", "told"];
+    for name in projects {
+        post(server, "/projects", &[("name", name)]);
+    }
+    for hook in 0..PUSH_HOOKS {
+        let url = receiver.url(&format!("/{hook}"));
+        post(server, "/projects/root%2Ftold/hooks", &[("url", &url), ("push_events", "true")]);
+    }
+    let mut times = [Vec::new(), Vec::new()];
+    for push in 0..PUSHES {
+        tree.write("file", push.to_string()).commit("Change a file");
+        for (name, times) in projects.iter().zip(&mut times) {
+            let started = Instant::now();
+            tree.git(&["push", "-q", &address(name), "master"]);
+            times.push(started.elapsed());
+        }
+        let arrived = receiver.wait_for((push + 1) * PUSH_HOOKS, PATIENCE);
+        ensure!(arrived, "only {} arrived", receiver.count());
+    }
+    Ok(times.map(|mut times| {
+        times.sort_unstable();
+        times[PUSHES / 2]
+    }))
 }
 
 fn wait_until_any_has(receivers: &[Receiver]) -> Result<Instant> {

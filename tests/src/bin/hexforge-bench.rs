@@ -307,16 +307,26 @@ fn measure_hooks(arguments: &Arguments) -> Result<()> {
         events: arguments.hooks[2],
     };
     println!(
-        "{:<11} {:>6} {:>8} {:>7} {:>8} {:>8} {:>9} {:>12} {:>9}",
-        "database", "hooks", "hanging", "events", "sent", "seconds", "per s", "call ms", "MB"
+        "{:<11} {:>6} {:>8} {:>7} {:>8} {:>8} {:>9} {:>12} {:>12} {:>9}",
+        "database",
+        "hooks",
+        "hanging",
+        "events",
+        "sent",
+        "seconds",
+        "per s",
+        "call ms",
+        "push ms",
+        "MB"
     );
     let show = |name: &str, database: Option<TestDatabase>| -> Result<()> {
         let Some(database) = database else { return Ok(()) };
         let outcome = hooks::measure(&database, &plan)?;
         let [alone, hooked] = outcome.call.map(|time| time.as_secs_f64() * 1000.0);
+        let [quiet, told] = outcome.push.map(|time| time.as_secs_f64() * 1000.0);
         let [idle, most] = outcome.memory;
         println!(
-            "{name:<11} {:>6} {:>8} {:>7} {:>8} {:>8.2} {:>9.0} {:>12} {:>9}",
+            "{name:<11} {:>6} {:>8} {:>7} {:>8} {:>8.2} {:>9.0} {:>12} {:>12} {:>9}",
             plan.hooks,
             plan.hanging,
             plan.events,
@@ -324,6 +334,7 @@ fn measure_hooks(arguments: &Arguments) -> Result<()> {
             outcome.time.as_secs_f64(),
             outcome.sent as f64 / outcome.time.as_secs_f64(),
             format!("{alone:.1} {hooked:.1}"),
+            format!("{quiet:.1} {told:.1}"),
             format!("{idle:.0} {most:.0}"),
         );
         Ok(())

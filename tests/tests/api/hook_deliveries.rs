@@ -11,7 +11,7 @@ use hexforge_tests::{Answer, Backend, Forge, ForgeOptions, Receiver, on_every_st
 use serde_json::{Value, json};
 
 use super::group_support::{error, forbidden, new_project, no_project, path_of_project};
-use super::hook_support::{deliveries, forget, hook_of};
+use super::hook_support::{deliveries, forget, hook_of, system_hook};
 use super::project_support::a_cast;
 use super::support::{MISSING, id_of, message};
 use super::tracker_support::new_issue;
@@ -26,6 +26,7 @@ on_every_store!(
     a_receiver_that_fails_is_tried_again,
     a_receiver_that_hangs_is_not_waited_for,
     redirects_are_not_followed,
+    a_certificate_is_checked_unless_that_is_switched_off,
     long_answers_are_cut,
     a_removed_hook_hears_nothing_more,
 );
@@ -238,6 +239,45 @@ fn redirects_are_not_followed(forge: &Forge) {
         assert_eq!(failed["error"], why);
     }
     assert_eq!(inner.count(), 0);
+}
+
+/// Section 8: TLS. The receiver's certificate is signed by nobody but itself.
+fn a_certificate_is_checked_unless_that_is_switched_off(forge: &Forge) {
+    let receiver = Receiver::self_signed();
+    assert!(receiver.url("/").starts_with("https://"));
+    let project = path_of_project(&new_project(forge, ROOT, "Ship", &[]));
+    let issues = ("issues_events", "true");
+    let checked = hook_of(forge, &project, &receiver.url("/checked"), &[issues]);
+    assert_eq!(checked["enable_ssl_verification"], true);
+    let form = [issues, ("enable_ssl_verification", "false")];
+    let trusting = hook_of(forge, &project, &receiver.url("/trusting"), &form);
+    new_issue(forge, ROOT, &project, "An issue", &[]);
+    assert_eq!(forge.deliver(), 2);
+    assert_eq!(receiver.one().line, "POST /trusting HTTP/1.1");
+    assert_eq!(deliveries(forge, &project, &trusting)[0]["state"], "delivered");
+    let failed = deliveries(forge, &project, &checked)[0].clone();
+    // It may have a good one later.
+    assert_eq!((&failed["state"], &failed["response"]), (&json!("pending"), &Value::Null));
+    let why = failed["error"].as_str().expect("a reason");
+    assert!(why.contains("certificate"), "{why}");
+    // Whoever switches it off is believed from then on.
+    let path = format!("{project}/hooks/{}", id_of(&checked));
+    let url = receiver.url("/checked");
+    let form = [("url", url.as_str()), ("enable_ssl_verification", "false")];
+    forge.put(&path).token(ROOT).form(&form).send().expect(200);
+    forge.clock.advance(TimeDelta::seconds(10));
+    assert_eq!(forge.deliver(), 1);
+    assert_eq!(receiver.one().line, "POST /checked HTTP/1.1");
+    // The same for hooks of the service, where the test is sent at once.
+    let service = system_hook(forge, &receiver.url("/service"), &[]);
+    let tried = |hook: &Value| {
+        forge.get(&format!("/hooks/{}", id_of(hook))).token(ROOT).send().expect(200);
+        receiver.take().len()
+    };
+    assert_eq!(tried(&service), 0);
+    let off = ("enable_ssl_verification", "false");
+    let service = system_hook(forge, &receiver.url("/service"), &[off]);
+    assert_eq!(tried(&service), 1);
 }
 
 /// What is kept of an answer is bounded, whatever comes.

@@ -1,6 +1,6 @@
 //! What hooks of projects are sent, field by field: users_hooks_events.md sections 8 and 9.
 
-use hexforge_domain::ci::status::Status;
+use hexforge_domain::ci::status::{Status, Transition};
 use hexforge_domain::ci::when::When;
 use hexforge_domain::commit::{ObjectId, Signature};
 use hexforge_domain::id::{BuildId, PipelineId, ProjectId, RunnerId, UserId};
@@ -15,6 +15,7 @@ use hexforge_tests::forge::ROOT;
 use hexforge_tests::{Forge, Receiver, on_every_store};
 use serde_json::{Value, json};
 
+use super::ci_support::{a_ci_stage, push, step};
 use super::hook_support::{forget, hook_of, told};
 use super::project_support::a_cast;
 use super::refs_support::{Stage, a_stage, new_branch, new_tag};
@@ -33,6 +34,8 @@ on_every_store!(
     each_switch_lets_one_kind_through,
     a_build_is_told_with_its_pipeline,
     a_pipeline_is_told_with_its_builds,
+    builds_and_pipelines_are_told_as_they_go_on,
+    a_hook_hears_of_several_refs_one_by_one,
 );
 
 const ZEROS: &str = "0000000000000000000000000000000000000000";
@@ -505,4 +508,46 @@ fn a_pipeline_is_told_with_its_builds(forge: &Forge) {
         ]
     });
     assert_eq!(told.to_string(), expected.to_string());
+}
+
+/// 9.6 and 9.7: when they are fired
+fn builds_and_pipelines_are_told_as_they_go_on(forge: &Forge) {
+    let stage = a_ci_stage(forge, "one:\n  script: make\n");
+    let (builds, pipelines) = (Receiver::new(), Receiver::new());
+    hook_of(forge, &stage.cast.path, &builds.url("/"), &[("build_events", "true")]);
+    hook_of(forge, &stage.cast.path, &pipelines.url("/"), &[("pipeline_events", "true")]);
+    forget(forge);
+    let statuses = || {
+        let builds: Vec<Value> = told(forge, &builds);
+        let builds: Vec<&Value> = builds.iter().map(|one| &one["build_status"]).collect();
+        let pipelines: Vec<Value> = pipelines.take().iter().map(|one| one.json()).collect();
+        let pipelines: Vec<&Value> =
+            pipelines.iter().map(|one| &one["object_attributes"]["status"]).collect();
+        json!([builds, pipelines])
+    };
+    push(forge, &stage, "topic");
+    // Those of the first stage wait for a runner from the beginning.
+    assert_eq!(statuses(), json!([["pending"], ["pending"]]));
+    step(forge, &stage, "one", Transition::Run);
+    assert_eq!(statuses(), json!([["running"], ["running"]]));
+    step(forge, &stage, "one", Transition::Succeed);
+    assert_eq!(statuses(), json!([["success"], ["success"]]));
+}
+
+/// 9.1: fired per ref. 8: per hook the order of the events
+fn a_hook_hears_of_several_refs_one_by_one(forge: &Forge) {
+    let stage = a_stage(forge);
+    let receiver = Receiver::new();
+    let both = [("push_events", "true"), ("tag_push_events", "true")];
+    hook_of(forge, &stage.cast.path, &receiver.url("/"), &both);
+    forget(forge);
+    for number in 0..20 {
+        new_branch(forge, &stage, &format!("b{number}"), "master");
+        new_tag(forge, &stage, &[("tag_name", &format!("t{number}")), ("ref", "master")]);
+    }
+    let told = told(forge, &receiver);
+    let refs: Vec<&str> = told.iter().filter_map(|one| one["ref"].as_str()).collect();
+    let expected = (0..20)
+        .flat_map(|number| [format!("refs/heads/b{number}"), format!("refs/tags/t{number}")]);
+    assert_eq!(refs, expected.collect::<Vec<_>>());
 }

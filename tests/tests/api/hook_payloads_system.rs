@@ -15,6 +15,7 @@ on_every_store!(
     groups_are_told_with_their_members,
     a_project_that_moves_is_told_with_where_it_was,
     pushes_are_told_without_commits,
+    what_happens_to_the_service_is_told_whatever_the_switches,
     a_hook_is_tried_out_for_real,
 );
 
@@ -159,6 +160,34 @@ fn a_project_that_moves_is_told_with_where_it_was(forge: &Forge) {
     facts["path_with_namespace"] = json!("team/boat");
     facts["old_path_with_namespace"] = json!("ada/boat");
     assert_told(forge, &receiver, &[event("project_transfer", facts)]);
+}
+
+/// Sections 7 and 10: no switch, and what fires nothing.
+fn what_happens_to_the_service_is_told_whatever_the_switches(forge: &Forge) {
+    let (_, token) = forge.user("ada");
+    let (bob, of_bob) = forge.user("bob");
+    let project = new_project(forge, &token, "Ship", &[("visibility_level", "20")]);
+    let path = path_of_project(&project);
+    let off = [("push_events", "false"), ("tag_push_events", "false")];
+    let receiver = a_receiver(forge, &off);
+    join(forge, &path, bob, 30, &[]);
+    let member = facts_of_team(&project, bob, "bob", "Developer", "public");
+    assert_told(forge, &receiver, &[event("user_add_to_team", member)]);
+    // Neither another level nor another name for people.
+    let member = format!("{path}/members/{bob}");
+    forge.put(&member).token(&token).form(&[("access_level", "40")]).send().expect(200);
+    forge.put(&path).token(&token).form(&[("name", "Boat")]).send().expect(200);
+    assert_told(forge, &receiver, &[]);
+    // A fork is a project as any other.
+    let path = format!("/projects/fork/{}", id_of(&project));
+    let form = [("namespace", "bob")];
+    let fork = forge.post(&path).token(&of_bob).form(&form).send().expect(201);
+    let made = facts_of_project(&fork, "bob", "bob@example.com", "public");
+    let owner = facts_of_team(&fork, bob, "bob", "Master", "public");
+    let mut news = told(forge, &receiver);
+    news.sort_by_key(Value::to_string);
+    let expected = [event("project_create", made), event("user_add_to_team", owner)];
+    assert_eq!(json!(news).to_string(), json!(expected).to_string());
 }
 
 /// Section 10: the objects of 9.1 and 9.2 without commits, by the switches of section 7

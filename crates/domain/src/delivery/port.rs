@@ -29,8 +29,14 @@ pub trait Deliveries {
         limits: ClaimLimits,
     ) -> Result<Vec<Claim>, StoreError>;
 
-    /// Everything it takes to send a delivery, as the hook is now. `None` when it is gone, or waits no longer.
-    fn letter(&mut self, id: DeliveryId) -> Result<Option<Letter>, StoreError>;
+    /// Everything it takes to send these deliveries, by id, as their hooks are now. Those that are gone, or wait no
+    /// longer, are left out. So are the last ones if all bodies come to more than `most` characters together; the
+    /// first is given whatever its length.
+    fn letters(
+        &mut self,
+        ids: &[DeliveryId],
+        most: u32,
+    ) -> Result<Vec<(DeliveryId, Letter)>, StoreError>;
 
     /// Writes down what became of claims, and gives back their lanes. A claim that was given out again meanwhile is
     /// passed over: whoever has it now will send again what it says.

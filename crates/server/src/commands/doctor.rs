@@ -1,8 +1,11 @@
 //! `hexforge doctor`: looks, changes nothing, and says what is wrong.
 
+mod repositories;
+
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
+use hexforge_application::app::App;
 use hexforge_application::delivery;
 use hexforge_domain::delivery::HookRef;
 use hexforge_persistence_diesel::{DatabaseUrl, store};
@@ -23,10 +26,12 @@ pub fn run(config: &Config) -> Result<ExitCode> {
     let usable = database.is_ok();
     let mut findings = vec![("database", database), ("data folder", data_folder(config))];
     findings.push(("disk", disk(config)));
-    if usable {
-        findings.push(("hooks", hooks(config)));
-    }
     let mut code = ExitCode::SUCCESS;
+    if usable {
+        let app = wiring::app(config)?;
+        findings.push(("hooks", hooks(&app)));
+        findings.push(("repositories", repositories::check(config, &app)));
+    }
     for (name, finding) in findings {
         match finding {
             Ok(line) => say(&format!("ok     {name}: {line}\n"))?,
@@ -58,7 +63,7 @@ fn database(config: &Config) -> Finding {
 /// Repositories and uploads can be written.
 fn data_folder(config: &Config) -> Finding {
     let mut wrong = Vec::new();
-    for folder in ["", "repositories", "uploads"] {
+    for folder in ["", "repositories", "uploads", "builds"] {
         let folder = config.data_dir.join(folder);
         // What has nothing in it yet is made when it gets something.
         if folder.exists() || folder == config.data_dir {
@@ -92,10 +97,9 @@ fn disk(config: &Config) -> Finding {
 }
 
 /// No hook keeps failing.
-fn hooks(config: &Config) -> Finding {
-    let app = wiring::app(config).map_err(|error| vec![format!("{error:#}")])?;
-    let failing = delivery::failing(&app).map_err(told)?;
-    let queue = delivery::queue(&app).map_err(told)?;
+fn hooks(app: &App) -> Finding {
+    let failing = delivery::failing(app).map_err(told)?;
+    let queue = delivery::queue(app).map_err(told)?;
     if failing.is_empty() {
         return Ok(format!("none keeps failing, {} deliveries wait", queue.deliveries));
     }

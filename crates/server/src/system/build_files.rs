@@ -57,13 +57,6 @@ fn open(path: &Path) -> io::Result<Option<StoredUpload>> {
     }
 }
 
-fn remove(path: &Path) -> io::Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        Ok(()) | Err(_) => Ok(()),
-    }
-}
-
 impl ProjectFiles for FsBuildFiles {
     fn projects(&self) -> Result<Box<dyn Iterator<Item = ProjectId>>, FilesError> {
         self.shelves.projects().map_err(failed("listed"))
@@ -147,11 +140,13 @@ impl BuildFiles for FsBuildFiles {
     }
 
     fn remove_trace(&self, project: ProjectId, build: BuildId) -> Result<(), FilesError> {
-        remove(&self.path(project, build, TRACE)).map_err(failed("removed"))
+        let path = self.path(project, build, TRACE);
+        self.trash.remove_file(&path).map_err(failed("removed"))
     }
 
     fn remove_artifacts(&self, project: ProjectId, build: BuildId) -> Result<(), FilesError> {
-        remove(&self.path(project, build, ARTIFACTS)).map_err(failed("removed"))
+        let path = self.path(project, build, ARTIFACTS);
+        self.trash.remove_file(&path).map_err(failed("removed"))
     }
 }
 

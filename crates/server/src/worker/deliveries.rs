@@ -23,7 +23,7 @@ const LANES: usize = 64;
 const FAILING_LANES: usize = 32;
 
 /// How many deliveries of a lane are claimed at once.
-const OF_LANE: u32 = 16;
+const OF_LANE: u32 = 32;
 
 /// How often it is looked whether there is anything to do: other processes do not ring here.
 const LOOK: Duration = Duration::from_secs(1);

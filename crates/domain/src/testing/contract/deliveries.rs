@@ -28,6 +28,15 @@ pub(super) fn a_service_hook(store: &dyn Store) -> HookRef {
     HookRef::System(write(store, |tx| tx.system_hooks().insert(hook, at(0))).id)
 }
 
+/// More than any body of a case has.
+const LONG: u32 = 1_000_000;
+
+fn letter(store: &dyn Store, id: DeliveryId) -> Option<Letter> {
+    let mut letters = read(store, |tx| tx.deliveries().letters(&[id], LONG));
+    assert!(letters.len() <= 1 && letters.iter().all(|(of, _)| *of == id), "{letters:?}");
+    letters.pop().map(|(_, letter)| letter)
+}
+
 fn key(number: u8) -> DeliveryKey {
     DeliveryKey::new([number; 16])
 }
@@ -53,7 +62,7 @@ pub(super) fn claim(store: &dyn Store, now: Timestamp, limits: ClaimLimits) -> V
 /// What each claim holds, as what its deliveries say.
 fn said(store: &dyn Store, claims: &[Claim]) -> Vec<Vec<String>> {
     let body = |id: DeliveryId| {
-        let letter = read(store, |tx| tx.deliveries().letter(id));
+        let letter = letter(store, id);
         letter.map(|letter| letter.body).unwrap_or_default()
     };
     let of = |claim: &Claim| claim.deliveries.iter().map(|one| body(one.id)).collect();
@@ -90,7 +99,7 @@ pub(super) fn settle(
     write(store, |tx| tx.deliveries().settle(&[done]));
 }
 
-/// See [`Deliveries::letter`](crate::delivery::port::Deliveries::letter).
+/// See [`Deliveries::letters`](crate::delivery::port::Deliveries::letters).
 pub fn a_delivery_has_everything_it_takes_to_send_it(store: &dyn Store) {
     let (project, _) = a_place(store, "ada");
     let url = "https://u:p%40@a.example/ü?a='b'";
@@ -115,10 +124,8 @@ pub fn a_delivery_has_everything_it_takes_to_send_it(store: &dyn Store) {
     assert!(!read(store, |tx| tx.deliveries().any_due(at(0))));
     assert_eq!(claim(store, at(0), ALL), []);
     let claims = claim(store, at(1), ALL);
-    let letters: Vec<Option<Letter>> = claims
-        .iter()
-        .map(|claim| read(store, |tx| tx.deliveries().letter(claim.deliveries[0].id)))
-        .collect();
+    let letters: Vec<Option<Letter>> =
+        claims.iter().map(|claim| letter(store, claim.deliveries[0].id)).collect();
     let body = r#"{"a":"\u0000 🦀 \\"}"#;
     let first = Letter {
         key: key(1),
@@ -143,7 +150,37 @@ pub fn a_delivery_has_everything_it_takes_to_send_it(store: &dyn Store) {
         assert_eq!((delivery.tries, delivery.since), (0, at(1)));
         assert_eq!((claim.health, claim.until), (Health::default(), at(31)));
     }
-    assert_eq!(read(store, |tx| tx.deliveries().letter(DeliveryId(i64::MAX))), None);
+    assert_eq!(letter(store, DeliveryId(i64::MAX)), None);
+}
+
+/// See [`Deliveries::letters`](crate::delivery::port::Deliveries::letters).
+pub fn letters_are_read_together_and_not_too_many(store: &dyn Store) {
+    let (one, two) = (a_project_hook(store, "ada"), a_project_hook(store, "bob"));
+    // One character each, and two from 10 on.
+    add(store, one, &[1, 2, 3], at(0));
+    add(store, two, &[10, 11], at(0));
+    let claims = claim(store, at(0), ALL);
+    let ids = claims.iter().flat_map(|claim| &claim.deliveries).map(|delivery| delivery.id);
+    let ids: Vec<DeliveryId> = ids.collect();
+    for (most, expected) in [
+        (0, vec!["1"]),
+        (1, vec!["1"]),
+        (2, vec!["1", "2"]),
+        (4, vec!["1", "2", "3"]),
+        (5, vec!["1", "2", "3", "10"]),
+        (LONG, vec!["1", "2", "3", "10", "11"]),
+    ] {
+        let letters = read(store, |tx| tx.deliveries().letters(&ids, most));
+        let bodies: Vec<&str> = letters.iter().map(|(_, letter)| letter.body.as_str()).collect();
+        assert_eq!(bodies, expected, "{most}");
+        assert!(letters.iter().map(|(id, _)| id).eq(&ids[..expected.len()]), "{most}");
+    }
+    // What waits no longer is left out, wherever it stands.
+    let attempt = an_attempt(at(1), Some(200), None);
+    settle(store, &claims[0], DeliveryState::Delivered, Health::default(), &attempt);
+    let letters = read(store, |tx| tx.deliveries().letters(&ids, LONG));
+    assert!(letters.iter().map(|(id, _)| id).eq(&ids[3..]));
+    assert_eq!(read(store, |tx| tx.deliveries().letters(&[], LONG)), []);
 }
 
 /// Whoever mends a hook wants what waits to go to the right place.
@@ -156,7 +193,7 @@ pub fn a_delivery_is_sent_where_its_hook_goes_now(store: &dyn Store) {
     settings.url = a_hook_url("http://new.example");
     write(store, |tx| tx.project_hooks().update(hook.id, &settings, at(1)));
     let id = claim(store, at(1), ALL)[0].deliveries[0].id;
-    let letter = read(store, |tx| tx.deliveries().letter(id)).expect("it waits");
+    let letter = letter(store, id).expect("it waits");
     assert_eq!(letter.url.reveal(), "http://new.example");
 }
 
@@ -233,7 +270,7 @@ pub fn what_was_sent_is_written_down(store: &dyn Store) {
     for (delivery, place) in log.iter().rev().zip(0..) {
         assert_eq!((delivery.state, delivery.tries), (states[place], 1));
         assert_eq!(delivery.last.as_ref(), Some(&attempts[place]));
-        assert_eq!(read(store, |tx| tx.deliveries().letter(delivery.id)), None);
+        assert_eq!(letter(store, delivery.id), None);
     }
     // The lane is free, and knows how it fared.
     add(store, hook, &[3], at(5));
@@ -295,7 +332,7 @@ pub fn a_claim_that_is_over_settles_nothing(store: &dyn Store) {
     let now = claim(store, at(30), ALL);
     let failed = an_attempt(at(29), Some(404), Some("404"));
     settle(store, &late[0], DeliveryState::Failed, Health::default(), &failed);
-    assert!(read(store, |tx| tx.deliveries().letter(now[0].deliveries[0].id)).is_some());
+    assert!(letter(store, now[0].deliveries[0].id).is_some());
     assert_eq!(claim(store, at(31), ALL), []);
     let delivered = an_attempt(at(31), Some(200), None);
     settle(store, &now[0], DeliveryState::Delivered, Health::default(), &delivered);

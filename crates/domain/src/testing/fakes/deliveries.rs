@@ -82,6 +82,19 @@ impl Tables {
         }
     }
 
+    fn letter(&self, row: &DeliveryRow) -> Option<Letter> {
+        let hook = self.lanes.iter().find(|lane| lane.id == row.lane)?.hook;
+        let target = self.target(hook)?;
+        Some(Letter {
+            key: row.key.clone(),
+            event: row.event.clone(),
+            body: self.payloads.get(&row.payload)?.clone(),
+            url: Secret::new(target.url.as_str()),
+            token: target.token,
+            verify: target.verify,
+        })
+    }
+
     fn due_of(&self, lane: LaneId, now: Timestamp) -> impl Iterator<Item = &DeliveryRow> {
         let of_lane = self.deliveries.iter().filter(move |delivery| delivery.lane == lane);
         of_lane.filter(move |delivery| delivery.state.due().is_some_and(|due| due <= now))
@@ -192,21 +205,26 @@ impl Deliveries for FakeTx {
         Ok(claims)
     }
 
-    fn letter(&mut self, id: DeliveryId) -> Result<Option<Letter>, StoreError> {
+    fn letters(
+        &mut self,
+        ids: &[DeliveryId],
+        most: u32,
+    ) -> Result<Vec<(DeliveryId, Letter)>, StoreError> {
         let tables = &self.tables;
-        let row = tables.deliveries.iter().find(|row| row.id == id && row.state.due().is_some());
-        let Some(row) = row else { return Ok(None) };
-        let hook = tables.lanes.iter().find(|lane| lane.id == row.lane).map(|lane| lane.hook);
-        let target = hook.and_then(|hook| tables.target(hook));
-        let body = tables.payloads.get(&row.payload).cloned();
-        Ok(target.zip(body).map(|(target, body)| Letter {
-            key: row.key.clone(),
-            event: row.event.clone(),
-            body,
-            url: Secret::new(target.url.as_str()),
-            token: target.token,
-            verify: target.verify,
-        }))
+        let waiting = tables.deliveries.iter().filter(|row| row.state.due().is_some());
+        let mut letters: Vec<_> = waiting
+            .filter(|row| ids.contains(&row.id))
+            .filter_map(|row| Some((row.id, tables.letter(row)?)))
+            .collect();
+        letters.sort_by_key(|(id, _)| *id);
+        let mut length = 0;
+        let fitting = letters.iter().take_while(|(_, letter)| {
+            length += letter.body.chars().count();
+            length <= most as usize
+        });
+        let fitting = fitting.count().max(1);
+        letters.truncate(fitting);
+        Ok(letters)
     }
 
     fn settle(&mut self, done: &[Settlement]) -> Result<(), StoreError> {

@@ -1,0 +1,182 @@
+//! The whole database at one moment, in parts that can be kept in a file, and back.
+//!
+//! SQLite gives one part: a copy of its file. PostgreSQL gives one for each table, with a row as JSON in each line, and
+//! one with the sequences. Neither holds up anybody who writes.
+
+mod postgres;
+mod sqlite;
+
+use std::collections::BTreeSet;
+use std::io::{self, BufRead, Write};
+use std::path::Path;
+
+use diesel::prelude::*;
+use hexforge_domain::id::ProjectId;
+
+use crate::connection::{DatabaseUrl, DbConn, Role};
+use crate::migrations;
+use crate::schema::{projects, settled_changes};
+use postgres::PostgresRestore;
+use sqlite::SqliteRestore;
+
+/// Why a database could not be copied or brought back.
+#[derive(Debug, thiserror::Error)]
+pub enum BackupError {
+    /// Something stands in the way that people can do something about.
+    #[error("{0}")]
+    Refused(String),
+    /// The database failed.
+    #[error("the database cannot be copied")]
+    Database(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// A file could not be read or written.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+impl From<diesel::result::Error> for BackupError {
+    fn from(error: diesel::result::Error) -> Self {
+        Self::Database(Box::new(error))
+    }
+}
+
+impl From<ConnectionError> for BackupError {
+    fn from(error: ConnectionError) -> Self {
+        Self::Database(Box::new(error))
+    }
+}
+
+/// Takes the parts of a database.
+pub trait Parts {
+    /// Takes one part, which is written when it is asked for.
+    fn part(
+        &mut self,
+        name: &str,
+        write: &mut dyn FnMut(&mut dyn Write) -> Result<(), BackupError>,
+    ) -> Result<(), BackupError>;
+}
+
+/// How a database is called in what is kept of it.
+pub fn kind(url: &DatabaseUrl) -> &'static str {
+    match url {
+        DatabaseUrl::Sqlite(_) => "sqlite",
+        DatabaseUrl::Postgres(_) => "postgresql",
+    }
+}
+
+/// A database at one moment, as long as this lives.
+pub struct Snapshot {
+    conn: DbConn,
+    /// The copy of an SQLite database.
+    copy: Option<std::path::PathBuf>,
+}
+
+impl Snapshot {
+    /// The database as it is now. A folder that nobody else looks into is needed for as much as the database has.
+    pub fn take(url: &DatabaseUrl, scratch: &Path) -> Result<Self, BackupError> {
+        match url {
+            DatabaseUrl::Sqlite(path) => {
+                if !path.exists() {
+                    let why = format!("there is no database at {}", path.display());
+                    return Err(BackupError::Refused(why));
+                }
+                let copy = sqlite::copy(url, scratch)?;
+                let conn = DatabaseUrl::Sqlite(copy.clone()).connect(Role::Reader)?;
+                Ok(Self { conn, copy: Some(copy) })
+            }
+            DatabaseUrl::Postgres(_) => {
+                let mut conn = url.connect(Role::Writer)?;
+                if let DbConn::Postgres(conn) = &mut conn {
+                    postgres::begin(conn)?;
+                }
+                Ok(Self { conn, copy: None })
+            }
+        }
+    }
+
+    /// Which migrations it has seen, oldest first.
+    pub fn migrations(&mut self) -> Result<Vec<String>, BackupError> {
+        Ok(migrations::applied(&mut self.conn)?)
+    }
+
+    /// Gives all parts.
+    pub fn give(&mut self, parts: &mut dyn Parts) -> Result<(), BackupError> {
+        match (&mut self.conn, &self.copy) {
+            (DbConn::Postgres(conn), _) => postgres::give(conn, parts),
+            (DbConn::Sqlite(_), Some(copy)) => sqlite::give(copy, parts),
+            (DbConn::Sqlite(_), None) => Ok(()),
+        }
+    }
+
+    /// Those of these changes of repositories that were not recorded then.
+    pub fn unrecorded(&mut self, keys: &[String]) -> Result<BTreeSet<String>, BackupError> {
+        let mut left: BTreeSet<String> = keys.iter().cloned().collect();
+        for keys in keys.chunks(1000) {
+            let recorded: Vec<String> = settled_changes::table
+                .filter(settled_changes::key.eq_any(keys))
+                .select(settled_changes::key)
+                .load(&mut self.conn)?;
+            for key in recorded {
+                left.remove(&key);
+            }
+        }
+        Ok(left)
+    }
+
+    /// Those of these projects that were there then.
+    pub fn projects(&mut self, ids: &[ProjectId]) -> Result<BTreeSet<ProjectId>, BackupError> {
+        let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
+        let found: Vec<i64> = projects::table
+            .filter(projects::id.eq_any(&ids))
+            .select(projects::id)
+            .load(&mut self.conn)?;
+        Ok(found.into_iter().map(ProjectId).collect())
+    }
+}
+
+/// A database that is being brought back. It is there once this is finished, and not before.
+pub enum Restore {
+    /// A file of the embedded database.
+    Sqlite(SqliteRestore),
+    /// A database of a server.
+    Postgres(Box<PostgresRestore>),
+}
+
+impl Restore {
+    /// Begins with a database that has nothing in it, for parts that have seen these migrations.
+    pub fn begin(url: &DatabaseUrl, seen: &[String]) -> Result<Self, BackupError> {
+        let known = migrations::known(url).map_err(BackupError::Database)?;
+        if let Some(newer) = seen.iter().find(|version| !known.contains(version)) {
+            return Err(BackupError::Refused(format!(
+                "the backup is of a newer hexforge: it has the migration {newer}, which this one \
+                 does not know"
+            )));
+        }
+        match url {
+            DatabaseUrl::Sqlite(path) => Ok(Self::Sqlite(SqliteRestore::begin(path)?)),
+            DatabaseUrl::Postgres(_) => match url.connect(Role::Writer)? {
+                DbConn::Postgres(conn) => {
+                    Ok(Self::Postgres(Box::new(PostgresRestore::begin(conn, url, seen)?)))
+                }
+                DbConn::Sqlite(_) => Err(BackupError::Refused("not the database asked for".into())),
+            },
+        }
+    }
+
+    /// Takes a part.
+    pub fn part(&mut self, name: &str, content: &mut dyn BufRead) -> Result<(), BackupError> {
+        match self {
+            Self::Sqlite(restore) => restore.part(name, content),
+            Self::Postgres(restore) => restore.part(name, content),
+        }
+    }
+
+    /// Puts it in place, and brings its schema up to date.
+    pub fn finish(self, url: &DatabaseUrl) -> Result<(), BackupError> {
+        match self {
+            Self::Sqlite(restore) => restore.finish()?,
+            Self::Postgres(restore) => restore.finish()?,
+        }
+        let migrated = crate::store::migrate(url);
+        migrated.map(drop).map_err(|error| BackupError::Database(Box::new(error)))
+    }
+}

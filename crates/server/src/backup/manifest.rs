@@ -1,0 +1,64 @@
+//! What a backup says of itself.
+
+use anyhow::{Context, Result, ensure};
+
+/// The path of the entry that has it, which is the first.
+pub(super) const MANIFEST: &str = "manifest";
+/// The path of the entry with what refs held at the moment of the backup, where they were changed later.
+pub(super) const REWINDS: &str = "rewinds";
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Manifest {
+    /// When it was made.
+    pub made: String,
+    /// By which version of the program.
+    pub program: String,
+    /// Which database it is of.
+    pub database: String,
+    /// Which migrations that has seen.
+    pub migrations: Vec<String>,
+}
+
+impl Manifest {
+    pub fn write(&self) -> String {
+        let Self { made, program, database, migrations } = self;
+        let migrations: Vec<String> =
+            migrations.iter().map(|version| format!("migration {version}\n")).collect();
+        format!("made {made}\nprogram {program}\ndatabase {database}\n{}", migrations.concat())
+    }
+
+    pub fn parse(text: &str) -> Result<Self> {
+        let all = |word: &str| -> Vec<String> {
+            let lines = text.lines().filter_map(|line| line.split_once(' '));
+            lines.filter(|(first, _)| *first == word).map(|(_, rest)| rest.to_owned()).collect()
+        };
+        let one = |word: &str| {
+            all(word).into_iter().next().with_context(|| format!("the manifest has no `{word}`"))
+        };
+        let migrations = all("migration");
+        ensure!(!migrations.is_empty(), "the manifest has no migrations");
+        Ok(Self {
+            made: one("made")?,
+            program: one("program")?,
+            database: one("database")?,
+            migrations,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_read_as_it_was_written() {
+        let manifest = Manifest {
+            made: "2026-11-15 10:00:00 UTC".into(),
+            program: "0.1.0".into(),
+            database: "sqlite".into(),
+            migrations: vec!["20260101000000".into(), "20260102000000".into()],
+        };
+        assert_eq!(Manifest::parse(&manifest.write()).expect("it is whole"), manifest);
+        assert!(Manifest::parse("made now\n").is_err());
+    }
+}

@@ -1,0 +1,225 @@
+//! `hexforge restore`.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::{self, BufRead};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Component, Path, PathBuf};
+
+use anyhow::{Context, Result, bail, ensure};
+use hexforge_application::app::App;
+use hexforge_application::push;
+use hexforge_domain::commit::ObjectId;
+use hexforge_domain::id::ProjectId;
+use hexforge_domain::paging::Page;
+use hexforge_domain::ports::store::StoreError;
+use hexforge_domain::project::query::{ProjectFilter, ProjectScope};
+use hexforge_git_gix::{Layout, copying};
+use hexforge_persistence_diesel::backup::{self as database, Restore};
+
+use super::Summary;
+use super::file::{Header, Kind};
+use super::manifest::{MANIFEST, REWINDS};
+use super::progress::Progress;
+use super::verify::{is_repository, look, read};
+use crate::config::Config;
+use crate::{system, wiring};
+
+/// Where files are until all of them are there.
+const UNFINISHED: &str = ".restoring";
+
+/// What may be in a data folder that is empty: it is where people put it.
+const SETTINGS: &str = "hexforge.toml";
+
+/// Brings everything back from a backup that is whole, into a data folder and a database that are empty. Until the end
+/// both are left as they were.
+pub fn restore(config: &Config, file: &Path) -> Result<Summary> {
+    let data = &config.data_dir;
+    ensure_empty(data)?;
+    let (manifest, summary) = look(file)?;
+    let here = database::kind(&config.database_url);
+    if manifest.database != here {
+        bail!("the backup is of a {} database, and this is {here}", manifest.database);
+    }
+    wiring::prepare_data_dir(config)?;
+    let mut restore = Restore::begin(&config.database_url, &manifest.migrations)?;
+    let mut progress = Progress::new();
+    progress.step("restoring");
+    let mut files = Files::begin(data)?;
+    let mut done = Summary::default();
+    read(file, &mut |header, content| {
+        done.files += 1;
+        progress.done(&done);
+        match header.kind {
+            Kind::Part if header.path == Path::new(MANIFEST) => Ok(()),
+            Kind::Part if header.path == Path::new(REWINDS) => files.rewind(content),
+            Kind::Part => {
+                let name = header.path.to_str().context("a part has no name")?;
+                Ok(restore.part(name, content)?)
+            }
+            Kind::File => files.file(header, content),
+            Kind::Link => files.link(header, content),
+        }
+    })?;
+    progress.step("writing to the disk");
+    files.finish(data)?;
+    restore.finish(&config.database_url)?;
+    let app = wiring::app(config)?;
+    // Changes that were noted and not yet recorded then.
+    push::settle_all(&app)?;
+    agree_on_default_branches(&app)?;
+    Ok(summary)
+}
+
+fn ensure_empty(data: &Path) -> Result<()> {
+    let entries = match fs::read_dir(data) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        entries => entries.with_context(|| format!("{} cannot be read", data.display()))?,
+    };
+    for entry in entries {
+        let name = entry?.file_name();
+        // What was left of one that broke off is written anew.
+        ensure!(
+            name == SETTINGS || name == UNFINISHED,
+            "the data folder {} is not empty: it has {}",
+            data.display(),
+            name.to_string_lossy()
+        );
+    }
+    Ok(())
+}
+
+/// The files of the data folder, beside their places.
+struct Files {
+    folder: PathBuf,
+}
+
+impl Files {
+    fn begin(data: &Path) -> Result<Self> {
+        let folder = data.join(UNFINISHED);
+        if folder.exists() {
+            fs::remove_dir_all(&folder)?;
+        }
+        system::make_folders(&folder)?;
+        Ok(Self { folder })
+    }
+
+    /// The place of a path in the backup, which leads nowhere else.
+    fn place(&self, path: &Path) -> Result<PathBuf> {
+        let is_inside = path.components().all(|part| matches!(part, Component::Normal(_)));
+        ensure!(is_inside && path.iter().next().is_some(), "{} is no path", path.display());
+        Ok(self.folder.join(path))
+    }
+
+    /// The same, for a file that is to be made. One that comes twice counts as it came last.
+    fn new_place(&self, path: &Path) -> Result<PathBuf> {
+        let place = self.place(path)?;
+        let folder = place.parent().context("a file has a folder")?;
+        system::make_folders(folder)?;
+        match fs::remove_file(&place) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error.into()),
+            Ok(()) | Err(_) => Ok(place),
+        }
+    }
+
+    fn file(&mut self, header: &Header, content: &mut dyn BufRead) -> Result<()> {
+        let place = self.new_place(&header.path)?;
+        let mut options = File::options();
+        options.write(true).create_new(true).mode(header.mode & 0o777);
+        let mut file = options.open(&place)?;
+        io::copy(content, &mut file)?;
+        if let (true, Some(repository)) = (is_repository(header), place.parent()) {
+            // What has nothing in it is not in the backup, and yet no repository is without it.
+            for folder in ["objects/info", "objects/pack", "refs/heads", "refs/tags"] {
+                system::make_folders(&repository.join(folder))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn link(&mut self, header: &Header, content: &mut dyn BufRead) -> Result<()> {
+        let mut same = Vec::new();
+        content.read_to_end(&mut same)?;
+        let same = self.place(Path::new(OsStr::from_bytes(&same)))?;
+        let place = self.new_place(&header.path)?;
+        // Where the file system cannot share it is copied.
+        fs::hard_link(&same, &place).or_else(|_| fs::copy(&same, &place).map(drop))?;
+        Ok(())
+    }
+
+    /// Takes back what was changed after the moment of the backup. It comes last.
+    fn rewind(&mut self, content: &mut dyn BufRead) -> Result<()> {
+        let layout = Layout::new(&self.folder);
+        let mut project = None;
+        let mut refs = BTreeMap::new();
+        let take_back = |project: Option<ProjectId>, refs: &mut BTreeMap<_, _>| -> Result<()> {
+            let folder = project.map(|project| layout.repository(project));
+            if let Some(folder) = folder.filter(|folder| folder.exists()) {
+                copying::rewind(&folder, refs)?;
+            }
+            refs.clear();
+            Ok(())
+        };
+        // Those of a project stand together.
+        for line in content.lines() {
+            let line = line?;
+            let mut parts = line.splitn(3, ' ');
+            let (of, old, name) = (parts.next(), parts.next(), parts.next());
+            let of = of.and_then(|id| id.parse().ok()).map(ProjectId);
+            let (Some(of), Some(old), Some(name)) = (of, old, name) else {
+                bail!("what refs held cannot be read");
+            };
+            if project != Some(of) {
+                take_back(project, &mut refs)?;
+                project = Some(of);
+            }
+            let old = match old {
+                "none" => None,
+                id => Some(ObjectId::parse(id).context("what refs held cannot be read")?),
+            };
+            refs.insert(name.to_owned(), old);
+        }
+        take_back(project, &mut refs)
+    }
+
+    /// Moves everything to its place once it is on the disk.
+    fn finish(self, data: &Path) -> Result<()> {
+        rustix::fs::syncfs(File::open(&self.folder)?)?;
+        for entry in fs::read_dir(&self.folder)? {
+            let entry = entry?;
+            fs::rename(entry.path(), data.join(entry.file_name()))?;
+        }
+        fs::remove_dir(&self.folder)?;
+        Ok(File::open(data)?.sync_all()?)
+    }
+}
+
+impl Drop for Files {
+    fn drop(&mut self) {
+        // Once all is in its place there is nothing here.
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// Lets HEAD of each repository name the branch that the database says: HEAD may have been changed after its moment.
+fn agree_on_default_branches(app: &App) -> Result<()> {
+    const BATCH: usize = 500;
+    let all = ProjectFilter::newest_first(ProjectScope::All, app.today());
+    for number in 1.. {
+        let page = Page::Numbered { number, size: BATCH as u64 };
+        let some = app.store.read::<_, StoreError>(|tx| tx.projects().list(&all, page))?.items;
+        for project in &some {
+            let Some(branch) = &project.default_branch else { continue };
+            let repository = app.git.open(project.id)?;
+            if repository.default_branch()?.as_ref() != Some(branch) {
+                repository.set_head(branch)?;
+            }
+        }
+        if some.len() < BATCH {
+            break;
+        }
+    }
+    Ok(())
+}

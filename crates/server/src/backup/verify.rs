@@ -1,0 +1,75 @@
+//! `hexforge verify`.
+
+use std::fs::File;
+use std::io::BufRead;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail, ensure};
+
+use super::Summary;
+use super::file::{self, Header, Kind};
+use super::manifest::{MANIFEST, Manifest};
+use super::progress::Progress;
+
+/// Reads a whole backup and checks that nothing in it is damaged or missing. Answers when it was made, and what is in it.
+pub fn verify(file: &Path) -> Result<(String, Summary)> {
+    let (manifest, summary) = look(file)?;
+    Ok((manifest.made, summary))
+}
+
+/// The same, with what it says of itself.
+pub(super) fn look(file: &Path) -> Result<(Manifest, Summary)> {
+    let mut progress = Progress::new();
+    progress.step("checking the backup");
+    let mut manifest = None;
+    let mut summary = Summary::default();
+    read(file, &mut |header, content| {
+        if manifest.is_none() {
+            manifest = Some(first(header, content)?);
+        }
+        summary.files += 1;
+        summary.repositories += u64::from(is_repository(header));
+        summary.bytes += length(content)?;
+        progress.done(&summary);
+        Ok(())
+    })?;
+    Ok((manifest.context("the backup is empty")?, summary))
+}
+
+/// Reads the entries of a backup in a file.
+pub(super) fn read(
+    path: &Path,
+    visit: &mut dyn FnMut(&Header, &mut dyn BufRead) -> Result<()>,
+) -> Result<()> {
+    let file = File::open(path).with_context(|| format!("{} cannot be read", path.display()))?;
+    ensure!(file.metadata()?.is_file(), "{} is no file", path.display());
+    file::read(file, visit).with_context(|| format!("{} cannot be used", path.display()))
+}
+
+fn first(header: &Header, content: &mut dyn BufRead) -> Result<Manifest> {
+    if header.kind != Kind::Part || header.path != Path::new(MANIFEST) {
+        bail!("the backup does not begin with what is in it");
+    }
+    let mut text = String::new();
+    content.read_to_string(&mut text)?;
+    Manifest::parse(&text)
+}
+
+/// Whether an entry is HEAD of a repository, of which each has one: `repositories/<2 hex>/<2 hex>/<project id>.git/HEAD`.
+pub(super) fn is_repository(header: &Header) -> bool {
+    let is_head = header.path.file_name().is_some_and(|name| name == "HEAD");
+    let is_there = header.path.starts_with("repositories") && header.path.iter().count() == 5;
+    header.kind == Kind::File && is_head && is_there
+}
+
+fn length(content: &mut dyn BufRead) -> Result<u64> {
+    let mut length = 0;
+    loop {
+        let some = content.fill_buf()?.len();
+        if some == 0 {
+            return Ok(length);
+        }
+        length += some as u64;
+        content.consume(some);
+    }
+}

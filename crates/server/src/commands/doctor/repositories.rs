@@ -1,0 +1,135 @@
+//! Whether repositories are whole, and agree with what the database says of them.
+
+use hexforge_application::app::App;
+use hexforge_application::error::Error;
+use hexforge_domain::id::ProjectId;
+use hexforge_domain::paging::Page;
+use hexforge_domain::ports::files::ProjectFiles;
+use hexforge_domain::project::Project;
+use hexforge_domain::project::query::{ProjectFilter, ProjectScope};
+use hexforge_git_gix::GixStore;
+
+use super::{Finding, told};
+use crate::config::Config;
+
+/// How many projects are looked at by one query.
+const BATCH: usize = 500;
+
+/// How many faults are told.
+const TOLD: usize = 100;
+
+/// Looks at the repository of every project, and for repositories of no project. What it holds in memory does not
+/// depend on how many there are.
+pub(super) fn check(config: &Config, app: &App) -> Finding {
+    // It only looks, so there is nothing to discard.
+    let git = GixStore::new(&config.data_dir, |_| Ok(()));
+    let mut faults = Faults::default();
+    let projects = of_projects(app, &git, &mut faults).map_err(told)?;
+    let repositories = without_project(app, &git, &mut faults).map_err(told)?;
+    if faults.count == 0 {
+        return Ok(format!("{repositories} of {projects} projects, all whole"));
+    }
+    Err(faults.lines())
+}
+
+#[derive(Default)]
+struct Faults {
+    told: Vec<String>,
+    count: usize,
+}
+
+impl Faults {
+    fn add(&mut self, fault: String) {
+        self.count += 1;
+        if self.told.len() < TOLD {
+            self.told.push(fault);
+        }
+    }
+
+    fn lines(mut self) -> Vec<String> {
+        let more = self.count - self.told.len();
+        if more > 0 {
+            self.told.push(format!("and {more} more"));
+        }
+        self.told
+    }
+}
+
+/// Answers how many projects there are.
+fn of_projects(app: &App, git: &GixStore, faults: &mut Faults) -> Result<u64, Error> {
+    let all = ProjectFilter::newest_first(ProjectScope::All, app.today());
+    let mut count = 0;
+    for number in 1.. {
+        let page = Page::Numbered { number, size: BATCH as u64 };
+        let some = app.store.read::<_, Error>(|tx| Ok(tx.projects().list(&all, page)?))?.items;
+        for project in &some {
+            count += 1;
+            for fault in of_project(app, git, project)? {
+                faults.add(format!("that of project {}: {fault}", project.id));
+            }
+        }
+        if some.len() < BATCH {
+            break;
+        }
+    }
+    Ok(count)
+}
+
+/// What is wrong with a project's repository, and still is after a second look: others may be at work on it.
+fn of_project(app: &App, git: &GixStore, project: &Project) -> Result<Vec<String>, Error> {
+    let wrong = look(app, git, project);
+    if wrong.is_empty() {
+        return Ok(wrong);
+    }
+    std::thread::sleep(std::time::Duration::from_millis(200));
+    let now = app.store.read::<_, Error>(|tx| Ok(tx.projects().find_all(&[project.id])?))?;
+    Ok(now.first().map(|project| look(app, git, project)).unwrap_or_default())
+}
+
+fn look(app: &App, git: &GixStore, project: &Project) -> Vec<String> {
+    let told = project.default_branch.as_ref().map(|branch| branch.as_str());
+    let Some(mut wrong) = git.examine(project.id) else {
+        return match told {
+            Some(branch) => vec![format!("it is missing, and had the default branch `{branch}`")],
+            // There is one from the first push on.
+            None => vec![],
+        };
+    };
+    let found = app.git.open(project.id).and_then(|repository| repository.default_branch());
+    match found {
+        Err(error) => wrong.push(format!("its default branch cannot be read: {error}")),
+        Ok(found) => {
+            let found = found.as_ref().map(|branch| branch.as_str());
+            let name =
+                |branch: Option<&str>| branch.map_or("none".into(), |name| format!("`{name}`"));
+            if found != told {
+                wrong.push(format!(
+                    "its default branch is {}, the database says {}",
+                    name(found),
+                    name(told)
+                ));
+            }
+        }
+    }
+    wrong
+}
+
+/// Answers how many repositories there are.
+fn without_project(app: &App, git: &GixStore, faults: &mut Faults) -> Result<u64, Error> {
+    let mut all = git.projects()?;
+    let mut count = 0;
+    loop {
+        let some: Vec<ProjectId> = all.by_ref().take(BATCH).collect();
+        if some.is_empty() {
+            return Ok(count);
+        }
+        count += some.len() as u64;
+        let known = app.store.read::<_, Error>(|tx| Ok(tx.projects().find_all(&some)?))?;
+        for id in some.iter().filter(|id| known.iter().all(|project| project.id != **id)) {
+            // One that is just being removed is gone by now, or soon.
+            if git.layout().repository(*id).exists() {
+                faults.add(format!("there is one of project {id}, which does not exist"));
+            }
+        }
+    }
+}
