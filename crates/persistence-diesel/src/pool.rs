@@ -1,12 +1,13 @@
 //! Connections that are kept open.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use diesel::connection::{InstrumentationEvent, SimpleConnection};
-use diesel::r2d2::{ManageConnection, Pool};
+use diesel::r2d2::{ManageConnection, NopErrorHandler, Pool, PooledConnection};
 use diesel::{Connection, ConnectionError};
+use hexforge_domain::ports::store::StoreError;
 
 use crate::connection::{DatabaseUrl, DbConn, Role};
 
@@ -16,6 +17,8 @@ pub(crate) struct Connector {
     pub role: Role,
     /// Counts the queries of its connections, for tests that bound them.
     pub queries: Option<Arc<AtomicU64>>,
+    /// Whether the last connection that was tried could not be made.
+    pub is_away: Arc<AtomicBool>,
 }
 
 impl ManageConnection for Connector {
@@ -23,7 +26,9 @@ impl ManageConnection for Connector {
     type Error = ConnectionError;
 
     fn connect(&self) -> Result<DbConn, ConnectionError> {
-        let mut conn = self.url.connect(self.role)?;
+        let made = self.url.connect(self.role);
+        self.is_away.store(made.is_err(), Ordering::Relaxed);
+        let mut conn = made?;
         if let Some(queries) = self.queries.clone() {
             conn.set_instrumentation(move |event: InstrumentationEvent<'_>| {
                 if let InstrumentationEvent::StartQuery { query, .. } = event
@@ -50,14 +55,58 @@ fn ends_or_begins(query: &str) -> bool {
     ["BEGIN", "COMMIT", "ROLLBACK"].iter().any(|word| query.starts_with(word))
 }
 
+/// How long somebody waits for a connection that others use.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How often whoever waits looks whether there is anything to wait for: who looks goes to the end of the queue.
+const LOOK: Duration = Duration::from_secs(3);
+
+/// The same when the last try to connect failed.
+const GLANCE: Duration = Duration::from_millis(300);
+
+/// Pauses between tries to connect grow up to half of this; so soon after its return a database is in use again.
+const RETRY: Duration = Duration::from_secs(2);
+
+/// Connections of one role.
+pub(crate) struct Connections {
+    pool: Pool<Connector>,
+    is_away: Arc<AtomicBool>,
+}
+
+impl Connections {
+    /// One that nobody else uses. Waits for its turn, but not for a database that is away.
+    pub fn get(&self) -> Result<PooledConnection<Connector>, StoreError> {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            let wait = if self.is_away() { GLANCE } else { LOOK };
+            match self.pool.get_timeout(wait) {
+                Ok(conn) => return Ok(conn),
+                Err(error) if self.is_away() || Instant::now() >= end => {
+                    return Err(StoreError::Unreachable(Box::new(error)));
+                }
+                Err(_) => (),
+            }
+        }
+    }
+
+    /// Whether there is no connection, and none to be had. A server that gives no more than there are is not away.
+    fn is_away(&self) -> bool {
+        self.is_away.load(Ordering::Relaxed) && self.pool.state().connections == 0
+    }
+}
+
 /// A pool that opens connections when they are needed, and is ready at once.
-pub(crate) fn lazy(connector: Connector, size: u32) -> Pool<Connector> {
-    Pool::builder()
+pub(crate) fn lazy(connector: Connector, size: u32) -> Connections {
+    let is_away = Arc::clone(&connector.is_away);
+    let pool = Pool::builder()
         .max_size(size)
         .min_idle(Some(0))
-        .connection_timeout(Duration::from_secs(30))
+        .connection_timeout(RETRY)
         .idle_timeout(Some(Duration::from_secs(600)))
         .max_lifetime(None)
         .test_on_check_out(false)
-        .build_unchecked(connector)
+        // Who waits is told, and says so once; the pool would say it at each of its tries.
+        .error_handler(Box::new(NopErrorHandler))
+        .build_unchecked(connector);
+    Connections { pool, is_away }
 }

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use diesel::connection::SimpleConnection;
-use diesel::r2d2::{Pool, PooledConnection};
+use diesel::r2d2::PooledConnection;
 use hexforge_domain::ports::store::{Mode, Store, StoreError, Tx, Verdict};
 
 use crate::connection::{DatabaseUrl, Role};
 use crate::page::Totals;
-use crate::pool::{self, Connector};
+use crate::pool::{self, Connections, Connector};
 use crate::tx::DieselTx;
 use crate::{backend, error, migrations};
 
@@ -31,9 +31,9 @@ pub struct Options {
 
 /// All stored things in one database.
 pub struct DieselStore {
-    readers: Pool<Connector>,
+    readers: Connections,
     /// SQLite has one writer at a time: waiting for the one connection is waiting for one's turn.
-    writers: Pool<Connector>,
+    writers: Connections,
     totals: Totals,
     on_news: Option<Arc<dyn Fn() + Send + Sync>>,
 }
@@ -56,8 +56,12 @@ impl DieselStore {
     /// Opens the database and brings its schema up to date.
     pub fn open(url: &DatabaseUrl, options: Options) -> Result<Self, OpenError> {
         migrate(url)?;
-        let connector =
-            |role| Connector { url: url.clone(), role, queries: options.queries.clone() };
+        let connector = |role| Connector {
+            url: url.clone(),
+            role,
+            queries: options.queries.clone(),
+            is_away: Arc::default(),
+        };
         let (readers, writers) = match url {
             DatabaseUrl::Sqlite(_) => (
                 pool::lazy(connector(Role::Reader), READERS),
@@ -86,11 +90,10 @@ impl DieselStore {
     }
 
     fn connection(&self, mode: Mode) -> Result<PooledConnection<Connector>, StoreError> {
-        let pool = match mode {
-            Mode::Read => &self.readers,
-            Mode::Write => &self.writers,
-        };
-        pool.get().map_err(|error| StoreError::Unreachable(Box::new(error)))
+        match mode {
+            Mode::Read => self.readers.get(),
+            Mode::Write => self.writers.get(),
+        }
     }
 }
 

@@ -5,6 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Sender, channel};
 
+use hexforge_domain::ports::files::is_no_room;
+
 use super::random_name;
 
 /// A folder for folders that are to go. What it holds when the program ends goes at the next start.
@@ -27,6 +29,14 @@ impl Trash {
         if !doomed.exists() {
             return Ok(());
         }
+        match self.put_aside(doomed) {
+            // On a full disk there may be no room for the trash either, and what goes makes some.
+            Err(error) if is_no_room(&error) => fs::remove_dir_all(doomed),
+            outcome => outcome,
+        }
+    }
+
+    fn put_aside(&self, doomed: &Path) -> io::Result<()> {
         super::make_folders(&self.folder)?;
         let place = self.folder.join(random_name());
         match fs::rename(doomed, &place) {
