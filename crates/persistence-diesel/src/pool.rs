@@ -1,5 +1,6 @@
 //! Connections that are kept open.
 
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -10,6 +11,7 @@ use diesel::{Connection, ConnectionError};
 use hexforge_domain::ports::store::StoreError;
 
 use crate::connection::{DatabaseUrl, DbConn, Role};
+use crate::turns::{Turn, Turns};
 
 /// Makes connections for one role.
 pub(crate) struct Connector {
@@ -58,28 +60,41 @@ fn ends_or_begins(query: &str) -> bool {
 /// How long somebody waits for a connection that others use.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How often whoever waits looks whether there is anything to wait for: who looks goes to the end of the queue.
-const LOOK: Duration = Duration::from_secs(3);
-
-/// The same when the last try to connect failed.
+/// How often whoever has its turn looks whether a connection is to be had at all.
 const GLANCE: Duration = Duration::from_millis(300);
 
 /// Pauses between tries to connect grow up to half of this; so soon after its return a database is in use again.
 const RETRY: Duration = Duration::from_secs(2);
 
-/// Connections of one role.
+/// Connections of one role. The pool itself gives them to whoever is quick, and tells nobody who waits that the last one
+/// is broken; so callers wait for a turn first, of which there are as many as connections.
 pub(crate) struct Connections {
     pool: Pool<Connector>,
+    turns: Turns,
     is_away: Arc<AtomicBool>,
+}
+
+/// A connection that nobody else uses.
+pub(crate) struct Borrowed<'a> {
+    from: &'a Connections,
+    conn: Option<PooledConnection<Connector>>,
+    #[expect(dead_code, reason = "it ends after the connection is given back")]
+    turn: Turn<'a>,
 }
 
 impl Connections {
     /// One that nobody else uses. Waits for its turn, but not for a database that is away.
-    pub fn get(&self) -> Result<PooledConnection<Connector>, StoreError> {
+    pub fn get(&self) -> Result<Borrowed<'_>, StoreError> {
+        let turn = self.turns.take(Instant::now() + PATIENCE);
+        let turn =
+            turn.ok_or_else(|| StoreError::Unreachable("all connections are used".into()))?;
+        Ok(Borrowed { from: self, conn: Some(self.connection()?), turn })
+    }
+
+    fn connection(&self) -> Result<PooledConnection<Connector>, StoreError> {
         let end = Instant::now() + PATIENCE;
         loop {
-            let wait = if self.is_away() { GLANCE } else { LOOK };
-            match self.pool.get_timeout(wait) {
+            match self.pool.get_timeout(GLANCE) {
                 Ok(conn) => return Ok(conn),
                 Err(error) if self.is_away() || Instant::now() >= end => {
                     return Err(StoreError::Unreachable(Box::new(error)));
@@ -92,6 +107,29 @@ impl Connections {
     /// Whether there is no connection, and none to be had. A server that gives no more than there are is not away.
     fn is_away(&self) -> bool {
         self.is_away.load(Ordering::Relaxed) && self.pool.state().connections == 0
+    }
+}
+
+impl Borrowed<'_> {
+    /// Takes another one in place of one that is of no use.
+    pub fn renew(&mut self) -> Result<(), StoreError> {
+        self.conn = None;
+        self.conn = Some(self.from.connection()?);
+        Ok(())
+    }
+}
+
+impl Deref for Borrowed<'_> {
+    type Target = DbConn;
+
+    fn deref(&self) -> &DbConn {
+        self.conn.as_ref().expect("it is only without one while it is renewed")
+    }
+}
+
+impl DerefMut for Borrowed<'_> {
+    fn deref_mut(&mut self) -> &mut DbConn {
+        self.conn.as_mut().expect("it is only without one while it is renewed")
     }
 }
 
@@ -108,5 +146,5 @@ pub(crate) fn lazy(connector: Connector, size: u32) -> Connections {
         // Who waits is told, and says so once; the pool would say it at each of its tries.
         .error_handler(Box::new(NopErrorHandler))
         .build_unchecked(connector);
-    Connections { pool, is_away }
+    Connections { pool, turns: Turns::new(size), is_away }
 }

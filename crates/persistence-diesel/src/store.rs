@@ -5,12 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use diesel::connection::SimpleConnection;
-use diesel::r2d2::PooledConnection;
 use hexforge_domain::ports::store::{Mode, Store, StoreError, Tx, Verdict};
 
 use crate::connection::{DatabaseUrl, Role};
 use crate::page::Totals;
-use crate::pool::{self, Connections, Connector};
+use crate::pool::{self, Borrowed, Connections, Connector};
 use crate::tx::DieselTx;
 use crate::{backend, error, migrations};
 
@@ -75,26 +74,26 @@ impl DieselStore {
         Ok(Self { readers, writers, totals: Totals::default(), on_news: options.on_news })
     }
 
-    /// A connection that was tried just now.
-    fn fresh_connection(&self, mode: Mode) -> Result<PooledConnection<Connector>, StoreError> {
-        let mut last = None;
-        for _ in 0..=CONNECTIONS {
-            let mut conn = self.connection(mode)?;
-            match conn.batch_execute("SELECT 1") {
-                Ok(()) => return Ok(conn),
-                Err(error) => last = Some(error),
-            }
-        }
-        let error = last.map_or_else(|| "no connection".into(), |error| error.to_string().into());
-        Err(StoreError::Unreachable(error))
-    }
-
-    fn connection(&self, mode: Mode) -> Result<PooledConnection<Connector>, StoreError> {
+    fn connection(&self, mode: Mode) -> Result<Borrowed<'_>, StoreError> {
         match mode {
             Mode::Read => self.readers.get(),
             Mode::Write => self.writers.get(),
         }
     }
+}
+
+/// Takes one in its place that was tried just now.
+fn renew(conn: &mut Borrowed<'_>) -> Result<(), StoreError> {
+    let mut last = None;
+    for _ in 0..=CONNECTIONS {
+        conn.renew()?;
+        match conn.batch_execute("SELECT 1") {
+            Ok(()) => return Ok(()),
+            Err(error) => last = Some(error),
+        }
+    }
+    let error = last.map_or_else(|| "no connection".into(), |error| error.to_string().into());
+    Err(StoreError::Unreachable(error))
 }
 
 /// Brings the schema of a database up to date and names what was done.
@@ -137,8 +136,7 @@ impl Store for DieselStore {
         if backend::begin(&mut conn, mode).is_err() {
             // The connection may be from before a restart of the database. Nothing was done on it yet,
             // so another one may have a try; those that are broken are thrown away as they come back.
-            drop(conn);
-            conn = self.fresh_connection(mode)?;
+            renew(&mut conn)?;
             backend::begin(&mut conn, mode).map_err(error::translate)?;
         }
         let mut tx = DieselTx::begun(&mut conn, &self.totals, mode);
