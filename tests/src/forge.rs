@@ -2,7 +2,7 @@
 
 use std::any::Any;
 use std::net::{SocketAddr, TcpListener};
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -65,6 +65,9 @@ pub struct ForgeOptions {
 pub struct Forge {
     /// Where it listens.
     pub address: SocketAddr,
+    /// Beside it on the same database and data folder, if `HEXFORGE_TEST_SERVERS` is 2: requests go to both in turn.
+    beside: Option<Beside>,
+    turn: AtomicUsize,
     /// Its ports, for looking behind the interface.
     pub app: App,
     /// Its clock, which stands still until a test moves it.
@@ -78,6 +81,13 @@ pub struct Forge {
     _database: Box<dyn Any + Send + Sync>,
     /// Where its files are.
     pub folder: TempDir,
+}
+
+/// A second server.
+struct Beside {
+    address: SocketAddr,
+    handle: ServerHandle,
+    thread: Option<JoinHandle<()>>,
 }
 
 /// The private token of `root`, whose id is 1.
@@ -179,8 +189,23 @@ impl Forge {
         setup::first_administrator(&app, PASSWORD, &Secret::new(ROOT))
             .expect("the first administrator can be made");
         let (address, handle, thread, lanes) = listen(&app, options.dialect, rate_limits);
+        let two = std::env::var("HEXFORGE_TEST_SERVERS").is_ok_and(|number| number == "2");
+        let beside = (two && options.backend == Backend::Postgres).then(|| {
+            let database = database.downcast_ref::<TestDatabase>().expect("it is one of these");
+            let options = Options { queries: Some(Arc::clone(&queries)), ..Options::default() };
+            let trash = Arc::new(Trash::new(folder.path()));
+            let git = GixStore::new(folder.path(), move |doomed| trash.take(doomed));
+            let store = Arc::new(database.open(options));
+            App { store, git: Arc::new(git), ..app.clone() }
+        });
+        let beside = beside.map(|app| {
+            let (address, handle, thread, _) = listen(&app, options.dialect, rate_limits);
+            Beside { address, handle, thread: Some(thread) }
+        });
         Some(Self {
             address,
+            beside,
+            turn: AtomicUsize::new(0),
             app,
             clock,
             queries,
@@ -244,12 +269,19 @@ impl Forge {
 
     /// A request to the interface: `get("/users")` asks for `/api/v3/users`.
     pub fn request(&self, method: &str, path: &str) -> Request {
-        Request::new(self.address, method, &format!("/api/v3{path}"))
+        Request::new(self.next_address(), method, &format!("/api/v3{path}"))
     }
 
     /// A request for an address outside the interface.
     pub fn page(&self, method: &str, target: &str) -> Request {
-        Request::new(self.address, method, target)
+        Request::new(self.next_address(), method, target)
+    }
+
+    fn next_address(&self) -> SocketAddr {
+        match &self.beside {
+            Some(beside) if self.turn.fetch_add(1, Ordering::Relaxed) % 2 == 1 => beside.address,
+            _ => self.address,
+        }
     }
 
     /// GET.
@@ -334,6 +366,12 @@ impl Drop for Forge {
     fn drop(&mut self) {
         // Commands are sent when the call is made; nobody has to wait for the answer.
         drop(self.handle.stop(false));
+        if let Some(beside) = &mut self.beside {
+            drop(beside.handle.stop(false));
+            if let Some(thread) = beside.thread.take() {
+                let _ = thread.join();
+            }
+        }
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }

@@ -5,17 +5,24 @@ pub mod bench;
 pub mod client;
 pub mod description;
 pub mod forge;
+pub mod hostile;
 pub mod program;
+pub mod random;
 pub mod receiver;
+pub mod recount;
 pub mod runner;
+pub mod small_disk;
 pub mod ssh_client;
 pub mod ssh_keys;
 pub mod work_tree;
 
 pub use client::{Request, Response};
 pub use forge::{Backend, Forge, ForgeOptions};
+pub use random::Numbers;
 pub use receiver::{Answer, Received, Receiver};
+pub use recount::Auditor;
 pub use runner::Runner;
+pub use small_disk::SmallDisk;
 pub use ssh_keys::an_ssh_key;
 pub use work_tree::WorkTree;
 

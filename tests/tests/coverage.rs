@@ -368,6 +368,46 @@ fn a_longer_path_does_not_name_a_shorter_one() {
     assert!(!names("GET /projects/:id_or_path", "GET /projects/:id"));
 }
 
+/// docs/security.md says which tests show its measures: those tests exist.
+#[test]
+fn what_shows_a_measure_against_a_weakness_is_there() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/security.md");
+    let page = std::fs::read_to_string(page).expect("the page is there");
+    let rows: Vec<&str> = page
+        .lines()
+        .skip_while(|line| *line != "## What broke elsewhere")
+        .take_while(|line| *line != "### Bytes at random")
+        .filter(|line| line.starts_with("| ") && !line.starts_with("| Area"))
+        .collect();
+    assert_eq!(rows.len(), 25, "one for each lesson");
+    let mut sources = Vec::new();
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+    for folder in ["crates", "tests"] {
+        read_sources(&std::path::Path::new(root).join(folder), &mut sources);
+    }
+    let sources = sources.join("\n");
+    for row in rows {
+        let shown = row.rsplit(" | ").next().expect("rows have columns");
+        let is_test = |word: &&str| word.len() > 14 && !word.contains(['/', '.', ' ', '-', ':']);
+        let tests: Vec<&str> = shown.split('`').skip(1).step_by(2).filter(is_test).collect();
+        assert!(!tests.is_empty(), "no test is named: {row}");
+        for test in tests {
+            assert!(sources.contains(&format!("fn {test}(")), "there is no `{test}`");
+        }
+    }
+}
+
+fn read_sources(folder: &std::path::Path, sources: &mut Vec<String>) {
+    for entry in std::fs::read_dir(folder).expect("a folder of ours").flatten() {
+        let path = entry.path();
+        if path.is_dir() && !path.ends_with("target") {
+            read_sources(&path, sources);
+        } else if path.extension().is_some_and(|end| end == "rs") {
+            sources.push(std::fs::read_to_string(&path).expect("a file of ours"));
+        }
+    }
+}
+
 /// Whether a text names an endpoint, and not only one whose path begins the same.
 fn names(text: &str, endpoint: &str) -> bool {
     text.match_indices(endpoint).any(|(at, _)| {

@@ -232,3 +232,15 @@ fn a_right_arrow_is_let_through() {
         assert_eq!(wrongs(&made_up(from, to, kind)), Vec::<String>::new(), "{from} -> {to}");
     }
 }
+
+/// Versions before 0.71 took objects with colliding names for each other.
+#[test]
+fn names_of_git_objects_are_made_by_what_sees_collisions() {
+    let lock = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.lock"));
+    let lock = lock.expect("the lock file is committed");
+    let hash = lock.split("[[package]]").find(|one| one.contains("name = \"gix-hash\""));
+    assert!(hash.is_some_and(|one| one.contains("\"sha1dc\"")), "{hash:?}");
+    let version = lock.split("name = \"gix\"\nversion = \"0.").nth(1).expect("gix is locked");
+    let minor: u32 = version.split('.').next().and_then(|text| text.parse().ok()).expect("0.x");
+    assert!(minor >= 71, "gix 0.{minor}");
+}

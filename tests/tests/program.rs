@@ -6,8 +6,8 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use hexforge_domain::id::ProjectId;
-use hexforge_http_actix::{Dialect, openapi};
 use hexforge_git_gix::Layout;
+use hexforge_http_actix::{Dialect, openapi};
 use hexforge_persistence_diesel::DatabaseUrl;
 use hexforge_persistence_diesel::testing::TestDatabase;
 use hexforge_tests::WorkTree;

@@ -1,13 +1,12 @@
 //! Many callers at once on the issues of one project: nobody is answered with a failure of ours, and at the
 //! end the counters of labels and project, the places of lists and the numbers equal a recount.
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
 
 use hexforge_http_actix::Dialect;
 use hexforge_tests::forge::ROOT;
-use hexforge_tests::{Backend, Forge, ForgeOptions, Request};
+use hexforge_tests::{Auditor, Backend, Forge, ForgeOptions, Numbers, Request};
 use serde_json::Value;
 
 const CALLERS: usize = 8;
@@ -95,32 +94,22 @@ fn stress(backend: Backend) {
             scope.spawn(move || place.act_at_random(token, number, until));
         }
     });
+    let auditor = Auditor { address: forge.address, token: ROOT };
     for project in projects {
-        place.assert_counts(project);
+        auditor.assert_counts(project);
     }
-    place.assert_places();
+    auditor.assert_places(&place.lists);
     place.assert_numbers();
     // A user goes with everything it wrote.
     let gone = forge.get("/user").token(&callers[0]).send().expect(200)["id"].to_string();
     forge.delete(&format!("/users/{gone}")).token(ROOT).send().expect(200);
     for project in projects {
-        place.assert_counts(project);
+        auditor.assert_counts(project);
     }
 }
 
-/// A small generator of numbers that look random and are the same in every run.
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % bound
-    }
-
-    fn label(&mut self) -> String {
-        format!("label-{}", self.below(LABELS))
-    }
+fn label(numbers: &mut Numbers) -> String {
+    format!("label-{}", numbers.below(LABELS))
 }
 
 impl Place<'_> {
@@ -178,14 +167,14 @@ impl Place<'_> {
         let labels = format!("/projects/{project}/labels");
         match numbers.below(20) {
             0..5 => {
-                let titles = format!("{},{}", numbers.label(), numbers.label());
+                let titles = format!("{},{}", label(numbers), label(numbers));
                 let secret = if numbers.below(3) == 0 { "true" } else { "false" };
                 let form = [("title", "an issue"), ("labels", &titles), ("confidential", secret)];
                 forge.post(&format!("/projects/{project}/issues")).token(token).form(&form)
             }
             5..9 => {
                 let event = if numbers.below(2) == 0 { "close" } else { "reopen" };
-                let titles = numbers.label();
+                let titles = label(numbers);
                 let secret = if numbers.below(2) == 0 { "true" } else { "false" };
                 let all = [("state_event", event), ("labels", &titles), ("confidential", secret)];
                 let form = &all[..=numbers.below(3)];
@@ -205,16 +194,16 @@ impl Place<'_> {
                 forge.post(&path).token(token).form(&[("body", body)])
             }
             13 => {
-                let form = [("name", numbers.label()), ("color", "#111111".to_owned())];
+                let form = [("name", label(numbers)), ("color", "#111111".to_owned())];
                 let form = form.each_ref().map(|(name, value)| (*name, value.as_str()));
                 forge.post(&labels).token(token).form(&form)
             }
             14 => {
-                let form = [("name", numbers.label()), ("new_name", numbers.label())];
+                let form = [("name", label(numbers)), ("new_name", label(numbers))];
                 let form = form.each_ref().map(|(name, value)| (*name, value.as_str()));
                 forge.put(&labels).token(token).form(&form)
             }
-            15 => forge.delete(&labels).token(token).form(&[("name", &numbers.label())]),
+            15 => forge.delete(&labels).token(token).form(&[("name", &label(numbers))]),
             16 => {
                 let found = forge.get(&format!("/projects/{}/labels", self.projects[0]));
                 let found = found.token(ROOT).send().expect(200);
@@ -231,59 +220,5 @@ impl Place<'_> {
             }
             _ => forge.delete(&self.some_list(numbers)).token(ROOT),
         }
-    }
-
-    fn all(&self, path: &str) -> Vec<Value> {
-        let mut all = Vec::new();
-        for page in 1.. {
-            let page = page.to_string();
-            let query = [("page", page.as_str()), ("per_page", "100")];
-            let found = self.forge.get(path).token(ROOT).query(&query).send().expect(200);
-            match found.as_array().map(Vec::as_slice) {
-                Some([]) | None => break,
-                Some(items) => all.extend_from_slice(items),
-            }
-        }
-        all
-    }
-
-    /// The counters of a project and its labels, and the numbers of its issues.
-    fn assert_counts(&self, project: i64) {
-        let path = format!("/projects/{project}");
-        let issues = self.all(&format!("{path}/issues"));
-        let closed = |issue: &Value| issue["state"] == "closed";
-        let open = issues.iter().filter(|issue| !closed(issue)).count();
-        let shown = self.forge.get(&path).token(ROOT).send().expect(200);
-        assert_eq!(shown["open_issues_count"], open);
-        let mut counts: HashMap<&str, (usize, usize)> = HashMap::new();
-        for issue in &issues {
-            for label in issue["labels"].as_array().expect("a list") {
-                let count = counts.entry(label.as_str().expect("a title")).or_default();
-                *(if closed(issue) { &mut count.1 } else { &mut count.0 }) += 1;
-            }
-        }
-        for label in self.all(&format!("{path}/labels")) {
-            let name = label["name"].as_str().expect("a title");
-            let (open, closed) = counts.remove(name).unwrap_or_default();
-            assert_eq!(label["open_issues_count"], open, "{label}");
-            assert_eq!(label["closed_issues_count"], closed, "{label}");
-        }
-        assert!(counts.is_empty(), "{counts:?}");
-        let mut numbers: Vec<i64> =
-            issues.iter().map(|issue| issue["iid"].as_i64().expect("a number")).collect();
-        numbers.sort_unstable();
-        assert!(numbers.windows(2).all(|pair| pair[0] < pair[1]), "{numbers:?}");
-        for issue in issues.iter().take(30) {
-            let notes = self.all(&format!("{path}/issues/{}/notes", issue["id"]));
-            let people = notes.iter().filter(|note| note["system"] == false).count();
-            assert_eq!(issue["user_notes_count"], people, "{issue}");
-        }
-    }
-
-    fn assert_places(&self) {
-        let places: Vec<i64> =
-            self.all(&self.lists).iter().filter_map(|list| list["position"].as_i64()).collect();
-        let count = i64::try_from(places.len()).expect("few lists");
-        assert_eq!(places, (0..count).collect::<Vec<_>>());
     }
 }

@@ -169,6 +169,8 @@ fn record_noted(
 
 /// Records what processes that are gone left unrecorded.
 pub fn settle_all(app: &App) -> Result<(), Error> {
+    // While the database is away nothing can be recorded, and what is left must not count it as a try.
+    app.store.ready()?;
     settle(app, None)
 }
 

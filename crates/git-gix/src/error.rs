@@ -2,12 +2,15 @@
 
 use std::io;
 
+use hexforge_domain::ports::files::is_no_room;
 use hexforge_domain::ports::git::GitError;
 
 /// What a failure of gix means here.
 pub(crate) fn failed(error: impl Into<gix::Error>) -> GitError {
     let error = error.into();
-    if error.is_corrupted() || error.is_not_found() {
+    if error.iter_errors().filter_map(|cause| cause.downcast_ref()).any(is_no_room) {
+        GitError::Full(chain(&error))
+    } else if error.is_corrupted() || error.is_not_found() {
         GitError::Corrupt(chain(&error))
     } else {
         GitError::Failed(chain(&error))
@@ -18,24 +21,29 @@ pub(crate) fn failed(error: impl Into<gix::Error>) -> GitError {
 /// files.
 pub(crate) fn is_of_the_machine(error: &gix::Error) -> bool {
     error.iter_errors().any(|cause| {
-        // What libraries find wrong with data has no number.
-        let cause = cause.downcast_ref::<io::Error>().filter(|io| io.raw_os_error().is_some());
-        cause.is_some_and(|io| {
-            !matches!(
-                io.kind(),
-                io::ErrorKind::NotFound
-                    | io::ErrorKind::NotADirectory
-                    | io::ErrorKind::IsADirectory
-                    | io::ErrorKind::InvalidFilename
-                    | io::ErrorKind::InvalidInput
-            )
-        })
+        let Some(io) = cause.downcast_ref::<io::Error>() else { return false };
+        // What libraries find wrong with data has no number; but neither has what they found wrong with a disk, once
+        // they have added to it which file it was.
+        is_no_room(io)
+            || io.raw_os_error().is_some()
+                && !matches!(
+                    io.kind(),
+                    io::ErrorKind::NotFound
+                        | io::ErrorKind::NotADirectory
+                        | io::ErrorKind::IsADirectory
+                        | io::ErrorKind::InvalidFilename
+                        | io::ErrorKind::InvalidInput
+                )
     })
 }
 
 /// What a failure of the disk means here.
 pub(crate) fn io(error: io::Error) -> GitError {
-    GitError::Failed(error.to_string())
+    if is_no_room(&error) {
+        GitError::Full(error.to_string())
+    } else {
+        GitError::Failed(error.to_string())
+    }
 }
 
 /// A failure to hand data on: whoever was to get it is gone.
@@ -44,7 +52,7 @@ pub(crate) fn reader_gone(error: io::Error) -> GitError {
 }
 
 /// All that an error has to say, in one line.
-fn chain(error: &gix::Error) -> String {
+pub(crate) fn chain(error: &gix::Error) -> String {
     let parts: Vec<String> = error.iter_errors().map(ToString::to_string).collect();
     parts.join(": ")
 }
@@ -58,10 +66,20 @@ mod tests {
         let of_system = |number| io::Error::from_raw_os_error(number);
         let (missing, too_many_open, full) = (of_system(2), of_system(24), of_system(28));
         let data = io::Error::new(io::ErrorKind::InvalidData, "no pack");
-        for (error, ours) in [(too_many_open, true), (full, true), (missing, false), (data, false)]
-        {
+        let told = io::Error::new(full.kind(), "no room at path /x");
+        let of_machine = [(too_many_open, true), (full, true), (told, true)];
+        for (error, ours) in of_machine.into_iter().chain([(missing, false), (data, false)]) {
             let text = error.to_string();
             assert_eq!(is_of_the_machine(&gix::Error::from_error(error)), ours, "{text}");
         }
+    }
+
+    #[test]
+    fn a_full_disk_is_known_wherever_it_is_met() {
+        let full = || io::Error::from_raw_os_error(28);
+        assert!(matches!(io(full()), GitError::Full(_)));
+        assert!(matches!(failed(gix::Error::from_error(full())), GitError::Full(_)));
+        let other = io::Error::from_raw_os_error(24);
+        assert!(matches!(failed(gix::Error::from_error(other)), GitError::Failed(_)));
     }
 }

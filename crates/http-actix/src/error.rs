@@ -24,6 +24,8 @@ struct Answer {
     status: StatusCode,
     body: Value,
     header: Option<(HeaderName, HeaderValue)>,
+    /// Nothing was kept, and the same again may well succeed.
+    busy: bool,
 }
 
 impl ApiError {
@@ -38,7 +40,7 @@ impl ApiError {
     }
 
     fn new(status: StatusCode, body: Value) -> Self {
-        Self(Box::new(Answer { status, body, header: None }))
+        Self(Box::new(Answer { status, body, header: None, busy: false }))
     }
 
     /// A request whose form is wrong.
@@ -57,9 +59,26 @@ impl ApiError {
         Self::message(StatusCode::INTERNAL_SERVER_ERROR, "500 Internal Server Error")
     }
 
-    /// Whether the same again may well succeed.
+    /// Whether nothing was kept, and the same again may well succeed.
     pub fn is_busy(&self) -> bool {
-        self.0.status == StatusCode::SERVICE_UNAVAILABLE
+        self.0.busy
+    }
+
+    /// Not now, but after so many seconds.
+    fn unavailable(seconds: &str) -> Self {
+        Self::message(StatusCode::SERVICE_UNAVAILABLE, "503 Service Unavailable")
+            .with_header(header::RETRY_AFTER, seconds)
+    }
+
+    /// There is no room to keep what was sent: logged with its causes, for whoever can make some.
+    fn full(cause: &dyn fmt::Display) -> Self {
+        tracing::error!(%cause, "there is no room for what a request brought");
+        Self::message(StatusCode::INSUFFICIENT_STORAGE, "507 Insufficient Storage")
+    }
+
+    fn busy(mut self) -> Self {
+        self.0.busy = true;
+        self
     }
 
     /// The same error under another status.
@@ -162,18 +181,21 @@ impl From<Error> for ApiError {
             }
             // Removed by somebody else while the call ran: as if it had been asked for a moment later.
             Error::Store(StoreError::Gone) => Self::message(StatusCode::NOT_FOUND, "404 Not found"),
-            Error::Store(error @ (StoreError::Busy | StoreError::Unreachable(_))) => {
+            Error::Store(error @ StoreError::Busy) => {
                 tracing::warn!(cause = %Chain(&error), "a request has to be tried again");
-                Self::message(StatusCode::SERVICE_UNAVAILABLE, "503 Service Unavailable")
-                    .with_header(header::RETRY_AFTER, "1")
+                Self::unavailable("1").busy()
             }
+            Error::Store(error @ StoreError::Unreachable(_)) => {
+                tracing::warn!(cause = %Chain(&error), "the database is away");
+                Self::unavailable("5")
+            }
+            Error::Store(error @ StoreError::Full(_)) => Self::full(&Chain(&error)),
             Error::Store(error) => Self::internal(&Chain(&error)),
+            Error::Files(error) if error.is_full() => Self::full(&Chain(&error)),
             Error::Files(error) => Self::internal(&Chain(&error)),
             Error::Vault(error) => Self::internal(&Chain(&error)),
-            Error::Git(GitError::Busy) => {
-                Self::message(StatusCode::SERVICE_UNAVAILABLE, "503 Service Unavailable")
-                    .with_header(header::RETRY_AFTER, "5")
-            }
+            Error::Git(error @ GitError::Full(_)) => Self::full(&Chain(&error)),
+            Error::Git(GitError::Busy) => Self::unavailable("5").busy(),
             // Removed or moved by somebody else while the call ran.
             Error::Git(GitError::Missing) => Self::message(StatusCode::NOT_FOUND, "404 Not found"),
             Error::Git(GitError::Conflict(name)) => Self::message(

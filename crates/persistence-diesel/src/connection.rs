@@ -62,13 +62,29 @@ impl DatabaseUrl {
                 Ok(DbConn::Sqlite(conn))
             }
             Self::Postgres(url) => {
-                let mut conn = PgConnection::establish(url)?;
+                let mut conn = PgConnection::establish(&patient(url))?;
                 conn.batch_execute(POSTGRES_SETTINGS)
                     .map_err(ConnectionError::CouldntSetupConfiguration)?;
                 Ok(DbConn::Postgres(conn))
             }
         }
     }
+}
+
+/// What libpq would wait for as long as the system does, which is hours: a server that does not answer when it is
+/// called, and one that is gone without a word. Whoever wrote the address may know better.
+const POSTGRES_TIMEOUTS: [(&str, &str); 3] =
+    [("connect_timeout", "5"), ("tcp_user_timeout", "30000"), ("keepalives_idle", "30")];
+
+fn patient(url: &str) -> String {
+    let mut url = url.to_owned();
+    for (name, value) in POSTGRES_TIMEOUTS {
+        if !url.contains(name) {
+            url.push(if url.contains('?') { '&' } else { '?' });
+            url.push_str(&format!("{name}={value}"));
+        }
+    }
+    url
 }
 
 /// Never shows the password that an address may carry.
@@ -155,6 +171,15 @@ mod tests {
         ] {
             assert_eq!(DatabaseUrl::parse(url), expected, "{url}");
         }
+    }
+
+    #[test]
+    fn nobody_waits_for_ever_for_a_server() {
+        let given = "postgres://db/forge?connect_timeout=1&keepalives_idle=9";
+        assert_eq!(patient(given), format!("{given}&tcp_user_timeout=30000"));
+        assert!(
+            patient("postgres://db/forge").starts_with("postgres://db/forge?connect_timeout=5&")
+        );
     }
 
     #[test]

@@ -72,9 +72,17 @@ pub(crate) fn translate(error: DieselError) -> StoreError {
         DieselError::DatabaseError(DatabaseErrorKind::Unknown, info) if busy(&*info) => {
             StoreError::Busy
         }
-        DieselError::DatabaseError(DatabaseErrorKind::ClosedConnection, info) => {
+        DieselError::DatabaseError(DatabaseErrorKind::Unknown, info) if full(&*info) => {
+            StoreError::Full(info.message().into())
+        }
+        DieselError::DatabaseError(
+            DatabaseErrorKind::ClosedConnection | DatabaseErrorKind::UnableToSendCommand,
+            info,
+        ) => StoreError::Unreachable(info.message().into()),
+        DieselError::DatabaseError(DatabaseErrorKind::Unknown, info) if ending(&*info) => {
             StoreError::Unreachable(info.message().into())
         }
+        error @ DieselError::BrokenTransactionManager => StoreError::Unreachable(Box::new(error)),
         error => failed(error),
     }
 }
@@ -83,6 +91,22 @@ pub(crate) fn translate(error: DieselError) -> StoreError {
 fn busy(info: &(dyn DatabaseErrorInformation + Send + Sync)) -> bool {
     let message = info.message();
     ["deadlock detected", "due to lock timeout", "database is locked"]
+        .iter()
+        .any(|words| message.contains(words))
+}
+
+/// No room on the disk, in the words of SQLite and of the system under PostgreSQL.
+fn full(info: &(dyn DatabaseErrorInformation + Send + Sync)) -> bool {
+    let message = info.message();
+    ["database or disk is full", "No space left on device", "Disk quota exceeded"]
+        .iter()
+        .any(|words| message.contains(words))
+}
+
+/// The last words of a server that stops, after which the connection is closed.
+fn ending(info: &(dyn DatabaseErrorInformation + Send + Sync)) -> bool {
+    let message = info.message();
+    ["terminating connection", "the database system is", "server closed the connection"]
         .iter()
         .any(|words| message.contains(words))
 }

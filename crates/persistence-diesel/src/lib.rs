@@ -62,6 +62,7 @@ mod system_hook;
 mod time;
 mod token;
 mod trigger;
+mod turns;
 mod tx;
 mod user;
 mod variable;

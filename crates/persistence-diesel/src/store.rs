@@ -5,12 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use diesel::connection::SimpleConnection;
-use diesel::r2d2::{Pool, PooledConnection};
 use hexforge_domain::ports::store::{Mode, Store, StoreError, Tx, Verdict};
 
 use crate::connection::{DatabaseUrl, Role};
 use crate::page::Totals;
-use crate::pool::{self, Connector};
+use crate::pool::{self, Borrowed, Connections, Connector};
 use crate::tx::DieselTx;
 use crate::{backend, error, migrations};
 
@@ -31,9 +30,9 @@ pub struct Options {
 
 /// All stored things in one database.
 pub struct DieselStore {
-    readers: Pool<Connector>,
+    readers: Connections,
     /// SQLite has one writer at a time: waiting for the one connection is waiting for one's turn.
-    writers: Pool<Connector>,
+    writers: Connections,
     totals: Totals,
     on_news: Option<Arc<dyn Fn() + Send + Sync>>,
 }
@@ -56,8 +55,12 @@ impl DieselStore {
     /// Opens the database and brings its schema up to date.
     pub fn open(url: &DatabaseUrl, options: Options) -> Result<Self, OpenError> {
         migrate(url)?;
-        let connector =
-            |role| Connector { url: url.clone(), role, queries: options.queries.clone() };
+        let connector = |role| Connector {
+            url: url.clone(),
+            role,
+            queries: options.queries.clone(),
+            is_away: Arc::default(),
+        };
         let (readers, writers) = match url {
             DatabaseUrl::Sqlite(_) => (
                 pool::lazy(connector(Role::Reader), READERS),
@@ -71,27 +74,26 @@ impl DieselStore {
         Ok(Self { readers, writers, totals: Totals::default(), on_news: options.on_news })
     }
 
-    /// A connection that was tried just now.
-    fn fresh_connection(&self, mode: Mode) -> Result<PooledConnection<Connector>, StoreError> {
-        let mut last = None;
-        for _ in 0..=CONNECTIONS {
-            let mut conn = self.connection(mode)?;
-            match conn.batch_execute("SELECT 1") {
-                Ok(()) => return Ok(conn),
-                Err(error) => last = Some(error),
-            }
+    fn connection(&self, mode: Mode) -> Result<Borrowed<'_>, StoreError> {
+        match mode {
+            Mode::Read => self.readers.get(),
+            Mode::Write => self.writers.get(),
         }
-        let error = last.map_or_else(|| "no connection".into(), |error| error.to_string().into());
-        Err(StoreError::Unreachable(error))
     }
+}
 
-    fn connection(&self, mode: Mode) -> Result<PooledConnection<Connector>, StoreError> {
-        let pool = match mode {
-            Mode::Read => &self.readers,
-            Mode::Write => &self.writers,
-        };
-        pool.get().map_err(|error| StoreError::Unreachable(Box::new(error)))
+/// Takes one in its place that was tried just now.
+fn renew(conn: &mut Borrowed<'_>) -> Result<(), StoreError> {
+    let mut last = None;
+    for _ in 0..=CONNECTIONS {
+        conn.renew()?;
+        match conn.batch_execute("SELECT 1") {
+            Ok(()) => return Ok(()),
+            Err(error) => last = Some(error),
+        }
     }
+    let error = last.map_or_else(|| "no connection".into(), |error| error.to_string().into());
+    Err(StoreError::Unreachable(error))
 }
 
 /// Brings the schema of a database up to date and names what was done.
@@ -134,8 +136,7 @@ impl Store for DieselStore {
         if backend::begin(&mut conn, mode).is_err() {
             // The connection may be from before a restart of the database. Nothing was done on it yet,
             // so another one may have a try; those that are broken are thrown away as they come back.
-            drop(conn);
-            conn = self.fresh_connection(mode)?;
+            renew(&mut conn)?;
             backend::begin(&mut conn, mode).map_err(error::translate)?;
         }
         let mut tx = DieselTx::begun(&mut conn, &self.totals, mode);

@@ -9,6 +9,8 @@ use diesel::connection::SimpleConnection;
 use diesel::{Connection, PgConnection, RunQueryDsl};
 use hexforge_domain::testing::OpenStore;
 
+pub use postgres::OwnPostgres;
+
 use crate::connection::Role;
 use crate::{DatabaseUrl, DieselStore, Options};
 
@@ -127,6 +129,16 @@ impl Drop for Guard {
         if let Guard::Database { server, name } = self {
             administer(server, &format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"));
         }
+    }
+}
+
+/// Asserts that a closed SQLite file is whole, in its own eyes.
+pub fn assert_sound(url: &DatabaseUrl) {
+    if let DatabaseUrl::Sqlite(_) = url {
+        let mut conn = url.connect(Role::Reader).expect("the database opens");
+        let checked = diesel::dsl::sql::<diesel::sql_types::Text>("PRAGMA integrity_check");
+        let found: String = checked.get_result(&mut conn).expect("SQLite can check itself");
+        assert_eq!(found, "ok");
     }
 }
 

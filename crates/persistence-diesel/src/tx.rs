@@ -176,7 +176,10 @@ impl<'c> DieselTx<'c> {
 
     pub fn roll_back(mut self) -> Result<(), StoreError> {
         self.open = false;
-        self.conn.batch_execute("ROLLBACK").map_err(error::translate)
+        let ended = self.conn.batch_execute("ROLLBACK").map_err(error::translate);
+        // Whoever asked knows by what it failed: a full disk or a lost connection may have ended it already, and
+        // that there is nothing to roll back would only hide it. What is broken is thrown away by its pool.
+        if self.failed { Ok(()) } else { ended }
     }
 }
 

@@ -30,6 +30,7 @@ on_the_fake!(
     a_token_is_taken_from_the_header_in_any_letter_case,
     a_token_is_taken_as_bearer_from_header_and_parameters,
     other_authorization_beside_a_token_does_no_harm,
+    no_header_of_a_proxy_signs_anybody_in,
 );
 
 #[track_caller]
@@ -42,6 +43,23 @@ fn assert_refused(response: &Response) {
 #[track_caller]
 fn assert_user(response: &Response, username: &str) {
     assert_eq!(response.expect(200)["username"], *username);
+}
+
+/// What proxies add in front of others means nothing here: there is no list of proxies to trust.
+fn no_header_of_a_proxy_signs_anybody_in(forge: &Forge) {
+    let headers = ["X-Forwarded-User", "X-Remote-User", "Remote-User", "X-WEBAUTH-USER", "X-User"];
+    for name in headers {
+        assert_refused(&forge.get("/user").header(name, "root").send());
+    }
+    // Nor is an address believed that a caller makes up, or it could brake others: this machine is never braked, and
+    // an address from elsewhere would be after ten failures.
+    for number in 0..12 {
+        let login = format!("nobody-{number}");
+        let form = [("login", login.as_str()), ("password", "wrong horse")];
+        let request = forge.post("/session").header("X-Forwarded-For", "203.0.113.9");
+        let request = request.header("X-Real-IP", "203.0.113.9");
+        assert_eq!(request.header("Forwarded", "for=203.0.113.9").form(&form).send().status, 401);
+    }
 }
 
 fn a_token_is_taken_from_the_header_in_any_letter_case(forge: &Forge) {

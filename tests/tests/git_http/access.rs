@@ -1,5 +1,6 @@
 //! Who is served, reference section 6.4 of projects and groups.
 
+use hexforge_application::repository::task;
 use hexforge_tests::forge::{PASSWORD, ROOT};
 use hexforge_tests::{Forge, Response, on_every_store};
 
@@ -11,6 +12,7 @@ on_every_store!(
     names_and_tokens_that_are_taken,
     the_operation_decides_and_not_the_query,
     archived_blocked_and_renamed,
+    a_fork_sees_nothing_of_a_source_that_went_private,
 );
 
 fn discover(scene: &Scene<'_>, service: &str, who: Option<(&str, &str)>) -> Response {
@@ -164,4 +166,35 @@ fn archived_blocked_and_renamed(forge: &Forge) {
     scene.push("ada", &["master"]).refused(&["not found"]);
     let address = scene.address("ada", PASSWORD).replace("ship", "boat");
     scene.push_to(&address, &["master"]).ok();
+}
+
+/// Forks have what was there when they were made, and nothing of what came after: neither by a name nor by an id.
+fn a_fork_sees_nothing_of_a_source_that_went_private(forge: &Forge) {
+    let scene = Scene::of_visibility(forge, "20");
+    let public = scene.tree.write("README", "hello\n").commit("Begin\n");
+    scene.push("ada", &["master"]).ok();
+    let (_, bob) = forge.user("bob");
+    let source = format!("/projects/{}", scene.project);
+    let fork = forge.post(&format!("/projects/fork/{}", scene.project)).token(&bob);
+    let fork = fork.form(&[("namespace", "bob")]).send().expect(201)["id"].to_string();
+    while task::work(&forge.app).expect("tasks can be done") {}
+    forge.put(&source).token(&scene.ada).form(&[("visibility_level", "0")]).send().expect(200);
+    let secret = scene.tree.write("README", "a secret\n").commit("Go on\n");
+    scene.push("ada", &["master"]).ok();
+
+    forge.get(&source).token(&bob).send().expect(404);
+    for (commit, status) in [(&public, 200), (&secret, 404)] {
+        for path in ["blobs", "raw_blobs"] {
+            let blob = format!("/projects/{fork}/repository/{path}/{commit}?filepath=README");
+            let expected = if path == "blobs" { status } else { 404 };
+            assert_eq!(forge.get(&blob).token(&bob).send().status, expected, "{path} {commit}");
+        }
+        let archive = format!("/projects/{fork}/repository/archive?sha={commit}");
+        assert_eq!(forge.get(&archive).token(&bob).send().status, status, "{commit}");
+    }
+    let address = scene.address("bob", PASSWORD).replace("/ada/", "/bob/");
+    scene.git(&["fetch", &address, &public]).ok();
+    scene.git(&["fetch", "--refetch", &address, &secret]).refused(&["not our ref"]);
+    let shown = forge.get(&format!("/projects/{fork}")).token(&bob).send().expect(200);
+    assert!(!shown.to_string().contains("a secret"), "{shown}");
 }

@@ -1,6 +1,7 @@
 //! What all ports to files of projects have in common.
 
 use std::error::Error;
+use std::io;
 
 use crate::id::ProjectId;
 
@@ -25,3 +26,31 @@ pub trait ProjectFiles: Send + Sync {
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct FilesError(pub String, #[source] pub Box<dyn Error + Send + Sync>);
+
+impl FilesError {
+    /// Whether there was no room to write to. It works again as soon as there is.
+    pub fn is_full(&self) -> bool {
+        self.1.downcast_ref::<io::Error>().is_some_and(is_no_room)
+    }
+}
+
+/// Whether a disk, a quota or a limit of the process leaves no room for a file.
+pub fn is_no_room(error: &io::Error) -> bool {
+    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_told_from_other_failures() {
+        use io::ErrorKind::{NotFound, QuotaExceeded, StorageFull};
+        for (kind, full) in [(StorageFull, true), (QuotaExceeded, true), (NotFound, false)] {
+            let error = FilesError("no file".into(), Box::new(io::Error::from(kind)));
+            assert_eq!(error.is_full(), full, "{kind}");
+        }
+        assert!(!FilesError("no file".into(), "words alone".into()).is_full());
+    }
+}

@@ -212,6 +212,9 @@ pub enum GitError {
     /// Whoever was to get the data went away.
     #[error("the reader is gone")]
     ReaderGone(#[source] std::io::Error),
+    /// There is no room to write to; it works again as soon as there is.
+    #[error("the disk is full: {0}")]
+    Full(String),
     /// The repository is damaged.
     #[error("the repository is damaged: {0}")]
     Corrupt(String),

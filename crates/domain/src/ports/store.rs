@@ -183,7 +183,11 @@ pub enum StoreError {
     /// The transaction had failed before it was to be committed.
     #[error("the transaction was aborted by an earlier error")]
     Aborted,
-    /// No connection could be had in time.
+    /// There is no room to write to. Nothing was kept; it works again as soon as there is room.
+    #[error("the disk of the store is full")]
+    Full(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// No connection could be had in time, or it was lost. If that was while a transaction was committed, nobody
+    /// knows whether it was kept: so the same is not tried again.
     #[error("the store is not reachable")]
     Unreachable(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// The store holds something that this program does not understand.

@@ -12,7 +12,7 @@ use hexforge_domain::ports::git::GitError;
 use tempfile::TempDir;
 
 use crate::error::io as disk;
-use crate::error::{failed, is_of_the_machine};
+use crate::error::{chain, failed, is_of_the_machine};
 use crate::import::pack::{LARGEST_OBJECT, THREADS, interrupted_at};
 use crate::store::{OpenRepository, Shared, init, open_folder, put_pack};
 
@@ -111,9 +111,9 @@ fn index(
             if is_of_the_machine(&error) {
                 return Err(failed(error).into());
             }
-            tracing::info!(%error, "a pushed pack is not valid");
+            tracing::info!(error = chain(&error), "a pushed pack is not valid");
             // Nothing but its words tells that error from others.
-            let why = if format!("{error:?}").contains("too large to fit in memory") {
+            let why = if chain(&error).contains("too large to fit in memory") {
                 format!("an object is larger than {} MiB", LARGEST_OBJECT >> 20)
             } else {
                 "the pack is not valid".to_owned()

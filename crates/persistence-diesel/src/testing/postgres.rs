@@ -3,11 +3,13 @@
 use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use diesel::{Connection, PgConnection};
+
+use crate::DatabaseUrl;
 
 /// A server on which databases can be made.
 pub(super) enum Server {
@@ -87,31 +89,7 @@ fn start(programs: &Path) -> Result<Server, String> {
         .tempdir()
         .map_err(|error| error.to_string())?
         .keep();
-    // The server refuses to be run by root, so root lends it to another user.
-    let user = unprivileged_user();
-    if let Some((uid, gid)) = user {
-        std::os::unix::fs::chown(&folder, Some(uid), Some(gid))
-            .map_err(|error| error.to_string())?;
-    }
-    let data = folder.join("data");
-    let mut initdb = Command::new(programs.join("initdb"));
-    initdb.args([
-        "-U",
-        "hexforge",
-        "-A",
-        "trust",
-        "-E",
-        "UTF8",
-        "--locale=C.UTF-8",
-        "--no-sync",
-        "-D",
-    ]);
-    initdb.arg(&data).current_dir(&folder).stdin(Stdio::null());
-    run_as(&mut initdb, user);
-    let made = initdb.output().map_err(|error| error.to_string())?;
-    if !made.status.success() {
-        return Err(format!("initdb failed: {}", String::from_utf8_lossy(&made.stderr)));
-    }
+    let user = make_cluster(programs, &folder)?;
     // The shell outlives the server by as long as it takes to tidy up. It ends both when its input is
     // closed, which happens however this process ends.
     let script = r#"
@@ -135,6 +113,99 @@ fn start(programs: &Path) -> Result<Server, String> {
     let server = Server::Private { socket: folder.clone() };
     wait_until_ready(&server, &folder)?;
     Ok(server)
+}
+
+/// Makes the files of a server in a folder, and says as whom it has to run.
+fn make_cluster(programs: &Path, folder: &Path) -> Result<Option<(u32, u32)>, String> {
+    // The server refuses to be run by root, so root lends it to another user.
+    let user = unprivileged_user();
+    if let Some((uid, gid)) = user {
+        std::os::unix::fs::chown(folder, Some(uid), Some(gid))
+            .map_err(|error| error.to_string())?;
+    }
+    let data = folder.join("data");
+    let mut initdb = Command::new(programs.join("initdb"));
+    initdb.args([
+        "-U",
+        "hexforge",
+        "-A",
+        "trust",
+        "-E",
+        "UTF8",
+        "--locale=C.UTF-8",
+        "--no-sync",
+        "-D",
+    ]);
+    initdb.arg(&data).current_dir(folder).stdin(Stdio::null());
+    run_as(&mut initdb, user);
+    let made = initdb.output().map_err(|error| error.to_string())?;
+    if !made.status.success() {
+        return Err(format!("initdb failed: {}", String::from_utf8_lossy(&made.stderr)));
+    }
+    Ok(user)
+}
+
+/// A server of one test's own in a folder of its own, which can be stopped and started. Every commit that it reports
+/// survives its sudden end.
+pub struct OwnPostgres {
+    programs: PathBuf,
+    folder: PathBuf,
+    user: Option<(u32, u32)>,
+    keeper: Option<Child>,
+}
+
+impl OwnPostgres {
+    /// Makes one in a folder and starts it. `None` where there is no PostgreSQL, which is said loudly.
+    pub fn start_in(folder: &Path) -> Option<Self> {
+        // Says so, or panics where there has to be one.
+        server()?;
+        let programs = programs()?;
+        let user = make_cluster(&programs, folder).expect("a server can be made");
+        let mut own = Self { programs, folder: folder.to_owned(), user, keeper: None };
+        own.start();
+        Some(own)
+    }
+
+    /// The address of a database that is there from the beginning.
+    pub fn url(&self) -> DatabaseUrl {
+        let socket = Server::Private { socket: self.folder.clone() };
+        DatabaseUrl::Postgres(socket.database("postgres"))
+    }
+
+    /// Starts the server and waits until it answers.
+    pub fn start(&mut self) {
+        let script = r#"
+            "$1/postgres" -D "$2/data" -k "$2" -c listen_addresses= -c fsync=off \
+                -c shared_buffers=16MB -c max_wal_size=64MB -c autovacuum=off >>"$2/log" 2>&1 &
+            server=$!
+            read -r how
+            kill -"${how:-QUIT}" $server
+            wait $server
+        "#;
+        let mut keeper = Command::new("sh");
+        keeper.args(["-c", script, "sh"]).arg(&self.programs).arg(&self.folder);
+        keeper.current_dir(&self.folder).stdin(Stdio::piped()).process_group(0);
+        keeper.stdout(Stdio::null()).stderr(Stdio::null());
+        run_as(&mut keeper, self.user);
+        self.keeper = Some(keeper.spawn().expect("a shell can be started"));
+        let server = Server::Private { socket: self.folder.clone() };
+        wait_until_ready(&server, &self.folder).expect("the server starts");
+    }
+
+    /// Stops the server by a signal: `INT` ends its connections and closes its files, `QUIT` is a crash.
+    pub fn stop(&mut self, signal: &str) {
+        let Some(mut keeper) = self.keeper.take() else { return };
+        if let Some(mut input) = keeper.stdin.take() {
+            let _ = writeln!(input, "{signal}");
+        }
+        let _ = keeper.wait();
+    }
+}
+
+impl Drop for OwnPostgres {
+    fn drop(&mut self) {
+        self.stop("QUIT");
+    }
 }
 
 fn wait_until_ready(server: &Server, folder: &Path) -> Result<(), String> {

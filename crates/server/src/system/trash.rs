@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Sender, channel};
 
+use hexforge_domain::ports::files::is_no_room;
 use hexforge_git_gix::hold::is_held;
 
 use super::random_name;
@@ -34,6 +35,16 @@ impl Trash {
         if !doomed.exists() {
             return Ok(());
         }
+        match self.put_aside(doomed) {
+            // On a full disk there may be no room for the trash either, and what goes makes some.
+            Err(error) if is_no_room(&error) && !is_held(&self.data_dir) => {
+                fs::remove_dir_all(doomed)
+            }
+            outcome => outcome,
+        }
+    }
+
+    fn put_aside(&self, doomed: &Path) -> io::Result<()> {
         super::make_folders(&self.folder())?;
         let place = self.folder().join(self.name_of(doomed));
         match fs::rename(doomed, &place) {

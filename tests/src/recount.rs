@@ -1,0 +1,115 @@
+//! Counting again, through the interface, what is kept in counters.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+
+use serde_json::Value;
+
+use crate::client::Request;
+
+/// Somebody who sees everything.
+#[derive(Clone, Copy)]
+pub struct Auditor<'a> {
+    /// Of the server.
+    pub address: SocketAddr,
+    /// Of an administrator.
+    pub token: &'a str,
+}
+
+impl Auditor<'_> {
+    /// Asks as somebody.
+    pub fn get_as(&self, token: &str, path: &str) -> Request {
+        Request::new(self.address, "GET", &format!("/api/v3{path}")).token(token)
+    }
+
+    /// Asks.
+    pub fn get(&self, path: &str) -> Request {
+        self.get_as(self.token, path)
+    }
+
+    /// All pages of a list.
+    pub fn all(&self, path: &str) -> Vec<Value> {
+        self.all_as(self.token, path)
+    }
+
+    /// All pages of a list as somebody sees it.
+    pub fn all_as(&self, token: &str, path: &str) -> Vec<Value> {
+        let mut all = Vec::new();
+        for page in 1.. {
+            let page = page.to_string();
+            let query = [("page", page.as_str()), ("per_page", "100")];
+            let found = self.get_as(token, path).query(&query).send().expect(200);
+            match found.as_array().map(Vec::as_slice) {
+                Some([]) | None => break,
+                Some(items) => all.extend_from_slice(items),
+            }
+        }
+        all
+    }
+
+    /// The counters of a project and its labels, and the numbers of its issues, which it gives.
+    pub fn assert_counts(&self, project: i64) -> Vec<Value> {
+        let path = format!("/projects/{project}");
+        let issues = self.all(&format!("{path}/issues"));
+        let closed = |issue: &Value| issue["state"] == "closed";
+        let open = issues.iter().filter(|issue| !closed(issue)).count();
+        let shown = self.get(&path).send().expect(200);
+        assert_eq!(shown["open_issues_count"], open);
+        let mut counts: HashMap<&str, (usize, usize)> = HashMap::new();
+        for issue in &issues {
+            for label in issue["labels"].as_array().expect("a list") {
+                let count = counts.entry(label.as_str().expect("a title")).or_default();
+                *(if closed(issue) { &mut count.1 } else { &mut count.0 }) += 1;
+            }
+        }
+        for label in self.all(&format!("{path}/labels")) {
+            let name = label["name"].as_str().expect("a title");
+            let (open, closed) = counts.remove(name).unwrap_or_default();
+            assert_eq!(label["open_issues_count"], open, "{label}");
+            assert_eq!(label["closed_issues_count"], closed, "{label}");
+        }
+        assert!(counts.is_empty(), "{counts:?}");
+        let mut numbers: Vec<i64> =
+            issues.iter().map(|issue| issue["iid"].as_i64().expect("a number")).collect();
+        numbers.sort_unstable();
+        assert!(numbers.windows(2).all(|pair| pair[0] < pair[1]), "{numbers:?}");
+        for issue in issues.iter().take(30) {
+            let notes = self.all(&format!("{path}/issues/{}/notes", issue["id"]));
+            let people = notes.iter().filter(|note| note["system"] == false).count();
+            assert_eq!(issue["user_notes_count"], people, "{issue}");
+        }
+        issues
+    }
+
+    /// The places of the lists of a board, whose address that is.
+    pub fn assert_places(&self, lists: &str) {
+        let places: Vec<i64> =
+            self.all(lists).iter().filter_map(|list| list["position"].as_i64()).collect();
+        let count = i64::try_from(places.len()).expect("few lists");
+        assert_eq!(places, (0..count).collect::<Vec<_>>());
+    }
+
+    /// The stars and forks of all projects, where nobody but these users stars anything.
+    pub fn assert_stars_and_forks(&self, users: &[String]) {
+        let projects = self.all("/projects/all");
+        let mut stars: HashMap<i64, i64> = HashMap::new();
+        for token in users {
+            for starred in self.all_as(token, "/projects/starred") {
+                *stars.entry(starred["id"].as_i64().expect("an id")).or_default() += 1;
+            }
+        }
+        let mut forks: HashMap<i64, i64> = HashMap::new();
+        for project in &projects {
+            if let Some(source) = project["forked_from_project"]["id"].as_i64() {
+                *forks.entry(source).or_default() += 1;
+            }
+        }
+        for project in &projects {
+            let id = project["id"].as_i64().expect("an id");
+            let counted = |counts: &HashMap<i64, i64>| counts.get(&id).copied().unwrap_or(0);
+            assert_eq!(project["star_count"], counted(&stars), "{project}");
+            assert_eq!(project["forks_count"], counted(&forks), "{project}");
+        }
+        assert!(!projects.is_empty());
+    }
+}

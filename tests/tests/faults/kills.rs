@@ -1,0 +1,260 @@
+//! The program is killed at random, again and again, in the middle of a mixed workload.
+//!
+//! `HEXFORGE_TEST_FAULT_KILLS` says how often for each database; twice unless it is set.
+
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use hexforge_persistence_diesel::DatabaseUrl;
+use hexforge_persistence_diesel::testing::TestDatabase;
+use hexforge_tests::program::{self, Program, ROOT, RUNNERS};
+use hexforge_tests::random::number_of;
+use hexforge_tests::{Numbers, Receiver, Request, Runner, WorkTree};
+
+use super::ci::Ci;
+use super::git::{Brancher, CONFIGURATION, Pusher};
+use super::lane::{Lane, Place, SHIP, Step};
+use super::people::{Admirer, People};
+use super::tracker::Tracker;
+use super::uploads::Uploads;
+
+/// Longer than a process that is gone is waited for by those who send to hooks.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+#[test]
+fn nothing_acknowledged_is_lost_by_kills_on_sqlite() {
+    kill_again_and_again("SQLite", &TestDatabase::sqlite());
+}
+
+#[test]
+fn nothing_acknowledged_is_lost_by_kills_on_postgres() {
+    if let Some(database) = TestDatabase::postgres() {
+        kill_again_and_again("PostgreSQL", &database);
+    }
+}
+
+fn kill_again_and_again(name: &str, database: &TestDatabase) {
+    let kills = number_of("HEXFORGE_TEST_FAULT_KILLS").unwrap_or(2);
+    let folder = tempfile::tempdir().expect("a folder for temporary files exists");
+    let receiver = Receiver::new();
+    let mut server = serve(folder.path(), &database.url);
+    let mut world = World::prepare(&Place::new(&[server.address], folder.path()), &receiver);
+    let mut numbers = Numbers::of_the_moment();
+    let mut acknowledged = 0;
+    for kill in 1..=kills {
+        let (enough, later) = (5 + numbers.below(60), numbers.below(100) as u64);
+        let addresses = [server.address];
+        let place = Place::new(&addresses, folder.path());
+        acknowledged += world.work(&place, enough, Duration::from_millis(later), || {
+            program::kill_now(server.pid());
+        });
+        server = serve(folder.path(), &database.url);
+        world.check(&Place::new(&[server.address], folder.path()));
+        if kill % 10 == 0 {
+            let _ =
+                writeln!(std::io::stderr(), "{name}: {kill} kills, {acknowledged} acknowledged");
+        }
+    }
+    let addresses = [server.address];
+    let place = Place::new(&addresses, folder.path());
+    world.check_all(&place);
+    world.assert_told(&place, &receiver);
+    let _ = writeln!(std::io::stderr(), "{name}: {kills} kills, {acknowledged} acknowledged");
+}
+
+/// Starts the program with all that the workload needs.
+pub fn serve(data: &Path, database: &DatabaseUrl) -> Program {
+    let more = [
+        ("HEXFORGE_ALLOW_LOCAL_REQUESTS", "true"),
+        ("HEXFORGE_HOOK_TIMEOUT", "1"),
+        ("HEXFORGE_DEFAULT_PROJECTS_LIMIT", "100000"),
+    ];
+    let log = std::process::Stdio::inherit();
+    let started = Program::start_with(&program::built(), data, database, log, &more);
+    started.expect("the program serves")
+}
+
+/// Everybody who works, and what there is from the beginning.
+pub struct World {
+    trackers: Vec<Tracker>,
+    others: Vec<Box<dyn Lane>>,
+    admirers: Vec<String>,
+    tree: WorkTree,
+}
+
+impl World {
+    /// Two projects, a hook, a runner, a repository that makes builds, and a few users.
+    pub fn prepare(place: &Place<'_>, receiver: &Receiver) -> Self {
+        let post = |path: &str, form: &[(&str, &str)]| {
+            place.ask("POST", path).form(form).send().expect(201)
+        };
+        for name in ["ship", "yard"] {
+            post("/projects", &[("name", name), ("public", "true")]);
+        }
+        let hooks = format!("/projects/{SHIP}/hooks");
+        let url = receiver.url("/");
+        post(&hooks, &[("url", &url), ("push_events", "false"), ("issues_events", "true")]);
+        // The board is made by whoever looks first.
+        place.ask("GET", &format!("/projects/{SHIP}/boards")).send().expect(200);
+        let tree = WorkTree::new(&place.data.join("unused.git"));
+        tree.write(".gitlab-ci.yml", CONFIGURATION).commit("Begin");
+        tree.git(&["push", "-q", &place.repository(), "master"]);
+        let admirers: Vec<String> = (0..2).map(|number| a_user(place, number)).collect();
+        let runner = Runner::register(place.address(), RUNNERS, &[]);
+        let mut others: Vec<Box<dyn Lane>> = vec![
+            Box::new(People::default()),
+            Box::new(Uploads::default()),
+            Box::new(Pusher::new("pusher", place)),
+            Box::new(Pusher::new("other", place)),
+            Box::new(Brancher::new("brancher", 3)),
+            Box::new(Ci::new(runner, 4)),
+        ];
+        for (number, token) in admirers.iter().enumerate() {
+            others.push(Box::new(Admirer::new(sailor(number), token.clone(), number as u64 + 5)));
+        }
+        let trackers = vec![Tracker::new("a", 1), Tracker::new("b", 2)];
+        Self { trackers, others, admirers, tree }
+    }
+
+    fn lanes(&mut self) -> impl Iterator<Item = &mut dyn Lane> {
+        let trackers = self.trackers.iter_mut().map(|tracker| tracker as &mut dyn Lane);
+        trackers.chain(self.others.iter_mut().map(|lane| &mut **lane as &mut dyn Lane))
+    }
+
+    /// All work until no server answers them, or they have worked on for a while after `end` was called: so much later
+    /// than so many steps were acknowledged. Answers how many were in all.
+    pub fn work(
+        &mut self,
+        place: &Place<'_>,
+        enough: usize,
+        later: Duration,
+        end: impl FnOnce(),
+    ) -> usize {
+        let (done, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            for lane in self.lanes() {
+                let (done, is_over) = (&done, &is_over);
+                scope.spawn(move || {
+                    while !is_over.load(Ordering::Relaxed) {
+                        match lane.step(place) {
+                            Step::Done => done.fetch_add(1, Ordering::Relaxed),
+                            Step::Idle => 0,
+                            Step::Gone => break,
+                        };
+                    }
+                });
+            }
+            let longest = Instant::now() + PATIENCE;
+            while done.load(Ordering::Relaxed) < enough && Instant::now() < longest {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            std::thread::sleep(later);
+            end();
+            std::thread::sleep(Duration::from_millis(50));
+            is_over.store(true, Ordering::Relaxed);
+        });
+        done.into_inner()
+    }
+
+    /// Everything that was acknowledged lately is there, nothing is half done, and all counters equal their rows.
+    pub fn check(&mut self, place: &Place<'_>) {
+        let issues = self.recount(place);
+        self.lanes().for_each(|lane| lane.check(place, &issues));
+        self.assert_repositories_are_sound(place.data);
+    }
+
+    /// The same for everything that was ever acknowledged.
+    pub fn check_all(&mut self, place: &Place<'_>) {
+        let issues = self.recount(place);
+        self.lanes().for_each(|lane| lane.check_all(place, &issues));
+        self.assert_repositories_are_sound(place.data);
+    }
+
+    fn recount(&self, place: &Place<'_>) -> Vec<serde_json::Value> {
+        let auditor = place.auditor();
+        let issues = auditor.assert_counts(SHIP);
+        let mut numbers: Vec<i64> =
+            issues.iter().map(|issue| issue["iid"].as_i64().expect("a number")).collect();
+        numbers.sort_unstable();
+        // None was removed, so there are no gaps.
+        let count = i64::try_from(numbers.len()).expect("few issues");
+        assert_eq!(numbers, (1..=count).collect::<Vec<_>>());
+        auditor.assert_places(&format!("/projects/{SHIP}/boards/1/lists"));
+        auditor.assert_stars_and_forks(&self.admirers);
+        issues
+    }
+
+    fn assert_repositories_are_sound(&self, data: &Path) {
+        for repository in repositories(&data.join("repositories")) {
+            let path = repository.display().to_string();
+            let fsck = ["--git-dir", &path, "fsck", "--strict", "--connectivity-only"];
+            let found = self.tree.command(&fsck).output().expect("git can be started");
+            // A fork may be removed while we look.
+            let text = String::from_utf8_lossy(&found.stderr);
+            assert!(found.status.success() || !repository.exists(), "{path}: {text}");
+        }
+    }
+
+    /// The hook has heard of every issue, the same by the same key, and nothing waits any more.
+    pub fn assert_told(&self, place: &Place<'_>, receiver: &Receiver) {
+        let mut missing: BTreeSet<&String> =
+            self.trackers.iter().flat_map(Tracker::titles).collect();
+        let end = Instant::now() + PATIENCE;
+        loop {
+            for received in receiver.take() {
+                let title =
+                    received.json()["object_attributes"]["title"].as_str().map(str::to_owned);
+                title.map(|title| missing.remove(&title));
+            }
+            if missing.is_empty() && is_nothing_waiting(place.address()) {
+                return;
+            }
+            assert!(Instant::now() < end, "never told: {missing:?}");
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+}
+
+/// All repositories below a folder.
+fn repositories(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let folders = entries.map(|entry| entry.path()).filter(|path| path.is_dir());
+    let is_repository = |path: &Path| path.extension().is_some_and(|end| end == "git");
+    folders
+        .flat_map(|path| if is_repository(&path) { vec![path] } else { repositories(&path) })
+        .collect()
+}
+
+/// Whether the outbox and all queues of hooks are empty.
+fn is_nothing_waiting(address: SocketAddr) -> bool {
+    let metrics = Request::new(address, "GET", "/-/metrics").send();
+    let waiting = |name: &str| {
+        let line = metrics.text().lines().find(|line| line.starts_with(name));
+        line.unwrap_or_else(|| panic!("no {name}")).ends_with(" 0")
+    };
+    waiting("hexforge_hook_events_waiting") && waiting("hexforge_hook_deliveries_waiting")
+}
+
+fn sailor(number: usize) -> String {
+    format!("sailor-{number}")
+}
+
+/// Makes a user and gives its token.
+fn a_user(place: &Place<'_>, number: usize) -> String {
+    let name = sailor(number);
+    let email = format!("{name}@example.com");
+    let form = [
+        ("username", name.as_str()),
+        ("name", &name),
+        ("email", &email),
+        ("password", "correct horse"),
+    ];
+    place.ask("POST", "/users").token(ROOT).form(&form).send().expect(201);
+    let form = [("login", name.as_str()), ("password", "correct horse")];
+    let session = Request::new(place.address(), "POST", "/api/v3/session").form(&form).send();
+    session.expect(201)["private_token"].as_str().expect("a token").to_owned()
+}

@@ -1,0 +1,218 @@
+//! Users, projects and members; stars and forks.
+
+use hexforge_tests::Numbers;
+use serde_json::Value;
+
+use super::lane::{Lane, Place, SHIP, Step, YARD, answered, id_of};
+
+/// Somebody who makes and removes accounts, projects and memberships.
+#[derive(Default)]
+pub struct People {
+    made: usize,
+    checked: usize,
+    known: Vec<Known>,
+    doubt: Option<Known>,
+}
+
+#[derive(Clone, Debug)]
+enum Known {
+    User(String),
+    Project(String),
+    Removed(String),
+    Member(String),
+}
+
+impl People {
+    fn step_of(&mut self, place: &Place<'_>) -> (Known, hexforge_tests::Request, u16) {
+        self.made += 1;
+        let name = format!("one-{}", self.made);
+        let user = self.known.iter().rev().find_map(|known| match known {
+            Known::User(name) => Some(name.clone()),
+            _ => None,
+        });
+        let last = self.known.last().cloned();
+        match (self.made % 4, user, last) {
+            (1, ..) | (_, None, _) => {
+                let email = format!("{name}@example.com");
+                let form = [
+                    ("username", name.as_str()),
+                    ("name", &name),
+                    ("email", &email),
+                    ("password", "correct horse"),
+                ];
+                (Known::User(name.clone()), place.ask("POST", "/users").form(&form), 201)
+            }
+            (2, Some(user), _) => {
+                let found = place.ask("GET", &format!("/users?username={user}")).try_send();
+                let id = found.map(|found| id_of(&found.json()[0])).unwrap_or_default();
+                let form = [("user_id", id.to_string()), ("access_level", "30".to_owned())];
+                let form = form.each_ref().map(|(name, value)| (*name, value.as_str()));
+                let path = format!("/projects/{SHIP}/members");
+                (Known::Member(user), place.ask("POST", &path).form(&form), 201)
+            }
+            (3, _, Some(Known::Project(name))) => {
+                let path = format!("/projects/root%2F{name}");
+                (Known::Removed(name), place.ask("DELETE", &path), 200)
+            }
+            _ => {
+                let form = [("name", name.as_str())];
+                (Known::Project(name.clone()), place.ask("POST", "/projects").form(&form), 201)
+            }
+        }
+    }
+
+    fn is_there(place: &Place<'_>, known: &Known) -> bool {
+        match known {
+            Known::User(name) => {
+                let path = format!("/users?username={name}");
+                let found = place.ask("GET", &path).send().expect(200);
+                match found.as_array().map(Vec::as_slice) {
+                    Some([]) => false,
+                    // The whole of it.
+                    Some([one]) => one["email"] == format!("{name}@example.com"),
+                    _ => panic!("{found}"),
+                }
+            }
+            Known::Project(name) => {
+                place.ask("GET", &format!("/projects/root%2F{name}")).send().status == 200
+            }
+            Known::Removed(name) => {
+                place.ask("GET", &format!("/projects/root%2F{name}")).send().status == 404
+            }
+            Known::Member(name) => {
+                let path = format!("/projects/{SHIP}/members?query={name}");
+                let found = place.ask("GET", &path).send().expect(200);
+                let mut members = found.as_array().into_iter().flatten();
+                members.any(|member| member["username"] == *name && member["access_level"] == 30)
+            }
+        }
+    }
+
+    fn assert_there(&self, place: &Place<'_>, from: usize) {
+        for (number, known) in self.known.iter().enumerate().skip(from) {
+            let removed_later = |later: &Known| match (known, later) {
+                (Known::Project(name), Known::Removed(gone)) => name == gone,
+                _ => false,
+            };
+            let doubt = self.doubt.as_ref().is_some_and(removed_later);
+            if !doubt && !self.known[number..].iter().any(removed_later) {
+                assert!(Self::is_there(place, known), "{known:?} is lost");
+            }
+        }
+    }
+}
+
+impl Lane for People {
+    fn step(&mut self, place: &Place<'_>) -> Step {
+        let (known, request, good) = self.step_of(place);
+        match request.try_send() {
+            Some(answer) => {
+                let text = String::from_utf8_lossy(&answer.body);
+                assert_eq!(answer.status, good, "{known:?}: {text}");
+                self.known.push(known);
+                Step::Done
+            }
+            None => {
+                self.doubt = Some(known);
+                Step::Gone
+            }
+        }
+    }
+
+    fn check(&mut self, place: &Place<'_>, _: &[Value]) {
+        self.assert_there(place, self.checked);
+        if let Some(doubt) = self.doubt.take()
+            && Self::is_there(place, &doubt)
+        {
+            self.known.push(doubt);
+        }
+        self.checked = self.known.len();
+    }
+
+    fn check_all(&self, place: &Place<'_>, _: &[Value]) {
+        self.assert_there(place, 0);
+    }
+}
+
+/// A user who stars and forks.
+pub struct Admirer {
+    name: String,
+    token: String,
+    numbers: Numbers,
+    starred: bool,
+    fork: Option<i64>,
+    star_in_doubt: bool,
+    fork_in_doubt: bool,
+}
+
+impl Admirer {
+    pub fn new(name: String, token: String, seed: u64) -> Self {
+        Self {
+            name,
+            token,
+            numbers: Numbers(seed),
+            starred: false,
+            fork: None,
+            star_in_doubt: false,
+            fork_in_doubt: false,
+        }
+    }
+
+    fn star(&mut self, place: &Place<'_>) -> Step {
+        let (method, good) = if self.starred { ("DELETE", 200) } else { ("POST", 201) };
+        let request = place.ask_as(&self.token, method, &format!("/projects/{YARD}/star"));
+        if answered(request, &[good]).is_none() {
+            self.star_in_doubt = true;
+            return Step::Gone;
+        }
+        self.starred = !self.starred;
+        Step::Done
+    }
+
+    fn fork(&mut self, place: &Place<'_>) -> Step {
+        let request = match self.fork {
+            None => {
+                let request = place.ask_as(&self.token, "POST", &format!("/projects/fork/{YARD}"));
+                request.form(&[("namespace", &self.name)])
+            }
+            Some(id) => place.ask_as(&self.token, "DELETE", &format!("/projects/{id}")),
+        };
+        let Some(answer) = answered(request, &[200, 201]) else {
+            self.fork_in_doubt = true;
+            return Step::Gone;
+        };
+        self.fork = match self.fork {
+            None => Some(id_of(&answer.json())),
+            Some(_) => None,
+        };
+        Step::Done
+    }
+}
+
+impl Lane for Admirer {
+    fn step(&mut self, place: &Place<'_>) -> Step {
+        // Copying a repository is work for all others too.
+        if self.numbers.below(8) == 0 { self.fork(place) } else { self.star(place) }
+    }
+
+    fn check(&mut self, place: &Place<'_>, issues: &[Value]) {
+        let auditor = place.auditor();
+        if std::mem::take(&mut self.star_in_doubt) {
+            self.starred = !auditor.all_as(&self.token, "/projects/starred").is_empty();
+        }
+        if std::mem::take(&mut self.fork_in_doubt) {
+            let owned = auditor.all_as(&self.token, "/projects/owned");
+            self.fork = owned.first().map(id_of);
+        }
+        self.check_all(place, issues);
+    }
+
+    fn check_all(&self, place: &Place<'_>, _: &[Value]) {
+        let auditor = place.auditor();
+        let starred = auditor.all_as(&self.token, "/projects/starred");
+        assert_eq!(starred.len(), usize::from(self.starred));
+        let owned: Vec<i64> =
+            auditor.all_as(&self.token, "/projects/owned").iter().map(id_of).collect();
+        assert_eq!(owned, self.fork.into_iter().collect::<Vec<_>>());
+    }
+}

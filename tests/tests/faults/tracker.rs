@@ -1,0 +1,207 @@
+//! Issues, their labels and notes, and lists of a board.
+
+use std::collections::BTreeMap;
+
+use hexforge_tests::Numbers;
+use serde_json::Value;
+
+use super::lane::{Lane, Place, SHIP, Step, answered, id_of};
+
+const LABELS: usize = 5;
+
+/// Somebody who writes issues.
+pub struct Tracker {
+    name: String,
+    numbers: Numbers,
+    made: usize,
+    /// By title.
+    issues: BTreeMap<String, Issue>,
+    /// Issue and text.
+    notes: Vec<(i64, String)>,
+    checked_notes: usize,
+    doubt: Option<Doubt>,
+}
+
+struct Issue {
+    id: i64,
+    labels: Vec<String>,
+    is_open: bool,
+}
+
+enum Doubt {
+    Issue(String, Vec<String>),
+    Note(i64, String),
+    State(String, bool),
+    List,
+}
+
+impl Tracker {
+    pub fn new(name: &str, seed: u64) -> Self {
+        Self {
+            name: name.to_owned(),
+            numbers: Numbers(seed),
+            made: 0,
+            issues: BTreeMap::new(),
+            notes: Vec::new(),
+            checked_notes: 0,
+            doubt: None,
+        }
+    }
+
+    /// The titles of all issues that were acknowledged.
+    pub fn titles(&self) -> impl Iterator<Item = &String> {
+        self.issues.keys()
+    }
+
+    fn write_issue(&mut self, place: &Place<'_>) -> Step {
+        let title = format!("issue {}-{}", self.name, self.made);
+        let mut labels: Vec<String> =
+            (0..2).map(|_| format!("label-{}", self.numbers.below(LABELS))).collect();
+        labels.sort();
+        labels.dedup();
+        let form =
+            [("title", title.as_str()), ("labels", &labels.join(",")), ("description", &title)];
+        let path = format!("/projects/{SHIP}/issues");
+        match answered(place.ask("POST", &path).form(&form), &[201]) {
+            Some(answer) => {
+                let id = id_of(&answer.json());
+                self.issues.insert(title, Issue { id, labels, is_open: true });
+                Step::Done
+            }
+            None => {
+                self.doubt = Some(Doubt::Issue(title, labels));
+                Step::Gone
+            }
+        }
+    }
+
+    fn write_note(&mut self, place: &Place<'_>, id: i64) -> Step {
+        let body = format!("note {}-{}", self.name, self.made);
+        let path = format!("/projects/{SHIP}/issues/{id}/notes");
+        if answered(place.ask("POST", &path).form(&[("body", &body)]), &[201]).is_some() {
+            self.notes.push((id, body));
+            Step::Done
+        } else {
+            self.doubt = Some(Doubt::Note(id, body));
+            Step::Gone
+        }
+    }
+
+    fn turn_over(&mut self, place: &Place<'_>, title: String) -> Step {
+        let Some(issue) = self.issues.get_mut(&title) else { return Step::Idle };
+        let event = if issue.is_open { "close" } else { "reopen" };
+        let path = format!("/projects/{SHIP}/issues/{}", issue.id);
+        if answered(place.ask("PUT", &path).form(&[("state_event", event)]), &[200]).is_some() {
+            issue.is_open = !issue.is_open;
+            Step::Done
+        } else {
+            self.doubt = Some(Doubt::State(title, !issue.is_open));
+            Step::Gone
+        }
+    }
+
+    /// A label of its own and a list for it.
+    fn add_list(&mut self, place: &Place<'_>) -> Step {
+        self.doubt = Some(Doubt::List);
+        let name = format!("list-{}-{}", self.name, self.made);
+        let form = [("name", name.as_str()), ("color", "#123456")];
+        let path = format!("/projects/{SHIP}/labels");
+        let Some(label) = answered(place.ask("POST", &path).form(&form), &[200, 201]) else {
+            return Step::Gone;
+        };
+        let label = id_of(&label.json()).to_string();
+        let path = format!("/projects/{SHIP}/boards/1/lists");
+        if answered(place.ask("POST", &path).form(&[("label_id", &label)]), &[200, 201]).is_none() {
+            return Step::Gone;
+        }
+        self.doubt = None;
+        Step::Done
+    }
+
+    fn assert_issue(title: &str, issue: &Issue, found: &BTreeMap<&str, &Value>) {
+        let shown = found.get(title).unwrap_or_else(|| panic!("`{title}` is lost"));
+        assert_eq!(shown["id"], issue.id, "{title}");
+        let state = shown["state"] != "closed";
+        assert_eq!(state, issue.is_open, "{title}: {shown}");
+        assert_whole(title, &issue.labels, shown);
+    }
+
+    fn assert_note(place: &Place<'_>, issue: i64, body: &str, at_least: usize) {
+        let notes = place.auditor().all(&format!("/projects/{SHIP}/issues/{issue}/notes"));
+        let found = notes.iter().filter(|note| note["body"] == body).count();
+        assert!((at_least..=1).contains(&found), "`{body}` is there {found} times");
+    }
+}
+
+fn assert_whole(title: &str, labels: &[String], shown: &Value) {
+    assert_eq!(shown["description"], title);
+    let mut found: Vec<&str> =
+        shown["labels"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    found.sort_unstable();
+    assert_eq!(found, labels, "{title}");
+}
+
+fn by_title<'a>(issues: &'a [Value], name: &str) -> BTreeMap<&'a str, &'a Value> {
+    let beginning = format!("issue {name}-");
+    let mut found = BTreeMap::new();
+    for issue in issues {
+        let title = issue["title"].as_str().unwrap_or_default();
+        if title.starts_with(&beginning) {
+            assert!(found.insert(title, issue).is_none(), "`{title}` is there twice");
+        }
+    }
+    found
+}
+
+impl Lane for Tracker {
+    fn step(&mut self, place: &Place<'_>) -> Step {
+        self.made += 1;
+        let count = self.issues.len();
+        let some = self.issues.iter().nth(self.numbers.below(count.max(1)));
+        match (some.map(|(title, issue)| (title.clone(), issue.id)), self.numbers.below(12)) {
+            (Some((_, id)), 0..3) => self.write_note(place, id),
+            (Some((title, _)), 3..6) => self.turn_over(place, title),
+            (Some(_), 6) => self.add_list(place),
+            _ => self.write_issue(place),
+        }
+    }
+
+    fn check(&mut self, place: &Place<'_>, issues: &[Value]) {
+        let found = by_title(issues, &self.name);
+        match self.doubt.take() {
+            Some(Doubt::Issue(title, labels)) => {
+                if let Some(shown) = found.get(title.as_str()) {
+                    assert_whole(&title, &labels, shown);
+                    let id = id_of(shown);
+                    self.issues.insert(title, Issue { id, labels, is_open: true });
+                }
+            }
+            Some(Doubt::Note(issue, body)) => Self::assert_note(place, issue, &body, 0),
+            Some(Doubt::State(title, after)) => {
+                let is_open =
+                    found.get(title.as_str()).is_some_and(|shown| shown["state"] != "closed");
+                if let Some(issue) = self.issues.get_mut(&title).filter(|_| is_open == after) {
+                    issue.is_open = after;
+                }
+            }
+            Some(Doubt::List) | None => (),
+        }
+        for (title, issue) in &self.issues {
+            Self::assert_issue(title, issue, &found);
+        }
+        for (issue, body) in &self.notes[self.checked_notes..] {
+            Self::assert_note(place, *issue, body, 1);
+        }
+        self.checked_notes = self.notes.len();
+    }
+
+    fn check_all(&self, place: &Place<'_>, issues: &[Value]) {
+        let found = by_title(issues, &self.name);
+        for (title, issue) in &self.issues {
+            Self::assert_issue(title, issue, &found);
+        }
+        for (issue, body) in &self.notes {
+            Self::assert_note(place, *issue, body, 1);
+        }
+    }
+}
