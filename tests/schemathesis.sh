@@ -77,11 +77,16 @@ failed=0
 cd "$place"
 run() {
     "$tools/bin/schemathesis" run "$api/openapi.json" --no-color --workers 1 --phases examples,coverage,fuzzing \
-        --checks not_a_server_error,content_type_conformance,response_schema_conformance --continue-on-failure --warnings off \
+        --checks "$checks" --continue-on-failure --warnings off \
         --suppress-health-check all --generation-database none --request-timeout 60 -H "PRIVATE-TOKEN: $token" "$@" || failed=$?
 }
-run --max-time "$seconds" "${last[@]/#/--exclude-operation-id=}" "$@"
+# Empty where there was nothing to remove, as docs/dialects.md has it, which no description can say.
+empty=delete_projects_id_hooks_hook_id
+checks=not_a_server_error,content_type_conformance,response_schema_conformance
+run --max-time "$seconds" "${last[@]/#/--exclude-operation-id=}" --exclude-operation-id="$empty" "$@"
 run --max-time 10 "${last[@]/#/--include-operation-id=}" "$@"
+checks=not_a_server_error
+run --max-time 5 --include-operation-id="$empty" "$@"
 status="$(curl -s -o "$place/answer" -w '%{http_code}' -H "PRIVATE-TOKEN: $token" "$api/user")"
 if [ "$status" != 200 ]; then
     echo "the server answers $status in the end"

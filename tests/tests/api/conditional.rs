@@ -67,11 +67,14 @@ fn what_is_known_is_not_sent_again(forge: &Forge) {
     assert_eq!((missing.status, missing.header("ETag")), (404, None));
 }
 
+/// Parameters of a change.
+type Form = &'static [(&'static str, &'static str)];
+
 fn changes_at_one_moment_are_told(forge: &Forge) {
     let (ada, token) = forge.user("ada");
     let project = id_of(&new_project(forge, &token, "ship", &[]));
     let ship = format!("/projects/{project}");
-    let changes: [(&str, String, &[(&str, &str)]); 5] = [
+    let changes: [(&str, String, Form); 5] = [
         ("PUT", format!("/users/{ada}"), &[("bio", "countess")]),
         ("PUT", format!("/users/{ada}"), &[("bio", "analyst")]),
         ("POST", format!("{ship}/star"), &[]),

@@ -83,7 +83,7 @@ fn every_schema_is_there_and_used() {
 }
 
 /// The names that stand behind these openings, which end in a quote.
-fn named<'a>(source: &'a str, openings: impl Iterator<Item = String>) -> BTreeSet<&'a str> {
+fn named(source: &str, openings: impl Iterator<Item = String>) -> BTreeSet<&str> {
     let mut names = BTreeSet::new();
     for opening in openings {
         for (at, _) in source.match_indices(&opening) {

@@ -3,36 +3,36 @@
 use std::collections::BTreeMap;
 
 use actix_web::http::StatusCode;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use super::Param;
 
 /// Schemas by name.
-type Schemas = BTreeMap<String, Value>;
+pub(super) type Schemas = BTreeMap<String, Value>;
 
 /// A call in the making: what it is, what it takes, what it answers.
 pub(crate) struct Call {
-    method: &'static str,
+    pub(super) method: &'static str,
     /// As in endpoints.txt: `/users/:id`.
-    path: String,
-    about: &'static str,
-    takes: Vec<Param>,
-    body: Option<&'static str>,
-    headers: Vec<&'static str>,
-    pages: bool,
-    open: bool,
-    answers: Vec<Answer>,
-    schemas: Schemas,
+    pub(super) path: String,
+    pub(super) about: &'static str,
+    pub(super) takes: Vec<Param>,
+    pub(super) body: Option<&'static str>,
+    pub(super) headers: Vec<&'static str>,
+    pub(super) pages: bool,
+    pub(super) open: bool,
+    pub(super) answers: Vec<Answer>,
+    pub(super) schemas: Schemas,
 }
 
-struct Answer {
-    status: StatusCode,
-    content: Content,
-    may_be_empty: bool,
+pub(super) struct Answer {
+    pub(super) status: StatusCode,
+    pub(super) content: Content,
+    pub(super) may_be_empty: bool,
 }
 
-enum Content {
+pub(super) enum Content {
     /// Any of these.
     One(Vec<Value>),
     /// A list of any of these.
@@ -204,171 +204,5 @@ impl Call {
             self.schemas.insert(name, json!(schema));
         }
         json!({ "$ref": format!("#/components/schemas/{}", T::name()) })
-    }
-}
-
-/// How a call is written down.
-impl Call {
-    pub(super) fn method(&self) -> &'static str {
-        self.method
-    }
-
-    /// `/api/v3/users/{id}`.
-    pub(super) fn template(&self) -> String {
-        let segments = self.path.split('/').map(|segment| match segment.strip_prefix(':') {
-            Some(name) => format!("{{{name}}}"),
-            None => segment.to_owned(),
-        });
-        let path = segments.collect::<Vec<_>>().join("/");
-        // What runners call is beside the interface.
-        if path.starts_with("/ci/api/") { path } else { format!("/api/v3{path}") }
-    }
-
-    pub(super) fn into_operation(mut self, section: &str, schemas: &mut Schemas) -> Value {
-        schemas.append(&mut self.schemas);
-        let in_query = matches!(self.method, "get" | "delete");
-        let mut operation = json!({
-            "tags": [section],
-            "summary": self.about,
-            "operationId": self.id(),
-            "parameters": self.parameters(in_query),
-            "responses": self.responses(),
-        });
-        if let Some(media_type) = self.body {
-            let schema = json!({ "type": "string", "format": "binary" });
-            operation["requestBody"] = json!({ "content": { media_type: { "schema": schema } } });
-        } else if !in_query && !self.takes.is_empty() {
-            operation["requestBody"] = self.request_body();
-        }
-        if self.open {
-            operation["security"] = json!([{}, { "private_token": [] }]);
-        }
-        operation
-    }
-
-    /// `get_users_id`.
-    fn id(&self) -> String {
-        let words = self.path.split(['/', ':', '.']).filter(|word| !word.is_empty());
-        [self.method].into_iter().chain(words).collect::<Vec<_>>().join("_")
-    }
-
-    fn parameters(&self, in_query: bool) -> Vec<Value> {
-        let mut all: Vec<Value> = Vec::new();
-        for name in self.path.split('/').filter_map(|segment| segment.strip_prefix(':')) {
-            let (schema, example) = if self.is_number(name) {
-                (json!({ "type": "integer", "format": "int64" }), json!(1))
-            } else {
-                (json!({ "type": "string", "minLength": 1 }), json!(example(name)))
-            };
-            all.push(json!({
-                "name": name, "in": "path", "required": true, "schema": schema, "example": example,
-            }));
-        }
-        for name in &self.headers {
-            let schema = json!({ "type": "string" });
-            all.push(json!({ "name": name, "in": "header", "required": false, "schema": schema }));
-        }
-        if in_query {
-            all.extend(self.takes.iter().filter_map(Param::in_query));
-        }
-        if self.pages {
-            for name in ["page", "per_page"] {
-                let schema = json!({ "type": "integer", "minimum": 1 });
-                all.push(
-                    json!({ "name": name, "in": "query", "required": false, "schema": schema }),
-                );
-            }
-        }
-        all
-    }
-
-    /// Projects and groups are named by numbers or paths, and some other things by texts.
-    fn is_number(&self, name: &str) -> bool {
-        match name {
-            "id" => !self.path.starts_with("/projects/") && !self.path.starts_with("/groups/"),
-            "label_id" | "forked_from_id" => false,
-            name => name.ends_with("id"),
-        }
-    }
-
-    /// The same in every form in which parameters come.
-    fn request_body(&self) -> Value {
-        let properties: Map<String, Value> =
-            self.takes.iter().map(|param| (param.name.to_owned(), param.schema())).collect();
-        let required: Vec<&str> =
-            self.takes.iter().filter(|param| param.required).map(|param| param.name).collect();
-        let mut schema = json!({ "type": "object", "properties": properties });
-        if !required.is_empty() {
-            schema["required"] = json!(required);
-        }
-        let content = json!({ "schema": schema });
-        let forms: &[&str] = match self.takes.iter().any(Param::is_file) {
-            true => &["multipart/form-data"],
-            false => &["application/json", "application/x-www-form-urlencoded"],
-        };
-        let content: Map<String, Value> =
-            forms.iter().map(|form| ((*form).to_owned(), content.clone())).collect();
-        json!({ "required": !required.is_empty(), "content": content })
-    }
-
-    fn responses(&self) -> Value {
-        let mut all = Map::new();
-        for Answer { status, content, may_be_empty } in &self.answers {
-            let mut answer = json!({ "description": about(*status) });
-            if *may_be_empty {
-                answer["x-may-be-empty"] = json!(true);
-            }
-            match content {
-                Content::Nothing => (),
-                Content::Bytes(media_type) => {
-                    let schema = json!({ "type": "string", "format": "binary" });
-                    answer["content"] = json!({ *media_type: { "schema": schema } });
-                }
-                Content::One(options) => answer["content"] = json_of(any_of(options)),
-                Content::List(options) => {
-                    let items = any_of(options);
-                    answer["content"] = json_of(json!({ "type": "array", "items": items }));
-                }
-            }
-            all.insert(status.as_str().to_owned(), answer);
-        }
-        if self.method == "get" {
-            let known = json!({ "description": "The caller knows this state (If-None-Match)" });
-            all.insert("304".to_owned(), known);
-        }
-        let error = json!({ "$ref": "#/components/schemas/Error" });
-        let error = json!({ "description": "What is wrong", "content": json_of(error) });
-        all.insert("default".to_owned(), error);
-        Value::Object(all)
-    }
-}
-
-/// What the first project of an installation may well have.
-fn example(name: &str) -> &'static str {
-    match name {
-        "sha" | "branch" | "ref_name" => "master",
-        "tag_name" => "v1",
-        "key" => "KEY",
-        _ => "1",
-    }
-}
-
-fn json_of(schema: Value) -> Value {
-    json!({ "application/json": { "schema": schema } })
-}
-
-fn any_of(options: &[Value]) -> Value {
-    match options {
-        [one] => one.clone(),
-        several => json!({ "anyOf": several }),
-    }
-}
-
-fn about(status: StatusCode) -> &'static str {
-    match status {
-        StatusCode::CREATED => "Done",
-        StatusCode::NOT_MODIFIED => "There was nothing to do",
-        StatusCode::NO_CONTENT => "There is nothing",
-        _ => "As asked for",
     }
 }
