@@ -1,6 +1,7 @@
 //! Copying a repository while others work in it, and bringing the copy back to an earlier moment.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -23,7 +24,7 @@ pub fn files(repository: &Path, visit: &mut Visit<'_>) -> io::Result<()> {
     }
     let objects = repository.join("objects");
     for folder in entries(&objects)? {
-        let name = folder.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let name = folder.file_name().and_then(OsStr::to_str).unwrap_or_default();
         let is_shelf = name.len() == 2 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
         if is_shelf || name == "info" {
             below(repository, &Path::new("objects").join(name), visit)?;

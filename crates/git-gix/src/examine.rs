@@ -1,6 +1,7 @@
 //! Looking whether a repository is whole, as far as that is seen without reading everything in it.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -43,7 +44,7 @@ fn packs(folder: &Path) -> Vec<String> {
     for entry in entries.flatten() {
         let path = entry.path();
         let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-        match (path.extension().and_then(|extension| extension.to_str()), stem) {
+        match (path.extension().and_then(OsStr::to_str), stem) {
             (Some("pack"), Some(stem)) => packs.insert(stem),
             (Some("idx"), Some(stem)) => indexes.insert(stem),
             _ => false,

@@ -5,6 +5,7 @@
 //! database is; and what is thrown away is not removed. A lock tells a holder from what one left behind that is gone.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -72,7 +73,7 @@ impl Hold {
         // In this order, since they go from the one to the other.
         for folder in [self.layout.journal(), self.layout.held()] {
             for file in files(&folder)? {
-                let key = file.file_name().and_then(|name| name.to_str());
+                let key = file.file_name().and_then(OsStr::to_str);
                 let key = key.filter(|name| journal::project_of(name).is_some());
                 let Some(key) = key else { continue };
                 let content = match fs::read(&file) {

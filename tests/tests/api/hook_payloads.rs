@@ -12,7 +12,7 @@ use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::testing::builders::at;
 use hexforge_domain::visibility::Visibility;
 use hexforge_tests::forge::ROOT;
-use hexforge_tests::{Forge, Receiver, on_every_store};
+use hexforge_tests::{Forge, Received, Receiver, on_every_store};
 use serde_json::{Value, json};
 
 use super::ci_support::{a_ci_stage, push, step};
@@ -520,7 +520,7 @@ fn builds_and_pipelines_are_told_as_they_go_on(forge: &Forge) {
     let statuses = || {
         let builds: Vec<Value> = told(forge, &builds);
         let builds: Vec<&Value> = builds.iter().map(|one| &one["build_status"]).collect();
-        let pipelines: Vec<Value> = pipelines.take().iter().map(|one| one.json()).collect();
+        let pipelines: Vec<Value> = pipelines.take().iter().map(Received::json).collect();
         let pipelines: Vec<&Value> =
             pipelines.iter().map(|one| &one["object_attributes"]["status"]).collect();
         json!([builds, pipelines])

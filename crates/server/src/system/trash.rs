@@ -1,5 +1,6 @@
 //! Folders that are to go: out of sight at once, removed in the background.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -86,7 +87,7 @@ impl Trash {
     /// A name that tells where it was.
     fn name_of(&self, doomed: &Path) -> String {
         let was = doomed.strip_prefix(&self.data_dir).unwrap_or(Path::new(""));
-        let parts = was.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>();
+        let parts = was.iter().map(OsStr::to_string_lossy).collect::<Vec<_>>();
         format!("{}{BETWEEN}{}", parts.join(BETWEEN), random_name())
     }
 }

@@ -2,6 +2,7 @@
 
 use hexforge_application::app::App;
 use hexforge_application::error::Error;
+use hexforge_domain::branch::BranchName;
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::paging::Page;
 use hexforge_domain::ports::files::ProjectFiles;
@@ -87,7 +88,7 @@ fn of_project(app: &App, git: &GixStore, project: &Project) -> Result<Vec<String
 }
 
 fn look(app: &App, git: &GixStore, project: &Project) -> Vec<String> {
-    let told = project.default_branch.as_ref().map(|branch| branch.as_str());
+    let told = project.default_branch.as_ref().map(BranchName::as_str);
     let Some(mut wrong) = git.examine(project.id) else {
         return match told {
             Some(branch) => vec![format!("it is missing, and had the default branch `{branch}`")],
@@ -99,7 +100,7 @@ fn look(app: &App, git: &GixStore, project: &Project) -> Vec<String> {
     match found {
         Err(error) => wrong.push(format!("its default branch cannot be read: {error}")),
         Ok(found) => {
-            let found = found.as_ref().map(|branch| branch.as_str());
+            let found = found.as_ref().map(BranchName::as_str);
             let name =
                 |branch: Option<&str>| branch.map_or("none".into(), |name| format!("`{name}`"));
             if found != told {
