@@ -52,7 +52,7 @@ impl Until {
     }
 }
 
-/// Two projects, so that issues can move, and everybody a reporter of both.
+/// Two projects of one group, so that issues can move, and everybody a reporter of both.
 struct Place<'a> {
     forge: &'a Forge,
     projects: [i64; 2],
@@ -64,8 +64,10 @@ struct Place<'a> {
 fn stress(backend: Backend) {
     let options = ForgeOptions { backend, dialect: Dialect::Specification };
     let Some(forge) = Forge::start(options) else { return };
+    let form = [("name", "crew"), ("path", "crew"), ("visibility_level", "20")];
+    let crew = forge.post("/groups").token(ROOT).form(&form).send().expect(201)["id"].to_string();
     let projects = ["one", "two"].map(|name| {
-        let form = [("name", name), ("public", "true")];
+        let form = [("name", name), ("public", "true"), ("namespace_id", &crew)];
         let made = forge.post("/projects").token(ROOT).form(&form).send().expect(201);
         made["id"].as_i64().expect("an id")
     });
@@ -98,6 +100,7 @@ fn stress(backend: Backend) {
     for project in projects {
         place.assert_counts(project);
     }
+    place.assert_group_counts();
     place.assert_places();
     place.assert_numbers();
     // A user goes with everything it wrote.
@@ -106,6 +109,7 @@ fn stress(backend: Backend) {
     for project in projects {
         place.assert_counts(project);
     }
+    place.assert_group_counts();
 }
 
 /// A small generator of numbers that look random and are the same in every run.
@@ -175,7 +179,11 @@ impl Place<'_> {
     fn request(&self, token: &str, numbers: &mut Numbers) -> Request {
         let forge = self.forge;
         let project = self.projects[usize::from(numbers.below(4) == 0)];
-        let labels = format!("/projects/{project}/labels");
+        // One in three of what is done to labels is done to those of the group.
+        let (labels, keeper) = match numbers.below(3) {
+            0 => ("/groups/crew/labels".to_owned(), ROOT),
+            _ => (format!("/projects/{project}/labels"), token),
+        };
         match numbers.below(20) {
             0..5 => {
                 let titles = format!("{},{}", numbers.label(), numbers.label());
@@ -207,14 +215,14 @@ impl Place<'_> {
             13 => {
                 let form = [("name", numbers.label()), ("color", "#111111".to_owned())];
                 let form = form.each_ref().map(|(name, value)| (*name, value.as_str()));
-                forge.post(&labels).token(token).form(&form)
+                forge.post(&labels).token(keeper).form(&form)
             }
             14 => {
                 let form = [("name", numbers.label()), ("new_name", numbers.label())];
                 let form = form.each_ref().map(|(name, value)| (*name, value.as_str()));
-                forge.put(&labels).token(token).form(&form)
+                forge.put(&labels).token(keeper).form(&form)
             }
-            15 => forge.delete(&labels).token(token).form(&[("name", &numbers.label())]),
+            15 => forge.delete(&labels).token(keeper).form(&[("name", &numbers.label())]),
             16 => {
                 let found = forge.get(&format!("/projects/{}/labels", self.projects[0]));
                 let found = found.token(ROOT).send().expect(200);
@@ -277,6 +285,19 @@ impl Place<'_> {
             let notes = self.all(&format!("{path}/issues/{}/notes", issue["id"]));
             let people = notes.iter().filter(|note| note["system"] == false).count();
             assert_eq!(issue["user_notes_count"], people, "{issue}");
+        }
+    }
+
+    /// What a label of the group counts is what it counts in all projects.
+    fn assert_group_counts(&self) {
+        let labels = |project: &i64| self.all(&format!("/projects/{project}/labels"));
+        let used: Vec<Value> = self.projects.iter().flat_map(labels).collect();
+        for label in self.all("/groups/crew/labels") {
+            let here = used.iter().filter(|one| one["id"] == label["id"]);
+            let sum = |field: &str| here.clone().filter_map(|one| one[field].as_i64()).sum::<i64>();
+            for field in ["open_issues_count", "closed_issues_count"] {
+                assert_eq!(label[field], sum(field), "{field} of {label}");
+            }
         }
     }
 
