@@ -81,6 +81,19 @@ impl Auditor<'_> {
         issues
     }
 
+    /// What a label of a group counts is what it counts in all its projects.
+    pub fn assert_group_counts(&self, group: &str, projects: &[i64]) {
+        let labels = |project: &i64| self.all(&format!("/projects/{project}/labels"));
+        let used: Vec<Value> = projects.iter().flat_map(labels).collect();
+        for label in self.all(&format!("/groups/{group}/labels")) {
+            let here = used.iter().filter(|one| one["id"] == label["id"]);
+            let sum = |field: &str| here.clone().filter_map(|one| one[field].as_i64()).sum::<i64>();
+            for field in ["open_issues_count", "closed_issues_count"] {
+                assert_eq!(label[field], sum(field), "{field} of {label}");
+            }
+        }
+    }
+
     /// The places of the lists of a board, whose address that is.
     pub fn assert_places(&self, lists: &str) {
         let places: Vec<i64> =

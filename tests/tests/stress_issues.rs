@@ -51,7 +51,7 @@ impl Until {
     }
 }
 
-/// Two projects, so that issues can move, and everybody a reporter of both.
+/// Two projects of one group, so that issues can move, and everybody a reporter of both.
 struct Place<'a> {
     forge: &'a Forge,
     projects: [i64; 2],
@@ -63,8 +63,10 @@ struct Place<'a> {
 fn stress(backend: Backend) {
     let options = ForgeOptions { backend, dialect: Dialect::Specification };
     let Some(forge) = Forge::start(options) else { return };
+    let form = [("name", "crew"), ("path", "crew"), ("visibility_level", "20")];
+    let crew = forge.post("/groups").token(ROOT).form(&form).send().expect(201)["id"].to_string();
     let projects = ["one", "two"].map(|name| {
-        let form = [("name", name), ("public", "true")];
+        let form = [("name", name), ("public", "true"), ("namespace_id", &crew)];
         let made = forge.post("/projects").token(ROOT).form(&form).send().expect(201);
         made["id"].as_i64().expect("an id")
     });
@@ -98,6 +100,7 @@ fn stress(backend: Backend) {
     for project in projects {
         auditor.assert_counts(project);
     }
+    auditor.assert_group_counts("crew", &projects);
     auditor.assert_places(&place.lists);
     place.assert_numbers();
     // A user goes with everything it wrote.
@@ -106,6 +109,7 @@ fn stress(backend: Backend) {
     for project in projects {
         auditor.assert_counts(project);
     }
+    auditor.assert_group_counts("crew", &projects);
 }
 
 fn label(numbers: &mut Numbers) -> String {
@@ -164,7 +168,11 @@ impl Place<'_> {
     fn request(&self, token: &str, numbers: &mut Numbers) -> Request {
         let forge = self.forge;
         let project = self.projects[usize::from(numbers.below(4) == 0)];
-        let labels = format!("/projects/{project}/labels");
+        // One in three of what is done to labels is done to those of the group.
+        let (labels, keeper) = match numbers.below(3) {
+            0 => ("/groups/crew/labels".to_owned(), ROOT),
+            _ => (format!("/projects/{project}/labels"), token),
+        };
         match numbers.below(20) {
             0..5 => {
                 let titles = format!("{},{}", label(numbers), label(numbers));
@@ -196,14 +204,14 @@ impl Place<'_> {
             13 => {
                 let form = [("name", label(numbers)), ("color", "#111111".to_owned())];
                 let form = form.each_ref().map(|(name, value)| (*name, value.as_str()));
-                forge.post(&labels).token(token).form(&form)
+                forge.post(&labels).token(keeper).form(&form)
             }
             14 => {
                 let form = [("name", label(numbers)), ("new_name", label(numbers))];
                 let form = form.each_ref().map(|(name, value)| (*name, value.as_str()));
-                forge.put(&labels).token(token).form(&form)
+                forge.put(&labels).token(keeper).form(&form)
             }
-            15 => forge.delete(&labels).token(token).form(&[("name", &label(numbers))]),
+            15 => forge.delete(&labels).token(keeper).form(&[("name", &label(numbers))]),
             16 => {
                 let found = forge.get(&format!("/projects/{}/labels", self.projects[0]));
                 let found = found.token(ROOT).send().expect(200);

@@ -99,12 +99,15 @@ pub fn post(
     let missing = || Error::NotFound(Thing::Commit);
     let id = repository.resolve(revision)?.ok_or_else(missing)?;
     let commit = repository.commit(id)?.ok_or_else(missing)?;
-    let target = target(repository.as_ref(), word.reference.as_deref(), id)?;
+    let (target, present) = target(repository.as_ref(), word.reference.as_deref(), id)?;
     let now = app.clock.now();
     app.store.write(|tx| {
         // Held, so that two words at once do not make two pipelines.
         let project = access::ci::locked(tx, actor, ability, named, app.today())?;
         let pipeline = pipeline(tx, project.id, user, &target, &commit, now)?;
+        if !present {
+            tx.pipelines().note_ref(project.id, target.tag, &target.reference, false)?;
+        }
         let mut progress = Progress::lock(tx, pipeline)?.ok_or_else(missing)?;
         let words = Said { user, word: &word, at: now };
         let id = words.say(tx, &mut progress)?;
@@ -113,25 +116,21 @@ pub fn post(
     })
 }
 
-/// The branch or tag that is meant. One that is named need not be there.
+/// The branch or tag that is meant, and whether it is there: one that is named need not be.
 fn target(
     repository: &dyn Repository,
     reference: Option<&str>,
     commit: ObjectId,
-) -> Result<Target, Error> {
+) -> Result<(Target, bool), Error> {
     if let Some(reference) = reference.filter(|reference| !reference.is_empty()) {
         let found = Target::named(repository, reference)?;
-        let tag = found.as_ref().is_some_and(|found| found.tag);
+        let (tag, present) = (found.as_ref().is_some_and(|found| found.tag), found.is_some());
         let reference = found.map_or_else(|| reference.to_owned(), |found| found.reference);
-        return Ok(Target { reference, tag, commit });
+        return Ok((Target { reference, tag, commit }, present));
     }
-    for branch in repository.branches(Page::Whole)?.items {
-        if branch.commit.id == commit || repository.is_ancestor(commit, branch.commit.id)? {
-            let reference = branch.name.as_str().to_owned();
-            return Ok(Target { reference, tag: false, commit });
-        }
-    }
-    Err(Error::NotFound(Thing::References))
+    let branch = repository.first_with(commit)?.ok_or(Error::NotFound(Thing::References))?;
+    let target = Target { reference: branch.as_str().to_owned(), tag: false, commit };
+    Ok((target, true))
 }
 
 /// The newest pipeline of the commit and the branch or tag; a new one if there is none.

@@ -11,7 +11,7 @@ use hexforge_domain::ci::config::Configuration;
 use hexforge_domain::ci::rerun;
 use hexforge_domain::commit::ObjectId;
 use hexforge_domain::field_errors::FieldErrors;
-use hexforge_domain::id::{PipelineId, ProjectId, UserId};
+use hexforge_domain::id::{PipelineId, UserId};
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::pipeline::{Pipeline, PipelineScope};
 use hexforge_domain::policy::Actor;
@@ -37,61 +37,18 @@ pub struct PipelineView {
     pub user: Option<User>,
 }
 
-/// Which pipelines a list shows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Scope {
-    /// All.
-    #[default]
-    All,
-    /// Those that wait or run.
-    Running,
-    /// The newest of each branch there is.
-    Branches,
-    /// The newest of each tag there is.
-    Tags,
-}
-
 /// The pipelines of a project, newest first.
 pub fn list(
     app: &App,
     actor: Actor,
     named: &ProjectRef,
-    scope: Scope,
+    scope: PipelineScope,
     page: Page,
 ) -> Result<Paged<PipelineView>, Error> {
-    let (project, stored) = match scope {
-        Scope::All => (None, PipelineScope::All),
-        Scope::Running => (None, PipelineScope::Active),
-        Scope::Branches | Scope::Tags => (Some(readable(app, actor, named)?), PipelineScope::All),
-    };
-    let refs = match project {
-        Some(project) => Some(refs(app, project.id, scope)?),
-        None => None,
-    };
     app.store.read(|tx| {
         let project = may(app, tx, actor, CiAbility::ReadPipelines, named)?;
-        let found = match refs {
-            None => tx.pipelines().list(project.id, stored, page)?,
-            Some(refs) => {
-                page.cut(tx.pipelines().newest_of_refs(project.id, scope == Scope::Tags, &refs)?)
-            }
-        };
+        let found = tx.pipelines().list(project.id, scope, page)?;
         Ok(views(tx, found)?)
-    })
-}
-
-/// The names of all branches or tags.
-fn refs(app: &App, project: ProjectId, scope: Scope) -> Result<Vec<String>, Error> {
-    let repository = app.git.open(project)?;
-    Ok(match scope {
-        Scope::Tags => {
-            let tags = repository.tags(Page::Whole)?.items;
-            tags.into_iter().map(|tag| tag.name.as_str().to_owned()).collect()
-        }
-        Scope::All | Scope::Running | Scope::Branches => {
-            let branches = repository.branches(Page::Whole)?.items;
-            branches.into_iter().map(|branch| branch.name.as_str().to_owned()).collect()
-        }
     })
 }
 
@@ -184,10 +141,6 @@ fn change(
         let done = progress.store(tx, now)?;
         Ok(view(tx, done.pipeline)?)
     })
-}
-
-fn readable(app: &App, actor: Actor, named: &ProjectRef) -> Result<Project, Error> {
-    app.store.read(|tx| may(app, tx, actor, CiAbility::ReadPipelines, named))
 }
 
 fn may(

@@ -19,9 +19,9 @@ use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::project::ProjectAbility;
 use hexforge_domain::policy::system::ServiceAbility;
-use hexforge_domain::ports::store::Tx;
+use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::query::{ProjectFilter, ProjectOrder, ProjectScope};
-use hexforge_domain::project::{Project, ProjectRef};
+use hexforge_domain::project::{CoverageExpression, Project, ProjectRef};
 use hexforge_domain::visibility::Visibility;
 
 use crate::access;
@@ -145,7 +145,8 @@ pub fn get(app: &App, actor: Actor, named: &ProjectRef) -> Result<ProjectView, E
         let views = view::full_page(tx, one, Reader { actor, today }, actor.user())?;
         let view = views.items.into_iter().next();
         let view = view.ok_or(Error::NotFound(crate::error::Thing::Project))?;
-        Ok::<_, Error>(ProjectView { shows_runners_token, ..view })
+        let coverage_expression = coverage_expression(tx, &view, shows_runners_token)?;
+        Ok::<_, Error>(ProjectView { shows_runners_token, coverage_expression, ..view })
     })?;
     // Others may change a repository too. Of one project that is asked for; lists show what is stored. A
     // damaged repository does not hide its project.
@@ -177,7 +178,18 @@ pub(crate) fn shown_with_token(
     today: NaiveDate,
 ) -> Result<ProjectView, Error> {
     let shows_runners_token = administers(tx, actor, &project, today)?;
-    Ok(ProjectView { shows_runners_token, ..view::full(tx, project, Reader { actor, today })? })
+    let view = view::full(tx, project, Reader { actor, today })?;
+    let coverage_expression = coverage_expression(tx, &view, shows_runners_token)?;
+    Ok(ProjectView { shows_runners_token, coverage_expression, ..view })
+}
+
+/// What an administrator of a project set, for its eyes only.
+fn coverage_expression(
+    tx: &mut dyn Tx,
+    view: &ProjectView,
+    administers: bool,
+) -> Result<Option<CoverageExpression>, StoreError> {
+    if administers { tx.projects().coverage_expression(view.project.id) } else { Ok(None) }
 }
 
 /// Whether the actor administers the project, for calls that tell so before they look at what else was

@@ -260,10 +260,8 @@ fn record(
         if !changed.is_empty() {
             tx.projects().touch(project, now)?;
         }
-        for (change, _) in &changed {
-            if let (RefKind::Tag(tag), None) = (RefKind::of(&change.name), change.new) {
-                tx.releases().remove(project, &tag)?;
-            }
+        for change in changes {
+            note_ref(tx, project, change)?;
         }
         // Of what somebody did who is gone, nobody is told.
         if let Some(user) = user {
@@ -279,6 +277,24 @@ fn record(
         }
         beside(tx)
     })
+}
+
+/// What goes with a tag, and which pipelines are those of branches and tags that are there.
+fn note_ref(tx: &mut dyn Tx, project: ProjectId, change: &RefChange) -> Result<(), StoreError> {
+    let present = change.new.is_some();
+    match RefKind::of(&change.name) {
+        RefKind::Tag(tag) if !present => {
+            tx.releases().remove(project, &tag)?;
+            tx.pipelines().note_ref(project, true, tag.as_str(), false)
+        }
+        RefKind::Tag(tag) if change.old.is_none() => {
+            tx.pipelines().note_ref(project, true, tag.as_str(), true)
+        }
+        RefKind::Branch(branch) if change.old.is_none() || !present => {
+            tx.pipelines().note_ref(project, false, branch.as_str(), present)
+        }
+        RefKind::Branch(_) | RefKind::Tag(_) | RefKind::Other => Ok(()),
+    }
 }
 
 /// The branch that is shown when none is asked for; where little is told, what cannot be read is as it was.

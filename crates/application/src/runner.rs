@@ -2,6 +2,7 @@
 
 mod artifacts;
 mod assignment;
+mod coverage;
 mod request;
 mod trace;
 mod update;

@@ -102,4 +102,8 @@ pub enum PipelineScope {
     All,
     /// Those that wait or run.
     Active,
+    /// The newest of each branch that is there.
+    Branches,
+    /// The newest of each tag that is there.
+    Tags,
 }

@@ -1,6 +1,7 @@
 //! Projects: what people work on.
 
 pub mod archive;
+pub mod coverage;
 pub mod features;
 pub mod hook;
 pub mod name;
@@ -11,6 +12,7 @@ pub mod star;
 pub mod upload;
 
 pub use archive::{ArchiveCommand, Archived};
+pub use coverage::CoverageExpression;
 pub use features::Features;
 pub use name::{ProjectName, ProjectPath};
 pub use star::Starred;

@@ -11,10 +11,12 @@ use hexforge_domain::repository::Comparison;
 use crate::commit;
 use crate::error::failed;
 
+pub(crate) use containing::first_containing;
 pub(crate) use effort::{Effort, Limits};
 pub(crate) use files::changed_paths;
 
 mod ancestry;
+mod containing;
 mod content;
 mod effort;
 mod files;

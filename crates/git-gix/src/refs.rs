@@ -16,6 +16,7 @@ use hexforge_domain::ports::git::{ChangeKey, GitError, GitRefs, RefChange};
 use hexforge_domain::tag::{Tag, TagName};
 
 use crate::commit::{from_gix, to_gix};
+use crate::compare;
 use crate::error::failed;
 use crate::repository::{Bound, GixRepository};
 use crate::text;
@@ -125,6 +126,15 @@ impl GitRefs for GixRepository {
         let named =
             |row: &Row| (BranchName::of_stored(row.name.to_string()), from_gix(&row.target));
         Ok(merged.map(named).collect())
+    }
+
+    fn first_with(&self, commit: ObjectId) -> Result<Option<BranchName>, GitError> {
+        let Some(bound) = self.bound() else { return Ok(None) };
+        let refs = refs(bound)?;
+        let tips: Vec<gix::ObjectId> = refs.branches.iter().map(|row| row.target).collect();
+        let place = compare::first_containing(bound.repo(), &tips, to_gix(commit))?;
+        let row = place.and_then(|place| refs.branches.get(place));
+        Ok(row.map(|row| BranchName::of_stored(row.name.to_string())))
     }
 
     fn set_head(&self, branch: &BranchName) -> Result<(), GitError> {

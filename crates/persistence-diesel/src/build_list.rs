@@ -8,15 +8,24 @@ use hexforge_domain::id::ProjectId;
 use crate::backend;
 use crate::sql::Sql;
 
-/// The ids of the jobs of a project that fit.
+/// The ids of the jobs of a project that fit. Several statuses are read side by side, each in the order of an index:
+/// together they would be looked for among all builds of the project.
 pub(crate) fn jobs(project: ProjectId, filter: &BuildFilter) -> Sql {
-    let conditions = [
-        Some(Sql::new("project_id = ").id(project.0)),
-        Some(Sql::new("kind = 'build'")),
-        filter.statuses.as_deref().map(among),
-        filter.commit.map(|commit| of_commit(project, commit, None)),
-    ];
-    Sql::new("SELECT id FROM builds").filter(conditions.into_iter().flatten())
+    let of = |status: Option<Sql>| {
+        let conditions = [
+            Some(Sql::new("project_id = ").id(project.0)),
+            Some(Sql::new("kind = 'build'")),
+            status,
+            filter.commit.map(|commit| of_commit(project, commit, None)),
+        ];
+        Sql::new("SELECT id FROM builds").filter(conditions.into_iter().flatten())
+    };
+    let Some(statuses) = filter.statuses.as_deref() else { return of(None) };
+    // Each once, however often it is named.
+    let named = Status::ALL.into_iter().filter(|status| statuses.contains(status));
+    let each = named.map(|status| of(Some(Sql::new("status = ").text(status.as_str().to_owned()))));
+    let all = each.reduce(|all, one| all.sql(" UNION ALL ").then(one));
+    all.unwrap_or_else(|| of(Some(Sql::new("FALSE"))))
 }
 
 /// The ids of everything that counts for a commit and fits; nothing does where a text cannot be stored.
@@ -32,13 +41,6 @@ pub(crate) fn statuses(project: ProjectId, filter: &StatusFilter) -> Option<Sql>
         (!filter.superseded).then(|| Sql::new("NOT superseded")),
     ];
     Some(Sql::new("SELECT id FROM builds").filter(conditions.into_iter().flatten()))
-}
-
-fn among(statuses: &[Status]) -> Sql {
-    let none = Sql::new("status IN (NULL");
-    let all =
-        statuses.iter().fold(none, |sql, status| sql.sql(", ").text(status.as_str().to_owned()));
-    all.sql(")")
 }
 
 fn of_commit(project: ProjectId, commit: ObjectId, reference: Option<String>) -> Sql {

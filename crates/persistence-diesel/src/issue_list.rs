@@ -1,6 +1,6 @@
 //! Which issues a list shows, as queries.
 
-use hexforge_domain::id::ProjectId;
+use hexforge_domain::id::{NamespaceId, ProjectId};
 use hexforge_domain::issue::Issue;
 use hexforge_domain::issue::query::{IssueFilter, IssueOrder, IssueScope, LabelFilter};
 use hexforge_domain::paging::{Page, Paged};
@@ -12,42 +12,103 @@ use crate::sql::Sql;
 use crate::tx::DieselTx;
 
 impl DieselTx<'_> {
-    /// Three queries: the total, the ids, the rows.
+    /// Three queries, the total, the ids, the rows; four where there are two ways to find many.
     pub(crate) fn list_issues(
         &mut self,
         filter: &IssueFilter,
         page: Page,
     ) -> Result<Paged<Issue>, StoreError> {
-        let total = self.total(&format!("issues {filter:?}"), &fitting(filter, Way::Gather))?;
-        let way = if total > MANY { Way::Walk } else { Way::Gather };
-        let ids = self.ids(fitting(filter, way).sql(order(filter)).page(page))?;
+        let counted = fitting("SELECT issues.id", filter, Way::Gather);
+        let total = self.total(&format!("issues {filter:?}"), &counted)?;
+        let way = self.way_to_issues(filter, total, page)?;
+        let ids = self.ids(in_order(filter, way).page(page))?;
         Ok(Paged { items: self.issues_by_id(&ids)?, total })
+    }
+
+    /// The way on which fewer rows are looked at. One of `all / total` fits when issues are gone through.
+    fn way_to_issues(
+        &mut self,
+        filter: &IssueFilter,
+        total: u64,
+        page: Page,
+    ) -> Result<Way, StoreError> {
+        let all = match filter.scope {
+            // In the order of an index in any case.
+            IssueScope::AuthoredBy(..) => return Ok(Way::Gather),
+            IssueScope::Project(_) if !led(filter) => return Ok(Way::Gather),
+            _ if total <= FEW => return Ok(Way::Gather),
+            IssueScope::Project(project) | IssueScope::Milestone(project, _) => {
+                Sql::new("SELECT issues FROM iids WHERE project_id = ").id(project.0)
+            }
+            IssueScope::Group(..) => Sql::new("SELECT coalesce(max(id), 0) FROM issues"),
+        };
+        let all = self.ids(all)?.first().copied().unwrap_or_default().unsigned_abs();
+        let shown = page.limit().map_or(total, |limit| page.offset().saturating_add(limit));
+        let walked = all.saturating_mul(shown) / total;
+        Ok(if walked < total { Way::Walk } else { Way::Gather })
     }
 }
 
-/// More issues of a label or milestone than this are looked for by going through the project.
-const MANY: u64 = 1000;
+/// So few issues are gathered without asking how many there are among which they are.
+const FEW: u64 = 100;
 
-/// How the issues of a label or milestone are found.
+/// How the issues of a label, a milestone or a group are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
-    /// Through the issues of the project in their order until the page is full: soon, where many fit.
+    /// Through the issues of the project, or of all projects, in their order until the page is full: soon,
+    /// where many fit.
     Walk,
-    /// By the label or milestone, and then sorted: soon, where few fit.
+    /// By the label, milestone or group, and then sorted: soon, where few fit.
     Gather,
 }
 
-/// The ids of the issues that fit, in no order.
-fn fitting(filter: &IssueFilter, way: Way) -> Sql {
-    let leads = filter.labels.is_some() || filter.milestone.is_some();
-    let (from, scope, viewer) = scope(filter.scope, leads && way == Way::Gather);
+/// Whether labels or a milestone lead to the issues.
+fn led(filter: &IssueFilter) -> bool {
+    filter.labels.is_some() || filter.milestone.is_some()
+}
+
+/// The ids of the issues that fit, in their order. What is gathered is sorted when all of it is there: planners that
+/// know of an index in this order would go through all issues of all projects for a label that few have.
+fn in_order(filter: &IssueFilter, way: Way) -> Sql {
+    let at_once = match filter.scope {
+        IssueScope::AuthoredBy(..) => true,
+        IssueScope::Project(_) => !led(filter),
+        IssueScope::Milestone(..) | IssueScope::Group(..) => false,
+    };
+    if at_once || way == Way::Walk {
+        return fitting("SELECT issues.id", filter, way).sql(order(filter));
+    }
+    let (select, order) = match (filter.order, filter.descending) {
+        (IssueOrder::CreatedAt, false) => (CREATED, " ORDER BY moment, id"),
+        (IssueOrder::CreatedAt, true) => (CREATED, " ORDER BY moment DESC, id DESC"),
+        (IssueOrder::UpdatedAt, false) => (UPDATED, " ORDER BY moment, id"),
+        (IssueOrder::UpdatedAt, true) => (UPDATED, " ORDER BY moment DESC, id DESC"),
+    };
+    Sql::new("WITH gathered (id, moment) AS MATERIALIZED (")
+        .then(fitting(select, filter, way))
+        .sql(") SELECT id FROM gathered")
+        .sql(order)
+}
+
+const CREATED: &str = "SELECT issues.id, issues.created_at";
+const UPDATED: &str = "SELECT issues.id, issues.updated_at";
+
+/// What is selected of the issues that fit, in no order.
+fn fitting(select: &'static str, filter: &IssueFilter, way: Way) -> Sql {
+    let (from, scope, viewer) = scope(filter, way);
     let named = [
         viewer.map(|viewer| access::authorized_as_named(viewer, filter.today)),
         access::reported_as_named(filter.clearance, filter.today),
     ];
-    // These words are those of the partial indexes.
-    let state = filter.open.map(|open| {
-        Sql::new(if open { "issues.state <> 'closed'" } else { "issues.state = 'closed'" })
+    let everywhere = way == Way::Walk && matches!(filter.scope, IssueScope::Group(..));
+    let state = filter.open.map(|open| Sql::new(state(open, everywhere)));
+    let labels = filter.labels.as_ref().map(|labels| match place(filter.scope) {
+        Some(place) if way == Way::Gather => among_labelled(labels, place),
+        Some(_) | None => is_labelled(labels),
+    });
+    let milestone = filter.milestone.as_deref().map(|title| match place(filter.scope) {
+        Some(place) if way == Way::Gather => among_milestones(title, place),
+        Some(_) | None => is_for_milestone(title),
     });
     let conditions = [
         Some(scope),
@@ -55,107 +116,170 @@ fn fitting(filter: &IssueFilter, way: Way) -> Sql {
         access::cleared(filter.clearance),
         state,
         filter.iid.map(|iid| Sql::new("issues.iid = ").id(iid)),
-        filter.milestone.as_deref().map(|title| of_milestone(title, project(filter.scope))),
-        filter.labels.as_ref().map(|labels| with_labels(labels, project(filter.scope))),
+        milestone,
+        labels,
     ];
-    Sql::with(named.into_iter().flatten()).sql(from).filter(conditions.into_iter().flatten())
+    Sql::with(named.into_iter().flatten())
+        .sql(select)
+        .sql(from)
+        .filter(conditions.into_iter().flatten())
+}
+
+/// The words are those of the partial indexes, unless all projects are gone through: those have the issues of
+/// one project in order.
+fn state(open: bool, everywhere: bool) -> &'static str {
+    match (open, everywhere) {
+        (true, false) => "issues.state <> 'closed'",
+        (true, true) => "NOT (issues.state = 'closed')",
+        (false, false) => "issues.state = 'closed'",
+        (false, true) => "NOT (issues.state <> 'closed')",
+    }
 }
 
 /// From where, under which condition, and who has to see the projects. Where something else leads to the
-/// issues of a project, the plus keeps planners from going through all of them.
-fn scope(scope: IssueScope, led: bool) -> (&'static str, Sql, Option<Viewer>) {
-    const ISSUES: &str = "SELECT issues.id FROM issues";
+/// issues, a plus keeps planners from going through all of them.
+fn scope(filter: &IssueFilter, way: Way) -> (&'static str, Sql, Option<Viewer>) {
+    const ISSUES: &str = " FROM issues";
     // A join in this order: issues are read in theirs, and their projects looked up.
-    const OF_AUTHOR: &str = "SELECT issues.id FROM issues CROSS JOIN projects";
-    const OF_GROUP: &str = "SELECT issues.id FROM projects CROSS JOIN issues";
+    const ISSUES_FIRST: &str = " FROM issues CROSS JOIN projects";
+    const PROJECTS_FIRST: &str = " FROM projects CROSS JOIN issues";
     let joined = || Sql::new("projects.id = issues.project_id AND projects.issues_enabled AND ");
-    match scope {
+    let led = led(filter);
+    match filter.scope {
         IssueScope::Project(project) => {
-            let column = if led { "+issues.project_id = " } else { "issues.project_id = " };
+            let other = led && way == Way::Gather;
+            let column = if other { "+issues.project_id = " } else { "issues.project_id = " };
             (ISSUES, Sql::new(column).id(project.0), None)
         }
         IssueScope::Milestone(project, milestone) => {
-            let condition = Sql::new("issues.milestone_id = ")
-                .id(milestone.0)
-                .sql(" AND +issues.project_id = ")
-                .id(project.0);
-            (ISSUES, condition, None)
+            let (column, other) = match way {
+                Way::Gather => ("issues.milestone_id = ", " AND +issues.project_id = "),
+                Way::Walk => ("+issues.milestone_id = ", " AND issues.project_id = "),
+            };
+            (ISSUES, Sql::new(column).id(milestone.0).sql(other).id(project.0), None)
         }
         IssueScope::AuthoredBy(author, viewer) => {
-            (OF_AUTHOR, joined().sql("issues.author_id = ").id(author.0), viewer)
+            (ISSUES_FIRST, joined().sql("issues.author_id = ").id(author.0), viewer)
         }
         IssueScope::Group(group, viewer) => {
-            (OF_GROUP, joined().sql("projects.namespace_id = ").id(group.0), viewer)
+            let (from, column) = match way {
+                Way::Gather if !led => (PROJECTS_FIRST, "projects.namespace_id = "),
+                Way::Gather | Way::Walk => (ISSUES_FIRST, "+projects.namespace_id = "),
+            };
+            (from, joined().sql(column).id(group.0), viewer)
         }
     }
 }
 
-/// The one project in which all issues of a scope are.
-fn project(scope: IssueScope) -> Option<ProjectId> {
+/// Projects whose labels and milestones lead to issues.
+#[derive(Clone, Copy)]
+enum Place {
+    Project(ProjectId),
+    Group(NamespaceId),
+}
+
+fn place(scope: IssueScope) -> Option<Place> {
     match scope {
-        IssueScope::Project(project) | IssueScope::Milestone(project, _) => Some(project),
-        IssueScope::AuthoredBy(..) | IssueScope::Group(..) => None,
+        IssueScope::Project(project) | IssueScope::Milestone(project, _) => {
+            Some(Place::Project(project))
+        }
+        IssueScope::Group(group, _) => Some(Place::Group(group)),
+        IssueScope::AuthoredBy(..) => None,
     }
 }
 
-fn of_milestone(title: &str, project: Option<ProjectId>) -> Sql {
-    let title = title.to_owned();
-    match project {
-        Some(project) => Sql::new(
-            "issues.milestone_id IN (SELECT milestones.id FROM milestones WHERE milestones.project_id = ",
-        )
-        .id(project.0)
-        .sql(" AND milestones.title = ")
-        .text(title)
-        .sql(")"),
-        None => Sql::new(
-            "EXISTS (SELECT 1 FROM milestones WHERE milestones.id = issues.milestone_id \
-             AND milestones.title = ",
-        )
-        .text(title)
-        .sql(")"),
-    }
-}
-
-/// In one project its labels lead to their issues; elsewhere each issue is asked for its labels.
-fn with_labels(labels: &LabelFilter, project: Option<ProjectId>) -> Sql {
-    const HAVING: &str = " FROM issue_labels AS has JOIN labels ON labels.id = has.label_id WHERE ";
-    let (titles, all) = match labels {
-        LabelFilter::Any(titles) => (titles, None),
-        LabelFilter::All(titles) => (titles, i64::try_from(titles.len()).ok()),
-    };
-    let mut word = "labels.title IN (";
-    let titled = titles.iter().fold(Sql::new(""), |sql, title| {
-        sql.sql(std::mem::replace(&mut word, ", ")).text(title.clone())
-    });
-    let titled = if titles.is_empty() { Sql::new("FALSE") } else { titled.sql(")") };
-    match (project, all) {
-        (Some(project), all) => {
-            let found = Sql::new("issues.id IN (SELECT has.issue_id")
-                .sql(HAVING)
-                .sql("labels.project_id = ")
-                .id(project.0)
-                .sql(" AND ")
-                .then(titled);
-            match all {
-                None => found.sql(")"),
-                Some(count) => {
-                    found.sql(" GROUP BY has.issue_id HAVING count(*) = ").id(count).sql(")")
-                }
+impl Place {
+    /// What comes after a column of projects.
+    fn condition(self) -> Sql {
+        match self {
+            Self::Project(project) => Sql::new(" = ").id(project.0),
+            Self::Group(group) => {
+                Sql::new(" IN (SELECT homes.id FROM projects AS homes WHERE homes.namespace_id = ")
+                    .id(group.0)
+                    .sql(")")
             }
         }
-        (None, None) => Sql::new("EXISTS (SELECT 1")
-            .sql(HAVING)
-            .sql("has.issue_id = issues.id AND ")
-            .then(titled)
-            .sql(")"),
-        (None, Some(count)) => Sql::new("(SELECT count(*)")
-            .sql(HAVING)
-            .sql("has.issue_id = issues.id AND ")
-            .then(titled)
-            .sql(") = ")
-            .id(count),
     }
+}
+
+/// The condition that an issue is among those to which milestones of a title lead.
+fn among_milestones(title: &str, place: Place) -> Sql {
+    Sql::new(
+        "issues.milestone_id IN (SELECT milestones.id FROM milestones WHERE milestones.project_id",
+    )
+    .then(place.condition())
+    .sql(" AND milestones.title = ")
+    .text(title.to_owned())
+    .sql(")")
+}
+
+/// The same, asked of one issue.
+fn is_for_milestone(title: &str) -> Sql {
+    Sql::new(
+        "(SELECT milestones.title FROM milestones WHERE milestones.id = issues.milestone_id) = ",
+    )
+    .text(title.to_owned())
+}
+
+/// The condition that an issue is among those to which labels lead. Where it needs all of them, the one that the
+/// fewest issues of its project have leads, and they are asked for the others.
+fn among_labelled(labels: &LabelFilter, place: Place) -> Sql {
+    let found = Sql::new(
+        "issues.id IN (SELECT has.issue_id FROM labels JOIN issue_labels AS has \
+         ON has.label_id = labels.id WHERE labels.project_id",
+    )
+    .then(place.condition())
+    .sql(" AND ")
+    .then(titled("labels.title IN (", titles_of(labels)));
+    match labels {
+        LabelFilter::Any(_) => found.sql(")"),
+        LabelFilter::All(titles) => found
+            .sql(
+                " AND labels.id = (SELECT rarest.id FROM labels AS rarest \
+                 WHERE rarest.project_id = labels.project_id AND ",
+            )
+            .then(titled("rarest.title IN (", titles))
+            .sql(
+                " ORDER BY rarest.open_issues + rarest.closed_issues + rarest.open_confidential \
+                 + rarest.closed_confidential, rarest.id LIMIT 1)) AND ",
+            )
+            .then(is_labelled(labels)),
+    }
+}
+
+/// The same, asked of one issue. Written as a value because planners would gather all labelled issues.
+fn is_labelled(labels: &LabelFilter) -> Sql {
+    const HAVING: &str = " FROM issue_labels AS has JOIN labels ON labels.id = has.label_id \
+         WHERE has.issue_id = issues.id AND ";
+    let named = titled("labels.title IN (", titles_of(labels));
+    match labels {
+        LabelFilter::Any(_) => {
+            Sql::new("(SELECT 1").sql(HAVING).then(named).sql(" LIMIT 1) IS NOT NULL")
+        }
+        LabelFilter::All(titles) => {
+            let count = i64::try_from(titles.len()).unwrap_or(i64::MAX);
+            Sql::new("(SELECT count(*)").sql(HAVING).then(named).sql(") = ").id(count)
+        }
+    }
+}
+
+/// The titles that are named.
+fn titles_of(labels: &LabelFilter) -> &[String] {
+    match labels {
+        LabelFilter::Any(titles) | LabelFilter::All(titles) => titles,
+    }
+}
+
+/// The condition that a title, of which the first words speak, is one of these.
+fn titled(words: &'static str, titles: &[String]) -> Sql {
+    if titles.is_empty() {
+        return Sql::new("FALSE");
+    }
+    let mut word = words;
+    let named = titles.iter().fold(Sql::new(""), |sql, title| {
+        sql.sql(std::mem::replace(&mut word, ", ")).text(title.clone())
+    });
+    named.sql(")")
 }
 
 fn order(filter: &IssueFilter) -> &'static str {

@@ -236,7 +236,8 @@ impl Labels for DieselTx<'_> {
         if labels.is_empty() {
             return Ok(vec![]);
         }
-        // The few issues first, by two indexes, and then their labels.
+        // The few issues first, by two indexes, and then their labels: in this order, and not by the labels, of
+        // which there are few too.
         let of = |column: &'static str| {
             Sql::new("SELECT id, state FROM issues WHERE confidential AND project_id = ")
                 .id(project.0)
@@ -247,7 +248,10 @@ impl Labels for DieselTx<'_> {
             .then(of(" AND author_id = "))
             .sql(" UNION ")
             .then(of(" AND assignee_id = "))
-            .sql(") AS own JOIN issue_labels AS has ON has.issue_id = own.id WHERE has.label_id IN (")
+            .sql(
+                ") AS own CROSS JOIN issue_labels AS has \
+                 WHERE has.issue_id = own.id AND +has.label_id IN (",
+            )
             .ids(labels.iter().map(|label| label.0).collect())
             .sql(")");
         let rows: Vec<(i64, bool)> = self.run(|conn| query.rows::<(BigInt, Bool)>().load(conn))?;

@@ -13,7 +13,7 @@ use hexforge_domain::ports::store::StoreError;
 use crate::backend::{self, Backend};
 use crate::connection::DbConn;
 use crate::page;
-use crate::schema::pipelines;
+use crate::schema::{pipelines, ref_pipelines};
 use crate::sql::Sql;
 use crate::time::{moment, moment_opt, stored, stored_opt};
 use crate::tx::DieselTx;
@@ -133,34 +133,40 @@ impl Pipelines for DieselTx<'_> {
         scope: PipelineScope,
         page: Page,
     ) -> Result<Paged<Pipeline>, StoreError> {
-        let fitting = Sql::new("SELECT id FROM pipelines WHERE project_id = ").id(project.0);
-        let fitting = match scope {
-            PipelineScope::All => fitting,
-            PipelineScope::Active => fitting.sql(" AND status IN ('pending', 'running')"),
+        let of = |query: &'static str| Sql::new(query).id(project.0);
+        const ALL: &str = "SELECT id FROM pipelines WHERE project_id = ";
+        const OF_REFS: &str =
+            "SELECT pipeline_id FROM ref_pipelines WHERE present AND project_id = ";
+        let (fitting, order) = match scope {
+            PipelineScope::All => (of(ALL), " ORDER BY id DESC"),
+            PipelineScope::Active => {
+                (of(ALL).sql(" AND status IN ('pending', 'running')"), " ORDER BY id DESC")
+            }
+            PipelineScope::Branches => {
+                (of(OF_REFS).sql(" AND tag = FALSE"), " ORDER BY pipeline_id DESC")
+            }
+            PipelineScope::Tags => {
+                (of(OF_REFS).sql(" AND tag = TRUE"), " ORDER BY pipeline_id DESC")
+            }
         };
         let total = self.total(&format!("pipelines of {project} {scope:?}"), &fitting)?;
-        let ids = self.ids(fitting.sql(" ORDER BY id DESC").page(page))?;
+        let ids = self.ids(fitting.sql(order).page(page))?;
         Ok(Paged { items: self.pipelines_by_id(&ids)?, total })
     }
 
-    fn newest_of_refs(
+    fn note_ref(
         &mut self,
         project: ProjectId,
-        tags: bool,
-        refs: &[String],
-    ) -> Result<Vec<Pipeline>, StoreError> {
-        let ids: Vec<Option<i64>> = self.by_ids(refs, |conn, refs| {
-            pipelines::table
-                .filter(pipelines::project_id.eq(project.0))
-                .filter(pipelines::tag.eq(tags))
-                .filter(pipelines::reference.eq_any(refs))
-                .group_by(pipelines::reference)
-                .select(diesel::dsl::max(pipelines::id))
-                .load(conn)
-        })?;
-        let mut ids: Vec<i64> = ids.into_iter().flatten().collect();
-        ids.sort_unstable_by(|one, other| other.cmp(one));
-        self.pipelines_by_id(&ids)
+        tag: bool,
+        reference: &str,
+        present: bool,
+    ) -> Result<(), StoreError> {
+        if backend::unstorable(reference) {
+            return Ok(());
+        }
+        let row = ref_pipelines::table.find((project.0, tag, reference));
+        self.run(|conn| diesel::update(row).set(ref_pipelines::present.eq(present)).execute(conn))?;
+        Ok(())
     }
 
     fn find(&mut self, project: ProjectId, id: PipelineId) -> Result<Option<Pipeline>, StoreError> {
@@ -295,6 +301,24 @@ impl Pipelines for DieselTx<'_> {
                 .values(values)
                 .returning(columns())
                 .get_result(conn)
+        })?;
+        let key = (
+            ref_pipelines::project_id.eq(new.project.0),
+            ref_pipelines::tag.eq(new.tag),
+            ref_pipelines::reference.eq(&new.reference),
+        );
+        let newest = ref_pipelines::pipeline_id.eq(row.id);
+        self.run(|conn| {
+            each_backend!(conn, c => diesel::insert_into(ref_pipelines::table)
+                .values((key, newest, ref_pipelines::present.eq(true)))
+                .on_conflict((
+                    ref_pipelines::project_id,
+                    ref_pipelines::tag,
+                    ref_pipelines::reference,
+                ))
+                .do_update()
+                .set(newest)
+                .execute(c))
         })?;
         Pipeline::try_from(row).map_err(|error| self.fail(error))
     }

@@ -16,7 +16,8 @@ use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::project::port::Projects;
 use hexforge_domain::project::query::ProjectFilter;
 use hexforge_domain::project::{
-    Archived, Description, Features, NewProject, Project, ProjectName, ProjectPath, ProjectRef,
+    Archived, CoverageExpression, Description, Features, NewProject, Project, ProjectName,
+    ProjectPath, ProjectRef,
 };
 use hexforge_domain::text::Secret;
 use hexforge_domain::visibility::Visibility;
@@ -25,7 +26,7 @@ use crate::access;
 use crate::backend;
 use crate::connection::DbConn;
 use crate::page;
-use crate::schema::{namespaces, projects};
+use crate::schema::{namespaces, project_settings, projects};
 use crate::search;
 use crate::sql::Sql;
 use crate::time::{moment, stored};
@@ -421,6 +422,36 @@ impl Projects for DieselTx<'_> {
     ) -> Result<(), StoreError> {
         let value = projects::default_branch.eq(branch.map(BranchName::as_str));
         self.run(|conn| diesel::update(projects::table.find(project.0)).set(value).execute(conn))?;
+        Ok(())
+    }
+
+    fn coverage_expression(
+        &mut self,
+        project: ProjectId,
+    ) -> Result<Option<CoverageExpression>, StoreError> {
+        let row = project_settings::table.find(project.0);
+        let found: Option<Option<String>> = self.run(|conn| {
+            row.select(project_settings::coverage_expression).get_result(conn).optional()
+        })?;
+        Ok(found.flatten().map(CoverageExpression::stored))
+    }
+
+    fn set_coverage_expression(
+        &mut self,
+        project: ProjectId,
+        expression: Option<&CoverageExpression>,
+    ) -> Result<(), StoreError> {
+        let key = project_settings::project_id.eq(project.0);
+        let value =
+            project_settings::coverage_expression.eq(expression.map(CoverageExpression::as_str));
+        self.run(|conn| {
+            each_backend!(conn, c => diesel::insert_into(project_settings::table)
+                .values((key, value))
+                .on_conflict(project_settings::project_id)
+                .do_update()
+                .set(value)
+                .execute(c))
+        })?;
         Ok(())
     }
 

@@ -463,6 +463,23 @@ diesel::table! {
 }
 
 diesel::table! {
+    ref_pipelines (project_id, tag, reference) {
+        project_id -> BigInt,
+        tag -> Bool,
+        reference -> Text,
+        pipeline_id -> BigInt,
+        present -> Bool,
+    }
+}
+
+diesel::table! {
+    project_settings (project_id) {
+        project_id -> BigInt,
+        coverage_expression -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
     build_definitions (id) {
         id -> BigInt,
         pipeline_id -> BigInt,

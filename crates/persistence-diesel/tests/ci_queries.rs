@@ -40,6 +40,10 @@ fn a_list_of_pipelines_or_builds_takes_three_queries_however_long_it_is() {
                 assert_eq!((page.total, queries), (total, 3), "its total, its ids, its rows");
                 assert_eq!(page.items.len() as u64, total.min(100));
             }
+            // All of them are of one branch.
+            let (page, queries) =
+                counted.read(|tx| tx.pipelines().list(project, PipelineScope::Branches, PAGE));
+            assert_eq!((page.total, queries), (1, 3));
             let pending = Some(vec![Status::Pending]);
             for filter in [
                 BuildFilter::default(),

@@ -424,6 +424,7 @@ fn issues_of_a_label_or_milestone_are_found_by_it() {
         for (_, plan) in plans(|tx| tx.issues().list(&filter, PAGE).map(|_| ())) {
             assert!(plan.contains(index), "{index}: {plan}");
             assert!(!plan.contains("issues_by_created_at"), "{plan}");
+            assert!(!plan.contains("everywhere"), "{plan}");
         }
     }
 }
@@ -529,6 +530,11 @@ fn pipelines_builds_triggers_and_variables_go_by_the_index_of_their_order() {
     assert_goes_by("pipelines_active", |tx| {
         tx.pipelines().list(project, PipelineScope::Active, PAGE).map(|_| ())
     });
+    for scope in [PipelineScope::Branches, PipelineScope::Tags] {
+        assert_goes_by("ref_pipelines_present", |tx| {
+            tx.pipelines().list(project, scope, PAGE).map(|_| ())
+        });
+    }
     assert_goes_by("pipelines_of_ref", |tx| {
         tx.pipelines().newest_with_status(project, "master", Status::Success).map(|_| ())
     });

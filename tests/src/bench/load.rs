@@ -90,6 +90,33 @@ pub fn measure_alone(address: SocketAddr, pids: &[u32], call: &Call, time: Durat
     Alone { first, p50: quantile(&answers, 0.50), cpu: cpu / number }
 }
 
+/// The same of requests that are each sent once, such as those that change something.
+pub fn measure_each(address: SocketAddr, pids: &[u32], requests: &[String]) -> Alone {
+    let mut reader = connect(address);
+    let mut times = Vec::new();
+    let before = time_on_cpu(pids);
+    for request in requests {
+        let started = Instant::now();
+        reader.get_mut().write_all(request.as_bytes()).expect("the server reads");
+        read_answer(&mut reader);
+        times.push(started.elapsed());
+    }
+    let cpu = time_on_cpu(pids).saturating_sub(before);
+    let first = times.first().copied().unwrap_or_default();
+    times.sort_unstable();
+    let number = u32::try_from(times.len().max(1)).unwrap_or(u32::MAX);
+    Alone { first, p50: quantile(&times, 0.50), cpu: cpu / number }
+}
+
+/// What is sent to change something.
+pub fn a_post(address: SocketAddr, target: &str, headers: &str, form: &str) -> String {
+    format!(
+        "POST {target} HTTP/1.1\r\nHost: {address}\r\n{headers}\
+         Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {}\r\n\r\n{form}",
+        form.len()
+    )
+}
+
 /// The time of every answer, sorted.
 fn run(address: SocketAddr, call: &Call, connections: usize, time: Duration) -> Vec<Duration> {
     let over = AtomicBool::new(false);
@@ -158,7 +185,8 @@ impl Answer {
             chunked |= header == "transfer-encoding: chunked";
             retry_after |= header.starts_with("retry-after:");
         }
-        if reader.fill_buf().is_ok_and(|buffer| !buffer.is_empty()) || length == 0 {
+        let empty = length == 0 && !chunked;
+        if empty || reader.fill_buf().is_ok_and(|buffer| !buffer.is_empty()) {
             began(Instant::now());
         }
         if chunked {
@@ -267,7 +295,7 @@ pub fn quantile(sorted: &[Duration], part: f64) -> Duration {
 
 /// Time that the threads of processes were on a processor, which Linux knows in nanoseconds. Threads that ended
 /// meanwhile are forgotten, so this is for moments in which none does.
-fn time_on_cpu(pids: &[u32]) -> Duration {
+pub fn time_on_cpu(pids: &[u32]) -> Duration {
     let threads = pids
         .iter()
         .filter_map(|pid| std::fs::read_dir(format!("/proc/{pid}/task")).ok())

@@ -14,6 +14,7 @@ use hexforge_tests::bench::lists::{self, Line, Plan};
 use hexforge_tests::bench::load::{Call, Cost, measure};
 use hexforge_tests::bench::long_history::History;
 use hexforge_tests::bench::{backend, clones, repository, seed, streams, transport};
+use hexforge_tests::bench::{issues, pipelines};
 use hexforge_tests::program::{Program, ROOT};
 
 /// Measures hexforge.
@@ -35,8 +36,14 @@ struct Arguments {
     #[arg(long, default_value_t = 4.0)]
     seconds: f64,
     /// Numbers of projects to compare.
-    #[arg(long, value_delimiter = ',', num_args = 2, default_value = "1000,100000")]
+    #[arg(long, value_delimiter = ',', default_value = "1000,100000")]
     projects: Vec<usize>,
+    /// Numbers of issues to compare.
+    #[arg(long, value_delimiter = ',', default_value = "1000,1000000")]
+    issues: Vec<usize>,
+    /// Numbers of pipelines, of builds that wait, and of runners that ask in vain.
+    #[arg(long, value_delimiter = ',', default_value = "100000,10000,200")]
+    pipelines: Vec<usize>,
     /// Seconds for each figure of the lists of projects and groups.
     #[arg(long, default_value_t = 0.4)]
     list_seconds: f64,
@@ -53,7 +60,7 @@ struct Arguments {
     #[arg(long, default_value_t = 5)]
     rounds: usize,
     /// Numbers of hooks, of those that hang, and of events that each is told.
-    #[arg(long, value_delimiter = ',', num_args = 3, default_value = "100,5,100")]
+    #[arg(long, value_delimiter = ',', default_value = "100,5,100")]
     hooks: Vec<usize>,
     /// Only this database.
     #[arg(long)]
@@ -69,6 +76,10 @@ enum What {
     Users,
     /// The lists of projects and groups, one request after the other.
     Lists,
+    /// Issues, labels, boards and feeds, one request after the other.
+    Issues,
+    /// Pipelines, builds, and runners that ask for them.
+    Pipelines,
     /// What is in repositories, beside git.
     Repository,
     /// Large answers, and who waits meanwhile.
@@ -98,6 +109,12 @@ fn main() -> Result<()> {
     }
     if wants(What::Lists) {
         compare_lists(&arguments)?;
+    }
+    if wants(What::Issues) {
+        compare_issues(&arguments)?;
+    }
+    if wants(What::Pipelines) {
+        arguments.on_each_database(measure_pipelines)?;
     }
     if wants(What::Repository) {
         arguments.on_each_database(compare_repository)?;
@@ -160,43 +177,82 @@ fn compare_users(arguments: &Arguments) -> Result<()> {
 fn compare_lists(arguments: &Arguments) -> Result<()> {
     let plan = Plan {
         program: &arguments.program,
-        sizes: [arguments.projects[0], arguments.projects[1]],
+        sizes: exactly(&arguments.projects)?,
         time: Duration::from_secs_f64(arguments.list_seconds),
         only: &arguments.only,
     };
+    show_sizes("projects", plan.sizes);
+    if arguments.wants(Database::Sqlite) {
+        show_lines("sqlite", lists::compare(|| Some(TestDatabase::sqlite()), &plan)?);
+    }
+    if arguments.wants(Database::Postgresql) {
+        show_lines("postgresql", lists::compare(TestDatabase::postgres, &plan)?);
+    }
+    Ok(())
+}
+
+/// The same of issues and what belongs to them.
+fn compare_issues(arguments: &Arguments) -> Result<()> {
+    let plan = issues::Plan {
+        program: &arguments.program,
+        sizes: exactly(&arguments.issues)?,
+        time: Duration::from_secs_f64(arguments.list_seconds),
+        only: &arguments.only,
+    };
+    show_sizes("issues", plan.sizes);
+    if arguments.wants(Database::Sqlite) {
+        show_lines("sqlite", issues::compare(|| Some(TestDatabase::sqlite()), &plan)?);
+    }
+    if arguments.wants(Database::Postgresql) {
+        show_lines("postgresql", issues::compare(TestDatabase::postgres, &plan)?);
+    }
+    Ok(())
+}
+
+fn measure_pipelines(name: &str, database: &TestDatabase, arguments: &Arguments) -> Result<()> {
+    let [pipelines, pending, runners] = exactly(&arguments.pipelines)?;
+    let plan = pipelines::Plan {
+        program: &arguments.program,
+        pipelines,
+        pending,
+        runners,
+        time: Duration::from_secs_f64(arguments.list_seconds),
+    };
+    pipelines::measure(database, &plan, &mut |what, goal, figure| {
+        println!("{name:<10} {what:<52} {goal:<7} {figure}");
+    })
+}
+
+/// Numbers of which there have to be so many.
+fn exactly<const N: usize>(numbers: &[usize]) -> Result<[usize; N]> {
+    numbers.try_into().with_context(|| format!("{N} numbers are needed, with commas between"))
+}
+
+fn show_sizes(of: &str, [small, large]: [usize; 2]) {
     println!(
         "{:<10} {:>9} {:>9} {:>7} {:>9} {:>9} {:>9}  call",
         "database", "cpu us", "cpu us", "x cpu", "p50 us", "p50 us", "first us"
     );
-    println!(
-        "{:<10} {:>9} {:>9} {:>7} {:>9} {:>9} {:>9}",
-        "projects", plan.sizes[0], plan.sizes[1], "", plan.sizes[0], plan.sizes[1], plan.sizes[1]
-    );
-    let show = |name: &str, lines: Option<Vec<Line>>| {
-        let lines = lines.unwrap_or_default();
-        for line in &lines {
-            println!(
-                "{name:<10} {:>9} {:>9} {:>6.2}{} {:>9} {:>9} {:>9}  {}",
-                line.small.cpu.as_micros(),
-                line.large.cpu.as_micros(),
-                line.ratio(),
-                if line.ratio() > 2.0 { '*' } else { ' ' },
-                line.small.p50.as_micros(),
-                line.large.p50.as_micros(),
-                line.large.first.as_micros(),
-                line.call,
-            );
-        }
-        let above = lines.iter().filter(|line| line.ratio() > 2.0).count();
-        println!("{name:<10} {above} of {} lines above 2", lines.len());
-    };
-    if arguments.wants(Database::Sqlite) {
-        show("sqlite", lists::compare(|| Some(TestDatabase::sqlite()), &plan)?);
+    println!("{of:<10} {small:>9} {large:>9} {:>7} {small:>9} {large:>9} {large:>9}", "");
+}
+
+fn show_lines(name: &str, lines: Option<Vec<Line>>) {
+    let lines = lines.unwrap_or_default();
+    for line in &lines {
+        println!(
+            "{name:<10} {:>9} {:>9} {:>6.2}{} {:>9} {:>9} {:>9}  {}",
+            line.small.cpu.as_micros(),
+            line.large.cpu.as_micros(),
+            line.ratio(),
+            if line.ratio() > 2.0 { '*' } else { ' ' },
+            line.small.p50.as_micros(),
+            line.large.p50.as_micros(),
+            line.large.first.as_micros(),
+            line.call,
+        );
     }
-    if arguments.wants(Database::Postgresql) {
-        show("postgresql", lists::compare(TestDatabase::postgres, &plan)?);
-    }
-    Ok(())
+    let above = lines.iter().filter(|line| line.ratio() > 2.0).count();
+    println!("{name:<10} {above} of {} lines above 2", lines.len());
 }
 
 /// Prints what calls about a repository cost beside git. The figure and git's are of the same kind: processor
@@ -300,12 +356,8 @@ fn compare_transport(name: &str, database: &TestDatabase, arguments: &Arguments)
 
 /// Prints how fast queued events are told to hooks.
 fn measure_hooks(arguments: &Arguments) -> Result<()> {
-    let plan = hooks::Plan {
-        program: &arguments.program,
-        hooks: arguments.hooks[0],
-        hanging: arguments.hooks[1],
-        events: arguments.hooks[2],
-    };
+    let [hooks, hanging, events] = exactly(&arguments.hooks)?;
+    let plan = hooks::Plan { program: &arguments.program, hooks, hanging, events };
     println!(
         "{:<11} {:>6} {:>8} {:>7} {:>8} {:>8} {:>9} {:>12} {:>12} {:>9}",
         "database",

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::group_support::{error, fields_of, forbidden, new_project, no_project, path_of_project};
 use super::project_support::{a_cast, assert_unchanged, names};
-use super::support::{MISSING, id_of, message, wrong};
+use super::support::{MISSING, id_of, message, news, wrong};
 use super::tracker_support::{bodies, change, counts, issue_now, new_issue, new_label};
 
 on_every_store!(
@@ -154,6 +154,9 @@ fn several_wrong_fields_are_told_together(forge: &Forge) {
 fn a_label_is_changed_in_place(forge: &Forge) {
     let cast = a_cast(forge, "0");
     let (path, token) = (format!("{}/labels", cast.path), cast.token("reporter"));
+    let feed = || forge.get(&format!("{}/events", cast.path)).token(token).send().expect(200);
+    // 5.7: no event, no hook.
+    let (heard, done) = (news(forge).len(), feed());
     let made = new_label(forge, token, &cast.path, "bug");
     let put = |fields: Value| forge.put(&path).token(token).json(&fields).send().expect(200);
     let all = put(json!({
@@ -179,6 +182,8 @@ fn a_label_is_changed_in_place(forge: &Forge) {
     let bare = put(json!({"name": "defect", "color": "#000000", "priority": null}));
     assert_eq!(bare["priority"], Value::Null);
     assert_eq!(bare["description"], "d");
+    forge.delete(&path).token(token).form(&[("name", "defect")]).send().expect(200);
+    assert_eq!((news(forge).len(), feed()), (heard, done));
 }
 
 /// 5.4: PUT /projects/:id/labels

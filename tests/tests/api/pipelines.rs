@@ -18,6 +18,7 @@ on_every_store!(
     a_pipeline_has_every_field,
     pipelines_are_listed_newest_first_and_paged,
     scopes_choose_pipelines,
+    branches_are_those_that_are_there,
     pipelines_that_are_not_there_are_not_found,
     who_may_read_and_change_pipelines,
     without_builds_every_call_is_forbidden,
@@ -90,6 +91,33 @@ fn scopes_choose_pipelines(forge: &Forge) {
     assert_eq!(ids(&scoped("branches", 200)), [id_of(&new)]);
     assert_eq!(ids(&scoped("tags", 200)), [id_of(&tag)]);
     assert_eq!(scoped("finished", 400), error("scope does not have a valid value"));
+    let tags = format!("{}/repository/tags/v1", stage.cast.path);
+    forge.delete(&tags).token(stage.token("developer")).send().expect(200);
+    assert_eq!(ids(&scoped("tags", 200)), [0; 0]);
+}
+
+/// "the latest pipeline of each existing branch", in pages; a branch that comes back has the newest it has.
+fn branches_are_those_that_are_there(forge: &Forge) {
+    let stage = a_ci_stage(forge, CONFIGURATION);
+    let made = ["a", "b", "c"].map(|name| id_of(&push(forge, &stage, name)));
+    let scoped = |page: &str| {
+        let path = format!("{}/pipelines?scope=branches&{page}", stage.cast.path);
+        let answer = forge.get(&path).token(stage.token("reporter")).send();
+        (ids(&answer.expect(200)), answer.header("X-Total").map(str::to_owned))
+    };
+    assert_eq!(scoped("per_page=2"), (vec![made[2], made[1]], Some("3".to_owned())));
+    assert_eq!(scoped("per_page=2&page=2"), (vec![made[0]], Some("3".to_owned())));
+    let gone = format!("{}/b", stage.branches);
+    forge.delete(&gone).token(stage.token("developer")).send().expect(200);
+    assert_eq!(scoped("per_page=2"), (vec![made[2], made[0]], Some("2".to_owned())));
+    // Somebody may speak of a branch that is not there.
+    let tip = stage.id("master");
+    let status = format!("{}/statuses/{tip}", stage.cast.path);
+    let form = [("state", "success"), ("ref", "nowhere")];
+    forge.post(&status).token(stage.token("developer")).form(&form).send().expect(201);
+    assert_eq!(scoped(""), (vec![made[2], made[0]], Some("2".to_owned())));
+    let again = id_of(&push(forge, &stage, "b"));
+    assert_eq!(scoped(""), (vec![again, made[2], made[0]], Some("3".to_owned())));
 }
 
 /// Row by row: 404 of a number, of another project's, 400 of what is none.

@@ -17,6 +17,8 @@ on_every_store!(
     only_its_runner_tells_of_a_running_build,
     a_canceled_build_is_not_found,
     a_log_can_be_replaced_as_a_whole,
+    the_coverage_is_read_from_the_log_at_the_end,
+    a_coverage_expression_is_set_by_masters,
     git_reads_with_the_token_of_a_running_build,
     a_build_that_nobody_started_reads_its_own_project,
 );
@@ -289,6 +291,61 @@ fn a_log_can_be_replaced_as_a_whole(forge: &Forge) {
     runner.telling(&next, &[("trace", &log)]).send().expect(200);
     let hidden = log.replace(|c: char| c != ' ', "x");
     assert_eq!(yard.trace(&next), hidden);
+}
+
+/// Section 8.1: "the last match of the project's coverage expression in the log, its first number, as float".
+fn the_coverage_is_read_from_the_log_at_the_end(forge: &Forge) {
+    let yard = Yard::new(forge, "ada", TWO_STAGES);
+    let runner = shared(forge, &[]);
+    let ended = |log: &str, state: &str| {
+        let pipeline = yard.pipeline();
+        let build = runner.take().expect("it waits");
+        runner.telling(&build, &[("trace", log)]).send().expect(200);
+        assert_eq!(yard.build(&build)["coverage"], Value::Null, "before the end");
+        runner.end(&build, state);
+        let path = yard.path(&format!("/pipelines/{}/cancel", pipeline["id"]));
+        forge.post(&path).token(&yard.owner).send().expect(200);
+        yard.build(&build)["coverage"].clone()
+    };
+    let log = "Lines: 10.5%\nLines: 98.29% covered\r\ndone in 3 s\n";
+    assert_eq!(ended(log, "success"), Value::Null, "without an expression");
+    yard.set("build_coverage_regex", r"Lines: \d+\.\d+%");
+    assert_eq!(ended(log, "success"), 98.29);
+    assert_eq!(ended(log, "failed"), 98.29);
+    assert_eq!(ended("nothing", "success"), Value::Null);
+    // Of a long log the end counts.
+    let long = format!("Lines: 1.5%\n{}", "x\n".repeat(200_000));
+    assert_eq!(ended(&long, "success"), Value::Null);
+    assert_eq!(ended(&format!("{long}Lines: 2.5%"), "success"), 2.5);
+    yard.set("build_coverage_regex", "");
+    assert_eq!(ended(log, "success"), Value::Null);
+}
+
+/// It is shown to whoever may change it, where it is set.
+fn a_coverage_expression_is_set_by_masters(forge: &Forge) {
+    let yard = Yard::new(forge, "ada", TWO_STAGES);
+    let shown = |token: &str| forge.get(&yard.path("")).token(token).send().expect(200);
+    let field = "build_coverage_regex";
+    assert_eq!(shown(&yard.owner).get(field), None);
+    let set = |token: &str, text: &str| {
+        let form = [("name", "Ship"), (field, text)];
+        forge.put(&yard.path("")).token(token).form(&form).send()
+    };
+    assert_eq!(set(&yard.owner, r"(\d+)%").expect(200)[field], r"(\d+)%");
+    assert_eq!(shown(&yard.owner)[field], r"(\d+)%");
+    let (bob, token) = forge.user("bob");
+    let form = [("user_id", bob.to_string()), ("access_level", "30".to_owned())];
+    let form = form.each_ref().map(|(name, value)| (*name, value.as_str()));
+    forge.post(&yard.path("/members")).token(&yard.owner).form(&form).send().expect(201);
+    set(&token, "x").expect(403);
+    assert_eq!(shown(&token).get(field), None);
+    let wrong = |text: &str| set(&yard.owner, text).expect(400)["message"][field][0].clone();
+    assert_eq!(wrong("("), "is invalid");
+    assert_eq!(wrong(&"a".repeat(256)), "is too long (maximum is 255 characters)");
+    assert_eq!(set(&yard.owner, " ").expect(200).get(field), None);
+    let fields = [("name", "Boat"), (field, "/total: ([0-9]+)/i")];
+    let made = forge.post("/projects").token(&yard.owner).form(&fields).send().expect(201);
+    assert_eq!(made[field], "/total: ([0-9]+)/i");
 }
 
 fn fetch(forge: &Forge, path: &str, name: &str, password: &str, service: &str) -> u16 {

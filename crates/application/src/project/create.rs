@@ -117,6 +117,9 @@ fn make(
         })
     })?;
     let project = store_new(tx, creator, new)?;
+    if let Some(Some(expression)) = &parsed.coverage_expression {
+        tx.projects().set_coverage_expression(project.id, Some(expression))?;
+    }
     if let Some(url) = &fields.import_url {
         // What it takes to get in is kept only until it is done.
         let import = TaskKind::Import { url: Secret::new(url.trim()), user: creator.id };

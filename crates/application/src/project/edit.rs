@@ -54,6 +54,9 @@ pub fn edit(
         let repository = app.git.open(before.id)?;
         let head = head(repository.as_ref(), fields, &mut errors)?;
         errors.into_result()?;
+        if let Some(expression) = &parsed.coverage_expression {
+            tx.projects().set_coverage_expression(before.id, expression.as_ref())?;
+        }
         let mut after = applied(fields, parsed, &before);
         after.default_branch = head.clone().or(after.default_branch);
         if after != before {

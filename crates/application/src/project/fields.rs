@@ -1,7 +1,9 @@
 //! The fields of a project as a caller gives them, and their way into domain types.
 
 use hexforge_domain::field_errors::FieldErrors;
-use hexforge_domain::project::{Description, Features, ProjectName, ProjectPath};
+use hexforge_domain::project::{
+    CoverageExpression, Description, Features, ProjectName, ProjectPath,
+};
 use hexforge_domain::visibility::Visibility;
 
 use crate::group::fields::UNKNOWN_LEVEL;
@@ -17,6 +19,8 @@ pub struct ProjectFields {
     pub import_url: Option<String>,
     /// Which branch is shown when none is asked for; a new project has none.
     pub default_branch: Option<String>,
+    /// Finds the coverage in the logs of builds; an empty text for none.
+    pub coverage_expression: Option<String>,
     pub features: FeatureFields,
 }
 
@@ -69,6 +73,8 @@ pub(super) struct ParsedProject {
     pub description: Option<Description>,
     pub visibility: Option<Visibility>,
     pub import_url: Option<String>,
+    /// Given, and nothing or something then.
+    pub coverage_expression: Option<Option<CoverageExpression>>,
 }
 
 impl ProjectFields {
@@ -99,12 +105,14 @@ impl ProjectFields {
     fn parse_rest(&self, errors: &mut FieldErrors) -> ParsedProject {
         let description = self.description.as_deref().map(Description::parse);
         let import_url = self.import_url.as_deref().map(import_url);
+        let coverage = self.coverage_expression.as_deref().map(CoverageExpression::parse);
         ParsedProject {
             name: None,
             path: None,
             description: errors.check_given("description", description).flatten(),
             visibility: self.parse_visibility(errors),
             import_url: errors.check_given("import_url", import_url).flatten(),
+            coverage_expression: errors.check_given("build_coverage_regex", coverage).flatten(),
         }
     }
 

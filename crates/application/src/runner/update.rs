@@ -3,7 +3,7 @@
 use hexforge_domain::ci::status::{Status, Transition};
 use hexforge_domain::id::BuildId;
 
-use super::{ERASED, identify, is_due};
+use super::{ERASED, coverage, identify, is_due};
 use crate::app::App;
 use crate::error::{Error, Thing};
 use crate::pipeline::progress::Progress;
@@ -38,7 +38,11 @@ pub fn update(app: &App, token: &str, id: BuildId, report: &Report) -> Result<()
         }
         match report.ended {
             Some(transition) => {
+                let coverage = coverage::of(app, tx, &build)?;
                 progress.step(id, transition, now);
+                if let Some(build) = progress.build_mut(id) {
+                    build.coverage = coverage.or(build.coverage);
+                }
             }
             None if is_due(&build, now) => {
                 if let Some(build) = progress.build_mut(id) {

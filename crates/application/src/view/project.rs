@@ -10,8 +10,8 @@ use hexforge_domain::outbox::ProjectFacts;
 use hexforge_domain::paging::Paged;
 use hexforge_domain::policy::Actor;
 use hexforge_domain::ports::store::{StoreError, Tx};
-use hexforge_domain::project::Project;
 use hexforge_domain::project::share::Share;
+use hexforge_domain::project::{CoverageExpression, Project};
 use hexforge_domain::user::User;
 
 use crate::access;
@@ -82,6 +82,8 @@ pub struct ProjectView {
     pub permissions: Option<Permissions>,
     /// Whether the reader may see by which token runners register.
     pub shows_runners_token: bool,
+    /// By which the coverage is found in logs, where it is set and the reader may see it.
+    pub coverage_expression: Option<CoverageExpression>,
 }
 
 /// What a reader is to a project.
@@ -155,6 +157,7 @@ pub fn full_page(
             permissions: memberships.as_ref().map(|known| known.of(&project)),
             place,
             shows_runners_token: false,
+            coverage_expression: None,
             project,
         })
     };

@@ -17,13 +17,19 @@ const LONGEST_LINE: usize = 4096;
 /// between slashes; of one with groups the last group counts. Lines are looked at one by one, as
 /// tools print their totals on one.
 pub fn coverage(log: &str, expression: &str) -> Option<f64> {
-    let (source, flags) = regexp::between_slashes(expression).unwrap_or((expression, ""));
-    if source.is_empty() {
-        return None;
-    }
-    let expression = regexp::compile(source, flags)?;
+    let expression = compiled(expression)?;
     let found = log.lines().rev().find_map(|line| last_match(&expression, cut(line)))?;
     NUMBER.find(found)?.as_str().parse().ok()
+}
+
+/// Whether an expression can be matched at all.
+pub fn is_usable(expression: &str) -> bool {
+    compiled(expression).is_some()
+}
+
+fn compiled(expression: &str) -> Option<Regex> {
+    let (source, flags) = regexp::between_slashes(expression).unwrap_or((expression, ""));
+    if source.is_empty() { None } else { regexp::compile(source, flags) }
 }
 
 fn last_match<'a>(expression: &Regex, line: &'a str) -> Option<&'a str> {

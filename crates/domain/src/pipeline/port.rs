@@ -18,13 +18,15 @@ pub trait Pipelines {
         page: Page,
     ) -> Result<Paged<Pipeline>, StoreError>;
 
-    /// The newest pipeline of each of these branches or tags, newest first.
-    fn newest_of_refs(
+    /// Notes whether a branch or tag is there, which counts for [`PipelineScope::Branches`] and
+    /// [`PipelineScope::Tags`]. One of which nothing was noted since its first pipeline is there.
+    fn note_ref(
         &mut self,
         project: ProjectId,
-        tags: bool,
-        refs: &[String],
-    ) -> Result<Vec<Pipeline>, StoreError>;
+        tag: bool,
+        reference: &str,
+        present: bool,
+    ) -> Result<(), StoreError>;
 
     /// The pipeline of that id, if it is that project's.
     fn find(&mut self, project: ProjectId, id: PipelineId) -> Result<Option<Pipeline>, StoreError>;

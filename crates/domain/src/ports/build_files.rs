@@ -16,6 +16,14 @@ pub trait BuildFiles: ProjectFiles {
         build: BuildId,
     ) -> Result<Option<StoredUpload>, FilesError>;
 
+    /// The last bytes of a log, at most so many.
+    fn trace_tail(
+        &self,
+        project: ProjectId,
+        build: BuildId,
+        bytes: u64,
+    ) -> Result<Vec<u8>, FilesError>;
+
     /// Adds to the end of a log; what is there beyond `at`, which an interrupted call may have left, goes.
     fn append_trace(
         &self,

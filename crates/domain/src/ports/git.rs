@@ -67,6 +67,11 @@ pub trait GitRefs {
     /// Branches whose tips are ancestors of `tip` and not `tip` itself.
     fn merged_into(&self, tip: ObjectId) -> Result<Vec<(BranchName, ObjectId)>, GitError>;
 
+    /// The first branch by name, in the order of its bytes, that a commit led to or that it is the tip of.
+    /// # Errors
+    /// [`GitError::Missing`] when there is no such commit; [`GitError::TooLarge`] when there is too much to look at.
+    fn first_with(&self, commit: ObjectId) -> Result<Option<BranchName>, GitError>;
+
     /// Points HEAD to a branch.
     fn set_head(&self, branch: &BranchName) -> Result<(), GitError>;
 

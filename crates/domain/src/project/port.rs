@@ -5,7 +5,9 @@ use chrono::NaiveDate;
 use super::hook::{ProjectHook, ProjectHookSettings};
 use super::query::ProjectFilter;
 use super::share::{NewShare, Share};
-use super::{NewProject, Project, ProjectName, ProjectPath, ProjectRef, Starred};
+use super::{
+    CoverageExpression, NewProject, Project, ProjectName, ProjectPath, ProjectRef, Starred,
+};
 use crate::Timestamp;
 use crate::branch::BranchName;
 use crate::id::{NamespaceId, ProjectHookId, ProjectId, UserId};
@@ -78,6 +80,19 @@ pub trait Projects {
         &mut self,
         project: ProjectId,
         branch: Option<&BranchName>,
+    ) -> Result<(), StoreError>;
+
+    /// By which the coverage is found in the logs of a project's builds, if anything was set.
+    fn coverage_expression(
+        &mut self,
+        project: ProjectId,
+    ) -> Result<Option<CoverageExpression>, StoreError>;
+
+    /// Sets that, or nothing.
+    fn set_coverage_expression(
+        &mut self,
+        project: ProjectId,
+        expression: Option<&CoverageExpression>,
     ) -> Result<(), StoreError>;
 
     /// Notes that something happened, unless that was noted less than an hour ago. This is no change of

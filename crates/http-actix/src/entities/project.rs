@@ -58,6 +58,10 @@ impl Serialize for ProjectJson<'_> {
         if view.shows_runners_token {
             map.serialize_entry("runners_token", project.runners_token.reveal())?;
         }
+        // The reference has no such field, so it is there only where somebody set it.
+        if let Some(expression) = &view.coverage_expression {
+            map.serialize_entry("build_coverage_regex", expression.as_str())?;
+        }
         map.serialize_entry("public_builds", &project.features.public_builds)?;
         let shares: Vec<_> = view.shares.iter().map(ShareLineJson::from).collect();
         map.serialize_entry("shared_with_groups", &shares)?;

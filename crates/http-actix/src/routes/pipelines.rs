@@ -4,8 +4,9 @@ use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, web};
 use hexforge_application::app::App;
 use hexforge_application::error::Error;
-use hexforge_application::pipeline::{self, PipelineView, Scope};
+use hexforge_application::pipeline::{self, PipelineView};
 use hexforge_domain::id::PipelineId;
+use hexforge_domain::pipeline::PipelineScope;
 use hexforge_domain::policy::Actor;
 use hexforge_domain::project::ProjectRef;
 
@@ -42,8 +43,11 @@ pub fn describe(to: &mut Description) {
     to.add(doc::post(format!("{one}/cancel"), "Cancels").ok::<PipelineJson<'_>>());
 }
 
-const SCOPES: [(&str, Scope); 3] =
-    [("running", Scope::Running), ("branches", Scope::Branches), ("tags", Scope::Tags)];
+const SCOPES: [(&str, PipelineScope); 3] = [
+    ("running", PipelineScope::Active),
+    ("branches", PipelineScope::Branches),
+    ("tags", PipelineScope::Tags),
+];
 
 async fn list(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse> {
     let (ProjectPath(named), page) = (id.into_inner(), api.page());
@@ -53,7 +57,7 @@ async fn list(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse> {
             let scope = declared.one_of("scope", &SCOPES.map(|(word, _)| word));
             declared.finish()?;
             let scope = SCOPES.into_iter().find(|(word, _)| Some(*word) == scope);
-            let scope = scope.map_or(Scope::All, |(_, scope)| scope);
+            let scope = scope.map_or(PipelineScope::All, |(_, scope)| scope);
             Ok(pipeline::list(app, actor, &named, scope, page)?)
         })
         .await?;

@@ -254,6 +254,7 @@ fn read_fields(params: &Params) -> ApiResult<ProjectFields> {
         visibility_level: params.text("visibility_level")?,
         import_url: params.text("import_url")?,
         default_branch: params.text("default_branch")?,
+        coverage_expression: params.given_text("build_coverage_regex")?,
         features: FeatureFields {
             issues: params.said_switch("issues_enabled")?,
             merge_requests: params.said_switch("merge_requests_enabled")?,

@@ -2,7 +2,7 @@
 //! has any text of a caller in it.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -57,6 +57,19 @@ fn open(path: &Path) -> io::Result<Option<StoredUpload>> {
     }
 }
 
+/// The end of a file; nothing of one that is not there.
+fn tail(path: &Path, bytes: u64) -> io::Result<Vec<u8>> {
+    let mut file = match File::open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        file => file?,
+    };
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(bytes)))?;
+    let mut tail = Vec::new();
+    file.take(bytes).read_to_end(&mut tail)?;
+    Ok(tail)
+}
+
 impl ProjectFiles for FsBuildFiles {
     fn projects(&self) -> Result<Box<dyn Iterator<Item = ProjectId>>, FilesError> {
         self.shelves.projects().map_err(failed("listed"))
@@ -85,6 +98,15 @@ impl BuildFiles for FsBuildFiles {
         build: BuildId,
     ) -> Result<Option<StoredUpload>, FilesError> {
         open(&self.path(project, build, TRACE)).map_err(failed("read"))
+    }
+
+    fn trace_tail(
+        &self,
+        project: ProjectId,
+        build: BuildId,
+        bytes: u64,
+    ) -> Result<Vec<u8>, FilesError> {
+        tail(&self.path(project, build, TRACE), bytes).map_err(failed("read"))
     }
 
     fn append_trace(

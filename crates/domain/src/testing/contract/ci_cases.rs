@@ -10,6 +10,7 @@ macro_rules! store_contract_of_pipelines {
             pipelines::a_pipeline_has_every_field,
             pipelines::pipelines_of_a_project_come_newest_first,
             pipelines::the_newest_pipelines_of_refs_and_commits_are_found,
+            pipelines::the_newest_pipeline_of_each_ref_is_listed_while_the_ref_is_there,
             pipelines::pipelines_go_with_their_project_and_outlive_their_user,
             pipelines::news_of_pipelines_are_kept_whole,
             pipelines::a_locked_pipeline_is_changed_by_one_at_a_time,

@@ -2,7 +2,7 @@
 
 use super::check::{project, read, write};
 use crate::ports::store::Store;
-use crate::project::Project;
+use crate::project::{CoverageExpression, Project};
 use crate::testing::builders::{a_branch, a_project, a_user, at, home_of};
 
 /// Nothing else of the project changes, and no other project does.
@@ -35,4 +35,26 @@ pub fn updating_does_not_turn_back_the_default_branch(store: &dyn Store) {
         let expected = Project { default_branch: Some(branch.clone()), ..stale };
         assert_eq!(project(store, site.id), expected);
     }
+}
+
+/// One project's expression is not another's, and it goes again.
+pub fn a_coverage_expression_is_set_alone(store: &dyn Store) {
+    let ada = a_user("ada").stored_in(store).id;
+    let home = home_of(store, ada);
+    let site = a_project("site", home, ada).stored_in(store);
+    let other = a_project("other", home, ada).stored_in(store);
+    let of = |project: &Project| read(store, |tx| tx.projects().coverage_expression(project.id));
+    assert_eq!(of(&site), None);
+    for text in ["(\\d+)% covered", "/ünï: \\d/i"] {
+        let expression = CoverageExpression::stored(text.to_owned());
+        let set = Some(&expression);
+        write(store, |tx| tx.projects().set_coverage_expression(site.id, set));
+        assert_eq!(of(&site).as_ref(), set);
+        assert_eq!(of(&other), None);
+    }
+    write(store, |tx| tx.projects().set_coverage_expression(site.id, None));
+    assert_eq!(of(&site), None);
+    assert_eq!(project(store, site.id), site, "nothing else changes");
+    write(store, |tx| tx.projects().delete(site.id));
+    assert_eq!(of(&site), None);
 }

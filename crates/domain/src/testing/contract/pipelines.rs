@@ -9,6 +9,7 @@ use crate::id::{PipelineId, ProjectId};
 use crate::outbox::SystemEvent;
 use crate::outbox::ci::{BuildNews, BuildRow, PipelineNews, PipelineRow};
 use crate::outbox::project::{Person, ProjectCard, ProjectEvent};
+use crate::paging::Page;
 use crate::pipeline::{NewPipeline, Pipeline, PipelineScope};
 use crate::ports::store::Store;
 use crate::testing::builders::{
@@ -98,12 +99,6 @@ pub fn the_newest_pipelines_of_refs_and_commits_are_found(store: &dyn Store) {
     let new = of("master", false, 2, Status::Failed);
     let tag = of("master", true, 2, Status::Success);
     read(store, |tx| {
-        let names = ["master".to_owned(), "other".to_owned(), "none".to_owned()];
-        let branches = tx.pipelines().newest_of_refs(project, false, &names)?;
-        assert_eq!(branches, [new.clone(), other.clone()]);
-        let tags = tx.pipelines().newest_of_refs(project, true, &names)?;
-        assert_eq!(tags, std::slice::from_ref(&tag));
-        assert_eq!(tx.pipelines().newest_of_refs(project, true, &[])?, []);
         let mut newest =
             |name: &str, status| tx.pipelines().newest_with_status(project, name, status);
         assert_eq!(newest("master", Status::Success)?, Some(tag.clone()));
@@ -113,6 +108,48 @@ pub fn the_newest_pipelines_of_refs_and_commits_are_found(store: &dyn Store) {
         let first = tx.pipelines().of_commit(project, a_commit_id(1))?;
         assert_eq!(first, [other.clone(), old.clone()]);
         assert_eq!(tx.pipelines().of_commit(project, a_commit_id(9))?, []);
+        Ok(())
+    });
+}
+
+/// The newest of each branch or tag that is there, in pages; one that comes back has its pipelines again.
+pub fn the_newest_pipeline_of_each_ref_is_listed_while_the_ref_is_there(store: &dyn Store) {
+    let ((project, _), (elsewhere, _)) = (a_place(store, "ada"), a_place(store, "bob"));
+    let of = |project, reference: &str, tag| {
+        let reference = reference.to_owned();
+        insert(store, NewPipeline { reference, tag, ..a_pipeline(project) })
+    };
+    of(project, "master", false);
+    let other = of(project, "other", false);
+    let tag = of(project, "master", true);
+    of(elsewhere, "master", false);
+    let master = of(project, "master", false);
+    let branches = |expected: &[Pipeline]| {
+        assert_pages(store, expected, |tx, page| {
+            tx.pipelines().list(project, PipelineScope::Branches, page)
+        });
+    };
+    let note = |project, tag, reference: &str, present| {
+        write(store, |tx| tx.pipelines().note_ref(project, tag, reference, present));
+    };
+    branches(&[master.clone(), other.clone()]);
+    assert_pages(store, &[tag], |tx, page| tx.pipelines().list(project, PipelineScope::Tags, page));
+    note(project, false, "other", false);
+    note(project, true, "master", false);
+    note(elsewhere, false, "master", false);
+    branches(std::slice::from_ref(&master));
+    assert_pages(store, &[], |tx, page| tx.pipelines().list(project, PipelineScope::Tags, page));
+    // Whoever asked for it before the branch went does not bring the branch back.
+    let late = of(project, "other", false);
+    branches(std::slice::from_ref(&master));
+    note(project, false, "other", true);
+    branches(&[late, master]);
+    // Of what never had a pipeline there is nothing to note.
+    note(project, false, "none", false);
+    let none = of(project, "none", false);
+    read(store, |tx| {
+        let found = tx.pipelines().list(project, PipelineScope::Branches, Page::Whole)?;
+        assert_eq!(found.items.first(), Some(&none));
         Ok(())
     });
 }

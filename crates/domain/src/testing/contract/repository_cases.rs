@@ -8,6 +8,7 @@ macro_rules! store_contract_of_repositories {
         $crate::store_contract! {
             @tests $open;
             default_branches::a_default_branch_is_set_alone,
+            default_branches::a_coverage_expression_is_set_alone,
             default_branches::updating_does_not_turn_back_the_default_branch,
             protections::protections_of_a_project_come_by_pattern,
             protections::a_protection_is_found_by_exactly_its_pattern,

@@ -63,6 +63,17 @@ impl BuildFiles for FakeBuildFiles {
         Ok(self.open(project, build, Kind::Trace))
     }
 
+    fn trace_tail(
+        &self,
+        project: ProjectId,
+        build: BuildId,
+        bytes: u64,
+    ) -> Result<Vec<u8>, FilesError> {
+        let whole = self.files().get(&(project, build, Kind::Trace)).cloned().unwrap_or_default();
+        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+        Ok(whole[whole.len().saturating_sub(bytes)..].to_vec())
+    }
+
     fn append_trace(
         &self,
         project: ProjectId,

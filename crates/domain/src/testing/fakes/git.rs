@@ -285,6 +285,15 @@ impl GitRefs for FakeRepository {
         Ok(merged.collect())
     }
 
+    fn first_with(&self, commit: ObjectId) -> Result<Option<BranchName>, GitError> {
+        let stored = self.stored();
+        let mut branches = stored.refs.iter().filter_map(|(name, id)| {
+            let name = name.strip_prefix(BranchName::FOLDER)?;
+            stored.reachable(&[*id]).contains(&commit).then(|| name.to_owned())
+        });
+        Ok(branches.next().map(BranchName::of_stored))
+    }
+
     fn set_head(&self, branch: &BranchName) -> Result<(), GitError> {
         let on_head = self.git.state().on_head.clone();
         on_head.map_or(Ok(()), |call| call())?;

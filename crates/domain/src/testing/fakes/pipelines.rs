@@ -15,6 +15,16 @@ impl FakeTx {
         let newest_first = self.tables.pipelines.iter().rev().map(|(pipeline, _)| pipeline);
         newest_first.filter(|pipeline| fits(pipeline)).cloned().collect()
     }
+
+    /// Whether it is the newest of a branch, or of a tag, that is there.
+    fn is_newest_of(&self, pipeline: &Pipeline, tag: bool) -> bool {
+        let of_ref = |one: &Pipeline| (one.project, one.tag, one.reference.clone());
+        let newer =
+            self.pipelines_where(|one| of_ref(one) == of_ref(pipeline) && one.id > pipeline.id);
+        pipeline.tag == tag
+            && newer.is_empty()
+            && !self.tables.refs_gone.contains(&of_ref(pipeline))
+    }
 }
 
 impl Pipelines for FakeTx {
@@ -27,24 +37,29 @@ impl Pipelines for FakeTx {
         let fits = |pipeline: &Pipeline| match scope {
             PipelineScope::All => true,
             PipelineScope::Active => matches!(pipeline.status, Status::Pending | Status::Running),
+            PipelineScope::Branches => self.is_newest_of(pipeline, false),
+            PipelineScope::Tags => self.is_newest_of(pipeline, true),
         };
         Ok(page.cut(self.pipelines_where(|one| one.project == project && fits(one))))
     }
 
-    fn newest_of_refs(
+    fn note_ref(
         &mut self,
         project: ProjectId,
-        tags: bool,
-        refs: &[String],
-    ) -> Result<Vec<Pipeline>, StoreError> {
-        let mut found: Vec<Pipeline> = Vec::new();
-        for one in self.pipelines_where(|one| one.project == project && one.tag == tags) {
-            let known = found.iter().any(|other| other.reference == one.reference);
-            if refs.contains(&one.reference) && !known {
-                found.push(one);
-            }
+        tag: bool,
+        reference: &str,
+        present: bool,
+    ) -> Result<(), StoreError> {
+        let known = self.pipelines_where(|one| {
+            one.project == project && one.tag == tag && one.reference == reference
+        });
+        let key = (project, tag, reference.to_owned());
+        if present {
+            self.tables.refs_gone.remove(&key);
+        } else if !known.is_empty() {
+            self.tables.refs_gone.insert(key);
         }
-        Ok(found)
+        Ok(())
     }
 
     fn find(&mut self, project: ProjectId, id: PipelineId) -> Result<Option<Pipeline>, StoreError> {

@@ -9,7 +9,9 @@ use crate::policy::project::Standing;
 use crate::ports::store::StoreError;
 use crate::project::port::Projects;
 use crate::project::query::ProjectFilter;
-use crate::project::{Archived, NewProject, Project, ProjectName, ProjectPath, ProjectRef};
+use crate::project::{
+    Archived, CoverageExpression, NewProject, Project, ProjectName, ProjectPath, ProjectRef,
+};
 use chrono::{NaiveDate, TimeDelta};
 
 impl Tables {
@@ -197,6 +199,27 @@ impl Projects for FakeTx {
         if let Some(row) = self.tables.projects.get_mut(&project) {
             row.default_branch = branch.cloned();
         }
+        Ok(())
+    }
+
+    fn coverage_expression(
+        &mut self,
+        project: ProjectId,
+    ) -> Result<Option<CoverageExpression>, StoreError> {
+        Ok(self.tables.coverage_expressions.get(&project).cloned())
+    }
+
+    fn set_coverage_expression(
+        &mut self,
+        project: ProjectId,
+        expression: Option<&CoverageExpression>,
+    ) -> Result<(), StoreError> {
+        match expression {
+            Some(expression) => {
+                self.tables.coverage_expressions.insert(project, expression.clone())
+            }
+            None => self.tables.coverage_expressions.remove(&project),
+        };
         Ok(())
     }
 

@@ -38,10 +38,10 @@ use crate::outbox::port::Outbox;
 use crate::pipeline::port::Pipelines;
 use crate::pipeline::{CommitFacts, Pipeline};
 use crate::ports::store::{StoreError, Tx};
-use crate::project::Project;
 use crate::project::hook::ProjectHook;
 use crate::project::port::{ProjectHooks, Projects, Shares, Stars};
 use crate::project::share::NewShare;
+use crate::project::{CoverageExpression, Project};
 use crate::repository::port::{RepositoryTasks, SettledChanges};
 use crate::runner::Runner;
 use crate::runner::port::Runners;
@@ -107,6 +107,9 @@ pub(super) struct Tables {
     pub deliveries: Vec<DeliveryRow>,
     pub sign_in_failures: BTreeMap<String, Failures>,
     pub pipelines: Vec<(Pipeline, CommitFacts)>,
+    /// Branches and tags that had pipelines and are gone.
+    pub refs_gone: BTreeSet<(ProjectId, bool, String)>,
+    pub coverage_expressions: BTreeMap<ProjectId, CoverageExpression>,
     pub definitions: BTreeMap<DefinitionId, (PipelineId, BuildDefinition)>,
     pub builds: Vec<Build>,
     pub runners: Vec<Runner>,

@@ -2,7 +2,7 @@
 
 use hexforge_domain::commit::Commit;
 
-use super::super::{Ancestry, Effort, FOR_NEWS, commits_between, is_ancestor};
+use super::super::{Ancestry, Effort, FOR_NEWS, commits_between, first_containing, is_ancestor};
 use super::{Scratch, compare, id, open};
 
 fn titles(commits: &[Commit]) -> Vec<&str> {
@@ -86,6 +86,15 @@ fn ancestors() {
             let result = is_ancestor(&repo, id(ancestor), id(descendant));
             assert_eq!(result.expect("both exist"), expected);
         }
+        let tips = [&stranger, &topic, &master].map(|tip| id(tip));
+        for (wanted, expected) in
+            [(&base, Some(1)), (&topic, Some(1)), (&master, Some(2)), (&stranger, Some(0))]
+        {
+            let place = first_containing(&repo, &tips, id(wanted));
+            assert_eq!(place.expect("it exists"), expected);
+        }
+        assert_eq!(first_containing(&repo, &tips[..1], id(&base)).expect("it exists"), None);
+        assert_eq!(first_containing(&repo, &[], id(&base)).expect("it exists"), None);
     };
     check();
     scratch.git(&["branch", "master-tip", &master]);

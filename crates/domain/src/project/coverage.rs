@@ -1,0 +1,75 @@
+//! By which a project finds in the logs of its builds how much of the code their tests reached.
+
+use crate::ci::coverage;
+use crate::text::{TooLong, within};
+
+/// An expression that can be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CoverageExpression(String);
+
+impl CoverageExpression {
+    /// Nothing but blanks is no expression. One that cannot be used is refused when it is set, not at the end of
+    /// each build.
+    pub fn parse(text: &str) -> Result<Option<Self>, CoverageExpressionError> {
+        let text = text.trim();
+        if text.is_empty() {
+            return Ok(None);
+        }
+        within(text, 255)?;
+        if !coverage::is_usable(text) {
+            return Err(CoverageExpressionError::Invalid);
+        }
+        Ok(Some(Self(text.to_owned())))
+    }
+
+    /// An expression that was checked when it was stored.
+    pub fn stored(text: String) -> Self {
+        Self(text)
+    }
+
+    /// The expression.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Why a text is no such expression.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CoverageExpressionError {
+    /// Too long.
+    #[error(transparent)]
+    TooLong(#[from] TooLong),
+    /// Not an expression, or one that takes too much to match.
+    #[error("is invalid")]
+    Invalid,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_can_be_used_is_an_expression() {
+        let long = "a".repeat(256);
+        for (text, expected) in [
+            (r"\(\d+\.\d+%\) covered", Ok(Some(r"\(\d+\.\d+%\) covered"))),
+            (r" /total: (\d+)/i ", Ok(Some(r"/total: (\d+)/i"))),
+            ("", Ok(None)),
+            ("  ", Ok(None)),
+            ("//", Err("is invalid")),
+            ("(", Err("is invalid")),
+            (r"(a)\1", Err("is invalid")),
+            ("((a{1000}){1000}){1000}", Err("is invalid")),
+            (&long, Err("is too long (maximum is 255 characters)")),
+        ] {
+            let parsed = CoverageExpression::parse(text);
+            let parsed =
+                parsed.as_ref().map(|found| found.as_ref().map(CoverageExpression::as_str));
+            assert_eq!(
+                parsed.map_err(ToString::to_string),
+                expected.map_err(str::to_owned),
+                "{text}"
+            );
+        }
+    }
+}
