@@ -130,7 +130,7 @@ fn call(
             return;
         }
         let title = format!("issue {caller}-{number}");
-        let reads = caller % 2 == 0;
+        let reads = caller.is_multiple_of(2);
         let request = if reads {
             server.request("GET", "/projects").token(ROOT)
         } else {
