@@ -152,8 +152,11 @@ fn exchange_on(mut stream: TcpStream, bytes: &[u8]) -> Vec<u8> {
     let mut buffer = [0; 16 * 1024];
     loop {
         match stream.read(&mut buffer) {
-            Ok(0) | Err(_) => return answer,
+            Ok(0) => return answer,
             Ok(read) => answer.extend_from_slice(&buffer[..read]),
+            // Reading that may time out is not begun again by the system after a signal.
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(_) => return answer,
         }
     }
 }

@@ -12,6 +12,10 @@ use crate::client::Response;
 /// Panics unless an answer is one that the description of some dialect names.
 #[track_caller]
 pub fn check(method: &str, target: &str, answer: &Response) {
+    // What is no request at all is refused before there is an interface to speak of.
+    if answer.status == 400 && answer.body.is_empty() && answer.header("x-request-id").is_none() {
+        return;
+    }
     let [specification, original] = described();
     let Some(problem) = specification.problem(method, target, answer) else { return };
     assert!(

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 
 use tempfile::TempDir;
 
@@ -10,6 +11,17 @@ pub struct WorkTree {
     folder: TempDir,
     bare: PathBuf,
     made: std::cell::Cell<i64>,
+}
+
+/// Where git is. A program that is looked for is started by a copy of this process, which takes long where much is
+/// in memory; one that is named whole is not.
+fn git() -> &'static Path {
+    static GIT: OnceLock<PathBuf> = OnceLock::new();
+    GIT.get_or_init(|| {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let found = std::env::split_paths(&path).map(|folder| folder.join("git"));
+        found.into_iter().find(|file| file.is_file()).unwrap_or_else(|| PathBuf::from("git"))
+    })
 }
 
 /// The moment of the first commit; each further one is a minute later.
@@ -58,7 +70,7 @@ impl WorkTree {
     /// git in the work tree, without anybody's configuration and at a fixed time.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let moment = format!("{} +0200", FIRST + 60 * self.made.get());
-        let mut command = Command::new("git");
+        let mut command = Command::new(git());
         command
             .args(arguments)
             .current_dir(self.folder.path())

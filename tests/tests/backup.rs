@@ -141,9 +141,9 @@ fn restored(file: &Path, database: &TestDatabase, known: &Known, world: &World) 
     }
     let server = Program::start_with_ssh(&program::built(), &to, &database.url).expect("it serves");
     for (project, pushed) in &known.pushed {
-        let path = format!("/projects/{project}/repository/commits/master");
+        let path = format!("/projects/{project}/repository/branches/master");
         let now = server.request("GET", &path).token(ROOT).send().expect(200);
-        let tip = now["id"].as_str().expect("a commit").to_owned();
+        let tip = now["commit"]["id"].as_str().expect("a commit").to_owned();
         let layout = Layout::new(&to).repository(ProjectId(*project));
         // What came later may be there, what was there before has to.
         let is_in = Command::new("git")

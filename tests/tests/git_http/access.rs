@@ -178,7 +178,8 @@ fn a_fork_sees_nothing_of_a_source_that_went_private(forge: &Forge) {
     let fork = forge.post(&format!("/projects/fork/{}", scene.project)).token(&bob);
     let fork = fork.form(&[("namespace", "bob")]).send().expect(201)["id"].to_string();
     while task::work(&forge.app).expect("tasks can be done") {}
-    forge.put(&source).token(&scene.ada).form(&[("visibility_level", "0")]).send().expect(200);
+    let hidden = [("name", "ship"), ("visibility_level", "0")];
+    forge.put(&source).token(&scene.ada).form(&hidden).send().expect(200);
     let secret = scene.tree.write("README", "a secret\n").commit("Go on\n");
     scene.push("ada", &["master"]).ok();
 

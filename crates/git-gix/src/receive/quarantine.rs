@@ -114,7 +114,10 @@ fn index(
             tracing::info!(error = chain(&error), "a pushed pack is not valid");
             // Nothing but its words tells that error from others.
             let why = if chain(&error).contains("too large to fit in memory") {
-                format!("an object is larger than {} MiB", LARGEST_OBJECT >> 20)
+                format!(
+                    "the pack is not valid, or has an object of more than {} MiB",
+                    LARGEST_OBJECT >> 20
+                )
             } else {
                 "the pack is not valid".to_owned()
             };

@@ -296,6 +296,9 @@ pub struct ProjectShape {
     /// For those who administer the project.
     #[schema(required = false)]
     runners_token: String,
+    /// For those who administer the project, where it is set.
+    #[schema(required = false)]
+    build_coverage_regex: String,
     public_builds: bool,
     shared_with_groups: Vec<ShareLineJson<'static>>,
     only_allow_merge_if_build_succeeds: bool,

@@ -60,7 +60,7 @@ pub(super) const LISTING: [Param; 6] = [
 ];
 
 /// What may be said of a project, beside its name.
-const FIELDS: [Param; 18] = [
+const FIELDS: [Param; 19] = [
     doc::text("path"),
     doc::text("description"),
     doc::boolean("public"),
@@ -79,6 +79,7 @@ const FIELDS: [Param; 18] = [
     doc::boolean("only_allow_merge_if_build_succeeds"),
     doc::boolean("only_allow_merge_if_all_discussions_are_resolved"),
     doc::boolean("request_access_enabled"),
+    doc::text("build_coverage_regex"),
 ];
 
 /// Describes the routes.
