@@ -1,6 +1,6 @@
 //! The interface described for machines: OpenAPI 3.1, at `GET /api/v3/openapi.json` and by `hexforge openapi`.
 //!
-//! Each file of [`routes`](crate::routes) has a function `describe` beside its `configure`, one line for each call: what
+//! Each file of `routes` has a function `describe` beside its `configure`, one line for each call: what
 //! it takes as a list of parameters, and what it answers as types out of [`entities`](crate::entities), whose
 //! schemas are derived. Tests compare the description with the list of all calls, with the parameters that
 //! the code reads, and with every answer that they see.
