@@ -26,18 +26,13 @@ pub use small_disk::SmallDisk;
 pub use ssh_keys::an_ssh_key;
 pub use work_tree::WorkTree;
 
-/// Makes three tests of each case, `fn case(forge: &Forge)`: on SQLite, on PostgreSQL, and on the fake, which is
-/// run only when ignored tests are asked for: the contract suite holds the fake to what databases do.
+/// Makes three tests of each case, `fn case(forge: &Forge)`: on the fake, on SQLite and on PostgreSQL.
 /// A case that is not listed is dead code, which is an error.
 #[macro_export]
 macro_rules! on_every_store {
     ($($case:ident),+ $(,)?) => {
         mod on_fake {
-            $(
-                #[test]
-                #[ignore = "on both databases is enough; with --include-ignored on the fake too"]
-                fn $case() { $crate::forge::run($crate::Backend::Fake, super::$case); }
-            )+
+            $(#[test] fn $case() { $crate::forge::run($crate::Backend::Fake, super::$case); })+
         }
         mod on_sqlite {
             $(#[test] fn $case() { $crate::forge::run($crate::Backend::Sqlite, super::$case); })+
