@@ -8,10 +8,10 @@ use hexforge_domain::user::email::{EmailHolder, EmailRole};
 use hexforge_domain::user::port::Emails;
 use hexforge_domain::user::{Email, EmailAddress};
 
-use crate::page;
 use crate::schema::{emails, users};
 use crate::search;
 use crate::tx::DieselTx;
+use crate::{backend, page};
 
 #[derive(Queryable)]
 struct EmailRow {
@@ -36,6 +36,12 @@ impl DieselTx<'_> {
         self.run(|conn| {
             emails::table.filter(emails::email.eq(address.as_str())).get_result(conn).optional()
         })
+    }
+
+    /// Makes others that want the address wait. It is written into two tables, by new accounts into the other one
+    /// first: without this, two could each hold what the other waits for.
+    pub(crate) fn hold_address(&mut self, address: &EmailAddress) -> Result<(), StoreError> {
+        self.run(|conn| backend::hold(conn, &format!("address {}", address.as_str())))
     }
 
     /// Writes the address where users are read, and into what searches look through.
@@ -108,6 +114,7 @@ impl Emails for DieselTx<'_> {
 
     fn make_primary(&mut self, user: UserId, address: &EmailAddress) -> Result<(), StoreError> {
         let primary = emails::table.filter(emails::user_id.eq(user.0)).filter(emails::is_primary);
+        self.hold_address(address)?;
         match self.email_row(address)? {
             Some(row) if row.user_id == user.0 && row.is_primary => return Ok(()),
             Some(row) if row.user_id == user.0 => {

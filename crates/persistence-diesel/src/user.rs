@@ -331,6 +331,7 @@ impl Users for DieselTx<'_> {
             users::email.eq(user.email.as_str()),
             users::password_hash.eq(new.password.reveal()),
         );
+        self.hold_address(&user.email)?;
         user.id = UserId(self.run(|conn| {
             diesel::insert_into(users::table).values(values).returning(users::id).get_result(conn)
         })?);
