@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -231,10 +232,36 @@ fn collides(repo: &gix::Repository, name: &str, all: &Names<'_>) -> Result<bool,
     if all.come_below(&below) {
         return Ok(true);
     }
-    let platform = repo.references().map_err(failed)?;
-    for reference in platform.prefixed(below.as_str()).map_err(failed)? {
-        let reference = reference.map_err(failed)?;
-        if !all.go.contains(reference.name().as_bstr().to_string().as_str()) {
+    // Iterating over both at once would refuse names that mean something else on Windows.
+    if let Some(packed) = repo.refs.cached_packed_buffer().map_err(failed)? {
+        for reference in packed.iter_prefixed(below.as_str().into()).map_err(failed)? {
+            let reference = reference.map_err(failed)?;
+            if !all.go.contains(reference.name.as_bstr().to_string().as_str()) {
+                return Ok(true);
+            }
+        }
+    }
+    stays_below(&repo.git_dir().join(name), name, all)
+}
+
+/// Whether a ref with a file of its own stays in a folder.
+fn stays_below(folder: &Path, name: &str, all: &Names<'_>) -> Result<bool, GitError> {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            return Ok(false);
+        }
+        Err(error) => return Err(io(error)),
+    };
+    for entry in entries {
+        let entry = entry.map_err(io)?;
+        let name = format!("{name}/{}", entry.file_name().to_string_lossy());
+        let stays = if entry.file_type().map_err(io)?.is_dir() {
+            stays_below(&entry.path(), &name, all)?
+        } else {
+            !name.ends_with(".lock") && !all.go.contains(name.as_str())
+        };
+        if stays {
             return Ok(true);
         }
     }

@@ -172,6 +172,23 @@ fn a_ref_holds_what_there_is_and_a_branch_a_commit() {
     world.assert_sound();
 }
 
+/// Every name that git takes, on whatever system it may be checked out.
+#[test]
+fn names_that_mean_something_else_elsewhere_are_names() {
+    let world = World::new();
+    let one = Some(world.commits[0]);
+    for name in ["aux", "con.txt", "nul/x", "a./b", "lt<gt>", "pipe|\"quoted\"", "COM1.x"] {
+        for name in [format!("refs/heads/{name}"), format!("refs/tags/{name}")] {
+            world.update(&[change(&name, None, one)]).expect("it is free");
+            assert_eq!(Some(id(&world.git(&["rev-parse", &name]))), one, "{name}");
+            let below = format!("{name}/below");
+            assert!(is_conflict(world.update(&[change(&below, None, one)]), &below), "{name}");
+        }
+    }
+    assert_eq!(world.refs().len(), 15);
+    world.assert_sound();
+}
+
 #[test]
 fn names_are_no_folders_of_others() {
     for packed in [false, true] {
