@@ -3,7 +3,7 @@
 use hexforge_domain::delivery::Letter;
 use hexforge_domain::field_errors::FieldErrors;
 use hexforge_domain::hook::kind::SYSTEM_HOOK;
-use hexforge_domain::hook::{HookUrl, HookUrlError};
+use hexforge_domain::hook::{HookUrl, HookUrlError, checked_token};
 use hexforge_domain::id::SystemHookId;
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::policy::Actor;
@@ -63,7 +63,7 @@ pub fn create(app: &App, actor: Actor, fields: &SystemHookFields) -> Result<Syst
     authorize(actor)?;
     let settings = SystemHookSettings {
         url: HookUrl::parse(&fields.url).map_err(url_errors)?,
-        token: fields.token.clone(),
+        token: checked_token(fields.token.as_ref())?,
         push_events: fields.push_events.unwrap_or(true),
         tag_push_events: fields.tag_push_events.unwrap_or(false),
         enable_ssl_verification: fields.enable_ssl_verification.unwrap_or(true),

@@ -2,7 +2,8 @@
 
 pub mod kind;
 
-use crate::text::{Blank, TooLong, within};
+use crate::field_errors::FieldErrors;
+use crate::text::{Blank, Secret, TooLong, within};
 
 /// The address a hook is sent to: http or https, of well-formed syntax. Whether anybody answers
 /// there, and whether we may ask, is decided when it is sent to.
@@ -37,6 +38,23 @@ impl HookUrl {
         let (authority, path) = rest.split_at(end);
         let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
         format!("{scheme}://{host}{path}")
+    }
+}
+
+/// Something that no token has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("is invalid")]
+pub struct InvalidToken;
+
+/// A token goes into a header of each delivery, whose line nothing in it may end.
+/// # Errors
+/// What is wrong, under `token`.
+pub fn checked_token(token: Option<&Secret>) -> Result<Option<Secret>, FieldErrors> {
+    match token {
+        Some(token) if token.reveal().contains(char::is_control) => {
+            Err(FieldErrors::one("token", InvalidToken))
+        }
+        token => Ok(token.cloned()),
     }
 }
 
@@ -133,5 +151,16 @@ mod tests {
         ] {
             assert_eq!(HookUrl::stored(url.into()).shown(), shown);
         }
+    }
+
+    #[test]
+    fn tokens_stay_in_their_line() {
+        for (token, is_good) in
+            [("a b", true), ("\u{fc}", true), ("a\nb", false), ("a\r\nX: y", false), ("\0", false)]
+        {
+            let token = Secret::new(token);
+            assert_eq!(checked_token(Some(&token)).is_ok(), is_good, "{}", token.reveal());
+        }
+        assert_eq!(checked_token(None).ok().flatten(), None);
     }
 }

@@ -5,7 +5,7 @@ use hexforge_tests::{Forge, on_every_store};
 use serde_json::{Value, json};
 
 use super::group_support::{error, forbidden, join, new_project, no_project, path_of_project};
-use super::support::{HUGE, MISSING, assert_only_for_users, id_of, ids};
+use super::support::{HUGE, MISSING, assert_only_for_users, id_of, ids, wrong};
 
 on_every_store!(
     addresses_are_checked,
@@ -49,6 +49,12 @@ fn addresses_are_checked(forge: &Forge) {
             let refused = forge.request(method, path).token(&token).form(&form).send();
             assert_eq!(refused.expect(422), error("Invalid url given"), "{method} {url:?}");
         }
+    }
+    // A token goes into a header.
+    for (method, path) in [("POST", &path), ("PUT", &one)] {
+        let form = [("url", "http://b.example"), ("token", "a\r\nX-Other: b")];
+        let refused = forge.request(method, path).token(&token).form(&form).send();
+        assert_eq!(refused.expect(400), wrong("token", "is invalid"), "{method}");
     }
     assert_eq!(forge.get(&path).token(&token).send().expect(200), json!([hook]));
 }

@@ -113,6 +113,9 @@ fn addresses_are_checked(forge: &Forge) {
     let refused = forge.post("/hooks").token(ROOT).form(&[("url", &format!("{long}x"))]).send();
     let text = "is too long (maximum is 2000 characters)";
     assert_eq!(refused.expect(400), wrong("url", text));
+    let form = [("url", "http://a.example"), ("token", "a\r\nX-Other: b")];
+    let refused = forge.post("/hooks").token(ROOT).form(&form).send();
+    assert_eq!(refused.expect(400), wrong("token", "is invalid"));
     assert_eq!(ids(&forge.get("/hooks").token(ROOT).send().expect(200)).len(), 1);
 }
 

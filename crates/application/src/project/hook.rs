@@ -1,7 +1,7 @@
 //! Hooks of projects.
 
 use hexforge_domain::delivery::{Delivery, HookRef};
-use hexforge_domain::hook::HookUrl;
+use hexforge_domain::hook::{HookUrl, checked_token};
 use hexforge_domain::id::{DeliveryId, ProjectHookId};
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::policy::Actor;
@@ -103,7 +103,7 @@ pub fn create(
         let project = access::project(tx, actor, ProjectAbility::Administer, named, app.today())?;
         let settings = ProjectHookSettings {
             url: HookUrl::parse(&fields.url).map_err(|_| Error::HookUrl)?,
-            token: fields.token.clone(),
+            token: checked_token(fields.token.as_ref())?,
             switches: switches(fields, HookSwitches::default()),
             enable_ssl_verification: fields.enable_ssl_verification.unwrap_or(true),
         };
@@ -128,7 +128,7 @@ pub fn update(
         let url = HookUrl::parse(&fields.url).map_err(|_| Error::HookUrl)?;
         let kept = hook.settings.token.clone().filter(|_| url == hook.settings.url);
         let settings = ProjectHookSettings {
-            token: fields.token.clone().or(kept),
+            token: checked_token(fields.token.as_ref())?.or(kept),
             switches: switches(fields, hook.settings.switches),
             enable_ssl_verification: fields
                 .enable_ssl_verification
