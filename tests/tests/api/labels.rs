@@ -85,7 +85,7 @@ fn what_is_wrong_with_a_new_label_is_told(forge: &Forge) {
     let (path, token) = (format!("{}/labels", cast.path), cast.token("reporter"));
     new_label(forge, token, &cast.path, "bug");
     new_label(forge, token, &cast.path, "Bug");
-    let long = "x".repeat(256);
+    let long = "x".repeat(601);
     let color = wrong("color", "must be a valid color code");
     for (fields, status, body) in [
         (json!({}), 400, error("name is missing, color is missing")),
@@ -118,7 +118,7 @@ fn what_is_wrong_with_a_new_label_is_told(forge: &Forge) {
         (
             json!({"name": long, "color": "#111111"}),
             400,
-            wrong("title", "is too long (maximum is 255 characters)"),
+            wrong("title", "is too long (maximum is 600 characters)"),
         ),
         (
             json!({"name": "a", "color": "#111111", "priority": -1}),
