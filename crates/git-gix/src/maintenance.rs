@@ -5,7 +5,6 @@
 //! it breaks off: the packs go only when everything in them is in another one, on disk.
 
 mod choice;
-mod index;
 mod merge;
 #[cfg(test)]
 mod tests;

@@ -5,18 +5,18 @@ use std::io::{self, Write};
 use gix::ObjectId;
 
 /// An object of a pack.
-pub(super) struct Indexed {
-    pub(super) id: ObjectId,
+pub(crate) struct Indexed {
+    pub(crate) id: ObjectId,
     /// Of its entry in the pack.
-    pub(super) crc: u32,
-    pub(super) offset: u64,
+    pub(crate) crc: u32,
+    pub(crate) offset: u64,
 }
 
 /// Offsets from here on are in a table of their own.
 const LARGE: u64 = 1 << 31;
 
 /// Writes the index of the pack of this checksum.
-pub(super) fn write(
+pub(crate) fn write(
     mut objects: Vec<Indexed>,
     checksum: &ObjectId,
     to: &mut dyn Write,
@@ -58,9 +58,9 @@ fn small(number: impl TryInto<u32>) -> io::Result<u32> {
 }
 
 /// Hashes what goes through it.
-pub(super) struct Hashed<W> {
-    pub(super) inner: W,
-    pub(super) hasher: gix::hash::Hasher,
+pub(crate) struct Hashed<W> {
+    pub(crate) inner: W,
+    pub(crate) hasher: gix::hash::Hasher,
 }
 
 impl<W: Write> Write for Hashed<W> {

@@ -15,8 +15,8 @@ use gix::odb::pack::data;
 use gix::odb::pack::data::entry::Header;
 use hexforge_domain::ports::git::GitError;
 
-use super::index::{self, Hashed, Indexed};
 use crate::error::{failed, io};
+use crate::pack_index::{self, Hashed, Indexed};
 use crate::upload::packs::Pack;
 
 /// A pack and its index, not yet on disk for sure.
@@ -46,7 +46,9 @@ pub(super) fn merge(packs: &[Pack], folder: &Path) -> Result<Merged, GitError> {
     file.write_all(checksum.as_slice()).and_then(|()| file.flush()).map_err(io)?;
     let index = folder.join("new.idx");
     let mut file = BufWriter::new(File::create_new(&index).map_err(io)?);
-    index::write(writer.objects, &checksum, &mut file).and_then(|()| file.flush()).map_err(io)?;
+    pack_index::write(writer.objects, &checksum, &mut file)
+        .and_then(|()| file.flush())
+        .map_err(io)?;
     let name = format!("pack-{checksum}.pack");
     let [data, index] = [(data, name.clone()), (index, format!("pack-{checksum}.idx"))]
         .map(|(file, name)| (file, folder.join(name)));

@@ -51,7 +51,7 @@ pub(crate) fn pack(view: &gix::Repository, index: &Path) -> Result<(), Wrong> {
     let mut repo = view.clone();
     repo.object_cache_size(OBJECT_CACHE);
     let mut check = Check { repo: &repo, found: HashSet::new() };
-    let index = gix_pack::index::File::at(index, gix::hash::Kind::Sha1).map_err(failed)?;
+    let index = gix::odb::pack::index::File::at(index, gix::hash::Kind::Sha1).map_err(failed)?;
     let mut objects: Vec<(u64, u32)> =
         (0..index.num_objects()).map(|at| (index.pack_offset_at_index(at), at)).collect();
     // In the order of the pack what an object is based on is near.

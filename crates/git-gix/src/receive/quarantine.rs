@@ -1,19 +1,17 @@
 //! Where the objects of a push are until it is taken: a repository of their own that sees those of the real one.
 
 use std::fs;
-use std::io::{self, BufReader, Read};
+use std::io::{self, Read};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use gix_pack::bundle::write::Options;
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::ports::git::GitError;
 use tempfile::TempDir;
 
 use crate::error::io as disk;
-use crate::error::{chain, failed, is_of_the_machine};
-use crate::import::pack::{LARGEST_OBJECT, THREADS, interrupted_at};
+use crate::intake::{self, Taken, Unfit};
 use crate::store::{OpenRepository, Shared, init, open_folder, put_pack};
 
 /// The most bytes that one push can bring.
@@ -27,7 +25,7 @@ pub(super) struct Quarantine {
     #[expect(dead_code, reason = "the folder goes when this is dropped")]
     folder: TempDir,
     /// The pack and its index, if there are any objects.
-    files: Option<(PathBuf, PathBuf)>,
+    files: Option<Taken>,
     /// Sees the new objects and those that were there before.
     pub(super) view: gix::Repository,
 }
@@ -68,12 +66,12 @@ impl Quarantine {
 
     /// The index of the new objects, if there are any.
     pub(super) fn index(&self) -> Option<&PathBuf> {
-        self.files.as_ref().map(|(_, index)| index)
+        self.files.as_ref().map(|files| &files.index)
     }
 
     /// Makes the objects part of a repository, on disk.
     pub(super) fn release(&mut self, open: &OpenRepository) -> Result<(), GitError> {
-        let Some((data, index)) = self.files.take() else { return Ok(()) };
+        let Some(Taken { data, index }) = self.files.take() else { return Ok(()) };
         let packs = open.git_dir().join("objects").join("pack");
         fs::create_dir_all(&packs).map_err(disk)?;
         put_pack(&data, &index, &packs)
@@ -84,75 +82,36 @@ fn index(
     view: &gix::Repository,
     folder: &TempDir,
     from: &mut dyn Read,
-) -> Result<Option<(PathBuf, PathBuf)>, Refused> {
-    let options = Options {
-        thread_limit: Some(THREADS),
-        alloc_limit_bytes: Some(LARGEST_OBJECT),
-        ..Options::default()
-    };
+) -> Result<Option<Taken>, Refused> {
     let packs = folder.path().join("objects").join("pack");
-    let mut limited = Limited { inner: from, left: MOST_BYTES, failure: None };
+    let mut limited = Limited { inner: from, left: MOST_BYTES };
     let stop = AtomicBool::new(false);
-    let written = interrupted_at(Instant::now() + MOST_TIME, &stop, || {
-        gix_pack::Bundle::write_to_directory(
-            &mut BufReader::with_capacity(64 * 1024, &mut limited),
-            Some(&packs),
-            &mut gix::progress::Discard,
-            &stop,
-            Some(view.objects.clone()),
-            gix::hash::Kind::Sha1,
-            options,
-        )
+    let taken = intake::interrupted_at(Instant::now() + MOST_TIME, &stop, || {
+        intake::take_in(&mut limited, &packs, Some(view), &stop)
     });
-    let outcome = match (written, limited.failure) {
-        (Ok(outcome), _) => outcome,
-        (Err(_), Some(failure)) => return Err(Refused::Bad(failure)),
-        (Err(error), None) => {
-            if is_of_the_machine(&error) {
-                return Err(failed(error).into());
-            }
-            tracing::info!(error = chain(&error), "a pushed pack is not valid");
-            // Nothing but its words tells that error from others.
-            let why = if chain(&error).contains("too large to fit in memory") {
-                format!(
-                    "the pack is not valid, or has an object of more than {} MiB",
-                    LARGEST_OBJECT >> 20
-                )
-            } else {
-                "the pack is not valid".to_owned()
-            };
-            return Err(Refused::Bad(why));
+    taken.map_err(|unfit| match unfit {
+        Unfit::Bad(what) => {
+            tracing::info!(what, "a pushed pack is not valid");
+            Refused::Bad(format!("the pack is not valid: it {what}"))
         }
-    };
-    if let Some(keep) = &outcome.keep_path {
-        fs::remove_file(keep).map_err(disk)?;
-    }
-    Ok(outcome.data_path.zip(outcome.index_path))
+        Unfit::Cut(error) => Refused::Bad(error.to_string()),
+        Unfit::Stopped => Refused::Bad("the push took too long".to_owned()),
+        Unfit::Failed(error) => Refused::Failed(error),
+    })
 }
 
-/// A reader that ends with an error when there is too much, and keeps what went wrong.
+/// A reader that ends with an error when there is too much.
 struct Limited<'a> {
     inner: &'a mut dyn Read,
     left: u64,
-    failure: Option<String>,
 }
 
 impl Read for Limited<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = match self.inner.read(buffer) {
-            Ok(read) => read,
-            Err(error) => {
-                self.failure.get_or_insert(error.to_string());
-                return Err(error.kind().into());
-            }
-        };
-        match self.left.checked_sub(read as u64) {
-            Some(left) => self.left = left,
-            None => {
-                self.failure.get_or_insert("the pack is too large".to_owned());
-                return Err(io::ErrorKind::FileTooLarge.into());
-            }
-        }
+        let read = self.inner.read(buffer)?;
+        let left = self.left.checked_sub(read as u64);
+        self.left = left
+            .ok_or_else(|| io::Error::new(io::ErrorKind::FileTooLarge, "the pack is too large"))?;
         Ok(read)
     }
 }
@@ -165,10 +124,8 @@ mod tests {
     fn what_is_too_much_ends_the_reading() {
         for (left, is_enough) in [(10, true), (9, false)] {
             let mut from = &b"0123456789"[..];
-            let mut limited = Limited { inner: &mut from, left, failure: None };
-            let read = limited.read_to_end(&mut Vec::new());
+            let read = Limited { inner: &mut from, left }.read_to_end(&mut Vec::new());
             assert_eq!(read.is_ok(), is_enough, "{left}");
-            assert_eq!(limited.failure.is_none(), is_enough, "{left}");
         }
     }
 }

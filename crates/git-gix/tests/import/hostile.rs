@@ -163,8 +163,8 @@ fn objects_that_make_no_sense_are_refused() {
         (banded(b"this is no pack at all, but long enough to be one"), unreadable.clone()),
         (banded(&pack[..pack.len() / 2]), unreadable.clone()),
         (banded(&damaged), unreadable.clone()),
-        (banded(&counted_wrong), unreadable),
-        (banded(&longer), invalid("more than objects")),
+        (banded(&counted_wrong), unreadable.clone()),
+        (banded(&longer), unreadable.clone()),
         (banded(&empty_pack), invalid("no objects")),
         (
             [

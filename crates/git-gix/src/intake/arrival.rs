@@ -1,0 +1,221 @@
+//! A pack as it comes: looked at once, hashed and written down.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Read, Write};
+use std::mem;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use flate2::{Crc, Decompress, FlushDecompress, Status};
+use gix::ObjectId;
+use gix::hash::Hasher;
+use gix::object::Kind;
+
+use super::{Entry, Stored, Unfit, bad, of_disk};
+
+/// How much is read and unpacked at once.
+const PIECE: usize = 64 << 10;
+
+/// So much is remembered of each object that more would take too much memory.
+const MOST_OBJECTS: u32 = 20_000_000;
+
+pub(super) struct Arrival<'a> {
+    from: &'a mut dyn Read,
+    to: BufWriter<&'a File>,
+    stop: &'a AtomicBool,
+    /// What came and is not yet looked at, in a part of it.
+    buffer: Box<[u8]>,
+    start: usize,
+    end: usize,
+    /// How much was looked at.
+    offset: u64,
+    /// Of all that was looked at.
+    hasher: Hasher,
+    /// Of what was looked at of one object.
+    crc: Crc,
+    inflate: Decompress,
+    unpacked: Box<[u8]>,
+}
+
+impl<'a> Arrival<'a> {
+    pub fn new(from: &'a mut dyn Read, to: &'a File, stop: &'a AtomicBool) -> Self {
+        let piece = || vec![0; PIECE].into_boxed_slice();
+        Self {
+            from,
+            to: BufWriter::with_capacity(PIECE, to),
+            stop,
+            buffer: piece(),
+            start: 0,
+            end: 0,
+            offset: 0,
+            hasher: new_hasher(),
+            crc: Crc::new(),
+            inflate: Decompress::new(true),
+            unpacked: piece(),
+        }
+    }
+
+    /// Everything up to the checksum, which is answered, too. Nothing is waited for that comes after it.
+    pub fn whole(mut self) -> Result<(Vec<Entry>, ObjectId), Unfit> {
+        let (magic, version) = (self.bytes::<4>()?, u32::from_be_bytes(self.bytes()?));
+        if &magic != b"PACK" || !matches!(version, 2 | 3) {
+            return Err(bad("is no pack"));
+        }
+        let count = u32::from_be_bytes(self.bytes()?);
+        if count > MOST_OBJECTS {
+            return Err(bad("has too many objects"));
+        }
+        // What is said to come may never do.
+        let mut entries = Vec::with_capacity(count.min(1 << 16) as usize);
+        for _ in 0..count {
+            entries.push(self.entry()?);
+        }
+        let checksum = finish(mem::replace(&mut self.hasher, new_hasher()))?;
+        if self.bytes::<20>()? != checksum.as_slice() {
+            return Err(bad("does not have its checksum"));
+        }
+        if self.start < self.end {
+            return Err(bad("goes on after its end"));
+        }
+        self.to.flush().map_err(of_disk)?;
+        Ok((entries, checksum))
+    }
+
+    fn entry(&mut self) -> Result<Entry, Unfit> {
+        let offset = self.offset;
+        self.crc = Crc::new();
+        let (kind, size) = self.kind_and_size()?;
+        let kind = match kind {
+            1 => Kind::Commit,
+            2 => Kind::Tree,
+            3 => Kind::Blob,
+            4 => Kind::Tag,
+            6 | 7 => {
+                let stored = if kind == 6 {
+                    let base = self.distance()?.and_then(|distance| offset.checked_sub(distance));
+                    Stored::DiffersAt(base.ok_or_else(|| bad("names a place outside of it"))?)
+                } else {
+                    Stored::DiffersFrom(ObjectId::Sha1(self.bytes()?))
+                };
+                let header = self.since(offset)?;
+                self.unpack(size, |_| ())?;
+                return Ok(Entry { offset, header, size, crc: self.crc.sum(), stored });
+            }
+            _ => return Err(bad("has an object of an unknown kind")),
+        };
+        let header = self.since(offset)?;
+        let mut hasher = new_hasher();
+        hasher.update(&gix::objs::encode::loose_header(kind, size));
+        self.unpack(size, |piece| hasher.update(piece))?;
+        let stored = Stored::Whole(kind, finish(hasher)?);
+        Ok(Entry { offset, header, size, crc: self.crc.sum(), stored })
+    }
+
+    fn since(&self, offset: u64) -> Result<u8, Unfit> {
+        u8::try_from(self.offset - offset).map_err(|_| bad("has a header without end"))
+    }
+
+    fn kind_and_size(&mut self) -> Result<(u8, u64), Unfit> {
+        let [mut byte] = self.bytes()?;
+        let kind = byte >> 4 & 7;
+        let mut size = u64::from(byte & 15);
+        let mut shift = 4;
+        while byte & 0x80 != 0 {
+            [byte] = self.bytes()?;
+            if shift > 53 {
+                return Err(bad("has an object that is too large"));
+            }
+            size |= u64::from(byte & 0x7f) << shift;
+            shift += 7;
+        }
+        Ok((kind, size))
+    }
+
+    /// To what an object is based on, which comes before it.
+    fn distance(&mut self) -> Result<Option<u64>, Unfit> {
+        let [mut byte] = self.bytes()?;
+        let mut distance = u64::from(byte & 0x7f);
+        while byte & 0x80 != 0 {
+            [byte] = self.bytes()?;
+            if distance >= 1 << 53 {
+                return Ok(None);
+            }
+            distance = (distance + 1) << 7 | u64::from(byte & 0x7f);
+        }
+        Ok((distance > 0).then_some(distance))
+    }
+
+    /// Looks at an object of this size, piece by piece.
+    fn unpack(&mut self, size: u64, mut each: impl FnMut(&[u8])) -> Result<(), Unfit> {
+        self.inflate.reset(true);
+        loop {
+            self.fill()?;
+            let (read, written) = (self.inflate.total_in(), self.inflate.total_out());
+            let from = &self.buffer[self.start..self.end];
+            let status = self.inflate.decompress(from, &mut self.unpacked, FlushDecompress::None);
+            let status = status.map_err(|_| bad("has an object that cannot be unpacked"))?;
+            let read = (self.inflate.total_in() - read) as usize;
+            let written = (self.inflate.total_out() - written) as usize;
+            each(&self.unpacked[..written]);
+            self.pass_on(read)?;
+            let total = self.inflate.total_out();
+            match status {
+                Status::StreamEnd if total == size => return Ok(()),
+                Status::StreamEnd => return Err(bad("has an object of another size than it says")),
+                _ if total > size || (read, written) == (0, 0) => {
+                    return Err(bad("has an object of another size than it says"));
+                }
+                _ => (),
+            }
+        }
+    }
+
+    fn bytes<const N: usize>(&mut self) -> Result<[u8; N], Unfit> {
+        let mut bytes = [0; N];
+        let mut at = 0;
+        while at < N {
+            self.fill()?;
+            let length = (N - at).min(self.end - self.start);
+            bytes[at..at + length].copy_from_slice(&self.buffer[self.start..self.start + length]);
+            self.pass_on(length)?;
+            at += length;
+        }
+        Ok(bytes)
+    }
+
+    /// Waits until there is something to look at.
+    fn fill(&mut self) -> Result<(), Unfit> {
+        while self.start == self.end {
+            if self.stop.load(Ordering::Relaxed) {
+                return Err(Unfit::Stopped);
+            }
+            (self.start, self.end) = (0, 0);
+            match self.from.read(&mut self.buffer) {
+                Ok(0) => return Err(bad("ends too early")),
+                Ok(length) => self.end = length,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => (),
+                Err(error) => return Err(Unfit::Cut(error)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Has done with the next bytes.
+    fn pass_on(&mut self, length: usize) -> Result<(), Unfit> {
+        let bytes = &self.buffer[self.start..self.start + length];
+        self.crc.update(bytes);
+        self.hasher.update(bytes);
+        self.to.write_all(bytes).map_err(of_disk)?;
+        self.start += length;
+        self.offset += length as u64;
+        Ok(())
+    }
+}
+
+pub(super) fn new_hasher() -> Hasher {
+    gix::hash::hasher(gix::hash::Kind::Sha1)
+}
+
+/// Fails for what was made to have the same hash as something else.
+pub(super) fn finish(hasher: Hasher) -> Result<ObjectId, Unfit> {
+    hasher.try_finalize().map_err(|_| bad("has an object with a forged hash"))
+}

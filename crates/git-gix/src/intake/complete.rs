@@ -1,0 +1,110 @@
+//! Objects from elsewhere that a pack is based on: added to it, so that it can be read by itself.
+
+use std::fs::File;
+use std::io::Write;
+use std::os::unix::fs::FileExt;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use flate2::write::ZlibEncoder;
+use flate2::{Compression, Crc};
+use gix::ObjectId;
+use gix::object::Kind;
+use gix::odb::pack::data::entry::Header;
+use gix::prelude::FindExt;
+
+use super::arrival::{finish, new_hasher};
+use super::resolve::{Differences, Found, LARGEST};
+use super::{Entry, Stored, Unfit, bad, of_disk};
+use crate::error::failed;
+
+/// How much is read at once.
+const PIECE: usize = 64 << 10;
+
+/// What was added to a pack.
+pub(super) struct Added {
+    pub entries: Vec<Entry>,
+    /// Where the last of them ends.
+    pub end: u64,
+}
+
+/// Puts together what is based on objects that are elsewhere, and writes these over the checksum of the pack.
+pub(super) fn bases(
+    differences: &Differences<'_>,
+    others: Option<&gix::Repository>,
+    found: &mut Found,
+) -> Result<Added, Unfit> {
+    let mut added = Added { entries: Vec::new(), end: differences.end()? };
+    let Some(repo) = others else { return Ok(added) };
+    for id in differences.missing() {
+        if !differences.is_needed(id) {
+            continue;
+        }
+        // What is in neither place may come of another object that is put together yet.
+        let Some(header) = repo.try_find_header(id).map_err(of_repository)? else { continue };
+        if header.size() > LARGEST as u64 {
+            return Err(bad("has an object that is based on too large a one"));
+        }
+        let read = || {
+            let mut data = Vec::new();
+            repo.objects.find(&id, &mut data).map_err(of_repository)?;
+            Ok(data)
+        };
+        differences.beyond(id, header.kind(), &read, found)?;
+        added.write(differences.file, header.kind(), id, &read()?)?;
+    }
+    Ok(added)
+}
+
+impl Added {
+    fn write(&mut self, file: &File, kind: Kind, id: ObjectId, data: &[u8]) -> Result<(), Unfit> {
+        let header = match kind {
+            Kind::Commit => Header::Commit,
+            Kind::Tree => Header::Tree,
+            Kind::Blob => Header::Blob,
+            Kind::Tag => Header::Tag,
+        };
+        let (offset, size) = (self.end, data.len() as u64);
+        let mut bytes = Vec::new();
+        header.write_to(size, &mut bytes).map_err(of_disk)?;
+        let header = bytes.len() as u8;
+        let mut encoder = ZlibEncoder::new(bytes, Compression::default());
+        let bytes = encoder.write_all(data).and_then(|()| encoder.finish()).map_err(of_disk)?;
+        file.write_all_at(&bytes, offset).map_err(of_disk)?;
+        let mut crc = Crc::new();
+        crc.update(&bytes);
+        let stored = Stored::Whole(kind, id);
+        self.entries.push(Entry { offset, header, size, crc: crc.sum(), stored });
+        self.end += bytes.len() as u64;
+        Ok(())
+    }
+}
+
+/// Gives a pack, to which was added, the right number of objects and its checksum.
+pub(super) fn seal(
+    file: &File,
+    end: u64,
+    objects: usize,
+    stop: &AtomicBool,
+) -> Result<ObjectId, Unfit> {
+    let count = u32::try_from(objects).map_err(|_| bad("has too many objects"))?;
+    file.write_all_at(&count.to_be_bytes(), 8).map_err(of_disk)?;
+    let mut hasher = new_hasher();
+    let mut piece = vec![0; PIECE];
+    let mut at = 0;
+    while at < end {
+        if stop.load(Ordering::Relaxed) {
+            return Err(Unfit::Stopped);
+        }
+        let length = usize::try_from(end - at).unwrap_or(PIECE).min(PIECE);
+        file.read_exact_at(&mut piece[..length], at).map_err(of_disk)?;
+        hasher.update(&piece[..length]);
+        at += length as u64;
+    }
+    let checksum = finish(hasher)?;
+    file.write_all_at(checksum.as_slice(), end).map_err(of_disk)?;
+    Ok(checksum)
+}
+
+fn of_repository(error: impl Into<gix::Error>) -> Unfit {
+    Unfit::Failed(failed(error))
+}

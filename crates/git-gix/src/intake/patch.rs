@@ -1,0 +1,89 @@
+//! Objects that are stored as what differs from others.
+
+/// What a difference makes of what it is based on; `None` when it does not fit, or would make more than allowed.
+pub(crate) fn apply(base: &[u8], mut delta: &[u8], limit: usize) -> Option<Vec<u8>> {
+    let delta = &mut delta;
+    if read_size(delta)? != base.len() as u64 {
+        return None;
+    }
+    let size = usize::try_from(read_size(delta)?).ok().filter(|size| *size <= limit)?;
+    // What is said to come may never do.
+    let mut target = Vec::with_capacity(size.min(base.len() + delta.len()));
+    while let Some(step) = read_byte(delta) {
+        let piece = match step {
+            0 => return None,
+            1..0x80 => delta.split_off(..usize::from(step))?,
+            _ => {
+                let from = read_number(delta, step & 0x0f)?;
+                let length = match read_number(delta, step >> 4 & 0x07)? {
+                    0 => 0x1_0000,
+                    length => length,
+                };
+                base.get(from..from + length)?
+            }
+        };
+        if target.len() + piece.len() > size {
+            return None;
+        }
+        target.extend_from_slice(piece);
+    }
+    (target.len() == size).then_some(target)
+}
+
+fn read_byte(from: &mut &[u8]) -> Option<u8> {
+    from.split_off_first().copied()
+}
+
+fn read_size(from: &mut &[u8]) -> Option<u64> {
+    let mut size = 0;
+    for shift in (0..63).step_by(7) {
+        let byte = read_byte(from)?;
+        size |= u64::from(byte & 0x7f) << shift;
+        if byte & 0x80 == 0 {
+            return Some(size);
+        }
+    }
+    None
+}
+
+/// A number of up to four bytes, of which the bits say which are there; the others are 0.
+fn read_number(from: &mut &[u8], bits: u8) -> Option<usize> {
+    let mut number = 0;
+    for at in 0..4 {
+        if bits & (1 << at) != 0 {
+            number |= usize::from(read_byte(from)?) << (8 * at);
+        }
+    }
+    Some(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn differences_that_do_not_fit_make_nothing() {
+        let base = b"0123456789";
+        let made = |delta: &[u8]| apply(base, delta, 100);
+        assert_eq!(made(&[10, 3, 0x91, 4, 3]).as_deref(), Some(&b"456"[..]), "a part");
+        assert_eq!(made(&[10, 4, 0x90, 3, 1, b'x']).as_deref(), Some(&b"012x"[..]), "and more");
+        assert_eq!(made(&[10, 0]).as_deref(), Some(&b""[..]), "nothing");
+        for (why, delta) in [
+            ("no size", &[][..]),
+            ("one size", &[10]),
+            ("a size without end", &[0xff; 12]),
+            ("another base", &[9, 3, 0x91, 4, 3]),
+            ("less than it says", &[10, 4, 0x91, 4, 3]),
+            ("more than it says", &[10, 2, 0x91, 4, 3]),
+            ("past the end", &[10, 3, 0x91, 8, 3]),
+            ("far past the end", &[10, 3, 0x9f, 255, 255, 255, 255, 3]),
+            ("64 KiB of ten bytes", &[10, 3, 0x80]),
+            ("a step that is not there", &[10, 3, 0]),
+            ("a piece that is cut", &[10, 3, 3, b'x']),
+            ("a number that is cut", &[10, 3, 0x91, 4]),
+            ("more than allowed", &[10, 101, 0x90, 3]),
+        ] {
+            assert_eq!(made(delta), None, "{why}");
+        }
+    }
+}
