@@ -232,7 +232,7 @@ pub enum Deletion {
     /// There is no such account.
     Missing,
     /// The account is the only owner of a group and stays with it.
-    SoleOwner(Box<FullUser>),
+    SoleOwner,
 }
 
 /// Removes an account with all that hangs on it.
@@ -241,10 +241,10 @@ pub fn delete(app: &App, actor: Actor, id: UserId) -> Result<Deletion, Error> {
     let (deletion, removed) = app.store.write(|tx| {
         let mut removed = Removed::default();
         let Some(user) = tx.users().lock(id)? else { return Ok((Deletion::Missing, removed)) };
-        let full = view::full(tx, user.clone())?;
         if !tx.group_members().solely_owned_by(id, app.today())?.is_empty() {
-            return Ok((Deletion::SoleOwner(Box::new(full)), removed));
+            return Ok((Deletion::SoleOwner, removed));
         }
+        let full = view::full(tx, user.clone())?;
         let now = app.clock.now();
         for key in tx.keys().list(id, Page::Whole)?.items {
             let facts = KeyFacts::new(&key, &user);

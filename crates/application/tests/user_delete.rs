@@ -161,8 +161,7 @@ fn the_only_owner_of_a_group_stays_with_it() {
     let group = a_group("crew").owner(ada.id).member(bob.id, AccessLevel::Master).stored_in(store);
     let before = world.stored();
     let kept = user::delete(&world.app, admin, ada.id).expect("an administrator may");
-    let full = FullUser { user: ada.clone(), identities: vec![], personal_projects: 0 };
-    assert_eq!(kept, Deletion::SoleOwner(Box::new(full)));
+    assert_eq!(kept, Deletion::SoleOwner);
     assert_eq!(world.stored(), before);
     world.write(|tx| tx.group_members().update(group.id, a_member(bob.id, AccessLevel::Owner)));
     let removed = user::delete(&world.app, admin, ada.id).expect("an administrator may");

@@ -178,14 +178,14 @@ impl Dialect {
         }
     }
 
-    /// Row 14: deleting a user who is not there, or who stays as the only owner of a group. Whom the
-    /// answer shows.
+    /// Row 14: deleting a user who is not there. Whom the answer shows.
     pub fn deleted_user(self, deletion: Deletion) -> ApiResult<Option<Box<FullUser>>> {
         match (self, deletion) {
             (Self::Specification | Self::Original, Deletion::Deleted(user)) => Ok(Some(user)),
-            (Self::Specification, Deletion::Missing | Deletion::SoleOwner(_)) => Ok(None),
+            (Self::Specification, Deletion::Missing) => Ok(None),
             (Self::Original, Deletion::Missing) => Err(Error::NotFound(Thing::User).into()),
-            (Self::Original, Deletion::SoleOwner(user)) => Ok(Some(user)),
+            // The only owner of a group stays with it, in both.
+            (Self::Specification | Self::Original, Deletion::SoleOwner) => Ok(None),
         }
     }
 

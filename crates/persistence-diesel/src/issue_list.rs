@@ -104,7 +104,7 @@ fn fitting(select: &'static str, filter: &IssueFilter, way: Way) -> Sql {
     let state = filter.open.map(|open| Sql::new(state(open, everywhere)));
     let labels = filter.labels.as_ref().map(|labels| match place(filter.scope) {
         Some(place) if way == Way::Gather => among_labelled(labels, place),
-        Some(_) | None => is_labelled(labels),
+        Some(_) | None => is_labelled("issues.id", labels),
     });
     let milestone = filter.milestone.as_deref().map(|title| match place(filter.scope) {
         Some(place) if way == Way::Gather => among_milestones(title, place),
@@ -221,19 +221,21 @@ fn is_for_milestone(title: &str) -> Sql {
     .text(title.to_owned())
 }
 
-/// The condition that an issue is among those to which labels lead. Where it needs all of them, the one that the
-/// fewest issues of its project have leads, and they are asked for the others.
+/// The condition that an issue is among those to which labels lead. Where it needs several, the one that the
+/// fewest issues of its project have leads, and only those are asked for the others.
 fn among_labelled(labels: &LabelFilter, place: Place) -> Sql {
-    let found = Sql::new(
-        "issues.id IN (SELECT has.issue_id FROM labels JOIN issue_labels AS has \
+    let led = Sql::new(
+        "SELECT has.issue_id FROM labels JOIN issue_labels AS has \
          ON has.label_id = labels.id WHERE labels.project_id",
     )
     .then(place.condition())
     .sql(" AND ")
     .then(titled("labels.title IN (", titles_of(labels)));
+    let found = Sql::new("issues.id IN (");
     match labels {
-        LabelFilter::Any(_) => found.sql(")"),
-        LabelFilter::All(titles) => found
+        LabelFilter::All(titles) if titles.len() > 1 => found
+            .sql("WITH led (id) AS MATERIALIZED (")
+            .then(led)
             .sql(
                 " AND labels.id = (SELECT rarest.id FROM labels AS rarest \
                  WHERE rarest.project_id = labels.project_id AND ",
@@ -241,24 +243,32 @@ fn among_labelled(labels: &LabelFilter, place: Place) -> Sql {
             .then(titled("rarest.title IN (", titles))
             .sql(
                 " ORDER BY rarest.open_issues + rarest.closed_issues + rarest.open_confidential \
-                 + rarest.closed_confidential, rarest.id LIMIT 1)) AND ",
+                 + rarest.closed_confidential, rarest.id LIMIT 1)) SELECT led.id FROM led WHERE ",
             )
-            .then(is_labelled(labels)),
+            .then(is_labelled("led.id", labels))
+            .sql(")"),
+        LabelFilter::All(_) | LabelFilter::Any(_) => found.then(led).sql(")"),
     }
 }
 
 /// The same, asked of one issue. Written as a value because planners would gather all labelled issues.
-fn is_labelled(labels: &LabelFilter) -> Sql {
-    const HAVING: &str = " FROM issue_labels AS has JOIN labels ON labels.id = has.label_id \
-         WHERE has.issue_id = issues.id AND ";
-    let named = titled("labels.title IN (", titles_of(labels));
+fn is_labelled(issue: &'static str, labels: &LabelFilter) -> Sql {
+    let select = match labels {
+        LabelFilter::Any(_) => "(SELECT 1",
+        LabelFilter::All(_) => "(SELECT count(*)",
+    };
+    let having = Sql::new(select)
+        .sql(
+            " FROM issue_labels AS has JOIN labels ON labels.id = has.label_id \
+             WHERE has.issue_id = ",
+        )
+        .sql(issue)
+        .sql(" AND ")
+        .then(titled("labels.title IN (", titles_of(labels)));
     match labels {
-        LabelFilter::Any(_) => {
-            Sql::new("(SELECT 1").sql(HAVING).then(named).sql(" LIMIT 1) IS NOT NULL")
-        }
+        LabelFilter::Any(_) => having.sql(" LIMIT 1) IS NOT NULL"),
         LabelFilter::All(titles) => {
-            let count = i64::try_from(titles.len()).unwrap_or(i64::MAX);
-            Sql::new("(SELECT count(*)").sql(HAVING).then(named).sql(") = ").id(count)
+            having.sql(") = ").id(i64::try_from(titles.len()).unwrap_or(i64::MAX))
         }
     }
 }

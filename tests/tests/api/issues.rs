@@ -315,6 +315,10 @@ fn a_confidential_issue_is_hidden_from_those_it_does_not_concern(forge: &Forge) 
     let cast = a_cast(forge, "20");
     let owner = cast.token("owner");
     let secret = new_issue(forge, owner, &cast.path, "a secret", &[("confidential", "true")]);
+    // What is no answer does not make it known.
+    let unclear = forge.put(&format!("{}/issues/{}", cast.path, id_of(&secret)));
+    let kept = unclear.token(owner).form(&[("confidential", "maybe")]).send().expect(200);
+    assert_eq!(kept["confidential"], true);
     let path = path_of_issue(&secret);
     let list = format!("{}/issues", cast.path);
     for who in ["guest", "stranger", "external"] {

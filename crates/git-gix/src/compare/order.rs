@@ -1,21 +1,13 @@
 //! Commits in the order in which they were made.
 
-use std::collections::HashMap;
+use std::collections::{BinaryHeap, HashMap};
 
 use gix::ObjectId;
 
 use super::walk::Found;
 
-/// Sorts by committer date; of commits with the same date, parents come before their children.
+/// Sorts by committer date, but no commit comes before its parents, whatever its date says.
 pub(super) fn oldest_first(commits: &[Found]) -> Vec<ObjectId> {
-    let ranks = ranks(commits);
-    let mut order: Vec<usize> = (0..commits.len()).collect();
-    order.sort_by_key(|&at| (commits[at].time, ranks[at]));
-    order.into_iter().map(|at| commits[at].id).collect()
-}
-
-/// A number for each commit that is greater than those of its parents.
-fn ranks(commits: &[Found]) -> Vec<usize> {
     let index: HashMap<ObjectId, usize> =
         commits.iter().enumerate().map(|(at, commit)| (commit.id, at)).collect();
     let parents = |at: usize| commits[at].parents.iter().filter_map(|id| index.get(id).copied());
@@ -23,19 +15,21 @@ fn ranks(commits: &[Found]) -> Vec<usize> {
     for parent in (0..commits.len()).flat_map(parents) {
         waiting_children[parent] += 1;
     }
-    let mut ready: Vec<usize> =
-        (0..commits.len()).filter(|&at| waiting_children[at] == 0).collect();
-    let mut ranks = vec![0; commits.len()];
-    let mut next = commits.len();
-    while let Some(commit) = ready.pop() {
-        ranks[commit] = next;
-        next -= 1;
+    // From the newest on: of those whose children are all placed, the newest comes next.
+    let mut ready: BinaryHeap<(i64, usize)> = (0..commits.len())
+        .filter(|&at| waiting_children[at] == 0)
+        .map(|at| (commits[at].time, at))
+        .collect();
+    let mut order = Vec::with_capacity(commits.len());
+    while let Some((_, commit)) = ready.pop() {
+        order.push(commits[commit].id);
         for parent in parents(commit) {
             waiting_children[parent] -= 1;
             if waiting_children[parent] == 0 {
-                ready.push(parent);
+                ready.push((commits[parent].time, parent));
             }
         }
     }
-    ranks
+    order.reverse();
+    order
 }

@@ -3,7 +3,7 @@
 
 use std::num::{IntErrorKind, ParseIntError};
 
-use chrono::{DateTime, Datelike, NaiveDate, NaiveDateTime};
+use chrono::{DateTime, Datelike, FixedOffset, NaiveDate, NaiveDateTime};
 use hexforge_domain::Timestamp;
 use serde_json::Value;
 
@@ -155,7 +155,7 @@ impl<'a> Declared<'a> {
 pub(super) fn date(text: &str) -> Option<NaiveDate> {
     let text = text.trim();
     let day = text.get(..10).and_then(|day| NaiveDate::parse_from_str(day, "%Y-%m-%d").ok())?;
-    let is_moment = text.len() == 10 || DateTime::parse_from_rfc3339(text).is_ok() || {
+    let is_moment = text.len() == 10 || with_offset(text).is_some() || {
         let local = text.trim_end_matches('Z').trim_end_matches(" UTC");
         let forms = ["%FT%T%.f", "%F %T%.f", "%FT%H:%M", "%F %H:%M"];
         forms.iter().any(|form| NaiveDateTime::parse_from_str(local, form).is_ok())
@@ -163,10 +163,17 @@ pub(super) fn date(text: &str) -> Option<NaiveDate> {
     is_moment.then_some(day)
 }
 
+/// A moment with its offset from UTC, as the standard writes it or as Ruby does.
+fn with_offset(text: &str) -> Option<DateTime<FixedOffset>> {
+    DateTime::parse_from_rfc3339(text)
+        .or_else(|_| DateTime::parse_from_str(text, "%F %T%.f %z"))
+        .ok()
+}
+
 /// A moment, to the microsecond; without an offset it is UTC, without a time it is midnight.
 pub(super) fn moment(text: &str) -> Option<Timestamp> {
     let text = text.trim();
-    let moment = DateTime::parse_from_rfc3339(text).map(|moment| moment.to_utc()).ok();
+    let moment = with_offset(text).map(|moment| moment.to_utc());
     let moment = moment.or_else(|| {
         let local = text.trim_end_matches('Z').trim_end_matches(" UTC");
         let forms = ["%FT%T%.f", "%F %T%.f", "%FT%H:%M", "%F %H:%M"];
@@ -264,6 +271,7 @@ mod tests {
     fn a_moment_may_come_without_offset_or_time() {
         for (text, micros) in [
             ("2016-10-05T10:00:00Z", 1_475_661_600_000_000_i64),
+            ("2016-10-05 12:00:00 +0200", 1_475_661_600_000_000),
             ("2016-10-05T12:00:00.123456789+02:00", 1_475_661_600_123_456),
             ("2016-10-05 10:00:00", 1_475_661_600_000_000),
             ("2016-10-05 10:00:00 UTC", 1_475_661_600_000_000),

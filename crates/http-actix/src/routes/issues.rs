@@ -194,7 +194,7 @@ fn read_fields(params: &Params) -> ApiResult<IssueFields> {
         milestone,
         labels: params.given_text("labels")?,
         due_date: params.given_text("due_date")?.map(|_| due_date),
-        confidential: params.said_switch("confidential")?,
+        confidential: params.switch("confidential")?,
         created_at: params.moment("created_at")?,
         updated_at: params.moment("updated_at")?,
         command,

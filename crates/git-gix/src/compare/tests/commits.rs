@@ -65,6 +65,24 @@ fn parents_come_first_when_dates_are_equal() {
 }
 
 #[test]
+fn parents_come_first_whatever_the_dates_say() {
+    let scratch = Scratch::new();
+    let base = scratch.commit("base");
+    let tree = scratch.git(&["rev-parse", "HEAD^{tree}"]);
+    let mut tip = base.clone();
+    let titles_and_dates = [("one", 300), ("two", 200), ("three", 400), ("four", 100)];
+    for (title, date) in titles_and_dates {
+        let who = format!("Ada <ada@example.com> {date} +0000");
+        let text = format!("tree {tree}\nparent {tip}\nauthor {who}\ncommitter {who}\n\n{title}\n");
+        let made = ["hash-object", "-t", "commit", "-w", "--stdin"];
+        let made = scratch.git_bytes(&made, text.as_bytes());
+        tip = String::from_utf8_lossy(&made).trim().to_owned();
+    }
+    let commits = compare(&scratch, &base, &tip).commits;
+    assert_eq!(titles(&commits), titles_and_dates.map(|(title, _)| title));
+}
+
+#[test]
 fn ancestors() {
     let scratch = Scratch::new();
     let base = scratch.commit("base");
