@@ -16,7 +16,7 @@ use hexforge_domain::delivery::{DeliveryKey, FailingHook, Queue};
 use crate::app::App;
 use crate::error::Error;
 
-pub use fan_out::fan_out;
+pub use fan_out::{catch_up, fan_out};
 pub(crate) use post::post;
 pub use prune::prune;
 pub use send::send;

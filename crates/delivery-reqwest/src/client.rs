@@ -72,6 +72,8 @@ impl GuardedClient {
             .no_proxy()
             .redirect(reqwest::redirect::Policy::none())
             .referer(false)
+            // The same to HTTP, but not to every script that receives.
+            .http1_title_case_headers()
             .dns_resolver(Arc::new(self.resolver.clone()))
             .connect_timeout(settings.connect)
             .pool_idle_timeout(KEPT_CONNECTION)

@@ -18,6 +18,11 @@ impl JsonPayloads {
     pub fn new(external_url: &str, ssh_port: u16) -> Self {
         Self(Links::new(external_url, ssh_port))
     }
+
+    /// With addresses as answers have them.
+    pub(crate) fn with(links: &Links) -> Self {
+        Self(links.clone())
+    }
 }
 
 impl Payloads for JsonPayloads {

@@ -143,7 +143,7 @@ fn scope(filter: &IssueFilter, way: Way) -> (&'static str, Sql, Option<Viewer>) 
     // A join in this order: issues are read in theirs, and their projects looked up.
     const ISSUES_FIRST: &str = " FROM issues CROSS JOIN projects";
     const PROJECTS_FIRST: &str = " FROM projects CROSS JOIN issues";
-    let joined = || Sql::new("projects.id = issues.project_id AND projects.issues_enabled AND ");
+    let joined = || Sql::new("projects.id = issues.project_id AND projects.issues_enabled");
     let led = led(filter);
     match filter.scope {
         IssueScope::Project(project) => {
@@ -159,15 +159,20 @@ fn scope(filter: &IssueFilter, way: Way) -> (&'static str, Sql, Option<Viewer>) 
             (ISSUES, Sql::new(column).id(milestone.0).sql(other).id(project.0), None)
         }
         IssueScope::AuthoredBy(author, viewer) => {
-            (ISSUES_FIRST, joined().sql("issues.author_id = ").id(author.0), viewer)
+            (ISSUES_FIRST, joined().sql(" AND issues.author_id = ").id(author.0), viewer)
         }
-        IssueScope::Group(group, viewer) => {
-            let (from, column) = match way {
-                Way::Gather if !led => (PROJECTS_FIRST, "projects.namespace_id = "),
-                Way::Gather | Way::Walk => (ISSUES_FIRST, "+projects.namespace_id = "),
-            };
-            (from, joined().sql(column).id(group.0), viewer)
-        }
+        IssueScope::Group(group, viewer) => match way {
+            // What leads is in projects of the group, and so are the issues.
+            Way::Gather if led => (ISSUES_FIRST, joined(), viewer),
+            Way::Gather => {
+                let there = joined().sql(" AND projects.namespace_id = ").id(group.0);
+                (PROJECTS_FIRST, there, viewer)
+            }
+            Way::Walk => {
+                let there = joined().sql(" AND +projects.namespace_id = ").id(group.0);
+                (ISSUES_FIRST, there, viewer)
+            }
+        },
     }
 }
 

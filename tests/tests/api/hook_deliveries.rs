@@ -29,6 +29,7 @@ on_every_store!(
     a_certificate_is_checked_unless_that_is_switched_off,
     long_answers_are_cut,
     a_removed_hook_hears_nothing_more,
+    switches_count_as_they_were_when_something_happened,
 );
 
 /// A project of root's with a hook that hears of issues.
@@ -305,6 +306,24 @@ fn a_removed_hook_hears_nothing_more(forge: &Forge) {
     forge.clock.advance(TimeDelta::hours(1));
     assert_eq!(forge.deliver(), 0);
     assert_eq!(receiver.count(), 1);
+}
+
+fn switches_count_as_they_were_when_something_happened(forge: &Forge) {
+    let receiver = Receiver::new();
+    let (project, hook) = a_hooked_project(forge, &receiver);
+    let switch = |word: &str| {
+        let form = [("url", receiver.url("/x")), ("issues_events", word.to_owned())];
+        let form: Vec<(&str, &str)> =
+            form.iter().map(|(key, value)| (*key, value.as_str())).collect();
+        let one = format!("{project}/hooks/{}", id_of(&hook));
+        forge.put(&one).token(ROOT).form(&form).send().expect(200);
+    };
+    new_issue(forge, ROOT, &project, "Heard of", &[]);
+    switch("false");
+    new_issue(forge, ROOT, &project, "Not heard of", &[]);
+    switch("true");
+    forge.deliver();
+    assert_eq!(receiver.one().json()["object_attributes"]["title"], "Heard of");
 }
 
 /// Section 8, and design.md section 3.9: where hooks do not go, each with its reason.

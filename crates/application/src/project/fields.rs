@@ -125,7 +125,13 @@ impl ProjectFields {
                 },
             );
         };
-        let level = level.trim().parse().ok().and_then(Visibility::from_level);
+        let level = match level.trim() {
+            // Not what the interface says, but what one of its clients sends.
+            "private" => Some(Visibility::Private),
+            "internal" => Some(Visibility::Internal),
+            "public" => Some(Visibility::Public),
+            number => number.parse().ok().and_then(Visibility::from_level),
+        };
         errors.check("visibility_level", level.ok_or(UNKNOWN_LEVEL))
     }
 }
@@ -148,6 +154,24 @@ fn import_url(url: &str) -> Result<String, &'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn levels_are_numbers_or_their_names() {
+        for (level, expected) in [
+            ("0", Some(Visibility::Private)),
+            (" 10 ", Some(Visibility::Internal)),
+            ("private", Some(Visibility::Private)),
+            ("internal", Some(Visibility::Internal)),
+            ("public", Some(Visibility::Public)),
+            ("5", None),
+            ("secret", None),
+        ] {
+            let visibility_level = Some(level.to_owned());
+            let fields = ProjectFields { visibility_level, ..ProjectFields::default() };
+            let mut errors = FieldErrors::default();
+            assert_eq!(fields.parse_visibility(&mut errors), expected, "{level}");
+        }
+    }
 
     #[test]
     fn imports_come_from_addresses_and_their_credentials_are_not_kept() {

@@ -47,6 +47,8 @@ pub async fn observe(
     if let Some(id) = id {
         response.headers_mut().insert(REQUEST_ID, id);
     }
+    // `X-Total` and not `x-total`: the same to HTTP, but not to every script that looks for it.
+    response.response_mut().head_mut().set_camel_case_headers(true);
     Ok(response)
 }
 

@@ -154,13 +154,30 @@ impl<'a> Declared<'a> {
 /// The day at the beginning of a date or date and time.
 pub(super) fn date(text: &str) -> Option<NaiveDate> {
     let text = text.trim();
-    let day = text.get(..10).and_then(|day| NaiveDate::parse_from_str(day, "%Y-%m-%d").ok())?;
-    let is_moment = text.len() == 10 || with_offset(text).is_some() || {
+    let read = |text: &str, form| NaiveDate::parse_from_str(text, form).ok();
+    let day = text.get(..10).and_then(|day| read(day, "%Y-%m-%d"));
+    let is_moment = || {
         let local = text.trim_end_matches('Z').trim_end_matches(" UTC");
         let forms = ["%FT%T%.f", "%F %T%.f", "%FT%H:%M", "%F %H:%M"];
-        forms.iter().any(|form| NaiveDateTime::parse_from_str(local, form).is_ok())
+        let is_local = |form: &&str| NaiveDateTime::parse_from_str(local, form).is_ok();
+        text.len() == 10 || with_offset(text).is_some() || forms.iter().any(is_local)
     };
-    is_moment.then_some(day)
+    match day {
+        Some(day) => is_moment().then_some(day),
+        None => {
+            let forms = [
+                "%Y/%m/%d",
+                "%Y%m%d",
+                "%d-%m-%Y",
+                "%d %b %Y",
+                "%b %d %Y",
+                "%b %d, %Y",
+                "%d. %b %Y",
+            ];
+            let day = forms.into_iter().find_map(|form| read(text, form));
+            day.filter(|day| (1000..=9999).contains(&day.year()))
+        }
+    }
 }
 
 /// A moment with its offset from UTC, as the standard writes it or as Ruby does.
@@ -257,12 +274,22 @@ mod tests {
             "2016-10-05 10:00:00",
             "2016-10-05 10:00:00 UTC",
             "2016-10-05T10:00Z",
+            "2016/10/05",
+            "20161005",
+            "5 Oct 2016",
+            "October 5, 2016",
         ] {
             assert_eq!(date(text), NaiveDate::from_ymd_opt(2016, 10, 5), "{text}");
         }
-        for text in
-            ["", "soon", "2016-13-01", "2016-10-05x", "2016-10-05T10:00:00junk", "5.10.2016"]
-        {
+        for text in [
+            "",
+            "soon",
+            "2016-13-01",
+            "2016-10-05x",
+            "2016-10-05T10:00:00junk",
+            "5.10.2016",
+            "5 Oct",
+        ] {
             assert_eq!(date(text), None, "{text}");
         }
     }

@@ -1,8 +1,8 @@
 //! Hooks of projects. Who may not administer the project is told so before the parameters are read.
 
 use actix_web::{HttpResponse, web};
-use hexforge_application::project;
 use hexforge_application::project::hook::{self, HookFields};
+use hexforge_application::{delivery, project};
 use hexforge_domain::id::{DeliveryId, ProjectHookId};
 use hexforge_domain::text::Secret;
 
@@ -13,6 +13,7 @@ use crate::entities::hook::ProjectHookJson;
 use crate::error::ApiResult;
 use crate::openapi::{self as doc, Description, Param};
 use crate::params::{Declared, Params};
+use crate::payloads::JsonPayloads;
 use crate::respond;
 
 /// Adds the routes.
@@ -90,6 +91,7 @@ async fn create(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse>
 
 async fn update(api: Api, ids: web::Path<(ProjectPath, String)>) -> ApiResult<HttpResponse> {
     let (ProjectPath(named), id) = ids.into_inner();
+    let payloads = JsonPayloads::with(api.links());
     let changed = api
         .run(move |app, actor, params| {
             project::authorize_administration(app, actor, &named)?;
@@ -97,6 +99,7 @@ async fn update(api: Api, ids: web::Path<(ProjectPath, String)>) -> ApiResult<Ht
             let id = ProjectHookId(declared.path_integer("hook_id", &id));
             let fields = read_fields(&mut declared);
             declared.finish()?;
+            delivery::catch_up(app, &payloads)?;
             Ok(hook::update(app, actor, &named, id, &fields)?)
         })
         .await?;
