@@ -95,6 +95,11 @@ pub fn add(
         let found = source.load(tx, actor, Wanted::Administer, app.today())?;
         match (&found, found.member(tx, user)?) {
             (_, None) => (),
+            // It gives nothing any more, and does not stand in the way.
+            (_, Some(past)) if !in_force(past.expires_at, app.today()) => {
+                let user = tx.users().find(user)?.ok_or(Error::NotFound(Thing::Record))?;
+                leave(tx, &found, &user, past, EventAction::Expired, now)?;
+            }
             (Found::Group(_), Some(_)) => return Err(Error::Conflict("Member already exists")),
             (Found::Project(_), Some(membership)) => {
                 let user = tx.users().find(user)?.ok_or(Error::NotFound(Thing::Record))?;

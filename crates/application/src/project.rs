@@ -1,6 +1,7 @@
 //! Projects: reading and removing them, and what the other use cases share.
 
 pub mod archive;
+pub mod avatar;
 pub mod create;
 pub mod edit;
 pub mod fields;

@@ -30,6 +30,7 @@ use crate::app::App;
 use crate::error::Error;
 use crate::issue::mentions::Others;
 use crate::pipeline::{create, prepare};
+use crate::project::avatar;
 use crate::tag::release;
 use crate::view::project as view;
 
@@ -255,7 +256,11 @@ fn record(
         if let Some(default) = default.as_ref().filter(|default| new_default == Some(*default)) {
             protect(tx, project, default)?;
         }
-        let found = Project { default_branch: default, ..found };
+        let avatar = shown_avatar(repository, detail, default.as_ref(), &found)?;
+        if avatar != found.avatar {
+            tx.projects().set_avatar(project, avatar.as_deref())?;
+        }
+        let found = Project { default_branch: default, avatar, ..found };
         let placed = view::placed(tx, found)?;
         if !changed.is_empty() {
             tx.projects().touch(project, now)?;
@@ -306,6 +311,19 @@ fn shown_branch(
     match (repository.default_branch(), detail) {
         (Err(_), Detail::Nothing) => Ok(before.cloned()),
         (outcome, _) => outcome,
+    }
+}
+
+/// The file that is the picture of the project; likewise.
+fn shown_avatar(
+    repository: &dyn Repository,
+    detail: Detail,
+    branch: Option<&BranchName>,
+    before: &Project,
+) -> Result<Option<String>, GitError> {
+    match (avatar::find(repository, branch), detail) {
+        (Err(_), Detail::Nothing) => Ok(before.avatar.clone()),
+        (outcome, _) => Ok(outcome?.map(str::to_owned)),
     }
 }
 

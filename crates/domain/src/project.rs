@@ -59,7 +59,7 @@ pub struct Project {
     /// The branch that is shown when none is asked for, as it was after the last change of a branch; `None`
     /// while the repository is empty.
     pub default_branch: Option<BranchName>,
-    /// File name of the uploaded picture.
+    /// The file of that branch that is its picture.
     pub avatar: Option<String>,
     /// When it was made.
     pub created_at: Timestamp,

@@ -18,6 +18,7 @@ pub(crate) use files::changed_paths;
 mod ancestry;
 mod containing;
 mod content;
+mod distance;
 mod effort;
 mod files;
 mod order;

@@ -425,6 +425,12 @@ impl Projects for DieselTx<'_> {
         Ok(())
     }
 
+    fn set_avatar(&mut self, project: ProjectId, file: Option<&str>) -> Result<(), StoreError> {
+        let value = projects::avatar.eq(file);
+        self.run(|conn| diesel::update(projects::table.find(project.0)).set(value).execute(conn))?;
+        Ok(())
+    }
+
     fn coverage_expression(
         &mut self,
         project: ProjectId,

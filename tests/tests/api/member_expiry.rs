@@ -8,6 +8,7 @@ use hexforge_domain::member::AccessLevel;
 use hexforge_domain::outbox::{SystemEvent, TeamFacts};
 use hexforge_tests::forge::ROOT;
 use hexforge_tests::{Forge, on_every_store};
+use serde_json::json;
 
 use super::group_support::{
     activity_in, group_facts, join, member_facts, new_group, new_project, path_of_group,
@@ -18,6 +19,7 @@ use super::support::{id_of, ids, news};
 on_every_store!(
     a_membership_gives_nothing_from_its_day_on_and_is_gone_after_that,
     the_end_of_a_membership_is_activity_and_news,
+    who_was_a_member_can_be_one_again_at_once,
     many_memberships_end_in_several_transactions,
     those_who_end_memberships_at_once_end_each_once,
     nothing_is_ended_once_it_is_told_to_stop,
@@ -28,6 +30,22 @@ const EXPIRED: &str = "removed due to membership expiration from";
 /// Ends what has expired, and how much that was.
 fn expire(forge: &Forge) -> u64 {
     expiry::run(&forge.app, &|| true).expect("memberships can be ended")
+}
+
+/// POST /projects/:id/members, POST /groups/:id/members: what has expired is void (1.11).
+fn who_was_a_member_can_be_one_again_at_once(forge: &Forge) {
+    let (ada, token) = forge.user("ada");
+    let crew = new_group(forge, ROOT, "crew", &[("visibility_level", "0")]);
+    let ship = new_project(forge, ROOT, "Ship", &[]);
+    for source in [path_of_group(&crew), path_of_project(&ship)] {
+        join(forge, &source, ada, 40, &[("expires_at", "2016-09-22")]);
+        assert_eq!(forge.get(&source).token(&token).send().status, 404, "{source}");
+        join(forge, &source, ada, 30, &[]);
+        assert_eq!(forge.get(&source).token(&token).send().status, 200, "{source}");
+        let one = forge.get(&format!("{source}/members/{ada}")).token(ROOT).send().expect(200);
+        assert_eq!((&one["access_level"], &one["expires_at"]), (&json!(30), &json!(null)));
+    }
+    assert_eq!(expire(forge), 0);
 }
 
 /// GET /projects/:id, GET /groups/:id, GET /projects/:id/members, GET /groups/:id/members

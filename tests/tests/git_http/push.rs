@@ -10,6 +10,7 @@ on_every_store!(
     the_first_branch_may_have_any_name,
     histories_grow_push_by_push,
     shallow_clones_may_push,
+    a_logo_in_the_default_branch_is_the_picture_of_the_project,
 );
 
 /// 2.9: HEAD is set, the branch is protected, the feed tells it.
@@ -114,4 +115,30 @@ fn shallow_clones_may_push(forge: &Forge) {
     let said = scene.git(&["-C", &folder, "push", &address, "master"]);
     said.refused(&["shallow update not allowed"]);
     scene.assert_sound();
+}
+
+/// projects_groups.md 3.1, `avatar_url`.
+fn a_logo_in_the_default_branch_is_the_picture_of_the_project(forge: &Forge) {
+    let scene = Scene::filled(forge);
+    assert!(scene.shown()["avatar_url"].is_null());
+    let picture = b"\x89PNG and so on";
+    scene.tree.write("logo.gif", b"GIF89a").write("logo.png", picture).commit("A logo\n");
+    scene.push("ada", &["master:refs/heads/topic"]).ok();
+    assert!(scene.shown()["avatar_url"].is_null(), "that branch is not shown");
+    scene.push("ada", &["master"]).ok();
+    let project = scene.shown();
+    let url = format!("{}/avatar", project["web_url"].as_str().expect("an address"));
+    assert_eq!(project["avatar_url"], url);
+    let path = url.strip_prefix("http://forge.test").expect("our address");
+    let shown = forge.page("GET", path).token(&scene.ada).send();
+    assert_eq!((shown.status, shown.header("Content-Type")), (200, Some("image/png")));
+    assert_eq!(shown.body, picture);
+    assert_eq!(forge.page("GET", path).send().status, 404, "the project is private");
+    let told = scene.events().into_iter().next().expect("a push");
+    assert_eq!(told["data"]["project"]["avatar_url"], url);
+    scene.tree.git(&["rm", "-q", "logo.png", "logo.gif"]);
+    scene.tree.commit("None\n");
+    scene.push("ada", &["master"]).ok();
+    assert!(scene.shown()["avatar_url"].is_null());
+    assert_eq!(forge.page("GET", path).token(&scene.ada).send().status, 404);
 }

@@ -9,6 +9,7 @@ use hexforge_domain::ports::git::Repository;
 use hexforge_domain::ports::store::Tx;
 use hexforge_domain::project::{Project, ProjectRef};
 
+use super::avatar;
 use super::create::{check_group_visibility, check_taken, taken};
 use super::fields::{ParsedProject, ProjectFields};
 use super::fork_link::too_visible;
@@ -58,7 +59,10 @@ pub fn edit(
             tx.projects().set_coverage_expression(before.id, expression.as_ref())?;
         }
         let mut after = applied(fields, parsed, &before);
-        after.default_branch = head.clone().or(after.default_branch);
+        if let Some(head) = &head {
+            after.default_branch = Some(head.clone());
+            after.avatar = avatar::find(repository.as_ref(), Some(head))?.map(str::to_owned);
+        }
         if after != before {
             after.updated_at = app.clock.now();
             store(tx, &place, &before, &after)?;

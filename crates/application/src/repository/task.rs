@@ -9,6 +9,7 @@ use hexforge_domain::repository::task::{RepositoryTask, TaskKind, retry_at};
 use crate::app::App;
 use crate::branch::merged;
 use crate::error::Error;
+use crate::project::avatar;
 
 /// How long a task is left to whoever began it: longer than any takes.
 const LEASE: TimeDelta = TimeDelta::hours(1);
@@ -147,6 +148,8 @@ pub fn refresh(app: &App, project: ProjectId) -> Result<(), Error> {
             return Ok(());
         }
         let default = repository.default_branch()?;
-        Ok(tx.projects().set_default_branch(project, default.as_ref())?)
+        tx.projects().set_default_branch(project, default.as_ref())?;
+        let avatar = avatar::find(&*repository, default.as_ref())?;
+        Ok(tx.projects().set_avatar(project, avatar)?)
     })
 }

@@ -82,6 +82,9 @@ pub trait Projects {
         branch: Option<&BranchName>,
     ) -> Result<(), StoreError>;
 
+    /// Keeps which file of that branch is the picture of the project; nothing else of it changes.
+    fn set_avatar(&mut self, project: ProjectId, file: Option<&str>) -> Result<(), StoreError>;
+
     /// By which the coverage is found in the logs of a project's builds, if anything was set.
     fn coverage_expression(
         &mut self,

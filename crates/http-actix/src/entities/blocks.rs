@@ -1,6 +1,5 @@
 //! Parts that several things told to hooks have in common.
 
-use hexforge_domain::id::ProjectId;
 use hexforge_domain::outbox::project::{Person, ProjectCard};
 use hexforge_domain::push::PushedProject;
 use hexforge_domain::visibility::Visibility;
@@ -12,7 +11,6 @@ use super::links::Links;
 /// The project of which something is told, as it was then.
 #[derive(Clone, Copy)]
 pub struct Place<'a> {
-    id: ProjectId,
     name: &'a str,
     description: Option<&'a str>,
     avatar: Option<&'a str>,
@@ -25,7 +23,6 @@ pub struct Place<'a> {
 impl<'a> From<&'a PushedProject> for Place<'a> {
     fn from(project: &'a PushedProject) -> Self {
         Self {
-            id: project.id,
             name: &project.name,
             description: project.description.as_deref(),
             avatar: project.avatar.as_deref(),
@@ -40,7 +37,6 @@ impl<'a> From<&'a PushedProject> for Place<'a> {
 impl<'a> From<&'a ProjectCard> for Place<'a> {
     fn from(card: &'a ProjectCard) -> Self {
         Self {
-            id: card.id,
             name: &card.name,
             description: card.description.as_deref(),
             avatar: card.avatar.as_deref(),
@@ -111,7 +107,7 @@ impl<'a> ShortProjectBlock<'a> {
             name: place.name,
             description: place.description,
             web_url: links.project(place.path),
-            avatar_url: links.project_avatar(place.id, place.avatar),
+            avatar_url: links.project_avatar(place.path, place.avatar),
             git_ssh_url: links.ssh_to_repo(place.path),
             git_http_url: links.http_to_repo(place.path),
             namespace: place.namespace,

@@ -1,6 +1,6 @@
 //! Addresses of things, for people and programs outside.
 
-use hexforge_domain::id::{ProjectId, UserId};
+use hexforge_domain::id::UserId;
 use hexforge_domain::namespace::Namespace;
 use hexforge_domain::user::User;
 use md5::{Digest, Md5};
@@ -46,10 +46,9 @@ impl Links {
         format!("{}/{path}", self.external_url)
     }
 
-    /// The uploaded picture of a project.
-    pub fn project_avatar(&self, project: ProjectId, file: Option<&str>) -> Option<String> {
-        let file = file?;
-        Some(format!("{}/uploads/project/avatar/{project}/{file}", self.external_url))
+    /// The picture of a project, if it has one.
+    pub fn project_avatar(&self, path: &str, file: Option<&str>) -> Option<String> {
+        file.map(|_| format!("{}/avatar", self.project(path)))
     }
 
     /// From where a repository is cloned over HTTP.

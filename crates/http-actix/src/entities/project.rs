@@ -48,7 +48,7 @@ impl Serialize for ProjectJson<'_> {
         }
         map.serialize_entry(
             "avatar_url",
-            &links.project_avatar(project.id, project.avatar.as_deref()),
+            &links.project_avatar(&place.path_of(project), project.avatar.as_deref()),
         )?;
         map.serialize_entry("star_count", &project.star_count)?;
         map.serialize_entry("forks_count", &project.forks_count)?;

@@ -8,10 +8,10 @@ use actix_web::http::header::{
     DispositionParam, DispositionType, ExtendedValue, X_CONTENT_TYPE_OPTIONS,
 };
 use actix_web::web::Bytes;
-use actix_web::{HttpResponse, web};
+use actix_web::{HttpResponse, HttpResponseBuilder, web};
 use futures_util::stream::try_unfold;
 use hexforge_application::error::{Error, Thing};
-use hexforge_application::project::upload;
+use hexforge_application::project::{avatar, upload};
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::ports::uploads::StoredUpload;
 use hexforge_domain::project::ProjectRef;
@@ -43,6 +43,7 @@ pub fn describe(to: &mut Description) {
 /// Adds the addresses of the files, which are outside the interface.
 pub fn configure_files(cfg: &mut web::ServiceConfig) {
     cfg.route("/{namespace}/{project}/uploads/{secret}/{name}", web::get().to(show));
+    cfg.route("/{namespace}/{project}/avatar", web::get().to(show_avatar));
 }
 
 async fn create(call: ApiWithFile, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse> {
@@ -88,23 +89,32 @@ async fn show(api: Api, address: web::Path<Address>) -> ApiResult<HttpResponse> 
             upload::open(app, actor, &named, secret.clone(), given.clone())
         })
         .await?;
-    Ok(answer(&name, file))
+    Ok(answer(&name).body(body(file)))
+}
+
+async fn show_avatar(api: Api, of: web::Path<(String, String)>) -> ApiResult<HttpResponse> {
+    let (namespace, path) = of.into_inner();
+    let named = ProjectRef::Path { namespace, path };
+    let picture = api.run_for_anyone(move |app, actor| avatar::get(app, actor, &named)).await?;
+    let name = UploadName::parse(&picture.name).ok_or(Error::NotFound(Thing::Record))?;
+    Ok(answer(&name).body(picture.content))
 }
 
 /// Nothing of a file can run in a browser: its type is never guessed, and only what shows pictures and
 /// videos opens it in place.
-fn answer(name: &UploadName, file: StoredUpload) -> HttpResponse {
+fn answer(name: &UploadName) -> HttpResponseBuilder {
     let (disposition, media_type) = match shown_in_place(name) {
         Some(media_type) => (DispositionType::Inline, media_type),
         None => (DispositionType::Attachment, "application/octet-stream"),
     };
-    HttpResponse::Ok()
+    let mut answer = HttpResponse::Ok();
+    answer
         .insert_header((CONTENT_TYPE, media_type))
         .insert_header(ContentDisposition { disposition, parameters: vec![file_name(name)] })
         .insert_header((X_CONTENT_TYPE_OPTIONS, "nosniff"))
         .insert_header((CONTENT_SECURITY_POLICY, "default-src 'none'; sandbox"))
-        .insert_header((CACHE_CONTROL, "private"))
-        .body(body(file))
+        .insert_header((CACHE_CONTROL, "private"));
+    answer
 }
 
 /// The media type of what browsers show without running anything: no SVG, which can carry programs.

@@ -19,6 +19,12 @@ pub fn a_default_branch_is_set_alone(store: &dyn Store) {
         assert_eq!(project(store, site.id), expected);
         assert_eq!(read(store, |tx| tx.projects().find_all(&[site.id])), [expected]);
     }
+    let before = project(store, site.id);
+    for name in [Some("logo.png"), None] {
+        write(store, |tx| tx.projects().set_avatar(site.id, name));
+        let expected = Project { avatar: name.map(str::to_owned), ..before.clone() };
+        assert_eq!(project(store, site.id), expected);
+    }
     assert_eq!(project(store, other.id), other);
 }
 

@@ -202,6 +202,13 @@ impl Projects for FakeTx {
         Ok(())
     }
 
+    fn set_avatar(&mut self, project: ProjectId, file: Option<&str>) -> Result<(), StoreError> {
+        if let Some(row) = self.tables.projects.get_mut(&project) {
+            row.avatar = file.map(str::to_owned);
+        }
+        Ok(())
+    }
+
     fn coverage_expression(
         &mut self,
         project: ProjectId,
