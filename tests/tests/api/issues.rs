@@ -95,8 +95,8 @@ fn what_is_wrong_with_an_issue_is_told(forge: &Forge) {
             error("state_event does not have a valid value"),
         ),
         (
-            json!({"title": "t", "labels": "x".repeat(300)}),
-            wrong("labels", "is too long (maximum is 255 characters)"),
+            json!({"title": "t", "labels": "x".repeat(601)}),
+            wrong("labels", "is too long (maximum is 600 characters)"),
         ),
         (
             json!({"title": "t", "labels": many.join(",")}),

@@ -159,7 +159,7 @@ fn visibility_is_said_in_two_ways(forge: &Forge) {
     }
     let unknown =
         wrong("visibility_level", "unknown has been restricted by your GitLab administrator");
-    for level in [json!(5), json!(-1), json!("public"), json!(21)] {
+    for level in [json!(5), json!(-1), json!("secret"), json!(21)] {
         for token in [token.as_str(), ROOT] {
             let fields = json!({"name": "wrong", "visibility_level": level});
             let refused = forge.post("/projects").token(token).json(&fields).send();

@@ -97,7 +97,7 @@ fn an_event_shows_its_fields_in_order(forge: &Forge) {
         "project_id": one.0,
         "project": {
             "name": "Site", "description": "About it", "web_url": url,
-            "avatar_url": format!("http://forge.test/uploads/project/avatar/{}/site.png", one.0),
+            "avatar_url": format!("{url}/avatar"),
             "git_ssh_url": ssh, "git_http_url": http, "namespace": "ada", "visibility_level": 10,
             "path_with_namespace": "ada/site", "default_branch": "master", "homepage": url,
             "url": ssh, "ssh_url": ssh, "http_url": http
