@@ -40,7 +40,8 @@ impl Hop {
             headers: headers(&request.headers)?,
             credentials,
             body: Some(request.body),
-            wait: request.time_outs.connect.saturating_add(request.time_outs.idle),
+            // A connection takes next to nothing, or most of its time: both together are not waited for.
+            wait: request.time_outs.connect.max(request.time_outs.idle),
         })
     }
 
