@@ -169,10 +169,10 @@ pub(super) fn date(text: &str) -> Option<NaiveDate> {
                 "%Y/%m/%d",
                 "%Y%m%d",
                 "%d-%m-%Y",
-                "%d %b %Y",
-                "%b %d %Y",
-                "%b %d, %Y",
-                "%d. %b %Y",
+                "%d %B %Y",
+                "%B %d %Y",
+                "%B %d, %Y",
+                "%d. %B %Y",
             ];
             let day = forms.into_iter().find_map(|form| read(text, form));
             day.filter(|day| (1000..=9999).contains(&day.year()))
