@@ -47,7 +47,7 @@ const ARROWS: [(&str, &[&str]); 10] = [
 ];
 
 /// Libraries that a crate of ours wraps, and which crates may see them.
-const WRAPPED: [(&str, &[&str]); 13] = [
+const WRAPPED: [(&str, &[&str]); 12] = [
     ("diesel", &["hexforge-persistence-diesel"]),
     ("diesel_migrations", &["hexforge-persistence-diesel"]),
     ("libsqlite3-sys", &["hexforge-persistence-diesel"]),
@@ -56,7 +56,6 @@ const WRAPPED: [(&str, &[&str]); 13] = [
     ("actix-cors", &["hexforge-http-actix", "hexforge-server", TESTS]),
     ("actix-multipart", &["hexforge-http-actix", "hexforge-server", TESTS]),
     ("gix", &["hexforge-git-gix"]),
-    ("gix-pack", &["hexforge-git-gix"]),
     ("reqwest", &["hexforge-delivery-reqwest"]),
     ("serde-saphyr", &["hexforge-yaml-saphyr"]),
     ("russh", &["hexforge-ssh-russh"]),
