@@ -5,6 +5,7 @@ mod credentials;
 mod declared;
 mod encoded;
 mod file;
+mod form;
 mod json;
 
 pub use body::WantedFile;

@@ -13,6 +13,7 @@ use super::support::message;
 on_every_store!(
     artifacts_are_kept_and_given_back,
     artifacts_expire_when_they_are_told_to,
+    what_comes_behind_the_file_counts,
     without_a_file_there_are_no_artifacts,
     only_running_builds_bring_artifacts,
     artifacts_have_a_limit,
@@ -67,6 +68,26 @@ fn artifacts_expire_when_they_are_told_to(forge: &Forge) {
     let wrong = [("expire_in", "soon")];
     let refused = runner.artifacts("POST", &build).query(&wrong).file("a.zip", b"x").send();
     assert_eq!(refused.expect(400), json!({"error": "expire_in is invalid"}));
+}
+
+/// "multipart `file`, optional `metadata`, `expire_in`", in any order
+fn what_comes_behind_the_file_counts(forge: &Forge) {
+    let (yard, runner, build) = begun(forge);
+    let send = |expiry: &'static [u8]| {
+        let parts: [(&str, &[u8]); 3] = [
+            ("name=\"file\"; filename=\"a.zip\"", b"x"),
+            ("name=\"metadata\"; filename=\"metadata.gz\"", b"about it"),
+            ("name=\"expire_in\"", expiry),
+        ];
+        runner.artifacts("POST", &build).form_data(&parts).send()
+    };
+    for unreadable in [&b"soon"[..], b"\xff"] {
+        send(unreadable).expect(400);
+        assert_eq!(yard.build(&build).get("artifacts_file"), None, "nothing of it stays");
+    }
+    assert!(send(b"1 hour").expect(201)["artifacts_expire_at"].is_string());
+    forge.clock.advance(TimeDelta::minutes(60));
+    runner.artifacts("GET", &build).send().expect(404);
 }
 
 /// "400 `400 (Bad request) "Missing artifacts file!" not given`"

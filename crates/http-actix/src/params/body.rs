@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::pin::Pin;
 
-use actix_multipart::{Multipart, MultipartError};
+use actix_multipart::{Field, Multipart};
 use actix_web::dev::Payload;
 use actix_web::error::PayloadError;
 use actix_web::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
@@ -14,6 +14,7 @@ use futures_util::StreamExt;
 use serde_json::Value;
 
 use super::file::{FilePart, file_name};
+use super::form::Form;
 use super::{MAX_PARAMS, encoded, json, too_many};
 use crate::error::{ApiError, ApiResult};
 
@@ -125,46 +126,22 @@ async fn read_multipart(
     if Pin::new(&mut limited).peek().await.is_none() {
         return Ok(None);
     }
-    let mut parts = Multipart::new(request.headers(), limited);
-    let (mut count, mut text_left) = (0, max);
-    while let Some(part) = parts.next().await {
-        let mut part = part.map_err(broken)?;
-        count += 1;
-        if count > MAX_PARAMS {
-            return Err(too_many());
+    let mut form = Form::new(Multipart::new(request.headers(), limited), max);
+    while let Some(part) = form.next().await? {
+        match wanted_file(&part, wanted) {
+            Some((name, max)) => return Ok(Some(FilePart::new(name, part, form, max))),
+            None => form.take(part, values).await?,
         }
-        let disposition = part.content_disposition();
-        let name = disposition.and_then(|given| given.get_name()).map(str::to_owned);
-        let file_name = file_name(&part);
-        if let (Some(wanted), Some(file_name)) = (wanted, &file_name)
-            && name.as_deref() == Some(wanted.field)
-            && !file_name.is_empty()
-        {
-            return Ok(Some(FilePart::new(file_name.clone(), part, parts, wanted.max)));
-        }
-        let is_file = file_name.is_some();
-        let mut text = BytesMut::new();
-        while let Some(chunk) = part.next().await {
-            let chunk = chunk.map_err(broken)?;
-            // A file is no text: it is passed over.
-            if !is_file {
-                text_left = text_left.checked_sub(chunk.len()).ok_or_else(too_large)?;
-                text.extend_from_slice(&chunk);
-            }
-        }
-        let (Some(name), false) = (name, is_file) else { continue };
-        let text = String::from_utf8(text.into())
-            .map_err(|_| ApiError::bad_request("a parameter is not valid UTF-8"))?;
-        encoded::insert(values, &name, text);
     }
     Ok(None)
 }
 
-pub(super) fn broken(error: MultipartError) -> ApiError {
-    match error {
-        MultipartError::Payload(PayloadError::Overflow) => too_large(),
-        _ => ApiError::bad_request("the body is not valid multipart/form-data"),
-    }
+/// What the sender calls the part and how large it may be, if it is the file that is wanted.
+fn wanted_file(part: &Field, wanted: Option<WantedFile>) -> Option<(String, u64)> {
+    let wanted = wanted?;
+    let field = part.content_disposition()?.get_name()?;
+    let name = file_name(part).filter(|name| !name.is_empty() && field == wanted.field)?;
+    Some((name, wanted.max))
 }
 
 pub(super) fn too_large() -> ApiError {

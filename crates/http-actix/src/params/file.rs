@@ -2,13 +2,15 @@
 
 use std::time::Duration;
 
-use actix_multipart::{Field, Multipart};
+use actix_multipart::Field;
 use actix_web::http::StatusCode;
 use actix_web::http::header::CONTENT_DISPOSITION;
 use futures_util::StreamExt;
 use tokio::time::{Instant, timeout_at};
 
-use super::body::{broken, too_large};
+use super::Params;
+use super::body::too_large;
+use super::form::{Form, broken};
 use crate::error::{ApiError, ApiResult};
 
 /// How much is handed on at once.
@@ -23,18 +25,19 @@ const SLOWEST: u64 = 16 * 1024;
 /// A file that is on its way.
 pub struct FilePart {
     name: String,
-    // Before `parts`, which does not go on while one of its parts is held.
+    // Before `form`, which does not go on while one of its parts is held.
     field: Option<Field>,
-    parts: Multipart,
+    form: Form,
+    behind: Params,
     max: u64,
     received: u64,
     started: Instant,
 }
 
 impl FilePart {
-    pub(super) fn new(name: String, field: Field, parts: Multipart, max: u64) -> Self {
-        let started = Instant::now();
-        Self { name, field: Some(field), parts, max, received: 0, started }
+    pub(super) fn new(name: String, field: Field, form: Form, max: u64) -> Self {
+        let (behind, started) = (Params::default(), Instant::now());
+        Self { name, field: Some(field), form, behind, max, received: 0, started }
     }
 
     /// What the sender calls it.
@@ -63,13 +66,16 @@ impl FilePart {
         Ok((!block.is_empty()).then_some(block))
     }
 
-    /// Passes over what comes behind the file: a form that was cut off is none.
+    /// The parameters that came behind the file: none before its last block was read.
+    pub fn behind(&self) -> &Params {
+        &self.behind
+    }
+
+    /// Reads what comes behind the file: a form that was cut off is none.
     async fn finish(&mut self) -> ApiResult<()> {
-        while let Some(part) = in_time(self.started, self.received, self.parts.next()).await? {
-            let mut part = part.map_err(broken)?;
-            while let Some(chunk) = in_time(self.started, self.received, part.next()).await? {
-                chunk.map_err(broken)?;
-            }
+        while let Some(part) = in_time(self.started, self.received, self.form.next()).await?? {
+            let take = self.form.take(part, &mut self.behind.values);
+            in_time(self.started, self.received, take).await??;
         }
         Ok(())
     }

@@ -80,6 +80,8 @@ async fn take_in(
         });
         receiving = append.await?;
     }
+    // Clients write their parameters before the file or behind it.
+    let expire_in = read_expiry(file.behind())?.or(expire_in);
     api.run_step(move |app| receiving.finish(app, expire_in)).await
 }
 
