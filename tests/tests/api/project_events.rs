@@ -16,6 +16,7 @@ on_every_store!(
     an_event_of_a_project_shows_its_fields_in_order,
     members_come_and_go_under_their_own_names,
     groups_and_owners_come_and_go_silently,
+    who_makes_a_project_for_another_joins_it,
     activity_is_noted_once_an_hour,
     events_come_in_pages,
     events_are_for_those_who_read_the_project,
@@ -45,6 +46,23 @@ fn an_event_of_a_project_shows_its_fields_in_order(forge: &Forge) {
     // The feed of the user shows the same line.
     let feed = forge.get(&format!("/users/{ada}/events")).token(&token).send();
     assert_eq!(feed.text(), expected.to_string());
+}
+
+/// POST /projects and POST /projects/fork/:id into the namespace of somebody else, 6.2: "not for the project's own owner"
+fn who_makes_a_project_for_another_joins_it(forge: &Forge) {
+    let (_, token) = forge.user("ada");
+    let ship = new_project(forge, ROOT, "Ship", &[("visibility_level", "20")]);
+    let root = |action: &str| (action.to_owned(), 1);
+    assert_eq!(activity_in(forge, &ship), [root("created")]);
+    let own = new_project(forge, &token, "Own", &[]);
+    let namespace = own["namespace"]["id"].to_string();
+    let gift = new_project(forge, ROOT, "Gift", &[("namespace_id", &namespace)]);
+    let into = [("namespace", "ada")];
+    let source = format!("/projects/fork/{}", id_of(&ship));
+    let fork = forge.post(&source).token(ROOT).form(&into).send().expect(201);
+    for made in [gift, fork] {
+        assert_eq!(activity_in(forge, &made), [root("joined"), root("created")]);
+    }
 }
 
 /// GET /projects/:id/events

@@ -248,7 +248,7 @@ pub(super) fn store_new(
     };
     let project = tx.projects().insert(new).map_err(taken)?;
     tx.group_labels().settle(project.id)?;
-    let event = NewEvent {
+    let event = |action| NewEvent {
         project: project.id,
         author: creator.id,
         action,
@@ -256,13 +256,17 @@ pub(super) fn store_new(
         push: None,
         at: now,
     };
-    tx.events().insert(event)?;
+    let (made, joined) = (event(action), event(EventAction::Joined));
+    tx.events().insert(made)?;
     let placed = view::placed(tx, project)?;
     let facts = placed.place.facts(&placed.project);
     tx.outbox().record(&SystemEvent::ProjectCreated(facts.clone()), now)?;
     if placed.place.owner.is_some() {
         let master = Membership::new(creator.id, AccessLevel::Master, None);
         tx.project_members().insert(placed.project.id, master)?;
+        if placed.place.namespace.owner != Some(creator.id) {
+            tx.events().insert(joined)?;
+        }
         let member = MemberFacts::new(creator, AccessLevel::Master, now);
         let joined = TeamFacts { project: facts, member };
         tx.outbox().record(&SystemEvent::TeamMemberAdded(joined), now)?;
