@@ -77,7 +77,13 @@ fn both_locked(
         let project = project.ok_or(Error::NotFound(Thing::Project))?;
         tracker::of(tx, actor, project, app.today())
     };
-    Ok((of(source)?, of(target)?))
+    let source = of(source)?;
+    let target = of(target).map_err(|error| match error {
+        // Whether there is none or a hidden one is not told: nobody may move anything there.
+        Error::NotFound(_) => FORBIDDEN,
+        error => error,
+    })?;
+    Ok((source, target))
 }
 
 /// Writes an issue again in another project, with its notes, and with the labels and the milestone of
