@@ -22,6 +22,7 @@ use crate::page;
 use crate::schema::{group_labels, labels};
 use crate::sql::Sql;
 use crate::time::stored;
+use crate::title_start;
 use crate::tx::DieselTx;
 
 #[derive(Queryable, Selectable)]
@@ -84,7 +85,8 @@ impl DieselTx<'_> {
             .then(which)
             .sql(
                 " AND NOT EXISTS (SELECT 1 FROM labels AS own \
-                 WHERE own.project_id = projects.id AND own.title = of_group.title)",
+                 WHERE own.project_id = projects.id AND own.title_start = of_group.title_start \
+                 AND own.title = of_group.title)",
             ),
         )
     }
@@ -111,7 +113,7 @@ impl GroupLabels for DieselTx<'_> {
         let rows: Vec<GroupLabelRow> = self.run(|conn| {
             group_labels::table
                 .filter(group_labels::group_id.eq(group.0))
-                .order(group_labels::title)
+                .order((group_labels::title_start, group_labels::title))
                 .limit(page::limit(page))
                 .offset(page::offset(page))
                 .select(GroupLabelRow::as_select())
@@ -132,6 +134,7 @@ impl GroupLabels for DieselTx<'_> {
         let row: Option<GroupLabelRow> = self.run(|conn| {
             group_labels::table
                 .filter(group_labels::group_id.eq(group.0))
+                .filter(group_labels::title_start.eq(title_start::of(title)))
                 .filter(group_labels::title.eq(title))
                 .select(GroupLabelRow::as_select())
                 .get_result(conn)
@@ -194,7 +197,9 @@ impl GroupLabels for DieselTx<'_> {
             "SELECT labels.id FROM projects JOIN labels ON labels.project_id = projects.id WHERE ",
         )
         .then(inside(group))
-        .sql(" AND labels.group_label_id IS NULL AND labels.title = ")
+        .sql(" AND labels.group_label_id IS NULL AND labels.title_start = ")
+        .text(title_start::of(title).to_owned())
+        .sql(" AND labels.title = ")
         .text(title.to_owned())
         .sql(" LIMIT 1");
         Ok(!self.ids(own)?.is_empty())

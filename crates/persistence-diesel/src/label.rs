@@ -20,6 +20,7 @@ use crate::page;
 use crate::schema::{label_subscriptions, labels};
 use crate::sql::Sql;
 use crate::time::stored;
+use crate::title_start;
 use crate::tx::DieselTx;
 
 #[derive(Queryable, Selectable)]
@@ -85,7 +86,7 @@ impl Labels for DieselTx<'_> {
         let rows: Vec<LabelRow> = self.run(|conn| {
             labels::table
                 .filter(labels::project_id.eq(project.0))
-                .order(labels::title)
+                .order((labels::title_start, labels::title))
                 .limit(page::limit(page))
                 .offset(page::offset(page))
                 .select(LabelRow::as_select())
@@ -117,6 +118,7 @@ impl Labels for DieselTx<'_> {
         self.find_label(|conn| {
             labels::table
                 .filter(labels::project_id.eq(project.0))
+                .filter(labels::title_start.eq(title_start::of(title)))
                 .filter(labels::title.eq(title))
                 .select(LabelRow::as_select())
                 .get_result(conn)
@@ -130,11 +132,13 @@ impl Labels for DieselTx<'_> {
         titles: &[LabelTitle],
     ) -> Result<Vec<Label>, StoreError> {
         let titles: Vec<&str> = titles.iter().map(LabelTitle::as_str).collect();
+        let starts: Vec<&str> = titles.iter().map(|title| title_start::of(title)).collect();
         let rows: Vec<LabelRow> = self.run(|conn| {
             labels::table
                 .filter(labels::project_id.eq(project.0))
+                .filter(labels::title_start.eq_any(starts))
                 .filter(labels::title.eq_any(titles))
-                .order(labels::title)
+                .order((labels::title_start, labels::title))
                 .select(LabelRow::as_select())
                 .load(conn)
         })?;

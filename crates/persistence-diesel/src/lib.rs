@@ -60,6 +60,7 @@ mod star;
 pub mod store;
 mod system_hook;
 mod time;
+mod title_start;
 mod token;
 mod trigger;
 mod turns;

@@ -239,6 +239,7 @@ diesel::table! {
         created_at -> Timestamp,
         updated_at -> Timestamp,
         group_label_id -> Nullable<BigInt>,
+        title_start -> Text,
     }
 }
 
@@ -251,6 +252,7 @@ diesel::table! {
         description -> Nullable<Text>,
         created_at -> Timestamp,
         updated_at -> Timestamp,
+        title_start -> Text,
     }
 }
 

@@ -62,7 +62,7 @@ fn found(database: &TestDatabase) -> Columns {
                  CASE WHEN columns.pk > 0 AND columns.type = 'INTEGER' THEN 'BIGINT' \
                       ELSE columns.type END AS kind, \
                  columns.\"notnull\" = 0 AS nullable \
-             FROM sqlite_master AS tables JOIN pragma_table_info(tables.name) AS columns \
+             FROM sqlite_master AS tables JOIN pragma_table_xinfo(tables.name) AS columns \
              WHERE tables.type IN ('table', 'view') AND tables.name NOT LIKE 'sqlite_%' \
                  AND tables.name NOT LIKE '%\\_search%' ESCAPE '\\' \
                  AND tables.name <> '__diesel_schema_migrations'",
