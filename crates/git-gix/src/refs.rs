@@ -9,6 +9,7 @@ mod write;
 
 use std::sync::{Arc, PoisonError};
 
+use gix::bstr::ByteSlice;
 use hexforge_domain::branch::{Branch, BranchName, default_branch};
 use hexforge_domain::commit::{ObjectId, Signature};
 use hexforge_domain::paging::{Page, Paged};
@@ -191,7 +192,7 @@ impl GixRepository {
                 gix::object::Kind::Tag => {
                     let tag = repo.find_tag(at).map_err(failed)?;
                     let decoded = tag.decode().map_err(failed)?;
-                    message.get_or_insert_with(|| annotation(decoded.message));
+                    message.get_or_insert_with(|| annotation(&tag.data));
                     at = decoded.target();
                 }
                 gix::object::Kind::Tree | gix::object::Kind::Blob => return Ok(None),
@@ -202,10 +203,12 @@ impl GixRepository {
     }
 }
 
-/// The text of an annotated tag, without its last line break.
-fn annotation(message: &[u8]) -> String {
-    let text = text::decode(message);
-    text.strip_suffix('\n').map(str::to_owned).unwrap_or(text)
+/// The text of a tag object, all that is behind its headers with a signature in it, without its last line
+/// break.
+fn annotation(object: &[u8]) -> String {
+    let headers = object.find("\n\n").map_or(object.len(), |end| end + 2);
+    let message = &object[headers..];
+    text::decode(message.strip_suffix(b"\n").unwrap_or(message))
 }
 
 /// The name of the branch that HEAD names, whether or not there is one.
@@ -243,4 +246,27 @@ fn cut<T>(rows: &[T], page: Page) -> &[T] {
 
 fn warn(name: &str, why: &str) {
     tracing::warn!(name, why, "a ref leads nowhere");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text_of_a_tag_is_all_behind_its_headers() {
+        const HEADERS: &str = "object 1\ntype commit\ntag v1\ntagger A <a@b> 1 +0000\n";
+        for (rest, text) in [
+            ("", ""),
+            ("\n", ""),
+            ("\n\n", ""),
+            ("\n\n\n", "\n"),
+            ("\nfirst\n\nsecond\n", "first\n\nsecond"),
+            (
+                "\nfirst\n-----BEGIN PGP SIGNATURE-----\nx\n-----END PGP SIGNATURE-----\n",
+                "first\n-----BEGIN PGP SIGNATURE-----\nx\n-----END PGP SIGNATURE-----",
+            ),
+        ] {
+            assert_eq!(annotation(format!("{HEADERS}{rest}").as_bytes()), text, "{rest:?}");
+        }
+    }
 }
