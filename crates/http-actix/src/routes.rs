@@ -28,6 +28,7 @@ mod runner_artifacts;
 mod runner_builds;
 mod runners;
 mod session;
+mod table;
 mod tags;
 mod triggers;
 mod uploads;
@@ -42,6 +43,7 @@ use crate::error::ApiError;
 use crate::middleware::represent;
 use crate::openapi::Description;
 use crate::{git_http, health};
+use table::Table;
 
 /// The interface's own level, because clients compare it.
 pub const VERSION: &str = "8.14.10";
@@ -49,41 +51,38 @@ pub const VERSION: &str = "8.14.10";
 /// Adds everything the server answers.
 pub fn configure(cfg: &mut web::ServiceConfig) {
     health::configure(cfg);
-    cfg.service(
-        web::scope("/api/v3")
-            .configure(session::configure)
-            .configure(version::configure)
-            .configure(openapi::configure)
-            .configure(users::configure)
-            .configure(keys::configure)
-            .configure(emails::configure)
-            .configure(groups::configure)
-            .configure(projects::configure)
-            .configure(uploads::configure)
-            .configure(fork_links::configure)
-            .configure(project_hooks::configure)
-            .configure(branches::configure)
-            .configure(tags::configure)
-            .configure(repository::configure)
-            .configure(members::configure)
-            .configure(access_requests::configure)
-            .configure(namespaces::configure)
-            .configure(hooks::configure)
-            .configure(labels::configure)
-            .configure(group_labels::configure)
-            .configure(milestones::configure)
-            .configure(issues::configure)
-            .configure(notes::configure)
-            .configure(boards::configure)
-            .configure(pipelines::configure)
-            .configure(builds::configure)
-            .configure(commit_statuses::configure)
-            .configure(triggers::configure)
-            .configure(variables::configure)
-            .configure(ci_lint::configure)
-            .default_service(web::to(no_route))
-            .wrap(from_fn(represent)),
-    );
+    let table = Table::default()
+        .configure(session::configure)
+        .configure(version::configure)
+        .configure(openapi::configure)
+        .configure(users::configure)
+        .configure(keys::configure)
+        .configure(emails::configure)
+        .configure(groups::configure)
+        .configure(projects::configure)
+        .configure(uploads::configure)
+        .configure(fork_links::configure)
+        .configure(project_hooks::configure)
+        .configure(branches::configure)
+        .configure(tags::configure)
+        .configure(repository::configure)
+        .configure(members::configure)
+        .configure(access_requests::configure)
+        .configure(namespaces::configure)
+        .configure(hooks::configure)
+        .configure(labels::configure)
+        .configure(group_labels::configure)
+        .configure(milestones::configure)
+        .configure(issues::configure)
+        .configure(notes::configure)
+        .configure(boards::configure)
+        .configure(pipelines::configure)
+        .configure(builds::configure)
+        .configure(commit_statuses::configure)
+        .configure(triggers::configure)
+        .configure(variables::configure)
+        .configure(ci_lint::configure);
+    cfg.service(table.under("/api/v3").wrap(from_fn(represent)));
     cfg.service(
         web::scope("/ci/api/v1")
             .configure(runners::configure)

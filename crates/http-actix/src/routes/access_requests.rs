@@ -6,6 +6,7 @@ use hexforge_domain::id::UserId;
 
 use super::ids::{GroupPath, ProjectPath};
 use super::members::SourcePath;
+use super::table::Table;
 use crate::api::Api;
 use crate::entities::member::{AccessRequester, Member, MemberJson, RequesterJson};
 use crate::error::ApiResult;
@@ -13,7 +14,7 @@ use crate::openapi::{self as doc, Description};
 use crate::respond;
 
 /// Adds the routes.
-pub fn configure(cfg: &mut web::ServiceConfig) {
+pub fn configure(cfg: &mut Table) {
     add_routes::<GroupPath>(cfg, "/groups/{id}/access_requests");
     add_routes::<ProjectPath>(cfg, "/projects/{id}/access_requests");
 }
@@ -31,7 +32,7 @@ pub fn describe(to: &mut Description) {
     }
 }
 
-fn add_routes<P: SourcePath>(cfg: &mut web::ServiceConfig, path: &str) {
+fn add_routes<P: SourcePath>(cfg: &mut Table, path: &str) {
     cfg.route(path, web::get().to(list::<P>));
     cfg.route(path, web::post().to(create::<P>));
     cfg.route(&format!("{path}/{{user}}/approve"), web::put().to(approve::<P>));

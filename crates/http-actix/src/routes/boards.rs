@@ -5,6 +5,7 @@ use hexforge_application::board;
 use hexforge_domain::id::{BoardId, BoardListId, LabelId};
 
 use super::ids::ProjectPath;
+use super::table::Table;
 use crate::api::Api;
 use crate::entities::board::{BoardJson, ListJson};
 use crate::error::{ApiError, ApiResult};
@@ -13,7 +14,7 @@ use crate::params::Declared;
 use crate::respond;
 
 /// Adds the routes.
-pub fn configure(cfg: &mut web::ServiceConfig) {
+pub fn configure(cfg: &mut Table) {
     cfg.route("/projects/{id}/boards", web::get().to(list));
     let lists = "/projects/{id}/boards/{board}/lists";
     cfg.route(lists, web::get().to(list_lists));

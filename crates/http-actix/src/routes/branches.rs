@@ -8,6 +8,7 @@ use serde_json::json;
 use utoipa::ToSchema;
 
 use super::ids::ProjectPath;
+use super::table::Table;
 use crate::api::Api;
 use crate::entities::branch::BranchJson;
 use crate::error::ApiResult;
@@ -15,7 +16,7 @@ use crate::openapi::{self as doc, Description};
 use crate::respond;
 
 /// Adds the routes. Names of branches take all that is left of the path.
-pub fn configure(cfg: &mut web::ServiceConfig) {
+pub fn configure(cfg: &mut Table) {
     cfg.route("/projects/{id}/repository/branches", web::get().to(list));
     cfg.route("/projects/{id}/repository/branches", web::post().to(create));
     cfg.route("/projects/{id}/repository/merged_branches", web::delete().to(delete_merged));

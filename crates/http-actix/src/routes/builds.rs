@@ -16,6 +16,7 @@ use hexforge_domain::policy::Actor;
 use hexforge_domain::project::ProjectRef;
 
 use super::ids::ProjectPath;
+use super::table::Table;
 use super::uploads::body;
 use crate::api::Api;
 use crate::entities::build::BuildJson;
@@ -27,7 +28,7 @@ use crate::respond;
 const CONTENT_TRANSFER_ENCODING: HeaderName = HeaderName::from_static("content-transfer-encoding");
 
 /// Adds the routes.
-pub fn configure(cfg: &mut web::ServiceConfig) {
+pub fn configure(cfg: &mut Table) {
     cfg.route("/projects/{id}/builds", web::get().to(list));
     cfg.route("/projects/{id}/repository/commits/{sha}/builds", web::get().to(list_of_commit));
     let of_ref = "/projects/{id}/builds/artifacts/{reference:.+}/download";

@@ -5,13 +5,14 @@ use hexforge_application::pipeline;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::table::Table;
 use crate::api::Api;
 use crate::error::ApiResult;
 use crate::openapi::{self as doc, Description};
 use crate::respond;
 
 /// Adds the route.
-pub fn configure(cfg: &mut web::ServiceConfig) {
+pub fn configure(cfg: &mut Table) {
     cfg.route("/ci/lint", web::post().to(lint));
 }
 

@@ -5,6 +5,7 @@ use hexforge_application::commit_status::{self, Wanted, Word};
 use hexforge_domain::ci::status::Status;
 
 use super::ids::ProjectPath;
+use super::table::Table;
 use crate::api::Api;
 use crate::entities::commit_status::CommitStatusJson;
 use crate::error::ApiResult;
@@ -12,7 +13,7 @@ use crate::openapi::{self as doc, Description};
 use crate::respond;
 
 /// Adds the routes.
-pub fn configure(cfg: &mut web::ServiceConfig) {
+pub fn configure(cfg: &mut Table) {
     cfg.route("/projects/{id}/repository/commits/{sha}/statuses", web::get().to(list));
     cfg.route("/projects/{id}/statuses/{sha}", web::post().to(post));
 }

@@ -5,6 +5,7 @@ use hexforge_application::user::email;
 use hexforge_domain::id::{EmailId, UserId};
 
 use super::ids::{OwnerPath, PathId};
+use super::table::Table;
 use crate::api::Api;
 use crate::entities::email::EmailJson;
 use crate::error::ApiResult;
@@ -12,7 +13,7 @@ use crate::openapi::{self as doc, Description};
 use crate::respond;
 
 /// Adds the routes.
-pub fn configure(cfg: &mut web::ServiceConfig) {
+pub fn configure(cfg: &mut Table) {
     cfg.route("/user/emails", web::get().to(list));
     cfg.route("/user/emails", web::post().to(add));
     cfg.route("/user/emails/{id}", web::get().to(get_own));

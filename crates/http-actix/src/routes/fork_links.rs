@@ -4,6 +4,7 @@ use actix_web::{HttpResponse, web};
 use hexforge_application::project::fork_link;
 
 use super::ids::ProjectPath;
+use super::table::Table;
 use crate::api::Api;
 use crate::entities::project::ForkLinkJson;
 use crate::error::ApiResult;
@@ -11,7 +12,7 @@ use crate::openapi::{self as doc, Description};
 use crate::respond;
 
 /// Adds the routes.
-pub fn configure(cfg: &mut web::ServiceConfig) {
+pub fn configure(cfg: &mut Table) {
     cfg.route("/projects/{id}/fork/{source}", web::post().to(create));
     cfg.route("/projects/{id}/fork", web::delete().to(delete));
 }

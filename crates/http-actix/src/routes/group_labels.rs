@@ -4,6 +4,7 @@ use actix_web::{HttpResponse, web};
 use hexforge_application::label::{LabelChanges, LabelFields, group as label};
 
 use super::ids::GroupPath;
+use super::table::Table;
 use crate::api::Api;
 use crate::entities::label::LabelJson;
 use crate::error::ApiResult;
@@ -11,7 +12,7 @@ use crate::openapi::{self as doc, Description};
 use crate::respond;
 
 /// Adds the routes.
-pub fn configure(cfg: &mut web::ServiceConfig) {
+pub fn configure(cfg: &mut Table) {
     cfg.route("/groups/{id}/labels", web::get().to(list));
     cfg.route("/groups/{id}/labels", web::post().to(create));
     cfg.route("/groups/{id}/labels", web::put().to(update));

@@ -9,6 +9,7 @@ use hexforge_domain::id::{NamespaceId, ProjectId};
 
 use super::ids::{GroupPath, PathId};
 use super::projects::{LISTING, read_listing};
+use super::table::Table;
 use crate::api::Api;
 use crate::entities::namespace::{
     Group, GroupDetailJson, GroupDetailShape, GroupJson, NamespaceJson, NamespaceShape,
@@ -20,7 +21,7 @@ use crate::params::{Declared, Params};
 use crate::respond;
 
 /// Adds the routes.
-pub fn configure(cfg: &mut web::ServiceConfig) {
+pub fn configure(cfg: &mut Table) {
     cfg.route("/groups", web::get().to(list));
     cfg.route("/groups", web::post().to(create));
     cfg.route("/groups/owned", web::get().to(owned));

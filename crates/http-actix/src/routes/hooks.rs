@@ -6,6 +6,7 @@ use hexforge_domain::id::SystemHookId;
 use hexforge_domain::text::Secret;
 use serde_json::json;
 
+use super::table::Table;
 use crate::api::Api;
 use crate::entities::hook::{RemovedSystemHookJson, SystemHookJson};
 use crate::error::ApiResult;
@@ -15,7 +16,7 @@ use crate::payloads::sample;
 use crate::respond;
 
 /// Adds the routes.
-pub fn configure(cfg: &mut web::ServiceConfig) {
+pub fn configure(cfg: &mut Table) {
     cfg.route("/hooks", web::get().to(list));
     cfg.route("/hooks", web::post().to(create));
     cfg.route("/hooks/{id}", web::get().to(test));

@@ -12,6 +12,7 @@ use hexforge_domain::subscription::SubscriptionCommand;
 use serde_json::json;
 
 use super::ids::{GroupPath, PathId, ProjectPath};
+use super::table::Table;
 use crate::api::Api;
 use crate::entities::issue::IssueJson;
 use crate::error::ApiResult;
@@ -20,7 +21,7 @@ use crate::params::Params;
 use crate::respond;
 
 /// Adds the routes.
-pub fn configure(cfg: &mut web::ServiceConfig) {
+pub fn configure(cfg: &mut Table) {
     cfg.route("/issues", web::get().to(list_own));
     cfg.route("/groups/{id}/issues", web::get().to(list_of_group));
     cfg.route("/projects/{id}/issues", web::get().to(list));

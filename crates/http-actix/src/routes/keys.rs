@@ -5,6 +5,7 @@ use hexforge_application::user::key::{self, KeyFields};
 use hexforge_domain::id::{KeyId, UserId};
 
 use super::ids::{OwnerPath, PathId};
+use super::table::Table;
 use crate::api::Api;
 use crate::entities::key::KeyJson;
 use crate::error::ApiResult;
@@ -13,7 +14,7 @@ use crate::params::Params;
 use crate::respond;
 
 /// Adds the routes.
-pub fn configure(cfg: &mut web::ServiceConfig) {
+pub fn configure(cfg: &mut Table) {
     cfg.route("/user/keys", web::get().to(list));
     cfg.route("/user/keys", web::post().to(add));
     cfg.route("/user/keys/{id}", web::get().to(get_own));

@@ -8,6 +8,7 @@ use hexforge_domain::subscription::SubscriptionCommand;
 use serde_json::json;
 
 use super::ids::ProjectPath;
+use super::table::Table;
 use crate::api::Api;
 use crate::entities::label::LabelJson;
 use crate::error::ApiResult;
@@ -15,7 +16,7 @@ use crate::openapi::{self as doc, Description};
 use crate::respond;
 
 /// Adds the routes.
-pub fn configure(cfg: &mut web::ServiceConfig) {
+pub fn configure(cfg: &mut Table) {
     cfg.route("/projects/{id}/labels", web::get().to(list));
     cfg.route("/projects/{id}/labels", web::post().to(create));
     cfg.route("/projects/{id}/labels", web::put().to(update));

@@ -6,6 +6,7 @@ use hexforge_domain::id::UserId;
 use serde_json::json;
 
 use super::ids::{GroupPath, ProjectPath};
+use super::table::Table;
 use crate::api::Api;
 use crate::entities::member::{AccessRevoked, Member, MemberJson};
 use crate::entities::user::{UserJson, UserSummary};
@@ -14,7 +15,7 @@ use crate::openapi::{self as doc, Description};
 use crate::respond;
 
 /// Adds the routes.
-pub fn configure(cfg: &mut web::ServiceConfig) {
+pub fn configure(cfg: &mut Table) {
     add_routes::<GroupPath>(cfg, "/groups/{id}/members");
     add_routes::<ProjectPath>(cfg, "/projects/{id}/members");
     cfg.route("/projects/{id}/users", web::get().to(team));
@@ -55,7 +56,7 @@ impl SourcePath for ProjectPath {
     }
 }
 
-fn add_routes<P: SourcePath>(cfg: &mut web::ServiceConfig, path: &str) {
+fn add_routes<P: SourcePath>(cfg: &mut Table, path: &str) {
     let one = format!("{path}/{{user}}");
     cfg.route(path, web::get().to(list::<P>));
     cfg.route(path, web::post().to(add::<P>));

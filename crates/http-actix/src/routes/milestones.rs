@@ -6,6 +6,7 @@ use hexforge_domain::id::MilestoneId;
 use hexforge_domain::milestone::{MilestoneCommand, MilestoneFilter, MilestoneState};
 
 use super::ids::ProjectPath;
+use super::table::Table;
 use crate::api::Api;
 use crate::entities::issue::IssueJson;
 use crate::entities::milestone::MilestoneJson;
@@ -15,7 +16,7 @@ use crate::params::{Declared, Params};
 use crate::respond;
 
 /// Adds the routes.
-pub fn configure(cfg: &mut web::ServiceConfig) {
+pub fn configure(cfg: &mut Table) {
     cfg.route("/projects/{id}/milestones", web::get().to(list));
     cfg.route("/projects/{id}/milestones", web::post().to(create));
     cfg.route("/projects/{id}/milestones/{milestone}", web::get().to(get));

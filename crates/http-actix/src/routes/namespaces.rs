@@ -3,6 +3,7 @@
 use actix_web::{HttpResponse, web};
 use hexforge_application::namespace;
 
+use super::table::Table;
 use crate::api::Api;
 use crate::entities::namespace::NamespaceLineJson;
 use crate::error::ApiResult;
@@ -10,7 +11,7 @@ use crate::openapi::{self as doc, Description};
 use crate::respond;
 
 /// Adds the route.
-pub fn configure(cfg: &mut web::ServiceConfig) {
+pub fn configure(cfg: &mut Table) {
     cfg.route("/namespaces", web::get().to(list));
 }
 

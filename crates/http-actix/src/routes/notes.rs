@@ -5,6 +5,7 @@ use hexforge_application::note::{self, Written};
 use hexforge_domain::id::{IssueId, NoteId};
 
 use super::ids::ProjectPath;
+use super::table::Table;
 use crate::api::Api;
 use crate::entities::note::{AwardJson, NoteJson};
 use crate::error::ApiResult;
@@ -13,7 +14,7 @@ use crate::params::Declared;
 use crate::respond;
 
 /// Adds the routes.
-pub fn configure(cfg: &mut web::ServiceConfig) {
+pub fn configure(cfg: &mut Table) {
     cfg.route("/projects/{id}/issues/{issue}/notes", web::get().to(list));
     cfg.route("/projects/{id}/issues/{issue}/notes", web::post().to(create));
     let one = "/projects/{id}/issues/{issue}/notes/{note}";

@@ -4,11 +4,12 @@ use actix_web::http::header::ContentType;
 use actix_web::{HttpResponse, web};
 use serde_json::json;
 
+use super::table::Table;
 use crate::openapi::{self as doc, Description};
 use crate::shared::Shared;
 
 /// Adds the route.
-pub fn configure(cfg: &mut web::ServiceConfig) {
+pub fn configure(cfg: &mut Table) {
     cfg.route("/openapi.json", web::get().to(show));
 }
 

@@ -11,6 +11,7 @@ use hexforge_domain::policy::Actor;
 use hexforge_domain::project::ProjectRef;
 
 use super::ids::ProjectPath;
+use super::table::Table;
 use crate::api::Api;
 use crate::entities::pipeline::PipelineJson;
 use crate::error::ApiResult;
@@ -18,7 +19,7 @@ use crate::openapi::{self as doc, Description};
 use crate::respond;
 
 /// Adds the routes.
-pub fn configure(cfg: &mut web::ServiceConfig) {
+pub fn configure(cfg: &mut Table) {
     cfg.route("/projects/{id}/pipelines", web::get().to(list));
     cfg.route("/projects/{id}/pipeline", web::post().to(create));
     let one = "/projects/{id}/pipelines/{pipeline}";

@@ -7,6 +7,7 @@ use hexforge_domain::id::{DeliveryId, ProjectHookId};
 use hexforge_domain::text::Secret;
 
 use super::ids::ProjectPath;
+use super::table::Table;
 use crate::api::Api;
 use crate::entities::delivery::DeliveryJson;
 use crate::entities::hook::ProjectHookJson;
@@ -17,7 +18,7 @@ use crate::payloads::JsonPayloads;
 use crate::respond;
 
 /// Adds the routes.
-pub fn configure(cfg: &mut web::ServiceConfig) {
+pub fn configure(cfg: &mut Table) {
     cfg.route("/projects/{id}/hooks", web::get().to(list));
     cfg.route("/projects/{id}/hooks", web::post().to(create));
     cfg.route("/projects/{id}/hooks/{hook}", web::get().to(get));

@@ -16,6 +16,7 @@ use hexforge_domain::visibility::Visibility;
 use serde_json::json;
 
 use super::ids::{PathId, ProjectPath};
+use super::table::Table;
 use crate::api::Api;
 use crate::entities::event::EventJson;
 use crate::entities::project::{ProjectJson, ProjectShape, ShareJson, SimpleProjectJson};
@@ -25,7 +26,7 @@ use crate::params::Params;
 use crate::respond;
 
 /// Adds the routes.
-pub fn configure(cfg: &mut web::ServiceConfig) {
+pub fn configure(cfg: &mut Table) {
     cfg.route("/projects", web::get().to(list_own));
     cfg.route("/projects", web::post().to(create_own));
     cfg.route("/projects/visible", web::get().to(list_visible));

@@ -11,6 +11,7 @@ use hexforge_domain::repository::ArchiveFormat;
 use serde::Deserialize;
 
 use super::ids::ProjectPath;
+use super::table::Table;
 use crate::api::Api;
 use crate::conditional::{ETag, Known};
 use crate::entities::repository::{ComparisonJson, ContributorJson, TreeEntryJson};
@@ -20,7 +21,7 @@ use crate::params::Params;
 use crate::{respond, stream};
 
 /// Adds the routes.
-pub fn configure(cfg: &mut web::ServiceConfig) {
+pub fn configure(cfg: &mut Table) {
     cfg.route("/projects/{id}/repository/tree", web::get().to(tree));
     cfg.route("/projects/{id}/repository/blobs/{sha}", web::get().to(file));
     cfg.route("/projects/{id}/repository/commits/{sha}/blob", web::get().to(file));

@@ -4,6 +4,7 @@ use actix_web::{HttpResponse, web};
 use hexforge_application::session::{self, Attempt};
 use hexforge_domain::text::Secret;
 
+use super::table::Table;
 use crate::api::Api;
 use crate::entities::user::{UserJson, UserLogin};
 use crate::error::ApiResult;
@@ -12,7 +13,7 @@ use crate::params::Params;
 use crate::respond;
 
 /// Adds the route.
-pub fn configure(cfg: &mut web::ServiceConfig) {
+pub fn configure(cfg: &mut Table) {
     cfg.route("/session", web::post().to(create));
 }
 

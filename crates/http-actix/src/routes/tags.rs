@@ -7,6 +7,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::ids::ProjectPath;
+use super::table::Table;
 use crate::api::Api;
 use crate::entities::tag::{ReleaseJson, TagJson};
 use crate::error::ApiResult;
@@ -15,7 +16,7 @@ use crate::params::Params;
 use crate::respond;
 
 /// Adds the routes. Names of tags take all that is left of the path.
-pub fn configure(cfg: &mut web::ServiceConfig) {
+pub fn configure(cfg: &mut Table) {
     cfg.route("/projects/{id}/repository/tags", web::get().to(list));
     cfg.route("/projects/{id}/repository/tags", web::post().to(create));
     cfg.route("/projects/{id}/repository/tags/{tag:.+}/release", web::post().to(create_release));

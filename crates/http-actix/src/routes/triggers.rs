@@ -5,6 +5,7 @@ use hexforge_application::error::Error;
 use hexforge_application::trigger;
 
 use super::ids::ProjectPath;
+use super::table::Table;
 use crate::api::Api;
 use crate::entities::trigger::{TriggerJson, TriggeredJson};
 use crate::error::ApiResult;
@@ -12,7 +13,7 @@ use crate::openapi::{self as doc, Description};
 use crate::respond;
 
 /// Adds the routes.
-pub fn configure(cfg: &mut web::ServiceConfig) {
+pub fn configure(cfg: &mut Table) {
     cfg.route("/projects/{id}/triggers", web::get().to(list));
     cfg.route("/projects/{id}/triggers", web::post().to(create));
     cfg.route("/projects/{id}/triggers/{token}", web::get().to(get));

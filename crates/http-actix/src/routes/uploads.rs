@@ -19,6 +19,7 @@ use hexforge_domain::project::upload::{UploadName, UploadPlace, UploadSecret};
 use serde::Deserialize;
 
 use super::ids::ProjectPath;
+use super::table::Table;
 use crate::api::{Api, ApiWithFile};
 use crate::entities::upload::UploadJson;
 use crate::error::ApiResult;
@@ -30,7 +31,7 @@ use crate::respond;
 const BLOCK: usize = 64 * 1024;
 
 /// Adds the call.
-pub fn configure(cfg: &mut web::ServiceConfig) {
+pub fn configure(cfg: &mut Table) {
     cfg.route("/projects/{id}/uploads", web::post().to(create));
 }
 

@@ -14,6 +14,7 @@ use hexforge_domain::text::Secret;
 use hexforge_domain::user::{UserCommand, UserFilter};
 
 use super::ids::PathId;
+use super::table::Table;
 use crate::api::Api;
 use crate::entities::event::EventJson;
 use crate::entities::user::{UserFull, UserJson, UserSingle, UserSummary};
@@ -23,7 +24,7 @@ use crate::params::Params;
 use crate::respond;
 
 /// Adds the routes. Ids of users are digits: any other path below `/users` is no route.
-pub fn configure(cfg: &mut web::ServiceConfig) {
+pub fn configure(cfg: &mut Table) {
     cfg.route("/user", web::get().to(current));
     cfg.route("/users", web::get().to(list));
     cfg.route("/users", web::post().to(create));

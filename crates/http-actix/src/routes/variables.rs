@@ -4,6 +4,7 @@ use actix_web::{HttpResponse, web};
 use hexforge_application::variable;
 
 use super::ids::ProjectPath;
+use super::table::Table;
 use crate::api::Api;
 use crate::entities::variable::VariableJson;
 use crate::error::ApiResult;
@@ -11,7 +12,7 @@ use crate::openapi::{self as doc, Description};
 use crate::respond;
 
 /// Adds the routes.
-pub fn configure(cfg: &mut web::ServiceConfig) {
+pub fn configure(cfg: &mut Table) {
     cfg.route("/projects/{id}/variables", web::get().to(list));
     cfg.route("/projects/{id}/variables", web::post().to(create));
     cfg.route("/projects/{id}/variables/{key}", web::get().to(get));

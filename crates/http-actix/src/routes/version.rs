@@ -5,13 +5,14 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::VERSION;
+use super::table::Table;
 use crate::api::Api;
 use crate::error::ApiResult;
 use crate::openapi::{self as doc, Description};
 use crate::respond;
 
 /// Adds the route.
-pub fn configure(cfg: &mut web::ServiceConfig) {
+pub fn configure(cfg: &mut Table) {
     cfg.route("/version", web::get().to(version));
 }
 

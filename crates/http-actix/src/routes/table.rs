@@ -1,0 +1,137 @@
+//! The routes by what their paths begin with: of some two hundred only a few are compared with the path of a request.
+
+use std::cmp::Reverse;
+
+use actix_web::{Route, Scope, web};
+
+use super::no_route;
+
+/// Routes of the interface, in the order in which they are looked at.
+#[derive(Default)]
+pub struct Table(Vec<(String, Route)>);
+
+impl Table {
+    /// Adds the routes of one group of calls.
+    pub fn configure(mut self, add: fn(&mut Self)) -> Self {
+        add(&mut self);
+        self
+    }
+
+    /// Adds a route.
+    pub fn route(&mut self, path: &str, route: Route) {
+        self.0.push((path.to_owned(), route));
+    }
+
+    /// All of them under one prefix.
+    pub fn under(self, prefix: &str) -> Scope {
+        nested(prefix, self.0, |path| first_segment(path))
+    }
+}
+
+/// Routes whose paths begin alike are looked at together, if the path of the request begins so too. Those that are
+/// by themselves come first, then where most routes are, since most requests go there.
+fn nested(
+    prefix: &str,
+    routes: Vec<(String, Route)>,
+    beginning: fn(&str) -> Option<usize>,
+) -> Scope {
+    let mut scope = web::scope(prefix).default_service(web::to(no_route));
+    let mut groups: Vec<(String, Vec<(String, Route)>)> = Vec::new();
+    for (path, route) in routes {
+        let Some(length) = beginning(&path) else {
+            scope = scope.route(&path, route);
+            continue;
+        };
+        let (begins, rest) = (path[..length].to_owned(), path[length..].to_owned());
+        match groups.iter_mut().find(|(prefix, _)| *prefix == begins) {
+            Some((_, group)) => group.push((rest, route)),
+            None => groups.push((begins, vec![(rest, route)])),
+        }
+    }
+    groups.sort_by_key(|(_, group)| Reverse(group.len()));
+    for (prefix, group) in groups {
+        scope = scope.service(nested(&prefix, group, of_one_thing));
+    }
+    scope
+}
+
+/// `/projects` of `/projects/{id}`: such a beginning is compared without an expression.
+fn first_segment(path: &str) -> Option<usize> {
+    Some(path[1..].find('/').map_or(path.len(), |end| end + 1))
+}
+
+/// `/{id}/labels` of `/{id}/labels/{label}`. Two of them never begin the same path.
+fn of_one_thing(path: &str) -> Option<usize> {
+    let rest = path.strip_prefix("/{")?;
+    let name = path.len() - rest.len() + rest.find("}/")? + 2;
+    Some(path[name..].find('/').map_or(path.len(), |end| name + end))
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::http::Method;
+    use actix_web::{App, HttpRequest, HttpResponse, test};
+
+    use super::*;
+
+    #[test]
+    fn beginnings_end_with_a_word() {
+        for (path, first) in [("/user", 5), ("/user/keys", 5), ("/projects/{id}", 9)] {
+            assert_eq!(first_segment(path), Some(first), "{path}");
+        }
+        for (path, length) in [
+            ("", None),
+            ("/all", None),
+            ("/search/{query}", None),
+            ("/{id}", None),
+            ("/{id}/labels", Some(12)),
+            ("/{id}/labels/{label}", Some(12)),
+            ("/{id:[0-9]+}/keys/{key}", Some(17)),
+        ] {
+            assert_eq!(of_one_thing(path), length, "{path}");
+        }
+    }
+
+    #[actix_web::test]
+    async fn what_is_named_by_itself_goes_before_what_is_of_one_thing() {
+        async fn pattern(request: HttpRequest) -> HttpResponse {
+            HttpResponse::Ok().body(request.match_pattern().unwrap_or_default())
+        }
+        let table = || {
+            Table::default().configure(|table| {
+                for path in [
+                    "/projects/{id}/labels",
+                    "/projects/{id}/labels/{label}",
+                    "/projects/{id}/label",
+                    "/projects/search/{query}",
+                    "/projects/{id}",
+                    "/projects",
+                    "/user",
+                ] {
+                    table.route(path, web::get().to(pattern));
+                }
+                table.route("/projects/{id}/labels", web::post().to(pattern));
+            })
+        };
+        let app = test::init_service(App::new().service(table().under("/v"))).await;
+        for (method, path, expected) in [
+            (Method::GET, "/v/projects", "/v/projects"),
+            (Method::GET, "/v/user", "/v/user"),
+            (Method::GET, "/v/projects/1", "/v/projects/{id}"),
+            (Method::GET, "/v/projects/search/labels", "/v/projects/search/{query}"),
+            (Method::POST, "/v/projects/search/labels", "/v/projects/{id}/labels"),
+            (Method::GET, "/v/projects/a%2Fb/labels", "/v/projects/{id}/labels"),
+            (Method::GET, "/v/projects/1/labels/2", "/v/projects/{id}/labels/{label}"),
+            (Method::GET, "/v/projects/1/label", "/v/projects/{id}/label"),
+        ] {
+            let request = test::TestRequest::default().method(method.clone()).uri(path);
+            let response = test::call_service(&app, request.to_request()).await;
+            assert_eq!(response.status(), 200, "{method} {path}");
+            assert_eq!(test::read_body(response).await, expected, "{method} {path}");
+        }
+        for path in ["/v/users", "/v/projects/1/labelsx", "/v/projects/1/labels/2/3", "/v"] {
+            let request = test::TestRequest::default().uri(path).to_request();
+            assert_eq!(test::call_service(&app, request).await.status(), 404, "{path}");
+        }
+    }
+}
