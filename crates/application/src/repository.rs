@@ -59,10 +59,13 @@ pub fn revision_or_default(
         return revision(app, readable, name);
     }
     let repository = app.git.open(readable.0.id)?;
-    let Some(branch) = repository.default_branch()? else { return Ok(None) };
     // A branch is not mistaken for a tag of the same name.
-    let tip = repository.ref_target(&branch.full())?;
-    Ok(tip.map(|commit| Revision { repository, name: branch.as_str().to_owned(), commit }))
+    let tip = repository.default_tip()?;
+    Ok(tip.map(|(branch, commit)| Revision {
+        repository,
+        name: branch.as_str().to_owned(),
+        commit,
+    }))
 }
 
 /// What is in a folder.

@@ -5,6 +5,7 @@
 //! content, or checked against the disk each time.
 
 mod admission;
+mod annotation;
 mod archive;
 mod blob;
 mod commit;

@@ -9,7 +9,6 @@ mod write;
 
 use std::sync::{Arc, PoisonError};
 
-use gix::bstr::ByteSlice;
 use hexforge_domain::branch::{Branch, BranchName, default_branch};
 use hexforge_domain::commit::{ObjectId, Signature};
 use hexforge_domain::paging::{Page, Paged};
@@ -24,25 +23,26 @@ use crate::text;
 use snapshot::{Row, Snapshot};
 
 impl GitRefs for GixRepository {
-    fn default_branch(&self) -> Result<Option<BranchName>, GitError> {
+    fn default_tip(&self) -> Result<Option<(BranchName, ObjectId)>, GitError> {
         let Some(bound) = self.bound() else { return Ok(None) };
         let head = branch_of_head(bound)?;
         // Where that one exists it is the default, whatever others there are; and to find one ref is cheap.
         if let Some(name) = &head
-            && is_branch(bound, name)?
+            && let Some(tip) = tip_of(bound, name)?
         {
-            return Ok(Some(BranchName::of_stored(name.clone())));
+            return Ok(Some((BranchName::of_stored(name.clone()), tip)));
         }
         let refs = refs(bound)?;
         let names = refs.branches.iter().map(|row| &*row.name);
-        Ok(default_branch(names, head.as_deref())
-            .map(|name| BranchName::of_stored(name.to_owned())))
+        let default = default_branch(names, head.as_deref());
+        let row = default.and_then(|name| refs.branches.iter().find(|row| &*row.name == name));
+        Ok(row.map(|row| (BranchName::of_stored(row.name.to_string()), from_gix(&row.target))))
     }
 
     fn has_branches(&self) -> Result<bool, GitError> {
         let Some(bound) = self.bound() else { return Ok(false) };
         if let Some(name) = branch_of_head(bound)?
-            && is_branch(bound, &name)?
+            && tip_of(bound, &name)?.is_some()
         {
             return Ok(true);
         }
@@ -182,46 +182,28 @@ impl GixRepository {
         name: &str,
         target: gix::ObjectId,
     ) -> Result<Option<Tag>, GitError> {
-        let repo = bound.repo();
-        let (mut at, mut message) = (target, None);
-        // What is known as a commit is not read again to find that out.
-        while !self.shared().knows_commit(self.project(), at) {
-            // What a tag leads to may be large, so only tags are read.
-            match repo.find_header(at).map_err(failed)?.kind() {
-                gix::object::Kind::Commit => break,
-                gix::object::Kind::Tag => {
-                    let tag = repo.find_tag(at).map_err(failed)?;
-                    let decoded = tag.decode().map_err(failed)?;
-                    message.get_or_insert_with(|| annotation(&tag.data));
-                    at = decoded.target();
-                }
-                gix::object::Kind::Tree | gix::object::Kind::Blob => return Ok(None),
-            }
-        }
-        let commit = self.shared().commit(self.project(), repo, at)?;
-        Ok(Some(Tag { name: TagName::of_stored(name.to_owned()), message, commit }))
+        let Some(pinned) = self.shared().pinned(self.project(), bound.repo(), target)? else {
+            return Ok(None);
+        };
+        let commit = self.shared().commit(self.project(), bound.repo(), pinned.commit)?;
+        let name = TagName::of_stored(name.to_owned());
+        Ok(Some(Tag { name, message: pinned.message, commit }))
     }
-}
-
-/// The text of a tag object, all that is behind its headers with a signature in it, without its last line
-/// break.
-fn annotation(object: &[u8]) -> String {
-    let headers = object.find("\n\n").map_or(object.len(), |end| end + 2);
-    let message = &object[headers..];
-    text::decode(message.strip_suffix(b"\n").unwrap_or(message))
 }
 
 /// The name of the branch that HEAD names, whether or not there is one.
 fn branch_of_head(bound: &Bound) -> Result<Option<String>, GitError> {
-    let head = bound.repo().head_name().map_err(failed)?;
-    let name = head.as_ref().and_then(|head| head.as_bstr().strip_prefix(b"refs/heads/"));
+    // Asked for its name, gix would look for the branch too.
+    let head = bound.repo().find_reference("HEAD").map_err(failed)?;
+    let target = head.target();
+    let name = target.try_name().and_then(|name| name.as_bstr().strip_prefix(b"refs/heads/"));
     Ok(name.map(text::path))
 }
 
-/// Whether there is a branch of that name.
-fn is_branch(bound: &Bound, name: &str) -> Result<bool, GitError> {
+/// The tip of the branch of that name.
+fn tip_of(bound: &Bound, name: &str) -> Result<Option<ObjectId>, GitError> {
     let full = format!("{}{name}", BranchName::FOLDER);
-    Ok(update::current(bound.repo(), &full)?.is_some())
+    update::current(bound.repo(), &full)
 }
 
 /// All refs as they are now.
@@ -246,27 +228,4 @@ fn cut<T>(rows: &[T], page: Page) -> &[T] {
 
 fn warn(name: &str, why: &str) {
     tracing::warn!(name, why, "a ref leads nowhere");
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_text_of_a_tag_is_all_behind_its_headers() {
-        const HEADERS: &str = "object 1\ntype commit\ntag v1\ntagger A <a@b> 1 +0000\n";
-        for (rest, text) in [
-            ("", ""),
-            ("\n", ""),
-            ("\n\n", ""),
-            ("\n\n\n", "\n"),
-            ("\nfirst\n\nsecond\n", "first\n\nsecond"),
-            (
-                "\nfirst\n-----BEGIN PGP SIGNATURE-----\nx\n-----END PGP SIGNATURE-----\n",
-                "first\n-----BEGIN PGP SIGNATURE-----\nx\n-----END PGP SIGNATURE-----",
-            ),
-        ] {
-            assert_eq!(annotation(format!("{HEADERS}{rest}").as_bytes()), text, "{rest:?}");
-        }
-    }
 }

@@ -17,6 +17,7 @@ use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
 use crate::admission::Admission;
+use crate::annotation::{self, Pinned};
 use crate::archive::cache::{self, ArchiveCache};
 use crate::commit;
 use crate::contributors::ContributorIndex;
@@ -45,6 +46,9 @@ const MOST_TAGS: usize = 100_000;
 /// How many commits are kept in the form in which they are shown.
 const COMMITS: usize = 50_000;
 
+/// How many annotated tags are kept in that form.
+const ANNOTATIONS: usize = 10_000;
+
 /// How many bytes of comparisons are kept.
 const COMPARISONS: u64 = 32 * 1024 * 1024;
 
@@ -71,6 +75,7 @@ pub(crate) struct Shared {
     discard: Box<Discard>,
     open: Cache<ProjectId, Arc<OpenRepository>>,
     commits: Cache<(ProjectId, gix::ObjectId), Arc<Commit>>,
+    annotations: Cache<(ProjectId, gix::ObjectId), Arc<Pinned>>,
     pub(crate) plans: Plans,
     pub(crate) lineages: Lineages,
     pub(crate) comparing: Admission,
@@ -122,6 +127,7 @@ impl GixStore {
                 journal: Journal::new(layout.journal(), layout.held()),
                 open: Cache::new(OPEN_REPOSITORIES),
                 commits: Cache::new(COMMITS),
+                annotations: Cache::new(ANNOTATIONS),
                 plans: Plans::default(),
                 lineages: Lineages::default(),
                 comparing: Admission::new(COMPARING, PATIENCE_TO_COMPARE),
@@ -214,9 +220,27 @@ impl Shared {
         Ok(commit)
     }
 
-    /// Whether a commit is at hand.
-    pub(crate) fn knows_commit(&self, project: ProjectId, id: gix::ObjectId) -> bool {
-        self.commits.contains_key(&(project, id))
+    /// What an object that a tag holds leads to, if that is a commit.
+    pub(crate) fn pinned(
+        &self,
+        project: ProjectId,
+        repo: &gix::Repository,
+        id: gix::ObjectId,
+    ) -> Result<Option<Pinned>, GitError> {
+        // What is known as a commit is not read again to find that out.
+        if self.commits.contains_key(&(project, id)) {
+            return Ok(Some(Pinned { commit: id, message: None }));
+        }
+        if let Some(pinned) = self.annotations.get(&(project, id)) {
+            return Ok(Some(Pinned::clone(&pinned)));
+        }
+        let pinned = annotation::read(repo, id)?;
+        if let Some(pinned) = &pinned
+            && pinned.message.as_ref().is_some_and(|text| text.len() <= LONGEST_KEPT_MESSAGE)
+        {
+            self.annotations.insert((project, id), Arc::new(pinned.clone()));
+        }
+        Ok(pinned)
     }
 
     /// An empty folder in which a repository can be put together.

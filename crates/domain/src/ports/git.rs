@@ -43,8 +43,14 @@ impl<T: GitRefs + GitObjects + GitHistory + GitTransport + Send> Repository for 
 
 /// Branches, tags and HEAD.
 pub trait GitRefs {
-    /// The branch shown when none is asked for, see [`default_branch`](crate::branch::default_branch).
-    fn default_branch(&self) -> Result<Option<BranchName>, GitError>;
+    /// The branch shown when none is asked for, see [`default_branch`](crate::branch::default_branch), and the
+    /// commit it is at.
+    fn default_tip(&self) -> Result<Option<(BranchName, ObjectId)>, GitError>;
+
+    /// The name of that branch.
+    fn default_branch(&self) -> Result<Option<BranchName>, GitError> {
+        Ok(self.default_tip()?.map(|(branch, _)| branch))
+    }
 
     /// Whether there is any branch.
     fn has_branches(&self) -> Result<bool, GitError>;

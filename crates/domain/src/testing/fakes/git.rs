@@ -229,11 +229,16 @@ impl Stored {
 }
 
 impl GitRefs for FakeRepository {
-    fn default_branch(&self) -> Result<Option<BranchName>, GitError> {
+    fn default_tip(&self) -> Result<Option<(BranchName, ObjectId)>, GitError> {
         let stored = self.stored();
         let names = stored.refs.keys().filter_map(|name| name.strip_prefix(BranchName::FOLDER));
         let head = stored.head.as_deref().unwrap_or("master");
-        Ok(default_branch(names, Some(head)).map(|name| BranchName::of_stored(name.to_owned())))
+        let branch =
+            default_branch(names, Some(head)).map(|name| BranchName::of_stored(name.to_owned()));
+        Ok(branch.and_then(|branch| {
+            let tip = *stored.refs.get(&branch.full())?;
+            Some((branch, tip))
+        }))
     }
 
     fn has_branches(&self) -> Result<bool, GitError> {
