@@ -14,6 +14,7 @@ use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::runner::Runner;
 
+use crate::among::AmongValues;
 use crate::backend;
 use crate::build_definition;
 use crate::build_list;
@@ -121,7 +122,7 @@ impl DieselTx<'_> {
     /// In the order of the ids.
     pub(crate) fn builds_by_id(&mut self, ids: &[i64]) -> Result<Vec<Build>, StoreError> {
         let mut rows: Vec<BuildRow> = self.by_ids(ids, |conn, ids| {
-            builds::table.filter(builds::id.eq_any(ids)).select(BuildRow::as_select()).load(conn)
+            builds::table.filter(builds::id.among(ids)).select(BuildRow::as_select()).load(conn)
         })?;
         page::arrange(&mut rows, ids, |row| row.id);
         let found = rows.into_iter().map(Build::try_from).collect::<Result<_, _>>();

@@ -12,6 +12,7 @@ use hexforge_domain::project::query::Viewer;
 use hexforge_domain::push::Push;
 
 use crate::access;
+use crate::among::AmongValues;
 use crate::push;
 use crate::schema::events;
 use crate::sql::Sql;
@@ -149,7 +150,7 @@ impl DieselTx<'_> {
         let total = self.total(name, &fitting)?;
         let ids = self.ids(fitting.sql(" ORDER BY events.id DESC").page(page))?;
         let rows: Vec<EventRow> = self.by_ids(&ids, |conn, ids| {
-            events::table.filter(events::id.eq_any(ids)).order(events::id.desc()).load(conn)
+            events::table.filter(events::id.among(ids)).order(events::id.desc()).load(conn)
         })?;
         let items = rows.into_iter().map(Event::try_from).collect::<Result<_, _>>();
         Ok(Paged { items: items.map_err(|error| self.fail(error))?, total })

@@ -7,6 +7,7 @@ use hexforge_domain::text::ShortText;
 use hexforge_domain::user::Identity;
 use hexforge_domain::user::port::Identities;
 
+use crate::among::AmongValues;
 use crate::schema::identities;
 use crate::tx::DieselTx;
 
@@ -18,7 +19,7 @@ impl Identities for DieselTx<'_> {
         let ids: Vec<i64> = users.iter().map(|user| user.0).collect();
         let rows: Vec<(i64, String, Option<String>)> = self.run(|conn| {
             identities::table
-                .filter(identities::user_id.eq_any(ids))
+                .filter(identities::user_id.among(&ids))
                 .order((identities::user_id, identities::id))
                 .select((identities::user_id, identities::provider, identities::extern_uid))
                 .load(conn)

@@ -16,6 +16,7 @@ use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::subscription::Subscribed;
 
+use crate::among::AmongValues;
 use crate::page;
 use crate::schema::{awards, projects, users};
 use crate::schema::{issue_labels, issue_participants, issue_subscriptions, issues, labels};
@@ -110,7 +111,7 @@ impl DieselTx<'_> {
     /// The issues of these ids, in their order.
     pub(crate) fn issues_by_id(&mut self, ids: &[i64]) -> Result<Vec<Issue>, StoreError> {
         let mut rows: Vec<IssueRow> =
-            self.by_ids(ids, |conn, ids| issues::table.filter(issues::id.eq_any(ids)).load(conn))?;
+            self.by_ids(ids, |conn, ids| issues::table.filter(issues::id.among(ids)).load(conn))?;
         page::arrange(&mut rows, ids, |row| row.id);
         let found = rows.into_iter().map(Issue::try_from).collect::<Result<_, _>>();
         found.map_err(|error| self.fail(error))
@@ -326,7 +327,7 @@ impl Issues for DieselTx<'_> {
         let rows: Vec<(i64, i64, String)> = self.by_ids(&ids, |conn, ids| {
             issue_labels::table
                 .inner_join(labels::table)
-                .filter(issue_labels::issue_id.eq_any(ids))
+                .filter(issue_labels::issue_id.among(ids))
                 .order((issue_labels::issue_id, labels::title))
                 .select((issue_labels::issue_id, labels::id, labels::title))
                 .load(conn)
@@ -383,7 +384,7 @@ impl Issues for DieselTx<'_> {
         let rows: Vec<(i64, bool)> = self.by_ids(&ids, |conn, ids| {
             issue_subscriptions::table
                 .filter(issue_subscriptions::user_id.eq(user.0))
-                .filter(issue_subscriptions::issue_id.eq_any(ids))
+                .filter(issue_subscriptions::issue_id.among(ids))
                 .select((issue_subscriptions::issue_id, issue_subscriptions::subscribed))
                 .load(conn)
         })?;
@@ -419,7 +420,7 @@ impl Issues for DieselTx<'_> {
         let rows: Vec<i64> = self.by_ids(&ids, |conn, ids| {
             issue_participants::table
                 .filter(issue_participants::user_id.eq(user.0))
-                .filter(issue_participants::issue_id.eq_any(ids))
+                .filter(issue_participants::issue_id.among(ids))
                 .select(issue_participants::issue_id)
                 .load(conn)
         })?;

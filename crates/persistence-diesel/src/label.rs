@@ -14,6 +14,7 @@ use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::subscription::Subscribed;
 
+use crate::among::AmongValues;
 use crate::backend;
 use crate::connection::DbConn;
 use crate::page;
@@ -148,7 +149,7 @@ impl Labels for DieselTx<'_> {
     fn find_all(&mut self, ids: &[LabelId]) -> Result<Vec<Label>, StoreError> {
         let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
         let rows: Vec<LabelRow> = self.by_ids(&ids, |conn, ids| {
-            labels::table.filter(labels::id.eq_any(ids)).select(LabelRow::as_select()).load(conn)
+            labels::table.filter(labels::id.among(ids)).select(LabelRow::as_select()).load(conn)
         })?;
         self.labels_from(rows)
     }

@@ -7,6 +7,7 @@
 mod backend;
 mod access;
 mod access_request;
+mod among;
 pub mod backup;
 mod board;
 mod build;

@@ -10,6 +10,7 @@ use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::user::User;
 
 use crate::access;
+use crate::among::AmongValues;
 use crate::schema::{group_members, project_members, users};
 use crate::search::Search;
 use crate::sql::Sql;
@@ -58,7 +59,7 @@ macro_rules! memberships {
                 $table::table
                     .inner_join(users::table)
                     .filter($table::$of.eq(of.0))
-                    .filter($table::user_id.eq_any(ids))
+                    .filter($table::user_id.among(ids))
                     .order($table::user_id.desc())
                     .select((UserRow::as_select(), memberships!(columns $table)))
                     .load(conn)
@@ -90,7 +91,7 @@ macro_rules! memberships {
             let rows: Vec<(i64, MemberRow)> = self.by_ids(&ids, |conn, ids| {
                 $table::table
                     .filter($table::user_id.eq(user.0))
-                    .filter($table::$of.eq_any(ids))
+                    .filter($table::$of.among(ids))
                     .order($table::$of)
                     .select(($table::$of, memberships!(columns $table)))
                     .load(conn)

@@ -10,6 +10,7 @@ use hexforge_domain::milestone::{
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::StoreError;
 
+use crate::among::AmongValues;
 use crate::backend;
 use crate::connection::DbConn;
 use crate::page;
@@ -62,7 +63,7 @@ impl DieselTx<'_> {
 
     fn milestones_by_id(&mut self, ids: &[i64]) -> Result<Vec<Milestone>, StoreError> {
         let mut rows: Vec<MilestoneRow> = self.by_ids(ids, |conn, ids| {
-            milestones::table.filter(milestones::id.eq_any(ids)).load(conn)
+            milestones::table.filter(milestones::id.among(ids)).load(conn)
         })?;
         page::arrange(&mut rows, ids, |row| row.id);
         let found = rows.into_iter().map(Milestone::try_from).collect::<Result<_, _>>();

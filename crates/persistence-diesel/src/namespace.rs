@@ -11,6 +11,7 @@ use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::visibility::Visibility;
 
 use crate::access;
+use crate::among::AmongValues;
 use crate::backend::{self, Backend};
 use crate::connection::DbConn;
 use crate::page;
@@ -73,7 +74,7 @@ impl DieselTx<'_> {
     pub(crate) fn namespaces_by_id(&mut self, ids: &[i64]) -> Result<Vec<Namespace>, StoreError> {
         let mut rows = self.by_ids(ids, |conn, ids| {
             namespaces::table
-                .filter(namespaces::id.eq_any(ids))
+                .filter(namespaces::id.among(ids))
                 .select(NamespaceRow::as_select())
                 .load(conn)
         })?;

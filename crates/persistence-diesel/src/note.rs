@@ -11,6 +11,7 @@ use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::StoreError;
 
 use crate::access;
+use crate::among::AmongValues;
 use crate::page;
 use crate::schema::{events, issues, notes};
 use crate::sql::Sql;
@@ -60,7 +61,7 @@ impl From<NoteRow> for Note {
 impl DieselTx<'_> {
     fn notes_by_id(&mut self, ids: &[i64]) -> Result<Vec<Note>, StoreError> {
         let mut rows: Vec<NoteRow> =
-            self.by_ids(ids, |conn, ids| notes::table.filter(notes::id.eq_any(ids)).load(conn))?;
+            self.by_ids(ids, |conn, ids| notes::table.filter(notes::id.among(ids)).load(conn))?;
         page::arrange(&mut rows, ids, |row| row.id);
         Ok(rows.into_iter().map(Note::from).collect())
     }

@@ -10,6 +10,7 @@ use hexforge_domain::pipeline::port::Pipelines;
 use hexforge_domain::pipeline::{CommitFacts, NewPipeline, Pipeline, PipelineScope};
 use hexforge_domain::ports::store::StoreError;
 
+use crate::among::AmongValues;
 use crate::backend::{self, Backend};
 use crate::connection::DbConn;
 use crate::page;
@@ -117,7 +118,7 @@ impl DieselTx<'_> {
     /// In the order of the ids.
     fn pipelines_by_id(&mut self, ids: &[i64]) -> Result<Vec<Pipeline>, StoreError> {
         let mut rows: Vec<PipelineRow> = self.by_ids(ids, |conn, ids| {
-            pipelines::table.filter(pipelines::id.eq_any(ids)).select(columns()).load(conn)
+            pipelines::table.filter(pipelines::id.among(ids)).select(columns()).load(conn)
         })?;
         page::arrange(&mut rows, ids, |row| row.id);
         let found = rows.into_iter().map(Pipeline::try_from).collect::<Result<_, _>>();

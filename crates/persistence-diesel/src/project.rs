@@ -23,6 +23,7 @@ use hexforge_domain::text::Secret;
 use hexforge_domain::visibility::Visibility;
 
 use crate::access;
+use crate::among::AmongValues;
 use crate::backend;
 use crate::connection::DbConn;
 use crate::page;
@@ -220,7 +221,7 @@ impl DieselTx<'_> {
     pub(crate) fn projects_by_id(&mut self, ids: &[i64]) -> Result<Vec<Project>, StoreError> {
         let mut rows = self.by_ids(ids, |conn, ids| {
             projects::table
-                .filter(projects::id.eq_any(ids))
+                .filter(projects::id.among(ids))
                 .select(ProjectRow::as_select())
                 .load(conn)
         })?;

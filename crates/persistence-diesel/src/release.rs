@@ -7,6 +7,7 @@ use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::tag::port::Releases;
 use hexforge_domain::tag::{Release, TagName};
 
+use crate::among::AmongValues;
 use crate::schema::releases;
 use crate::time::stored;
 use crate::tx::DieselTx;
@@ -27,7 +28,7 @@ impl Releases for DieselTx<'_> {
         let rows: Vec<(String, String)> = self.by_ids(&tags, |conn, tags| {
             releases::table
                 .filter(releases::project_id.eq(project.0))
-                .filter(releases::tag.eq_any(tags))
+                .filter(releases::tag.among(tags))
                 .select((releases::tag, releases::description))
                 .load(conn)
         })?;

@@ -8,6 +8,7 @@ use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::project::port::Shares;
 use hexforge_domain::project::share::{NewShare, Share};
 
+use crate::among::AmongValues;
 use crate::schema::{namespaces, project_shares};
 use crate::sql::Sql;
 use crate::tx::DieselTx;
@@ -46,7 +47,7 @@ impl Shares for DieselTx<'_> {
         let rows: Vec<(ShareRow, String)> = self.by_ids(&ids, |conn, ids| {
             project_shares::table
                 .inner_join(namespaces::table)
-                .filter(project_shares::project_id.eq_any(ids))
+                .filter(project_shares::project_id.among(ids))
                 .order((project_shares::project_id, project_shares::id))
                 .select((ShareRow::as_select(), namespaces::name))
                 .load(conn)

@@ -15,6 +15,7 @@ use hexforge_domain::user::{
 };
 
 use crate::access;
+use crate::among::AmongValues;
 use crate::backend::{self, Backend};
 use crate::connection::DbConn;
 use crate::issue;
@@ -212,7 +213,7 @@ impl DieselTx<'_> {
     /// The users of these ids, highest id first.
     pub(crate) fn users_by_id(&mut self, ids: &[i64]) -> Result<Vec<User>, StoreError> {
         let mut rows: Vec<UserRow> = self.by_ids(ids, |conn, ids| {
-            users::table.filter(users::id.eq_any(ids)).select(UserRow::as_select()).load(conn)
+            users::table.filter(users::id.among(ids)).select(UserRow::as_select()).load(conn)
         })?;
         rows.sort_by_key(|row| Reverse(row.id));
         rows.into_iter()
