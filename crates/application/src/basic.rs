@@ -14,7 +14,7 @@ use crate::session::{self, Attempt};
 /// it may be a password then.
 pub fn by_token(app: &App, attempt: &Attempt) -> Result<Actor, Error> {
     let hash = app.secrets.digest(attempt.password.reveal());
-    app.store.read(|tx| {
+    app.store.glance(|tx| {
         let holder = tx.tokens().holder(&hash)?;
         let holder = holder.filter(|holder| {
             holder.state.may_act() && holder.life.at(app.clock.now()) == TokenValidity::Active
@@ -39,7 +39,7 @@ pub fn by_any_token(app: &App, attempt: &Attempt) -> Result<Actor, Error> {
         return Ok(Actor::Anonymous);
     }
     let hash = app.secrets.digest(attempt.password.reveal());
-    app.store.read(|tx| {
+    app.store.glance(|tx| {
         let holder = tx.tokens().holder(&hash)?.filter(|holder| {
             holder.state.may_act() && holder.life.at(app.clock.now()) == TokenValidity::Active
         });

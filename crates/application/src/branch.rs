@@ -163,7 +163,7 @@ fn readable(
     actor: Actor,
     named: &ProjectRef,
 ) -> Result<(Project, Vec<Protection>), Error> {
-    app.store.read(|tx| {
+    app.store.glance(|tx| {
         let code = ProjectAbility::DownloadCode;
         let project = access::project(tx, actor, code, named, app.today())?;
         let protections = tx.protections().list(project.id)?;

@@ -38,7 +38,7 @@ pub fn may_fetch(app: &App, actor: Actor, named: &ProjectRef) -> Result<Project,
 
 /// The project from which a build wants to fetch that works for nobody: it has to be its own.
 pub fn may_fetch_own(app: &App, own: ProjectId, named: &ProjectRef) -> Result<Project, GitRefusal> {
-    let found = app.store.read(|tx| tx.projects().find(named))?;
+    let found = app.store.glance(|tx| tx.projects().find(named))?;
     let found = found.filter(|project| project.id == own && project.features.builds);
     found.ok_or(GitRefusal::NotFound)
 }
@@ -55,7 +55,7 @@ fn check(
     ability: ProjectAbility,
     forbidden: &'static str,
 ) -> Result<Project, GitRefusal> {
-    let found = app.store.read(|tx| access::project(tx, actor, ability, named, app.today()));
+    let found = app.store.glance(|tx| access::project(tx, actor, ability, named, app.today()));
     match (found, actor) {
         (Ok(project), _) => Ok(project),
         // Strangers learn nothing, neither what is there nor what is not.

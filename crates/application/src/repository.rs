@@ -21,7 +21,7 @@ pub struct Readable(Project);
 /// The project, if the actor may read its code. Calls tell so before they look at what else was asked.
 pub fn authorize(app: &App, actor: Actor, named: &ProjectRef) -> Result<Readable, Error> {
     let ability = ProjectAbility::DownloadCode;
-    app.store.read(|tx| access::project(tx, actor, ability, named, app.today())).map(Readable)
+    app.store.glance(|tx| access::project(tx, actor, ability, named, app.today())).map(Readable)
 }
 
 /// What a revision names at this moment. What is read of it stays the same, whatever is pushed meanwhile.

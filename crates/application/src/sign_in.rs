@@ -23,7 +23,7 @@ pub struct Credentials {
 /// # Errors
 /// A bearer token that was good once, and a sudo that may not be or leads nowhere, end the request.
 pub fn identify(app: &App, credentials: &Credentials) -> Result<Actor, Error> {
-    app.store.read(|tx| {
+    app.store.glance(|tx| {
         let Some(caller) = caller(app, tx, credentials)? else { return Ok(Actor::Anonymous) };
         match credentials.sudo.as_deref() {
             None => Ok(Actor::of(caller.user, &caller.privileges)),

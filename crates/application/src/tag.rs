@@ -46,10 +46,10 @@ pub fn list(
     page: Page,
 ) -> Result<Paged<TagView>, Error> {
     let code = ProjectAbility::DownloadCode;
-    let project = app.store.read(|tx| access::project(tx, actor, code, named, app.today()))?;
+    let project = app.store.glance(|tx| access::project(tx, actor, code, named, app.today()))?;
     let tags = app.git.open(project.id)?.tags(page)?;
     let names: Vec<&TagName> = tags.items.iter().map(|tag| &tag.name).collect();
-    let releases = app.store.read(|tx| tx.releases().of_tags(project.id, &names))?;
+    let releases = app.store.glance(|tx| tx.releases().of_tags(project.id, &names))?;
     Ok(tags.map(|tag| {
         let release = releases.iter().find(|release| release.tag == tag.name).cloned();
         TagView { tag, release }
@@ -60,7 +60,7 @@ pub fn list(
 pub fn get(app: &App, actor: Actor, named: &ProjectRef, name: &str) -> Result<TagView, Error> {
     let missing = || Error::NotFound(Thing::Tag);
     let parsed = TagName::parse(name);
-    let (project, release) = app.store.read(|tx| {
+    let (project, release) = app.store.glance(|tx| {
         let code = ProjectAbility::DownloadCode;
         let project = access::project(tx, actor, code, named, app.today())?;
         let name = parsed.as_ref().map_err(|_| missing())?;

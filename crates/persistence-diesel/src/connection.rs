@@ -63,8 +63,11 @@ impl DatabaseUrl {
             }
             Self::Postgres(url) => {
                 let mut conn = PgConnection::establish(&patient(url))?;
-                conn.batch_execute(POSTGRES_SETTINGS)
-                    .map_err(ConnectionError::CouldntSetupConfiguration)?;
+                let set_up = conn.batch_execute(POSTGRES_SETTINGS).and_then(|()| match role {
+                    Role::Reader => conn.batch_execute("SET default_transaction_read_only = on"),
+                    Role::Writer => Ok(()),
+                });
+                set_up.map_err(ConnectionError::CouldntSetupConfiguration)?;
                 Ok(DbConn::Postgres(conn))
             }
         }

@@ -49,6 +49,23 @@ pub fn pending(conn: &mut DbConn) -> Result<Vec<String>, BoxedError> {
     }
 }
 
+/// The same for a connection that only reads: diesel's own question makes a table where there is none.
+pub(crate) fn missing(conn: &mut DbConn) -> Result<Vec<String>, BoxedError> {
+    fn names<DB: diesel::backend::Backend>(
+        found: Vec<Box<dyn Migration<DB>>>,
+        applied: &[String],
+    ) -> Vec<String> {
+        let names = found.iter().map(|migration| migration.name());
+        let missing = names.filter(|name| !applied.contains(&name.version().to_string()));
+        missing.map(|name| name.to_string()).collect()
+    }
+    let applied = applied(conn)?;
+    match conn {
+        DbConn::Sqlite(_) => Ok(names::<Sqlite>(SQLITE.migrations()?, &applied)),
+        DbConn::Postgres(_) => Ok(names::<Pg>(POSTGRES.migrations()?, &applied)),
+    }
+}
+
 /// The versions of those that were applied, oldest first. Unlike diesel's own question this makes no table.
 pub(crate) fn applied(conn: &mut DbConn) -> QueryResult<Vec<String>> {
     let query = Sql::new("SELECT version FROM __diesel_schema_migrations ORDER BY version");

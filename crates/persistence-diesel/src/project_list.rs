@@ -105,7 +105,7 @@ impl DieselTx<'_> {
             || !searches
             || list.found.is_some()
             || list.hits >= COMMON
-            || self.mode == Mode::Write
+            || self.mode != Mode::Read
         {
             return Ok(None);
         }

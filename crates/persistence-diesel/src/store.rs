@@ -76,7 +76,7 @@ impl DieselStore {
 
     fn connection(&self, mode: Mode) -> Result<Borrowed<'_>, StoreError> {
         match mode {
-            Mode::Read => self.readers.get(),
+            Mode::Read | Mode::Glance => self.readers.get(),
             Mode::Write => self.writers.get(),
         }
     }
@@ -140,7 +140,15 @@ impl Store for DieselStore {
             backend::begin(&mut conn, mode).map_err(error::translate)?;
         }
         let mut tx = DieselTx::begun(&mut conn, &self.totals, mode);
-        match work(&mut tx) {
+        let mut verdict = work(&mut tx);
+        if mode == Mode::Glance && tx.is_lost() {
+            // Nothing was begun that would have told so before.
+            drop(tx);
+            renew(&mut conn)?;
+            tx = DieselTx::begun(&mut conn, &self.totals, mode);
+            verdict = work(&mut tx);
+        }
+        match verdict {
             Verdict::Commit => {
                 if tx.commit()?
                     && let Some(on_news) = &self.on_news
@@ -155,7 +163,7 @@ impl Store for DieselStore {
 
     fn ready(&self) -> Result<(), StoreError> {
         let mut conn = self.connection(Mode::Read)?;
-        let pending = migrations::pending(&mut conn).map_err(StoreError::Failed)?;
+        let pending = migrations::missing(&mut conn).map_err(StoreError::Failed)?;
         if pending.is_empty() {
             Ok(())
         } else {

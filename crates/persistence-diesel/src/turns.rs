@@ -36,17 +36,24 @@ impl Turns {
                 state.waiting.pop_front();
                 state.free -= 1;
                 // There may be one for the next, too.
-                self.changed.notify_all();
+                self.tell(&state);
                 return Some(Turn(self));
             }
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 state.waiting.retain(|waiting| *waiting != number);
-                self.changed.notify_all();
+                self.tell(&state);
                 return None;
             }
             let waited = self.changed.wait_timeout(state, left);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// Mostly nobody waits, and even then the system would be called.
+    fn tell(&self, state: &State) {
+        if !state.waiting.is_empty() {
+            self.changed.notify_all();
         }
     }
 
@@ -58,8 +65,9 @@ impl Turns {
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        self.0.state().free += 1;
-        self.0.changed.notify_all();
+        let mut state = self.0.state();
+        state.free += 1;
+        self.0.tell(&state);
     }
 }
 

@@ -46,6 +46,9 @@ pub(crate) struct DieselTx<'c> {
     /// A statement failed. PostgreSQL would answer a later commit with success and keep nothing,
     /// SQLite would keep the rest: so nothing is committed on either.
     failed: bool,
+    /// The connection was found to be gone.
+    lost: bool,
+    /// There is a transaction to be ended.
     open: bool,
     /// Whether the outbox was written to.
     pub(crate) told: bool,
@@ -63,9 +66,10 @@ pub(crate) struct Extent {
 }
 
 impl<'c> DieselTx<'c> {
-    /// On a connection on which a transaction was just begun.
+    /// On a connection on which a transaction was just begun, if the mode has any.
     pub fn begun(conn: &'c mut DbConn, totals: &'c Totals, mode: Mode) -> Self {
-        Self { conn, totals, mode, failed: false, open: true, told: false, extent: None }
+        let open = mode != Mode::Glance;
+        Self { conn, totals, mode, failed: false, lost: false, open, told: false, extent: None }
     }
 
     /// Runs one statement. Every statement of every port goes through here.
@@ -105,8 +109,8 @@ impl<'c> DieselTx<'c> {
         counting: Counting,
         query: &Sql,
     ) -> Result<u64, StoreError> {
-        if self.mode == Mode::Write {
-            // What others see may become different from this.
+        if self.mode != Mode::Read {
+            // What others see may become different from this, or be so already.
             return self.total(name, query);
         }
         let totals = self.totals;
@@ -158,9 +162,15 @@ impl<'c> DieselTx<'c> {
         }
     }
 
+    /// Whether the connection was found to be gone.
+    pub fn is_lost(&self) -> bool {
+        self.lost
+    }
+
     /// Notes that the transaction must not be committed.
     pub fn fail(&mut self, error: StoreError) -> StoreError {
         self.failed = true;
+        self.lost |= matches!(error, StoreError::Unreachable(_));
         error
     }
 
@@ -169,13 +179,17 @@ impl<'c> DieselTx<'c> {
         if self.failed {
             return Err(StoreError::Aborted);
         }
-        self.conn.batch_execute("COMMIT").map_err(error::translate)?;
-        self.open = false;
+        if self.open {
+            self.conn.batch_execute("COMMIT").map_err(error::translate)?;
+            self.open = false;
+        }
         Ok(self.told)
     }
 
     pub fn roll_back(mut self) -> Result<(), StoreError> {
-        self.open = false;
+        if !std::mem::take(&mut self.open) {
+            return Ok(());
+        }
         let ended = self.conn.batch_execute("ROLLBACK").map_err(error::translate);
         // Whoever asked knows by what it failed: a full disk or a lost connection may have ended it already, and
         // that there is nothing to roll back would only hide it. What is broken is thrown away by its pool.

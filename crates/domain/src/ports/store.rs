@@ -104,6 +104,9 @@ pub trait Tx {
 pub enum Mode {
     /// Sees one consistent state and changes nothing; never waits for a writer.
     Read,
+    /// Like [`Read`](Self::Read), but each question of several may see what others committed since the last
+    /// one. For what asks one thing, or things that need not be of one moment: nothing is begun and ended.
+    Glance,
     /// May change things. Acknowledged means durable.
     Write,
 }
@@ -119,7 +122,8 @@ pub enum Verdict {
 
 /// Stores everything but git data.
 pub trait Store: Send + Sync {
-    /// Calls `work` exactly once inside a transaction, then ends it by the verdict.
+    /// Calls `work` exactly once inside a transaction, then ends it by the verdict. A [`Mode::Glance`] is called
+    /// a second time when it was the first to notice that the store had gone away meanwhile.
     /// # Errors
     /// [`StoreError::Aborted`] when the verdict is to commit although a port of the transaction
     /// returned an error: nothing is kept then.
@@ -148,6 +152,19 @@ impl dyn Store + '_ {
         work: impl FnOnce(&mut dyn Tx) -> Result<T, E>,
     ) -> Result<T, E> {
         self.run(Mode::Read, work)
+    }
+
+    /// Questions that need not be answered of one moment; may be asked twice, see [`Store::transact`].
+    pub fn glance<T, E: From<StoreError>>(
+        &self,
+        mut work: impl FnMut(&mut dyn Tx) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let mut outcome = None;
+        self.transact(Mode::Glance, &mut |tx| match outcome.insert(work(tx)) {
+            Ok(_) => Verdict::Commit,
+            Err(_) => Verdict::RollBack,
+        })?;
+        outcome.expect("`transact` calls its work")
     }
 
     fn run<T, E: From<StoreError>>(

@@ -117,6 +117,20 @@ pub fn a_reader_sees_one_consistent_state(store: &dyn Store) {
     assert_eq!(read(store, |tx| tx.users().find(ada.id)), None);
 }
 
+/// See [`Mode::Glance`](crate::ports::store::Mode::Glance): it sees what was committed before, and neither
+/// waits nor sees what is not.
+pub fn a_glance_sees_what_is_committed(store: &dyn Store) {
+    let glance = |work: fn(&mut dyn Tx) -> Result<u64, StoreError>| {
+        store.glance(work).expect("the store is there")
+    };
+    write(store, |tx| {
+        a_user("ada").insert(tx)?;
+        assert_eq!(glance(count), 0);
+        Ok(())
+    });
+    assert_eq!(glance(count), 1);
+}
+
 /// A name that several want at once goes to one of them.
 pub fn a_username_claimed_at_once_goes_to_one(store: &dyn Store) {
     let attempt = |n: usize| -> Attempt<'_> {

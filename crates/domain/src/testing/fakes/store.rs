@@ -32,18 +32,18 @@ impl Store for FakeStore {
         let _turn = match mode {
             Mode::Write => Some(self.0.turn.lock().unwrap_or_else(PoisonError::into_inner)),
             // Readers do not wait for their turn.
-            Mode::Read => None,
+            Mode::Read | Mode::Glance => None,
         };
         let before = Arc::clone(&self.tables());
         let mut tx = FakeTx::on(Tables::clone(&before));
         match (work(&mut tx), mode) {
-            (Verdict::RollBack, Mode::Read | Mode::Write) => Ok(()),
+            (Verdict::RollBack, _) => Ok(()),
             (Verdict::Commit, _) if tx.failed => Err(StoreError::Aborted),
             // Dropped, and loudly: a real store would have refused the first change.
-            (Verdict::Commit, Mode::Read) if tx.tables != *before => {
+            (Verdict::Commit, Mode::Read | Mode::Glance) if tx.tables != *before => {
                 Err(StoreError::Failed("a reading transaction changed something".into()))
             }
-            (Verdict::Commit, Mode::Read) => Ok(()),
+            (Verdict::Commit, Mode::Read | Mode::Glance) => Ok(()),
             (Verdict::Commit, Mode::Write) => {
                 *self.tables() = Arc::new(tx.tables);
                 Ok(())
