@@ -10,6 +10,7 @@ mod resolve;
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
@@ -24,7 +25,8 @@ use hexforge_domain::ports::git::GitError;
 use crate::error::io as disk;
 use crate::pack_index::{self, Indexed};
 use arrival::Arrival;
-use resolve::Differences;
+use complete::Added;
+use resolve::{Differences, Found};
 
 #[cfg(test)]
 pub(crate) use patch::apply;
@@ -84,9 +86,7 @@ pub(crate) fn take_in(
         fs::remove_file(data).map_err(of_disk)?;
         return Ok(None);
     }
-    let differences = Differences::new(&file, &entries, stop);
-    let mut found = differences.within()?;
-    let added = complete::bases(&differences, others, &mut found)?;
+    let (found, added) = put_together(&file, &entries, others, stop)?;
     if !added.entries.is_empty() {
         entries.extend(added.entries);
         checksum = complete::seal(&file, added.end, entries.len(), stop)?;
@@ -99,7 +99,12 @@ pub(crate) fn take_in(
         };
         Ok(Indexed { id, crc: entry.crc, offset: entry.offset })
     });
-    let objects = objects.collect::<Result<Vec<_>, Unfit>>()?;
+    let mut objects = objects.collect::<Result<Vec<_>, Unfit>>()?;
+    // Which of the two is found is chance: one may differ from what differs from the other.
+    objects.sort_unstable_by_key(|object| object.id);
+    if objects.windows(2).any(|pair| pair[0].id == pair[1].id) {
+        return Err(bad("has the same object twice"));
+    }
     let name = |kind| folder.join(format!("pack-{checksum}.{kind}"));
     let taken = Taken { data: name("pack"), index: name("idx") };
     fs::rename(data, &taken.data).map_err(of_disk)?;
@@ -107,6 +112,32 @@ pub(crate) fn take_in(
     pack_index::write(objects, &checksum, &mut index).map_err(of_disk)?;
     index.flush().map_err(of_disk)?;
     Ok(Some(taken))
+}
+
+/// Finds the names of what is stored as differences, and adds what these are based on.
+fn put_together(
+    file: &File,
+    entries: &[Entry],
+    others: Option<&gix::Repository>,
+    stop: &AtomicBool,
+) -> Result<(Found, Added), Unfit> {
+    let end = file.metadata().map_err(of_disk)?.len().saturating_sub(20);
+    let attempt = |in_pack: &HashSet<ObjectId>| {
+        let differences = Differences::new(file, entries, stop);
+        let mut found = differences.within()?;
+        let added = complete::bases(&differences, others, end, in_pack, &mut found)?;
+        Ok((found, added))
+    };
+    let (found, added) = attempt(&HashSet::new())?;
+    if added.entries.is_empty() {
+        return Ok((found, added));
+    }
+    // What others differ from may be in the pack as a difference itself, and in the repository too: nobody knew its
+    // name. It must not be there twice, so once all names are known it is done again.
+    let names: HashSet<ObjectId> = found.ids.iter().copied().flatten().collect();
+    let is_twice =
+        |entry: &Entry| matches!(entry.stored, Stored::Whole(_, id) if names.contains(&id));
+    if added.entries.iter().any(is_twice) { attempt(&names) } else { Ok((found, added)) }
 }
 
 /// Raises the flag when the time is over: putting objects together can take long after the last was sent.

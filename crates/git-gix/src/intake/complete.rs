@@ -1,5 +1,6 @@
 //! Objects from elsewhere that a pack is based on: added to it, so that it can be read by itself.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::Write;
 use std::os::unix::fs::FileExt;
@@ -27,16 +28,22 @@ pub(super) struct Added {
     pub end: u64,
 }
 
-/// Puts together what is based on objects that are elsewhere, and writes these over the checksum of the pack.
+/// Puts together what is based on objects that are elsewhere and not in the pack, and writes these at its end, over
+/// its checksum.
 pub(super) fn bases(
     differences: &Differences<'_>,
     others: Option<&gix::Repository>,
+    end: u64,
+    in_pack: &HashSet<ObjectId>,
     found: &mut Found,
 ) -> Result<Added, Unfit> {
-    let mut added = Added { entries: Vec::new(), end: differences.end()? };
+    let mut added = Added { entries: Vec::new(), end };
     let Some(repo) = others else { return Ok(added) };
     for id in differences.missing() {
-        if !differences.is_needed(id) {
+        if differences.stop.load(Ordering::Relaxed) {
+            return Err(Unfit::Stopped);
+        }
+        if in_pack.contains(&id) || !differences.is_needed(id) {
             continue;
         }
         // What is in neither place may come of another object that is put together yet.
@@ -102,6 +109,8 @@ pub(super) fn seal(
     }
     let checksum = finish(hasher)?;
     file.write_all_at(checksum.as_slice(), end).map_err(of_disk)?;
+    // More may have been added first.
+    file.set_len(end + checksum.as_slice().len() as u64).map_err(of_disk)?;
     Ok(checksum)
 }
 

@@ -30,14 +30,17 @@ const PIECE: usize = 64 << 10;
 pub(super) struct Differences<'a> {
     pub file: &'a File,
     entries: &'a [Entry],
-    stop: &'a AtomicBool,
+    pub stop: &'a AtomicBool,
     /// Where what they differ from lies, in order, and which they are.
     based_at: Vec<(u64, u32)>,
     /// What they differ from, in order, and which they are.
     based_on: Vec<(ObjectId, u32)>,
+    /// For the first of those that differ from the same object: whether somebody puts them together. Many objects of
+    /// a pack may turn out to be the same one, and each would lead to all of them.
+    claimed: Vec<AtomicBool>,
     /// How much each thread keeps of what more objects may be based on, beside the one it works with.
     pub kept: usize,
-    /// Which were put together. The same object may be in a pack twice, and lead to others twice.
+    /// Which were put together.
     done: Vec<AtomicBool>,
 }
 
@@ -58,14 +61,17 @@ impl<'a> Differences<'a> {
         }
         based_at.sort_unstable();
         based_on.sort_unstable();
-        let done = entries.iter().map(|_| AtomicBool::new(false)).collect();
-        Self { file, entries, stop, based_at, based_on, kept: KEPT, done }
+        let flags = |count| (0..count).map(|_| AtomicBool::new(false)).collect();
+        let (claimed, done) = (flags(based_on.len()), flags(entries.len()));
+        Self { file, entries, stop, based_at, based_on, claimed, kept: KEPT, done }
     }
 
     /// Puts together what is based on objects of the same pack.
     pub fn within(&self) -> Result<Found, Unfit> {
         let is_base = |at: &u32| match self.entries[*at as usize].stored {
-            Stored::Whole(_, id) => !self.based(Some(*at), id).is_empty(),
+            Stored::Whole(_, id) => {
+                self.differing_at(*at).next().is_some() || self.differing_from(id).next().is_some()
+            }
             _ => false,
         };
         let bases: Vec<u32> = (0..self.entries.len() as u32).filter(is_base).collect();
@@ -112,39 +118,45 @@ impl<'a> Differences<'a> {
     /// What others are based on that was not found, in the order in which it is needed.
     pub fn missing(&self) -> Vec<ObjectId> {
         let open = self.based_on.iter().filter(|(_, at)| !self.is_done(*at));
-        let mut open: Vec<(u32, ObjectId)> = open.map(|&(id, at)| (at, id)).collect();
-        open.sort_unstable();
-        open.into_iter().map(|(_, id)| id).collect()
+        let mut first: Vec<(ObjectId, u32)> = open.copied().collect();
+        first.dedup_by_key(|(id, _)| *id);
+        first.sort_unstable_by_key(|(_, at)| *at);
+        first.into_iter().map(|(id, _)| id).collect()
     }
 
     /// Whether something is still to be put together that is based on this.
     pub fn is_needed(&self, id: ObjectId) -> bool {
-        self.based(None, id).iter().any(|at| !self.is_done(*at))
-    }
-
-    /// Where the last object ends.
-    pub fn end(&self) -> Result<u64, Unfit> {
-        let length = self.file.metadata().map_err(of_disk)?.len();
-        Ok(length.saturating_sub(20))
+        self.differing_from(id).any(|at| !self.is_done(at))
     }
 
     fn is_done(&self, at: u32) -> bool {
         self.done[at as usize].load(Ordering::Relaxed)
     }
 
-    /// What is based on an object.
-    fn based(&self, at: Option<u32>, id: ObjectId) -> Vec<u32> {
-        let mut based = Vec::new();
-        if let Some(at) = at {
-            let offset = self.entries[at as usize].offset;
-            let first = self.based_at.partition_point(|(base, _)| *base < offset);
-            let here = self.based_at[first..].iter().take_while(|(base, _)| *base == offset);
-            based.extend(here.map(|(_, at)| *at));
-        }
+    /// What is based on an object and not yet being put together. Whoever asks does so.
+    fn claim(&self, at: Option<u32>, id: ObjectId) -> Vec<u32> {
+        let mut based = at.map_or_else(Vec::new, |at| self.differing_at(at).collect());
         let first = self.based_on.partition_point(|(base, _)| *base < id);
-        let here = self.based_on[first..].iter().take_while(|(base, _)| *base == id);
-        based.extend(here.map(|(_, at)| *at));
+        let is_any = self.based_on.get(first).is_some_and(|(base, _)| *base == id);
+        if is_any && !self.claimed[first].swap(true, Ordering::Relaxed) {
+            based.extend(self.differing_from(id));
+        }
         based
+    }
+
+    /// What is based on what lies where this entry does.
+    fn differing_at(&self, at: u32) -> impl Iterator<Item = u32> {
+        let offset = self.entries[at as usize].offset;
+        let first = self.based_at.partition_point(|(base, _)| *base < offset);
+        let here = self.based_at[first..].iter().take_while(move |(base, _)| *base == offset);
+        here.map(|(_, at)| *at)
+    }
+
+    /// What is based on the object of this name.
+    fn differing_from(&self, id: ObjectId) -> impl Iterator<Item = u32> {
+        let first = self.based_on.partition_point(|(base, _)| *base < id);
+        let here = self.based_on[first..].iter().take_while(move |(base, _)| *base == id);
+        here.map(|(_, at)| *at)
     }
 }
 
@@ -191,16 +203,13 @@ impl<'a> Work<'a> {
     /// Puts together all that is based on an object, on what comes of that, and so on.
     fn all_based_on(&mut self, base: Base<'_>) -> Result<(), Unfit> {
         let differences = self.differences;
-        let left = differences.based(base.at, base.id);
+        let left = differences.claim(base.at, base.id);
         self.path.push(Step { at: None, data: None, left });
         while let Some(step) = self.path.last_mut() {
             let Some(at) = step.left.pop() else {
                 self.path.pop();
                 continue;
             };
-            if differences.done[at as usize].swap(true, Ordering::Relaxed) {
-                continue;
-            }
             if differences.stop.load(Ordering::Relaxed) {
                 return Err(Unfit::Stopped);
             }
@@ -209,10 +218,11 @@ impl<'a> Work<'a> {
             let id = gix::objs::compute_hash(gix::hash::Kind::Sha1, base.kind, &data)
                 .map_err(|_| bad("has an object with a forged hash"))?;
             self.found.push((at, id));
+            differences.done[at as usize].store(true, Ordering::Relaxed);
             if let Some(step) = self.path.last_mut().filter(|step| !step.left.is_empty()) {
                 step.data = Some(from);
             }
-            let left = differences.based(Some(at), id);
+            let left = differences.claim(Some(at), id);
             if !left.is_empty() {
                 self.path.push(Step { at: Some(at), data: Some(data), left });
                 self.make_room();
