@@ -2,8 +2,11 @@
 //! that would be answered with 500. `tests/fuzz` hands them to libFuzzer, `tests/tests/faults/bytes.rs` to a small
 //! driver that every run of the tests has time for.
 
+mod pack;
+
 use std::cell::RefCell;
-use std::io::{Read, Write};
+use std::io::Read;
+use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use hexforge_domain::ci::config::{Configuration, Target};
@@ -95,13 +98,13 @@ fn receive(scene: &Scene, from: &mut dyn Read) {
     push.answer(&mut std::io::sink()).expect("nothing is in the way of the answer");
 }
 
-/// What comes after a well-formed command.
+/// What comes after a well-formed command; see [`pack::of`].
 pub fn pack_streams(data: &[u8]) {
     with_scene(|scene| {
         let zero = "0".repeat(40);
         let line = format!("{zero} {} refs/heads/new\0report-status", scene.commit);
         let command = format!("{:04x}{line}0000", line.len() + 4);
-        receive(scene, &mut command.as_bytes().chain(data));
+        receive(scene, &mut command.as_bytes().chain(&pack::of(data)[..]));
     });
 }
 
@@ -269,21 +272,15 @@ pub fn seeds(target: &str) -> Vec<Vec<u8>> {
     };
     let mut seeds: Vec<Vec<u8>> = texts.into_iter().map(String::into_bytes).collect();
     if target == "pack_streams" {
-        seeds.push(a_pack());
+        seeds.extend(pack::seeds());
     }
     seeds
 }
 
-/// A pack with three objects and a delta, made by the real git.
-fn a_pack() -> Vec<u8> {
-    let folder = tempfile::tempdir().expect("a folder for temporary files exists");
-    let tree = WorkTree::new(&folder.path().join("bare.git"));
-    let long = "the same line\n".repeat(100);
-    tree.write("a", &long).commit("One\n");
-    tree.write("a", format!("{long}and one more\n")).commit("Two\n");
-    let mut command = tree.command(&["pack-objects", "--stdout", "-q", "--revs", "--thin"]);
-    command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
-    let mut child = command.spawn().expect("git can be started");
-    child.stdin.take().expect("a pipe").write_all(b"HEAD\n").expect("git reads");
-    child.wait_with_output().expect("git ends").stdout
+/// Writes them where `HEXFORGE_FUZZ_SEEDS` says.
+pub fn plant_seeds(target: &str) {
+    let Some(folder) = std::env::var_os("HEXFORGE_FUZZ_SEEDS").map(PathBuf::from) else { return };
+    for (number, seed) in seeds(target).iter().enumerate() {
+        std::fs::write(folder.join(format!("seed-{number}")), seed).expect("it can be written");
+    }
 }

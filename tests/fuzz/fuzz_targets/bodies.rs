@@ -1,4 +1,6 @@
 //! See `hexforge_tests::hostile::bodies`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| hexforge_tests::hostile::bodies(data));
+use hexforge_tests::hostile;
+
+libfuzzer_sys::fuzz_target!(init: hostile::plant_seeds("bodies"), |data: &[u8]| hostile::bodies(data));

@@ -1,4 +1,6 @@
 //! See `hexforge_tests::hostile::ci_configuration`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| hexforge_tests::hostile::ci_configuration(data));
+use hexforge_tests::hostile;
+
+libfuzzer_sys::fuzz_target!(init: hostile::plant_seeds("ci_configuration"), |data: &[u8]| hostile::ci_configuration(data));

@@ -1,4 +1,6 @@
 //! See `hexforge_tests::hostile::pack_streams`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| hexforge_tests::hostile::pack_streams(data));
+use hexforge_tests::hostile;
+
+libfuzzer_sys::fuzz_target!(init: hostile::plant_seeds("pack_streams"), |data: &[u8]| hostile::pack_streams(data));

@@ -1,4 +1,6 @@
 //! See `hexforge_tests::hostile::pkt_lines_of_fetches`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| hexforge_tests::hostile::pkt_lines_of_fetches(data));
+use hexforge_tests::hostile;
+
+libfuzzer_sys::fuzz_target!(init: hostile::plant_seeds("pkt_lines_of_fetches"), |data: &[u8]| hostile::pkt_lines_of_fetches(data));

@@ -1,4 +1,6 @@
 //! See `hexforge_tests::hostile::query_parameters`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| hexforge_tests::hostile::query_parameters(data));
+use hexforge_tests::hostile;
+
+libfuzzer_sys::fuzz_target!(init: hostile::plant_seeds("query_parameters"), |data: &[u8]| hostile::query_parameters(data));

@@ -1,4 +1,6 @@
 //! See `hexforge_tests::hostile::ref_names`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| hexforge_tests::hostile::ref_names(data));
+use hexforge_tests::hostile;
+
+libfuzzer_sys::fuzz_target!(init: hostile::plant_seeds("ref_names"), |data: &[u8]| hostile::ref_names(data));

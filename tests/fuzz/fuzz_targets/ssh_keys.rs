@@ -1,4 +1,6 @@
 //! See `hexforge_tests::hostile::ssh_keys`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| hexforge_tests::hostile::ssh_keys(data));
+use hexforge_tests::hostile;
+
+libfuzzer_sys::fuzz_target!(init: hostile::plant_seeds("ssh_keys"), |data: &[u8]| hostile::ssh_keys(data));

@@ -1,0 +1,174 @@
+//! Packs for the fuzzer: of bytes alone no fuzzer makes one whose parts are packed and whose checksum is right.
+
+use std::io::Write;
+use std::process::Stdio;
+
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
+use sha1::{Digest, Sha1};
+
+use crate::work_tree::WorkTree;
+
+const KINDS: [u8; 6] = [1, 2, 3, 4, 6, 7];
+
+/// Stands in what an object has for the id of an earlier one, as trees have it; its number follows.
+const ID: u8 = 0xfe;
+/// The same, as commits have it.
+const HEX_ID: u8 = 0xfd;
+
+/// A pack of these bytes: the first says whether they are the pack, but for its checksum, or what is to be packed.
+pub(super) fn of(data: &[u8]) -> Vec<u8> {
+    match data.split_first() {
+        None => Vec::new(),
+        Some((0, raw)) => sealed(raw.to_vec()),
+        Some((_, plan)) => Planned::default().all(plan),
+    }
+}
+
+/// With its checksum.
+fn sealed(mut pack: Vec<u8>) -> Vec<u8> {
+    let checksum = Sha1::digest(&pack);
+    pack.extend_from_slice(&checksum);
+    pack
+}
+
+/// A pack in the making: each object is a byte for its kind, for differences one for what they are based on, one for
+/// its size, and what it has.
+#[derive(Default)]
+struct Planned {
+    entries: Vec<u8>,
+    /// Where each object lies, and its name if it is stored whole.
+    objects: Vec<(usize, [u8; 20])>,
+}
+
+impl Planned {
+    fn all(mut self, mut plan: &[u8]) -> Vec<u8> {
+        while self.next(&mut plan).is_some() {}
+        let mut pack = b"PACK\0\0\0\x02".to_vec();
+        pack.extend_from_slice(&(self.objects.len() as u32).to_be_bytes());
+        pack.extend(self.entries);
+        sealed(pack)
+    }
+
+    fn next(&mut self, plan: &mut &[u8]) -> Option<()> {
+        let kind = KINDS[usize::from(*plan.split_off_first()?) % KINDS.len()];
+        let offset = self.entries.len();
+        let base = if kind < 6 { None } else { Some(self.object(*plan.split_off_first()?)) };
+        let size = usize::from(*plan.split_off_first()?).min(plan.len());
+        let data = self.filled_in(plan.split_off(..size)?);
+        self.start(kind, data.len());
+        match (kind, base) {
+            (6, Some((base, _))) => self.distance(offset - base),
+            (7, Some((_, id))) => self.entries.extend_from_slice(&id),
+            _ => (),
+        }
+        let mut encoder = ZlibEncoder::new(&mut self.entries, Compression::fast());
+        encoder.write_all(&data).and_then(|()| encoder.finish()).ok()?;
+        let name = ["commit", "tree", "blob", "tag"].get(usize::from(kind) - 1);
+        let header = name.map(|name| format!("{name} {}\0", data.len())).unwrap_or_default();
+        let id = Sha1::new().chain_update(header).chain_update(&data).finalize().into();
+        self.objects.push((offset, id));
+        Some(())
+    }
+
+    /// An earlier object; there may be none.
+    fn object(&self, number: u8) -> (usize, [u8; 20]) {
+        let at = usize::from(number).checked_rem(self.objects.len());
+        at.map_or((0, [number; 20]), |at| self.objects[at])
+    }
+
+    fn filled_in(&self, mut plan: &[u8]) -> Vec<u8> {
+        let mut data = Vec::new();
+        while let Some(&byte) = plan.split_off_first() {
+            match (byte, plan.first()) {
+                (ID | HEX_ID, Some(&number)) => {
+                    plan = &plan[1..];
+                    let (_, id) = self.object(number);
+                    if byte == ID {
+                        data.extend_from_slice(&id);
+                    } else {
+                        data.extend(id.iter().flat_map(|byte| format!("{byte:02x}").into_bytes()));
+                    }
+                }
+                _ => data.push(byte),
+            }
+        }
+        data
+    }
+
+    fn start(&mut self, kind: u8, mut size: usize) {
+        let mut byte = kind << 4 | (size & 15) as u8;
+        size >>= 4;
+        while size > 0 {
+            self.entries.push(byte | 0x80);
+            byte = (size & 0x7f) as u8;
+            size >>= 7;
+        }
+        self.entries.push(byte);
+    }
+
+    fn distance(&mut self, mut distance: usize) {
+        let mut bytes = vec![(distance & 0x7f) as u8];
+        while distance > 0x7f {
+            distance = (distance >> 7) - 1;
+            bytes.push((distance & 0x7f) as u8 | 0x80);
+        }
+        self.entries.extend(bytes.iter().rev());
+    }
+}
+
+pub(super) fn seeds() -> Vec<Vec<u8>> {
+    let mut plan = vec![1];
+    let mut add = |kind: u8, data: &[u8]| {
+        plan.push(kind);
+        plan.extend((kind > 3).then_some(0));
+        plan.push(data.len() as u8);
+        plan.extend_from_slice(data);
+    };
+    let people = "author a <a@b> 1 +0000\ncommitter a <a@b> 1 +0000\n\nhi\n";
+    add(2, b"0123456789");
+    add(1, b"100644 a\0\xfe\x00");
+    add(0, &[b"tree \xfd\x01\n", people.as_bytes()].concat());
+    add(3, b"object \xfd\x02\ntype commit\ntag v1\ntagger a <a@b> 1 +0000\n\nhi\n");
+    add(4, &[10, 4, 0x90, 3, 1, b'x']);
+    add(5, &[10, 5, 0x91, 4, 3, 2, b'y', b'z']);
+    let whole = a_pack();
+    let raw = [&[0], &whole[..whole.len().saturating_sub(20)]].concat();
+    vec![plan, raw]
+}
+
+/// A pack with three objects and a delta, made by the real git.
+fn a_pack() -> Vec<u8> {
+    let folder = tempfile::tempdir().expect("a folder for temporary files exists");
+    let tree = WorkTree::new(&folder.path().join("bare.git"));
+    let long = "the same line\n".repeat(100);
+    tree.write("a", &long).commit("One\n");
+    tree.write("a", format!("{long}and one more\n")).commit("Two\n");
+    let mut command = tree.command(&["pack-objects", "--stdout", "-q", "--revs", "--thin"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().expect("git can be started");
+    child.stdin.take().expect("a pipe").write_all(b"HEAD\n").expect("git reads");
+    child.wait_with_output().expect("git ends").stdout
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_git_packed_is_a_pack_again() {
+        let [plan, raw] = seeds().try_into().expect("two");
+        assert_eq!(of(&raw), a_pack());
+        let folder = tempfile::tempdir().expect("a folder for temporary files exists");
+        for (seed, objects) in [(plan, 6), (raw, 6)] {
+            let file = folder.path().join("made.pack");
+            std::fs::write(&file, of(&seed)).expect("it can be written");
+            let tree = WorkTree::new(&folder.path().join(format!("{}.git", seed.len())));
+            let path = file.to_str().expect("a name in UTF-8");
+            tree.git(&["index-pack", "--strict", path]);
+            let listed = tree.git(&["verify-pack", "-v", path]);
+            let is_object = |line: &&str| line.as_bytes().get(40) == Some(&b' ');
+            assert_eq!(listed.lines().filter(is_object).count(), objects, "{listed}");
+        }
+    }
+}
