@@ -3,21 +3,32 @@
 use hexforge_persistence_diesel::DatabaseUrl;
 use hexforge_persistence_diesel::testing::TestDatabase;
 
+use super::progress::Bar;
+
 /// Rows in one statement.
 const ROWS: usize = 100_000;
 
 /// Tables that get ids of ours, so that the next ones of PostgreSQL come after them.
-const NUMBERED: [&str; 6] =
-    ["issues", "events", "notes", "pipelines", "build_definitions", "builds"];
+const NUMBERED: [&str; 10] = [
+    "users",
+    "namespaces",
+    "projects",
+    "labels",
+    "issues",
+    "events",
+    "notes",
+    "pipelines",
+    "build_definitions",
+    "builds",
+];
 
 /// Writes to one database. Nothing is checked on the way: what is written has to be right.
 pub struct Bulk<'a>(pub &'a TestDatabase);
 
 impl Bulk<'_> {
     /// Adds `count` rows. `values` are expressions in which `i` counts from 0.
-    #[allow(clippy::print_stderr, reason = "who waits for minutes wants to know for what")]
     pub fn rows(&self, table: &str, columns: &str, count: usize, values: &str) {
-        eprintln!("  {count} rows of {table}");
+        let mut bar = Bar::new(&format!("rows of {table}"), count);
         for start in (0..count).step_by(ROWS) {
             let last = (start + ROWS).min(count) - 1;
             self.execute(&format!(
@@ -26,6 +37,7 @@ impl Bulk<'_> {
                      SELECT CAST({start} AS BIGINT) UNION ALL SELECT i + 1 FROM numbers WHERE i < {last} \
                  ) SELECT {values} FROM numbers;"
             ));
+            bar.at(last + 1);
         }
     }
 

@@ -47,6 +47,44 @@ pub struct Outcome {
     pub memory: [f64; 2],
 }
 
+/// The first line of the table.
+pub fn heading() -> String {
+    format!(
+        "{:<11} {:>6} {:>8} {:>7} {:>8} {:>8} {:>9} {:>12} {:>12} {:>9}",
+        "database",
+        "hooks",
+        "hanging",
+        "events",
+        "sent",
+        "seconds",
+        "per s",
+        "call ms",
+        "push ms",
+        "MB"
+    )
+}
+
+impl Outcome {
+    /// Its line in the table.
+    pub fn line(&self, name: &str, plan: &Plan<'_>) -> String {
+        let [alone, hooked] = self.call.map(|time| time.as_secs_f64() * 1000.0);
+        let [quiet, told] = self.push.map(|time| time.as_secs_f64() * 1000.0);
+        let [idle, most] = self.memory;
+        format!(
+            "{name:<11} {:>6} {:>8} {:>7} {:>8} {:>8.2} {:>9.0} {:>12} {:>12} {:>9}",
+            plan.hooks,
+            plan.hanging,
+            plan.events,
+            self.sent,
+            self.time.as_secs_f64(),
+            self.sent as f64 / self.time.as_secs_f64(),
+            format!("{alone:.1} {hooked:.1}"),
+            format!("{quiet:.1} {told:.1}"),
+            format!("{idle:.0} {most:.0}"),
+        )
+    }
+}
+
 /// Queues events while no server runs, and then measures how long one takes to tell them.
 pub fn measure(database: &TestDatabase, plan: &Plan<'_>) -> Result<Outcome> {
     let folder = tempfile::tempdir()?;

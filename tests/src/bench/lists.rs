@@ -47,6 +47,38 @@ impl Line {
     pub fn ratio(&self) -> f64 {
         self.large.cpu.as_secs_f64() / self.small.cpu.as_secs_f64().max(1e-9)
     }
+
+    fn text(&self, name: &str) -> String {
+        format!(
+            "{name:<10} {:>9} {:>9} {:>6.2}{} {:>9} {:>9} {:>9}  {}",
+            self.small.cpu.as_micros(),
+            self.large.cpu.as_micros(),
+            self.ratio(),
+            if self.ratio() > 2.0 { '*' } else { ' ' },
+            self.small.p50.as_micros(),
+            self.large.p50.as_micros(),
+            self.large.first.as_micros(),
+            self.call,
+        )
+    }
+}
+
+/// The first lines of the table.
+pub fn heading(of: &str, [small, large]: [usize; 2]) -> String {
+    format!(
+        "{:<10} {:>9} {:>9} {:>7} {:>9} {:>9} {:>9}  call\n\
+         {of:<10} {small:>9} {large:>9} {:>7} {small:>9} {large:>9} {large:>9}",
+        "database", "cpu us", "cpu us", "x cpu", "p50 us", "p50 us", "first us", "",
+    )
+}
+
+/// The lines of one database.
+pub fn table(name: &str, lines: Option<Vec<Line>>) -> String {
+    let lines = lines.unwrap_or_default();
+    let mut table: Vec<String> = lines.iter().map(|line| line.text(name)).collect();
+    let above = lines.iter().filter(|line| line.ratio() > 2.0).count();
+    table.push(format!("{name:<10} {above} of {} lines above 2", lines.len()));
+    table.join("\n")
 }
 
 /// Measures all lists on one kind of database; `None` where there is none of it.

@@ -185,7 +185,8 @@ fn rows(database: &TestDatabase, world: &World, issues: usize) {
     bulk.finish();
 }
 
-fn post(program: &Program, path: &str, form: &[(&str, &str)]) -> Result<i64> {
+/// Makes something; its id.
+pub fn post(program: &Program, path: &str, form: &[(&str, &str)]) -> Result<i64> {
     let made = program.request("POST", path).token(ROOT).form(form).send().expect(201);
     made["id"].as_i64().context("what is made has an id")
 }

@@ -328,7 +328,7 @@ fn median(mut taken: Vec<Taken>) -> Taken {
 }
 
 /// One more commit, which no other is like.
-fn one_more(folder: &Path, parent: &str) -> Result<String> {
+pub(super) fn one_more(folder: &Path, parent: &str) -> Result<String> {
     static NUMBER: AtomicUsize = AtomicUsize::new(0);
     let message = format!("One more: {}", NUMBER.fetch_add(1, Ordering::Relaxed));
     let tree = format!("{parent}^{{tree}}");
@@ -336,7 +336,7 @@ fn one_more(folder: &Path, parent: &str) -> Result<String> {
     Ok(commit.trim().to_owned())
 }
 
-fn copy(from: &Path, to: &Path) -> Result<()> {
+pub(super) fn copy(from: &Path, to: &Path) -> Result<()> {
     let status = Command::new("cp").arg("-r").args([from, to]).status()?;
     ensure!(status.success(), "{} cannot be copied", from.display());
     Ok(())

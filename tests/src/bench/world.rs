@@ -6,13 +6,15 @@ use std::ops::Range;
 
 use hexforge_persistence_diesel::testing::TestDatabase;
 
+use super::progress::Bar;
+
 /// Rows in one statement.
 const ROWS: usize = 500;
 /// Statements in one transaction.
 const STATEMENTS: usize = 100;
 
 /// Ids of what is made here start after these, to leave room for what the program made itself.
-const USERS: usize = 1000;
+pub const USERS: usize = 1000;
 const GROUPS: usize = 1000;
 const HOMES: usize = 1_000_000;
 
@@ -225,7 +227,6 @@ struct Fill<'a> {
 }
 
 impl Fill<'_> {
-    #[allow(clippy::print_stderr, reason = "who waits for minutes wants to know for what")]
     fn rows(
         &mut self,
         table: &str,
@@ -233,7 +234,7 @@ impl Fill<'_> {
         numbers: Range<usize>,
         row: impl Fn(usize) -> String,
     ) {
-        eprintln!("  {} rows of {table}", numbers.len());
+        let mut bar = Bar::new(&format!("rows of {table}"), numbers.len());
         let numbers: Vec<usize> = numbers.collect();
         for numbers in numbers.chunks(ROWS) {
             // What two rules made twice is there once.
@@ -247,6 +248,7 @@ impl Fill<'_> {
             if self.statements >= STATEMENTS {
                 self.flush();
             }
+            bar.at(numbers.last().map_or(0, |last| last + 1));
         }
     }
 

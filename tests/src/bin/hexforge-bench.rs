@@ -7,15 +7,12 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use clap::{Parser, ValueEnum};
-use hexforge_persistence_diesel::Options;
 use hexforge_persistence_diesel::testing::TestDatabase;
-use hexforge_tests::bench::hooks;
-use hexforge_tests::bench::lists::{self, Line, Plan};
-use hexforge_tests::bench::load::{Call, Cost, measure};
+use hexforge_tests::bench::lists::{self, Plan};
 use hexforge_tests::bench::long_history::History;
-use hexforge_tests::bench::{backend, clones, repository, seed, streams, transport};
-use hexforge_tests::bench::{issues, pipelines};
-use hexforge_tests::program::{Program, ROOT};
+use hexforge_tests::bench::report::Report;
+use hexforge_tests::bench::{backend, clones, repository, streams, transport};
+use hexforge_tests::bench::{hooks, issues, pipelines, sizes, users};
 
 /// Measures hexforge.
 #[derive(Parser)]
@@ -26,9 +23,18 @@ struct Arguments {
     /// The program to measure.
     #[arg(long, default_value = "target/release/hexforge")]
     program: PathBuf,
+    /// Numbers of projects at which the main calls are compared.
+    #[arg(long, value_delimiter = ',', default_value = "100,10000,100000")]
+    sizes: Vec<usize>,
+    /// Where to keep the figures of these sizes, for programs.
+    #[arg(long)]
+    json: Option<PathBuf>,
+    /// Where to keep a picture of them.
+    #[arg(long)]
+    svg: Option<PathBuf>,
     /// Numbers of users to compare.
     #[arg(long, value_delimiter = ',', default_value = "100,100000")]
-    sizes: Vec<usize>,
+    users: Vec<usize>,
     /// Connections that are busy at the same time.
     #[arg(long, default_value_t = 8)]
     connections: usize,
@@ -72,6 +78,8 @@ struct Arguments {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum What {
+    /// The main reads and writes, and git, in databases of several sizes.
+    Sizes,
     /// Calls about users, under load.
     Users,
     /// The lists of projects and groups, one request after the other.
@@ -98,12 +106,25 @@ enum Database {
     Postgresql,
 }
 
+impl Database {
+    /// None where there is no PostgreSQL.
+    fn empty(self) -> Option<TestDatabase> {
+        match self {
+            Self::Sqlite => Some(TestDatabase::sqlite()),
+            Self::Postgresql => TestDatabase::postgres(),
+        }
+    }
+}
+
 fn main() -> Result<()> {
     let arguments = Arguments::parse();
     if let Some(root) = &arguments.serve_backend {
         return backend::serve(root);
     }
     let wants = |what| arguments.what.is_none_or(|only| only == what);
+    if wants(What::Sizes) {
+        compare_sizes(&arguments)?;
+    }
     if wants(What::Users) {
         compare_users(&arguments)?;
     }
@@ -141,7 +162,7 @@ impl Arguments {
 
     fn on_each_database(
         &self,
-        work: fn(&'static str, &TestDatabase, &Self) -> Result<()>,
+        work: impl Fn(&'static str, &TestDatabase, &Self) -> Result<()>,
     ) -> Result<()> {
         if self.wants(Database::Sqlite) {
             work("sqlite", &TestDatabase::sqlite(), self)?;
@@ -160,15 +181,49 @@ impl Arguments {
 }
 
 fn compare_users(arguments: &Arguments) -> Result<()> {
-    println!(
-        "{:<11} {:>8}  {:<44} {:>9} {:>9} {:>9} {:>9} {:>7}",
-        "database", "users", "call", "per s", "p50 us", "p99 us", "cpu us", "x cpu"
-    );
+    let plan = users::Plan {
+        program: &arguments.program,
+        sizes: &arguments.users,
+        connections: arguments.connections,
+        time: Duration::from_secs_f64(arguments.seconds),
+    };
+    println!("{}", users::heading());
+    let tell = &mut |line| println!("{line}");
     if arguments.wants(Database::Sqlite) {
-        compare("sqlite", || Some(TestDatabase::sqlite()), arguments)?;
+        users::compare("sqlite", || Some(TestDatabase::sqlite()), &plan, tell)?;
     }
     if arguments.wants(Database::Postgresql) {
-        compare("postgresql", TestDatabase::postgres, arguments)?;
+        users::compare("postgresql", TestDatabase::postgres, &plan, tell)?;
+    }
+    Ok(())
+}
+
+/// Prints what the main calls cost at each size, and keeps it in files if some are named.
+fn compare_sizes(arguments: &Arguments) -> Result<()> {
+    let plan = sizes::Plan {
+        program: &arguments.program,
+        connections: arguments.connections,
+        time: Duration::from_secs_f64(arguments.seconds),
+        rounds: arguments.rounds,
+        only: &arguments.only,
+    };
+    let folder = tempfile::tempdir()?;
+    let source = sizes::repository(folder.path())?;
+    let mut report = Report::default();
+    println!("{}", Report::heading());
+    for (name, which) in [("sqlite", Database::Sqlite), ("postgresql", Database::Postgresql)] {
+        for &size in arguments.sizes.iter().filter(|_| arguments.wants(which)) {
+            let Some(database) = which.empty() else { continue };
+            sizes::measure_in(&database, size, &source, &plan, &mut |row| {
+                println!("{}", report.add(name, size, row));
+            })?;
+        }
+    }
+    if let Some(file) = &arguments.json {
+        std::fs::write(file, format!("{:#}\n", report.json()))?;
+    }
+    if let Some(file) = &arguments.svg {
+        std::fs::write(file, report.svg())?;
     }
     Ok(())
 }
@@ -181,12 +236,15 @@ fn compare_lists(arguments: &Arguments) -> Result<()> {
         time: Duration::from_secs_f64(arguments.list_seconds),
         only: &arguments.only,
     };
-    show_sizes("projects", plan.sizes);
+    println!("{}", lists::heading("projects", plan.sizes));
     if arguments.wants(Database::Sqlite) {
-        show_lines("sqlite", lists::compare(|| Some(TestDatabase::sqlite()), &plan)?);
+        println!(
+            "{}",
+            lists::table("sqlite", lists::compare(|| Some(TestDatabase::sqlite()), &plan)?)
+        );
     }
     if arguments.wants(Database::Postgresql) {
-        show_lines("postgresql", lists::compare(TestDatabase::postgres, &plan)?);
+        println!("{}", lists::table("postgresql", lists::compare(TestDatabase::postgres, &plan)?));
     }
     Ok(())
 }
@@ -199,12 +257,15 @@ fn compare_issues(arguments: &Arguments) -> Result<()> {
         time: Duration::from_secs_f64(arguments.list_seconds),
         only: &arguments.only,
     };
-    show_sizes("issues", plan.sizes);
+    println!("{}", lists::heading("issues", plan.sizes));
     if arguments.wants(Database::Sqlite) {
-        show_lines("sqlite", issues::compare(|| Some(TestDatabase::sqlite()), &plan)?);
+        println!(
+            "{}",
+            lists::table("sqlite", issues::compare(|| Some(TestDatabase::sqlite()), &plan)?)
+        );
     }
     if arguments.wants(Database::Postgresql) {
-        show_lines("postgresql", issues::compare(TestDatabase::postgres, &plan)?);
+        println!("{}", lists::table("postgresql", issues::compare(TestDatabase::postgres, &plan)?));
     }
     Ok(())
 }
@@ -226,33 +287,6 @@ fn measure_pipelines(name: &str, database: &TestDatabase, arguments: &Arguments)
 /// Numbers of which there have to be so many.
 fn exactly<const N: usize>(numbers: &[usize]) -> Result<[usize; N]> {
     numbers.try_into().with_context(|| format!("{N} numbers are needed, with commas between"))
-}
-
-fn show_sizes(of: &str, [small, large]: [usize; 2]) {
-    println!(
-        "{:<10} {:>9} {:>9} {:>7} {:>9} {:>9} {:>9}  call",
-        "database", "cpu us", "cpu us", "x cpu", "p50 us", "p50 us", "first us"
-    );
-    println!("{of:<10} {small:>9} {large:>9} {:>7} {small:>9} {large:>9} {large:>9}", "");
-}
-
-fn show_lines(name: &str, lines: Option<Vec<Line>>) {
-    let lines = lines.unwrap_or_default();
-    for line in &lines {
-        println!(
-            "{name:<10} {:>9} {:>9} {:>6.2}{} {:>9} {:>9} {:>9}  {}",
-            line.small.cpu.as_micros(),
-            line.large.cpu.as_micros(),
-            line.ratio(),
-            if line.ratio() > 2.0 { '*' } else { ' ' },
-            line.small.p50.as_micros(),
-            line.large.p50.as_micros(),
-            line.large.first.as_micros(),
-            line.call,
-        );
-    }
-    let above = lines.iter().filter(|line| line.ratio() > 2.0).count();
-    println!("{name:<10} {above} of {} lines above 2", lines.len());
 }
 
 /// Prints what calls about a repository cost beside git. The figure and git's are of the same kind: processor
@@ -358,111 +392,9 @@ fn compare_transport(name: &str, database: &TestDatabase, arguments: &Arguments)
 fn measure_hooks(arguments: &Arguments) -> Result<()> {
     let [hooks, hanging, events] = exactly(&arguments.hooks)?;
     let plan = hooks::Plan { program: &arguments.program, hooks, hanging, events };
-    println!(
-        "{:<11} {:>6} {:>8} {:>7} {:>8} {:>8} {:>9} {:>12} {:>12} {:>9}",
-        "database",
-        "hooks",
-        "hanging",
-        "events",
-        "sent",
-        "seconds",
-        "per s",
-        "call ms",
-        "push ms",
-        "MB"
-    );
-    let show = |name: &str, database: Option<TestDatabase>| -> Result<()> {
-        let Some(database) = database else { return Ok(()) };
-        let outcome = hooks::measure(&database, &plan)?;
-        let [alone, hooked] = outcome.call.map(|time| time.as_secs_f64() * 1000.0);
-        let [quiet, told] = outcome.push.map(|time| time.as_secs_f64() * 1000.0);
-        let [idle, most] = outcome.memory;
-        println!(
-            "{name:<11} {:>6} {:>8} {:>7} {:>8} {:>8.2} {:>9.0} {:>12} {:>12} {:>9}",
-            plan.hooks,
-            plan.hanging,
-            plan.events,
-            outcome.sent,
-            outcome.time.as_secs_f64(),
-            outcome.sent as f64 / outcome.time.as_secs_f64(),
-            format!("{alone:.1} {hooked:.1}"),
-            format!("{quiet:.1} {told:.1}"),
-            format!("{idle:.0} {most:.0}"),
-        );
+    println!("{}", hooks::heading());
+    arguments.on_each_database(|name, database, _| {
+        println!("{}", hooks::measure(database, &plan)?.line(name, &plan));
         Ok(())
-    };
-    if arguments.wants(Database::Sqlite) {
-        show("sqlite", Some(TestDatabase::sqlite()))?;
-    }
-    if arguments.wants(Database::Postgresql) {
-        show("postgresql", TestDatabase::postgres())?;
-    }
-    Ok(())
-}
-
-/// Measures every call at every size; the last column is the cost beside the smallest size's.
-fn compare(
-    name: &str,
-    database: impl Fn() -> Option<TestDatabase>,
-    arguments: &Arguments,
-) -> Result<()> {
-    let mut smallest: Vec<Cost> = Vec::new();
-    for &size in &arguments.sizes {
-        let Some(database) = database() else { return Ok(()) };
-        let folder = tempfile::tempdir()?;
-        let program = Program::start(&arguments.program, folder.path(), &database.url)?;
-        seed::users(&database.open(Options::default()), size).context("seeding")?;
-        database.gather_statistics();
-        let idle = program.memory();
-        let mut costs = Vec::new();
-        for call in calls(size) {
-            let time = Duration::from_secs_f64(arguments.seconds);
-            let cost =
-                measure(program.address, &[program.pid()], &call, arguments.connections, time);
-            let base = smallest.get(costs.len()).unwrap_or(&cost);
-            let ratio = cost.cpu.as_secs_f64() / base.cpu.as_secs_f64().max(1e-9);
-            println!(
-                "{name:<11} {size:>8}  {:<44} {:>9.0} {:>9} {:>9} {:>9} {ratio:>7.2}",
-                call.name,
-                cost.per_second,
-                cost.p50.as_micros(),
-                cost.p99.as_micros(),
-                cost.cpu.as_micros(),
-            );
-            costs.push(cost);
-        }
-        println!(
-            "{name:<11} {size:>8}  memory idle {idle:.0} MB, after {:.0} MB",
-            program.memory()
-        );
-        if smallest.is_empty() {
-            smallest = costs;
-        }
-    }
-    Ok(())
-}
-
-fn calls(users: usize) -> Vec<Call> {
-    let last = users.div_ceil(20);
-    let one = format!("/users?search=user-{}", users - 1);
-    [
-        "/version".to_owned(),
-        "/user".to_owned(),
-        "/users/2".to_owned(),
-        "/users?per_page=20".to_owned(),
-        format!("/users?per_page=20&page={last}"),
-        "/users?per_page=20&active=true".to_owned(),
-        "/users?per_page=20&blocked=true".to_owned(),
-        "/users?per_page=20&search=example.com".to_owned(),
-        one,
-        "/users?username=user-7".to_owned(),
-        "/user/keys".to_owned(),
-    ]
-    .into_iter()
-    .map(|path| Call {
-        name: format!("GET {path}"),
-        target: format!("/api/v3{path}"),
-        token: ROOT.to_owned(),
     })
-    .collect()
 }

@@ -1,0 +1,105 @@
+//! Issues, labels, notes and events of all projects of a [`world`](super::world), and many of one project.
+
+use hexforge_persistence_diesel::testing::TestDatabase;
+
+use super::bulk::Bulk;
+use super::world::USERS;
+
+/// Labels of each project, and issues of each that is like the others.
+const FEW: usize = 4;
+/// Issues of the project that is looked at.
+const MANY: usize = 400;
+
+/// Fills projects 1 to `projects` and the one that is looked at, which is another. The id of an issue of the latter.
+pub fn fill(database: &TestDatabase, projects: usize, looked_at: i64) -> usize {
+    let bulk = Bulk(database);
+    let users = projects.max(100);
+    let issues = projects * FEW;
+    bulk.execute("DELETE FROM iids;");
+    let each = Part { first: 1, count: issues, project: format!("i / {FEW} + 1"), iid: FEW, users };
+    each.fill(&bulk, projects);
+    let one =
+        Part { first: issues + 1, count: MANY, project: looked_at.to_string(), iid: MANY, users };
+    one.fill(&bulk, 1);
+    bulk.finish();
+    issues + 1
+}
+
+/// Some issues and what belongs to them. Of four one is closed, and each of the four has a label of its own.
+struct Part {
+    /// The id of the first.
+    first: usize,
+    count: usize,
+    /// An expression for the project of issue `i`.
+    project: String,
+    /// Issues of a project.
+    iid: usize,
+    users: usize,
+}
+
+impl Part {
+    fn fill(&self, bulk: &Bulk<'_>, projects: usize) {
+        let Self { first, count, project, iid, users } = self;
+        let at = bulk.moment("i * 7");
+        let author = format!("{USERS} + 1 + i % {users}");
+        bulk.rows(
+            "labels",
+            "id, project_id, title, color, open_issues, closed_issues, created_at, updated_at",
+            projects * FEW,
+            &format!(
+                "({project}) * 100 + i % {FEW}, {project}, 'label-' || CAST(i % {FEW} AS TEXT), '#ff0000', \
+                 CASE WHEN i % {FEW} = 3 THEN 0 ELSE {n} END, CASE WHEN i % {FEW} = 3 THEN {n} ELSE 0 END, \
+                 {at}, {at}",
+                n = iid / FEW,
+            ),
+        );
+        bulk.rows(
+            "issues",
+            "id, project_id, iid, author_id, title, description, state, confidential, user_notes_count, \
+             created_at, updated_at",
+            *count,
+            &format!(
+                "{first} + i, {project}, i % {iid} + 1, {author}, \
+                 'Something is wrong with ' || CAST(i AS TEXT), 'It does not work', \
+                 CASE WHEN i % {FEW} = 3 THEN 'closed' ELSE 'opened' END, FALSE, 1, {at}, {at}"
+            ),
+        );
+        bulk.rows(
+            "issue_labels",
+            "issue_id, label_id",
+            *count,
+            &format!("{first} + i, ({project}) * 100 + i % {FEW}"),
+        );
+        bulk.rows(
+            "notes",
+            "id, project_id, issue_id, author_id, body, system, created_at, updated_at",
+            *count,
+            &format!(
+                "{first} + i, {project}, {first} + i, {author}, 'I saw that too', FALSE, {at}, {at}"
+            ),
+        );
+        bulk.rows(
+            "events",
+            "id, project_id, author_id, action, target_type, target_id, target_title, issue_id, created_at",
+            *count,
+            &format!(
+                "{first} + 1000 + i, {project}, {author}, 'opened', 'Issue', {first} + i, \
+                 'Something is wrong with ' || CAST(i AS TEXT), {first} + i, {at}"
+            ),
+        );
+        // `i` counts projects here.
+        let of_project = if projects == 1 { project.clone() } else { "i + 1".to_owned() };
+        bulk.rows(
+            "iids",
+            "project_id, issues, milestones",
+            projects,
+            &format!("{of_project}, {iid}, 0"),
+        );
+        let which =
+            if projects == 1 { format!("id = {project}") } else { format!("id <= {projects}") };
+        bulk.execute(&format!(
+            "UPDATE projects SET open_issues_count = {} WHERE {which};",
+            iid - iid / FEW
+        ));
+    }
+}
