@@ -70,7 +70,7 @@ fn of_one_thing(path: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use actix_web::http::Method;
-    use actix_web::{App, HttpRequest, HttpResponse, test};
+    use actix_web::{App, HttpRequest, HttpResponse, test as service};
 
     use super::*;
 
@@ -113,7 +113,7 @@ mod tests {
                 table.route("/projects/{id}/labels", web::post().to(pattern));
             })
         };
-        let app = test::init_service(App::new().service(table().under("/v"))).await;
+        let app = service::init_service(App::new().service(table().under("/v"))).await;
         for (method, path, expected) in [
             (Method::GET, "/v/projects", "/v/projects"),
             (Method::GET, "/v/user", "/v/user"),
@@ -124,14 +124,14 @@ mod tests {
             (Method::GET, "/v/projects/1/labels/2", "/v/projects/{id}/labels/{label}"),
             (Method::GET, "/v/projects/1/label", "/v/projects/{id}/label"),
         ] {
-            let request = test::TestRequest::default().method(method.clone()).uri(path);
-            let response = test::call_service(&app, request.to_request()).await;
+            let request = service::TestRequest::default().method(method.clone()).uri(path);
+            let response = service::call_service(&app, request.to_request()).await;
             assert_eq!(response.status(), 200, "{method} {path}");
-            assert_eq!(test::read_body(response).await, expected, "{method} {path}");
+            assert_eq!(service::read_body(response).await, expected, "{method} {path}");
         }
         for path in ["/v/users", "/v/projects/1/labelsx", "/v/projects/1/labels/2/3", "/v"] {
-            let request = test::TestRequest::default().uri(path).to_request();
-            assert_eq!(test::call_service(&app, request).await.status(), 404, "{path}");
+            let request = service::TestRequest::default().uri(path).to_request();
+            assert_eq!(service::call_service(&app, request).await.status(), 404, "{path}");
         }
     }
 }
