@@ -192,7 +192,6 @@ fn a_fetch_sends_little() {
     assert_eq!(new, 5);
     for folder in made {
         run(&folder, &["config", "fetch.unpackLimit", "1"]);
-        run(&folder, &["config", "gc.auto", "0"]);
         let packs = packed(&folder);
         run(&folder, &["fetch", "-q"]);
         run(&folder, &["fsck", "--strict"]);
@@ -241,7 +240,6 @@ fn a_shallow_fetch_sends_little() {
     for (name, version, url) in ways(&server) {
         let folder = clones.make(&name, version, &url, &["--depth", "1"]);
         run(&folder, &["config", "fetch.unpackLimit", "1"]);
-        run(&folder, &["config", "gc.auto", "0"]);
         let packs = packed(&folder);
         scratch.write("folder1/sub1/file1", &name);
         scratch.commit("new");
