@@ -92,15 +92,12 @@ impl Chart<'_> {
                 svg,
                 "<polyline points=\"{points}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.6\"/>"
             );
-            let lead = format!(
-                "{:.1},{:.1} {:.1},{at:.1}",
-                left + WIDTH,
-                ends[place],
-                left + WIDTH + 12.0
-            );
+            let last = line.points.last().map_or(left, |point| left + x.at(point.0));
             let _ = writeln!(
                 svg,
-                "<polyline points=\"{lead}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"0.6\"/>"
+                "<path d=\"M{last:.1} {:.1}L{:.1} {at:.1}\" stroke=\"{colour}\" stroke-width=\"0.6\"/>",
+                ends[place],
+                left + WIDTH + 12.0
             );
             let fill = format!("fill=\"{colour}\"");
             text(svg, (left + WIDTH + 15.0, at + 4.0), "start", &fill, &line.name);

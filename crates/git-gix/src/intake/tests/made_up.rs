@@ -87,7 +87,7 @@ fn what_is_in_the_repository_and_comes_as_a_difference_is_not_added() {
 
 #[test]
 fn many_of_the_same_are_looked_at_once() {
-    const MANY: usize = 100_000;
+    const MANY: usize = 50_000;
     let folder = tempfile::tempdir().expect("a folder");
     let twins = repeat_n(blob(b"a"), MANY).chain(repeat_n(differing(id(b"a"), b'b'), MANY));
     let twins: Vec<Vec<u8>> = twins.collect();
