@@ -421,7 +421,16 @@ fn count_packs(git_dir: &Path) -> usize {
 
 /// What every repository has, and nothing else: no sample hooks, no description.
 pub(crate) fn init(folder: &Path) -> Result<(), GitError> {
-    for part in ["objects/info", "objects/pack", "refs/heads", "refs/tags", "info"] {
+    init_with(folder, &["objects/info", "objects/pack", "refs/heads", "refs/tags", "info"])
+}
+
+/// The same for objects alone, which are put elsewhere soon: each folder takes as long as much of a small push.
+pub(crate) fn init_for_objects(folder: &Path) -> Result<(), GitError> {
+    init_with(folder, &["objects/info", "objects/pack", "refs"])
+}
+
+fn init_with(folder: &Path, parts: &[&str]) -> Result<(), GitError> {
+    for part in parts {
         fs::create_dir_all(folder.join(part)).map_err(io)?;
     }
     let config = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n";

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use crate::error::io as disk;
 use crate::intake::{self, Taken, Unfit};
-use crate::store::{OpenRepository, Shared, init, open_folder, put_pack};
+use crate::store::{OpenRepository, Shared, init_for_objects, open_folder, put_pack};
 
 /// The most bytes that one push can bring.
 const MOST_BYTES: u64 = 10 << 30;
@@ -52,7 +52,7 @@ impl Quarantine {
         from: &mut dyn Read,
     ) -> Result<Self, Refused> {
         let folder = shared.scratch()?;
-        init(folder.path())?;
+        init_for_objects(folder.path())?;
         let objects = shared.layout.repository(project).join("objects");
         if objects.is_dir() {
             let objects = fs::canonicalize(objects).map_err(disk)?;
