@@ -366,7 +366,7 @@ impl Projects for DieselTx<'_> {
         let counted: Vec<(i64, i64)> = self.by_ids(&owners, |conn, owners| {
             projects::table
                 .inner_join(namespaces::table)
-                .filter(namespaces::owner_id.eq_any(owners))
+                .filter(namespaces::owner_id.among(owners))
                 .group_by(namespaces::owner_id)
                 .select((namespaces::owner_id.assume_not_null(), diesel::dsl::count(projects::id)))
                 .load(conn)
