@@ -14,7 +14,7 @@ use hexforge_persistence_diesel::store;
 
 use crate::cli::{BackupFile, Cli, Command, Migrate, Serve};
 use crate::config::Config;
-use crate::{logging, serve, wiring};
+use crate::{logging, memory, serve, wiring};
 
 /// Does what the command line says.
 pub fn run(cli: Cli) -> Result<ExitCode> {
@@ -26,6 +26,7 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
         }
         Command::Serve(Serve { print_config: false }) => {
             logging::start(&config)?;
+            memory::give_back();
             serve::run(&config, &mut std::io::stdout())?;
             Ok(ExitCode::SUCCESS)
         }

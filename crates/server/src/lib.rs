@@ -7,6 +7,7 @@ pub mod config;
 pub mod first_start;
 pub mod http;
 pub mod logging;
+pub mod memory;
 pub mod serve;
 pub mod ssh;
 pub mod system;
