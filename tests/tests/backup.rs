@@ -2,7 +2,7 @@
 //!
 //! `HEXFORGE_TEST_BACKUP=full` makes it more callers, more projects and more backups.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -159,16 +159,9 @@ fn restored(file: &Path, database: &TestDatabase, known: &Known, world: &World) 
         assert_eq!(newest, Some(&Value::from(tip)), "refs and feed are of one moment");
     }
     for (project, titles) in &known.issues {
-        let path = format!("/projects/{project}/issues?per_page=100&order_by=created_at&sort=asc");
-        let issues = server.request("GET", &path).token(ROOT).send().expect(200);
-        let there: Vec<&str> = issues
-            .as_array()
-            .expect("a list")
-            .iter()
-            .filter_map(|one| one["title"].as_str())
-            .collect();
-        for title in titles.iter().take(100) {
-            assert!(there.contains(&title.as_str()), "{title}");
+        let there = titles_in(&server, *project);
+        for title in titles {
+            assert!(there.contains(title), "{title}");
         }
     }
     for (path, content) in &known.uploads {
@@ -189,6 +182,17 @@ fn restored(file: &Path, database: &TestDatabase, known: &Known, world: &World) 
     let tree = WorkTree::new(&data.path().join("unused.git"));
     tree.write("file", "after").commit("After");
     tree.git(&["push", "-q", &url(server.address, "root/after"), "master"]);
+}
+
+/// The titles of all issues of a project.
+fn titles_in(server: &Program, project: i64) -> BTreeSet<String> {
+    let pages = (1..).map(|page| {
+        let path = format!("/projects/{project}/issues?per_page=100&page={page}");
+        let issues = server.request("GET", &path).token(ROOT).send().expect(200);
+        let title = |issue: &Value| issue["title"].as_str().expect("a title").to_owned();
+        issues.as_array().expect("a list").iter().map(title).collect::<Vec<_>>()
+    });
+    pages.take_while(|page| !page.is_empty()).flatten().collect()
 }
 
 fn repositories(data: &Path) -> Vec<PathBuf> {
