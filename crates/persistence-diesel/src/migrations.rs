@@ -55,9 +55,11 @@ pub(crate) fn missing(conn: &mut DbConn) -> Result<Vec<String>, BoxedError> {
         found: Vec<Box<dyn Migration<DB>>>,
         applied: &[String],
     ) -> Vec<String> {
-        let names = found.iter().map(|migration| migration.name());
-        let missing = names.filter(|name| !applied.contains(&name.version().to_string()));
-        missing.map(|name| name.to_string()).collect()
+        let is_missing = |migration: &&Box<dyn Migration<DB>>| {
+            !applied.contains(&migration.name().version().to_string())
+        };
+        let missing = found.iter().filter(is_missing);
+        missing.map(|migration| migration.name().to_string()).collect()
     }
     let applied = applied(conn)?;
     match conn {

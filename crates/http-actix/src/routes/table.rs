@@ -24,7 +24,7 @@ impl Table {
 
     /// All of them under one prefix.
     pub fn under(self, prefix: &str) -> Scope {
-        nested(prefix, self.0, |path| first_segment(path))
+        nested(prefix, self.0, first_segment)
     }
 }
 
@@ -70,7 +70,8 @@ fn of_one_thing(path: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use actix_web::http::Method;
-    use actix_web::{App, HttpRequest, HttpResponse, test as service};
+    use actix_web::test::{TestRequest, call_service, init_service, read_body};
+    use actix_web::{App, HttpRequest, HttpResponse};
 
     use super::*;
 
@@ -113,7 +114,7 @@ mod tests {
                 table.route("/projects/{id}/labels", web::post().to(pattern));
             })
         };
-        let app = service::init_service(App::new().service(table().under("/v"))).await;
+        let app = init_service(App::new().service(table().under("/v"))).await;
         for (method, path, expected) in [
             (Method::GET, "/v/projects", "/v/projects"),
             (Method::GET, "/v/user", "/v/user"),
@@ -124,14 +125,14 @@ mod tests {
             (Method::GET, "/v/projects/1/labels/2", "/v/projects/{id}/labels/{label}"),
             (Method::GET, "/v/projects/1/label", "/v/projects/{id}/label"),
         ] {
-            let request = service::TestRequest::default().method(method.clone()).uri(path);
-            let response = service::call_service(&app, request.to_request()).await;
+            let request = TestRequest::default().method(method.clone()).uri(path);
+            let response = call_service(&app, request.to_request()).await;
             assert_eq!(response.status(), 200, "{method} {path}");
-            assert_eq!(service::read_body(response).await, expected, "{method} {path}");
+            assert_eq!(read_body(response).await, expected, "{method} {path}");
         }
         for path in ["/v/users", "/v/projects/1/labelsx", "/v/projects/1/labels/2/3", "/v"] {
-            let request = service::TestRequest::default().uri(path).to_request();
-            assert_eq!(service::call_service(&app, request).await.status(), 404, "{path}");
+            let request = TestRequest::default().uri(path).to_request();
+            assert_eq!(call_service(&app, request).await.status(), 404, "{path}");
         }
     }
 }
