@@ -55,11 +55,9 @@ pub(crate) fn missing(conn: &mut DbConn) -> Result<Vec<String>, BoxedError> {
         found: Vec<Box<dyn Migration<DB>>>,
         applied: &[String],
     ) -> Vec<String> {
-        let is_missing = |migration: &&Box<dyn Migration<DB>>| {
-            !applied.contains(&migration.name().version().to_string())
-        };
-        let missing = found.iter().filter(is_missing);
-        missing.map(|migration| migration.name().to_string()).collect()
+        let names = found.iter().map(Migration::name);
+        let missing = names.filter(|name| !applied.contains(&name.version().to_string()));
+        missing.map(ToString::to_string).collect()
     }
     let applied = applied(conn)?;
     match conn {
