@@ -36,6 +36,8 @@ pub fn server(
             .wrap(from_fn(observe))
     })
     .keep_alive(Duration::from_secs(75))
+    // The last bytes of what is sent in pieces would wait until the client has confirmed the others: 40 ms.
+    .tcp_nodelay(true)
     .client_request_timeout(Duration::from_secs(30))
     .shutdown_timeout(GRACE_SECONDS)
     .worker_max_blocking_threads(THREADS_FOR_WAITING)
