@@ -98,7 +98,7 @@ fn receive(scene: &Scene, from: &mut dyn Read) {
     push.answer(&mut std::io::sink()).expect("nothing is in the way of the answer");
 }
 
-/// What comes after a well-formed command; see [`pack::of`].
+/// What comes after a well-formed command; see `pack::of`.
 pub fn pack_streams(data: &[u8]) {
     with_scene(|scene| {
         let zero = "0".repeat(40);
