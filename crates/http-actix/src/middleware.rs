@@ -11,13 +11,16 @@ pub use represent::represent;
 pub use rewrite::rewrite;
 
 use actix_cors::Cors;
+use actix_web::http::header::ACCESS_CONTROL_EXPOSE_HEADERS;
+use actix_web::middleware::DefaultHeaders;
 
 /// Pages of any origin may call the interface, with tokens but without cookies.
 pub fn cors() -> Cors {
-    Cors::default()
-        .allow_any_origin()
-        .send_wildcard()
-        .allow_any_method()
-        .allow_any_header()
-        .expose_headers(["Link", "ETag"])
+    Cors::default().allow_any_origin().send_wildcard().allow_any_method().allow_any_header()
+}
+
+/// Which headers such pages may read. Said here and not by [`cors`], which would name them in another order in each
+/// process.
+pub fn exposed() -> DefaultHeaders {
+    DefaultHeaders::new().add((ACCESS_CONTROL_EXPOSE_HEADERS, "Link, ETag"))
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use actix_web::dev::Server;
 use actix_web::middleware::from_fn;
 use actix_web::{App as ActixApp, HttpServer, web};
-use hexforge_http_actix::middleware::{cors, limit, observe, rewrite};
+use hexforge_http_actix::middleware::{cors, exposed, limit, observe, rewrite};
 use hexforge_http_actix::shared::LONG_WORK;
 use hexforge_http_actix::{Shared, configure};
 
@@ -32,6 +32,7 @@ pub fn server(
             .configure(configure)
             .wrap(from_fn(limit))
             .wrap(cors())
+            .wrap(exposed())
             .wrap(from_fn(rewrite))
             .wrap(from_fn(observe))
     })
