@@ -13,7 +13,7 @@ use hexforge_domain::policy::user::{AccountAbility, Accounts};
 use hexforge_domain::policy::{Actor, Protected, authorize};
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::query::{ProjectFilter, ProjectScope, Viewer};
-use hexforge_domain::project::{Project, ProjectRef};
+use hexforge_domain::project::{Project, ProjectGate, ProjectRef};
 
 use crate::error::{Error, Thing};
 
@@ -127,6 +127,21 @@ pub fn locked_project(
     Ok(project)
 }
 
+/// Like [`project`], for calls that need no more than this of it.
+pub fn gate(
+    tx: &mut dyn Tx,
+    actor: Actor,
+    ability: ProjectAbility,
+    named: &ProjectRef,
+    today: NaiveDate,
+) -> Result<ProjectGate, Error> {
+    let gate = tx.projects().gate(named)?.ok_or(Error::NotFound(Thing::Project))?;
+    let ProjectGate { id, visibility, archived, .. } = gate;
+    let facts = ProjectFacts { visibility, standing: Standing::default(), archived };
+    check(tx, actor, ability, id, facts, today)?;
+    Ok(gate)
+}
+
 /// Whether the actor may do this with a project that is already loaded.
 pub fn check_project(
     tx: &mut dyn Tx,
@@ -135,10 +150,30 @@ pub fn check_project(
     project: &Project,
     today: NaiveDate,
 ) -> Result<(), Error> {
-    let facts = project_facts(tx, actor, project, today)?;
+    let &Project { id, visibility, archived, .. } = project;
+    let facts = ProjectFacts { visibility, standing: Standing::default(), archived };
+    check(tx, actor, ability, id, facts, today)
+}
+
+/// Whether the actor may do this, of whom nothing is known yet but that it asks.
+fn check(
+    tx: &mut dyn Tx,
+    actor: Actor,
+    ability: ProjectAbility,
+    project: ProjectId,
+    mut facts: ProjectFacts,
+    today: NaiveDate,
+) -> Result<(), Error> {
+    // Looked at only where nothing else lets the actor in. Administrators need no standing, nobody has any.
+    if !facts.allows(actor, ability)
+        && let Actor::User { id, .. } = actor
+    {
+        facts.standing = tx.projects().standing(project, id, today)?;
+    }
     authorize(actor, ability, &facts).map_err(|denied| Error::denied(denied, Thing::Project))
 }
 
+/// What decisions rest on that need all of it.
 fn project_facts(
     tx: &mut dyn Tx,
     actor: Actor,

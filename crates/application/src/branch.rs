@@ -5,11 +5,12 @@ pub mod protect;
 
 use hexforge_domain::branch::protection::{Protected, Protection};
 use hexforge_domain::branch::{Branch, BranchName};
+use hexforge_domain::id::ProjectId;
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::project::ProjectAbility;
 use hexforge_domain::ports::git::{GitError, RefChange};
-use hexforge_domain::project::{Project, ProjectRef};
+use hexforge_domain::project::{Project, ProjectGate, ProjectRef};
 
 use crate::access;
 use crate::app::App;
@@ -47,7 +48,7 @@ pub fn list(
 /// One branch.
 pub fn get(app: &App, actor: Actor, named: &ProjectRef, name: &str) -> Result<BranchView, Error> {
     let (project, protections) = readable(app, actor, named)?;
-    Ok(BranchView::new(find(app, &project, name)?, &protections))
+    Ok(BranchView::new(find(app, project.id, name)?, &protections))
 }
 
 /// Makes a branch where another one, a tag or a commit is.
@@ -151,10 +152,10 @@ pub(crate) fn declined(refusal: hexforge_domain::policy::push::PushRefusal) -> E
 }
 
 /// The branch of that name.
-pub(crate) fn find(app: &App, project: &Project, name: &str) -> Result<Branch, Error> {
+pub(crate) fn find(app: &App, project: ProjectId, name: &str) -> Result<Branch, Error> {
     let missing = || Error::NotFound(Thing::Branch);
     let name = BranchName::parse(name).map_err(|_| missing())?;
-    app.git.open(project.id)?.branch(&name)?.ok_or_else(missing)
+    app.git.open(project)?.branch(&name)?.ok_or_else(missing)
 }
 
 /// The project and its protections, if the actor may read its code.
@@ -162,10 +163,10 @@ fn readable(
     app: &App,
     actor: Actor,
     named: &ProjectRef,
-) -> Result<(Project, Vec<Protection>), Error> {
+) -> Result<(ProjectGate, Vec<Protection>), Error> {
     app.store.glance(|tx| {
         let code = ProjectAbility::DownloadCode;
-        let project = access::project(tx, actor, code, named, app.today())?;
+        let project = access::gate(tx, actor, code, named, app.today())?;
         let protections = tx.protections().list(project.id)?;
         Ok((project, protections))
     })

@@ -8,7 +8,7 @@ use hexforge_domain::commit::ObjectId;
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::project::ProjectAbility;
 use hexforge_domain::ports::git::{Blob, Depth, GitError, Repository};
-use hexforge_domain::project::{Project, ProjectRef};
+use hexforge_domain::project::{ProjectGate, ProjectRef};
 use hexforge_domain::repository::{Archive, ArchiveFormat, Comparison, Contributors, TreeEntry};
 
 use crate::access;
@@ -16,12 +16,12 @@ use crate::app::App;
 use crate::error::{Error, Thing};
 
 /// A project whose code the caller may read.
-pub struct Readable(Project);
+pub struct Readable(ProjectGate);
 
 /// The project, if the actor may read its code. Calls tell so before they look at what else was asked.
 pub fn authorize(app: &App, actor: Actor, named: &ProjectRef) -> Result<Readable, Error> {
     let ability = ProjectAbility::DownloadCode;
-    app.store.glance(|tx| access::project(tx, actor, ability, named, app.today())).map(Readable)
+    app.store.glance(|tx| access::gate(tx, actor, ability, named, app.today())).map(Readable)
 }
 
 /// What a revision names at this moment. What is read of it stays the same, whatever is pushed meanwhile.

@@ -46,7 +46,7 @@ pub fn list(
     page: Page,
 ) -> Result<Paged<TagView>, Error> {
     let code = ProjectAbility::DownloadCode;
-    let project = app.store.glance(|tx| access::project(tx, actor, code, named, app.today()))?;
+    let project = app.store.glance(|tx| access::gate(tx, actor, code, named, app.today()))?;
     let tags = app.git.open(project.id)?.tags(page)?;
     let names: Vec<&TagName> = tags.items.iter().map(|tag| &tag.name).collect();
     let releases = app.store.glance(|tx| tx.releases().of_tags(project.id, &names))?;
@@ -62,7 +62,7 @@ pub fn get(app: &App, actor: Actor, named: &ProjectRef, name: &str) -> Result<Ta
     let parsed = TagName::parse(name);
     let (project, release) = app.store.glance(|tx| {
         let code = ProjectAbility::DownloadCode;
-        let project = access::project(tx, actor, code, named, app.today())?;
+        let project = access::gate(tx, actor, code, named, app.today())?;
         let name = parsed.as_ref().map_err(|_| missing())?;
         let release = tx.releases().find(project.id, name)?;
         Ok::<_, Error>((project, release))

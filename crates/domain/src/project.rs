@@ -69,6 +69,19 @@ pub struct Project {
     pub last_activity_at: Timestamp,
 }
 
+/// As much of a project as it takes to let somebody in: what calls about its repository read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProjectGate {
+    /// See [`Project::id`].
+    pub id: ProjectId,
+    /// See [`Project::path`].
+    pub path: ProjectPath,
+    /// See [`Project::visibility`].
+    pub visibility: Visibility,
+    /// See [`Project::archived`].
+    pub archived: Archived,
+}
+
 /// What a project is about, at most 2000 characters.
 pub type Description = Text<2000>;
 

@@ -16,8 +16,8 @@ use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::project::port::Projects;
 use hexforge_domain::project::query::ProjectFilter;
 use hexforge_domain::project::{
-    Archived, CoverageExpression, Description, Features, NewProject, Project, ProjectName,
-    ProjectPath, ProjectRef,
+    Archived, CoverageExpression, Description, Features, NewProject, Project, ProjectGate,
+    ProjectName, ProjectPath, ProjectRef,
 };
 use hexforge_domain::text::Secret;
 use hexforge_domain::visibility::Visibility;
@@ -25,7 +25,6 @@ use hexforge_domain::visibility::Visibility;
 use crate::access;
 use crate::among::AmongValues;
 use crate::backend;
-use crate::connection::DbConn;
 use crate::page;
 use crate::schema::{namespaces, project_settings, projects};
 use crate::search;
@@ -103,8 +102,7 @@ impl TryFrom<ProjectRow> for Project {
             name: ProjectName::stored(row.name),
             path: ProjectPath::stored(row.path),
             description: description.map_err(|_| StoreError::Corrupt("description"))?,
-            visibility: Visibility::from_level(i64::from(row.visibility_level))
-                .ok_or(StoreError::Corrupt("visibility"))?,
+            visibility: visibility(row.visibility_level)?,
             archived: Archived::from_bool(row.archived),
             features: Features {
                 issues: row.issues_enabled,
@@ -133,6 +131,65 @@ impl TryFrom<ProjectRow> for Project {
             last_activity_at: moment(row.last_activity_at),
         })
     }
+}
+
+/// What every call about a repository reads, and no more.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = projects)]
+struct GateRow {
+    id: i64,
+    path: String,
+    visibility_level: i32,
+    archived: bool,
+}
+
+impl TryFrom<GateRow> for ProjectGate {
+    type Error = StoreError;
+
+    fn try_from(row: GateRow) -> Result<Self, StoreError> {
+        Ok(ProjectGate {
+            id: ProjectId(row.id),
+            path: ProjectPath::stored(row.path),
+            visibility: visibility(row.visibility_level)?,
+            archived: Archived::from_bool(row.archived),
+        })
+    }
+}
+
+fn visibility(level: i32) -> Result<Visibility, StoreError> {
+    Visibility::from_level(i64::from(level)).ok_or(StoreError::Corrupt("visibility"))
+}
+
+/// The row that a caller names, in these columns.
+macro_rules! find_named {
+    ($tx:expr, $named:expr, $columns:expr, $row:ty) => {
+        match $named {
+            ProjectRef::Id(id) => $tx.run(|conn| {
+                each_backend!(conn, c => projects::table
+                    .find(id.0)
+                    .select($columns)
+                    .get_result::<$row>(c)
+                    .optional())
+            }),
+            ProjectRef::Path { namespace, path }
+                if backend::unstorable(namespace) || backend::unstorable(path) =>
+            {
+                Ok(None)
+            }
+            // Paths are unique ignoring case, so there is nothing to prefer.
+            ProjectRef::Path { namespace, path } => $tx.run(|conn| {
+                let home = namespaces::table
+                    .filter(namespaces::path_folded.eq(namespace.to_ascii_lowercase()))
+                    .select(namespaces::id);
+                each_backend!(conn, c => projects::table
+                    .filter(projects::namespace_id.eq_any(home))
+                    .filter(projects::path_folded.eq(path.to_ascii_lowercase()))
+                    .select($columns)
+                    .get_result::<$row>(c)
+                    .optional())
+            }),
+        }
+    };
 }
 
 /// The columns that an update sets: `None` becomes null. Counters and the default branch
@@ -209,12 +266,12 @@ impl<'a> From<&'a Project> for ProjectValues<'a> {
 }
 
 impl DieselTx<'_> {
-    fn find_project(
+    /// What a row tells, if there is one.
+    fn told<R, T: TryFrom<R, Error = StoreError>>(
         &mut self,
-        query: impl FnOnce(&mut DbConn) -> QueryResult<Option<ProjectRow>>,
-    ) -> Result<Option<Project>, StoreError> {
-        let row = self.run(query)?;
-        row.map(Project::try_from).transpose().map_err(|error| self.fail(error))
+        row: Option<R>,
+    ) -> Result<Option<T>, StoreError> {
+        row.map(T::try_from).transpose().map_err(|error| self.fail(error))
     }
 
     /// The projects of these ids, in their order.
@@ -233,32 +290,13 @@ impl DieselTx<'_> {
 
 impl Projects for DieselTx<'_> {
     fn find(&mut self, named: &ProjectRef) -> Result<Option<Project>, StoreError> {
-        match named {
-            ProjectRef::Id(id) => self.find_project(|conn| {
-                each_backend!(conn, c => projects::table
-                    .find(id.0)
-                    .select(ProjectRow::as_select())
-                    .get_result(c)
-                    .optional())
-            }),
-            ProjectRef::Path { namespace, path }
-                if backend::unstorable(namespace) || backend::unstorable(path) =>
-            {
-                Ok(None)
-            }
-            // Paths are unique ignoring case, so there is nothing to prefer.
-            ProjectRef::Path { namespace, path } => self.find_project(|conn| {
-                let home = namespaces::table
-                    .filter(namespaces::path_folded.eq(namespace.to_ascii_lowercase()))
-                    .select(namespaces::id);
-                projects::table
-                    .filter(projects::namespace_id.eq_any(home))
-                    .filter(projects::path_folded.eq(path.to_ascii_lowercase()))
-                    .select(ProjectRow::as_select())
-                    .get_result(conn)
-                    .optional()
-            }),
-        }
+        let row = find_named!(self, named, ProjectRow::as_select(), ProjectRow)?;
+        self.told(row)
+    }
+
+    fn gate(&mut self, named: &ProjectRef) -> Result<Option<ProjectGate>, StoreError> {
+        let row = find_named!(self, named, GateRow::as_select(), GateRow)?;
+        self.told(row)
     }
 
     fn lock(&mut self, id: ProjectId) -> Result<Option<Project>, StoreError> {
@@ -268,14 +306,15 @@ impl Projects for DieselTx<'_> {
                 .id(id.0)
                 .sql(") FOR KEY SHARE"),
         )?;
-        self.find_project(|conn| {
+        let row = self.run(|conn| {
             load_locked!(
                 conn,
                 projects::table.find(id.0).select(ProjectRow::as_select()),
                 ProjectRow,
                 alone
             )
-        })
+        })?;
+        self.told(row)
     }
 
     fn lock_all(&mut self, ids: &[ProjectId]) -> Result<Vec<Project>, StoreError> {

@@ -45,7 +45,7 @@ fn change(
 ) -> Result<BranchView, Error> {
     let ability = ProjectAbility::Administer;
     let project = app.store.read(|tx| access::project(tx, actor, ability, named, app.today()))?;
-    let branch = find(app, &project, name)?;
+    let branch = find(app, project.id, name)?;
     app.store.write(|tx| {
         let project = access::locked_project(tx, actor, ability, named, app.today())?;
         let pattern = branch.name.as_str();

@@ -6,7 +6,8 @@ use super::hook::{ProjectHook, ProjectHookSettings};
 use super::query::ProjectFilter;
 use super::share::{NewShare, Share};
 use super::{
-    CoverageExpression, NewProject, Project, ProjectName, ProjectPath, ProjectRef, Starred,
+    CoverageExpression, NewProject, Project, ProjectGate, ProjectName, ProjectPath, ProjectRef,
+    Starred,
 };
 use crate::Timestamp;
 use crate::branch::BranchName;
@@ -19,6 +20,9 @@ use crate::ports::store::StoreError;
 pub trait Projects {
     /// The project a caller names. Of a path an exact match is preferred to one in another case.
     fn find(&mut self, named: &ProjectRef) -> Result<Option<Project>, StoreError>;
+
+    /// The same project, and no more of it than that.
+    fn gate(&mut self, named: &ProjectRef) -> Result<Option<ProjectGate>, StoreError>;
 
     /// Like [`find`](Self::find) by id; until the transaction ends nobody else changes or locks it.
     fn lock(&mut self, id: ProjectId) -> Result<Option<Project>, StoreError>;

@@ -5,7 +5,8 @@ use crate::id::{NamespaceId, ProjectId, UserId};
 use crate::namespace::NamespacePath;
 use crate::ports::store::{Store, StoreError};
 use crate::project::{
-    Archived, Description, Features, NewProject, Project, ProjectName, ProjectPath, ProjectRef,
+    Archived, Description, Features, NewProject, Project, ProjectGate, ProjectName, ProjectPath,
+    ProjectRef,
 };
 use crate::testing::builders::{a_group, a_project, a_user, at, home_of};
 use crate::text::Secret;
@@ -116,7 +117,15 @@ pub fn a_project_is_found_by_its_id_and_by_its_path_in_any_case(store: &dyn Stor
     let group = a_group("Team_a").stored_in(store).id;
     let personal = a_project("site", home, ada).path("Site.js").stored_in(store);
     let shared = a_project("site", group, ada).path("site.js").stored_in(store);
-    let found = |named: &ProjectRef| read(store, |tx| tx.projects().find(named));
+    let found = |named: &ProjectRef| {
+        let (project, gate) =
+            read(store, |tx| Ok((tx.projects().find(named)?, tx.projects().gate(named)?)));
+        let told = project.clone().map(|Project { id, path, visibility, archived, .. }| {
+            ProjectGate { id, path, visibility, archived }
+        });
+        assert_eq!(gate, told, "{named:?}");
+        project
+    };
     for project in [&personal, &shared] {
         assert_eq!(found(&ProjectRef::Id(project.id)).as_ref(), Some(project));
     }

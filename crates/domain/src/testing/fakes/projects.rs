@@ -10,7 +10,8 @@ use crate::ports::store::StoreError;
 use crate::project::port::Projects;
 use crate::project::query::ProjectFilter;
 use crate::project::{
-    Archived, CoverageExpression, NewProject, Project, ProjectName, ProjectPath, ProjectRef,
+    Archived, CoverageExpression, NewProject, Project, ProjectGate, ProjectName, ProjectPath,
+    ProjectRef,
 };
 use chrono::{NaiveDate, TimeDelta};
 
@@ -79,6 +80,16 @@ impl Projects for FakeTx {
             }
         };
         Ok(found.map(|project| self.tables.counted(project)))
+    }
+
+    fn gate(&mut self, named: &ProjectRef) -> Result<Option<ProjectGate>, StoreError> {
+        let found = Projects::find(self, named)?;
+        Ok(found.map(|Project { id, path, visibility, archived, .. }| ProjectGate {
+            id,
+            path,
+            visibility,
+            archived,
+        }))
     }
 
     fn lock(&mut self, id: ProjectId) -> Result<Option<Project>, StoreError> {
