@@ -113,6 +113,20 @@ pub fn project(
     Ok(project)
 }
 
+/// Like [`project`], with what decides what else the actor may do with it.
+pub fn project_with_facts(
+    tx: &mut dyn Tx,
+    actor: Actor,
+    ability: ProjectAbility,
+    named: &ProjectRef,
+    today: NaiveDate,
+) -> Result<(Project, ProjectFacts), Error> {
+    let project = tx.projects().find(named)?.ok_or(Error::NotFound(Thing::Project))?;
+    let facts = project_facts(tx, actor, &project, today)?;
+    authorize(actor, ability, &facts).map_err(|denied| Error::denied(denied, Thing::Project))?;
+    Ok((project, facts))
+}
+
 /// Like [`project`]; until the transaction ends nobody else changes the project.
 pub fn locked_project(
     tx: &mut dyn Tx,
@@ -121,7 +135,7 @@ pub fn locked_project(
     named: &ProjectRef,
     today: NaiveDate,
 ) -> Result<Project, Error> {
-    let found = tx.projects().find(named)?.ok_or(Error::NotFound(Thing::Project))?;
+    let found = tx.projects().gate(named)?.ok_or(Error::NotFound(Thing::Project))?;
     let project = tx.projects().lock(found.id)?.ok_or(Error::NotFound(Thing::Project))?;
     check_project(tx, actor, ability, &project, today)?;
     Ok(project)
@@ -173,8 +187,8 @@ fn check(
     authorize(actor, ability, &facts).map_err(|denied| Error::denied(denied, Thing::Project))
 }
 
-/// What decisions rest on that need all of it.
-fn project_facts(
+/// What all decisions about a project and the actor rest on.
+pub fn project_facts(
     tx: &mut dyn Tx,
     actor: Actor,
     project: &Project,

@@ -17,9 +17,9 @@ use hexforge_domain::Timestamp;
 use hexforge_domain::id::NamespaceId;
 use hexforge_domain::outbox::{MemberFacts, SystemEvent, TeamFacts};
 use hexforge_domain::paging::{Page, Paged};
-use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::project::ProjectAbility;
 use hexforge_domain::policy::system::ServiceAbility;
+use hexforge_domain::policy::{Actor, Protected};
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::query::{ProjectFilter, ProjectOrder, ProjectScope};
 use hexforge_domain::project::{CoverageExpression, Project, ProjectRef};
@@ -138,10 +138,10 @@ pub fn list_simple(
 
 /// One project, with what the actor is to it.
 pub fn get(app: &App, actor: Actor, named: &ProjectRef) -> Result<ProjectView, Error> {
-    let mut view: ProjectView = app.store.read(|tx| {
-        let today = app.today();
-        let project = access::project(tx, actor, ProjectAbility::Read, named, today)?;
-        let shows_runners_token = administers(tx, actor, &project, today)?;
+    let mut view: ProjectView = app.store.glance(|tx| {
+        let (today, read) = (app.today(), ProjectAbility::Read);
+        let (project, facts) = access::project_with_facts(tx, actor, read, named, today)?;
+        let shows_runners_token = facts.allows(actor, ProjectAbility::Administer);
         let one = Paged { items: vec![project], total: 1 };
         let views = view::full_page(tx, one, Reader { actor, today }, actor.user())?;
         let view = views.items.into_iter().next();
@@ -158,19 +158,6 @@ pub fn get(app: &App, actor: Actor, named: &ProjectRef) -> Result<ProjectView, E
     Ok(view)
 }
 
-fn administers(
-    tx: &mut dyn Tx,
-    actor: Actor,
-    project: &Project,
-    today: NaiveDate,
-) -> Result<bool, Error> {
-    match access::check_project(tx, actor, ProjectAbility::Administer, project, today) {
-        Ok(()) => Ok(true),
-        Err(Error::Store(error)) => Err(error.into()),
-        Err(_) => Ok(false),
-    }
-}
-
 /// A project after it was made or changed, with its token for those who administer it.
 pub(crate) fn shown_with_token(
     tx: &mut dyn Tx,
@@ -178,7 +165,8 @@ pub(crate) fn shown_with_token(
     project: Project,
     today: NaiveDate,
 ) -> Result<ProjectView, Error> {
-    let shows_runners_token = administers(tx, actor, &project, today)?;
+    let facts = access::project_facts(tx, actor, &project, today)?;
+    let shows_runners_token = facts.allows(actor, ProjectAbility::Administer);
     let view = view::full(tx, project, Reader { actor, today })?;
     let coverage_expression = coverage_expression(tx, &view, shows_runners_token)?;
     Ok(ProjectView { shows_runners_token, coverage_expression, ..view })

@@ -10,7 +10,7 @@ use hexforge_domain::project::query::ProjectScope;
 
 use crate::access;
 use crate::backend::Backend;
-use crate::page::Counting;
+use crate::page::{Counting, Span};
 use crate::project_scope::Scope;
 use crate::search::{Search, Texts};
 use crate::sql::Sql;
@@ -75,7 +75,9 @@ impl DieselTx<'_> {
             Way::Walk => fitting("coalesce(namespaces.owner_id, 0) = 0"),
             Way::Gather => fitting("namespaces.owner_id IS NULL"),
         };
-        let ids = self.ids(ids.then(order(filter, way, self.backend())).page(page))?;
+        let span = self.span(page, total, &name)?;
+        let mut ids = self.ids(ids.then(order(filter, way, span, self.backend())).span(span))?;
+        span.restore(&mut ids);
         Ok(Paged { items: self.namespaces_by_id(&ids)?, total })
     }
 
@@ -150,15 +152,12 @@ fn named(search: &Search) -> Option<Sql> {
 }
 
 /// Names and paths are unique among groups, so there is nothing to sort by after them.
-fn order(filter: &GroupFilter, way: Way, backend: Backend) -> Sql {
+fn order(filter: &GroupFilter, way: Way, span: Span, backend: Backend) -> Sql {
     let sorts = (way, backend) == (Way::Gather, Backend::Sqlite);
     let key = match filter.order {
         GroupOrder::Name => "namespaces.name",
         GroupOrder::Path => "namespaces.path",
     };
-    Sql::new(if sorts { " ORDER BY +" } else { " ORDER BY " }).sql(key).sql(if filter.descending {
-        " DESC"
-    } else {
-        ""
-    })
+    let direction = if filter.descending != span.backward { " DESC" } else { "" };
+    Sql::new(if sorts { " ORDER BY +" } else { " ORDER BY " }).sql(key).sql(direction)
 }

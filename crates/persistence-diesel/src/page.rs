@@ -26,6 +26,46 @@ pub(crate) fn limit(page: Page) -> i64 {
     page.limit().map_or(i64::MAX, |limit| i64::try_from(limit).unwrap_or(i64::MAX))
 }
 
+/// Which rows of a list are read, and from which of its ends: a page near the end is as near as one near the
+/// beginning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Span {
+    /// From the end, in the opposite order.
+    pub backward: bool,
+    /// So many are passed over.
+    pub offset: u64,
+    /// So many are read at most.
+    pub limit: u64,
+}
+
+impl Span {
+    /// The page from the beginning.
+    pub fn forward(page: Page) -> Self {
+        let limit = page.limit().unwrap_or(u64::MAX);
+        Self { backward: false, offset: page.offset(), limit }
+    }
+
+    /// The page from the end, if that is nearer. The list has to have exactly so many rows.
+    pub fn backward(page: Page, total: u64) -> Option<Self> {
+        let Self { offset, limit, .. } = Self::forward(page);
+        let rest = total.saturating_sub(offset);
+        let limit = limit.min(rest);
+        (offset > total / 2).then_some(Self { backward: true, offset: rest - limit, limit })
+    }
+
+    /// How many rows are looked at.
+    pub fn reach(self) -> u64 {
+        self.offset.saturating_add(self.limit)
+    }
+
+    /// Puts what was read in the order of the list.
+    pub fn restore<T>(self, rows: &mut [T]) {
+        if self.backward {
+            rows.reverse();
+        }
+    }
+}
+
 /// Puts rows in the order in which a page names them.
 pub(crate) fn arrange<T>(rows: &mut [T], ids: &[i64], id: impl Fn(&T) -> i64) {
     let places: HashMap<i64, usize> =
@@ -117,6 +157,11 @@ impl Totals {
         let total = total.unsigned_abs();
         self.remember(name, Remembered { total, changes, until: Instant::now() + keep });
         Ok(total)
+    }
+
+    /// Whether the total of that name was counted after so many changes, and so is right.
+    pub fn is_right(&self, name: &str, changes: i64) -> bool {
+        self.known(name).is_some_and(|known| known.changes == Some(changes))
     }
 
     /// All ids of a list, in no order, that was found after so many changes.
@@ -220,7 +265,29 @@ mod tests {
         assert_eq!(ask("long", Counting::ByRow, 102, 8), (102, again));
         let whole = vec![counted, Question::Changes, Question::Rows(None)];
         assert_eq!(ask("longer", Counting::ByRow, 10_002, 8), (10_002, whole));
+        assert!(totals.is_right("longer", 8));
         assert_eq!(ask("longer", Counting::ByRow, 10_003, 9), (10_002, vec![]), "may lag behind");
+        assert!(!totals.is_right("longer", 9));
+        assert!(!totals.is_right("unknown", 9));
+    }
+
+    #[test]
+    fn a_page_near_the_end_is_read_from_there() {
+        let page = |number, size| Page::Numbered { number, size };
+        let span = |offset, limit| Some(Span { backward: true, offset, limit });
+        assert_eq!(Span::backward(page(1, 20), 1000), None);
+        assert_eq!(Span::backward(page(26, 20), 1000), None, "as near from both ends");
+        assert_eq!(Span::backward(page(27, 20), 1000), span(460, 20));
+        assert_eq!(Span::backward(page(50, 20), 1000), span(0, 20));
+        assert_eq!(Span::backward(page(51, 20), 1001), span(0, 1), "the last one alone");
+        assert_eq!(Span::backward(page(51, 20), 1000), span(0, 0), "beyond the end is nothing");
+        assert_eq!(Span::backward(page(u64::MAX, 100), 1000), span(0, 0));
+        assert_eq!(Span::backward(Page::Whole, 1000), None);
+        let mut rows = [3, 2, 1];
+        Span::forward(page(1, 3)).restore(&mut rows);
+        assert_eq!(rows, [3, 2, 1]);
+        Span { backward: true, offset: 0, limit: 3 }.restore(&mut rows);
+        assert_eq!(rows, [1, 2, 3]);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use hexforge_domain::project::Project;
 use hexforge_domain::project::query::{ProjectFilter, ProjectOrder, ProjectScope};
 
 use crate::backend::Backend;
-use crate::page::{self, Counting};
+use crate::page::{Counting, Span};
 use crate::project_scope::Scope;
 use crate::search::{Search, Texts};
 use crate::sql::Sql;
@@ -72,21 +72,23 @@ impl DieselTx<'_> {
             let ids = self.ids(list.page_of_members(&members, page))?;
             return Ok(Paged { items: self.projects_by_id(&ids)?, total });
         }
-        let total = match base {
-            Some(base) if base == 0 || list.is_all_of_scope() => base,
-            _ => self.length(&list, short)?,
+        let (total, counted_as) = match base {
+            Some(base) if base == 0 || list.is_all_of_scope() => (base, list.scope().name()),
+            _ => (self.length(&list, short)?, list.name()),
         };
         if total == 0 {
             return Ok(Paged { items: vec![], total });
         }
-        let way = if short { Way::ByScope } else { self.way(&list, base, total, page)? };
-        let ids = self.ids(list.page_of(way, page))?;
+        let span = self.span(page, total, &counted_as)?;
+        let way = if short { Way::ByScope } else { self.way(&list, base, total, span)? };
+        let mut ids = self.ids(list.page_of(way, span))?;
+        span.restore(&mut ids);
         Ok(Paged { items: self.projects_by_id(&ids)?, total })
     }
 
     /// How many projects there are for somebody.
     pub(crate) fn length_of_scope(&mut self, scope: Scope) -> Result<u64, StoreError> {
-        let name = format!("projects {:?} {}", scope.scope, scope.today);
+        let name = scope.name();
         let all = Sql::new("SELECT projects.id FROM projects").filter(scope.set());
         match scope.scope {
             // Stars are no changes of lists: too many people give them for that.
@@ -166,15 +168,13 @@ impl DieselTx<'_> {
         list: &List<'_>,
         base: Option<u64>,
         total: u64,
-        page: Page,
+        span: Span,
     ) -> Result<Way, StoreError> {
         if list.found.is_some() {
             return Ok(Way::BySearch);
         }
         let projects = u128::from(self.extent()?.projects.unsigned_abs());
-        let shown = u128::from(page::offset(page).unsigned_abs())
-            .saturating_add(u128::from(page::limit(page).unsigned_abs()))
-            .min(u128::from(total));
+        let shown = u128::from(span.reach().min(total));
         // One project in so many is in the list.
         let walked = shown * projects / u128::from(total).max(1);
         let in_scope = match base {
@@ -216,7 +216,7 @@ impl List<'_> {
         Sql::new("SELECT projects.id FROM projects WHERE projects.id IN (")
             .ids(members.to_vec())
             .sql(")")
-            .then(self.order(Way::BySearch))
+            .then(self.order(Way::BySearch, Span::forward(page)))
             .page(page)
     }
 
@@ -247,7 +247,7 @@ impl List<'_> {
     }
 
     /// The ids of a page, in order.
-    fn page_of(&self, way: Way, page: Page) -> Sql {
+    fn page_of(&self, way: Way, span: Span) -> Sql {
         let scope = self.scope();
         let contains = self.containing();
         let conditions: Vec<Sql> = match way {
@@ -275,7 +275,7 @@ impl List<'_> {
                     .sql(" OFFSET 0) AS projects")
             }
         };
-        fitting.then(self.order(way)).page(page)
+        fitting.then(self.order(way, span)).span(span)
     }
 
     /// What else the filter asks for.
@@ -330,7 +330,7 @@ impl List<'_> {
         Some(Sql::new("(").then(text).sql(" OR ").then(name).sql(")"))
     }
 
-    fn order(&self, way: Way) -> Sql {
+    fn order(&self, way: Way, span: Span) -> Sql {
         let key = match self.filter.order {
             ProjectOrder::Id => None,
             ProjectOrder::Name => Some("projects.name"),
@@ -342,10 +342,12 @@ impl List<'_> {
         // SQLite takes an index that has the order before one that has the rows; the plus makes it sort.
         let sorts = way != Way::Walk && self.backend == Backend::Sqlite;
         let plus = if sorts { "+" } else { "" };
-        let direction = if self.filter.descending { " DESC" } else { "" };
+        let direction = |descending| if descending != span.backward { " DESC" } else { "" };
+        let builds = direction(true);
+        let direction = direction(self.filter.descending);
         let mut order = Sql::new(" ORDER BY ");
         if self.filter.builds_first {
-            order = order.sql("projects.builds_enabled DESC, ");
+            order = order.sql("projects.builds_enabled").sql(builds).sql(", ");
         }
         if let Some(key) = key {
             order = order.sql(plus).sql(key).sql(direction).sql(", ");

@@ -15,6 +15,11 @@ pub(crate) struct Scope {
 }
 
 impl Scope {
+    /// What tells it apart from all others.
+    pub fn name(self) -> String {
+        format!("projects {:?} {}", self.scope, self.today)
+    }
+
     /// Whether it is a part of all projects, and not of those that are something to somebody.
     pub fn is_among_all(self) -> bool {
         match self.scope {

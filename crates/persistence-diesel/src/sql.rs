@@ -11,7 +11,7 @@ use diesel::sql_types::{BigInt, Date, Integer, Text, Timestamp};
 use hexforge_domain::paging::Page;
 
 use crate::connection::{DbConn, MultiBackend};
-use crate::page;
+use crate::page::Span;
 
 /// A query or a part of one. Its text is written in this program, its values are parameters.
 #[derive(Clone)]
@@ -100,7 +100,13 @@ impl Sql {
 
     /// Ends with the page that is wanted.
     pub fn page(self, page: Page) -> Self {
-        self.sql(" LIMIT ").id(page::limit(page)).sql(" OFFSET ").id(page::offset(page))
+        self.span(Span::forward(page))
+    }
+
+    /// Ends with the rows that are wanted.
+    pub fn span(self, Span { offset, limit, .. }: Span) -> Self {
+        let number = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
+        self.sql(" LIMIT ").id(number(limit)).sql(" OFFSET ").id(number(offset))
     }
 
     /// How many rows there are. With a limit, counting stops there.

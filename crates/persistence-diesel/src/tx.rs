@@ -16,6 +16,7 @@ use hexforge_domain::milestone::port::Milestones;
 use hexforge_domain::namespace::port::Namespaces;
 use hexforge_domain::note::port::Notes;
 use hexforge_domain::outbox::port::Outbox;
+use hexforge_domain::paging::Page;
 use hexforge_domain::pipeline::port::Pipelines;
 use hexforge_domain::ports::store::{Mode, StoreError, Tx};
 use hexforge_domain::project::port::{ProjectHooks, Projects, Shares, Stars};
@@ -32,7 +33,7 @@ use hexforge_domain::variable::port::Variables;
 use crate::backend::Backend;
 use crate::connection::DbConn;
 use crate::error;
-use crate::page::{Counting, Question, Totals};
+use crate::page::{Counting, Question, Span, Totals};
 use crate::sql::Sql;
 
 /// How many ids one statement names at most; both databases limit the number of parameters.
@@ -118,6 +119,18 @@ impl<'c> DieselTx<'c> {
             Question::Rows(limit) => self.count(query, limit),
             Question::Changes => self.extent().map(|extent| extent.changes),
         })
+    }
+
+    /// From which end a page is read, of a list whose total has this name. From its last row only while it is
+    /// known which one that is.
+    pub fn span(&mut self, page: Page, total: u64, counted_as: &str) -> Result<Span, StoreError> {
+        if let Some(span) = Span::backward(page, total)
+            && self.mode == Mode::Read
+            && self.totals.is_right(counted_as, self.extent()?.changes)
+        {
+            return Ok(span);
+        }
+        Ok(Span::forward(page))
     }
 
     /// One query, unless it was asked before.

@@ -29,7 +29,7 @@ pub fn locked(
     named: &ProjectRef,
     today: NaiveDate,
 ) -> Result<Project, Error> {
-    let found = tx.projects().find(named)?.ok_or(Error::NotFound(Thing::Project))?;
+    let found = tx.projects().gate(named)?.ok_or(Error::NotFound(Thing::Project))?;
     let project = tx.projects().lock(found.id)?.ok_or(Error::NotFound(Thing::Project))?;
     check(tx, actor, ability, project, today)
 }

@@ -43,7 +43,7 @@ pub fn locked(
     named: &ProjectRef,
     today: NaiveDate,
 ) -> Result<Tracker, Error> {
-    let found = tx.projects().find(named)?.ok_or(Error::NotFound(Thing::Project))?;
+    let found = tx.projects().gate(named)?.ok_or(Error::NotFound(Thing::Project))?;
     let project = tx.projects().lock(found.id)?.ok_or(Error::NotFound(Thing::Project))?;
     of(tx, actor, project, today)
 }

@@ -144,7 +144,7 @@ pub fn full_page(
         shares.entry(share.share.project).or_default().push(share);
     }
     let memberships = match member {
-        Some(user) => Some(Memberships::load(tx, user, &ids, &projects)?),
+        Some(user) => Some(Memberships::load(tx, user, &ids, &places)?),
         None => None,
     };
     let view = |project: Project| {
@@ -231,12 +231,18 @@ impl Memberships {
         tx: &mut dyn Tx,
         user: UserId,
         ids: &[ProjectId],
-        projects: &[Project],
+        places: &Places,
     ) -> Result<Self, StoreError> {
-        let groups: Vec<NamespaceId> = projects.iter().map(|project| project.namespace).collect();
+        // Namespaces of users have no members.
+        let groups = places.namespaces.values().filter(|namespace| namespace.owner.is_none());
+        let groups: Vec<NamespaceId> = groups.map(|group| group.id).collect();
+        let of_groups = match groups[..] {
+            [] => vec![],
+            _ => tx.group_members().of_user(user, &groups)?,
+        };
         Ok(Self {
             projects: tx.project_members().of_user(user, ids)?.into_iter().collect(),
-            groups: tx.group_members().of_user(user, &groups)?.into_iter().collect(),
+            groups: of_groups.into_iter().collect(),
         })
     }
 
