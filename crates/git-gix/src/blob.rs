@@ -1,5 +1,6 @@
 //! Contents of files, however large.
 
+pub(crate) mod kept;
 mod source;
 #[cfg(test)]
 mod tests;

@@ -9,7 +9,7 @@ use hexforge_domain::repository::TreeEntry;
 use crate::commit::{from_gix, to_gix};
 use crate::error::failed;
 use crate::repository::GixRepository;
-use crate::{blob, revision, tree};
+use crate::{revision, tree};
 
 impl GitObjects for GixRepository {
     fn resolve(&self, revision: &str) -> Result<Option<ObjectId>, GitError> {
@@ -31,7 +31,7 @@ impl GitObjects for GixRepository {
 
     fn tree(&self, commit: ObjectId, path: &str, depth: Depth) -> Result<Vec<TreeEntry>, GitError> {
         let repo = self.bound().ok_or(GitError::Missing)?.repo();
-        let root = root(repo, commit)?;
+        let root = self.root(repo, commit)?;
         let folder = path.strip_suffix('/').unwrap_or(path);
         let found = if folder.is_empty() {
             root
@@ -49,7 +49,7 @@ impl GitObjects for GixRepository {
 
     fn blob_at(&self, commit: ObjectId, path: &str) -> Result<Option<Blob>, GitError> {
         let repo = self.bound().ok_or(GitError::Missing)?.repo();
-        match tree::entry_at(repo, root(repo, commit)?, path)? {
+        match tree::entry_at(repo, self.root(repo, commit)?, path)? {
             Some((mode, id)) if mode.is_blob_or_symlink() => {
                 let header = repo.find_header(id).map_err(failed)?;
                 Ok(Some(Blob { id: from_gix(&id), size: header.size() }))
@@ -78,11 +78,18 @@ impl GitObjects for GixRepository {
 
     fn write_blob(&self, id: ObjectId, to: &mut dyn Write) -> Result<(), GitError> {
         let bound = self.bound().ok_or(GitError::Missing)?;
-        blob::write(bound.repo(), to_gix(id), to)
+        self.shared().files.write(self.project(), bound.repo(), to_gix(id), to)
     }
 }
 
-fn root(repo: &gix::Repository, commit: ObjectId) -> Result<gix::Tree<'_>, GitError> {
-    let commit = repo.find_commit(to_gix(commit)).map_err(failed)?;
-    commit.tree().map_err(failed)
+impl GixRepository {
+    /// The folder that has everything of a commit.
+    fn root<'r>(
+        &self,
+        repo: &'r gix::Repository,
+        commit: ObjectId,
+    ) -> Result<gix::Tree<'r>, GitError> {
+        let root = self.shared().root(self.project(), repo, to_gix(commit))?;
+        repo.find_tree(root).map_err(failed)
+    }
 }

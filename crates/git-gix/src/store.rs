@@ -19,6 +19,7 @@ use quick_cache::sync::Cache;
 use crate::admission::Admission;
 use crate::annotation::{self, Pinned};
 use crate::archive::cache::{self, ArchiveCache};
+use crate::blob::kept::KeptFiles;
 use crate::commit;
 use crate::contributors::ContributorIndex;
 use crate::durable::sync_folder;
@@ -49,6 +50,9 @@ const COMMITS: usize = 50_000;
 /// How many annotated tags are kept in that form.
 const ANNOTATIONS: usize = 10_000;
 
+/// Of how many commits the name of their folder is kept.
+const ROOTS: usize = 20_000;
+
 /// How many bytes of comparisons are kept.
 const COMPARISONS: u64 = 32 * 1024 * 1024;
 
@@ -76,6 +80,8 @@ pub(crate) struct Shared {
     open: Cache<ProjectId, Arc<OpenRepository>>,
     commits: Cache<(ProjectId, gix::ObjectId), Arc<Commit>>,
     annotations: Cache<(ProjectId, gix::ObjectId), Arc<Pinned>>,
+    roots: Cache<(ProjectId, gix::ObjectId), gix::ObjectId>,
+    pub(crate) files: KeptFiles,
     pub(crate) plans: Plans,
     pub(crate) lineages: Lineages,
     pub(crate) comparing: Admission,
@@ -128,6 +134,8 @@ impl GixStore {
                 open: Cache::new(OPEN_REPOSITORIES),
                 commits: Cache::new(COMMITS),
                 annotations: Cache::new(ANNOTATIONS),
+                roots: Cache::new(ROOTS),
+                files: KeptFiles::default(),
                 plans: Plans::default(),
                 lineages: Lineages::default(),
                 comparing: Admission::new(COMPARING, PATIENCE_TO_COMPARE),
@@ -241,6 +249,22 @@ impl Shared {
             self.annotations.insert((project, id), Arc::new(pinned.clone()));
         }
         Ok(pinned)
+    }
+
+    /// The name of the folder that has everything of a commit.
+    pub(crate) fn root(
+        &self,
+        project: ProjectId,
+        repo: &gix::Repository,
+        commit: gix::ObjectId,
+    ) -> Result<gix::ObjectId, GitError> {
+        if let Some(root) = self.roots.get(&(project, commit)) {
+            return Ok(root);
+        }
+        let found = repo.find_commit(commit).map_err(failed)?;
+        let root = found.tree_id().map_err(failed)?.detach();
+        self.roots.insert((project, commit), root);
+        Ok(root)
     }
 
     /// An empty folder in which a repository can be put together.

@@ -180,7 +180,9 @@ fn long_lists_are_those_of_the_fake() {
         let store = database.open(Options::default());
         let world = fill(&store);
         database.gather_statistics();
-        let pages = [(1, 20), (2, 20), (40, 20), (1, 100)];
+        // The last of some lists among them, which are read from the end, and what is behind it.
+        let pages =
+            [(1, 20), (2, 20), (31, 20), (40, 20), (61, 20), (120, 20), (121, 20), (1, 100)];
         for (number, size) in pages {
             let page = Page::Numbered { number, size };
             let start = usize::try_from((number - 1) * size).unwrap_or_default();
