@@ -10,7 +10,7 @@ use hexforge_domain::ports::store::StoreError;
 /// Up to here a total is counted each time, and so exact.
 const EXACT: i64 = 10_000;
 /// Up to here it is not worth remembering.
-const CHEAP: i64 = 100;
+const CHEAP: i64 = 10;
 /// How many totals are remembered at most.
 const REMEMBERED: usize = 4096;
 /// Of how many lists all ids are.
@@ -254,15 +254,15 @@ mod tests {
             (total, asked)
         };
         let counted = Question::Rows(Some(10_001));
-        assert_eq!(ask("short", Counting::ByRow, 100, 7), (100, vec![counted]));
-        assert_eq!(ask("short", Counting::ByRow, 99, 7), (99, vec![counted]), "counted again");
+        assert_eq!(ask("short", Counting::ByRow, 10, 7), (10, vec![counted]));
+        assert_eq!(ask("short", Counting::ByRow, 9, 7), (9, vec![counted]), "counted again");
         let both = vec![counted, Question::Changes];
         assert_eq!(ask("dear", Counting::Dear, 0, 7), (0, both.clone()));
         assert_eq!(ask("dear", Counting::Dear, 1, 7), (0, vec![Question::Changes]));
-        assert_eq!(ask("long", Counting::ByRow, 101, 7), (101, both));
-        assert_eq!(ask("long", Counting::ByRow, 102, 7), (101, vec![Question::Changes]));
+        assert_eq!(ask("long", Counting::ByRow, 11, 7), (11, both));
+        assert_eq!(ask("long", Counting::ByRow, 12, 7), (11, vec![Question::Changes]));
         let again = vec![Question::Changes, counted, Question::Changes];
-        assert_eq!(ask("long", Counting::ByRow, 102, 8), (102, again));
+        assert_eq!(ask("long", Counting::ByRow, 12, 8), (12, again));
         let whole = vec![counted, Question::Changes, Question::Rows(None)];
         assert_eq!(ask("longer", Counting::ByRow, 10_002, 8), (10_002, whole));
         assert!(totals.is_right("longer", 8));

@@ -2,7 +2,7 @@
 
 use std::os::unix::ffi::OsStrExt;
 
-use hexforge_tests::{Forge, on_every_store};
+use hexforge_tests::{Forge, WorkTree, on_every_store};
 use serde_json::{Value, json};
 
 use super::repository_support::{NO_REVISIONS, Repo, assert_for_readers_of_code, column};
@@ -291,17 +291,17 @@ fn names_of_all_kinds_are_listed(forge: &Forge) {
 fn damage_is_an_error_of_its_own(forge: &Forge) {
     let repo = filled(forge);
     let broken = json!({"message": "500 Internal Server Error"});
-    let loose = |object: &str| {
-        let id = repo.tree.git(&["rev-parse", object]);
-        repo.tree.bare().join("objects").join(&id[..2]).join(&id[2..])
+    let loose = |tree: &WorkTree, object: &str| {
+        let id = tree.git(&["rev-parse", object]);
+        tree.bare().join("objects").join(&id[..2]).join(&id[2..])
     };
     let put = |path: &std::path::Path, bytes: &[u8]| {
         // Git makes what it stores read-only.
         std::fs::remove_file(path).expect("the object is there");
         std::fs::write(path, bytes).expect("it can be replaced");
     };
-    std::fs::remove_file(loose("HEAD:lib/deep")).expect("the object is there");
-    put(&loose("HEAD:README"), b"damaged");
+    std::fs::remove_file(loose(&repo.tree, "HEAD:lib/deep")).expect("the object is there");
+    put(&loose(&repo.tree, "HEAD:README"), b"damaged");
     assert_eq!(repo.get("tree", &[]).status, 200);
     assert_eq!(column(&repo.get("tree", &[("path", "lib")]).expect(200), "name"), ["deep", "a.rs"]);
     assert_eq!(repo.get("tree", &[("path", "lib/deep")]).expect(500), broken);
@@ -312,14 +312,20 @@ fn damage_is_an_error_of_its_own(forge: &Forge) {
     assert_eq!(file("lib/a.rs").text(), "a\n");
     let readme = repo.tree.git(&["rev-parse", "HEAD:README"]);
     assert_eq!(repo.get(&format!("raw_blobs/{readme}"), &[]).expect(500), broken);
-    put(&loose("HEAD"), b"");
-    assert_eq!(repo.get("tree", &[]).expect(500), broken);
-    assert_eq!(repo.get("compare", &[("from", "master"), ("to", "x")]).status, 500);
     let other = super::group_support::new_project(forge, hexforge_tests::forge::ROOT, "other", &[]);
     let other = other["id"].as_i64().expect("a project has an id");
     let tree = forge.work_tree(other);
-    tree.write("a", "a").commit("Well");
+    let first = tree.write("a", "a").commit("Well");
+    tree.write("a", "b").commit("Better");
     forge.fill(other, &tree);
-    let path = format!("/projects/{other}/repository/tree");
-    forge.get(&path).token(hexforge_tests::forge::ROOT).send().expect(200);
+    // Nobody looked at it yet: what is known of a commit stays known.
+    put(&loose(&tree, &first), b"");
+    let ask = |path: &str| {
+        let path = format!("/projects/{other}/repository/{path}");
+        forge.get(&path).token(hexforge_tests::forge::ROOT).send()
+    };
+    assert_eq!(ask(&format!("tree?ref_name={first}")).expect(500), broken);
+    assert_eq!(ask(&format!("compare?from={first}&to=x")).expect(500), broken);
+    assert_eq!(ask("tree").status, 200);
+    assert_eq!(repo.get("tree", &[]).status, 200);
 }
