@@ -14,7 +14,7 @@ const CHEAP: i64 = 10;
 /// How many totals are remembered at most.
 const REMEMBERED: usize = 4096;
 /// Of how many lists all ids are.
-const LISTS: usize = 256;
+const LISTS: usize = 1024;
 
 /// `OFFSET` of a page, for the database.
 pub(crate) fn offset(page: Page) -> i64 {
@@ -164,7 +164,13 @@ impl Totals {
         self.known(name).is_some_and(|known| known.changes == Some(changes))
     }
 
-    /// All ids of a list, in no order, that was found after so many changes.
+    /// Whether the ids of a list are kept, be it as they were before some changes.
+    pub fn keeps_members(&self, name: &str) -> bool {
+        let remembered = self.1.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        remembered.contains_key(name)
+    }
+
+    /// All ids of a list that was found after so many changes, as they were kept.
     pub fn members(&self, name: &str, changes: i64) -> Option<Arc<[i64]>> {
         let remembered = self.1.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let (since, ids) = remembered.get(name)?;

@@ -59,6 +59,13 @@ impl DieselTx<'_> {
     ) -> Result<Paged<Project>, StoreError> {
         let search = Search::new(filter.search.as_deref());
         let mut list = List { filter, search, found: None, hits: 0, backend: self.backend() };
+        let lasting = list.lasting_name().filter(|_| self.mode == Mode::Read);
+        if let Some(name) = &lasting
+            && self.totals.keeps_members(name)
+            && let Some(members) = self.totals.members(name, self.extent()?.changes)
+        {
+            return self.page_of_known(&members, page);
+        }
         let base = match list.scope() {
             scope if scope.is_among_all() => None,
             scope => Some(self.length_of_scope(scope)?),
@@ -79,10 +86,24 @@ impl DieselTx<'_> {
         if total == 0 {
             return Ok(Paged { items: vec![], total });
         }
+        if let Some(name) = lasting
+            && short
+        {
+            let all = self.ids(list.page_of(Way::ByScope, Span::forward(Page::Whole)))?;
+            let (all, changes): (Arc<[i64]>, _) = (all.into(), self.extent()?.changes);
+            self.totals.keep_members(name, changes, Arc::clone(&all));
+            return self.page_of_known(&all, page);
+        }
         let span = self.span(page, total, &counted_as)?;
         let way = if short { Way::ByScope } else { self.way(&list, base, total, span)? };
         let mut ids = self.ids(list.page_of(way, span))?;
         span.restore(&mut ids);
+        Ok(Paged { items: self.projects_by_id(&ids)?, total })
+    }
+
+    /// A page of a list all of whose ids are known in its order.
+    fn page_of_known(&mut self, ids: &[i64], page: Page) -> Result<Paged<Project>, StoreError> {
+        let Paged { items: ids, total } = page.cut(ids.to_vec());
         Ok(Paged { items: self.projects_by_id(&ids)?, total })
     }
 
@@ -209,6 +230,30 @@ impl List<'_> {
     fn name(&self) -> String {
         let ProjectFilter { scope, archived, visibility, search, today, .. } = self.filter;
         format!("projects {scope:?} {today} {archived:?} {visibility:?} {search:?}")
+    }
+
+    /// What tells it apart from all other lists, if neither what is in it nor its order changes unless that is
+    /// counted as a change of lists.
+    fn lasting_name(&self) -> Option<String> {
+        let ProjectFilter { scope, order, descending, builds_first, .. } = self.filter;
+        let lasts = match order {
+            ProjectOrder::Id | ProjectOrder::CreatedAt => !builds_first,
+            ProjectOrder::Name
+            | ProjectOrder::Path
+            | ProjectOrder::UpdatedAt
+            | ProjectOrder::LastActivityAt => false,
+        };
+        let is_counted = match scope {
+            // Stars are no changes of lists; the others are too long.
+            ProjectScope::StarredBy(_) | ProjectScope::All | ProjectScope::VisibleTo(_) => false,
+            ProjectScope::AuthorizedFor(_)
+            | ProjectScope::OwnedBy(_)
+            | ProjectScope::OfGroup { .. }
+            | ProjectScope::InGroup { .. }
+            | ProjectScope::SharedWith { .. } => true,
+        };
+        (lasts && is_counted && self.is_all_of_scope())
+            .then(|| format!("{} by {order:?}, {descending}", self.scope().name()))
     }
 
     /// A page of a list all of whose projects are known.

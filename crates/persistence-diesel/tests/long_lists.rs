@@ -129,6 +129,12 @@ fn project_filters(world: &World) -> Vec<ProjectFilter> {
             });
         }
     }
+    // A short one, whose ids are kept from the first page on.
+    for (order, descending) in [(ProjectOrder::CreatedAt, true), (ProjectOrder::Id, false)] {
+        let scope = ProjectScope::AuthorizedFor(world.some);
+        let newest = ProjectFilter::newest_first(scope, a_day());
+        filters.push(ProjectFilter { order, descending, ..newest });
+    }
     filters
 }
 
@@ -197,6 +203,52 @@ fn long_lists_are_those_of_the_fake() {
                 assert_eq!(groups(&store, filter, page), cut(expected), "{filter:?}");
             }
         }
+    }
+}
+
+/// A list that is kept, and what makes it another one.
+#[test]
+fn short_lists_follow_every_change() {
+    for database in databases() {
+        let store = database.open(Options::default());
+        let store: &dyn Store = &store;
+        let write = |work: &dyn Fn(&mut dyn Tx) -> Result<(), StoreError>| {
+            store.write(work).expect("a store can be written");
+        };
+        let made: Result<_, StoreError> = store.write(|tx| {
+            let ada = a_user("ada").insert(tx)?.id;
+            let team = a_group("team").member(ada, AccessLevel::Guest).insert(tx)?.id;
+            let other = a_group("other").insert(tx)?.id;
+            for n in 10..30 {
+                a_project(&format!("site-{n}"), team, ada).insert(tx)?;
+            }
+            let shown = a_project("shown", other, ada).insert(tx)?.id;
+            Ok((ada, team, shown))
+        });
+        let (ada, team, shown) = made.expect("an empty store can be filled");
+        let scope = ProjectScope::AuthorizedFor(ada);
+        let filter = ProjectFilter::newest_first(scope, a_day());
+        let expect = |first: &str, total: u64, what: &str| {
+            for _ in 0..2 {
+                let (names, counted) =
+                    projects(store, &filter, Page::Numbered { number: 1, size: 5 });
+                assert_eq!((names[0].as_str(), counted), (first, total), "{what}");
+                let (last, _) = projects(store, &filter, Page::Numbered { number: 4, size: 6 });
+                assert_eq!(last.len() as u64, total - 18, "{what}");
+            }
+        };
+        expect("site-29", 20, "all of the team");
+        write(&|tx| tx.project_members().insert(shown, a_member(ada, AccessLevel::Guest)));
+        expect("shown", 21, "a membership");
+        write(&|tx| a_project("newest", team, ada).insert(tx).map(drop));
+        expect("newest", 22, "a project");
+        write(&|tx| {
+            let newest = tx.projects().find(&ProjectRef::parse("team/newest"))?;
+            tx.projects().delete(newest.expect("it was made").id)
+        });
+        expect("shown", 21, "a project went");
+        write(&|tx| tx.project_members().delete(shown, ada).map(drop));
+        expect("site-29", 20, "a membership ended");
     }
 }
 

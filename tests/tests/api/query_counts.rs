@@ -50,9 +50,9 @@ fn calls_send_a_bounded_number_of_queries(backend: Backend) {
     let before = forge.queries.load(Ordering::Relaxed);
     let compared = forge.get("/projects/1/repository/compare?from=x&to=y").token(ROOT).send();
     assert_eq!((compared.status, forge.queries.load(Ordering::Relaxed) - before), (200, 2));
-    // What was counted is remembered while nothing changes.
+    // What was counted is remembered while nothing changes, and of a short list all ids.
     for ((call, many), (_, again)) in many.iter().zip(&counts(&forge)) {
-        assert!(again <= many && again + 1 >= *many, "{call}: {many} queries, then {again}");
+        assert!(again <= many && again + 2 >= *many, "{call}: {many} queries, then {again}");
     }
 }
 
