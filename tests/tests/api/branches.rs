@@ -16,6 +16,7 @@ on_every_store!(
     a_branch_can_be_made_from_whatever_names_a_commit,
     a_branch_can_be_removed_unless_it_is_the_default_or_protected,
     merged_branches_go_later,
+    what_is_pushed_to_an_empty_repository_later_is_not_removed,
     an_empty_repository_has_no_branches,
     the_default_branch_follows_what_is_there,
     a_default_branch_that_others_choose_is_shown_at_once,
@@ -269,6 +270,20 @@ fn an_empty_repository_has_no_branches(forge: &Forge) {
         do_tasks(forge);
     }
     assert_eq!(read(forge, token, &made.cast.project)["default_branch"], Value::Null);
+}
+
+/// DELETE /projects/:id/repository/merged_branches
+fn what_is_pushed_to_an_empty_repository_later_is_not_removed(forge: &Forge) {
+    let stage = an_empty_stage(forge);
+    let path = format!("{}/repository/merged_branches", stage.cast.path);
+    forge.delete(&path).token(ROOT).send().expect(200);
+    stage.tree.write("a", "a").commit("One");
+    stage.tree.git(&["branch", "merged"]);
+    stage.tree.write("a", "b").commit("Two");
+    forge.fill(stage.project(), &stage.tree);
+    do_tasks(forge);
+    let list = forge.get(&stage.branches).token(ROOT).send().expect(200);
+    assert_eq!(names(&list), ["master", "merged"]);
 }
 
 /// GET /projects/:id, POST /projects/:id/repository/branches

@@ -17,9 +17,15 @@ use crate::push;
 /// happens unless it may push too.
 pub fn request(app: &App, actor: Actor, named: &ProjectRef) -> Result<(), Error> {
     let user = access::own_account(actor)?;
+    let code = ProjectAbility::DownloadCode;
+    let gate = app.store.glance(|tx| access::gate(tx, actor, code, named, app.today()))?;
+    // What is pushed to an empty repository before its turn comes was not meant.
+    if !app.git.open(gate.id)?.has_branches()? {
+        return Ok(());
+    }
     app.store.write(|tx| {
         let today = app.today();
-        let project = access::project(tx, actor, ProjectAbility::DownloadCode, named, today)?;
+        let project = access::project(tx, actor, code, named, today)?;
         match access::check_project(tx, actor, ProjectAbility::PushCode, &project, today) {
             Ok(()) => {
                 let kind = TaskKind::RemoveMerged { user };
