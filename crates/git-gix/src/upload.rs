@@ -6,11 +6,11 @@
 
 mod advertise;
 mod bitmap;
-mod changes;
 mod closure;
 mod delta;
 mod depth;
 mod filter;
+mod known;
 mod objects;
 mod output;
 mod pack;

@@ -63,8 +63,6 @@ impl Bits {
 pub(super) struct Bitmap<'a> {
     pub(super) pack: u32,
     opened: &'a Pack,
-    /// Where objects begin, and their positions in the index, in the order of the pack.
-    order: Vec<(u64, u32)>,
     file: Vec<u8>,
     pub(super) blobs: Bits,
     /// Which note is that of a commit.
@@ -120,31 +118,26 @@ impl<'a> Bitmap<'a> {
             notes.push(Note { at: from + 6, differs_from });
             from = end(&file, from + 6)?;
         }
-        let mut order: Vec<(u64, u32)> = (0..opened.index.num_objects())
-            .map(|position| (opened.index.pack_offset_at_index(position), position))
-            .collect();
-        order.sort_unstable();
-        Some(Self { pack: at, opened, order, file, blobs, noted, notes })
+        Some(Self { pack: at, opened, file, blobs, noted, notes })
     }
 
     pub(super) fn none(&self) -> Bits {
-        Bits::of(self.order.len())
+        Bits::of(self.count())
     }
 
     /// How many objects are in the pack.
     pub(super) fn count(&self) -> usize {
-        self.order.len()
+        self.opened.by_offset().len()
     }
 
     /// Where an object is in the order of the pack.
     pub(super) fn position(&self, id: ObjectId) -> Option<usize> {
         let entry = self.opened.index.lookup(id)?;
-        let offset = self.opened.index.pack_offset_at_index(entry);
-        self.order.binary_search_by_key(&offset, |(offset, _)| *offset).ok()
+        self.opened.rank_of(self.opened.index.pack_offset_at_index(entry))
     }
 
     pub(super) fn id_at(&self, position: usize) -> ObjectId {
-        self.opened.index.oid_at_index(self.order[position].1).to_owned()
+        self.opened.index.oid_at_index(self.opened.by_offset()[position]).to_owned()
     }
 
     /// All that a commit leads to, if that is noted.
@@ -155,7 +148,7 @@ impl<'a> Bitmap<'a> {
             let note = &self.notes[at];
             apply(&self.file, note.at, &mut bits)?;
             if note.differs_from == 0 {
-                bits.cut(self.order.len());
+                bits.cut(self.count());
                 return Some(bits);
             }
             at -= note.differs_from;

@@ -1,4 +1,4 @@
-//! All objects that belong to what is sent.
+//! The objects that belong to what is sent.
 
 use gix::ObjectId;
 use gix::hashtable::{HashMap, HashSet};
@@ -7,6 +7,7 @@ use gix::objs::{Find, TreeRefIter};
 use hexforge_domain::ports::git::GitError;
 
 use super::filter::Filter;
+use super::known::Known;
 use super::output::Output;
 use super::refs::Listing;
 use super::walk::Region;
@@ -83,112 +84,89 @@ impl Roots {
     }
 }
 
-/// What is to be sent.
-#[derive(Default)]
-pub(super) struct Selection {
-    pub(super) ids: Vec<ObjectId>,
+/// Selects the objects that are sent.
+///
+/// **Why nothing is missing.** The client has everything in `known`, with all that belongs to it. A tree is added to
+/// `sent` only by [`Collector::tree`], which then looks at all of its entries: each is in `known`, is left out by
+/// the filter, or is added in turn. No entry is skipped because of what another commit has: so the order of the
+/// commits, their dates and their parents do not matter, and neither does how often a tree comes back.
+pub(super) struct Collector<'a, 'to> {
+    repo: &'a gix::Repository,
+    filter: Filter,
+    output: &'a mut Output<'to>,
+    known: Known,
+    ids: Vec<ObjectId>,
     sent: HashSet<ObjectId>,
-    pub(super) had: Had,
+    /// How deep each tree lies at least, where that decides what is sent.
     depths: HashMap<ObjectId, u64>,
 }
 
-/// Some of what the client has.
-#[derive(Default)]
-pub(super) struct Had {
-    /// Bases of deltas can be in it.
-    pub(super) known: HashSet<ObjectId>,
-    /// What stood before in the place of something that is sent. It is known, or sent too.
-    before: HashMap<ObjectId, ObjectId>,
+/// What is sent, and what the client has.
+pub(super) struct Selection {
+    pub(super) ids: Vec<ObjectId>,
+    /// None of these is sent.
+    pub(super) known: Known,
 }
 
-/// So many versions are gone back to find one that the client has.
-const VERSIONS: usize = 1000;
-
-impl Had {
-    /// The last version of an object that the client has.
-    pub(super) fn version_of(&self, id: ObjectId) -> Option<ObjectId> {
-        let versions = std::iter::successors(Some(id), |id| self.before.get(id).copied());
-        versions.skip(1).take(VERSIONS).find(|version| self.known.contains(version))
+impl<'a, 'to> Collector<'a, 'to> {
+    pub(super) fn new(
+        repo: &'a gix::Repository,
+        filter: Filter,
+        output: &'a mut Output<'to>,
+    ) -> Self {
+        Self {
+            repo,
+            filter,
+            output,
+            known: Known::default(),
+            ids: Vec::new(),
+            sent: HashSet::default(),
+            depths: HashMap::default(),
+        }
     }
-}
 
-impl Selection {
-    /// What is sent, and some of what the client has.
-    pub(super) fn end(mut self) -> (Vec<ObjectId>, Had) {
-        let known = self.had.before.values().filter(|id| !self.sent.contains(*id));
-        self.had.known.extend(known.copied());
-        (self.ids, self.had)
-    }
-}
-
-/// Collects objects.
-pub(super) struct Collector<'a, 'to> {
-    pub(super) repo: &'a gix::Repository,
-    pub(super) filter: Filter,
-    pub(super) output: &'a mut Output<'to>,
-    pub(super) selection: Selection,
-}
-
-impl Collector<'_, '_> {
-    /// All that belongs to these commits and roots. Of the commits that the client has, those are given whose
-    /// children are not among these.
+    /// Adds all that belongs to these commits and roots. The client has the commits in `had`, with their trees.
     pub(super) fn collect(
         &mut self,
         region: &Region,
         roots: &Roots,
         had: &[ObjectId],
     ) -> Result<(), GitError> {
-        // A client that leaves out folders has not all of what it has commits of.
-        let by_depth = matches!(self.filter, Filter::Depth(_));
-        if !by_depth {
-            for &commit in had {
-                self.know(commit)?;
-            }
-        }
         for found in &region.commits {
             self.add(found.id);
         }
         for &id in roots.tags.iter().chain(&roots.blobs) {
             self.add(id);
         }
-        for &tree in &roots.trees {
-            self.tree(tree, true)?;
-        }
         if self.filter == Filter::Depth(0) {
-            return Ok(());
+            return self.asked_for(roots);
         }
-        let mut trees = HashMap::default();
+        let mut trees = Vec::with_capacity(region.commits.len());
         for found in &region.commits {
-            let tree = self.tree_of(&mut trees, found.id)?;
-            if by_depth {
-                self.tree(tree, false)?;
-                continue;
+            trees.push(tree_of(self.repo, found.id)?);
+        }
+        if !had.is_empty() {
+            let mut known = Vec::with_capacity(had.len());
+            for &commit in had {
+                known.push(tree_of(self.repo, commit)?);
             }
-            let before = found.parents.iter().map(|&parent| self.tree_of(&mut trees, parent));
-            let before = before.collect::<Result<Vec<_>, _>>()?;
-            self.changed(tree, before)?;
+            let tick = || self.output.tick(|| "Comparing trees\r".to_owned());
+            self.known = Known::compare(self.repo, trees.clone(), known, tick)?;
         }
-        Ok(())
+        self.asked_for(roots)?;
+        trees.into_iter().try_for_each(|tree| self.tree(tree, false))
     }
 
-    fn tree_of(
-        &self,
-        known: &mut HashMap<ObjectId, ObjectId>,
-        commit: ObjectId,
-    ) -> Result<ObjectId, GitError> {
-        if let Some(tree) = known.get(&commit) {
-            return Ok(*tree);
-        }
-        let tree = tree_of(self.repo, commit)?;
-        known.insert(commit, tree);
-        Ok(tree)
+    /// Adds the trees that were asked for by their ids.
+    fn asked_for(&mut self, roots: &Roots) -> Result<(), GitError> {
+        roots.trees.iter().try_for_each(|&tree| self.tree(tree, true))
     }
 
-    /// Annotated tags of what is sent.
+    /// Adds annotated tags of what is sent.
     pub(super) fn tags(&mut self, listing: &Listing) -> Result<(), GitError> {
         for one in &listing.refs {
             let Some(peeled) = one.peeled(self.repo) else { continue };
-            if self.selection.sent.contains(&peeled) {
+            if self.sent.contains(&peeled) {
                 for tag in Roots::of(self.repo, &[one.target])?.tags {
                     self.add(tag);
                 }
@@ -197,53 +175,35 @@ impl Collector<'_, '_> {
         Ok(())
     }
 
-    /// Whether the client is known to have it.
-    pub(super) fn has(&self, id: ObjectId) -> bool {
-        self.selection.had.known.contains(&id)
+    /// Ends the selection.
+    pub(super) fn end(mut self) -> Selection {
+        // What was asked for by its id is sent whether the client has it or not.
+        for id in &self.ids {
+            self.known.ids.remove(id);
+        }
+        Selection { ids: self.ids, known: self.known }
     }
 
-    /// Notes what stood before in the place of something.
-    pub(super) fn replaces(&mut self, id: ObjectId, before: ObjectId) {
-        self.selection.had.before.entry(id).or_insert(before);
+    fn has(&self, id: ObjectId) -> bool {
+        self.known.ids.contains(&id)
     }
 
-    pub(super) fn tick(&mut self) -> Result<(), GitError> {
-        let count = self.selection.ids.len();
+    fn tick(&mut self) -> Result<(), GitError> {
+        let count = self.ids.len();
         self.output.tick(|| format!("Enumerating objects: {count}\r"))
     }
 
-    pub(super) fn add(&mut self, id: ObjectId) -> bool {
-        let new = self.selection.sent.insert(id);
+    /// Adds an object; whether it is new.
+    fn add(&mut self, id: ObjectId) -> bool {
+        let new = self.sent.insert(id);
         if new {
-            self.selection.ids.push(id);
+            self.ids.push(id);
         }
         new
     }
 
-    /// Notes a commit that the client has, with all that is in it.
-    fn know(&mut self, commit: ObjectId) -> Result<(), GitError> {
-        let known = &mut self.selection.had.known;
-        known.insert(commit);
-        let mut stack = vec![tree_of(self.repo, commit)?];
-        let mut buffer = Vec::new();
-        while let Some(tree) = stack.pop() {
-            if !known.insert(tree) {
-                continue;
-            }
-            entries(self.repo, tree, &mut buffer, |entry| {
-                match entry {
-                    Entry::Tree(id) => stack.push(id),
-                    Entry::Blob(id) => {
-                        known.insert(id);
-                    }
-                }
-                Ok(())
-            })?;
-        }
-        Ok(())
-    }
-
-    pub(super) fn tree(&mut self, root: ObjectId, asked_for: bool) -> Result<(), GitError> {
+    /// Adds a tree with all that is in it and is not known.
+    fn tree(&mut self, root: ObjectId, asked_for: bool) -> Result<(), GitError> {
         let mut stack = vec![(root, 0)];
         let mut buffer = Vec::new();
         while let Some((tree, depth)) = stack.pop() {
@@ -274,19 +234,19 @@ impl Collector<'_, '_> {
         Ok(())
     }
 
-    /// Whether a folder that was met before has now more below it that is sent.
+    /// Whether a tree that was met before has now more below it that is sent.
     fn is_less_deep(&self, tree: ObjectId, depth: u64) -> bool {
-        self.selection.depths.get(&tree).is_some_and(|&before| depth < before)
+        self.depths.get(&tree).is_some_and(|&before| depth < before)
     }
 
     fn note_depth(&mut self, tree: ObjectId, depth: u64) {
         if matches!(self.filter, Filter::Depth(_)) {
-            self.selection.depths.insert(tree, depth);
+            self.depths.insert(tree, depth);
         }
     }
 
-    pub(super) fn blob(&mut self, id: ObjectId) -> Result<(), GitError> {
-        if self.has(id) || self.selection.sent.contains(&id) {
+    fn blob(&mut self, id: ObjectId) -> Result<(), GitError> {
+        if self.has(id) || self.sent.contains(&id) {
             return Ok(());
         }
         if let Filter::BlobsBelow(limit) = self.filter

@@ -2,11 +2,16 @@
 //!
 //! What lies in a pack already is copied as it is there, compressed; a delta stays one if the client gets its
 //! base too, or has it. Nothing is held but the [plan](super::plan) of it.
+//!
+//! **Why every delta can be resolved.** Each object is taken from the first pack that has it, in a fixed order of the
+//! packs. The stored base of an object lies in the same pack as the object, so the base is taken from that pack or
+//! from one before it. Within a pack, stored deltas form no circle; so neither do those that are sent. All other
+//! bases are objects that the client has and that are not sent.
 
 use std::io::{self, Write};
 
+use flate2::Compression;
 use flate2::write::ZlibEncoder;
-use flate2::{Compression, Decompress, FlushDecompress, Status};
 use gix::ObjectId;
 use gix::objs::Find;
 use gix::odb::pack::data;
@@ -15,9 +20,9 @@ use hexforge_domain::ports::git::GitError;
 
 use super::Source;
 use super::delta;
-use super::objects::Had;
+use super::known::Known;
 use super::output::Output;
-use super::packs::Place;
+use super::packs::{Pack, Place};
 use super::plan::{Entry, Objects};
 use crate::blob;
 use crate::error::{failed, io as io_failed, reader_gone};
@@ -38,7 +43,7 @@ pub(super) struct Deltas {
 pub(super) fn write(
     source: &Source,
     plan: &Objects,
-    had: &Had,
+    known: &Known,
     deltas: Deltas,
     output: &mut Output<'_>,
 ) -> Result<(), GitError> {
@@ -49,11 +54,10 @@ pub(super) fn write(
     let hasher = checksum.is_none().then(|| gix::hash::hasher(gix::hash::Kind::Sha1));
     let mut writer = Writer {
         source,
-        had,
+        known,
         deltas,
         sink: Sink { output, hasher, written: 0 },
         plan,
-        known_places: None,
         buffer: Vec::new(),
     };
     writer.sink.put(&data::header::encode(data::Version::V2, count))?;
@@ -106,20 +110,19 @@ impl Write for Sink<'_, '_> {
     }
 }
 
-/// Where objects are in a pack that the client has, in order.
-struct KnownPlaces {
-    pack: u32,
-    places: Vec<(u64, ObjectId)>,
+/// The stored base of a delta.
+struct Base {
+    place: Place,
+    /// Known where the pack names it.
+    id: Option<ObjectId>,
 }
 
 struct Writer<'a, 'to> {
     source: &'a Source,
-    had: &'a Had,
+    known: &'a Known,
     deltas: Deltas,
     sink: Sink<'a, 'to>,
     plan: &'a Objects,
-    /// Of the pack that is being copied from.
-    known_places: Option<KnownPlaces>,
     buffer: Vec<u8>,
 }
 
@@ -135,17 +138,18 @@ impl Writer<'_, '_> {
                 let base = entry
                     .checked_base_pack_offset(base_distance)
                     .ok_or_else(|| GitError::Corrupt(format!("the base of {id}")))?;
-                self.on_base(at, Place::new(place.pack(), base), None)
+                self.on_base(at, Base { place: Place::new(place.pack(), base), id: None })
             }
             Header::RefDelta { base_id } => {
                 let base = pack.index.lookup(base_id);
                 let offset = base.map_or(0, |base| pack.index.pack_offset_at_index(base));
-                self.on_base(at, Place::new(place.pack(), offset), Some(base_id))
+                let place = Place::new(place.pack(), offset);
+                self.on_base(at, Base { place, id: Some(base_id) })
             }
             header => Some(header),
         };
         let Some(header) = header else { return self.anew(id) };
-        let end = self.end(stored, at, entry.data_offset)?;
+        let end = self.end(pack, at)?;
         let is_delta = matches!(header, Header::OfsDelta { .. } | Header::RefDelta { .. });
         if !is_delta && self.difference(id, end - entry.data_offset)? {
             return Ok(());
@@ -158,52 +162,35 @@ impl Writer<'_, '_> {
         self.sink.put(compressed)
     }
 
-    /// How a delta is sent whose base is there, if it can be sent as one.
-    fn on_base(&mut self, at: usize, base: Place, base_id: Option<ObjectId>) -> Option<Header> {
-        // A base that is sent from another pack may itself be based on what is based on it.
-        if let Some(sent) = self.plan.find(base) {
-            return Some(if self.deltas.by_offset && sent < at {
-                Header::OfsDelta { base_distance: self.sink.written - self.plan.sent_at(sent) }
-            } else {
-                Header::RefDelta { base_id: self.plan.entries()[sent].id }
-            });
+    /// How a delta on a stored base is sent, if it can be sent as one.
+    fn on_base(&self, at: usize, base: Base) -> Option<Header> {
+        let packs = &self.source.packs;
+        if let Some(sent) = self.plan.find(base.place) {
+            return Some(self.on_sent(at, sent));
         }
-        if !self.deltas.thin {
-            return None;
+        let id = base.id.or_else(|| packs.get(base.place.pack()).id_at(base.place.offset))?;
+        // The base may be sent too, from a pack before this one.
+        if let Some(sent) = packs.find_open(id).and_then(|place| self.plan.find(place)) {
+            return Some(self.on_sent(at, sent));
         }
-        let base_id = match base_id {
-            Some(base_id) => Some(base_id).filter(|id| self.had.known.contains(id)),
-            None => self.known_at(base),
-        };
-        base_id.map(|base_id| Header::RefDelta { base_id })
+        let known = self.deltas.thin && self.known.ids.contains(&id);
+        known.then_some(Header::RefDelta { base_id: id })
     }
 
-    fn known_at(&mut self, place: Place) -> Option<ObjectId> {
-        if self.known_places.as_ref().is_none_or(|known| known.pack != place.pack()) {
-            let index = &self.source.packs.get(place.pack()).index;
-            let offset = |id: &ObjectId| {
-                let entry = index.lookup(*id)?;
-                Some((index.pack_offset_at_index(entry), *id))
-            };
-            let mut places: Vec<_> = self.had.known.iter().filter_map(offset).collect();
-            places.sort_unstable();
-            self.known_places = Some(KnownPlaces { pack: place.pack(), places });
+    /// How a delta on an object that is sent too is sent.
+    fn on_sent(&self, at: usize, base: usize) -> Header {
+        if self.deltas.by_offset && base < at {
+            Header::OfsDelta { base_distance: self.sink.written - self.plan.sent_at(base) }
+        } else {
+            Header::RefDelta { base_id: self.plan.entries()[base].id }
         }
-        let places = &self.known_places.as_ref()?.places;
-        let at = places.binary_search_by_key(&place.offset, |(offset, _)| *offset).ok()?;
-        Some(places[at].1)
     }
 
-    /// Where an entry ends whose data begins there.
-    fn end(&mut self, pack: &data::File, at: usize, data: u64) -> Result<u64, GitError> {
-        if let Some(end) = self.plan.entries()[at].end() {
-            return Ok(end);
-        }
-        let compressed = pack.entry_slice(data..pack.pack_end() as u64);
-        let length =
-            compressed.and_then(|compressed| inflated_length(compressed, &mut self.buffer));
-        let length = length.ok_or_else(|| GitError::Corrupt("an entry of a pack".into()))?;
-        Ok(data + length)
+    /// Where an entry ends in its pack.
+    fn end(&self, pack: &Pack, at: usize) -> Result<u64, GitError> {
+        let entry = &self.plan.entries()[at];
+        let end = entry.end().or_else(|| pack.end_of(entry.place?.offset));
+        end.ok_or_else(|| GitError::Corrupt(format!("the entry of {}", entry.id)))
     }
 
     /// Sends an object that is not stored in a form that can be sent.
@@ -214,7 +201,7 @@ impl Writer<'_, '_> {
     /// Sends an object as what differs from a version that the client has, if there is one and that takes less
     /// than so many bytes. Whether it was sent.
     fn difference(&mut self, id: ObjectId, limit: u64) -> Result<bool, GitError> {
-        let version = self.deltas.thin.then(|| self.had.version_of(id)).flatten();
+        let version = self.deltas.thin.then(|| self.known.version_of(id)).flatten();
         let Some(base_id) = version else { return Ok(false) };
         let repo = self.source.repo()?;
         let read = |id: ObjectId| -> Result<Option<Vec<u8>>, GitError> {
@@ -265,20 +252,5 @@ impl Writer<'_, '_> {
         }
         encoder.finish().map_err(reader_gone)?;
         Ok(())
-    }
-}
-
-/// How many bytes a compressed stream has that begins there.
-fn inflated_length(compressed: &[u8], buffer: &mut Vec<u8>) -> Option<u64> {
-    buffer.resize(32 << 10, 0);
-    let mut inflate = Decompress::new(true);
-    loop {
-        let (read, written) = (inflate.total_in(), inflate.total_out());
-        let from = &compressed[usize::try_from(read).ok()?..];
-        match inflate.decompress(from, buffer, FlushDecompress::None).ok()? {
-            Status::StreamEnd => return Some(inflate.total_in()),
-            _ if (read, written) == (inflate.total_in(), inflate.total_out()) => return None,
-            _ => {}
-        }
     }
 }

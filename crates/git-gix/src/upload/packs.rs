@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::io;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use gix::ObjectId;
 use gix::odb::pack;
@@ -20,6 +20,8 @@ use crate::error::{failed, io as io_failed};
 pub(crate) struct Pack {
     pub(crate) index: pack::index::File,
     data: OnceLock<Option<pack::data::File>>,
+    /// Positions in the index, in the order of the offsets in the pack.
+    by_offset: OnceLock<Vec<u32>>,
 }
 
 impl Pack {
@@ -27,7 +29,7 @@ impl Pack {
     fn open(index: &Path) -> Option<Self> {
         // One that cannot be read may just have been removed; then its objects are elsewhere.
         let index = pack::index::File::at(index, gix::hash::Kind::Sha1).ok()?;
-        Some(Self { index, data: OnceLock::new() })
+        Some(Self { index, data: OnceLock::new(), by_offset: OnceLock::new() })
     }
 
     pub(crate) fn path(&self) -> PathBuf {
@@ -40,23 +42,58 @@ impl Pack {
         let open = || pack::data::File::at(self.path(), gix::hash::Kind::Sha1).ok();
         self.data.get_or_init(open).as_ref()
     }
+
+    /// Positions in the index, in the order of the offsets in the pack. Sorted once while the pack is open.
+    pub(crate) fn by_offset(&self) -> &[u32] {
+        self.by_offset.get_or_init(|| {
+            let mut order: Vec<(u64, u32)> = (0..self.index.num_objects())
+                .map(|at| (self.index.pack_offset_at_index(at), at))
+                .collect();
+            order.sort_unstable();
+            order.into_iter().map(|(_, at)| at).collect()
+        })
+    }
+
+    /// The rank of the entry that begins at this offset, in the order of the offsets.
+    pub(crate) fn rank_of(&self, offset: u64) -> Option<usize> {
+        let offset_of = |&at: &u32| self.index.pack_offset_at_index(at);
+        self.by_offset().binary_search_by_key(&offset, offset_of).ok()
+    }
+
+    /// The object whose entry begins at this offset.
+    pub(crate) fn id_at(&self, offset: u64) -> Option<ObjectId> {
+        let rank = self.rank_of(offset)?;
+        Some(self.index.oid_at_index(self.by_offset()[rank]).to_owned())
+    }
+
+    /// The offset behind the entry that begins at this offset.
+    pub(crate) fn end_of(&self, offset: u64) -> Option<u64> {
+        let rank = self.rank_of(offset)?;
+        match self.by_offset().get(rank + 1) {
+            Some(&next) => Some(self.index.pack_offset_at_index(next)),
+            None => self.data().map(|data| data.pack_end() as u64),
+        }
+    }
 }
 
-/// The packs that somebody has open.
+/// The packs of a repository that the last conversation found, kept open for the next one.
 #[derive(Default)]
-pub(crate) struct OpenPacks(Mutex<HashMap<PathBuf, Weak<Pack>>>);
+pub(crate) struct OpenPacks(Mutex<HashMap<PathBuf, Arc<Pack>>>);
 
 impl OpenPacks {
-    fn open(&self, index: PathBuf) -> Option<Arc<Pack>> {
-        // What panics while it opens one leaves nothing half done.
+    /// Opens the packs with these indexes, and closes all others.
+    fn open(&self, indexes: Vec<PathBuf>) -> Vec<Arc<Pack>> {
+        // A panic while a pack is opened leaves nothing half done.
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(pack) = open.get(&index).and_then(Weak::upgrade) {
-            return Some(pack);
+        let mut before = std::mem::take(&mut *open);
+        for index in indexes {
+            // What was gone when somebody looked for it may be there again.
+            let kept = before.remove(&index).filter(|pack| !matches!(pack.data.get(), Some(None)));
+            if let Some(pack) = kept.or_else(|| Pack::open(&index).map(Arc::new)) {
+                open.insert(index, pack);
+            }
         }
-        let pack = Arc::new(Pack::open(&index)?);
-        open.retain(|_, pack| pack.strong_count() > 0);
-        open.insert(index, Arc::downgrade(&pack));
-        Some(pack)
+        open.values().cloned().collect()
     }
 }
 
@@ -91,12 +128,14 @@ impl Packs {
         let here = std::env::current_dir().map_err(io_failed)?;
         let borrowed = gix::odb::alternate::resolve(own.clone(), &here).map_err(failed)?;
         let folders: Vec<PathBuf> = [own].into_iter().chain(borrowed).collect();
-        let mut packs = Vec::new();
+        let mut found = Vec::new();
         for folder in &folders {
-            let indexes = indexes(&folder.join("pack"))?;
-            packs.extend(indexes.into_iter().filter_map(|index| shared.open(index)));
+            found.extend(indexes(&folder.join("pack"))?);
         }
-        packs.sort_by_key(|pack| std::cmp::Reverse(pack.index.num_objects()));
+        let mut packs = shared.open(found);
+        packs.sort_by_cached_key(|pack| {
+            (std::cmp::Reverse(pack.index.num_objects()), pack.index.path().to_owned())
+        });
         Ok(Self { packs, folders })
     }
 

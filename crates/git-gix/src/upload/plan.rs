@@ -87,25 +87,31 @@ impl Plan {
     }
 }
 
-/// Finds how long the entries of one pack are, where there are so many of them that it is worth to look at all.
+/// Finds how long the entries of one pack are.
 fn measure(packs: &Packs, run: &mut [Entry]) {
     let Some(place) = run[0].place else { return };
     let pack = packs.get(place.pack());
-    // To sort all offsets costs less than to inflate some of the entries.
-    if run.len() < 20 || run.len() < pack.index.num_objects() as usize / 50 {
+    let length = |offset: u64, end: u64| {
+        // What is longer than such a number can say is measured when it is sent.
+        u32::try_from(end - offset).ok().and_then(NonZeroU32::new)
+    };
+    // Where few of the objects of a pack are sent, each is searched for.
+    if run.len() < pack.index.num_objects() as usize / 50 {
+        for entry in run {
+            let Some(Place { offset, .. }) = entry.place else { continue };
+            entry.length = pack.end_of(offset).and_then(|end| length(offset, end));
+        }
         return;
     }
     let Some(end) = pack.data().map(|data| data.pack_end() as u64) else { return };
-    let offsets = pack.index.sorted_offsets();
-    let mut next = 0;
+    let mut next = pack.by_offset().iter().map(|&at| pack.index.pack_offset_at_index(at));
+    let mut after = next.next();
     for entry in run {
-        let Some(place) = entry.place else { continue };
-        while offsets.get(next).is_some_and(|&offset| offset <= place.offset) {
-            next += 1;
+        let Some(Place { offset, .. }) = entry.place else { continue };
+        while after.is_some_and(|after| after <= offset) {
+            after = next.next();
         }
-        let end = offsets.get(next).copied().unwrap_or(end);
-        // What is longer than such a number can say is measured when it is sent.
-        entry.length = u32::try_from(end - place.offset).ok().and_then(NonZeroU32::new);
+        entry.length = length(offset, after.unwrap_or(end));
     }
 }
 

@@ -1,6 +1,7 @@
 //! The answer to a request that is understood.
 
 use gix::ObjectId;
+use gix::hashtable::HashSet;
 use gix::odb::pack::cache::lru::MemoryCappedHashmap;
 use hexforge_domain::ports::git::GitError;
 
@@ -8,7 +9,8 @@ use super::Source;
 use super::closure::{self, Closure};
 use super::depth::Ends;
 use super::filter::Filter;
-use super::objects::{Collector, Had, Roots, Selection};
+use super::known::Known;
+use super::objects::{Collector, Roots, Selection};
 use super::output::Output;
 use super::pack::{self, Deltas};
 use super::plan::Plan;
@@ -20,8 +22,8 @@ use super::walk::{self, Ask};
 /// How many bytes of what others are based on are kept while objects are looked for.
 const BASES: usize = 32 << 20;
 
-/// In how many of the commits of a client it is looked what is there, where only that tells.
-const LOOKED_INTO: usize = 4;
+/// How many of the commits of a shallow client are compared with what is sent.
+const LOOKED_INTO: usize = 64;
 
 /// Whether the client said enough: all that it wants leads to something that it has.
 pub(super) fn is_ready(
@@ -71,13 +73,13 @@ fn try_pack(
         let plan = source.shared.plans.get_or_make(name, output, make)?;
         if plan.is_possible(source) {
             let deltas = Deltas { thin: false, by_offset };
-            return carry_out(source, &plan, &Had::default(), deltas, output);
+            return carry_out(source, &plan, &Known::default(), deltas, output);
         }
     }
-    let (plan, had) = source.shared.plans.make(output, |output| answer.plan(output))?;
+    let (plan, known) = source.shared.plans.make(output, |output| answer.plan(output))?;
     // A client that leaves out files may not have what it would need.
     let thin = request.thin && request.filter == Filter::All;
-    carry_out(source, &plan, &had, Deltas { thin, by_offset }, output)
+    carry_out(source, &plan, &known, Deltas { thin, by_offset }, output)
 }
 
 /// An answer to be found.
@@ -90,7 +92,7 @@ struct Answer<'a> {
 
 impl Answer<'_> {
     /// What is to be sent, and some of what the client has.
-    fn plan(&self, output: &mut Output<'_>) -> Result<(Plan, Had), GitError> {
+    fn plan(&self, output: &mut Output<'_>) -> Result<(Plan, Known), GitError> {
         let Self { source, listing, request, ends } = *self;
         let mut repo = source.repo()?.clone();
         // Objects are read once each; what many of them are based on is not.
@@ -102,10 +104,10 @@ impl Answer<'_> {
             let tags = request.include_tag.then_some(listing);
             match closure::find(source, &repo, &roots, request.filter, tags)? {
                 Some(Closure::Pack(stored)) if request.ofs_delta => {
-                    return Ok((Plan::Pack(stored), Had::default()));
+                    return Ok((Plan::Pack(stored), Known::default()));
                 }
                 Some(Closure::Objects(ids)) => {
-                    return Ok((Plan::of(source, ids), Had::default()));
+                    return Ok((Plan::of(source, ids), Known::default()));
                 }
                 Some(Closure::Pack(_)) | None => {}
             }
@@ -113,27 +115,44 @@ impl Answer<'_> {
         let haves: Vec<ObjectId> = request.common.iter().copied().collect();
         let ask = Ask { wants: &roots.commits, haves, ends: Some(&ends.all), since: None };
         let region = walk::region(&repo, source.lineages(), ask)?;
-        // The client has these, if not what is behind them.
-        let mut had = ends.unshallow.clone();
+        // The client has the trees of the commits at the edge.
+        let mut had = region.boundary.clone();
+        // And those of commits whose parents it gets now, or that are cut off from their parents.
+        had.extend(&ends.unshallow);
         if !ends.all.is_empty() {
-            // Where commits are cut off from what they come from, nothing else tells what the client has.
-            had.extend(request.common.iter().take(LOOKED_INTO));
+            had.extend(newest(source, &repo, &request.common)?);
         }
-        let selection = Selection::default();
-        let mut collector = Collector { repo: &repo, filter: request.filter, output, selection };
+        let mut collector = Collector::new(&repo, request.filter, output);
         collector.collect(&region, &roots, &had)?;
         if request.include_tag {
             collector.tags(listing)?;
         }
-        let (ids, had) = collector.selection.end();
-        Ok((Plan::of(source, ids), had))
+        let Selection { ids, known } = collector.end();
+        Ok((Plan::of(source, ids), known))
     }
+}
+
+/// The newest of these commits, at most [`LOOKED_INTO`] of them.
+fn newest(
+    source: &Source,
+    repo: &gix::Repository,
+    commits: &HashSet<ObjectId>,
+) -> Result<Vec<ObjectId>, GitError> {
+    let mut buffer = Vec::new();
+    let mut dated = Vec::new();
+    for &commit in commits {
+        if let Some(lineage) = source.lineages().of(repo, commit, &mut buffer)? {
+            dated.push((lineage.time, commit));
+        }
+    }
+    dated.sort_unstable_by_key(|&dated| std::cmp::Reverse(dated));
+    Ok(dated.into_iter().take(LOOKED_INTO).map(|(_, commit)| commit).collect())
 }
 
 fn carry_out(
     source: &Source,
     plan: &Plan,
-    had: &Had,
+    known: &Known,
     deltas: Deltas,
     output: &mut Output<'_>,
 ) -> Result<(), GitError> {
@@ -143,6 +162,6 @@ fn carry_out(
     };
     let count = objects.entries().len();
     output.say(&format!("Enumerating objects: {count}, done.\n"))?;
-    pack::write(source, objects, had, deltas, output)?;
+    pack::write(source, objects, known, deltas, output)?;
     output.say(&format!("Total {count}\n"))
 }
