@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -84,6 +85,7 @@ pub(crate) struct Shared {
     pub(crate) files: KeptFiles,
     pub(crate) plans: Plans,
     pub(crate) lineages: Lineages,
+    verify_fetches: AtomicBool,
     pub(crate) comparing: Admission,
     pub(crate) comparisons: Cache<(ProjectId, ObjectId, ObjectId), Arc<Comparison>, BySize>,
 }
@@ -138,11 +140,20 @@ impl GixStore {
                 files: KeptFiles::default(),
                 plans: Plans::default(),
                 lineages: Lineages::default(),
+                verify_fetches: AtomicBool::new(cfg!(debug_assertions)),
                 comparing: Admission::new(COMPARING, PATIENCE_TO_COMPARE),
                 comparisons: Cache::with_weighter(100, COMPARISONS, BySize),
                 layout,
             }),
         }
+    }
+
+    /// Sets whether each answer to a fetch is checked by a walk over the whole history. Debug builds do so unless told
+    /// otherwise.
+    #[must_use]
+    pub fn verify_fetches(self, verify: bool) -> Self {
+        self.shared.verify_fetches.store(verify, Ordering::Relaxed);
+        self
     }
 
     /// What this shares with what works on the same repositories.
@@ -157,6 +168,10 @@ impl GixStore {
 }
 
 impl Shared {
+    pub(crate) fn verifies_fetches(&self) -> bool {
+        self.verify_fetches.load(Ordering::Relaxed)
+    }
+
     /// The repository of a project, if anything was ever put into it.
     pub(crate) fn open(&self, project: ProjectId) -> Result<Option<Arc<OpenRepository>>, GitError> {
         if let Some(open) = self.open.get(&project) {

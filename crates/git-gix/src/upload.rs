@@ -23,6 +23,7 @@ mod request;
 mod send;
 mod v0;
 mod v2;
+mod verify;
 mod walk;
 mod wire;
 

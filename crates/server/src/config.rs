@@ -79,6 +79,10 @@ pub struct Overrides {
     /// Requests a minute that are taken from one address without a token that is known; 0 is no limit [default: 0].
     #[arg(long, global = true, env = "HEXFORGE_RATE_LIMIT_PER_ADDRESS", value_name = "REQUESTS")]
     pub rate_limit_per_address: Option<String>,
+    /// Whether each answer to a git fetch is checked by a walk over the whole history before it is sent, `true` or
+    /// `false` (or `1` or `0`): slow, for finding errors [default: false].
+    #[arg(long, global = true, env = "HEXFORGE_VERIFY_FETCHES", value_name = "BOOL")]
+    pub verify_fetches: Option<String>,
     /// What to log: a level or a filter such as `info,hexforge_http_actix=debug` [default: info].
     #[arg(long, global = true, env = "HEXFORGE_LOG", value_name = "FILTER")]
     pub log: Option<String>,
@@ -133,6 +137,8 @@ pub struct Config {
     pub rate_limit_per_token: u32,
     /// Requests a minute; 0 is no limit.
     pub rate_limit_per_address: u32,
+    /// Whether each answer to a git fetch is checked by a walk over the whole history.
+    pub verify_fetches: bool,
     /// A filter for tracing.
     pub log: String,
     /// How lines are written.
@@ -172,6 +178,7 @@ impl Overrides {
             rate_limit_per_token: given(self.rate_limit_per_token).or(other.rate_limit_per_token),
             rate_limit_per_address: given(self.rate_limit_per_address)
                 .or(other.rate_limit_per_address),
+            verify_fetches: given(self.verify_fetches).or(other.verify_fetches),
             log: given(self.log).or(other.log),
             log_format: given(self.log_format).or(other.log_format),
         }
@@ -288,6 +295,12 @@ impl Config {
                 "0",
                 "a number from 0 on",
             )?,
+            verify_fetches: match chosen.verify_fetches.as_deref().map(str::trim) {
+                None => cfg!(debug_assertions),
+                Some("1" | "true") => true,
+                Some("0" | "false") => false,
+                Some(other) => bail!("verify_fetches is `{other}` and has to be true or false"),
+            },
             log: chosen.log.unwrap_or_else(|| "info".to_owned()),
             log_format: match chosen.log_format.as_deref() {
                 None | Some("text") => LogFormat::Text,
@@ -376,6 +389,7 @@ impl fmt::Display for Config {
         writeln!(f, "build_silence_hours = {}", self.build_silence_hours)?;
         writeln!(f, "rate_limit_per_token = {}", self.rate_limit_per_token)?;
         writeln!(f, "rate_limit_per_address = {}", self.rate_limit_per_address)?;
+        writeln!(f, "verify_fetches = {}", self.verify_fetches)?;
         writeln!(f, "log = {}", quoted(&self.log))?;
         let format = match self.log_format {
             LogFormat::Text => "text",
@@ -435,6 +449,10 @@ mod tests {
             (
                 Overrides { max_upload_mb: text("4097"), ..none() },
                 "max_upload_mb has to be a number from 1 to 4096",
+            ),
+            (
+                Overrides { verify_fetches: text("often"), ..none() },
+                "verify_fetches is `often` and has to be true or false",
             ),
             (
                 Overrides { max_upload_mb: text("lots"), ..none() },

@@ -30,7 +30,8 @@ pub fn ringing_app(config: &Config, on_news: Option<Arc<dyn Fn() + Send + Sync>>
     prepare_data_dir(config)?;
     let trash = Arc::new(Trash::new(&config.data_dir));
     let discarded = Arc::clone(&trash);
-    let git = GixStore::new(&config.data_dir, move |folder| discarded.take(folder));
+    let git = GixStore::new(&config.data_dir, move |folder| discarded.take(folder))
+        .verify_fetches(config.verify_fetches);
     let outgoing = Arc::new(outgoing(config)?);
     let imports =
         HttpImports::new(&git, Arc::<GuardedClient>::clone(&outgoing), ImportLimits::default());

@@ -24,6 +24,7 @@ use super::known::Known;
 use super::output::Output;
 use super::packs::{Pack, Place};
 use super::plan::{Entry, Objects};
+use super::verify::ClientObjects;
 use crate::blob;
 use crate::error::{failed, io as io_failed, reader_gone};
 
@@ -39,11 +40,20 @@ pub(super) struct Deltas {
     pub(super) by_offset: bool,
 }
 
+/// What the client has.
+#[derive(Clone, Copy)]
+pub(super) struct Has<'a> {
+    /// Bases of deltas can be among these.
+    pub(super) known: &'a Known,
+    /// Everything that it has, where answers are verified.
+    pub(super) verified: Option<&'a ClientObjects>,
+}
+
 /// Sends objects.
 pub(super) fn write(
     source: &Source,
     plan: &Objects,
-    known: &Known,
+    has: Has<'_>,
     deltas: Deltas,
     output: &mut Output<'_>,
 ) -> Result<(), GitError> {
@@ -54,16 +64,21 @@ pub(super) fn write(
     let hasher = checksum.is_none().then(|| gix::hash::hasher(gix::hash::Kind::Sha1));
     let mut writer = Writer {
         source,
-        known,
+        known: has.known,
+        client: has.verified,
         deltas,
         sink: Sink { output, hasher, written: 0 },
         plan,
+        begun: 0,
         buffer: Vec::new(),
     };
     writer.sink.put(&data::header::encode(data::Version::V2, count))?;
     for at in 0..entries.len() {
         plan.sent(at, writer.sink.written);
         writer.entry(at)?;
+    }
+    if writer.begun != count {
+        return Err(GitError::Failed(format!("{} objects were sent, not {count}", writer.begun)));
     }
     let Sink { hasher, output, .. } = writer.sink;
     let checksum = match (checksum, hasher) {
@@ -120,16 +135,19 @@ struct Base {
 struct Writer<'a, 'to> {
     source: &'a Source,
     known: &'a Known,
+    client: Option<&'a ClientObjects>,
     deltas: Deltas,
     sink: Sink<'a, 'to>,
     plan: &'a Objects,
+    /// How many objects were begun.
+    begun: u32,
     buffer: Vec<u8>,
 }
 
 impl Writer<'_, '_> {
     fn entry(&mut self, at: usize) -> Result<(), GitError> {
         let Entry { place, id, .. } = self.plan.entries()[at];
-        let Some(place) = place else { return self.anew(id) };
+        let Some(place) = place else { return self.anew(at) };
         let pack = self.source.packs.get(place.pack());
         let stored = pack.data().ok_or_else(|| GitError::Corrupt("a pack that is gone".into()))?;
         let entry = stored.entry(place.offset).map_err(failed)?;
@@ -148,18 +166,36 @@ impl Writer<'_, '_> {
             }
             header => Some(header),
         };
-        let Some(header) = header else { return self.anew(id) };
+        let Some(header) = header else { return self.anew(at) };
         let end = self.end(pack, at)?;
         let is_delta = matches!(header, Header::OfsDelta { .. } | Header::RefDelta { .. });
-        if !is_delta && self.difference(id, end - entry.data_offset)? {
+        if !is_delta && self.difference(at, end - entry.data_offset)? {
             return Ok(());
         }
         let compressed = stored
             .entry_slice(entry.data_offset..end)
             .ok_or_else(|| GitError::Corrupt(format!("the entry of {id}")))?;
         let size = entry.decompressed_size;
-        header.write_to(size, &mut self.sink).map_err(reader_gone)?;
+        self.begin(at, header, size)?;
         self.sink.put(compressed)
+    }
+
+    /// Begins an object in the pack. Refuses a delta whose base is neither in the pack nor with the client.
+    fn begin(&mut self, at: usize, header: Header, size: u64) -> Result<(), GitError> {
+        if let Header::RefDelta { base_id } = header
+            && !self.plan.contains(&self.source.packs, base_id)
+        {
+            if !self.deltas.thin || !self.known.ids.contains(&base_id) {
+                let id = self.plan.entries()[at].id;
+                return Err(GitError::Failed(format!("the base {base_id} of {id} is elsewhere")));
+            }
+            if let Some(client) = self.client {
+                client.check_base(base_id)?;
+            }
+        }
+        self.begun += 1;
+        header.write_to(size, &mut self.sink).map_err(reader_gone)?;
+        Ok(())
     }
 
     /// How a delta on a stored base is sent, if it can be sent as one.
@@ -194,13 +230,14 @@ impl Writer<'_, '_> {
     }
 
     /// Sends an object that is not stored in a form that can be sent.
-    fn anew(&mut self, id: ObjectId) -> Result<(), GitError> {
-        if self.difference(id, u64::MAX)? { Ok(()) } else { self.whole(id) }
+    fn anew(&mut self, at: usize) -> Result<(), GitError> {
+        if self.difference(at, u64::MAX)? { Ok(()) } else { self.whole(at) }
     }
 
     /// Sends an object as what differs from a version that the client has, if there is one and that takes less
     /// than so many bytes. Whether it was sent.
-    fn difference(&mut self, id: ObjectId, limit: u64) -> Result<bool, GitError> {
+    fn difference(&mut self, at: usize, limit: u64) -> Result<bool, GitError> {
+        let id = self.plan.entries()[at].id;
         let version = self.deltas.thin.then(|| self.known.version_of(id)).flatten();
         let Some(base_id) = version else { return Ok(false) };
         let repo = self.source.repo()?;
@@ -223,13 +260,14 @@ impl Writer<'_, '_> {
             return Ok(false);
         }
         let header = Header::RefDelta { base_id };
-        header.write_to(delta.len() as u64, &mut self.sink).map_err(reader_gone)?;
+        self.begin(at, header, delta.len() as u64)?;
         self.sink.put(&compressed)?;
         Ok(true)
     }
 
     /// Sends an object by itself.
-    fn whole(&mut self, id: ObjectId) -> Result<(), GitError> {
+    fn whole(&mut self, at: usize) -> Result<(), GitError> {
+        let id = self.plan.entries()[at].id;
         let repo = self.source.repo()?;
         let header = repo.find_header(id).map_err(failed)?;
         let kind = match header.kind() {
@@ -238,7 +276,7 @@ impl Writer<'_, '_> {
             gix::object::Kind::Blob => Header::Blob,
             gix::object::Kind::Tag => Header::Tag,
         };
-        kind.write_to(header.size(), &mut self.sink).map_err(reader_gone)?;
+        self.begin(at, kind, header.size())?;
         let mut encoder = ZlibEncoder::new(&mut self.sink, Compression::default());
         if header.kind() == gix::object::Kind::Blob && header.size() > blob::SMALL {
             blob::write(repo, id, &mut encoder)?;

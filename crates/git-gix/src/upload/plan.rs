@@ -8,6 +8,8 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use gix::ObjectId;
+use gix::hashtable::HashSet;
+use hexforge_domain::ports::git::GitError;
 
 use super::Source;
 use super::packs::{Packs, Place};
@@ -46,20 +48,23 @@ impl Entry {
 
 impl Plan {
     /// The plan to send these objects.
-    pub(super) fn of(source: &Source, ids: Vec<ObjectId>) -> Self {
+    pub(super) fn of(source: &Source, ids: Vec<ObjectId>) -> Result<Self, GitError> {
         let packs = &source.packs;
         let mut entries: Vec<Entry> = ids
             .into_iter()
             .map(|id| Entry { place: packs.find_open(id), id, length: None })
             .collect();
         entries.sort_unstable_by_key(|entry| (entry.place, entry.id));
+        if let Some(twice) = entries.windows(2).find(|pair| pair[0].id == pair[1].id) {
+            return Err(GitError::Failed(format!("{} would be sent twice", twice[0].id)));
+        }
         let of_one_pack =
             |a: &Entry, b: &Entry| a.place.map(Place::pack) == b.place.map(Place::pack);
         for run in entries.chunk_by_mut(of_one_pack) {
             measure(packs, run);
         }
         let sent_at = entries.iter().map(|_| AtomicU64::new(0)).collect();
-        Self::Objects(Objects { entries, sent_at, checksum: OnceLock::new() })
+        Ok(Self::Objects(Objects { entries, sent_at, checksum: OnceLock::new() }))
     }
 
     /// Whether everything is still where the plan says. What another process has removed meanwhile is
@@ -74,6 +79,17 @@ impl Plan {
                     .chunk_by(|a, b| a.place.map(Place::pack) == b.place.map(Place::pack));
                 packs.all(|run| run[0].place.is_none_or(|place| is_open(place.pack())))
             }
+        }
+    }
+
+    /// The objects that are sent.
+    pub(super) fn ids(&self, packs: &Packs) -> HashSet<ObjectId> {
+        match self {
+            Self::Pack(pack) => {
+                let index = &packs.get(*pack).index;
+                (0..index.num_objects()).map(|at| index.oid_at_index(at).to_owned()).collect()
+            }
+            Self::Objects(objects) => objects.entries.iter().map(|entry| entry.id).collect(),
         }
     }
 
@@ -123,6 +139,12 @@ impl Objects {
     /// Which of them is there.
     pub(super) fn find(&self, place: Place) -> Option<usize> {
         self.entries.binary_search_by_key(&Some(place), |entry| entry.place).ok()
+    }
+
+    /// Whether an object is sent.
+    pub(super) fn contains(&self, packs: &Packs, id: ObjectId) -> bool {
+        let place = packs.find_open(id);
+        self.entries.binary_search_by_key(&(place, id), |entry| (entry.place, entry.id)).is_ok()
     }
 
     /// Notes where one of them is in what is sent.

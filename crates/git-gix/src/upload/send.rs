@@ -12,11 +12,12 @@ use super::filter::Filter;
 use super::known::Known;
 use super::objects::{Collector, Roots, Selection};
 use super::output::Output;
-use super::pack::{self, Deltas};
+use super::pack::{self, Deltas, Has};
 use super::plan::Plan;
 use super::plans;
 use super::refs::Listing;
 use super::request::Request;
+use super::verify::ClientObjects;
 use super::walk::{self, Ask};
 
 /// How many bytes of what others are based on are kept while objects are looked for.
@@ -66,20 +67,32 @@ fn try_pack(
     output: &mut Output<'_>,
 ) -> Result<(), GitError> {
     let answer = Answer { source, listing, request, ends };
+    let client = if source.shared.verifies_fetches() {
+        Some(ClientObjects::find(source.repo()?, request)?)
+    } else {
+        None
+    };
+    let verify = |plan: &Plan| match &client {
+        Some(client) => client.check_sent(source.repo()?, request, ends, &plan.ids(&source.packs)),
+        None => Ok(()),
+    };
     let by_offset = request.ofs_delta;
     if request.common.is_empty() && request.shallow.is_empty() {
         let name = plans::name_of(source, listing, request, ends)?;
         let make = |output: &mut Output<'_>| Ok(answer.plan(output)?.0);
         let plan = source.shared.plans.get_or_make(name, output, make)?;
         if plan.is_possible(source) {
-            let deltas = Deltas { thin: false, by_offset };
-            return carry_out(source, &plan, &Known::default(), deltas, output);
+            verify(&plan)?;
+            let has = Has { known: &Known::default(), verified: client.as_ref() };
+            return carry_out(source, &plan, has, Deltas { thin: false, by_offset }, output);
         }
     }
     let (plan, known) = source.shared.plans.make(output, |output| answer.plan(output))?;
-    // A client that leaves out files may not have what it would need.
+    verify(&plan)?;
+    // A partial clone may lack the bases.
     let thin = request.thin && request.filter == Filter::All;
-    carry_out(source, &plan, &known, Deltas { thin, by_offset }, output)
+    let has = Has { known: &known, verified: client.as_ref() };
+    carry_out(source, &plan, has, Deltas { thin, by_offset }, output)
 }
 
 /// An answer to be found.
@@ -107,7 +120,7 @@ impl Answer<'_> {
                     return Ok((Plan::Pack(stored), Known::default()));
                 }
                 Some(Closure::Objects(ids)) => {
-                    return Ok((Plan::of(source, ids), Known::default()));
+                    return Ok((Plan::of(source, ids)?, Known::default()));
                 }
                 Some(Closure::Pack(_)) | None => {}
             }
@@ -128,7 +141,7 @@ impl Answer<'_> {
             collector.tags(listing)?;
         }
         let Selection { ids, known } = collector.end();
-        Ok((Plan::of(source, ids), known))
+        Ok((Plan::of(source, ids)?, known))
     }
 }
 
@@ -152,7 +165,7 @@ fn newest(
 fn carry_out(
     source: &Source,
     plan: &Plan,
-    known: &Known,
+    has: Has<'_>,
     deltas: Deltas,
     output: &mut Output<'_>,
 ) -> Result<(), GitError> {
@@ -162,6 +175,6 @@ fn carry_out(
     };
     let count = objects.entries().len();
     output.say(&format!("Enumerating objects: {count}, done.\n"))?;
-    pack::write(source, objects, known, deltas, output)?;
+    pack::write(source, objects, has, deltas, output)?;
     output.say(&format!("Total {count}\n"))
 }
