@@ -33,8 +33,8 @@ use crate::peel::to_commit;
 use crate::place;
 use crate::refs::snapshot::Snapshot;
 use crate::repository::GixRepository;
-use crate::upload::Plans;
 use crate::upload::packs::OpenPacks;
+use crate::upload::{CompressedObjects, Plans};
 
 /// How many repositories are kept open.
 const OPEN_REPOSITORIES: usize = 256;
@@ -84,6 +84,7 @@ pub(crate) struct Shared {
     roots: Cache<(ProjectId, gix::ObjectId), gix::ObjectId>,
     pub(crate) files: KeptFiles,
     pub(crate) plans: Plans,
+    pub(crate) compressed: CompressedObjects,
     pub(crate) lineages: Lineages,
     verify_fetches: AtomicBool,
     pub(crate) comparing: Admission,
@@ -139,6 +140,7 @@ impl GixStore {
                 roots: Cache::new(ROOTS),
                 files: KeptFiles::default(),
                 plans: Plans::default(),
+                compressed: CompressedObjects::default(),
                 lineages: Lineages::default(),
                 verify_fetches: AtomicBool::new(cfg!(debug_assertions)),
                 comparing: Admission::new(COMPARING, PATIENCE_TO_COMPARE),

@@ -7,6 +7,7 @@
 mod advertise;
 mod bitmap;
 mod closure;
+mod compressed;
 mod delta;
 mod depth;
 mod filter;
@@ -36,6 +37,7 @@ use hexforge_domain::ports::git_transport::{Conversation, ProtocolVersion, Servi
 use crate::lineage::Lineages;
 use crate::repository::Bound;
 use crate::store::Shared;
+pub(crate) use compressed::CompressedObjects;
 use packs::Packs;
 pub(crate) use plans::Plans;
 use refs::Listing;

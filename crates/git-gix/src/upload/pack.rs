@@ -5,8 +5,8 @@
 //!
 //! **Why every delta can be resolved.** Each object is taken from the first pack that has it, in a fixed order of the
 //! packs. The stored base of an object lies in the same pack as the object, so the base is taken from that pack or
-//! from one before it. Within a pack, stored deltas form no circle; so neither do those that are sent. All other
-//! bases are objects that the client has and that are not sent.
+//! from one before it. Within a pack, stored deltas form no circle; so neither do those that are sent, and a base can
+//! be sent before all that is based on it. All other bases are objects that the client has and that are not sent.
 
 use std::io::{self, Write};
 
@@ -19,6 +19,7 @@ use gix::odb::pack::data::entry::Header;
 use hexforge_domain::ports::git::GitError;
 
 use super::Source;
+use super::compressed::{self, Compressed};
 use super::delta;
 use super::known::Known;
 use super::output::Output;
@@ -69,13 +70,13 @@ pub(super) fn write(
         deltas,
         sink: Sink { output, hasher, written: 0 },
         plan,
+        sent: vec![false; entries.len()],
         begun: 0,
         buffer: Vec::new(),
     };
     writer.sink.put(&data::header::encode(data::Version::V2, count))?;
     for at in 0..entries.len() {
-        plan.sent(at, writer.sink.written);
-        writer.entry(at)?;
+        writer.with_bases(at)?;
     }
     if writer.begun != count {
         return Err(GitError::Failed(format!("{} objects were sent, not {count}", writer.begun)));
@@ -125,11 +126,24 @@ impl Write for Sink<'_, '_> {
     }
 }
 
-/// The stored base of a delta.
-struct Base {
-    place: Place,
-    /// Known where the pack names it.
-    id: Option<ObjectId>,
+/// How an object is stored.
+struct Stored {
+    /// Absent when it is in no pack.
+    entry: Option<data::Entry>,
+    base: Base,
+}
+
+/// The base of a stored delta.
+#[derive(Clone, Copy)]
+enum Base {
+    /// The object is stored whole.
+    None,
+    /// Which of the objects that are sent is the base.
+    Sent(usize),
+    /// The client has the base, and it is not sent.
+    Known(ObjectId),
+    /// The client cannot be relied on to have the base.
+    Missing,
 }
 
 struct Writer<'a, 'to> {
@@ -139,51 +153,104 @@ struct Writer<'a, 'to> {
     deltas: Deltas,
     sink: Sink<'a, 'to>,
     plan: &'a Objects,
+    /// Which of the objects were sent.
+    sent: Vec<bool>,
     /// How many objects were begun.
     begun: u32,
     buffer: Vec<u8>,
 }
 
 impl Writer<'_, '_> {
-    fn entry(&mut self, at: usize) -> Result<(), GitError> {
+    /// Sends an object, and before it the bases that it needs and that were not sent yet: a delta never comes before
+    /// its base. Some clients fail on packs in which one does, if they have that base already.
+    fn with_bases(&mut self, at: usize) -> Result<(), GitError> {
+        let mut open = vec![at];
+        while let Some(&next) = open.last() {
+            if self.sent[next] {
+                open.pop();
+                continue;
+            }
+            let stored = self.stored(next)?;
+            match stored.base {
+                Base::Sent(base) if !self.sent[base] => {
+                    if open.len() > self.sent.len() {
+                        return Err(GitError::Corrupt("a circle of deltas".into()));
+                    }
+                    open.push(base);
+                }
+                Base::None | Base::Sent(_) | Base::Known(_) | Base::Missing => {
+                    self.plan.sent(next, self.sink.written);
+                    self.entry(next, stored)?;
+                    self.sent[next] = true;
+                    open.pop();
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// How an object is stored, and whether the client gets or has its base.
+    fn stored(&self, at: usize) -> Result<Stored, GitError> {
         let Entry { place, id, .. } = self.plan.entries()[at];
-        let Some(place) = place else { return self.anew(at) };
+        let Some(place) = place else { return Ok(Stored { entry: None, base: Base::Missing }) };
         let pack = self.source.packs.get(place.pack());
-        let stored = pack.data().ok_or_else(|| GitError::Corrupt("a pack that is gone".into()))?;
-        let entry = stored.entry(place.offset).map_err(failed)?;
-        let header = match entry.header {
+        let data = pack.data().ok_or_else(|| GitError::Corrupt("a pack that is gone".into()))?;
+        let entry = data.entry(place.offset).map_err(failed)?;
+        let base = match entry.header {
             Header::OfsDelta { base_distance } => {
-                let base = entry
+                let offset = entry
                     .checked_base_pack_offset(base_distance)
                     .ok_or_else(|| GitError::Corrupt(format!("the base of {id}")))?;
-                self.on_base(at, Base { place: Place::new(place.pack(), base), id: None })
+                match self.plan.find(Place::new(place.pack(), offset)) {
+                    Some(sent) => Base::Sent(sent),
+                    None => pack.id_at(offset).map_or(Base::Missing, |id| self.base(id)),
+                }
             }
-            Header::RefDelta { base_id } => {
-                let base = pack.index.lookup(base_id);
-                let offset = base.map_or(0, |base| pack.index.pack_offset_at_index(base));
-                let place = Place::new(place.pack(), offset);
-                self.on_base(at, Base { place, id: Some(base_id) })
-            }
-            header => Some(header),
+            Header::RefDelta { base_id } => self.base(base_id),
+            Header::Commit | Header::Tree | Header::Blob | Header::Tag => Base::None,
         };
-        let Some(header) = header else { return self.anew(at) };
+        Ok(Stored { entry: Some(entry), base })
+    }
+
+    /// Where the client has a base from.
+    fn base(&self, id: ObjectId) -> Base {
+        if let Some(sent) = self.plan.find_id(&self.source.packs, id) {
+            Base::Sent(sent)
+        } else if self.deltas.thin && self.known.ids.contains(&id) {
+            Base::Known(id)
+        } else {
+            Base::Missing
+        }
+    }
+
+    /// Sends an object whose base was sent, if that is needed.
+    fn entry(&mut self, at: usize, stored: Stored) -> Result<(), GitError> {
+        let Some(entry) = stored.entry else { return self.anew(at) };
+        let header = match stored.base {
+            Base::None => entry.header,
+            Base::Sent(base) if self.deltas.by_offset => {
+                Header::OfsDelta { base_distance: self.sink.written - self.plan.sent_at(base) }
+            }
+            Base::Sent(base) => Header::RefDelta { base_id: self.plan.entries()[base].id },
+            Base::Known(base_id) => Header::RefDelta { base_id },
+            Base::Missing => return self.anew(at),
+        };
+        let Entry { place, id, .. } = self.plan.entries()[at];
+        let corrupt = || GitError::Corrupt(format!("the entry of {id}"));
+        let pack = self.source.packs.get(place.ok_or_else(corrupt)?.pack());
         let end = self.end(pack, at)?;
-        let is_delta = matches!(header, Header::OfsDelta { .. } | Header::RefDelta { .. });
-        if !is_delta && self.difference(at, end - entry.data_offset)? {
+        if matches!(stored.base, Base::None) && self.difference(at, end - entry.data_offset)? {
             return Ok(());
         }
-        let compressed = stored
-            .entry_slice(entry.data_offset..end)
-            .ok_or_else(|| GitError::Corrupt(format!("the entry of {id}")))?;
-        let size = entry.decompressed_size;
-        self.begin(at, header, size)?;
-        self.sink.put(compressed)
+        let data = pack.data().and_then(|data| data.entry_slice(entry.data_offset..end));
+        self.begin(at, header, entry.decompressed_size)?;
+        self.sink.put(data.ok_or_else(corrupt)?)
     }
 
     /// Begins an object in the pack. Refuses a delta whose base is neither in the pack nor with the client.
     fn begin(&mut self, at: usize, header: Header, size: u64) -> Result<(), GitError> {
         if let Header::RefDelta { base_id } = header
-            && !self.plan.contains(&self.source.packs, base_id)
+            && self.plan.find_id(&self.source.packs, base_id).is_none()
         {
             if !self.deltas.thin || !self.known.ids.contains(&base_id) {
                 let id = self.plan.entries()[at].id;
@@ -196,30 +263,6 @@ impl Writer<'_, '_> {
         self.begun += 1;
         header.write_to(size, &mut self.sink).map_err(reader_gone)?;
         Ok(())
-    }
-
-    /// How a delta on a stored base is sent, if it can be sent as one.
-    fn on_base(&self, at: usize, base: Base) -> Option<Header> {
-        let packs = &self.source.packs;
-        if let Some(sent) = self.plan.find(base.place) {
-            return Some(self.on_sent(at, sent));
-        }
-        let id = base.id.or_else(|| packs.get(base.place.pack()).id_at(base.place.offset))?;
-        // The base may be sent too, from a pack before this one.
-        if let Some(sent) = packs.find_open(id).and_then(|place| self.plan.find(place)) {
-            return Some(self.on_sent(at, sent));
-        }
-        let known = self.deltas.thin && self.known.ids.contains(&id);
-        known.then_some(Header::RefDelta { base_id: id })
-    }
-
-    /// How a delta on an object that is sent too is sent.
-    fn on_sent(&self, at: usize, base: usize) -> Header {
-        if self.deltas.by_offset && base < at {
-            Header::OfsDelta { base_distance: self.sink.written - self.plan.sent_at(base) }
-        } else {
-            Header::RefDelta { base_id: self.plan.entries()[base].id }
-        }
     }
 
     /// Where an entry ends in its pack.
@@ -253,9 +296,7 @@ impl Writer<'_, '_> {
         let Some(target) = read(id)? else { return Ok(false) };
         let Some(base) = read(base_id)? else { return Ok(false) };
         let Some(delta) = delta::encode(&base, &target, target.len() / 2) else { return Ok(false) };
-        let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
-        let compressed = encoder.write_all(&delta).and_then(|()| encoder.finish());
-        let compressed = compressed.map_err(io_failed)?;
+        let compressed = compress(&delta)?;
         if compressed.len() as u64 >= limit {
             return Ok(false);
         }
@@ -268,27 +309,38 @@ impl Writer<'_, '_> {
     /// Sends an object by itself.
     fn whole(&mut self, at: usize) -> Result<(), GitError> {
         let id = self.plan.entries()[at].id;
-        let repo = self.source.repo()?;
-        let header = repo.find_header(id).map_err(failed)?;
-        let kind = match header.kind() {
-            gix::object::Kind::Commit => Header::Commit,
-            gix::object::Kind::Tree => Header::Tree,
-            gix::object::Kind::Blob => Header::Blob,
-            gix::object::Kind::Tag => Header::Tag,
-        };
-        self.begin(at, kind, header.size())?;
-        let mut encoder = ZlibEncoder::new(&mut self.sink, Compression::default());
-        if header.kind() == gix::object::Kind::Blob && header.size() > blob::SMALL {
-            blob::write(repo, id, &mut encoder)?;
-        } else {
-            let found = repo.objects.try_find(&id, &mut self.buffer).map_err(failed)?;
-            let data = found.ok_or_else(|| GitError::Corrupt(format!("no object {id}")))?.data;
-            if data.len() as u64 != header.size() {
-                return Err(GitError::Corrupt(format!("the size of {id}")));
-            }
-            encoder.write_all(data).map_err(reader_gone)?;
+        let cache = &self.source.shared.compressed;
+        if let Some(kept) = cache.get(id) {
+            self.begin(at, kept.header, kept.size)?;
+            return self.sink.put(&kept.data);
         }
-        encoder.finish().map_err(reader_gone)?;
-        Ok(())
+        let repo = self.source.repo()?;
+        let stored = repo.find_header(id).map_err(failed)?;
+        let (header, size) = (compressed::header_of(stored.kind()), stored.size());
+        if stored.kind() == gix::object::Kind::Blob && size > blob::SMALL {
+            self.begin(at, header, size)?;
+            let mut encoder = ZlibEncoder::new(&mut self.sink, Compression::default());
+            blob::write(repo, id, &mut encoder)?;
+            encoder.finish().map_err(reader_gone)?;
+            return Ok(());
+        }
+        let found = repo.objects.try_find(&id, &mut self.buffer).map_err(failed)?;
+        let data = found.ok_or_else(|| GitError::Corrupt(format!("no object {id}")))?.data;
+        if data.len() as u64 != size {
+            return Err(GitError::Corrupt(format!("the size of {id}")));
+        }
+        let data = compress(data)?;
+        if size > compressed::LARGEST {
+            self.begin(at, header, size)?;
+            return self.sink.put(&data);
+        }
+        let kept = cache.keep(id, Compressed { header, size, data });
+        self.begin(at, header, size)?;
+        self.sink.put(&kept.data)
     }
+}
+
+fn compress(data: &[u8]) -> Result<Vec<u8>, GitError> {
+    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(data).and_then(|()| encoder.finish()).map_err(io_failed)
 }

@@ -30,8 +30,8 @@ pub(super) struct Objects {
     checksum: OnceLock<ObjectId>,
 }
 
-/// An object that is sent. Sorted by place, bases come before most of what is based on them, and what is in no
-/// pack before all.
+/// An object that is sent. Sorted by place, most bases come before what is based on them, and what is in no pack
+/// before all.
 pub(super) struct Entry {
     pub(super) place: Option<Place>,
     pub(super) id: ObjectId,
@@ -141,10 +141,10 @@ impl Objects {
         self.entries.binary_search_by_key(&Some(place), |entry| entry.place).ok()
     }
 
-    /// Whether an object is sent.
-    pub(super) fn contains(&self, packs: &Packs, id: ObjectId) -> bool {
-        let place = packs.find_open(id);
-        self.entries.binary_search_by_key(&(place, id), |entry| (entry.place, entry.id)).is_ok()
+    /// Which of them is this object.
+    pub(super) fn find_id(&self, packs: &Packs, id: ObjectId) -> Option<usize> {
+        let key = (packs.find_open(id), id);
+        self.entries.binary_search_by_key(&key, |entry| (entry.place, entry.id)).ok()
     }
 
     /// Notes where one of them is in what is sent.
