@@ -61,6 +61,11 @@ pub struct ForgeOptions {
     pub dialect: Dialect,
 }
 
+/// Whether answers to fetches are checked: always, unless `HEXFORGE_VERIFY_FETCHES` is 0, for long histories.
+fn verifies_fetches() -> bool {
+    std::env::var_os("HEXFORGE_VERIFY_FETCHES").is_none_or(|choice| choice != "0")
+}
+
 /// A running server with everything a test may look into.
 pub struct Forge {
     /// Where it listens.
@@ -163,7 +168,8 @@ impl Forge {
             }
         };
         // Git is real on every store: what it answers is compared with what git says.
-        let git = GixStore::new(folder.path(), move |doomed| trash.take(doomed));
+        let git = GixStore::new(folder.path(), move |doomed| trash.take(doomed))
+            .verify_fetches(verifies_fetches());
         let clock = FakeClock::default();
         let app = App {
             store,
@@ -194,7 +200,8 @@ impl Forge {
             let database = database.downcast_ref::<TestDatabase>().expect("it is one of these");
             let options = Options { queries: Some(Arc::clone(&queries)), ..Options::default() };
             let trash = Arc::new(Trash::new(folder.path()));
-            let git = GixStore::new(folder.path(), move |doomed| trash.take(doomed));
+            let git = GixStore::new(folder.path(), move |doomed| trash.take(doomed))
+                .verify_fetches(verifies_fetches());
             let store = Arc::new(database.open(options));
             App { store, git: Arc::new(git), ..app.clone() }
         });

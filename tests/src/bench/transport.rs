@@ -16,11 +16,16 @@ use super::load::processor_time;
 use super::long_history::{History, git};
 use crate::program::{Program, ROOT};
 
+/// How long a server is given to clean up before its processor time is read.
+const CLEANING_UP: Duration = Duration::from_millis(20);
+
 /// What to compare.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan<'a> {
     pub program: &'a Path,
     pub history: History,
+    /// A repository to be used instead of that history.
+    pub repository: Option<&'a Path>,
     pub rounds: usize,
     /// Only operations whose names contain this.
     pub only: &'a str,
@@ -100,7 +105,10 @@ pub fn compare(
 ) -> Result<()> {
     let folder = tempfile::tempdir()?;
     let source = folder.path().join("source.git");
-    plan.history.make(&source)?;
+    match plan.repository {
+        Some(repository) => take_over(repository, &source)?,
+        None => plan.history.make(&source)?,
+    }
     let data = folder.path().join("data");
     let program = Program::start(plan.program, &data, &database.url)?;
     let roots = folder.path().join("backend");
@@ -142,6 +150,19 @@ pub fn compare(
     bench.pushes()
 }
 
+/// Copies the branches and tags of a repository, packed as git packs, with its HEAD as `master`.
+fn take_over(repository: &Path, source: &Path) -> Result<()> {
+    let from = repository.canonicalize()?;
+    git(None, &["init", "-q", "--bare", "-b", "master", &source.to_string_lossy()])?;
+    let all = ["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*", "+HEAD:refs/heads/master"];
+    let from = from.to_string_lossy();
+    let fetch = ["-c", "safe.directory=*", "fetch", "-q", "--no-tags", &from];
+    git(Some(source), &[&fetch[..], &all[..2]].concat())?;
+    git(Some(source), &[&fetch[..], &all[2..]].concat())?;
+    git(Some(source), &["repack", "-adq", "--no-write-bitmap-index"])?;
+    git(Some(source), &["pack-refs", "--all"])
+}
+
 struct Bench<'a> {
     plan: &'a Plan<'a>,
     sides: [Side; 2],
@@ -173,7 +194,19 @@ impl Bench<'_> {
         self.fetched("clone without a bitmap, again", "plain", &clone, None, goals)?;
         let wall = Goals { wall: Some(1.0), ..Goals::default() };
         let shallow = ["clone", "-q", "--bare", "--depth", "1"];
-        self.fetched("shallow clone", "bitmap", &shallow, None, wall)?;
+        let goals = Goals { wall: Some(1.2), cpu: Some(1.5), bytes: None };
+        self.alternate("shallow clone, first", 1, goals, |bench, side| {
+            number += 1;
+            let commit = one_more(&plain[side], "master")?;
+            git(Some(&plain[side]), &["update-ref", "refs/heads/shallow", &commit])?;
+            let into = bench.scratch.join("clone.git").to_string_lossy().into_owned();
+            let url = bench.sides[side].url("plain");
+            let branch = ["--branch", "shallow", &url, &into];
+            bench.run(side, &bench.scratch, &[&shallow[..], &branch].concat())
+        })?;
+        self.fetched("shallow clone, again", "plain", &shallow, None, goals)?;
+        self.fetched("shallow clone with a bitmap", "bitmap", &shallow, None, goals)?;
+        self.at_once("8 shallow clones at once", "plain", &shallow, 8, goals)?;
         self.fetched("ls-remote", "bitmap", &["ls-remote", "-q"], None, wall)?;
         let old = self.client_without(200)?;
         let fetch = ["fetch", "-q"];
@@ -268,6 +301,36 @@ impl Bench<'_> {
         })
     }
 
+    /// Measures several clients that do the same at once. The processor time is that for one of them.
+    fn at_once(
+        &mut self,
+        name: &'static str,
+        repository: &str,
+        arguments: &[&str],
+        clients: u32,
+        goals: Goals,
+    ) -> Result<()> {
+        self.alternate(name, 1, goals, |bench, side| {
+            let url = bench.sides[side].url(repository);
+            let before = processor_time(&[bench.sides[side].pid]);
+            let started = Instant::now();
+            let mut running = Vec::new();
+            for client in 0..clients {
+                let into = bench.scratch.join(format!("{client}.git"));
+                let into = into.to_string_lossy().into_owned();
+                let mut command = client_command(&bench.scratch);
+                running.push(command.args(arguments).args([&url, &into]).spawn()?);
+            }
+            for mut client in running {
+                ensure!(client.wait()?.success(), "git {arguments:?} failed");
+            }
+            let wall = started.elapsed();
+            std::thread::sleep(CLEANING_UP);
+            let cpu = processor_time(&[bench.sides[side].pid]).saturating_sub(before) / clients;
+            Ok(Taken { wall, cpu, bytes: 0 })
+        })
+    }
+
     /// Does the same on both sides in turns, and keeps the median of each.
     fn alternate(
         &mut self,
@@ -298,24 +361,28 @@ impl Bench<'_> {
         let pack = self.scratch.join("received");
         let before = processor_time(&[self.sides[side].pid]);
         let started = Instant::now();
-        let status = Command::new("git")
-            .args(["-c", "fetch.unpackLimit=1", "-c", "gc.auto=0", "-c", "maintenance.auto=false"])
-            .args(arguments)
-            .current_dir(folder)
-            .env("GIT_CONFIG_NOSYSTEM", "1")
-            .env("GIT_CONFIG_GLOBAL", "/dev/null")
-            .env("GIT_TERMINAL_PROMPT", "0")
-            .env("GIT_TRACE_PACKFILE", &pack)
-            .stdout(std::process::Stdio::null())
-            .status()?;
+        let status =
+            client_command(folder).args(arguments).env("GIT_TRACE_PACKFILE", &pack).status()?;
         let wall = started.elapsed();
         ensure!(status.success(), "git {arguments:?} failed");
-        // The server may have something to clean up.
-        std::thread::sleep(Duration::from_millis(20));
+        std::thread::sleep(CLEANING_UP);
         let cpu = processor_time(&[self.sides[side].pid]).saturating_sub(before);
         let bytes = std::fs::metadata(pack).map_or(0, |metadata| metadata.len());
         Ok(Taken { wall, cpu, bytes })
     }
+}
+
+/// A git client that knows nothing of the machine and the person it runs for.
+fn client_command(folder: &Path) -> Command {
+    let mut command = Command::new("git");
+    command
+        .args(["-c", "fetch.unpackLimit=1", "-c", "gc.auto=0", "-c", "maintenance.auto=false"])
+        .current_dir(folder)
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_TERMINAL_PROMPT", "0")
+        .stdout(std::process::Stdio::null());
+    command
 }
 
 fn median(mut taken: Vec<Taken>) -> Taken {

@@ -62,6 +62,9 @@ struct Arguments {
     /// Commits of the history that is cloned, fetched and pushed.
     #[arg(long, default_value_t = 40_000)]
     commits: usize,
+    /// A repository to be cloned, fetched and pushed instead of a made-up history. Its HEAD has to be a branch.
+    #[arg(long, value_name = "FOLDER")]
+    repository: Option<PathBuf>,
     /// How often each operation of git is done on each side.
     #[arg(long, default_value_t = 5)]
     rounds: usize,
@@ -362,6 +365,7 @@ fn compare_transport(name: &str, database: &TestDatabase, arguments: &Arguments)
     let plan = transport::Plan {
         program: &arguments.program,
         history: arguments.history(),
+        repository: arguments.repository.as_deref(),
         rounds: arguments.rounds,
         only: &arguments.only,
     };

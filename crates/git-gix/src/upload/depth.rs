@@ -85,7 +85,8 @@ fn by_depth(source: &Source, from: &[ObjectId], depth: u64) -> Result<Cut, GitEr
     while let Some((id, at)) = queue.pop_front() {
         let commit = source.lineages().of(repo, id, &mut buffer)?;
         let commit = commit.ok_or_else(|| GitError::Corrupt(format!("no commit {id}")))?;
-        if at >= depth && !commit.parents.is_empty() {
+        // As git does it, also where there are no parents to be cut off.
+        if at >= depth {
             result.cut.push(id);
             continue;
         }

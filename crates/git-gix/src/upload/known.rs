@@ -1,11 +1,12 @@
 //! Objects that the client has, as far as it pays to know them.
 //!
 //! The client has whole trees: those of the commits at the edge of what it asks for. Reading all of them would cost
-//! as much as the repository is large. So only folders are read that differ between the two sides, path by path, as
-//! git does it with `pack.useSparse`. An object that is not found here is sent although the client has it: that costs
-//! some bytes, and is never wrong.
+//! as much as the repository is large. So folders are read that differ between the two sides, path by path, as git
+//! does it with `pack.useSparse`. Only where something appears at a new path, which may have been moved there, other
+//! folders of the client are read too, up to a limit. An object that is not found here is sent although the client has
+//! it: that costs some bytes, and is never wrong.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use gix::ObjectId;
 use gix::bstr::BString;
@@ -22,6 +23,10 @@ use crate::error::failed;
 const LEAST_EFFORT: usize = 100_000;
 const EFFORT_PER_COMMIT: usize = 2_000;
 
+/// How many trees of the client are read to find what was moved: so many in any case, and so many for each commit.
+const LEAST_TREES: usize = 256;
+const TREES_PER_COMMIT: usize = 8;
+
 /// How many bytes of the client's trees of one folder are held at a time.
 const LARGEST_FOLDER: usize = 16 << 20;
 
@@ -31,6 +36,26 @@ pub(super) struct Known {
     pub(super) ids: HashSet<ObjectId>,
     /// For objects that the client may not have, one that it has at the same path.
     versions: hashtable::HashMap<ObjectId, ObjectId>,
+}
+
+/// A comparison that is under way.
+struct Comparison<'a> {
+    repo: &'a gix::Repository,
+    known: Known,
+    /// How many more tree entries are looked at.
+    effort: usize,
+    /// Trees of the client whose entries are known.
+    read: HashSet<ObjectId>,
+    /// Trees of the client whose entries may not be known yet.
+    unread: VecDeque<ObjectId>,
+    /// Whether something is sent at a path where the client has nothing of its kind.
+    has_new_paths: bool,
+}
+
+/// Why a comparison ended early.
+enum Stopped {
+    Exhausted,
+    Failed(GitError),
 }
 
 /// The trees at one path: of the commits that are sent, and of commits that the client has.
@@ -46,18 +71,22 @@ impl Known {
         repo: &gix::Repository,
         sent: Vec<ObjectId>,
         known: Vec<ObjectId>,
-        mut tick: impl FnMut() -> Result<(), GitError>,
+        tick: impl FnMut() -> Result<(), GitError>,
     ) -> Result<Self, GitError> {
-        let mut effort = LEAST_EFFORT + EFFORT_PER_COMMIT * sent.len();
-        let mut this = Self { ids: known.iter().copied().collect(), ..Self::default() };
-        this.note_versions(&sent, &known);
-        let mut open = vec![Folder { sent, known }];
-        while let Some(folder) = open.pop() {
-            tick()?;
-            let Some(left) = this.compare_folder(repo, folder, effort, &mut open)? else { break };
-            effort = left;
+        let mut comparison = Comparison {
+            repo,
+            known: Self { ids: known.iter().copied().collect(), ..Self::default() },
+            effort: LEAST_EFFORT + EFFORT_PER_COMMIT * sent.len(),
+            read: HashSet::default(),
+            unread: VecDeque::new(),
+            has_new_paths: false,
+        };
+        comparison.known.note_versions(&sent, &known);
+        match comparison.run(Folder { sent, known }, tick) {
+            // What was found until then is true.
+            Ok(()) | Err(Stopped::Exhausted) => Ok(comparison.known),
+            Err(Stopped::Failed(error)) => Err(error),
         }
-        Ok(this)
     }
 
     /// An object that the client has, and that was found at the same path as this one.
@@ -71,16 +100,33 @@ impl Known {
             self.versions.entry(id).or_insert(version);
         }
     }
+}
 
-    /// Compares the trees at one path, and adds to `open` the paths below at which something differs. Returns the
-    /// effort that is left; `None` when there is none.
-    fn compare_folder(
+impl Comparison<'_> {
+    fn run(
         &mut self,
-        repo: &gix::Repository,
-        mut folder: Folder,
-        mut effort: usize,
-        open: &mut Vec<Folder>,
-    ) -> Result<Option<usize>, GitError> {
+        roots: Folder,
+        mut tick: impl FnMut() -> Result<(), GitError>,
+    ) -> Result<(), Stopped> {
+        let trees = LEAST_TREES + TREES_PER_COMMIT * roots.sent.len();
+        let mut open = vec![roots];
+        while let Some(folder) = open.pop() {
+            tick()?;
+            self.folder(folder, &mut open)?;
+        }
+        if !self.has_new_paths {
+            return Ok(());
+        }
+        for _ in 0..trees {
+            let Some(tree) = self.unread.pop_front() else { break };
+            tick()?;
+            self.read_known(tree)?;
+        }
+        Ok(())
+    }
+
+    /// Compares the trees at one path, and adds to `open` the paths below at which something differs.
+    fn folder(&mut self, mut folder: Folder, open: &mut Vec<Folder>) -> Result<(), Stopped> {
         for trees in [&mut folder.sent, &mut folder.known] {
             let mut seen = HashSet::default();
             trees.retain(|&tree| seen.insert(tree));
@@ -88,34 +134,26 @@ impl Known {
         let mut held = Vec::new();
         let mut bytes = 0;
         for &tree in &folder.known {
-            // A client may have commits whose trees are gone here.
-            let Some(data) = read(repo, tree, Vec::new())? else { continue };
+            let Some(data) = self.read_known(tree)? else { continue };
             bytes += data.len();
             if bytes > LARGEST_FOLDER {
                 break;
-            }
-            for entry in entries(tree, &data) {
-                let entry = entry?;
-                let Some(left) = effort.checked_sub(1) else { return Ok(None) };
-                effort = left;
-                // A submodule's commit belongs to another repository.
-                if !entry.mode.is_commit() {
-                    self.ids.insert(entry.oid.to_owned());
-                }
             }
             held.push((tree, data));
         }
         let mut names: HashMap<(BString, bool), usize> = HashMap::new();
         let mut differing: Vec<(bool, Folder)> = Vec::new();
         let mut buffer = Vec::new();
-        for &tree in folder.sent.iter().filter(|&tree| !self.ids.contains(tree)) {
+        for tree in folder.sent {
+            if self.known.ids.contains(&tree) {
+                continue;
+            }
             let missing = || GitError::Corrupt(format!("no tree {tree}"));
-            buffer = read(repo, tree, buffer)?.ok_or_else(missing)?;
+            buffer = read(self.repo, tree, buffer)?.ok_or_else(missing)?;
             for entry in entries(tree, &buffer) {
                 let entry = entry?;
-                let Some(left) = effort.checked_sub(1) else { return Ok(None) };
-                effort = left;
-                if entry.mode.is_commit() || self.ids.contains(entry.oid) {
+                self.spend()?;
+                if entry.mode.is_commit() || self.known.ids.contains(entry.oid) {
                     continue;
                 }
                 let is_tree = entry.mode.is_tree();
@@ -127,7 +165,7 @@ impl Known {
             }
         }
         if differing.is_empty() {
-            return Ok(Some(effort));
+            return Ok(());
         }
         for (tree, data) in &held {
             for entry in entries(*tree, data) {
@@ -139,12 +177,42 @@ impl Known {
             }
         }
         for (is_tree, below) in differing {
-            self.note_versions(&below.sent, &below.known);
-            if is_tree && !below.known.is_empty() {
+            self.known.note_versions(&below.sent, &below.known);
+            if below.known.is_empty() {
+                self.has_new_paths = true;
+            } else if is_tree {
                 open.push(below);
             }
         }
-        Ok(Some(effort))
+        Ok(())
+    }
+
+    /// Reads a tree of the client, and notes its entries. `None` when the tree is gone: a client may have commits that no
+    /// ref leads to here.
+    fn read_known(&mut self, tree: ObjectId) -> Result<Option<Vec<u8>>, Stopped> {
+        let Some(data) = read(self.repo, tree, Vec::new())? else { return Ok(None) };
+        if self.read.insert(tree) {
+            for entry in entries(tree, &data) {
+                let entry = entry?;
+                self.spend()?;
+                // A submodule's commit belongs to another repository.
+                if !entry.mode.is_commit() && self.known.ids.insert(entry.oid.to_owned()) {
+                    self.unread.extend(entry.mode.is_tree().then(|| entry.oid.to_owned()));
+                }
+            }
+        }
+        Ok(Some(data))
+    }
+
+    fn spend(&mut self) -> Result<(), Stopped> {
+        self.effort = self.effort.checked_sub(1).ok_or(Stopped::Exhausted)?;
+        Ok(())
+    }
+}
+
+impl From<GitError> for Stopped {
+    fn from(error: GitError) -> Self {
+        Stopped::Failed(error)
     }
 }
 

@@ -97,7 +97,7 @@ pub(super) struct Collector<'a, 'to> {
     known: Known,
     ids: Vec<ObjectId>,
     sent: HashSet<ObjectId>,
-    /// How deep each tree lies at least, where that decides what is sent.
+    /// How deep the entries of each tree lie at least, where that decides what is sent.
     depths: HashMap<ObjectId, u64>,
 }
 
@@ -204,7 +204,8 @@ impl<'a, 'to> Collector<'a, 'to> {
 
     /// Adds a tree with all that is in it and is not known.
     fn tree(&mut self, root: ObjectId, asked_for: bool) -> Result<(), GitError> {
-        let mut stack = vec![(root, 0)];
+        // As git counts, the entries of a tree that was asked for are as deep as the tree of a commit.
+        let mut stack = vec![(root, u64::from(!asked_for))];
         let mut buffer = Vec::new();
         while let Some((tree, depth)) = stack.pop() {
             let asked_for = asked_for && tree == root;
@@ -220,7 +221,7 @@ impl<'a, 'to> Collector<'a, 'to> {
             let repo = self.repo;
             entries(repo, tree, &mut buffer, |entry| {
                 if let Filter::Depth(limit) = self.filter
-                    && depth + 1 >= limit
+                    && depth >= limit
                 {
                     return Ok(());
                 }

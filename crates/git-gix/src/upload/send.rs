@@ -125,12 +125,12 @@ impl Answer<'_> {
                 Some(Closure::Pack(_)) | None => {}
             }
         }
-        let haves: Vec<ObjectId> = request.common.iter().copied().collect();
+        // Commits whose parents the client gets now are with it too.
+        let haves = request.common.iter().chain(&ends.unshallow).copied().collect();
         let ask = Ask { wants: &roots.commits, haves, ends: Some(&ends.all), since: None };
         let region = walk::region(&repo, source.lineages(), ask)?;
-        // The client has the trees of the commits at the edge.
+        // The client has the trees of the commits at the edge, and of those that are cut off from their parents.
         let mut had = region.boundary.clone();
-        // And those of commits whose parents it gets now, or that are cut off from their parents.
         had.extend(&ends.unshallow);
         if !ends.all.is_empty() {
             had.extend(newest(source, &repo, &request.common)?);

@@ -108,7 +108,7 @@ fn history(
 struct Reached {
     filter: Filter,
     ids: HashSet<ObjectId>,
-    /// The least depth at which each tree was looked into.
+    /// The least depth of the entries of each tree.
     depths: HashMap<ObjectId, u64>,
 }
 
@@ -122,12 +122,17 @@ impl Reached {
         if self.filter == Filter::Depth(0) {
             return Ok(());
         }
-        self.wanted_tree(repo, root)
+        self.walk(repo, root, 1)
     }
 
-    /// Adds a tree in any case, and what is below it and passes the filter.
+    /// Adds a tree that was asked for, in any case, and what is below it and passes the filter.
     fn wanted_tree(&mut self, repo: &gix::Repository, root: ObjectId) -> Result<(), GitError> {
-        let mut open = vec![(root, 0)];
+        self.walk(repo, root, 0)
+    }
+
+    /// Adds a tree whose entries are so deep.
+    fn walk(&mut self, repo: &gix::Repository, root: ObjectId, depth: u64) -> Result<(), GitError> {
+        let mut open = vec![(root, depth)];
         let mut buffer = Vec::new();
         while let Some((tree, depth)) = open.pop() {
             if self.depths.get(&tree).is_some_and(|&before| before <= depth) {
@@ -137,7 +142,7 @@ impl Reached {
             self.ids.insert(tree);
             objects::entries(repo, tree, &mut buffer, |entry| {
                 let below = match self.filter {
-                    Filter::Depth(limit) => depth + 1 < limit,
+                    Filter::Depth(limit) => depth < limit,
                     Filter::All | Filter::BlobsBelow(_) => true,
                 };
                 match entry {

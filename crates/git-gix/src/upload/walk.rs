@@ -13,6 +13,9 @@ use crate::lineage::{Lineage, Lineages};
 /// make a commit look older than its parents.
 const MISTRUST: usize = 16;
 
+/// How many commits that turned out to be known are added to the boundary. There are many only where clocks went wrong.
+const MOST_TURNED_OUT_KNOWN: usize = 256;
+
 /// Commits from some, up to what others lead to.
 #[derive(Default)]
 pub(super) struct Ask<'a> {
@@ -28,7 +31,7 @@ pub(super) struct Ask<'a> {
 pub(super) struct Region {
     /// Commits that the client has not, newest first.
     pub(super) commits: Vec<Found>,
-    /// Commits that it has, and that are parents of those.
+    /// Commits that it has: the parents of those, and some that a walk met before it found out.
     pub(super) boundary: Vec<ObjectId>,
 }
 
@@ -191,8 +194,13 @@ impl Walk<'_> {
         let Self { met, visited, ends, .. } = self;
         let mut once = HashSet::default();
         let mut region = Region { commits: Vec::new(), boundary: Vec::new() };
+        let mut turned_out_known = Vec::new();
         for id in visited {
-            let Some(found) = met.get(&id).filter(|met| !met.known) else { continue };
+            let Some(found) = met.get(&id) else { continue };
+            if found.known {
+                turned_out_known.push(id);
+                continue;
+            }
             let is_end = ends.is_some_and(|ends| ends.contains(&id));
             let parents = if is_end { Vec::new() } else { found.lineage.parents.to_vec() };
             for parent in &parents {
@@ -203,6 +211,9 @@ impl Walk<'_> {
             }
             region.commits.push(Found { id, parents });
         }
+        turned_out_known.retain(|id| once.insert(*id));
+        turned_out_known.truncate(MOST_TURNED_OUT_KNOWN);
+        region.boundary.extend(turned_out_known);
         region
     }
 }

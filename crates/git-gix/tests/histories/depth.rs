@@ -1,0 +1,65 @@
+//! Where a history ends that is asked for since a date or without the history of some refs.
+//!
+//! Git walks by date and stops soon after all that is left seems to be left out. In a history with wrong dates it
+//! stops too soon and selects commits that it should leave out. So for such histories the exact answers are computed
+//! here.
+
+use gix::ObjectId;
+
+use crate::history::History;
+use crate::objects::Ids;
+use crate::request::Request;
+use crate::server::Server;
+
+/// What a client is told: new shallow commits, and commits that are no longer shallow.
+pub type Ends = (Ids, Ids);
+
+/// The right answers. There are two when a selected commit can also be reached through one that is too old: git leaves
+/// out all that is behind an old commit.
+pub fn exact_ends(history: &History, server: &Server, request: &Request) -> [Ends; 2] {
+    let is_old = |id: ObjectId| request.depth.since.is_some_and(|since| date(history, id) < since);
+    let excluded = request.depth.not.iter().map(|name| server.refs[name]);
+    let excluded = history.objects.closure(excluded, &Ids::new());
+    let mut all = Ids::new();
+    let mut old = Ids::new();
+    let mut stack: Vec<ObjectId> =
+        request.wants.iter().map(|&want| history.objects.peel(want)).collect();
+    while let Some(id) = stack.pop() {
+        if !history.objects.is_commit(id) || excluded.contains(&id) {
+            continue;
+        }
+        if is_old(id) {
+            old.insert(id);
+        } else if all.insert(id) {
+            stack.extend(&history.objects.get(id).parents);
+        }
+    }
+    let behind_old = history.objects.closure(old, &Ids::new());
+    let fewer: Ids = all.difference(&behind_old).copied().collect();
+    [all, fewer].map(|selected| ends_of(history, request, &selected))
+}
+
+fn ends_of(history: &History, request: &Request, selected: &Ids) -> Ends {
+    let is_cut = |id: &ObjectId| {
+        history.objects.get(*id).parents.iter().any(|parent| !selected.contains(parent))
+    };
+    let cut: Ids = selected.iter().copied().filter(is_cut).collect();
+    let old = || request.shallow.iter().copied();
+    let unshallow = old().filter(|id| selected.contains(id) && !cut.contains(id)).collect();
+    let known: Ids = old().collect();
+    (&cut - &known, unshallow)
+}
+
+fn date(history: &History, id: ObjectId) -> i64 {
+    let at = history.commits.iter().position(|commit| commit.id == id);
+    history.dates[at.expect("the commit is of this history")]
+}
+
+/// Whether some commit is older than one of its parents, or as old.
+pub fn has_wrong_dates(history: &History) -> bool {
+    let is_wrong = |at: usize| {
+        let parents = history.commits[at].parents.iter();
+        parents.into_iter().any(|&parent| history.dates[parent] >= history.dates[at])
+    };
+    (0..history.commits.len()).any(is_wrong)
+}

@@ -1,0 +1,294 @@
+//! The server under test with one repository that histories are pushed to, and git on the same repository.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use gix::ObjectId;
+use hexforge_domain::id::ProjectId;
+use hexforge_domain::ports::git::GitStore;
+use hexforge_git_gix::GixStore;
+use tempfile::TempDir;
+
+use crate::answer::after_advertisement;
+use crate::history::{History, Refs};
+use crate::objects::Ids;
+use crate::operation::Maintenance;
+use crate::request::{Request, Wire};
+use crate::support::git_command;
+
+const PROJECT: ProjectId = ProjectId(7);
+
+/// A repository on the server, and the one that it is pushed from.
+pub struct Server {
+    data: TempDir,
+    store: GixStore,
+    source: PathBuf,
+    pub refs: Refs,
+    /// All objects in the server's repository, reachable or not.
+    pub stored: Ids,
+    /// Shell commands that make the same repository with git alone.
+    pub script: String,
+}
+
+impl Server {
+    /// An empty server, and a repository with all objects of a history to push from.
+    pub fn new(history: &History) -> Self {
+        let data = tempfile::tempdir().expect("a temporary folder can be made");
+        let source = data.path().join("source");
+        init_bare(&source);
+        let stream = history.stream();
+        run(&source, &["fast-import", "--quiet", "--done"], stream.as_bytes());
+        let script = format!(
+            "git init -q --bare source\n\
+             git init -q --bare --initial-branch=master server\n\
+             git -C source fast-import --quiet --done <<'END'\n{stream}END\n"
+        );
+        let store = open_store(data.path());
+        Self { data, store, source, refs: Refs::new(), stored: Ids::new(), script }
+    }
+
+    pub fn folder(&self) -> PathBuf {
+        self.store.layout().repository(PROJECT)
+    }
+
+    /// Pushes until the server has exactly these refs.
+    pub fn push(&mut self, history: &History, refs: &Refs) {
+        let mut tips = String::new();
+        refs.values().for_each(|id| writeln!(tips, "{id}").expect("strings grow"));
+        self.refs.values().for_each(|id| writeln!(tips, "^{id}").expect("strings grow"));
+        let pack = run(&self.source, PACK_REVISIONS, tips.as_bytes());
+        let commands = changes(&self.refs, refs);
+        if commands.is_empty() {
+            return;
+        }
+        let report = self.receive(&commands, "report-status", &pack);
+        let accepted = report.lines().filter(|line| line.contains("ok refs/")).count();
+        assert_eq!(accepted, commands.len(), "a complete push is accepted: {report}");
+        self.note_push(&tips, &commands);
+        self.refs.clone_from(refs);
+        self.stored.extend(history.reachable(refs));
+    }
+
+    /// Sends a push and returns the report as text.
+    pub fn receive(&self, commands: &[RefCommand], capabilities: &str, pack: &[u8]) -> String {
+        let mut bytes = Vec::new();
+        for (number, (name, old, new)) in commands.iter().enumerate() {
+            let (old, new) = (old.unwrap_or(ZERO), new.unwrap_or(ZERO));
+            let line = match number {
+                0 => format!("{old} {new} {name}\0{capabilities}"),
+                _ => format!("{old} {new} {name}"),
+            };
+            bytes.extend_from_slice(format!("{:04x}{line}", line.len() + 4).as_bytes());
+        }
+        bytes.extend_from_slice(b"0000");
+        if commands.iter().any(|(_, _, new)| new.is_some()) {
+            bytes.extend_from_slice(pack);
+        }
+        let repository = self.store.open(PROJECT).expect("the store opens its repository");
+        let push = repository.receive(&mut &bytes[..]).expect("the push is read");
+        let mut push = push.expect("there are commands");
+        if let Some((key, _)) = push.take("a test").expect("refs can be changed") {
+            self.store.settle(&key).expect("the change is settled");
+        }
+        let mut answer = Vec::new();
+        push.answer(&mut answer).expect("memory takes everything");
+        String::from_utf8_lossy(&answer).into_owned()
+    }
+
+    /// Reorganizes the repository by git. The store learns of it, or is opened again.
+    pub fn maintain(&mut self, how: Maintenance, reopen: bool) {
+        let folder = self.folder();
+        if !folder.exists() {
+            return;
+        }
+        let commands: &[&[&str]] = match how {
+            Maintenance::Repack => &[&["repack", "-adq"]],
+            Maintenance::Gc => &[&["gc", "-q"]],
+            Maintenance::Bitmap => &[&["repack", "-adbq"]],
+            Maintenance::CommitGraph => &[&["commit-graph", "write", "--reachable"]],
+            Maintenance::Loose => {
+                self.loosen();
+                &[]
+            }
+        };
+        for arguments in commands {
+            run(&folder, arguments, b"");
+            let line = arguments.join(" ");
+            writeln!(self.script, "git -C server {line}").expect("strings grow");
+        }
+        if reopen {
+            self.store = open_store(self.data.path());
+        }
+        self.stored = self.list_stored();
+    }
+
+    /// Turns all packs into loose objects.
+    fn loosen(&mut self) {
+        let packs = self.folder().join("objects/pack");
+        let apart = self.data.path().join("apart");
+        fs::rename(&packs, &apart).expect("packs can be moved");
+        fs::create_dir(&packs).expect("a folder can be made");
+        for file in fs::read_dir(&apart).expect("a folder").map(|file| file.expect("a file").path())
+        {
+            if file.extension().is_some_and(|extension| extension == "pack") {
+                let pack = fs::read(&file).expect("the pack can be read");
+                run(&self.folder(), &["unpack-objects", "-q"], &pack);
+            }
+        }
+        fs::remove_dir_all(&apart).expect("the packs can be removed");
+        self.script.push_str(
+            "mv server/objects/pack apart; mkdir server/objects/pack\n\
+             for pack in apart/*.pack; do git -C server unpack-objects -q < $pack; done; rm -rf apart\n",
+        );
+    }
+
+    /// All objects in the server's repository, as git sees it now.
+    pub fn list_stored(&self) -> Ids {
+        if !self.folder().exists() {
+            return Ids::new();
+        }
+        let arguments = ["cat-file", "--batch-all-objects", "--batch-check=%(objectname)"];
+        parse_ids(&run(&self.folder(), &arguments, b""))
+    }
+
+    fn note_push(&mut self, tips: &str, commands: &[RefCommand]) {
+        let arguments = PACK_REVISIONS.join(" ");
+        let script = &mut self.script;
+        writeln!(script, "git -C source {arguments} > pack <<'END'\n{tips}END").expect("it grows");
+        writeln!(script, "git -C server index-pack --fix-thin --stdin < pack").expect("it grows");
+        for (name, _, new) in commands {
+            match new {
+                Some(id) => writeln!(script, "git -C server update-ref {name} {id}"),
+                None => writeln!(script, "git -C server update-ref -d {name}"),
+            }
+            .expect("strings grow");
+        }
+    }
+
+    /// What the server under test answers.
+    pub fn ask_hexforge(&self, request: &Request) -> (Result<(), String>, Vec<u8>) {
+        let repository = self.store.open(PROJECT).expect("the store opens its repository");
+        let (wire, bytes, mut answer) = (request.wire, request.encode(), Vec::new());
+        let from = &mut &bytes[..];
+        let result = repository.upload_pack(wire.version(), wire.conversation(), from, &mut answer);
+        (result.map_err(|error| format!("{error:?}")), answer)
+    }
+
+    /// What git answers to the same bytes.
+    pub fn ask_git(&self, request: &Request) -> (Result<(), String>, Vec<u8>) {
+        let mut git = git_command();
+        git.args(QUICK).args(UPLOAD_OPTIONS).arg("upload-pack");
+        match request.wire {
+            Wire::V2 => drop(git.arg("--stateless-rpc").env("GIT_PROTOCOL", "version=2")),
+            Wire::V0Stateless => drop(git.arg("--stateless-rpc")),
+            Wire::V0Stateful => {}
+            Wire::V1Stateful => drop(git.env("GIT_PROTOCOL", "version=1")),
+        }
+        git.arg(self.folder());
+        let (is_ok, stdout, stderr) = run_command(git, &request.encode());
+        let result = if is_ok { Ok(()) } else { Err(stderr) };
+        match request.wire {
+            Wire::V2 | Wire::V0Stateless => (result, stdout),
+            Wire::V0Stateful | Wire::V1Stateful => {
+                let answer = after_advertisement(&stdout).expect("git sends packets");
+                (result, answer.to_vec())
+            }
+        }
+    }
+
+    /// What git lists on the server's repository.
+    pub fn rev_list(&self, shallow: &Ids, arguments: &[String]) -> Ids {
+        let file = self.data.path().join("shallow");
+        let lines: String = shallow.iter().map(|id| format!("{id}\n")).collect();
+        fs::write(&file, lines).expect("a file can be written");
+        let file = file.to_str().expect("temporary folders have plain names");
+        let mut all = vec!["--shallow-file", file, "rev-list", "--objects", "--no-object-names"];
+        all.extend(arguments.iter().map(String::as_str));
+        parse_ids(&run(&self.folder(), &all, b""))
+    }
+
+    /// Runs git in the repository that is pushed from.
+    pub fn run_in_source(&self, arguments: &[&str], input: &[u8]) -> Vec<u8> {
+        run(&self.source, arguments, input)
+    }
+
+    /// The refs that git sees on the server.
+    pub fn refs_by_git(&self) -> Refs {
+        if !self.folder().exists() {
+            return Refs::new();
+        }
+        let output =
+            run(&self.folder(), &["for-each-ref", "--format=%(objectname) %(refname)"], b"");
+        let text = String::from_utf8_lossy(&output).into_owned();
+        let refs = text.lines().filter_map(|line| line.split_once(' '));
+        refs.map(|(id, name)| (name.to_owned(), parse_id(id))).collect()
+    }
+}
+
+/// A ref with its old and its new value.
+pub type RefCommand = (String, Option<ObjectId>, Option<ObjectId>);
+
+const ZERO: ObjectId = ObjectId::Sha1([0; 20]);
+
+const PACK_REVISIONS: &[&str] =
+    &["pack-objects", "--thin", "--revs", "--stdout", "--delta-base-offset", "-q"];
+
+const UPLOAD_OPTIONS: [&str; 4] =
+    ["-c", "uploadpack.allowAnySHA1InWant=true", "-c", "uploadpack.allowFilter=true"];
+
+/// Nothing has to outlive the machine, and histories are small.
+const QUICK: [&str; 4] = ["-c", "core.fsync=none", "-c", "pack.threads=1"];
+
+/// The commands that turn some refs into others.
+pub fn changes(old: &Refs, new: &Refs) -> Vec<RefCommand> {
+    let names: std::collections::BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+    let command = |name: &String| (name.clone(), old.get(name).copied(), new.get(name).copied());
+    names.into_iter().map(command).filter(|(_, old, new)| old != new).collect()
+}
+
+fn open_store(data: &Path) -> GixStore {
+    GixStore::new(data.join("data"), |path: &Path| fs::remove_dir_all(path))
+}
+
+/// Makes what `git init --bare` makes, without a process.
+fn init_bare(folder: &Path) {
+    for name in ["objects/pack", "objects/info", "refs/heads", "refs/tags"] {
+        fs::create_dir_all(folder.join(name)).expect("a folder can be made");
+    }
+    fs::write(folder.join("HEAD"), "ref: refs/heads/master\n").expect("a file can be written");
+    let config = "[core]\n\trepositoryformatversion = 0\n\tbare = true\n";
+    fs::write(folder.join("config"), config).expect("a file can be written");
+}
+
+/// What git prints. It must succeed.
+fn run(folder: &Path, arguments: &[&str], input: &[u8]) -> Vec<u8> {
+    let mut git = git_command();
+    git.current_dir(folder).args(QUICK).args(arguments);
+    let (is_ok, stdout, stderr) = run_command(git, input);
+    assert!(is_ok, "git {arguments:?}: {stderr}");
+    stdout
+}
+
+fn run_command(mut git: std::process::Command, input: &[u8]) -> (bool, Vec<u8>, String) {
+    git.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = git.spawn().expect("git is installed");
+    let mut stdin = child.stdin.take().expect("it was asked for");
+    let output = std::thread::scope(|scope| {
+        // git may end without reading everything.
+        scope.spawn(move || drop(stdin.write_all(input)));
+        child.wait_with_output().expect("git ends")
+    });
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    (output.status.success(), output.stdout, stderr)
+}
+
+pub fn parse_id(hex: &str) -> ObjectId {
+    ObjectId::from_hex(hex.as_bytes()).expect("git prints ids")
+}
+
+pub fn parse_ids(output: &[u8]) -> Ids {
+    String::from_utf8_lossy(output).lines().map(parse_id).collect()
+}

@@ -1,0 +1,71 @@
+//! Projects that share a history, and branches that are in another one.
+
+use hexforge_tests::Numbers;
+use hexforge_tests::forge::ROOT;
+
+use super::checks::Checks;
+use super::client::{Pair, Step};
+use super::oracle::Oracle;
+use super::pushes::{push, same_refs};
+use super::server::{Server, Transport};
+
+/// Branches that are made from old commits of the default branch.
+const MERGED: usize = 3;
+
+/// `POST /projects/fork/:id`: a fork has the same history.
+pub fn check_fork(server: &Server<'_>, oracle: &Oracle<'_>, checks: &mut Checks) {
+    let path = format!("/projects/fork/{}", server.project);
+    let forked = checks.check("fork", || {
+        let group = server.forge.post("/groups").token(&server.ada);
+        group.form(&[("name", "crew"), ("path", "crew")]).send().expect(201);
+        let fork = server.forge.post(&path).token(&server.ada).form(&[("namespace", "crew")]);
+        let made = fork.send();
+        if made.status != 201 {
+            let body = String::from_utf8_lossy(&made.body);
+            return Err(format!("POST {path}: {} {body}", made.status));
+        }
+        server.do_tasks()
+    });
+    if forked {
+        let mut pair = Pair::new(server, oracle, "clone of a fork", Transport::Http, 2)
+            .of_project("crew/ship");
+        pair.run(&Step::compared("clone -q --mirror @ ."), checks);
+    }
+}
+
+/// `DELETE /projects/:id/repository/merged_branches`: what `git branch --merged` lists goes, but for branches at the
+/// very commit of the default branch. Reference section 2.8.
+pub fn check_merged_branches(
+    server: &Server<'_>,
+    oracle: &Oracle<'_>,
+    random: &mut Numbers,
+    checks: &mut Checks,
+) {
+    let mut refspecs: Vec<String> = (0..MERGED)
+        .map(|number| {
+            let commit = &oracle.main_line[random.below(oracle.main_line.len())];
+            format!("{commit}:refs/heads/old/{number}")
+        })
+        .collect();
+    refspecs.push(format!("{}:refs/heads/same", oracle.tip()));
+    push(server, oracle, Transport::Http, "push of merged branches", &refspecs, checks);
+    let format = "--format=%(objectname) %(refname)";
+    let merged = ["for-each-ref", format, "--merged", oracle.tip(), "refs/heads"];
+    for line in oracle.lines(&merged) {
+        let (commit, name) = line.split_once(' ').expect("the format has a space");
+        if commit != oracle.tip() {
+            oracle.lines(&["update-ref", "-d", name]);
+        }
+    }
+    checks.check("merged branches are removed", || {
+        let path = format!("/projects/{}/repository/merged_branches", server.project);
+        let answer = server.forge.delete(&path).token(ROOT).send();
+        if answer.status != 200 {
+            return Err(format!("DELETE {path}: {}", answer.status));
+        }
+        server.do_tasks()?;
+        same_refs(server, oracle, Transport::Http, 2)
+    });
+    let mut pair = Pair::new(server, oracle, "clone after removals", Transport::Ssh, 2);
+    pair.run(&Step::compared("clone -q --mirror @ ."), checks);
+}

@@ -1,0 +1,71 @@
+//! What the environment chooses: the repositories, the seed and the database.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use hexforge_tests::Backend;
+use hexforge_tests::random::number_of;
+
+/// How many kinds of clients are tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// One or two of each kind, for every run of the tests.
+    Short,
+    /// All, for repositories that somebody named.
+    Full,
+}
+
+/// The choices for one run.
+pub struct Settings {
+    pub repositories: Vec<PathBuf>,
+    pub extent: Extent,
+    pub seed: u64,
+    pub backend: Backend,
+}
+
+/// The seed when none is given.
+const SEED: usize = 20_161_122;
+
+impl Settings {
+    /// Reads the environment. `None` when no repository is named and this checkout has no whole history.
+    pub fn read() -> Option<Self> {
+        let named = std::env::var_os("HEXFORGE_TEST_REPOSITORIES").unwrap_or_default();
+        let named: Vec<PathBuf> =
+            std::env::split_paths(&named).filter(|path| !path.as_os_str().is_empty()).collect();
+        let (repositories, extent) =
+            if named.is_empty() { (vec![own()?], Extent::Short) } else { (named, Extent::Full) };
+        let seed = number_of("HEXFORGE_TEST_REPOSITORY_SEED").unwrap_or(SEED) as u64;
+        let backend = match std::env::var("HEXFORGE_TEST_REPOSITORIES_BACKEND").as_deref() {
+            Err(_) | Ok("" | "sqlite") => Backend::Sqlite,
+            Ok("postgres") => Backend::Postgres,
+            Ok(other) => panic!("`{other}` is no backend: it must be `sqlite` or `postgres`"),
+        };
+        Some(Self { repositories, extent, seed, backend })
+    }
+}
+
+/// The repository that holds this file, if it is a git checkout with its whole history.
+fn own() -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests are in a workspace");
+    let mut git = Command::new("git");
+    // Whoever owns the folder: it is only read.
+    git.args(["-c", "safe.directory=*", "rev-parse", "--is-shallow-repository"]);
+    let shallow = git.current_dir(folder).output().expect("git can be started");
+    match String::from_utf8_lossy(&shallow.stdout).trim() {
+        "false" => Some(folder.to_owned()),
+        "true" => {
+            say("SKIPPED: hexforge's own repository is a shallow clone, so it is no real history");
+            None
+        }
+        _ => {
+            say("SKIPPED: hexforge's own folder is no git repository, so there is no real history");
+            None
+        }
+    }
+}
+
+/// Tells whoever runs the tests.
+#[expect(clippy::print_stderr, reason = "what is skipped, and what takes long, is to be seen")]
+pub fn say(text: &str) {
+    eprintln!("real_histories: {text}");
+}
