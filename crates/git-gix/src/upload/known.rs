@@ -30,12 +30,18 @@ const TREES_PER_COMMIT: usize = 8;
 /// How many bytes of the client's trees of one folder are held at a time.
 const LARGEST_FOLDER: usize = 16 << 20;
 
+/// How many bytes of trees that are sent are kept.
+const MOST_DATA: usize = 8 << 20;
+
 /// Objects that the client has.
 #[derive(Default)]
 pub(super) struct Known {
     pub(super) ids: HashSet<ObjectId>,
     /// For objects that the client may not have, one that it has at the same path.
     versions: hashtable::HashMap<ObjectId, ObjectId>,
+    /// The data of trees that are sent, so that they need not be read twice.
+    data: hashtable::HashMap<ObjectId, Vec<u8>>,
+    bytes: usize,
 }
 
 /// A comparison that is under way.
@@ -94,6 +100,23 @@ impl Known {
         self.versions.get(&id).copied().filter(|version| self.ids.contains(version))
     }
 
+    /// The data of a tree, if it was read and kept.
+    pub(super) fn take_data(&mut self, tree: ObjectId) -> Option<Vec<u8>> {
+        self.data.remove(&tree)
+    }
+
+    /// Forgets the data of all trees.
+    pub(super) fn forget_data(&mut self) {
+        self.data = hashtable::HashMap::default();
+    }
+
+    fn keep_data(&mut self, tree: ObjectId, data: Vec<u8>) {
+        self.bytes += data.len();
+        if self.bytes <= MOST_DATA {
+            self.data.insert(tree, data);
+        }
+    }
+
     fn note_versions(&mut self, sent: &[ObjectId], known: &[ObjectId]) {
         let Some(&version) = known.first() else { return };
         for &id in sent {
@@ -143,14 +166,13 @@ impl Comparison<'_> {
         }
         let mut names: HashMap<(BString, bool), usize> = HashMap::new();
         let mut differing: Vec<(bool, Folder)> = Vec::new();
-        let mut buffer = Vec::new();
         for tree in folder.sent {
             if self.known.ids.contains(&tree) {
                 continue;
             }
             let missing = || GitError::Corrupt(format!("no tree {tree}"));
-            buffer = read(self.repo, tree, buffer)?.ok_or_else(missing)?;
-            for entry in entries(tree, &buffer) {
+            let data = read(self.repo, tree)?.ok_or_else(missing)?;
+            for entry in entries(tree, &data) {
                 let entry = entry?;
                 self.spend()?;
                 if entry.mode.is_commit() || self.known.ids.contains(entry.oid) {
@@ -163,6 +185,7 @@ impl Comparison<'_> {
                 });
                 differing[at].1.sent.push(entry.oid.to_owned());
             }
+            self.known.keep_data(tree, data);
         }
         if differing.is_empty() {
             return Ok(());
@@ -190,7 +213,7 @@ impl Comparison<'_> {
     /// Reads a tree of the client, and notes its entries. `None` when the tree is gone: a client may have commits that no
     /// ref leads to here.
     fn read_known(&mut self, tree: ObjectId) -> Result<Option<Vec<u8>>, Stopped> {
-        let Some(data) = read(self.repo, tree, Vec::new())? else { return Ok(None) };
+        let Some(data) = read(self.repo, tree)? else { return Ok(None) };
         if self.read.insert(tree) {
             for entry in entries(tree, &data) {
                 let entry = entry?;
@@ -217,11 +240,8 @@ impl From<GitError> for Stopped {
 }
 
 /// The data of a tree; `None` when there is no such tree.
-fn read(
-    repo: &gix::Repository,
-    tree: ObjectId,
-    mut data: Vec<u8>,
-) -> Result<Option<Vec<u8>>, GitError> {
+fn read(repo: &gix::Repository, tree: ObjectId) -> Result<Option<Vec<u8>>, GitError> {
+    let mut data = Vec::new();
     let found = repo.objects.try_find(&tree, &mut data).map_err(failed)?;
     Ok(found.is_some_and(|object| object.kind == Kind::Tree).then_some(data))
 }

@@ -30,13 +30,22 @@ pub(super) fn entries(
     repo: &gix::Repository,
     tree: ObjectId,
     buffer: &mut Vec<u8>,
-    mut each: impl FnMut(Entry) -> Result<(), GitError>,
+    each: impl FnMut(Entry) -> Result<(), GitError>,
 ) -> Result<(), GitError> {
     let found = repo.objects.try_find(&tree, buffer).map_err(failed)?;
     let data = found
         .filter(|object| object.kind == Kind::Tree)
         .ok_or_else(|| GitError::Corrupt(format!("no tree {tree}")))?
         .data;
+    entries_in(tree, data, each)
+}
+
+/// The same in the data of a folder.
+fn entries_in(
+    tree: ObjectId,
+    data: &[u8],
+    mut each: impl FnMut(Entry) -> Result<(), GitError>,
+) -> Result<(), GitError> {
     for entry in TreeRefIter::from_bytes(data, gix::hash::Kind::Sha1) {
         let entry = entry.map_err(|_| GitError::Corrupt(format!("the tree {tree}")))?;
         if entry.mode.is_tree() {
@@ -181,6 +190,7 @@ impl<'a, 'to> Collector<'a, 'to> {
         for id in &self.ids {
             self.known.ids.remove(id);
         }
+        self.known.forget_data();
         Selection { ids: self.ids, known: self.known }
     }
 
@@ -219,7 +229,8 @@ impl<'a, 'to> Collector<'a, 'to> {
             self.note_depth(tree, depth);
             self.tick()?;
             let repo = self.repo;
-            entries(repo, tree, &mut buffer, |entry| {
+            let kept = self.known.take_data(tree);
+            let each = |entry| {
                 if let Filter::Depth(limit) = self.filter
                     && depth >= limit
                 {
@@ -230,7 +241,11 @@ impl<'a, 'to> Collector<'a, 'to> {
                     Entry::Blob(id) => self.blob(id)?,
                 }
                 Ok(())
-            })?;
+            };
+            match kept {
+                Some(data) => entries_in(tree, &data, each)?,
+                None => entries(repo, tree, &mut buffer, each)?,
+            }
         }
         Ok(())
     }
