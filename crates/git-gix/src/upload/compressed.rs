@@ -12,7 +12,7 @@ use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
 /// The largest object that is kept, by its size before compression.
-pub(super) const LARGEST: u64 = 256 << 10;
+pub(super) const LARGEST: u64 = 2 << 20;
 
 /// How many compressed bytes are kept, and of how many objects that is expected to be.
 const BYTES: u64 = 32 << 20;

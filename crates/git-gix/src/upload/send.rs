@@ -24,20 +24,25 @@ use super::walk::{self, Ask};
 const BASES: usize = 32 << 20;
 
 /// How many of the commits of a shallow client are compared with what is sent.
-const LOOKED_INTO: usize = 64;
+const LOOKED_INTO: usize = 1000;
 
-/// Whether the client said enough: all that it wants leads to something that it has.
+/// Whether the client said enough: all that is sent leads to something that it has. What is behind a history that is
+/// deepened mostly does not: then each further commit that the client names can save something. Commits in `cut` lead
+/// nowhere.
 pub(super) fn is_ready(
     source: &Source,
     request: &Request,
     wants: &[ObjectId],
+    ends: &Ends,
+    cut: &HashSet<ObjectId>,
 ) -> Result<bool, GitError> {
     if request.common.is_empty() {
         return Ok(false);
     }
+    let wants = [wants, &ends.wants].concat();
     let haves = request.common.iter().copied().collect();
-    let ask = Ask { wants, haves, ends: Some(&request.shallow), since: None };
-    Ok(walk::region(source.repo()?, source.lineages(), ask)?.all_lead_to_known(wants))
+    let ask = Ask { wants: &wants, haves, ends: Some(cut), since: None };
+    Ok(walk::region(source.repo()?, source.lineages(), ask)?.all_lead_to_known(&wants))
 }
 
 /// Sends the pack, or tells the client in it why not.

@@ -4,6 +4,7 @@ use gix::ObjectId;
 use hexforge_domain::ports::git::GitError;
 use hexforge_domain::ports::git_transport::Conversation;
 
+use super::depth::Ends;
 use super::objects::Roots;
 use super::output::{Bands, Output};
 use super::refs::Listing;
@@ -53,7 +54,8 @@ pub(super) fn serve(
         }
         wire.end()?;
     }
-    let mut negotiation = Negotiation { source, wants: &wants, capabilities, last: None };
+    let mut negotiation =
+        Negotiation { source, wants: &wants, ends: &ends, capabilities, last: None };
     if !negotiation.run(&mut request, conversation, wire)? {
         return Ok(());
     }
@@ -120,6 +122,7 @@ fn read_capabilities(text: &[u8], request: &mut Request) -> Result<Capabilities,
 struct Negotiation<'a> {
     source: &'a Source,
     wants: &'a [ObjectId],
+    ends: &'a Ends,
     capabilities: Capabilities,
     /// The last commit that both have.
     last: Option<ObjectId>,
@@ -192,7 +195,7 @@ impl Negotiation<'_> {
         let acks = self.capabilities.acks;
         let mut ready = None;
         if let Some(last) = self.last.filter(|_| acks == Acks::Detailed)
-            && send::is_ready(self.source, request, self.wants)?
+            && send::is_ready(self.source, request, self.wants, self.ends, &self.ends.all)?
         {
             ready = Some(last);
             wire.line(&format!("ACK {last} ready"))?;

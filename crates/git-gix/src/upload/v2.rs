@@ -173,7 +173,9 @@ fn fetch(source: &Source, wire: &mut Wire<'_>) -> Result<(), GitError> {
         for id in &request.common {
             wire.line(&format!("ACK {id}"))?;
         }
-        if said.wait_for_done || !send::is_ready(source, &request, &wants)? {
+        // Where the history will be cut off is not decided yet, as far as the protocol goes.
+        let cut = &request.shallow;
+        if said.wait_for_done || !send::is_ready(source, &request, &wants, &ends, cut)? {
             return wire.end();
         }
         wire.line("ready")?;
