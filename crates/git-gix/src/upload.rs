@@ -95,6 +95,17 @@ pub(crate) fn serve(
     served
 }
 
+/// Whether some ref leads to an object.
+pub(crate) fn is_reachable(
+    bound: Option<&Bound>,
+    shared: &Arc<Shared>,
+    id: gix::ObjectId,
+) -> Result<bool, GitError> {
+    let source = Source::open(bound, Arc::clone(shared))?;
+    let listing = Listing::read(source.repo.as_ref())?;
+    Ok(reachable::unreachable(&source, &listing, [id].into_iter())?.is_empty())
+}
+
 /// Where everything comes from during one conversation.
 struct Source {
     /// Absent when nothing was ever put into the repository.

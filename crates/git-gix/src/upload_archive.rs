@@ -5,9 +5,11 @@ use std::io::{self, Read, Write};
 use hexforge_domain::ports::git::{GitError, GitHistory, GitObjects};
 use hexforge_domain::repository::{Archive, ArchiveFormat};
 
+use crate::commit::to_gix;
 use crate::error::reader_gone;
 use crate::packet::{self, Band, LONGEST_IN_BAND, Packet};
 use crate::repository::GixRepository;
+use crate::upload;
 
 /// Clients say no more than git itself takes.
 const MOST_ARGUMENTS: usize = 64;
@@ -67,9 +69,12 @@ fn prepare(repository: &GixRepository, from: &mut dyn Read) -> Result<Answer, Gi
     }
     let revision =
         wish.revision.ok_or_else(|| GitError::Protocol("must specify tree-ish".into()))?;
-    let commit = repository
-        .resolve(&revision)?
-        .ok_or_else(|| GitError::Protocol("no such ref, or no commit".into()))?;
+    let unknown = || GitError::Protocol("no such ref, or no commit".into());
+    let commit = repository.resolve(&revision)?.ok_or_else(unknown)?;
+    // What was deleted or rewritten is not for readers, even if they know its id.
+    if !upload::is_reachable(repository.bound(), repository.shared(), to_gix(commit))? {
+        return Err(unknown());
+    }
     let format = wish.format.unwrap_or(ArchiveFormat::Tar);
     Ok(Answer::Archive(Archive { commit, format, folder: wish.folder }))
 }

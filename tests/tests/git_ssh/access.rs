@@ -259,6 +259,14 @@ fn archives_are_what_git_makes_of_the_same_commit(forge: &Forge) {
     let formats = scene.git(&["archive", &remote, "--list"]).ok();
     assert_eq!(formats, "tar\ntar.gz\ntar.bz2\nzip");
     scene.git(&["archive", &remote, "nowhere"]).refused(&["no such ref"]);
+    // A commit is had by its id as long as a ref leads to it.
+    scene.tree.git(&["commit", "-q", "--allow-empty", "-m", "gone"]);
+    let gone = scene.tree.git(&["rev-parse", "HEAD"]);
+    let address = scene.address();
+    scene.git(&["push", "-q", &address, &format!("{gone}:refs/heads/gone")]).ok();
+    scene.git(&["archive", &remote, &gone, "--output=gone.tar"]).ok();
+    scene.git(&["push", "-q", &address, ":refs/heads/gone"]).ok();
+    scene.git(&["archive", &remote, &gone]).refused(&["no such ref"]);
     scene.git(&["archive", &remote, "master", "src"]).refused(&["a part of the files"]);
     let other = Identity::new();
     let (_, eve) = forge.user("eve");

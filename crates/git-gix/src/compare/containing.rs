@@ -24,7 +24,9 @@ pub(crate) fn first_containing(
     let repo = &cached(repo);
     let made = repo.find_commit(wanted).map_err(failed)?.time().map_err(failed)?.seconds;
     let found = first(repo, tips, wanted, made.saturating_sub(WRONG_CLOCKS))?;
-    if found.is_some() { Ok(found) } else { first(repo, tips, wanted, i64::MIN) }
+    // One of the tips before may lead to it behind a commit that claims to be much older.
+    let before = &tips[..found.unwrap_or(tips.len())];
+    Ok(first(repo, before, wanted, i64::MIN)?.or(found))
 }
 
 fn first(

@@ -87,10 +87,14 @@ impl Walk<'_, '_> {
             } else if self.queued_visible == 0 {
                 if oldest_visible.is_some_and(|oldest| key >= oldest) {
                     patience = MISTRUST;
-                } else if patience == 0 {
-                    return Ok(true);
-                } else {
+                } else if patience > 0 {
                     patience -= 1;
+                } else if self.hide_newer_parents(&parents, key.1)?
+                    | self.hide_behind_wrong_dates()?
+                {
+                    patience = MISTRUST;
+                } else {
+                    return Ok(true);
                 }
             }
             for parent in parents {
@@ -98,6 +102,33 @@ impl Walk<'_, '_> {
             }
         }
         Ok(true)
+    }
+
+    /// Hides the parents of all waiting commits that are not younger than their parents: such a commit waits far too
+    /// long for its turn. Answers whether there was one.
+    fn hide_behind_wrong_dates(&mut self) -> Result<bool, GitError> {
+        let waiting: Vec<(ObjectId, i64)> =
+            self.queue.iter().map(|&((_, time), id)| (id, time)).collect();
+        let mut found = false;
+        for (id, time) in waiting {
+            let commit = self.graph.get(&id).filter(|commit| commit.data.hidden);
+            let Some(parents) = commit.map(|commit| commit.parents.clone()) else { continue };
+            found |= self.hide_newer_parents(&parents, time)?;
+        }
+        Ok(found)
+    }
+
+    /// Hides those of the parents of a hidden commit that are not older than it. Answers whether there was one.
+    fn hide_newer_parents(&mut self, parents: &[ObjectId], time: i64) -> Result<bool, GitError> {
+        let mut found = false;
+        for &parent in parents {
+            let commit = self.graph.get_or_insert_full_commit(parent, |_| {}).map_err(failed)?;
+            if commit.is_some_and(|commit| commit.commit_time >= time && !commit.data.hidden) {
+                self.reach(parent, true)?;
+                found = true;
+            }
+        }
+        Ok(found)
     }
 
     /// Notes that a commit is reachable, and looks at it (again) when that is news. What does not exist ends

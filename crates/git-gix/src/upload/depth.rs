@@ -7,6 +7,8 @@ use gix::hashtable::HashSet;
 use hexforge_domain::ports::git::GitError;
 
 use super::Source;
+use super::reachable;
+use super::refs::Listing;
 use super::request::Request;
 use super::walk::{self, Ask};
 use crate::error::failed;
@@ -38,6 +40,7 @@ struct Cut {
 /// Decides where the history ends that starts at these commits.
 pub(super) fn ends(
     source: &Source,
+    listing: &Listing,
     request: &Request,
     wants: &[ObjectId],
 ) -> Result<Ends, GitError> {
@@ -47,11 +50,17 @@ pub(super) fn ends(
         return Ok(ends);
     }
     let repo = source.repo()?;
+    // What is behind a commit that no ref leads to is not for this client, whatever it says to have.
+    let visible = || -> Result<HashSet<ObjectId>, GitError> {
+        let shallow = request.shallow.iter().copied();
+        let hidden = reachable::unreachable(source, listing, shallow.clone())?;
+        Ok(shallow.filter(|id| !hidden.contains(id)).collect())
+    };
     let cut = match depth.commits {
         // Wherever the history of the client ends, and whether that has to do with what it wants or not.
-        Some(ENDLESS..) => Cut { whole: request.shallow.clone(), cut: Vec::new() },
+        Some(ENDLESS..) => Cut { whole: visible()?, cut: Vec::new() },
         Some(commits) if depth.relative => {
-            let from: Vec<ObjectId> = request.shallow.iter().copied().collect();
+            let from: Vec<ObjectId> = visible()?.into_iter().collect();
             by_depth(source, &from, commits.saturating_add(1))?
         }
         Some(commits) => by_depth(source, wants, commits)?,

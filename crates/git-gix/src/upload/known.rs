@@ -1,12 +1,14 @@
 //! Objects that the client has, as far as it pays to know them.
 //!
-//! The client has whole trees: those of the commits at the edge of what it asks for. Reading all of them would cost
-//! as much as the repository is large. So folders are read that differ between the two sides, path by path, as git
-//! does it with `pack.useSparse`. Only where something appears at a new path, which may have been moved there, other
-//! folders of the client are read too, up to a limit. An object that is not found here is sent although the client has
-//! it: that costs some bytes, and is never wrong.
+//! The client has the whole trees of the boundary commits. Reading all of them would cost as much as the repository is
+//! large. So folders are read that differ between the two sides, path by path, as git does it with `pack.useSparse`.
+//! Other folders of the client are read too, to find what was copied or moved, but only up to a limit, which is higher
+//! where something appears at a new path. An object that is not found here is sent although the client has it: that
+//! costs some bytes, and is never wrong.
 
+use std::collections::hash_map::DefaultHasher;
 use std::collections::{HashMap, VecDeque};
+use std::hash::{Hash, Hasher};
 
 use gix::ObjectId;
 use gix::bstr::BString;
@@ -18,20 +20,21 @@ use hexforge_domain::ports::git::GitError;
 
 use crate::error::failed;
 
-/// How many tree entries are looked at: so many in any case, and so many for each commit that is sent. A tree can
-/// contain another one many times, so paths can be without number.
-const LEAST_EFFORT: usize = 100_000;
-const EFFORT_PER_COMMIT: usize = 2_000;
+/// The budget of tree entries that are read beside those that are sent: in any case, and for each commit that is sent.
+/// It is needed because one tree can appear at exponentially many paths.
+const ENTRY_BUDGET: usize = 1_000_000;
+const ENTRY_BUDGET_PER_COMMIT: usize = 2_000;
 
-/// How many trees of the client are read to find what was moved: so many in any case, and so many for each commit.
-const LEAST_TREES: usize = 256;
-const TREES_PER_COMMIT: usize = 8;
+/// How many trees of the client are read to find what was moved: in any case, and for each commit that is sent. Where
+/// nothing appears at a new path, a quarter of the first number.
+const MOVED_TREES: usize = 256;
+const MOVED_TREES_PER_COMMIT: usize = 8;
 
 /// How many bytes of the client's trees of one folder are held at a time.
 const LARGEST_FOLDER: usize = 16 << 20;
 
 /// How many bytes of trees that are sent are kept.
-const MOST_DATA: usize = 8 << 20;
+const KEPT_TREE_BYTES: usize = 8 << 20;
 
 /// Objects that the client has.
 #[derive(Default)]
@@ -40,18 +43,22 @@ pub(super) struct Known {
     /// For objects that the client may not have, one that it has at the same path.
     versions: hashtable::HashMap<ObjectId, ObjectId>,
     /// The data of trees that are sent, so that they need not be read twice.
-    data: hashtable::HashMap<ObjectId, Vec<u8>>,
-    bytes: usize,
+    tree_data: hashtable::HashMap<ObjectId, Vec<u8>>,
+    tree_bytes: usize,
 }
 
 /// A comparison that is under way.
 struct Comparison<'a> {
     repo: &'a gix::Repository,
     known: Known,
-    /// How many more tree entries are looked at.
-    effort: usize,
+    /// How many more tree entries may be read.
+    budget: usize,
+    /// Folders that were compared, by a hash of their trees.
+    compared: std::collections::HashSet<u64>,
+    /// Sent trees that were read.
+    read_sent: HashSet<ObjectId>,
     /// Trees of the client whose entries are known.
-    read: HashSet<ObjectId>,
+    read_known: HashSet<ObjectId>,
     /// Trees of the client whose entries may not be known yet.
     unread: VecDeque<ObjectId>,
     /// Whether something is sent at a path where the client has nothing of its kind.
@@ -60,19 +67,19 @@ struct Comparison<'a> {
 
 /// Why a comparison ended early.
 enum Stopped {
-    Exhausted,
+    BudgetSpent,
     Failed(GitError),
 }
 
-/// The trees at one path: of the commits that are sent, and of commits that the client has.
+/// The objects of one kind at one path: those that are sent, and those of the boundary commits.
 #[derive(Default)]
-struct Folder {
+struct AtPath {
     sent: Vec<ObjectId>,
     known: Vec<ObjectId>,
 }
 
 impl Known {
-    /// Compares the root trees of the commits that are sent with those of commits that the client has.
+    /// Compares the root trees of the commits that are sent with those of the boundary commits.
     pub(super) fn compare(
         repo: &gix::Repository,
         sent: Vec<ObjectId>,
@@ -82,15 +89,18 @@ impl Known {
         let mut comparison = Comparison {
             repo,
             known: Self { ids: known.iter().copied().collect(), ..Self::default() },
-            effort: LEAST_EFFORT + EFFORT_PER_COMMIT * sent.len(),
-            read: HashSet::default(),
+            budget: ENTRY_BUDGET + ENTRY_BUDGET_PER_COMMIT * sent.len(),
+            compared: std::collections::HashSet::new(),
+            read_sent: HashSet::default(),
+            read_known: HashSet::default(),
             unread: VecDeque::new(),
             has_new_paths: false,
         };
-        comparison.known.note_versions(&sent, &known);
-        match comparison.run(Folder { sent, known }, tick) {
+        let roots = AtPath { sent: unique(sent), known: unique(known) };
+        comparison.known.note_versions(&roots);
+        match comparison.run(roots, tick) {
             // What was found until then is true.
-            Ok(()) | Err(Stopped::Exhausted) => Ok(comparison.known),
+            Ok(()) | Err(Stopped::BudgetSpent) => Ok(comparison.known),
             Err(Stopped::Failed(error)) => Err(error),
         }
     }
@@ -101,25 +111,25 @@ impl Known {
     }
 
     /// The data of a tree, if it was read and kept.
-    pub(super) fn take_data(&mut self, tree: ObjectId) -> Option<Vec<u8>> {
-        self.data.remove(&tree)
+    pub(super) fn take_tree_data(&mut self, tree: ObjectId) -> Option<Vec<u8>> {
+        self.tree_data.remove(&tree)
     }
 
     /// Forgets the data of all trees.
-    pub(super) fn forget_data(&mut self) {
-        self.data = hashtable::HashMap::default();
+    pub(super) fn forget_tree_data(&mut self) {
+        self.tree_data = hashtable::HashMap::default();
     }
 
-    fn keep_data(&mut self, tree: ObjectId, data: Vec<u8>) {
-        self.bytes += data.len();
-        if self.bytes <= MOST_DATA {
-            self.data.insert(tree, data);
+    fn keep_tree_data(&mut self, tree: ObjectId, data: Vec<u8>) {
+        self.tree_bytes += data.len();
+        if self.tree_bytes <= KEPT_TREE_BYTES {
+            self.tree_data.insert(tree, data);
         }
     }
 
-    fn note_versions(&mut self, sent: &[ObjectId], known: &[ObjectId]) {
-        let Some(&version) = known.first() else { return };
-        for &id in sent {
+    fn note_versions(&mut self, path: &AtPath) {
+        let Some(&version) = path.known.first() else { return };
+        for &id in &path.sent {
             self.versions.entry(id).or_insert(version);
         }
     }
@@ -128,108 +138,134 @@ impl Known {
 impl Comparison<'_> {
     fn run(
         &mut self,
-        roots: Folder,
+        roots: AtPath,
         mut tick: impl FnMut() -> Result<(), GitError>,
     ) -> Result<(), Stopped> {
-        let trees = LEAST_TREES + TREES_PER_COMMIT * roots.sent.len();
+        let commits = roots.sent.len();
         let mut open = vec![roots];
         while let Some(folder) = open.pop() {
             tick()?;
-            self.folder(folder, &mut open)?;
+            if self.compared.insert(folder.hash_of_trees()) {
+                open.extend(self.compare_folder(folder)?);
+            }
         }
-        if !self.has_new_paths {
-            return Ok(());
-        }
+        let trees = match self.has_new_paths {
+            true => MOVED_TREES + MOVED_TREES_PER_COMMIT * commits,
+            false => MOVED_TREES / 4,
+        };
         for _ in 0..trees {
             let Some(tree) = self.unread.pop_front() else { break };
             tick()?;
-            self.read_known(tree)?;
+            self.read_known_tree(tree)?;
         }
         Ok(())
     }
 
-    /// Compares the trees at one path, and adds to `open` the paths below at which something differs.
-    fn folder(&mut self, mut folder: Folder, open: &mut Vec<Folder>) -> Result<(), Stopped> {
-        for trees in [&mut folder.sent, &mut folder.known] {
-            let mut seen = HashSet::default();
-            trees.retain(|&tree| seen.insert(tree));
-        }
-        let mut held = Vec::new();
+    /// Compares the trees at one path. Returns the paths below at which both sides have different trees.
+    fn compare_folder(&mut self, folder: AtPath) -> Result<Vec<AtPath>, Stopped> {
+        let mut known_trees = Vec::new();
         let mut bytes = 0;
         for &tree in &folder.known {
-            let Some(data) = self.read_known(tree)? else { continue };
+            let Some(data) = self.read_known_tree(tree)? else { continue };
             bytes += data.len();
             if bytes > LARGEST_FOLDER {
                 break;
             }
-            held.push((tree, data));
+            known_trees.push((tree, data));
         }
+        let (names, mut paths) = self.group_by_name(folder.sent)?;
+        if paths.is_empty() {
+            return Ok(Vec::new());
+        }
+        for (tree, data) in &known_trees {
+            for entry in entries(*tree, data) {
+                let entry = entry?;
+                let name = (entry.filename.to_owned(), entry.mode.is_tree());
+                if let Some(&at) = names.get(&name).filter(|_| !entry.mode.is_commit()) {
+                    paths[at].1.known.push(entry.oid.to_owned());
+                }
+            }
+        }
+        let mut below = Vec::new();
+        for (is_tree, mut path) in paths {
+            path.known = unique(path.known);
+            self.known.note_versions(&path);
+            if path.known.is_empty() {
+                self.has_new_paths = true;
+            } else if is_tree {
+                below.push(path);
+            }
+        }
+        Ok(below)
+    }
+
+    /// The entries of sent trees that the client is not known to have, by name and by whether they are trees.
+    #[expect(clippy::type_complexity, reason = "the index and what it leads to, for one caller")]
+    fn group_by_name(
+        &mut self,
+        trees: Vec<ObjectId>,
+    ) -> Result<(HashMap<(BString, bool), usize>, Vec<(bool, AtPath)>), Stopped> {
         let mut names: HashMap<(BString, bool), usize> = HashMap::new();
-        let mut differing: Vec<(bool, Folder)> = Vec::new();
-        for tree in folder.sent {
+        let mut paths: Vec<(bool, AtPath)> = Vec::new();
+        // Most entries are the same in many trees.
+        let mut seen: HashSet<ObjectId> = HashSet::default();
+        for tree in trees {
             if self.known.ids.contains(&tree) {
                 continue;
             }
             let missing = || GitError::Corrupt(format!("no tree {tree}"));
             let data = read(self.repo, tree)?.ok_or_else(missing)?;
+            // Each sent tree has to be read once anyway.
+            let is_repeated = !self.read_sent.insert(tree);
             for entry in entries(tree, &data) {
                 let entry = entry?;
-                self.spend()?;
-                if entry.mode.is_commit() || self.known.ids.contains(entry.oid) {
+                if is_repeated {
+                    self.charge_entry()?;
+                }
+                let id = entry.oid.to_owned();
+                if entry.mode.is_commit() || self.known.ids.contains(&id) || !seen.insert(id) {
                     continue;
                 }
                 let is_tree = entry.mode.is_tree();
                 let at = *names.entry((entry.filename.to_owned(), is_tree)).or_insert_with(|| {
-                    differing.push((is_tree, Folder::default()));
-                    differing.len() - 1
+                    paths.push((is_tree, AtPath::default()));
+                    paths.len() - 1
                 });
-                differing[at].1.sent.push(entry.oid.to_owned());
+                paths[at].1.sent.push(id);
             }
-            self.known.keep_data(tree, data);
+            self.known.keep_tree_data(tree, data);
         }
-        if differing.is_empty() {
-            return Ok(());
-        }
-        for (tree, data) in &held {
-            for entry in entries(*tree, data) {
-                let entry = entry?;
-                let name = (entry.filename.to_owned(), entry.mode.is_tree());
-                if let Some(&at) = names.get(&name).filter(|_| !entry.mode.is_commit()) {
-                    differing[at].1.known.push(entry.oid.to_owned());
-                }
-            }
-        }
-        for (is_tree, below) in differing {
-            self.known.note_versions(&below.sent, &below.known);
-            if below.known.is_empty() {
-                self.has_new_paths = true;
-            } else if is_tree {
-                open.push(below);
-            }
-        }
-        Ok(())
+        Ok((names, paths))
     }
 
     /// Reads a tree of the client, and notes its entries. `None` when the tree is gone: a client may have commits that no
     /// ref leads to here.
-    fn read_known(&mut self, tree: ObjectId) -> Result<Option<Vec<u8>>, Stopped> {
+    fn read_known_tree(&mut self, tree: ObjectId) -> Result<Option<Vec<u8>>, Stopped> {
         let Some(data) = read(self.repo, tree)? else { return Ok(None) };
-        if self.read.insert(tree) {
-            for entry in entries(tree, &data) {
-                let entry = entry?;
-                self.spend()?;
-                // A submodule's commit belongs to another repository.
-                if !entry.mode.is_commit() && self.known.ids.insert(entry.oid.to_owned()) {
-                    self.unread.extend(entry.mode.is_tree().then(|| entry.oid.to_owned()));
-                }
+        let is_new = self.read_known.insert(tree);
+        for entry in entries(tree, &data) {
+            let entry = entry?;
+            self.charge_entry()?;
+            // A submodule's commit belongs to another repository.
+            if is_new && !entry.mode.is_commit() && self.known.ids.insert(entry.oid.to_owned()) {
+                self.unread.extend(entry.mode.is_tree().then(|| entry.oid.to_owned()));
             }
         }
         Ok(Some(data))
     }
 
-    fn spend(&mut self) -> Result<(), Stopped> {
-        self.effort = self.effort.checked_sub(1).ok_or(Stopped::Exhausted)?;
+    fn charge_entry(&mut self) -> Result<(), Stopped> {
+        self.budget = self.budget.checked_sub(1).ok_or(Stopped::BudgetSpent)?;
         Ok(())
+    }
+}
+
+impl AtPath {
+    /// Equal for equal trees. Where others have the same hash, they are not compared, which is not wrong either.
+    fn hash_of_trees(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (&self.sent, &self.known).hash(&mut hasher);
+        hasher.finish()
     }
 }
 
@@ -237,6 +273,13 @@ impl From<GitError> for Stopped {
     fn from(error: GitError) -> Self {
         Stopped::Failed(error)
     }
+}
+
+/// The same without repetitions.
+fn unique(mut ids: Vec<ObjectId>) -> Vec<ObjectId> {
+    let mut seen = HashSet::default();
+    ids.retain(|&id| seen.insert(id));
+    ids
 }
 
 /// The data of a tree; `None` when there is no such tree.

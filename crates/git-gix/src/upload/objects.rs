@@ -96,7 +96,7 @@ impl Roots {
 /// Selects the objects that are sent.
 ///
 /// **Why nothing is missing.** The client has everything in `known`, with all that belongs to it. A tree is added to
-/// `sent` only by [`Collector::tree`], which then looks at all of its entries: each is in `known`, is left out by
+/// `sent` only by [`Collector::add_tree`], which then looks at all of its entries: each is in `known`, is left out by
 /// the filter, or is added in turn. No entry is skipped because of what another commit has: so the order of the
 /// commits, their dates and their parents do not matter, and neither does how often a tree comes back.
 pub(super) struct Collector<'a, 'to> {
@@ -148,7 +148,7 @@ impl<'a, 'to> Collector<'a, 'to> {
             self.add(id);
         }
         if self.filter == Filter::Depth(0) {
-            return self.asked_for(roots);
+            return self.add_wanted_trees(roots);
         }
         let mut trees = Vec::with_capacity(region.commits.len());
         for found in &region.commits {
@@ -162,17 +162,17 @@ impl<'a, 'to> Collector<'a, 'to> {
             let tick = || self.output.tick(|| "Comparing trees\r".to_owned());
             self.known = Known::compare(self.repo, trees.clone(), known, tick)?;
         }
-        self.asked_for(roots)?;
-        trees.into_iter().try_for_each(|tree| self.tree(tree, false))
+        self.add_wanted_trees(roots)?;
+        trees.into_iter().try_for_each(|tree| self.add_tree(tree, false))
     }
 
     /// Adds the trees that were asked for by their ids.
-    fn asked_for(&mut self, roots: &Roots) -> Result<(), GitError> {
-        roots.trees.iter().try_for_each(|&tree| self.tree(tree, true))
+    fn add_wanted_trees(&mut self, roots: &Roots) -> Result<(), GitError> {
+        roots.trees.iter().try_for_each(|&tree| self.add_tree(tree, true))
     }
 
     /// Adds annotated tags of what is sent.
-    pub(super) fn tags(&mut self, listing: &Listing) -> Result<(), GitError> {
+    pub(super) fn add_tags_of_sent(&mut self, listing: &Listing) -> Result<(), GitError> {
         for one in &listing.refs {
             let Some(peeled) = one.peeled(self.repo) else { continue };
             if self.sent.contains(&peeled) {
@@ -185,12 +185,12 @@ impl<'a, 'to> Collector<'a, 'to> {
     }
 
     /// Ends the selection.
-    pub(super) fn end(mut self) -> Selection {
+    pub(super) fn finish(mut self) -> Selection {
         // What was asked for by its id is sent whether the client has it or not.
         for id in &self.ids {
             self.known.ids.remove(id);
         }
-        self.known.forget_data();
+        self.known.forget_tree_data();
         Selection { ids: self.ids, known: self.known }
     }
 
@@ -213,7 +213,7 @@ impl<'a, 'to> Collector<'a, 'to> {
     }
 
     /// Adds a tree with all that is in it and is not known.
-    fn tree(&mut self, root: ObjectId, asked_for: bool) -> Result<(), GitError> {
+    fn add_tree(&mut self, root: ObjectId, asked_for: bool) -> Result<(), GitError> {
         // As git counts, the entries of a tree that was asked for are as deep as the tree of a commit.
         let mut stack = vec![(root, u64::from(!asked_for))];
         let mut buffer = Vec::new();
@@ -229,7 +229,7 @@ impl<'a, 'to> Collector<'a, 'to> {
             self.note_depth(tree, depth);
             self.tick()?;
             let repo = self.repo;
-            let kept = self.known.take_data(tree);
+            let kept = self.known.take_tree_data(tree);
             let each = |entry| {
                 if let Filter::Depth(limit) = self.filter
                     && depth >= limit
@@ -238,7 +238,7 @@ impl<'a, 'to> Collector<'a, 'to> {
                 }
                 match entry {
                     Entry::Tree(id) => stack.push((id, depth + 1)),
-                    Entry::Blob(id) => self.blob(id)?,
+                    Entry::Blob(id) => self.add_blob(id)?,
                 }
                 Ok(())
             };
@@ -261,7 +261,7 @@ impl<'a, 'to> Collector<'a, 'to> {
         }
     }
 
-    fn blob(&mut self, id: ObjectId) -> Result<(), GitError> {
+    fn add_blob(&mut self, id: ObjectId) -> Result<(), GitError> {
         if self.has(id) || self.sent.contains(&id) {
             return Ok(());
         }

@@ -43,18 +43,18 @@ pub(super) struct Deltas {
 
 /// What the client has.
 #[derive(Clone, Copy)]
-pub(super) struct Has<'a> {
+pub(super) struct ClientState<'a> {
     /// Bases of deltas can be among these.
     pub(super) known: &'a Known,
     /// Everything that it has, where answers are verified.
-    pub(super) verified: Option<&'a ClientObjects>,
+    pub(super) all_objects: Option<&'a ClientObjects>,
 }
 
 /// Sends objects.
 pub(super) fn write(
     source: &Source,
     plan: &Objects,
-    has: Has<'_>,
+    client: ClientState<'_>,
     deltas: Deltas,
     output: &mut Output<'_>,
 ) -> Result<(), GitError> {
@@ -65,8 +65,8 @@ pub(super) fn write(
     let hasher = checksum.is_none().then(|| gix::hash::hasher(gix::hash::Kind::Sha1));
     let mut writer = Writer {
         source,
-        known: has.known,
-        client: has.verified,
+        known: client.known,
+        all_client_objects: client.all_objects,
         deltas,
         sink: Sink { output, hasher, written: 0 },
         plan,
@@ -76,7 +76,7 @@ pub(super) fn write(
     };
     writer.sink.put(&data::header::encode(data::Version::V2, count))?;
     for at in 0..entries.len() {
-        writer.with_bases(at)?;
+        writer.write_after_bases(at)?;
     }
     if writer.begun != count {
         return Err(GitError::Failed(format!("{} objects were sent, not {count}", writer.begun)));
@@ -149,7 +149,7 @@ enum Base {
 struct Writer<'a, 'to> {
     source: &'a Source,
     known: &'a Known,
-    client: Option<&'a ClientObjects>,
+    all_client_objects: Option<&'a ClientObjects>,
     deltas: Deltas,
     sink: Sink<'a, 'to>,
     plan: &'a Objects,
@@ -163,7 +163,7 @@ struct Writer<'a, 'to> {
 impl Writer<'_, '_> {
     /// Sends an object, and before it the bases that it needs and that were not sent yet: a delta never comes before
     /// its base. Some clients fail on packs in which one does, if they have that base already.
-    fn with_bases(&mut self, at: usize) -> Result<(), GitError> {
+    fn write_after_bases(&mut self, at: usize) -> Result<(), GitError> {
         let mut open = vec![at];
         while let Some(&next) = open.last() {
             if self.sent[next] {
@@ -174,12 +174,15 @@ impl Writer<'_, '_> {
             match stored.base {
                 Base::Sent(base) if !self.sent[base] => {
                     if open.len() > self.sent.len() {
-                        return Err(GitError::Corrupt("a circle of deltas".into()));
+                        return Err(GitError::Corrupt(format!(
+                            "delta cycle at object {}",
+                            self.plan.entries()[next].id
+                        )));
                     }
                     open.push(base);
                 }
                 Base::None | Base::Sent(_) | Base::Known(_) | Base::Missing => {
-                    self.plan.sent(next, self.sink.written);
+                    self.plan.record_offset(next, self.sink.written);
                     self.entry(next, stored)?;
                     self.sent[next] = true;
                     open.pop();
@@ -203,17 +206,17 @@ impl Writer<'_, '_> {
                     .ok_or_else(|| GitError::Corrupt(format!("the base of {id}")))?;
                 match self.plan.find(Place::new(place.pack(), offset)) {
                     Some(sent) => Base::Sent(sent),
-                    None => pack.id_at(offset).map_or(Base::Missing, |id| self.base(id)),
+                    None => pack.id_at(offset).map_or(Base::Missing, |id| self.classify_base(id)),
                 }
             }
-            Header::RefDelta { base_id } => self.base(base_id),
+            Header::RefDelta { base_id } => self.classify_base(base_id),
             Header::Commit | Header::Tree | Header::Blob | Header::Tag => Base::None,
         };
         Ok(Stored { entry: Some(entry), base })
     }
 
-    /// Where the client has a base from.
-    fn base(&self, id: ObjectId) -> Base {
+    /// Decides whether the base of a delta is in this pack, with the client, or unavailable.
+    fn classify_base(&self, id: ObjectId) -> Base {
         if let Some(sent) = self.plan.find_id(&self.source.packs, id) {
             Base::Sent(sent)
         } else if self.deltas.thin && self.known.ids.contains(&id) {
@@ -225,21 +228,21 @@ impl Writer<'_, '_> {
 
     /// Sends an object whose base was sent, if that is needed.
     fn entry(&mut self, at: usize, stored: Stored) -> Result<(), GitError> {
-        let Some(entry) = stored.entry else { return self.anew(at) };
+        let Some(entry) = stored.entry else { return self.write_recompressed(at) };
         let header = match stored.base {
             Base::None => entry.header,
-            Base::Sent(base) if self.deltas.by_offset => {
-                Header::OfsDelta { base_distance: self.sink.written - self.plan.sent_at(base) }
-            }
+            Base::Sent(base) if self.deltas.by_offset => Header::OfsDelta {
+                base_distance: self.sink.written - self.plan.recorded_offset(base),
+            },
             Base::Sent(base) => Header::RefDelta { base_id: self.plan.entries()[base].id },
             Base::Known(base_id) => Header::RefDelta { base_id },
-            Base::Missing => return self.anew(at),
+            Base::Missing => return self.write_recompressed(at),
         };
         let Entry { place, id, .. } = self.plan.entries()[at];
         let corrupt = || GitError::Corrupt(format!("the entry of {id}"));
         let pack = self.source.packs.get(place.ok_or_else(corrupt)?.pack());
         let end = self.end(pack, at)?;
-        if matches!(stored.base, Base::None) && self.difference(at, end - entry.data_offset)? {
+        if matches!(stored.base, Base::None) && self.try_write_delta(at, end - entry.data_offset)? {
             return Ok(());
         }
         let data = pack.data().and_then(|data| data.entry_slice(entry.data_offset..end));
@@ -254,9 +257,11 @@ impl Writer<'_, '_> {
         {
             if !self.deltas.thin || !self.known.ids.contains(&base_id) {
                 let id = self.plan.entries()[at].id;
-                return Err(GitError::Failed(format!("the base {base_id} of {id} is elsewhere")));
+                return Err(GitError::Failed(format!(
+                    "delta base {base_id} of {id} is neither in the pack nor with the client"
+                )));
             }
-            if let Some(client) = self.client {
+            if let Some(client) = self.all_client_objects {
                 client.check_base(base_id)?;
             }
         }
@@ -272,21 +277,22 @@ impl Writer<'_, '_> {
         end.ok_or_else(|| GitError::Corrupt(format!("the entry of {}", entry.id)))
     }
 
-    /// Sends an object that is not stored in a form that can be sent.
-    fn anew(&mut self, at: usize) -> Result<(), GitError> {
-        if self.difference(at, u64::MAX)? { Ok(()) } else { self.whole(at) }
+    /// Writes an object whose stored form cannot be copied: as a delta on an object of the client, or else whole.
+    fn write_recompressed(&mut self, at: usize) -> Result<(), GitError> {
+        if self.try_write_delta(at, u64::MAX)? { Ok(()) } else { self.whole(at) }
     }
 
     /// Sends an object as what differs from a version that the client has, if there is one and that takes less
     /// than so many bytes. Whether it was sent.
-    fn difference(&mut self, at: usize, limit: u64) -> Result<bool, GitError> {
+    fn try_write_delta(&mut self, at: usize, most_bytes: u64) -> Result<bool, GitError> {
         let id = self.plan.entries()[at].id;
         let version = self.deltas.thin.then(|| self.known.version_of(id)).flatten();
         let Some(base_id) = version else { return Ok(false) };
         let repo = self.source.repo()?;
         let read = |id: ObjectId| -> Result<Option<Vec<u8>>, GitError> {
-            let header = repo.find_header(id).map_err(failed)?;
-            if header.size() > MOST_COMPARED {
+            // What the client has may be gone here.
+            let header = repo.try_find_header(id).map_err(failed)?;
+            if header.is_none_or(|header| header.size() > MOST_COMPARED) {
                 return Ok(None);
             }
             let mut data = Vec::new();
@@ -297,7 +303,7 @@ impl Writer<'_, '_> {
         let Some(base) = read(base_id)? else { return Ok(false) };
         let Some(delta) = delta::encode(&base, &target, target.len() / 2) else { return Ok(false) };
         let compressed = compress(&delta)?;
-        if compressed.len() as u64 >= limit {
+        if compressed.len() as u64 >= most_bytes {
             return Ok(false);
         }
         let header = Header::RefDelta { base_id };

@@ -67,9 +67,8 @@ impl Plan {
         Ok(Self::Objects(Objects { entries, sent_at, checksum: OnceLock::new() }))
     }
 
-    /// Whether everything is still where the plan says. What another process has removed meanwhile is
-    /// elsewhere.
-    pub(super) fn is_possible(&self, source: &Source) -> bool {
+    /// Whether all packs that the plan copies from can still be read. Another process may have removed one.
+    pub(super) fn packs_are_open(&self, source: &Source) -> bool {
         let is_open = |pack: u32| source.packs.get(pack).data().is_some();
         match self {
             Self::Pack(pack) => is_open(*pack),
@@ -148,12 +147,12 @@ impl Objects {
     }
 
     /// Notes where one of them is in what is sent.
-    pub(super) fn sent(&self, entry: usize, at: u64) {
+    pub(super) fn record_offset(&self, entry: usize, at: u64) {
         self.sent_at[entry].store(at, Ordering::Relaxed);
     }
 
     /// Where one is that was sent before.
-    pub(super) fn sent_at(&self, entry: usize) -> u64 {
+    pub(super) fn recorded_offset(&self, entry: usize) -> u64 {
         self.sent_at[entry].load(Ordering::Relaxed)
     }
 

@@ -178,6 +178,8 @@ pub(super) fn name_of(
     hasher.update(format!("{:?} {}\n", request.filter, request.ofs_delta).as_bytes());
     for (_, pack) in source.packs.all() {
         hasher.update(pack.index.path().file_name().unwrap_or_default().as_encoded_bytes());
+        // Objects are taken from the first pack that can be read.
+        hasher.update(if pack.data().is_some() { b" open\n" } else { b" gone\n" });
     }
     hasher.try_finalize().map_err(failed)
 }

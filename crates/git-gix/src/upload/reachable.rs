@@ -19,18 +19,31 @@ pub(super) fn check(
     listing: &Listing,
     wants: &[ObjectId],
 ) -> Result<(), GitError> {
+    let unreachable = unreachable(source, listing, wants.iter().copied())?;
+    // The order is that of the client, so that the same request has the same answer.
+    match wants.iter().find(|want| unreachable.contains(*want)) {
+        Some(want) => Err(not_ours(*want)),
+        None => Ok(()),
+    }
+}
+
+/// Those of these objects that no ref leads to; only one of them if that one does not exist at all.
+pub(super) fn unreachable(
+    source: &Source,
+    listing: &Listing,
+    ids: impl Iterator<Item = ObjectId>,
+) -> Result<HashSet<ObjectId>, GitError> {
     let tips: HashSet<ObjectId> = listing.all().map(|one| one.target).collect();
-    let mut open: HashSet<ObjectId> =
-        wants.iter().copied().filter(|want| !tips.contains(want)).collect();
+    let mut open: HashSet<ObjectId> = ids.filter(|id| !tips.contains(id)).collect();
     if open.is_empty() {
-        return Ok(());
+        return Ok(open);
     }
     let mut others = false;
-    for want in wants.iter().filter(|want| !tips.contains(*want)) {
-        match source.kind(*want)? {
+    for &id in &open {
+        match source.kind(id)? {
             Some(Kind::Commit | Kind::Tag) => {}
             Some(Kind::Tree | Kind::Blob) => others = true,
-            None => return Err(not_ours(*want)),
+            None => return Ok(HashSet::from_iter([id])),
         }
     }
     let repo = source.repo()?;
@@ -40,11 +53,7 @@ pub(super) fn check(
         search.peel(tip, &mut commits)?;
     }
     search.history(&commits, others)?;
-    // The order is that of the client, so that the same request has the same answer.
-    match wants.iter().find(|want| open.contains(*want)) {
-        Some(want) => Err(not_ours(*want)),
-        None => Ok(()),
-    }
+    Ok(open)
 }
 
 fn not_ours(id: ObjectId) -> GitError {

@@ -12,7 +12,7 @@ use super::filter::Filter;
 use super::known::Known;
 use super::objects::{Collector, Roots, Selection};
 use super::output::Output;
-use super::pack::{self, Deltas, Has};
+use super::pack::{self, ClientState, Deltas};
 use super::plan::Plan;
 use super::plans;
 use super::refs::Listing;
@@ -21,28 +21,25 @@ use super::verify::ClientObjects;
 use super::walk::{self, Ask};
 
 /// How many bytes of what others are based on are kept while objects are looked for.
-const BASES: usize = 32 << 20;
+const DELTA_BASE_CACHE_BYTES: usize = 32 << 20;
 
 /// How many of the commits of a shallow client are compared with what is sent.
-const LOOKED_INTO: usize = 1000;
+const MOST_COMPARED_HAVES: usize = 1000;
 
-/// Whether the client said enough: all that is sent leads to something that it has. What is behind a history that is
-/// deepened mostly does not: then each further commit that the client names can save something. Commits in `cut` lead
-/// nowhere.
+/// Whether the client said enough: all that it wants leads to something that it has. Where a history is deepened, each
+/// further commit that the client names can save something of what is behind it.
 pub(super) fn is_ready(
     source: &Source,
     request: &Request,
     wants: &[ObjectId],
     ends: &Ends,
-    cut: &HashSet<ObjectId>,
 ) -> Result<bool, GitError> {
-    if request.common.is_empty() {
+    if request.common.is_empty() || !ends.wants.is_empty() {
         return Ok(false);
     }
-    let wants = [wants, &ends.wants].concat();
     let haves = request.common.iter().copied().collect();
-    let ask = Ask { wants: &wants, haves, ends: Some(cut), since: None };
-    Ok(walk::region(source.repo()?, source.lineages(), ask)?.all_lead_to_known(&wants))
+    let ask = Ask { wants, haves, ends: Some(&request.shallow), since: None };
+    Ok(walk::region(source.repo()?, source.lineages(), ask)?.all_lead_to_known(wants))
 }
 
 /// Sends the pack, or tells the client in it why not.
@@ -86,18 +83,25 @@ fn try_pack(
         let name = plans::name_of(source, listing, request, ends)?;
         let make = |output: &mut Output<'_>| Ok(answer.plan(output)?.0);
         let plan = source.shared.plans.get_or_make(name, output, make)?;
-        if plan.is_possible(source) {
+        if plan.packs_are_open(source) {
             verify(&plan)?;
-            let has = Has { known: &Known::default(), verified: client.as_ref() };
-            return carry_out(source, &plan, has, Deltas { thin: false, by_offset }, output);
+            let client_state =
+                ClientState { known: &Known::default(), all_objects: client.as_ref() };
+            return carry_out(
+                source,
+                &plan,
+                client_state,
+                Deltas { thin: false, by_offset },
+                output,
+            );
         }
     }
     let (plan, known) = source.shared.plans.make(output, |output| answer.plan(output))?;
     verify(&plan)?;
     // A partial clone may lack the bases.
     let thin = request.thin && request.filter == Filter::All;
-    let has = Has { known: &known, verified: client.as_ref() };
-    carry_out(source, &plan, has, Deltas { thin, by_offset }, output)
+    let client_state = ClientState { known: &known, all_objects: client.as_ref() };
+    carry_out(source, &plan, client_state, Deltas { thin, by_offset }, output)
 }
 
 /// An answer to be found.
@@ -115,7 +119,7 @@ impl Answer<'_> {
         let mut repo = source.repo()?.clone();
         // Objects are read once each; what many of them are based on is not.
         repo.object_cache_size(None);
-        repo.objects.set_pack_cache(|| Box::new(MemoryCappedHashmap::new(BASES)));
+        repo.objects.set_pack_cache(|| Box::new(MemoryCappedHashmap::new(DELTA_BASE_CACHE_BYTES)));
         let mut roots = Roots::of(&repo, &request.wants)?;
         roots.commits.extend(&ends.wants);
         if request.common.is_empty() && ends.all.is_empty() {
@@ -134,7 +138,7 @@ impl Answer<'_> {
         let haves = request.common.iter().chain(&ends.unshallow).copied().collect();
         let ask = Ask { wants: &roots.commits, haves, ends: Some(&ends.all), since: None };
         let region = walk::region(&repo, source.lineages(), ask)?;
-        // The client has the trees of the commits at the edge, and of those that are cut off from their parents.
+        // The client has the trees of the boundary commits, and of those that are cut off from their parents.
         let mut had = region.boundary.clone();
         had.extend(&ends.unshallow);
         if !ends.all.is_empty() {
@@ -143,14 +147,14 @@ impl Answer<'_> {
         let mut collector = Collector::new(&repo, request.filter, output);
         collector.collect(&region, &roots, &had)?;
         if request.include_tag {
-            collector.tags(listing)?;
+            collector.add_tags_of_sent(listing)?;
         }
-        let Selection { ids, known } = collector.end();
+        let Selection { ids, known } = collector.finish();
         Ok((Plan::of(source, ids)?, known))
     }
 }
 
-/// The newest of these commits, at most [`LOOKED_INTO`] of them.
+/// The newest of these commits, at most [`MOST_COMPARED_HAVES`] of them.
 fn newest(
     source: &Source,
     repo: &gix::Repository,
@@ -164,13 +168,13 @@ fn newest(
         }
     }
     dated.sort_unstable_by_key(|&dated| std::cmp::Reverse(dated));
-    Ok(dated.into_iter().take(LOOKED_INTO).map(|(_, commit)| commit).collect())
+    Ok(dated.into_iter().take(MOST_COMPARED_HAVES).map(|(_, commit)| commit).collect())
 }
 
 fn carry_out(
     source: &Source,
     plan: &Plan,
-    has: Has<'_>,
+    client: ClientState<'_>,
     deltas: Deltas,
     output: &mut Output<'_>,
 ) -> Result<(), GitError> {
@@ -180,6 +184,6 @@ fn carry_out(
     };
     let count = objects.entries().len();
     output.say(&format!("Enumerating objects: {count}, done.\n"))?;
-    pack::write(source, objects, has, deltas, output)?;
+    pack::write(source, objects, client, deltas, output)?;
     output.say(&format!("Total {count}\n"))
 }

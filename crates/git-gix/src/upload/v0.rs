@@ -44,7 +44,7 @@ pub(super) fn serve(
     reachable::check(source, &listing, &request.wants)?;
     let repo = source.repo()?;
     let wants = Roots::of(repo, &request.wants)?.commits;
-    let ends = depth::ends(source, &request, &wants)?;
+    let ends = depth::ends(source, &listing, &request, &wants)?;
     if request.depth.is_asked_for() {
         for id in &ends.shallow {
             wire.line(&format!("shallow {id}"))?;
@@ -195,7 +195,7 @@ impl Negotiation<'_> {
         let acks = self.capabilities.acks;
         let mut ready = None;
         if let Some(last) = self.last.filter(|_| acks == Acks::Detailed)
-            && send::is_ready(self.source, request, self.wants, self.ends, &self.ends.all)?
+            && send::is_ready(self.source, request, self.wants, self.ends)?
         {
             ready = Some(last);
             wire.line(&format!("ACK {last} ready"))?;

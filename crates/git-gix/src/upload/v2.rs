@@ -15,6 +15,9 @@ use crate::packet::Packet;
 /// More is said by no client, and each takes memory.
 const MOST_PREFIXES: usize = 65_536;
 
+/// How many bytes all prefixes of a request have at most.
+const MOST_PREFIX_BYTES: usize = 1 << 20;
+
 /// No ref has a name that is longer, see `receive/commands.rs`.
 const LONGEST_PREFIX: usize = 4096;
 
@@ -84,7 +87,7 @@ fn list(source: &Source, wire: &mut Wire<'_>) -> Result<(), GitError> {
     let (mut peel, mut symbolic, mut unborn) = (false, false, false);
     let mut prefixes: Vec<BString> = Vec::new();
     // With too many prefixes everything is shown, as git does.
-    let mut too_many = false;
+    let (mut too_many, mut bytes) = (false, 0);
     let mut has_hopeless = false;
     while let Some(line) = argument(wire)? {
         match line.as_slice() {
@@ -94,14 +97,18 @@ fn list(source: &Source, wire: &mut Wire<'_>) -> Result<(), GitError> {
             other => match other.strip_prefix(b"ref-prefix ") {
                 // No name begins with it.
                 Some(prefix) if prefix.len() > LONGEST_PREFIX => has_hopeless = true,
-                Some(prefix) if prefixes.len() < MOST_PREFIXES => prefixes.push(prefix.into()),
-                Some(_) => too_many = true,
+                Some(_) if too_many => {}
+                Some(prefix) => {
+                    bytes += prefix.len();
+                    prefixes.push(prefix.into());
+                    too_many = prefixes.len() > MOST_PREFIXES || bytes > MOST_PREFIX_BYTES;
+                    if too_many {
+                        prefixes = Vec::new();
+                    }
+                }
                 None => return Err(unexpected(other)),
             },
         }
-    }
-    if too_many {
-        prefixes.clear();
     }
     prefixes.sort();
     let all = prefixes.is_empty() && (too_many || !has_hopeless);
@@ -164,7 +171,7 @@ fn fetch(source: &Source, wire: &mut Wire<'_>) -> Result<(), GitError> {
     let repo = source.repo()?;
     let wants = Roots::of(repo, &request.wants)?.commits;
     // Before anything is said, so that it can still be refused.
-    let ends = depth::ends(source, &request, &wants)?;
+    let ends = depth::ends(source, &listing, &request, &wants)?;
     if said.haves && !said.done {
         wire.line("acknowledgments")?;
         if request.common.is_empty() {
@@ -173,9 +180,7 @@ fn fetch(source: &Source, wire: &mut Wire<'_>) -> Result<(), GitError> {
         for id in &request.common {
             wire.line(&format!("ACK {id}"))?;
         }
-        // Where the history will be cut off is not decided yet, as far as the protocol goes.
-        let cut = &request.shallow;
-        if said.wait_for_done || !send::is_ready(source, &request, &wants, &ends, cut)? {
+        if said.wait_for_done || !send::is_ready(source, &request, &wants, &ends)? {
             return wire.end();
         }
         wire.line("ready")?;

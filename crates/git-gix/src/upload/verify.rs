@@ -1,8 +1,8 @@
 //! A check of a whole answer, by walks that leave nothing out. As slow as the history is long: it runs in debug builds,
 //! and where `HEXFORGE_VERIFY_FETCHES` asks for it.
 //!
-//! It shares no shortcut with the selection: commits are read from the repository, each history is walked to its
-//! end, and every tree of every commit is looked into.
+//! It shares none of the shortcuts of the selection: commits are read from the repository, each history is walked to its
+//! end, and every tree of every commit is looked into. It does share what decides where a history is cut off.
 
 use gix::ObjectId;
 use gix::hashtable::{HashMap, HashSet};
@@ -21,10 +21,10 @@ impl ClientObjects {
     /// Walks through all that the client says to have.
     pub(super) fn find(repo: &gix::Repository, request: &Request) -> Result<Self, GitError> {
         let tips = request.common.iter().chain(&request.shallow).copied().collect();
-        let mut all = Reached::new(Filter::All);
+        // What no ref leads to any more may be gone here.
+        let mut all = Reached { tolerant: true, ..Reached::new(Filter::All) };
         for commit in history(repo, tips, &request.shallow)? {
             all.ids.insert(commit);
-            // What no ref leads to any more may be gone here.
             if repo.has_object(commit) {
                 all.tree(repo, objects::tree_of(repo, commit)?)?;
             }
@@ -38,12 +38,12 @@ impl ClientObjects {
         if self.0.contains(&base) {
             return Ok(());
         }
-        Err(GitError::Failed(format!("a delta is based on {base}, which the client may not have")))
+        Err(GitError::Failed(format!("delta base {base} may not be with the client")))
     }
 
     /// Checks that all is sent that the client needs, and nothing that it did not ask for.
     /// # Errors
-    /// Names an object that is missing, or that has no business in the answer.
+    /// Names an object that is missing, or that was not asked for.
     pub(super) fn check_sent(
         &self,
         repo: &gix::Repository,
@@ -79,7 +79,9 @@ impl ClientObjects {
             let kind = repo.find_header(id).map_err(failed)?.kind();
             let is_tag = kind == gix::object::Kind::Tag && request.include_tag;
             if !is_tag {
-                return Err(GitError::Failed(format!("the {kind} {id} is sent without need")));
+                return Err(GitError::Failed(format!(
+                    "the {kind} {id} is sent, though it was not asked for"
+                )));
             }
         }
         Ok(())
@@ -110,11 +112,13 @@ struct Reached {
     ids: HashSet<ObjectId>,
     /// The least depth of the entries of each tree.
     depths: HashMap<ObjectId, u64>,
+    /// Whether trees may be missing.
+    tolerant: bool,
 }
 
 impl Reached {
     fn new(filter: Filter) -> Self {
-        Self { filter, ids: HashSet::default(), depths: HashMap::default() }
+        Self { filter, ids: HashSet::default(), depths: HashMap::default(), tolerant: false }
     }
 
     /// Adds the tree of a commit with all that is below it and passes the filter.
@@ -140,6 +144,9 @@ impl Reached {
             }
             self.depths.insert(tree, depth);
             self.ids.insert(tree);
+            if self.tolerant && !repo.has_object(tree) {
+                continue;
+            }
             objects::entries(repo, tree, &mut buffer, |entry| {
                 let below = match self.filter {
                     Filter::Depth(limit) => depth < limit,

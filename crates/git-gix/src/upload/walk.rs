@@ -140,10 +140,12 @@ impl Walk<'_> {
             } else if self.queued_wanted == 0 {
                 if oldest_wanted.is_some_and(|oldest| time >= oldest) {
                     patience = MISTRUST;
-                } else if patience == 0 {
-                    return Ok(());
-                } else {
+                } else if patience > 0 {
                     patience -= 1;
+                } else if self.know_newer_parents(&lineage)? | self.know_behind_wrong_dates()? {
+                    patience = MISTRUST;
+                } else {
+                    return Ok(());
                 }
             }
             if self.is_end(&id) {
@@ -154,6 +156,35 @@ impl Walk<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Notes as known the parents of all waiting commits that are not younger than their parents: such a commit waits far
+    /// too long for its turn. Answers whether there was one.
+    fn know_behind_wrong_dates(&mut self) -> Result<bool, GitError> {
+        let waiting: Vec<ObjectId> = self.queue.iter().map(|&(_, id)| id).collect();
+        let mut found = false;
+        for id in waiting {
+            let met = self.met.get(&id).filter(|met| met.known && !self.is_end(&id));
+            let Some(lineage) = met.map(|met| Arc::clone(&met.lineage)) else { continue };
+            found |= self.know_newer_parents(&lineage)?;
+        }
+        Ok(found)
+    }
+
+    /// Notes as known those of the parents of a known commit that are not older than it. Answers whether there was one.
+    fn know_newer_parents(&mut self, commit: &Lineage) -> Result<bool, GitError> {
+        let mut found = false;
+        for &parent in &commit.parents {
+            if self.met.get(&parent).is_some_and(|met| met.known) {
+                continue;
+            }
+            let lineage = self.lineages.of(self.repo, parent, &mut self.buffer)?;
+            if lineage.is_some_and(|parent| parent.time >= commit.time) {
+                self.reach(parent, true)?;
+                found = true;
+            }
+        }
+        Ok(found)
     }
 
     fn is_end(&self, id: &ObjectId) -> bool {

@@ -133,7 +133,7 @@ impl Client {
         };
         if random.one_in(4) {
             let unknown = format!("{:040x}", 0xabcdef + random.below(1000));
-            haves.push(crate::server::parse_id(&unknown));
+            haves.push(crate::process::parse_id(&unknown));
         }
         haves.dedup();
         haves

@@ -1,4 +1,4 @@
-//! Where a history ends that is asked for since a date or without the history of some refs.
+//! Where a history ends that is asked for since a date, without the history of some refs, or from its old end on.
 //!
 //! Git walks by date and stops soon after all that is left seems to be left out. In a history with wrong dates it
 //! stops too soon and selects commits that it should leave out. So for such histories the exact answers are computed
@@ -17,6 +17,10 @@ pub type Ends = (Ids, Ids);
 /// The right answers. There are two when a selected commit can also be reached through one that is too old: git leaves
 /// out all that is behind an old commit.
 pub fn exact_ends(history: &History, server: &Server, request: &Request) -> [Ends; 2] {
+    if request.depth.is_relative {
+        let ends = relative_ends(history, server, request);
+        return [ends.clone(), ends];
+    }
     let is_old = |id: ObjectId| request.depth.since.is_some_and(|since| date(history, id) < since);
     let excluded = request.depth.not.iter().map(|name| server.refs[name]);
     let excluded = history.objects.closure(excluded, &Ids::new());
@@ -39,6 +43,20 @@ pub fn exact_ends(history: &History, server: &Server, request: &Request) -> [End
     [all, fewer].map(|selected| ends_of(history, request, &selected))
 }
 
+/// The history goes on from where it ended, if a ref leads there, for so many commits.
+fn relative_ends(history: &History, server: &Server, request: &Request) -> Ends {
+    let reachable = history.reachable(&server.refs);
+    let known: Ids = request.shallow.iter().copied().collect();
+    let mut level: Ids = known.intersection(&reachable).copied().collect();
+    let mut whole = Ids::new();
+    for _ in 0..request.depth.commits.unwrap_or_default() {
+        whole.extend(&level);
+        let parents = level.iter().flat_map(|&id| &history.objects.get(id).parents).copied();
+        level = parents.filter(|id| !whole.contains(id)).collect();
+    }
+    (&level - &known, &known & &whole)
+}
+
 fn ends_of(history: &History, request: &Request, selected: &Ids) -> Ends {
     let is_cut = |id: &ObjectId| {
         history.objects.get(*id).parents.iter().any(|parent| !selected.contains(parent))
@@ -50,7 +68,7 @@ fn ends_of(history: &History, request: &Request, selected: &Ids) -> Ends {
     (&cut - &known, unshallow)
 }
 
-fn date(history: &History, id: ObjectId) -> i64 {
+pub fn date(history: &History, id: ObjectId) -> i64 {
     let at = history.commits.iter().position(|commit| commit.id == id);
     history.dates[at.expect("the commit is of this history")]
 }

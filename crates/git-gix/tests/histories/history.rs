@@ -16,6 +16,9 @@ pub type Refs = BTreeMap<String, ObjectId>;
 pub const MAIN_BRANCH: &str = "refs/heads/master";
 
 const PERSON: &str = "Ada <ada@example.com>";
+/// Authors of commits. One of them has two names.
+const AUTHORS: [&str; 4] =
+    [PERSON, "Grace <grace@example.com>", "Ada L. <ada@example.com>", "Alan <alan@example.com>"];
 const FIRST_DATE: i64 = 1_400_000_000;
 const HOUR: i64 = 60 * 60;
 const YEAR: i64 = 365 * 24 * HOUR;
@@ -107,10 +110,11 @@ impl History {
         for id in &parent_ids {
             data.push_str(&format!("parent {id}\n"));
         }
-        let when = format!("{PERSON} {date} +0000");
-        data.push_str(&format!("author {when}\ncommitter {when}\n\n{message}"));
+        let author = AUTHORS[number % AUTHORS.len()];
+        let people = format!("author {author} {date} +0000\ncommitter {PERSON} {date} +0000\n");
+        data.push_str(&format!("{people}\n{message}"));
         let id = self.objects.add(Kind::Commit, data.into_bytes(), vec![tree], parent_ids);
-        self.write_commit(id, &parents, &files, &when, &message);
+        self.write_commit(id, &parents, &files, &people, &message);
         let is_revert = matches!(operation.action, Action::Revert | Action::RevertRevert);
         self.commits.push(Commit { id, parents, files, is_revert });
         self.dates.push(date);
@@ -138,7 +142,7 @@ impl History {
         id: ObjectId,
         parents: &[usize],
         files: &Files,
-        when: &str,
+        people: &str,
         message: &str,
     ) {
         let mut listing = String::from("deleteall\n");
@@ -154,7 +158,7 @@ impl History {
             self.stream.push_str("reset refs/heads/import\n\n");
         }
         let mark = self.mark(id);
-        self.write(&format!("commit refs/heads/import\nmark :{mark}\ncommitter {when}\n"));
+        self.write(&format!("commit refs/heads/import\nmark :{mark}\n{people}"));
         self.write_data(message);
         for (number, &parent) in parents.iter().enumerate() {
             let word = if number == 0 { "from" } else { "merge" };

@@ -1,11 +1,17 @@
-//! Histories as people make them are pushed and fetched, and each answer is compared with git's.
+//! Histories as people make them are pushed, fetched, read and copied, and each answer is compared with git's.
 //!
 //! `HEXFORGE_TEST_HISTORIES` is the number of histories and `HEXFORGE_TEST_HISTORIES_SEED` the first seed.
 //! `HEXFORGE_TEST_HISTORIES_OUTPUT` names a folder: then all seeds are run and each failure is written to a file there.
 //! `HEXFORGE_TEST_HISTORIES_SERVER=git` checks the test itself: git is the server under test, and nothing may fail.
 
 mod answer;
+#[path = "../import/backend.rs"]
+#[allow(dead_code, reason = "the tests of imports use all of it")]
+mod backend;
 mod client;
+mod commits;
+mod contents;
+mod copies;
 mod depth;
 mod files;
 mod history;
@@ -14,13 +20,16 @@ mod objects;
 mod operation;
 mod oracle;
 mod pack;
+mod process;
 mod pushes;
+mod readings;
 mod reproductions;
 mod request;
 mod scenario;
 mod server;
 #[path = "../support/mod.rs"]
 mod support;
+mod tidying;
 
 use std::env;
 use std::fs;
@@ -29,18 +38,38 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
+use operation::{generate, generate_many_pushes};
 use oracle::UnderTest;
-use scenario::{Run, check_seed};
+use scenario::{Generate, Run, check_seed};
 
 #[test]
 fn fetches_send_what_git_sends() {
     let under_test = under_test();
-    check_seeds("fetch", 150, &|operations| scenario::run_fetches(operations, under_test));
+    check_seeds("fetch", 150, generate, &|operations| {
+        scenario::run_fetches(operations, under_test)
+    });
 }
 
 #[test]
 fn pushes_that_lack_an_object_are_refused() {
-    check_seeds("push", 60, &pushes::run_pushes);
+    check_seeds("push", 60, generate, &pushes::run_pushes);
+}
+
+#[test]
+fn commits_and_files_are_read_as_git_reads_them() {
+    check_seeds("read", 40, generate, &readings::run_readings);
+}
+
+#[test]
+fn forks_backups_and_imports_have_all_that_their_source_has() {
+    check_seeds("copy", 30, generate, &|operations| copies::run_copies(operations, under_test()));
+}
+
+#[test]
+fn merged_packs_have_all_that_was_pushed() {
+    check_seeds("tidy", 6, generate_many_pushes, &|operations| {
+        tidying::run_tidying(operations, under_test())
+    });
 }
 
 fn under_test() -> UnderTest {
@@ -55,7 +84,7 @@ fn number(name: &str, default: u64) -> u64 {
 }
 
 /// Runs the scenarios of many seeds on all processors, and fails with the report of the first that fails.
-fn check_seeds(name: &str, default: u64, run: Run<'_>) {
+fn check_seeds(name: &str, default: u64, generate: Generate, run: Run<'_>) {
     let start = number("HEXFORGE_TEST_HISTORIES_SEED", 1);
     let end = start + number("HEXFORGE_TEST_HISTORIES", default);
     let output = env::var_os("HEXFORGE_TEST_HISTORIES_OUTPUT");
@@ -67,7 +96,7 @@ fn check_seeds(name: &str, default: u64, run: Run<'_>) {
             if seed >= end {
                 return;
             }
-            let Some(report) = check_seed(seed, run) else { continue };
+            let Some(report) = check_seed(seed, generate, run) else { continue };
             match &output {
                 Some(folder) => {
                     let file = Path::new(folder).join(format!("{name}-{seed}.txt"));

@@ -12,6 +12,13 @@ pub struct Operation {
     pub clock: Clock,
 }
 
+impl Operation {
+    /// What this operation decides by chance, the same in each run.
+    pub fn random(&self) -> Random {
+        Random::new(1 + self.picks[0] as u64 * 10_000 + self.branch as u64)
+    }
+}
+
 /// The date of a commit, compared with the commit made before.
 #[derive(Clone, Copy, Debug)]
 pub enum Clock {
@@ -157,6 +164,25 @@ pub fn generate(random: &mut Random) -> Vec<Operation> {
             }
             operations.push(operation(random, Action::Fetch, false));
         }
+    }
+    operations
+}
+
+/// A history that is pushed in so many steps that the server merges its packs, with fetches after the last.
+pub fn generate_many_pushes(random: &mut Random) -> Vec<Operation> {
+    let is_skewed = random.one_in(2);
+    let mut operations = Vec::new();
+    for _ in 0..26 + random.below(10) {
+        let action = pick_weighted(random, ON_HISTORY);
+        // Each push has a commit, and so leaves a pack.
+        for action in [action, Action::EditLine] {
+            operations.push(operation(random, action, is_skewed));
+        }
+        operations.push(operation(random, Action::Push, false));
+    }
+    for _ in 0..4 {
+        operations.push(operation(random, Action::StartClient, false));
+        operations.push(operation(random, Action::Fetch, false));
     }
     operations
 }

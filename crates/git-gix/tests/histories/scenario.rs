@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::client::Client;
 use crate::history::History;
-use crate::operation::{Action, Operation, generate};
+use crate::operation::{Action, Operation};
 use crate::oracle::{Failure, Oracle, UnderTest};
 use crate::server::Server;
 use crate::support::Random;
@@ -12,8 +12,20 @@ use crate::support::Random;
 /// How often a failing list is run again to make it shorter.
 const MOST_RUNS: usize = 300;
 
+/// What is done besides the operations: after each push, and before each fetch.
+pub type Aside<'a> = &'a dyn Fn(&Operation, &History, &mut Server) -> Result<(), Failure>;
+
 /// Runs operations from the first to the last.
 pub fn run_fetches(operations: &[Operation], under_test: UnderTest) -> Result<(), Failure> {
+    run_fetches_with(operations, under_test, &|_, _, _| Ok(()))
+}
+
+/// Runs operations from the first to the last, and something besides.
+pub fn run_fetches_with(
+    operations: &[Operation],
+    under_test: UnderTest,
+    aside: Aside<'_>,
+) -> Result<(), Failure> {
     let history = History::of(operations);
     if history.pushed.iter().all(std::collections::BTreeMap::is_empty) {
         return Ok(());
@@ -22,13 +34,16 @@ pub fn run_fetches(operations: &[Operation], under_test: UnderTest) -> Result<()
     let mut client = Client::default();
     let mut pushes = history.pushed.iter();
     for operation in operations {
-        let mut random =
-            Random::new(1 + operation.picks[0] as u64 * 10_000 + operation.branch as u64);
+        let mut random = operation.random();
         match operation.action {
-            Action::Push => server.push(&history, pushes.next().expect("one for each push")),
+            Action::Push => {
+                server.push(&history, pushes.next().expect("one for each push"));
+                aside(operation, &history, &mut server)?;
+            }
             Action::Maintain(how) => server.maintain(how, operation.branch % 2 == 0),
             Action::StartClient => client = Client::start(&history, &mut random),
             Action::Fetch if !server.refs.is_empty() => {
+                aside(operation, &history, &mut server)?;
                 let request = client.plan(&history, &server, &mut random);
                 let oracle = Oracle { history: &history, server: &server, under_test };
                 oracle.fetch(&mut client, &request, &mut random)?;
@@ -40,11 +55,14 @@ pub fn run_fetches(operations: &[Operation], under_test: UnderTest) -> Result<()
     Ok(())
 }
 
+/// Makes the operations of a scenario.
+pub type Generate = fn(&mut Random) -> Vec<Operation>;
+
 /// A run of one kind of scenario.
 pub type Run<'a> = &'a (dyn Fn(&[Operation]) -> Result<(), Failure> + Sync);
 
 /// Runs the scenario of a seed; the report of the shortest list that still fails, if it fails.
-pub fn check_seed(seed: u64, run: Run<'_>) -> Option<String> {
+pub fn check_seed(seed: u64, generate: Generate, run: Run<'_>) -> Option<String> {
     let operations = generate(&mut Random::new(seed));
     let failure = run_caught(&operations, run).err()?;
     let (operations, failure) = shrink(operations, failure, run);

@@ -2,13 +2,11 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 
 use gix::ObjectId;
 use hexforge_domain::id::ProjectId;
-use hexforge_domain::ports::git::GitStore;
+use hexforge_domain::ports::git::{GitStore, Repository};
 use hexforge_git_gix::GixStore;
 use tempfile::TempDir;
 
@@ -16,15 +14,17 @@ use crate::answer::after_advertisement;
 use crate::history::{History, Refs};
 use crate::objects::Ids;
 use crate::operation::Maintenance;
+use crate::process::{QUICK, parse_id, parse_ids, run, run_command};
 use crate::request::{Request, Wire};
 use crate::support::git_command;
 
-const PROJECT: ProjectId = ProjectId(7);
-
 /// A repository on the server, and the one that it is pushed from.
 pub struct Server {
-    data: TempDir,
-    store: GixStore,
+    pub folder: TempDir,
+    /// The data folder of the store.
+    pub data: PathBuf,
+    pub store: GixStore,
+    pub project: ProjectId,
     source: PathBuf,
     pub refs: Refs,
     /// All objects in the server's repository, reachable or not.
@@ -36,8 +36,8 @@ pub struct Server {
 impl Server {
     /// An empty server, and a repository with all objects of a history to push from.
     pub fn new(history: &History) -> Self {
-        let data = tempfile::tempdir().expect("a temporary folder can be made");
-        let source = data.path().join("source");
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let source = folder.path().join("source");
         init_bare(&source);
         let stream = history.stream();
         run(&source, &["fast-import", "--quiet", "--done"], stream.as_bytes());
@@ -46,12 +46,23 @@ impl Server {
              git init -q --bare --initial-branch=master server\n\
              git -C source fast-import --quiet --done <<'END'\n{stream}END\n"
         );
-        let store = open_store(data.path());
-        Self { data, store, source, refs: Refs::new(), stored: Ids::new(), script }
+        let data = folder.path().join("data");
+        let (store, project) = (open_store(&data), ProjectId(7));
+        let (refs, stored) = (Refs::new(), Ids::new());
+        Self { folder, data, store, project, source, refs, stored, script }
     }
 
-    pub fn folder(&self) -> PathBuf {
-        self.store.layout().repository(PROJECT)
+    pub fn path(&self) -> PathBuf {
+        self.store.layout().repository(self.project)
+    }
+
+    pub fn open(&self) -> Box<dyn Repository> {
+        self.store.open(self.project).expect("the store opens its repository")
+    }
+
+    /// What git prints about the server's repository.
+    pub fn git(&self, arguments: &[&str]) -> Vec<u8> {
+        run(&self.path(), arguments, b"")
     }
 
     /// Pushes until the server has exactly these refs.
@@ -87,7 +98,7 @@ impl Server {
         if commands.iter().any(|(_, _, new)| new.is_some()) {
             bytes.extend_from_slice(pack);
         }
-        let repository = self.store.open(PROJECT).expect("the store opens its repository");
+        let repository = self.open();
         let push = repository.receive(&mut &bytes[..]).expect("the push is read");
         let mut push = push.expect("there are commands");
         if let Some((key, _)) = push.take("a test").expect("refs can be changed") {
@@ -100,7 +111,7 @@ impl Server {
 
     /// Reorganizes the repository by git. The store learns of it, or is opened again.
     pub fn maintain(&mut self, how: Maintenance, reopen: bool) {
-        let folder = self.folder();
+        let folder = self.path();
         if !folder.exists() {
             return;
         }
@@ -120,22 +131,22 @@ impl Server {
             writeln!(self.script, "git -C server {line}").expect("strings grow");
         }
         if reopen {
-            self.store = open_store(self.data.path());
+            self.store = open_store(&self.data);
         }
         self.stored = self.list_stored();
     }
 
     /// Turns all packs into loose objects.
     fn loosen(&mut self) {
-        let packs = self.folder().join("objects/pack");
-        let apart = self.data.path().join("apart");
+        let packs = self.path().join("objects/pack");
+        let apart = self.folder.path().join("apart");
         fs::rename(&packs, &apart).expect("packs can be moved");
         fs::create_dir(&packs).expect("a folder can be made");
         for file in fs::read_dir(&apart).expect("a folder").map(|file| file.expect("a file").path())
         {
             if file.extension().is_some_and(|extension| extension == "pack") {
                 let pack = fs::read(&file).expect("the pack can be read");
-                run(&self.folder(), &["unpack-objects", "-q"], &pack);
+                run(&self.path(), &["unpack-objects", "-q"], &pack);
             }
         }
         fs::remove_dir_all(&apart).expect("the packs can be removed");
@@ -147,11 +158,11 @@ impl Server {
 
     /// All objects in the server's repository, as git sees it now.
     pub fn list_stored(&self) -> Ids {
-        if !self.folder().exists() {
+        if !self.path().exists() {
             return Ids::new();
         }
         let arguments = ["cat-file", "--batch-all-objects", "--batch-check=%(objectname)"];
-        parse_ids(&run(&self.folder(), &arguments, b""))
+        parse_ids(&run(&self.path(), &arguments, b""))
     }
 
     fn note_push(&mut self, tips: &str, commands: &[RefCommand]) {
@@ -170,7 +181,7 @@ impl Server {
 
     /// What the server under test answers.
     pub fn ask_hexforge(&self, request: &Request) -> (Result<(), String>, Vec<u8>) {
-        let repository = self.store.open(PROJECT).expect("the store opens its repository");
+        let repository = self.open();
         let (wire, bytes, mut answer) = (request.wire, request.encode(), Vec::new());
         let from = &mut &bytes[..];
         let result = repository.upload_pack(wire.version(), wire.conversation(), from, &mut answer);
@@ -187,7 +198,7 @@ impl Server {
             Wire::V0Stateful => {}
             Wire::V1Stateful => drop(git.env("GIT_PROTOCOL", "version=1")),
         }
-        git.arg(self.folder());
+        git.arg(self.path());
         let (is_ok, stdout, stderr) = run_command(git, &request.encode());
         let result = if is_ok { Ok(()) } else { Err(stderr) };
         match request.wire {
@@ -201,13 +212,13 @@ impl Server {
 
     /// What git lists on the server's repository.
     pub fn rev_list(&self, shallow: &Ids, arguments: &[String]) -> Ids {
-        let file = self.data.path().join("shallow");
+        let file = self.folder.path().join("shallow");
         let lines: String = shallow.iter().map(|id| format!("{id}\n")).collect();
         fs::write(&file, lines).expect("a file can be written");
         let file = file.to_str().expect("temporary folders have plain names");
         let mut all = vec!["--shallow-file", file, "rev-list", "--objects", "--no-object-names"];
         all.extend(arguments.iter().map(String::as_str));
-        parse_ids(&run(&self.folder(), &all, b""))
+        parse_ids(&run(&self.path(), &all, b""))
     }
 
     /// Runs git in the repository that is pushed from.
@@ -217,11 +228,10 @@ impl Server {
 
     /// The refs that git sees on the server.
     pub fn refs_by_git(&self) -> Refs {
-        if !self.folder().exists() {
+        if !self.path().exists() {
             return Refs::new();
         }
-        let output =
-            run(&self.folder(), &["for-each-ref", "--format=%(objectname) %(refname)"], b"");
+        let output = run(&self.path(), &["for-each-ref", "--format=%(objectname) %(refname)"], b"");
         let text = String::from_utf8_lossy(&output).into_owned();
         let refs = text.lines().filter_map(|line| line.split_once(' '));
         refs.map(|(id, name)| (name.to_owned(), parse_id(id))).collect()
@@ -239,9 +249,6 @@ const PACK_REVISIONS: &[&str] =
 const UPLOAD_OPTIONS: [&str; 4] =
     ["-c", "uploadpack.allowAnySHA1InWant=true", "-c", "uploadpack.allowFilter=true"];
 
-/// Nothing has to outlive the machine, and histories are small.
-const QUICK: [&str; 4] = ["-c", "core.fsync=none", "-c", "pack.threads=1"];
-
 /// The commands that turn some refs into others.
 pub fn changes(old: &Refs, new: &Refs) -> Vec<RefCommand> {
     let names: std::collections::BTreeSet<&String> = old.keys().chain(new.keys()).collect();
@@ -249,8 +256,8 @@ pub fn changes(old: &Refs, new: &Refs) -> Vec<RefCommand> {
     names.into_iter().map(command).filter(|(_, old, new)| old != new).collect()
 }
 
-fn open_store(data: &Path) -> GixStore {
-    GixStore::new(data.join("data"), |path: &Path| fs::remove_dir_all(path))
+pub fn open_store(data: &Path) -> GixStore {
+    GixStore::new(data, |path: &Path| fs::remove_dir_all(path))
 }
 
 /// Makes what `git init --bare` makes, without a process.
@@ -261,34 +268,4 @@ fn init_bare(folder: &Path) {
     fs::write(folder.join("HEAD"), "ref: refs/heads/master\n").expect("a file can be written");
     let config = "[core]\n\trepositoryformatversion = 0\n\tbare = true\n";
     fs::write(folder.join("config"), config).expect("a file can be written");
-}
-
-/// What git prints. It must succeed.
-fn run(folder: &Path, arguments: &[&str], input: &[u8]) -> Vec<u8> {
-    let mut git = git_command();
-    git.current_dir(folder).args(QUICK).args(arguments);
-    let (is_ok, stdout, stderr) = run_command(git, input);
-    assert!(is_ok, "git {arguments:?}: {stderr}");
-    stdout
-}
-
-fn run_command(mut git: std::process::Command, input: &[u8]) -> (bool, Vec<u8>, String) {
-    git.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = git.spawn().expect("git is installed");
-    let mut stdin = child.stdin.take().expect("it was asked for");
-    let output = std::thread::scope(|scope| {
-        // git may end without reading everything.
-        scope.spawn(move || drop(stdin.write_all(input)));
-        child.wait_with_output().expect("git ends")
-    });
-    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-    (output.status.success(), output.stdout, stderr)
-}
-
-pub fn parse_id(hex: &str) -> ObjectId {
-    ObjectId::from_hex(hex.as_bytes()).expect("git prints ids")
-}
-
-pub fn parse_ids(output: &[u8]) -> Ids {
-    String::from_utf8_lossy(output).lines().map(parse_id).collect()
 }

@@ -56,6 +56,36 @@ fn a_client_that_can_do_nothing_is_served() {
     assert_eq!(index(&Scratch::new(), &bands(answer, 1000)), all);
 }
 
+/// A client may say to have any commit without its parents. That does not make it get them.
+#[test]
+fn what_is_behind_a_commit_that_no_ref_leads_to_stays_here() {
+    let scratch = history();
+    let server = Server::of(&scratch);
+    scratch.git(&["checkout", "-q", "--detach"]);
+    scratch.write("secret", "secret");
+    let secret = scratch.commit("secret");
+    scratch.remove("secret");
+    let gone = scratch.commit("gone");
+    scratch.git(&["update-ref", "refs/heads/gone", &gone]);
+    server.push(&scratch);
+    server.run(&["update-ref", "-d", "refs/heads/gone"]);
+    let tip = server.run(&["rev-parse", "master"]);
+    let all = objects(&server.repository(), &["master"]);
+    let shallow = format!("shallow {gone}");
+    for deepen in [&["deepen 2147483647"][..], &["deepen 3", "deepen-relative"]] {
+        let want = format!("want {tip}");
+        let lines =
+            [&["command=fetch", "0001", &want, &shallow], deepen, &["done", "0000"]].concat();
+        let (result, answer) = server.ask(ProtocolVersion::V2, &packets(&lines));
+        assert!(result.is_ok(), "{result:?}");
+        let text = String::from_utf8_lossy(&answer);
+        assert!(!text.contains(&format!("unshallow {gone}")), "{deepen:?}");
+        let at = answer.windows(9).position(|part| part == b"packfile\n").expect("a pack");
+        let sent = index(&Scratch::new(), &bands(&answer[at + 9..], 65_520));
+        assert!(!sent.contains(&secret) && sent.is_subset(&all), "{deepen:?}");
+    }
+}
+
 /// Bytes that cannot be compressed.
 fn noise(length: usize) -> Vec<u8> {
     let mut random = Random::new(12);

@@ -1,0 +1,127 @@
+//! Copies of repositories: forks, backups and imports. After each push the server goes on with a copy.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use hexforge_domain::id::ProjectId;
+use hexforge_domain::ports::git::GitStore;
+use hexforge_domain::ports::imports::Imports;
+use hexforge_git_gix::{HttpImports, ImportLimits, copying};
+
+use crate::backend::{Backend, Network};
+use crate::history::History;
+use crate::operation::{Action, Operation};
+use crate::oracle::{Failure, UnderTest};
+use crate::scenario::run_fetches_with;
+use crate::server::{Server, open_store};
+
+/// How a repository is copied.
+#[derive(Clone, Copy, Debug)]
+pub enum Kind {
+    Fork,
+    Backup,
+    Import,
+}
+
+/// Runs a scenario with fetches. After each push the repository is copied, and everything else is done to the copy.
+pub fn run_copies(operations: &[Operation], under_test: UnderTest) -> Result<(), Failure> {
+    run_fetches_with(operations, under_test, &|operation, history, server| match operation.action {
+        Action::Push if !server.refs.is_empty() => {
+            let kinds = [Kind::Fork, Kind::Backup, Kind::Import];
+            copy(history, server, *operation.random().pick(&kinds))
+        }
+        _ => Ok(()),
+    })
+}
+
+/// Copies the repository, checks the copy, and lets the server go on with it.
+pub fn copy(history: &History, server: &mut Server, kind: Kind) -> Result<(), Failure> {
+    server.script.push_str(&format!("# a copy of the server by {kind:?}\n"));
+    let head = server.git(&["symbolic-ref", "HEAD"]);
+    let copied = match kind {
+        Kind::Fork => go_on_with_fork(server),
+        Kind::Backup => go_on_with_backup(server),
+        Kind::Import => go_on_with_import(server),
+    };
+    let question = format!("{kind:?} of the repository");
+    let fail = |server: &Server, difference: String| {
+        Err(Failure::of(server, &question, format!("{question}: {difference}")))
+    };
+    if let Err(difference) = copied {
+        return fail(server, difference);
+    }
+    if let Kind::Import = kind {
+        server.stored = history.reachable(&server.refs);
+    }
+    if server.git(&["symbolic-ref", "HEAD"]) != head {
+        return fail(server, "HEAD is another branch".to_owned());
+    }
+    check_complete(history, server, &question)
+}
+
+/// The repository has the refs and objects that it should have, and git finds nothing wrong with it.
+pub fn check_complete(history: &History, server: &Server, question: &str) -> Result<(), Failure> {
+    let fail = |difference: String| {
+        Err(Failure::of(server, question, format!("{question}: {difference}")))
+    };
+    let refs = server.refs_by_git();
+    if refs != server.refs {
+        return fail(format!("the refs are {refs:?} instead of {:?}", server.refs));
+    }
+    let stored = server.list_stored();
+    if stored != server.stored {
+        let objects = &history.objects;
+        let missing = objects.describe_all(&(&server.stored - &stored));
+        let extra = objects.describe_all(&(&stored - &server.stored));
+        return fail(format!("missing objects\n{missing}\nextra objects\n{extra}"));
+    }
+    let found = server.git(&["fsck", "--full", "--strict", "--no-dangling", "--no-progress"]);
+    if !found.is_empty() {
+        return fail(String::from_utf8_lossy(&found).into_owned());
+    }
+    let reachable = history.reachable(&server.refs);
+    match server.rev_list(&Default::default(), &["--all".to_owned()]) == reachable {
+        true => Ok(()),
+        false => fail("the refs lead to other objects".to_owned()),
+    }
+}
+
+fn go_on_with_fork(server: &mut Server) -> Result<(), String> {
+    let target = ProjectId(server.project.0 + 1);
+    server.store.copy(server.project, target).map_err(|error| format!("{error:?}"))?;
+    server.project = target;
+    Ok(())
+}
+
+fn go_on_with_backup(server: &mut Server) -> Result<(), String> {
+    let data = server.data.join("backup");
+    let source = server.path();
+    let store = open_store(&data);
+    let target = store.layout().repository(server.project);
+    let mut visit = |path: &Path, file: &mut fs::File| {
+        let path = target.join(path);
+        fs::create_dir_all(path.parent().expect("it is in a folder"))?;
+        std::io::copy(file, &mut fs::File::create_new(path)?).map(drop)
+    };
+    copying::files(&source, &mut visit).map_err(|error| format!("{error:?}"))?;
+    // A server starts with these folders only where there are files in them.
+    for folder in ["refs/heads", "refs/tags"] {
+        fs::create_dir_all(target.join(folder)).map_err(|error| format!("{error:?}"))?;
+    }
+    (server.store, server.data) = (store, data);
+    Ok(())
+}
+
+fn go_on_with_import(server: &mut Server) -> Result<(), String> {
+    let source = server.path();
+    let root = source.parent().expect("it is in a folder");
+    let name = source.file_name().and_then(|name| name.to_str()).expect("plain names");
+    let backend = Backend::new(root);
+    let network = Network::new(move |seen| Ok(backend.answer(&seen)));
+    let target = ProjectId(server.project.0 + 1);
+    let imports = HttpImports::new(&server.store, Arc::new(network), ImportLimits::default());
+    imports.fetch(target, &format!("http://host/{name}")).map_err(|error| error.to_string())?;
+    server.project = target;
+    Ok(())
+}
