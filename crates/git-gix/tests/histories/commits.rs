@@ -219,13 +219,7 @@ impl Reader<'_> {
         let question = format!("first_with {commit}");
         let answer = self.answer(&question, self.repository.first_with(to_domain(commit)))?;
         let answer = answer.as_ref().map(ToString::to_string);
-        // Behind a commit that is a day older than the wanted one the server looks only when it found nothing elsewhere.
-        // So with wrong dates the answer may be a later branch.
-        let is_right = match &answer {
-            Some(name) if has_wrong_dates(self.history) => with.contains(&name.as_str()),
-            name => name.as_deref() == with.first().copied(),
-        };
-        if !is_right {
+        if answer.as_deref() != with.first().copied() {
             return Err(self.fail(&question, &format!("{answer:?}, the branches are {with:?}")));
         }
         let behind = self.ancestors(tip);

@@ -258,6 +258,75 @@ fn packed(folder: &Path) -> usize {
     line.expect("a count").parse().expect("a number")
 }
 
+/// Makes a tree of these entries.
+fn tree_of(scratch: &Scratch, entries: &str) -> String {
+    let id = scratch.git_bytes(&["mktree"], entries.as_bytes());
+    String::from_utf8(id).expect("an id").trim().to_owned()
+}
+
+/// Reading what the client has is bounded; folders as people have them stay below that.
+#[test]
+fn a_fetch_sends_little_where_folders_are_large() {
+    let scratch = Scratch::new();
+    let blob = |text: &str| {
+        let id = scratch.git_bytes(&["hash-object", "-w", "--stdin"], text.as_bytes());
+        String::from_utf8(id).expect("an id").trim().to_owned()
+    };
+    let (old, new) = (blob("old"), blob("new"));
+    let files = |count: usize, last: &str| -> String {
+        let lines = (1..count).map(|number| format!("100644 blob {old}\tf{number:06}\n"));
+        lines.chain([format!("100644 blob {last}\tlast\n")]).collect()
+    };
+    let commit = |last: &str, parents: &[&str]| {
+        let below = tree_of(&scratch, &files(3000, last));
+        let root = files(60_000, &old) + &format!("040000 tree {below}\tz\n");
+        let root = tree_of(&scratch, &root);
+        scratch.git(&[&["commit-tree", &root, "-m", "large"], parents].concat())
+    };
+    let first = commit(&old, &[]);
+    let second = commit(&new, &["-p", &first]);
+    scratch.git(&["update-ref", "refs/heads/master", &first]);
+    let server = Server::of(&scratch);
+    let clones = Clones::new();
+    let folder = clones.make("clone", "2", &server.http_url(), &["--bare"]);
+    run(&folder, &["config", "fetch.unpackLimit", "1"]);
+    scratch.git(&["update-ref", "refs/heads/master", &second]);
+    server.push(&scratch);
+    let packs = packed(&folder);
+    run(&folder, &["fetch", "-q", "origin", "master"]);
+    // The commit, two trees and a file, and bases that complete the pack.
+    let sent = packed(&folder) - packs;
+    assert!((4..=8).contains(&sent), "{sent}");
+}
+
+/// The same tree under many names is looked at once. More levels keep the git that pushes busy for hours.
+#[test]
+fn a_fetch_ends_where_the_same_tree_has_many_paths() {
+    let scratch = Scratch::new();
+    let blob = scratch.git_bytes(&["hash-object", "-w", "--stdin"], b"x");
+    let blob = String::from_utf8(blob).expect("an id").trim().to_owned();
+    let bomb = |leaf: &str, levels: usize| {
+        let mut tree = tree_of(&scratch, &format!("100644 blob {blob}\t{leaf}\n"));
+        for _ in 0..levels {
+            let names: String =
+                (0..10).map(|name| format!("040000 tree {tree}\t{name}\n")).collect();
+            tree = tree_of(&scratch, &names);
+        }
+        tree
+    };
+    let (old, new) = (bomb("old", 4), bomb("new", 4));
+    let first = scratch.git(&["commit-tree", &old, "-m", "old"]);
+    let second = scratch.git(&["commit-tree", &new, "-m", "new", "-p", &first]);
+    scratch.git(&["update-ref", "refs/heads/master", &first]);
+    let server = Server::of(&scratch);
+    let clones = Clones::new();
+    let folder = clones.make("clone", "2", &server.http_url(), &["--bare"]);
+    scratch.git(&["update-ref", "refs/heads/master", &second]);
+    server.push(&scratch);
+    run(&folder, &["fetch", "-q", "origin", "master"]);
+    assert_eq!(run(&folder, &["rev-parse", "FETCH_HEAD"]), second);
+}
+
 #[test]
 fn unrelated_work_of_the_client_does_not_matter() {
     let scratch = history();

@@ -37,6 +37,38 @@ fn the_newest_are_returned_oldest_first_and_all_are_counted() {
     }
 }
 
+/// A commit that claims to be older than all others waits longest for its turn, and what it leads to is younger.
+#[test]
+fn what_is_behind_a_commit_of_the_year_1970_is_hidden_too() {
+    let scratch = Scratch::new();
+    scratch.commit("base");
+    let tree = scratch.git(&["rev-parse", "HEAD^{tree}"]);
+    let commit = |time: i64, parents: &[&str]| {
+        let parents: String = parents.iter().map(|id| format!("parent {id}\n")).collect();
+        let person = format!("Ada <ada@example.com> {time} +0000");
+        let text = format!("tree {tree}\n{parents}author {person}\ncommitter {person}\n\nx\n");
+        let made = ["hash-object", "-t", "commit", "-w", "--stdin"];
+        let id = scratch.git_bytes(&made, text.as_bytes());
+        String::from_utf8(id).expect("an id").trim().to_owned()
+    };
+    let mut last = commit(1_400_000_000, &[]);
+    for number in 1..40 {
+        last = commit(1_400_000_000 + number * 1000, &[&last]);
+    }
+    let to = commit(1_400_100_000, &[&last]);
+    let wrong = commit(0, &[&to]);
+    let twice_wrong = commit(0, &[&wrong]);
+    let side = commit(1_400_100_001, &[&last]);
+    let from = commit(1_400_100_002, &[&side, &twice_wrong]);
+    let compared = compare(&scratch, &from, &to);
+    assert!(compared.commits.is_empty(), "{:?}", titles(&compared.commits));
+    // `git rev-list` lists it, but knows better when it is asked for an ancestor.
+    scratch.git(&["merge-base", "--is-ancestor", &to, &from]);
+    // The first of several branches is found behind such a commit as well.
+    let tips = [id(&twice_wrong), id(&to)];
+    assert_eq!(first_containing(&open(&scratch), &tips, id(&to)).expect("they exist"), Some(0));
+}
+
 #[test]
 fn parents_come_first_when_dates_are_equal() {
     let scratch = Scratch::new();
