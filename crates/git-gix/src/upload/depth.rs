@@ -50,7 +50,8 @@ pub(super) fn ends(
         return Ok(ends);
     }
     let repo = source.repo()?;
-    // What is behind a commit that no ref leads to is not for this client, whatever it says to have.
+    // Only shallow commits that are reachable from a ref are deepened: the history of a deleted branch stays hidden,
+    // even from a client that names one of its commits.
     let visible = || -> Result<HashSet<ObjectId>, GitError> {
         let shallow = request.shallow.iter().copied();
         let hidden = reachable::unreachable(source, listing, shallow.clone())?;

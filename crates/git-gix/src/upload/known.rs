@@ -20,8 +20,8 @@ use hexforge_domain::ports::git::GitError;
 
 use crate::error::failed;
 
-/// The budget of tree entries that are read beside those that are sent: in any case, and for each commit that is sent.
-/// It is needed because one tree can appear at exponentially many paths.
+/// The budget of tree entries that one comparison may read in addition to the first read of each sent tree: a fixed
+/// part, and a part per sent commit. Without it, a tree that appears at exponentially many paths would be read at each.
 const ENTRY_BUDGET: usize = 1_000_000;
 const ENTRY_BUDGET_PER_COMMIT: usize = 2_000;
 
@@ -61,7 +61,8 @@ struct Comparison<'a> {
     read_known: HashSet<ObjectId>,
     /// Trees of the client whose entries may not be known yet.
     unread: VecDeque<ObjectId>,
-    /// Whether something is sent at a path where the client has nothing of its kind.
+    /// Whether a sent tree has an entry at a path where no boundary commit has an entry of the same kind: that entry
+    /// may have been moved there.
     has_new_paths: bool,
 }
 
@@ -71,7 +72,7 @@ enum Stopped {
     Failed(GitError),
 }
 
-/// The objects of one kind at one path: those that are sent, and those of the boundary commits.
+/// The trees, or the blobs, at one path: those of the sent commits and those of the boundary commits.
 #[derive(Default)]
 struct AtPath {
     sent: Vec<ObjectId>,
@@ -238,8 +239,8 @@ impl Comparison<'_> {
         Ok((names, paths))
     }
 
-    /// Reads a tree of the client, and notes its entries. `None` when the tree is gone: a client may have commits that no
-    /// ref leads to here.
+    /// Reads a tree of the client and adds its entries to the known objects. Returns `None` if the repository lacks the
+    /// tree: a client may have commits of deleted branches.
     fn read_known_tree(&mut self, tree: ObjectId) -> Result<Option<Vec<u8>>, Stopped> {
         let Some(data) = read(self.repo, tree)? else { return Ok(None) };
         let is_new = self.read_known.insert(tree);

@@ -95,10 +95,10 @@ impl Roots {
 
 /// Selects the objects that are sent.
 ///
-/// **Why nothing is missing.** The client has everything in `known`, with all that belongs to it. A tree is added to
-/// `sent` only by [`Collector::add_tree`], which then looks at all of its entries: each is in `known`, is left out by
-/// the filter, or is added in turn. No entry is skipped because of what another commit has: so the order of the
-/// commits, their dates and their parents do not matter, and neither does how often a tree comes back.
+/// **Why the selection is complete.** The client has every object in `known`, and all objects reachable from it. A tree
+/// is added to `sent` only by [`Collector::add_tree`], which then reads all of its entries: each entry is in `known`, is
+/// left out by the filter, or is added in turn. No entry is skipped because another commit has it, so the result does
+/// not depend on the order of commits, on their dates or parents, or on how often a tree occurs.
 pub(super) struct Collector<'a, 'to> {
     repo: &'a gix::Repository,
     filter: Filter,

@@ -5,8 +5,8 @@
 //!
 //! **Why every delta can be resolved.** Each object is taken from the first pack that has it, in a fixed order of the
 //! packs. The stored base of an object lies in the same pack as the object, so the base is taken from that pack or
-//! from one before it. Within a pack, stored deltas form no circle; so neither do those that are sent, and a base can
-//! be sent before all that is based on it. All other bases are objects that the client has and that are not sent.
+//! from one before it. Stored deltas have no cycles within a pack, so the deltas in the answer have none either, and
+//! each base can be written before its deltas. All other bases are objects that the client has and that are not sent.
 
 use std::io::{self, Write};
 

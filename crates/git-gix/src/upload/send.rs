@@ -138,7 +138,8 @@ impl Answer<'_> {
         let haves = request.common.iter().chain(&ends.unshallow).copied().collect();
         let ask = Ask { wants: &roots.commits, haves, ends: Some(&ends.all), since: None };
         let region = walk::region(&repo, source.lineages(), ask)?;
-        // The client has the trees of the boundary commits, and of those that are cut off from their parents.
+        // The client has the trees of the boundary commits, and of its own commits that a shallow boundary separates
+        // from the commits that are sent.
         let mut had = region.boundary.clone();
         had.extend(&ends.unshallow);
         if !ends.all.is_empty() {

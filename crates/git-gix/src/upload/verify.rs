@@ -1,8 +1,8 @@
 //! A check of a whole answer, by walks that leave nothing out. As slow as the history is long: it runs in debug builds,
 //! and where `HEXFORGE_VERIFY_FETCHES` asks for it.
 //!
-//! It shares none of the shortcuts of the selection: commits are read from the repository, each history is walked to its
-//! end, and every tree of every commit is looked into. It does share what decides where a history is cut off.
+//! It shares none of the shortcuts of the selection: commits are read from the repository, each history is walked to
+//! its end, and every tree of every commit is read. It does share the rule that decides where a history is cut off.
 
 use gix::ObjectId;
 use gix::hashtable::{HashMap, HashSet};
@@ -88,7 +88,7 @@ impl ClientObjects {
     }
 }
 
-/// All commits that these lead to, without the parents of those in `ends` and of those that are not there.
+/// The commits reachable from `open`. The walk does not pass commits in `ends`, nor commits that the repository lacks.
 fn history(
     repo: &gix::Repository,
     mut open: Vec<ObjectId>,

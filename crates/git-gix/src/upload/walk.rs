@@ -158,8 +158,8 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Notes as known the parents of all waiting commits that are not younger than their parents: such a commit waits far
-    /// too long for its turn. Answers whether there was one.
+    /// Marks the parents of queued commits as known where a commit is not younger than its parents: in a queue ordered by
+    /// date, such a commit is reached too late. Returns whether a parent was marked.
     fn know_behind_wrong_dates(&mut self) -> Result<bool, GitError> {
         let waiting: Vec<ObjectId> = self.queue.iter().map(|&(_, id)| id).collect();
         let mut found = false;
