@@ -13,12 +13,19 @@ use super::objects::{self, Entry};
 use super::refs::Listing;
 use crate::error::failed;
 
-/// Refuses what no ref leads to, as if it were not there.
+/// Refuses objects that are not reachable from a ref, as if they did not exist.
 pub(super) fn check(
     source: &Source,
     listing: &Listing,
     wants: &[ObjectId],
 ) -> Result<(), GitError> {
+    let tips: HashSet<ObjectId> = listing.all().map(|one| one.target).collect();
+    // An id that does not exist needs no walk.
+    for want in wants.iter().filter(|want| !tips.contains(*want)) {
+        if source.kind(*want)?.is_none() {
+            return Err(not_ours(*want));
+        }
+    }
     let unreachable = unreachable(source, listing, wants.iter().copied())?;
     // The order is that of the client, so that the same request has the same answer.
     match wants.iter().find(|want| unreachable.contains(*want)) {
@@ -27,7 +34,7 @@ pub(super) fn check(
     }
 }
 
-/// Those of these objects that no ref leads to; only one of them if that one does not exist at all.
+/// Returns those of these objects that are not reachable from a ref.
 pub(super) fn unreachable(
     source: &Source,
     listing: &Listing,
@@ -40,11 +47,7 @@ pub(super) fn unreachable(
     }
     let mut others = false;
     for &id in &open {
-        match source.kind(id)? {
-            Some(Kind::Commit | Kind::Tag) => {}
-            Some(Kind::Tree | Kind::Blob) => others = true,
-            None => return Ok(HashSet::from_iter([id])),
-        }
+        others |= matches!(source.kind(id)?, Some(Kind::Tree | Kind::Blob));
     }
     let repo = source.repo()?;
     let mut commits = Vec::new();
