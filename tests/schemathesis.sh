@@ -83,10 +83,15 @@ run() {
 # Empty where there was nothing to remove, as docs/dialects.md has it, which no description can say.
 empty=delete_projects_id_hooks_hook_id
 checks=not_a_server_error,content_type_conformance,response_schema_conformance
-run --max-time "$seconds" "${last[@]/#/--exclude-operation-id=}" --exclude-operation-id="$empty" "$@"
+# It removes the token of the caller.
+revoke=delete_user_tokens_id
+run --max-time "$seconds" "${last[@]/#/--exclude-operation-id=}" --exclude-operation-id="$empty" \
+    --exclude-operation-id="$revoke" "$@"
 run --max-time 10 "${last[@]/#/--include-operation-id=}" "$@"
 checks=not_a_server_error
 run --max-time 5 --include-operation-id="$empty" "$@"
+run --max-time 5 --include-operation-id="$revoke" "$@"
+token="$("$program" token create --user tester)"
 status="$(curl -s -o "$place/answer" -w '%{http_code}' -H "PRIVATE-TOKEN: $token" "$api/user")"
 if [ "$status" != 200 ]; then
     echo "the server answers $status in the end"

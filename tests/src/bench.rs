@@ -9,6 +9,7 @@ pub mod contents;
 pub mod git_sizes;
 pub mod history;
 pub mod hooks;
+pub mod hostile;
 pub mod issues;
 pub mod lists;
 pub mod load;

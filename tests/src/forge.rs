@@ -11,21 +11,27 @@ use actix_web::dev::ServerHandle;
 use chrono::TimeDelta;
 use hexforge_application::app::{App, Settings};
 use hexforge_application::delivery;
+use hexforge_application::limiter::Limiter;
 use hexforge_application::repository::task;
 use hexforge_application::setup;
 use hexforge_delivery_reqwest::{Guard, GuardedClient};
 use hexforge_domain::delivery::lane::ClaimLimits;
 use hexforge_domain::id::ProjectId;
+use hexforge_domain::limiter::TransferLimits;
+use hexforge_domain::network::Network;
+use hexforge_domain::policy::strict::StrictRules;
 use hexforge_domain::ports::build_files::BuildFiles;
 use hexforge_domain::ports::secrets::Secrets;
 use hexforge_domain::ports::store::Store;
 use hexforge_domain::ports::uploads::Uploads;
+use hexforge_domain::ports::work::WorkThreads;
 use hexforge_domain::testing::fakes::{
     FakeBuildFiles, FakeClock, FakeImports, FakeStore, FakeUploads,
 };
 use hexforge_domain::text::Secret;
 use hexforge_domain::user::ProjectsLimit;
 use hexforge_git_gix::{GixStore, Layout};
+use hexforge_http_actix::connection::HEAD_TIMEOUT;
 use hexforge_http_actix::{Dialect, HttpSettings, JsonPayloads, RateLimits, Shared};
 use hexforge_persistence_diesel::Options;
 use hexforge_persistence_diesel::testing::TestDatabase;
@@ -33,7 +39,7 @@ use hexforge_server::http;
 use hexforge_server::system::{
     Argon2Passwords, FileVault, FsBuildFiles, FsUploads, OpensshKeys, SystemSecrets, Trash,
 };
-use hexforge_ssh_russh::{HostKeys, Lanes, Limits, Server};
+use hexforge_ssh_russh::{HostKeys, Limits, Server};
 use hexforge_yaml_saphyr::SaphyrReader;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -61,6 +67,21 @@ pub struct ForgeOptions {
     pub dialect: Dialect,
 }
 
+/// The limits of a server.
+#[derive(Clone, Debug, Default)]
+pub struct Restrictions {
+    /// How many requests are taken.
+    pub rate_limits: RateLimits,
+    /// How slow clients may be that hold a permit.
+    pub transfer: TransferLimits,
+    /// The proxies whose forwarded headers are believed.
+    pub trusted_proxies: Vec<Network>,
+    /// How long the first head on a connection may take, if not as long as usual.
+    pub head_timeout: Option<Duration>,
+    /// Threads and processors, if not plain ones.
+    pub threads: Option<Arc<dyn WorkThreads>>,
+}
+
 /// Whether answers to fetches are checked: always, unless `HEXFORGE_VERIFY_FETCHES` is 0, for long histories.
 fn verifies_fetches() -> bool {
     std::env::var_os("HEXFORGE_VERIFY_FETCHES").is_none_or(|choice| choice != "0")
@@ -81,7 +102,7 @@ pub struct Forge {
     pub queries: Arc<AtomicU64>,
     handle: ServerHandle,
     thread: Option<JoinHandle<()>>,
-    lanes: Lanes,
+    limiter: Arc<Limiter>,
     ssh: OnceLock<Server>,
     _database: Box<dyn Any + Send + Sync>,
     /// Where its files are.
@@ -105,11 +126,17 @@ pub const EXTERNAL_URL: &str = "http://forge.test";
 /// The port in addresses over SSH.
 const SSH_PORT: u16 = 2222;
 
+/// The largest body of other calls, in bytes: more than the longest text has.
+pub const MAX_BODY: usize = 1280 * 1024;
+
 /// The largest file that can be uploaded, in bytes: more than any other body may have.
 pub const MAX_UPLOAD: usize = 1536 * 1024;
 
 /// The largest artifacts of a build, in bytes.
 pub const MAX_ARTIFACTS: usize = 1792 * 1024;
+
+/// After how many days without use a session ends: longer than tests move the clock for other reasons.
+pub const SESSION_DAYS: i64 = 3650;
 
 /// By which runners register for all projects.
 pub const RUNNERS: &str = "runners-token-for-tests";
@@ -130,15 +157,25 @@ impl Forge {
 
     /// The same; its hooks go where the guard lets them.
     pub fn start_guarded(options: ForgeOptions, guard: Guard) -> Option<Self> {
-        Self::start_within(options, guard, RateLimits::default())
+        Self::start_within(options, guard, Restrictions::default())
     }
 
     /// One that takes no more requests than this. Its hooks may go to this machine.
     pub fn start_limited(options: ForgeOptions, limits: RateLimits) -> Option<Self> {
-        Self::start_within(options, Guard::allow_local(), limits)
+        let restrictions = Restrictions { rate_limits: limits, ..Restrictions::default() };
+        Self::start_restricted(options, restrictions)
     }
 
-    fn start_within(options: ForgeOptions, guard: Guard, rate_limits: RateLimits) -> Option<Self> {
+    /// One with other limits than usual. Its hooks may go to this machine.
+    pub fn start_restricted(options: ForgeOptions, restrictions: Restrictions) -> Option<Self> {
+        Self::start_within(options, Guard::allow_local(), restrictions)
+    }
+
+    fn start_within(
+        options: ForgeOptions,
+        guard: Guard,
+        restrictions: Restrictions,
+    ) -> Option<Self> {
         let queries = Arc::new(AtomicU64::new(0));
         let store_options = Options { queries: Some(Arc::clone(&queries)), ..Options::default() };
         let (store, database): (Arc<dyn Store>, Box<dyn Any + Send + Sync>) = match options.backend
@@ -189,12 +226,14 @@ impl Forge {
                 default_projects_limit: ProjectsLimit(100),
                 build_silence: TimeDelta::hours(24),
                 hook_timeout: Duration::from_secs(2),
+                strict: StrictRules::default(),
                 runners_token: Some(SystemSecrets.digest(RUNNERS)),
+                session: TimeDelta::days(SESSION_DAYS),
             },
         };
         setup::first_administrator(&app, PASSWORD, &Secret::new(ROOT))
             .expect("the first administrator can be made");
-        let (address, handle, thread, lanes) = listen(&app, options.dialect, rate_limits);
+        let (address, handle, thread, limiter) = listen(&app, options.dialect, &restrictions);
         let two = std::env::var("HEXFORGE_TEST_SERVERS").is_ok_and(|number| number == "2");
         let beside = (two && options.backend == Backend::Postgres).then(|| {
             let database = database.downcast_ref::<TestDatabase>().expect("it is one of these");
@@ -206,7 +245,7 @@ impl Forge {
             App { store, git: Arc::new(git), ..app.clone() }
         });
         let beside = beside.map(|app| {
-            let (address, handle, thread, _) = listen(&app, options.dialect, rate_limits);
+            let (address, handle, thread, _) = listen(&app, options.dialect, &restrictions);
             Beside { address, handle, thread: Some(thread) }
         });
         Some(Self {
@@ -218,7 +257,7 @@ impl Forge {
             queries,
             handle,
             thread: Some(thread),
-            lanes,
+            limiter,
             ssh: OnceLock::new(),
             _database: database,
             folder,
@@ -235,15 +274,20 @@ impl Forge {
         let server = self.ssh.get_or_init(|| {
             let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
             let keys = HostKeys::for_a_while().expect("a key can be made");
-            let (app, lanes) = (Arc::new(self.app.clone()), self.lanes.clone());
-            Server::start(listener, app, &keys, lanes, limits).expect("a bound socket is served")
+            let (app, limiter) = (Arc::new(self.app.clone()), Arc::clone(&self.limiter));
+            Server::start(listener, app, &keys, limiter, limits).expect("a bound socket is served")
         });
         server.address()
     }
 
     /// How many more git clients could fetch and push at this moment.
     pub fn free_turns(&self) -> (usize, usize) {
-        (self.lanes.fetches.available_permits(), self.lanes.pushes.available_permits())
+        (self.limiter.fetches.free(), self.limiter.pushes.free())
+    }
+
+    /// The permits that all transports share.
+    pub fn limiter(&self) -> &Limiter {
+        &self.limiter
     }
 
     /// A work tree from which the repository of a project is filled.
@@ -341,22 +385,34 @@ impl Forge {
 fn listen(
     app: &App,
     dialect: Dialect,
-    rate_limits: RateLimits,
-) -> (SocketAddr, ServerHandle, JoinHandle<()>, Lanes) {
+    restrictions: &Restrictions,
+) -> (SocketAddr, ServerHandle, JoinHandle<()>, Arc<Limiter>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
     let address = listener.local_addr().expect("a bound socket has an address");
     let settings = HttpSettings {
         external_url: EXTERNAL_URL.to_owned(),
         ssh_port: SSH_PORT,
         dialect,
-        max_body: 1024 * 1024,
+        max_body: MAX_BODY,
         max_upload: MAX_UPLOAD as u64,
         max_artifacts: MAX_ARTIFACTS as u64,
-        rate_limits,
+        rate_limits: restrictions.rate_limits,
+        trusted_proxies: restrictions.trusted_proxies.clone(),
+        head_timeout: restrictions.head_timeout.unwrap_or(HEAD_TIMEOUT),
         revision: "hexforge-0.1.0".to_owned(),
     };
-    let shared = Shared::new(app.clone(), settings, Arc::new(String::new), Arc::new(|| Ok(())));
-    let (fetches, pushes) = shared.git_turns();
+    let limiter = Limiter::new(restrictions.transfer);
+    let limiter = Arc::new(match &restrictions.threads {
+        Some(threads) => limiter.with_threads(Arc::clone(threads)),
+        None => limiter,
+    });
+    let shared = Shared::new(
+        app.clone(),
+        settings,
+        Arc::clone(&limiter),
+        Arc::new(String::new),
+        Arc::new(|| Ok(())),
+    );
     let (sender, receiver) = std::sync::mpsc::channel();
     let thread = std::thread::spawn(move || {
         actix_web::rt::System::new().block_on(async move {
@@ -366,7 +422,7 @@ fn listen(
         });
     });
     let handle = receiver.recv().expect("the server starts");
-    (address, handle, thread, Lanes { fetches, pushes })
+    (address, handle, thread, limiter)
 }
 
 impl Drop for Forge {

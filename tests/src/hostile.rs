@@ -2,7 +2,7 @@
 //! that would be answered with 500. `tests/fuzz` hands them to libFuzzer, `tests/tests/faults/bytes.rs` to a small
 //! driver that every run of the tests has time for.
 
-mod pack;
+pub(crate) mod pack;
 
 use std::cell::RefCell;
 use std::io::Read;
@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 use hexforge_domain::ci::config::{Configuration, Target};
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::ports::git::{GitError, GitStore};
-use hexforge_domain::ports::git_transport::{Conversation, ProtocolVersion};
+use hexforge_domain::ports::git_transport::{Conversation, HangUp, ProtocolVersion};
 use hexforge_domain::ports::public_keys::PublicKeys;
 use hexforge_domain::push::RefKind;
 use hexforge_domain::ref_name::{BranchName, TagName};
@@ -75,7 +75,8 @@ fn assert_not_ours<T>(outcome: Result<T, GitError>) -> Option<T> {
     match outcome {
         Ok(value) => Some(value),
         Err(GitError::Protocol(_) | GitError::Missing | GitError::TooLarge) => None,
-        Err(GitError::ReaderGone(_) | GitError::Busy | GitError::Conflict(_)) => None,
+        Err(GitError::ReaderGone(_) | GitError::Busy | GitError::Unfinished) => None,
+        Err(GitError::Conflict(_)) => None,
         Err(error @ (GitError::Failed(_) | GitError::Corrupt(_) | GitError::Full(_))) => {
             panic!("{error}")
         }
@@ -89,7 +90,9 @@ pub fn pkt_lines_of_pushes(data: &[u8]) {
 
 fn receive(scene: &Scene, from: &mut dyn Read) {
     let repository = scene.store.open(ProjectId(1)).expect("the repository is sound");
-    let Some(Some(mut push)) = assert_not_ours(repository.receive(from)) else { return };
+    let Some(Some(mut push)) = assert_not_ours(repository.receive(from, &HangUp::default())) else {
+        return;
+    };
     for change in push.changes() {
         let _ = RefKind::of(&change.name);
         let _ = push.action(change);

@@ -17,7 +17,7 @@ pub mod ssh_keys;
 pub mod work_tree;
 
 pub use client::{Request, Response};
-pub use forge::{Backend, Forge, ForgeOptions};
+pub use forge::{Backend, Forge, ForgeOptions, Restrictions};
 pub use random::Numbers;
 pub use receiver::{Answer, Received, Receiver};
 pub use recount::Auditor;

@@ -71,12 +71,39 @@ impl Auditor<'_> {
             }
         }
         assert!(counts.is_empty(), "{counts:?}");
+        self.assert_totals(&path, &issues);
         for issue in issues.iter().take(30) {
             let notes = self.all(&format!("{path}/issues/{}/notes", issue["id"]));
             let people = notes.iter().filter(|note| note["system"] == false).count();
             assert_eq!(issue["user_notes_count"], people, "{issue}");
         }
         issues
+    }
+
+    /// The totals of the lists by a label and by a milestone, which come from counters, of the project at a path.
+    fn assert_totals(&self, path: &str, issues: &[Value]) {
+        let total = |query: &[(&str, &str)]| {
+            let found = self.get(&format!("{path}/issues")).query(query).send();
+            found.expect(200);
+            found.header("x-total").and_then(|total| total.parse::<usize>().ok())
+        };
+        for (title, (open, closed)) in tally(issues) {
+            // A comma stands between titles.
+            if !title.contains(',') {
+                assert_eq!(total(&[("labels", title)]), Some(open + closed), "{path} {title}");
+                let opened = [("labels", title), ("state", "opened")];
+                assert_eq!(total(&opened), Some(open), "{path} {title}");
+            }
+        }
+        for milestone in self.all(&format!("{path}/milestones")) {
+            let its = |issue: &&Value| issue["milestone"]["id"] == milestone["id"];
+            let its: Vec<&Value> = issues.iter().filter(its).collect();
+            let title = milestone["title"].as_str().expect("a title");
+            assert_eq!(total(&[("milestone", title)]), Some(its.len()), "{path} {milestone}");
+            let closed = its.iter().filter(|issue| issue["state"] == "closed").count();
+            let query = [("milestone", title), ("state", "closed")];
+            assert_eq!(total(&query), Some(closed), "{path} {milestone}");
+        }
     }
 
     /// The ids of the labels of the group that a project belongs to, if it does.

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use tempfile::TempDir;
 
@@ -10,7 +11,7 @@ use tempfile::TempDir;
 pub struct WorkTree {
     folder: TempDir,
     bare: PathBuf,
-    made: std::cell::Cell<i64>,
+    made: AtomicI64,
 }
 
 /// Where git is. A program that is looked for is started by a copy of this process, which takes long where much is
@@ -31,7 +32,7 @@ impl WorkTree {
     /// An empty one for the bare repository in that folder, which is made.
     pub fn new(bare: &Path) -> Self {
         let folder = TempDir::new().expect("a temporary folder can be made");
-        let tree = Self { folder, bare: bare.to_owned(), made: std::cell::Cell::new(0) };
+        let tree = Self { folder, bare: bare.to_owned(), made: AtomicI64::new(0) };
         std::fs::create_dir_all(bare).expect("the folder of the repository can be made");
         tree.git(&["init", "-q", "-b", "master"]);
         if !bare.join("HEAD").exists() {
@@ -69,7 +70,7 @@ impl WorkTree {
 
     /// git in the work tree, without anybody's configuration and at a fixed time.
     pub fn command(&self, arguments: &[&str]) -> Command {
-        let moment = format!("{} +0200", FIRST + 60 * self.made.get());
+        let moment = format!("{} +0200", FIRST + 60 * self.made.load(Ordering::Relaxed));
         let mut command = Command::new(git());
         command
             .args(arguments)
@@ -107,7 +108,7 @@ impl WorkTree {
     pub fn commit(&self, message: &str) -> String {
         self.git(&["add", "-A"]);
         self.git(&["commit", "-q", "--allow-empty", "--allow-empty-message", "-m", message]);
-        self.made.set(self.made.get() + 1);
+        self.made.fetch_add(1, Ordering::Relaxed);
         self.git(&["rev-parse", "HEAD"])
     }
 

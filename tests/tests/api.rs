@@ -61,6 +61,7 @@ mod api {
     mod order_of_checks;
     mod paging;
     mod params;
+    mod pauses;
     mod pipelines;
     mod pipelines_create;
     mod pipelines_stages;
@@ -87,6 +88,7 @@ mod api {
     mod projects_team;
     mod projects_update;
     mod projects_update_checks;
+    mod proxies;
     mod push_events;
     mod query_counts;
     mod rate_limits;
@@ -106,9 +108,12 @@ mod api {
     mod system_hooks;
     mod tags;
     mod tags_checks;
+    mod text_limits;
+    mod tokens;
     mod tracker_support;
     mod tree;
     mod triggers;
+    mod unreachable;
     mod upload_support;
     mod uploads;
     mod uploads_checks;

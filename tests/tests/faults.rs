@@ -11,6 +11,7 @@ mod faults {
     mod lane;
     mod people;
     mod processes;
+    mod removals;
     mod tracker;
     mod uploads;
 }

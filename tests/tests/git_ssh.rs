@@ -4,6 +4,7 @@ mod git_ssh {
     mod access;
     mod hostile;
     mod program;
+    mod shares;
     mod stop;
     mod support;
 }

@@ -47,12 +47,14 @@ const ARROWS: [(&str, &[&str]); 10] = [
 ];
 
 /// Libraries that a crate of ours wraps, and which crates may see them.
-const WRAPPED: [(&str, &[&str]); 12] = [
+const WRAPPED: [(&str, &[&str]); 14] = [
     ("diesel", &["hexforge-persistence-diesel"]),
     ("diesel_migrations", &["hexforge-persistence-diesel"]),
     ("libsqlite3-sys", &["hexforge-persistence-diesel"]),
     ("pq-sys", &["hexforge-persistence-diesel"]),
     ("actix-web", &["hexforge-http-actix", "hexforge-server", TESTS]),
+    ("actix-http", &["hexforge-http-actix", "hexforge-server", TESTS]),
+    ("actix-service", &["hexforge-http-actix", "hexforge-server", TESTS]),
     ("actix-cors", &["hexforge-http-actix", "hexforge-server", TESTS]),
     ("actix-multipart", &["hexforge-http-actix", "hexforge-server", TESTS]),
     ("gix", &["hexforge-git-gix"]),

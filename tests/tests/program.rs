@@ -1,5 +1,8 @@
 //! The program as an operator meets it: first start, command line, settings, stopping.
 
+#[path = "program/access_log.rs"]
+mod access_log;
+
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -10,8 +13,8 @@ use hexforge_git_gix::Layout;
 use hexforge_http_actix::{Dialect, openapi};
 use hexforge_persistence_diesel::DatabaseUrl;
 use hexforge_persistence_diesel::testing::TestDatabase;
-use hexforge_tests::WorkTree;
 use hexforge_tests::program::{self, Program, ROOT, address_of};
+use hexforge_tests::{Request, WorkTree};
 
 /// A data folder and a database for one test.
 struct Place {
@@ -464,4 +467,178 @@ fn a_stop_does_not_wait_for_imports_and_they_begin_again() {
     let asked = Instant::now();
     server.stop().expect("it can be told to stop");
     assert!(asked.elapsed() < Duration::from_secs(7), "{:?}", asked.elapsed());
+}
+
+#[test]
+fn what_others_could_read_in_the_data_folder_is_closed_at_each_start() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().expect("a folder for temporary files exists");
+    let data = folder.path().join("data");
+    let database = DatabaseUrl::Sqlite(data.join("hexforge.db"));
+    let mode =
+        |path: &Path| std::fs::metadata(path).expect("it is there").permissions().mode() & 0o777;
+    let open = |path: &Path, mode: u32| {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).expect("it is ours");
+    };
+    std::fs::create_dir(&data).expect("writable");
+    open(&data, 0o755);
+    let server = Program::start(&program::built(), &data, &database).expect("it serves");
+    assert_eq!(mode(&data), 0o700);
+    for file in ["hexforge.db", "hexforge.db-wal", "hexforge.db-shm", "secret.key"] {
+        assert_eq!(mode(&data.join(file)), 0o600, "{file}");
+    }
+    drop(server);
+    open(&data, 0o755);
+    for (name, mode) in [("hexforge.db", 0o644), ("secret.key", 0o640)] {
+        open(&data.join(name), mode);
+    }
+    let listed = run(&data, &database, &["user", "list"], "");
+    assert!(listed.status.success(), "{}", text(&listed.stderr));
+    assert_eq!(mode(&data), 0o700);
+    for file in ["hexforge.db", "secret.key"] {
+        assert_eq!(mode(&data.join(file)), 0o600, "{file}");
+    }
+}
+
+#[test]
+fn a_start_with_another_key_stops_and_says_so() {
+    for place in places() {
+        place.say(&["user", "list"]);
+        std::fs::write(place.data_dir().join("secret.key"), [7; 32]).expect("writable");
+        let refused = place.run(&["user", "list"], "");
+        assert!(!refused.status.success());
+        let said = text(&refused.stderr);
+        assert!(said.contains("sealed with another key"), "{said}");
+        assert!(said.contains("secret.key"), "{said}");
+    }
+}
+
+/// POST /ci/api/v1/runners/register
+#[test]
+fn runners_and_their_tokens_are_managed_at_the_command_line() {
+    for place in places() {
+        let server = Program::start(&program::built(), &place.data_dir(), &place.database.url)
+            .expect("it serves");
+        let register = |token: &str, description: &str| {
+            let form = [("token", token), ("description", description)];
+            hexforge_tests::Request::new(server.address, "POST", "/ci/api/v1/runners/register")
+                .form(&form)
+                .send()
+        };
+        let made = server.request("POST", "/projects").token(ROOT).form(&[("name", "ship")]).send();
+        let project = made.expect(201);
+        let old = project["runners_token"].as_str().expect("shown to owners").to_owned();
+        let bound = register(&old, "bound\u{1b}[31m").expect(201);
+        let shared = register(program::RUNNERS, "shared").expect(201);
+
+        let listed = place.say(&["runners", "list"]);
+        assert!(
+            listed.contains(&format!("{}\tactive\tprojects 1\tnever\tbound[31m\n", bound["id"]))
+        );
+        assert!(listed.contains(&format!("{}\tactive\tshared\tnever\tshared\n", shared["id"])));
+        assert!(!listed.contains(&old));
+
+        // Where the settings have a token, there is nothing to replace.
+        let made: Vec<String> = (0..2).map(|_| place.say(&["token", "rotate"])).collect();
+        assert!(made[0].trim().len() >= 20 && made[0] != made[1], "{made:?}");
+        let refused = place.run(&["token", "rotate", "--runners-token", "of the settings"], "");
+        assert!(text(&refused.stderr).contains("runners_token"), "{}", text(&refused.stderr));
+
+        // A token that was replaced registers nobody; who is registered stays so.
+        let new = place.say(&["token", "rotate", "--project", "root/ship"]);
+        assert_eq!(register(&old, "late").status, 403);
+        register(new.trim(), "in time").expect(201);
+        let shown = server.request("GET", "/projects/1").token(ROOT).send().expect(200);
+        assert_eq!(shown["runners_token"], new.trim());
+        assert!(!place.run(&["token", "rotate", "--project", "root/none"], "").status.success());
+
+        let id = shared["id"].to_string();
+        assert_eq!(place.say(&["runners", "pause", &id]), format!("runner {id} is paused\n"));
+        assert_eq!(
+            place.say(&["runners", "pause", &id]),
+            format!("runner {id} was paused already\n")
+        );
+        assert!(place.say(&["runners", "list"]).contains(&format!("{id}\tpaused\t")));
+        assert_eq!(place.say(&["runners", "resume", &id]), format!("runner {id} is active\n"));
+        assert_eq!(place.say(&["runners", "remove", &id]), format!("runner {id} is removed\n"));
+        let form = [("token", shared["token"].as_str().expect("its own"))];
+        let asks =
+            hexforge_tests::Request::new(server.address, "POST", "/ci/api/v1/builds/register");
+        assert_eq!(asks.form(&form).send().status, 403);
+        for command in ["pause", "resume", "remove"] {
+            let refused = place.run(&["runners", command, &id], "");
+            assert!(!refused.status.success());
+            assert!(text(&refused.stderr).contains(&format!("runner {id} cannot be")));
+        }
+    }
+}
+
+#[test]
+fn the_log_has_no_secret_of_a_path() {
+    let place = Place::on(TestDatabase::sqlite());
+    let log = place.folder.path().join("log");
+    let file = std::fs::File::create(&log).expect("the log can be made");
+    let settings = [("HEXFORGE_LOG", "info")];
+    let (program, database) = (program::built(), &place.database.url);
+    let server = Program::start_with(&program, &place.data_dir(), database, file.into(), &settings)
+        .expect("it serves");
+    let form = [("name", "shop")];
+    let made = server.request("POST", "/projects").token(ROOT).form(&form).send().expect(201);
+    let id = &made["id"];
+    let triggers = format!("/projects/{id}/triggers");
+    let trigger = server.request("POST", &triggers).token(ROOT).send().expect(201);
+    let token = trigger["token"].as_str().expect("a trigger has a token");
+    let upload = server.request("POST", &format!("/projects/{id}/uploads")).token(ROOT);
+    let upload = upload.file("plan.pdf", b"secret plan").send().expect(201);
+    let url = upload["url"].as_str().expect("an upload has an address");
+    let secret = url.split('/').nth(2).expect("a secret is part of it");
+    server.request("GET", &format!("{triggers}/{token}")).token(ROOT).send().expect(200);
+    server.request("DELETE", &format!("{triggers}/1-wrong")).token(ROOT).send().expect(404);
+    server.request("PUT", &format!("{triggers}/{token}")).token(ROOT).send().expect(404);
+    server.request("GET", &format!("/projects/{id}/trigger/{token}")).token(ROOT).send();
+    let outside = |path: &str| Request::new(server.address, "GET", path).token(ROOT).send();
+    assert_eq!(outside(&format!("/root/shop{url}")).status, 200);
+    assert_eq!(outside(&format!("/root//shop{url}/")).status, 200);
+    assert_eq!(outside(&format!("/{token}/{secret}")).status, 404);
+    let logged = std::fs::read_to_string(&log).expect("the log can be read");
+    for shown in [
+        format!("/api/v3/projects/{id}/triggers/{{token}}"),
+        "/root/shop/uploads/{secret}/{name}".to_owned(),
+        "/api/v3/{…}".to_owned(),
+    ] {
+        assert!(logged.contains(&shown), "{shown}: {logged}");
+    }
+    for hidden in [token, secret, "1-wrong", "plan.pdf"] {
+        assert!(!logged.contains(hidden), "{hidden}: {logged}");
+    }
+}
+
+/// The log of nginx has to hide what the log of hexforge hides: it has no variable with any part of a path, a
+/// query or a header of the caller.
+#[test]
+fn the_documented_log_format_of_nginx_has_no_paths() {
+    let docs = include_str!("../../docs/operations.md");
+    let formats: Vec<&str> = docs.lines().filter(|line| line.contains("log_format ")).collect();
+    let [format] = formats[..] else { panic!("one format is documented: {formats:?}") };
+    let (head, format) = format.split_once('\'').expect("a format is quoted");
+    let name = head.trim_end().rsplit(' ').next().expect("a format has a name");
+    let named = |line: &&str| line.trim().starts_with("access_log ");
+    let logs: Vec<&str> = docs.lines().filter(named).collect();
+    assert!(!logs.is_empty() && logs.iter().all(|log| log.trim().ends_with(&format!(" {name};"))));
+    let variables = format.split('$').skip(1).map(|text| {
+        let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        &text[..end.unwrap_or(text.len())]
+    });
+    let harmless = [
+        "remote_addr",
+        "time_local",
+        "request_method",
+        "status",
+        "body_bytes_sent",
+        "request_time",
+        "upstream_http_x_request_id",
+    ];
+    assert_eq!(variables.collect::<Vec<_>>(), harmless);
+    let errors: Vec<&str> = docs.lines().filter(|line| line.contains("error_log ")).collect();
+    assert!(errors.iter().all(|line| line.contains(" crit;")), "{errors:?}");
 }

@@ -12,7 +12,7 @@ use hexforge_domain::policy::system::{Service, ServiceAbility};
 use hexforge_domain::policy::user::{AccountAbility, Accounts};
 use hexforge_domain::policy::{Actor, Protected, authorize};
 use hexforge_domain::ports::store::{StoreError, Tx};
-use hexforge_domain::project::query::{ProjectFilter, ProjectScope, Viewer};
+use hexforge_domain::project::query::{Audience, ProjectFilter, ProjectScope, Viewer};
 use hexforge_domain::project::{Project, ProjectGate, ProjectRef};
 
 use crate::error::{Error, Thing};
@@ -50,6 +50,17 @@ pub fn viewer(actor: Actor) -> Result<Viewer, Error> {
         // Lists show administrators what is theirs or open to everybody, like anyone else's.
         Actor::Admin { id } => Ok(Viewer { user: id, external: false }),
         Actor::User { id, external } => Ok(Viewer { user: id, external }),
+    }
+}
+
+/// For whom lists are made that show administrators everything and others what they see.
+/// # Errors
+/// [`Error::Unauthenticated`] when the actor is nobody.
+pub fn audience(actor: Actor) -> Result<Audience, Error> {
+    match actor {
+        Actor::Anonymous => Err(Error::Unauthenticated),
+        Actor::Admin { .. } => Ok(Audience::Unrestricted),
+        Actor::User { id, external } => Ok(Audience::Viewer(Viewer { user: id, external })),
     }
 }
 
@@ -94,7 +105,7 @@ fn sees_a_project(
     viewer: Viewer,
     today: NaiveDate,
 ) -> Result<bool, StoreError> {
-    let scope = ProjectScope::OfGroup { group, viewer: Some(viewer) };
+    let scope = ProjectScope::OfGroup { group, viewer: Audience::Viewer(viewer) };
     let filter = ProjectFilter::newest_first(scope, today);
     let seen = tx.projects().list(&filter, Page::Numbered { number: 1, size: 1 })?;
     Ok(!seen.items.is_empty())

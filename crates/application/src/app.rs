@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use chrono::{NaiveDate, TimeDelta};
 use hexforge_domain::ci::config::YamlReader;
+use hexforge_domain::policy::strict::StrictRules;
 use hexforge_domain::ports::build_files::BuildFiles;
 use hexforge_domain::ports::clock::Clock;
 use hexforge_domain::ports::files::ProjectFiles;
@@ -74,6 +75,10 @@ pub struct Settings {
     pub hook_timeout: Duration,
     /// After how long a build of which nothing is heard has failed.
     pub build_silence: TimeDelta,
+    /// Rules about access that are stricter than those of the reference.
+    pub strict: StrictRules,
     /// The digest of the token by which runners register for all projects, if one was chosen.
     pub runners_token: Option<TokenHash>,
+    /// How long a session lasts after its last use.
+    pub session: TimeDelta,
 }

@@ -3,31 +3,43 @@
 use hexforge_domain::ci::status::Status;
 use hexforge_domain::id::{BuildId, ProjectId};
 use hexforge_domain::policy::Actor;
-use hexforge_domain::token::TokenValidity;
+use hexforge_domain::ports::store::{StoreError, Tx};
+use hexforge_domain::token::{TokenHash, TokenHolder, TokenValidity};
 
 use crate::app::App;
 use crate::ci_token;
 use crate::error::Error;
 use crate::session::{self, Attempt};
+use crate::sign_in::extend_session;
 
 /// Who shows this name with one of its tokens. [`Actor::Anonymous`] when it is no token of that user's:
 /// it may be a password then.
 pub fn by_token(app: &App, attempt: &Attempt) -> Result<Actor, Error> {
     let hash = app.secrets.digest(attempt.password.reveal());
-    app.store.glance(|tx| {
-        let holder = tx.tokens().holder(&hash)?;
-        let holder = holder.filter(|holder| {
-            holder.state.may_act() && holder.life.at(app.clock.now()) == TokenValidity::Active
-        });
-        let Some(holder) = holder else { return Ok(Actor::Anonymous) };
+    let found: Option<TokenHolder> = app.store.glance::<_, Error>(|tx| {
+        let Some(holder) = active_holder(app, tx, &hash)? else { return Ok(None) };
         let named = tx.users().find_by_login(attempt.login.trim())?;
-        match named {
-            Some((user, _)) if user.id == holder.user => {
-                Ok(Actor::of(holder.user, &holder.privileges))
-            }
-            Some(_) | None => Ok(Actor::Anonymous),
-        }
-    })
+        Ok(named.filter(|(user, _)| user.id == holder.user).map(|_| holder))
+    })?;
+    Ok(actor(app, found))
+}
+
+/// What is to be known of a token that may be used now.
+fn active_holder(
+    app: &App,
+    tx: &mut dyn Tx,
+    hash: &TokenHash,
+) -> Result<Option<TokenHolder>, StoreError> {
+    let now = app.clock.now();
+    let holder = tx.tokens().holder(hash)?;
+    Ok(holder.filter(|one| one.state.may_act() && one.life.at(now) == TokenValidity::Active))
+}
+
+/// Who shows a token; its session lasts longer now.
+fn actor(app: &App, holder: Option<TokenHolder>) -> Actor {
+    let Some(holder) = holder else { return Actor::Anonymous };
+    extend_session(app, &holder);
+    Actor::of(holder.user, &holder.privileges)
 }
 
 /// The name under which a token is shown without the name of whose it is. What is shown so may only read.
@@ -39,12 +51,8 @@ pub fn by_any_token(app: &App, attempt: &Attempt) -> Result<Actor, Error> {
         return Ok(Actor::Anonymous);
     }
     let hash = app.secrets.digest(attempt.password.reveal());
-    app.store.glance(|tx| {
-        let holder = tx.tokens().holder(&hash)?.filter(|holder| {
-            holder.state.may_act() && holder.life.at(app.clock.now()) == TokenValidity::Active
-        });
-        Ok(holder.map_or(Actor::Anonymous, |holder| Actor::of(holder.user, &holder.privileges)))
-    })
+    let found = app.store.glance::<_, Error>(|tx| Ok(active_holder(app, tx, &hash)?))?;
+    Ok(actor(app, found))
 }
 
 /// Who shows this name with its password, [`Actor::Anonymous`] when nobody does. Hashing is slow.

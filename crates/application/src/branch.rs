@@ -16,6 +16,7 @@ use crate::access;
 use crate::app::App;
 use crate::error::{Error, Thing};
 use crate::push::{self, Pushed};
+use crate::repository::sight;
 
 /// A branch with what protections make of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,7 +68,8 @@ pub fn create(
     if repository.ref_target(&name.full())?.is_some() {
         return Err(exists());
     }
-    let tip = repository.resolve(from.trim())?;
+    let from = from.trim();
+    let tip = sight::resolve(app, actor, project.id, repository.as_ref(), from)?;
     let tip = tip.ok_or_else(|| refused("Invalid reference name"))?;
     let change = RefChange { name: name.full(), old: None, new: Some(tip) };
     match push::one(app, actor, &project, repository.as_ref(), change) {

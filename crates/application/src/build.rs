@@ -22,6 +22,7 @@ use hexforge_domain::project::{Project, ProjectRef};
 use crate::access;
 use crate::app::App;
 use crate::error::{Error, Thing};
+use crate::repository::sight;
 use crate::view::build::{self as view, BuildView};
 
 /// The builds of a project, newest first; with statuses, only those that have one of them.
@@ -33,7 +34,7 @@ pub fn list(
     page: Page,
 ) -> Result<Paged<BuildView>, Error> {
     app.store.read(|tx| {
-        let project = may(app, tx, actor, CiAbility::SeeProject, named)?;
+        let project = may(app, tx, actor, app.settings.strict.to_list_builds(), named)?;
         let filter = BuildFilter { statuses, commit: None };
         let found = tx.builds().list(project.id, &filter, page)?;
         Ok(view::page(tx, found)?)
@@ -50,7 +51,8 @@ pub fn list_of_commit(
     page: Page,
 ) -> Result<Paged<BuildView>, Error> {
     let project = app.store.read(|tx| may(app, tx, actor, CiAbility::ReadBuilds, named))?;
-    let commit = app.git.open(project.id)?.resolve(revision)?;
+    let repository = app.git.open(project.id)?;
+    let commit = sight::resolve(app, actor, project.id, repository.as_ref(), revision)?;
     let commit = commit.ok_or(Error::NotFound(Thing::Commit))?;
     // Only the whole name finds builds; of what else names a commit nothing is known here.
     if commit.to_string() != revision {

@@ -68,16 +68,24 @@ pub fn of_trigger(app: &App, trigger: &Trigger) -> Secret {
 /// What the token is for by which runners register for all projects.
 const SERVICE: &str = "registration of runners";
 
-/// The token by which runners register for all projects, unless another was chosen.
-pub fn of_service(app: &App) -> Secret {
-    app.vault.token(SERVICE)
+/// The subject of that token, after it was replaced so often.
+fn service_subject(rotations: i64) -> String {
+    match rotations {
+        0 => SERVICE.to_owned(),
+        rotations => format!("{SERVICE} {rotations}"),
+    }
+}
+
+/// The token by which runners register for all projects, unless another was chosen in the settings.
+pub fn of_service(app: &App, rotations: i64) -> Secret {
+    app.vault.token(&service_subject(rotations))
 }
 
 /// Whether a text is the token by which runners register for all projects.
-pub fn is_of_service(app: &App, token: &str) -> bool {
+pub fn is_of_service(app: &App, token: &str, rotations: i64) -> bool {
     match app.settings.runners_token {
         Some(chosen) => app.secrets.digest(token) == chosen,
-        None => app.vault.is_token(SERVICE, token),
+        None => app.vault.is_token(&service_subject(rotations), token),
     }
 }
 

@@ -5,6 +5,7 @@ use hexforge_domain::build::{Build, BuildKind, NewBuild, StatusFilter, Tags};
 use hexforge_domain::ci::status::{Status, Transition};
 use hexforge_domain::ci::when::When;
 use hexforge_domain::commit::{Commit, ObjectId};
+use hexforge_domain::field_errors::FieldErrors;
 use hexforge_domain::id::{BuildId, PipelineId, ProjectId, UserId};
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::pipeline::{CommitFacts, NewPipeline};
@@ -13,12 +14,14 @@ use hexforge_domain::policy::ci::CiAbility;
 use hexforge_domain::ports::git::Repository;
 use hexforge_domain::ports::store::Tx;
 use hexforge_domain::project::ProjectRef;
+use hexforge_domain::text::{limit, within};
 
 use crate::access;
 use crate::app::App;
 use crate::error::{Error, Thing};
 use crate::pipeline::prepare::Target;
 use crate::pipeline::progress::Progress;
+use crate::repository::sight;
 use crate::view::build::{self as view, BuildView};
 
 /// The stage of what others say, which comes after all others.
@@ -53,7 +56,8 @@ pub fn list(
         access::ci::project(tx, actor, CiAbility::ReadStatuses, named, app.today())
     };
     let project = app.store.read(may)?;
-    let commit = app.git.open(project.id)?.resolve(revision)?;
+    let repository = app.git.open(project.id)?;
+    let commit = sight::resolve(app, actor, project.id, repository.as_ref(), revision)?;
     let filter = StatusFilter {
         commit: commit.ok_or(Error::NotFound(Thing::Commit))?,
         reference: wanted.reference,
@@ -83,6 +87,21 @@ pub struct Word {
     pub description: Option<String>,
 }
 
+impl Word {
+    fn check(&self) -> Result<(), FieldErrors> {
+        let mut errors = FieldErrors::default();
+        for (field, given, max) in [
+            ("ref", &self.reference, limit::REF_NAME),
+            ("name", &self.name, limit::SHORT),
+            ("target_url", &self.target_url, limit::URL),
+            ("description", &self.description, limit::DESCRIPTION),
+        ] {
+            errors.check_given(field, given.as_deref().map(|text| within(text, max)));
+        }
+        errors.into_result()
+    }
+}
+
 /// Says something of a commit. It counts in the pipeline of the commit, which is made if there is none.
 pub fn post(
     app: &App,
@@ -94,10 +113,12 @@ pub fn post(
     let ability = CiAbility::PostStatuses;
     let project =
         app.store.read(|tx| access::ci::project(tx, actor, ability, named, app.today()))?;
+    word.check()?;
     let user = access::own_account(actor)?;
     let repository = app.git.open(project.id)?;
     let missing = || Error::NotFound(Thing::Commit);
-    let id = repository.resolve(revision)?.ok_or_else(missing)?;
+    let id = sight::resolve(app, actor, project.id, repository.as_ref(), revision)?;
+    let id = id.ok_or_else(missing)?;
     let commit = repository.commit(id)?.ok_or_else(missing)?;
     let (target, present) = target(repository.as_ref(), word.reference.as_deref(), id)?;
     let now = app.clock.now();

@@ -14,13 +14,13 @@ use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::policy::group::GroupAbility;
 use hexforge_domain::policy::{Actor, Protected};
 use hexforge_domain::ports::store::{StoreError, Tx};
-use hexforge_domain::project::query::{ProjectFilter, ProjectScope, Viewer};
+use hexforge_domain::project::query::{Audience, ProjectFilter, ProjectScope};
 use hexforge_domain::visibility::Visibility;
 
 use crate::access;
 use crate::app::App;
 use crate::error::{Error, Thing};
-use crate::project::{ProjectListing, remove_all_in};
+use crate::project::{ProjectListing, TOGETHER, remove_all_in};
 use crate::view::group::GroupDetail;
 use crate::view::project::{self as project_view, ProjectView, Reader};
 use fields::GroupFields;
@@ -74,25 +74,25 @@ pub fn projects(
     app.store.read(|tx| {
         let today = app.today();
         let group = access::group(tx, actor, GroupAbility::Read, named, today)?;
-        let viewer = viewer_of(tx, actor, &group, today)?;
+        let viewer = audience_of(tx, actor, &group, today)?;
         let scope = ProjectScope::OfGroup { group: group.id, viewer };
         let projects = tx.projects().list(&listing.filter(scope, today), page)?;
         Ok(project_view::full_page(tx, projects, Reader { actor, today }, None)?)
     })
 }
 
-/// Who looks at the projects of a group: `None` for those who see all of them.
-pub(crate) fn viewer_of(
+/// For whom the projects of a group are listed.
+pub(crate) fn audience_of(
     tx: &mut dyn Tx,
     actor: Actor,
     group: &Namespace,
     today: NaiveDate,
-) -> Result<Option<Viewer>, Error> {
+) -> Result<Audience, Error> {
     let facts = access::group_facts(tx, actor, group, today)?;
     if facts.allows(actor, GroupAbility::ReadAllProjects) {
-        Ok(None)
+        Ok(Audience::Unrestricted)
     } else {
-        access::viewer(actor).map(Some)
+        access::viewer(actor).map(Audience::Viewer)
     }
 }
 
@@ -102,7 +102,7 @@ fn detail(
     group: Namespace,
     today: NaiveDate,
 ) -> Result<GroupDetail, Error> {
-    let viewer = viewer_of(tx, actor, &group, today)?;
+    let viewer = audience_of(tx, actor, &group, today)?;
     let mut shown = |scope| -> Result<Vec<ProjectView>, Error> {
         let filter = ProjectFilter::newest_first(scope, today);
         let page = Page::Numbered { number: 1, size: SHOWN_PROJECTS };
@@ -185,13 +185,22 @@ pub fn delete(app: &App, actor: Actor, named: &GroupRef) -> Result<Namespace, Er
     let (group, removed) = app.store.write(|tx| {
         let now = app.clock.now();
         let found = access::group(tx, actor, GroupAbility::Administer, named, app.today())?;
+        tx.removals().begin()?;
         let group = tx.groups().lock(found.id)?.ok_or(Error::NotFound(Thing::Group))?;
+        tx.groups().lock_to_delete(group.id)?;
         let removed = remove_all_in(tx, group.id, app.today(), now)?;
         let facts = GroupFacts::from(&group);
-        for (user, membership) in tx.group_members().list(group.id, None, Page::Whole)?.items {
-            let member = MemberFacts::new(&user, membership.level, now);
-            let left = GroupMemberFacts { group: facts.clone(), member };
-            tx.outbox().record(&SystemEvent::GroupMemberRemoved(left), now)?;
+        for number in 1.. {
+            let page = Page::Numbered { number, size: TOGETHER as u64 };
+            let members = tx.group_members().list(group.id, None, page)?.items;
+            for (user, membership) in &members {
+                let member = MemberFacts::new(user, membership.level, now);
+                let left = GroupMemberFacts { group: facts.clone(), member };
+                tx.outbox().record(&SystemEvent::GroupMemberRemoved(left), now)?;
+            }
+            if members.len() < TOGETHER {
+                break;
+            }
         }
         tx.outbox().record(&SystemEvent::GroupDestroyed(facts), now)?;
         tx.groups().delete(group.id)?;

@@ -24,7 +24,7 @@ use crate::access;
 use crate::access::tracker::{self, Tracker};
 use crate::app::App;
 use crate::error::{Error, Thing};
-use crate::group::viewer_of;
+use crate::group::audience_of;
 use crate::view::issue::{self as view, IssueView};
 
 /// What a caller says about a list of issues.
@@ -67,12 +67,9 @@ pub fn own(
     page: Page,
 ) -> Result<Paged<IssueView>, Error> {
     let user = access::own_account(actor)?;
-    let viewer = match actor {
-        Actor::Admin { .. } => None,
-        Actor::User { .. } | Actor::Anonymous => Some(access::viewer(actor)?),
-    };
+    let audience = access::audience(actor)?;
     app.store.read(|tx| {
-        let scope = IssueScope::AuthoredBy(user, viewer);
+        let scope = IssueScope::AuthoredBy(user, audience);
         let filter = listing.filter(app, scope, Clearance::All, LabelFilter::Any);
         let issues = tx.issues().list(&filter, page)?;
         Ok(view::page(tx, user, None, issues)?)
@@ -91,7 +88,7 @@ pub fn of_group(
     app.store.read(|tx| {
         let today = app.today();
         let group = access::group(tx, actor, GroupAbility::Read, named, today)?;
-        let scope = IssueScope::Group(group.id, viewer_of(tx, actor, &group, today)?);
+        let scope = IssueScope::Group(group.id, audience_of(tx, actor, &group, today)?);
         let filter = listing.filter(app, scope, tracker::clearance(actor), LabelFilter::All);
         let issues = tx.issues().list(&filter, page)?;
         Ok(view::page(tx, user, None, issues)?)

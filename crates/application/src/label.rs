@@ -55,7 +55,7 @@ pub fn list(
             return Ok(Paged { items: vec![], total: 0 });
         }
         let labels = tx.labels().list(tracker.project.id, page)?;
-        Ok(view::page(tx, &tracker, reader, app.today(), labels)?)
+        view::page(tx, &tracker, reader, app.today(), labels)
     })
 }
 
@@ -101,7 +101,7 @@ pub fn create(
         })?;
         let label = tx.labels().find_by_title(project, title.as_str())?;
         let label = label.ok_or(Error::NotFound(Thing::Label))?;
-        Ok(view::one(tx, &tracker, user, label, app.today())?)
+        view::one(tx, &tracker, user, label, app.today())
     })
 }
 
@@ -125,7 +125,7 @@ pub fn update(
             error => Error::from(error),
         })?;
         tx.group_labels().settle(label.project)?;
-        Ok(view::one(tx, &tracker, user, label, app.today())?)
+        view::one(tx, &tracker, user, label, app.today())
     })
 }
 

@@ -20,6 +20,7 @@ pub mod git_access;
 pub mod group;
 pub mod issue;
 pub mod label;
+pub mod limiter;
 pub mod member;
 pub mod milestone;
 pub mod namespace;

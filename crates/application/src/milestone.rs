@@ -7,13 +7,14 @@ use hexforge_domain::field_errors::FieldErrors;
 use hexforge_domain::id::{MilestoneId, UserId};
 use hexforge_domain::issue::query::{IssueFilter, IssueScope};
 use hexforge_domain::milestone::{
-    LongText, Milestone, MilestoneCommand, MilestoneFilter, MilestoneState, NewMilestone, Title,
+    Milestone, MilestoneCommand, MilestoneFilter, MilestoneState, NewMilestone, Title,
 };
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::tracker::TrackerAbility;
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::ProjectRef;
+use hexforge_domain::text::LongText;
 
 use crate::access;
 use crate::access::tracker::{self, Tracker};

@@ -21,7 +21,7 @@ use crate::app::App;
 use crate::error::{Error, Thing};
 use crate::issue::activity::{self, About};
 use crate::issue::commands;
-use crate::issue::mentions::Mentions;
+use crate::issue::mentions::{Mentions, named_in};
 use crate::view::note::{self as view, NoteView};
 
 /// The notes on an issue, oldest first.
@@ -78,8 +78,9 @@ pub fn create(
     created_at: Option<Timestamp>,
 ) -> Result<Written, Error> {
     let author = access::own_account(actor)?;
+    let mentioned = named_in(app, &[Some(body)]);
     app.store.write(|tx| {
-        let (tracker, mentions) = Mentions::locked(app, tx, actor, named, &[Some(body)])?;
+        let (tracker, mentions) = Mentions::locked(app, tx, actor, named, &mentioned)?;
         let issue = readable(tx, &tracker, issue, Thing::Note)?;
         NoteBody::parse(body)?;
         if let Some(emoji) = EmojiName::alone_in(body).filter(|_| issue.author != author) {
@@ -135,8 +136,9 @@ pub fn update(
     body: &str,
 ) -> Result<NoteView, Error> {
     let user = access::own_account(actor)?;
+    let mentioned = named_in(app, &[Some(body)]);
     app.store.write(|tx| {
-        let (tracker, mentions) = Mentions::locked(app, tx, actor, named, &[Some(body)])?;
+        let (tracker, mentions) = Mentions::locked(app, tx, actor, named, &mentioned)?;
         let issue = readable(tx, &tracker, issue, Thing::Note)?;
         let note = find(app, tx, actor, &issue, id)?;
         tracker.require_for_note(NoteAbility::Update, &issue, &note)?;

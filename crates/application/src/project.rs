@@ -21,8 +21,8 @@ use hexforge_domain::policy::project::ProjectAbility;
 use hexforge_domain::policy::system::ServiceAbility;
 use hexforge_domain::policy::{Actor, Protected};
 use hexforge_domain::ports::store::{StoreError, Tx};
-use hexforge_domain::project::query::{ProjectFilter, ProjectOrder, ProjectScope};
-use hexforge_domain::project::{CoverageExpression, Project, ProjectRef};
+use hexforge_domain::project::query::{Audience, ProjectFilter, ProjectOrder, ProjectScope};
+use hexforge_domain::project::{Project, ProjectRef};
 use hexforge_domain::visibility::Visibility;
 
 use crate::access;
@@ -141,13 +141,12 @@ pub fn get(app: &App, actor: Actor, named: &ProjectRef) -> Result<ProjectView, E
     let mut view: ProjectView = app.store.glance(|tx| {
         let (today, read) = (app.today(), ProjectAbility::Read);
         let (project, facts) = access::project_with_facts(tx, actor, read, named, today)?;
-        let shows_runners_token = facts.allows(actor, ProjectAbility::Administer);
+        let administers = facts.allows(actor, ProjectAbility::Administer);
         let one = Paged { items: vec![project], total: 1 };
         let views = view::full_page(tx, one, Reader { actor, today }, actor.user())?;
         let view = views.items.into_iter().next();
         let view = view.ok_or(Error::NotFound(crate::error::Thing::Project))?;
-        let coverage_expression = coverage_expression(tx, &view, shows_runners_token)?;
-        Ok::<_, Error>(ProjectView { shows_runners_token, coverage_expression, ..view })
+        Ok::<_, Error>(if administers { with_administration(tx, view)? } else { view })
     })?;
     // Others may change a repository too. Of one project that is asked for; lists show what is stored. A
     // damaged repository does not hide its project.
@@ -166,19 +165,17 @@ pub(crate) fn shown_with_token(
     today: NaiveDate,
 ) -> Result<ProjectView, Error> {
     let facts = access::project_facts(tx, actor, &project, today)?;
-    let shows_runners_token = facts.allows(actor, ProjectAbility::Administer);
+    let administers = facts.allows(actor, ProjectAbility::Administer);
     let view = view::full(tx, project, Reader { actor, today })?;
-    let coverage_expression = coverage_expression(tx, &view, shows_runners_token)?;
-    Ok(ProjectView { shows_runners_token, coverage_expression, ..view })
+    Ok(if administers { with_administration(tx, view)? } else { view })
 }
 
-/// What an administrator of a project set, for its eyes only.
-fn coverage_expression(
-    tx: &mut dyn Tx,
-    view: &ProjectView,
-    administers: bool,
-) -> Result<Option<CoverageExpression>, StoreError> {
-    if administers { tx.projects().coverage_expression(view.project.id) } else { Ok(None) }
+/// Adds what only those see who administer a project.
+fn with_administration(tx: &mut dyn Tx, view: ProjectView) -> Result<ProjectView, StoreError> {
+    let id = view.project.id;
+    let runners_token = tx.projects().runners_token(id)?;
+    let coverage_expression = tx.projects().coverage_expression(id)?;
+    Ok(ProjectView { runners_token, coverage_expression, ..view })
 }
 
 /// Whether the actor administers the project, for calls that tell so before they look at what else was
@@ -192,6 +189,8 @@ pub fn authorize_administration(app: &App, actor: Actor, named: &ProjectRef) -> 
 /// Removes a project with all that belongs to it.
 pub fn delete(app: &App, actor: Actor, named: &ProjectRef) -> Result<(), Error> {
     let removed = app.store.write(|tx| {
+        access::gate(tx, actor, ProjectAbility::Own, named, app.today())?;
+        tx.removals().begin()?;
         let project = access::locked_project(tx, actor, ProjectAbility::Own, named, app.today())?;
         let mut removed = Removed::default();
         remove_project(tx, project, app.clock.now(), &mut removed)?;
@@ -200,6 +199,9 @@ pub fn delete(app: &App, actor: Actor, named: &ProjectRef) -> Result<(), Error> 
     removed.discard_files(app);
     Ok(())
 }
+
+/// How many projects or members are read at a time where all of them are told of.
+pub(crate) const TOGETHER: usize = 200;
 
 /// Removes all projects in a namespace that is about to go.
 pub(crate) fn remove_all_in(
@@ -210,13 +212,20 @@ pub(crate) fn remove_all_in(
 ) -> Result<Removed, Error> {
     let mut removed = Removed::default();
     let filter = ProjectFilter::newest_first(
-        ProjectScope::InGroup { group: namespace, viewer: None },
+        ProjectScope::InGroup { group: namespace, viewer: Audience::Unrestricted },
         today,
     );
-    for project in tx.projects().list(&filter, Page::Whole)?.items {
-        remove_project(tx, project, now, &mut removed)?;
+    // Always the first page: what was on it is gone by then.
+    loop {
+        let projects =
+            tx.projects().list(&filter, Page::Numbered { number: 1, size: TOGETHER as u64 })?;
+        if projects.items.is_empty() {
+            return Ok(removed);
+        }
+        for project in projects.items {
+            remove_project(tx, project, now, &mut removed)?;
+        }
     }
-    Ok(removed)
 }
 
 /// Removes a project and tells the world.
@@ -229,10 +238,17 @@ fn remove_project(
     let placed = view::placed(tx, project)?;
     let facts = placed.place.facts(&placed.project);
     let id = placed.project.id;
-    for (user, membership) in tx.project_members().list(id, None, Page::Whole)?.items {
-        let member = MemberFacts::new(&user, membership.level, now);
-        let left = TeamFacts { project: facts.clone(), member };
-        tx.outbox().record(&SystemEvent::TeamMemberRemoved(left), now)?;
+    for number in 1.. {
+        let page = Page::Numbered { number, size: TOGETHER as u64 };
+        let members = tx.project_members().list(id, None, page)?.items;
+        for (user, membership) in &members {
+            let member = MemberFacts::new(user, membership.level, now);
+            let left = TeamFacts { project: facts.clone(), member };
+            tx.outbox().record(&SystemEvent::TeamMemberRemoved(left), now)?;
+        }
+        if members.len() < TOGETHER {
+            break;
+        }
     }
     tx.outbox().record(&SystemEvent::ProjectDestroyed(facts), now)?;
     tx.projects().delete(id)?;

@@ -30,12 +30,12 @@ use crate::app::App;
 use crate::error::Error;
 use crate::issue::mentions::Others;
 use crate::pipeline::{create, prepare};
-use crate::project::avatar;
+use crate::project::avatar::FoundAvatar;
 use crate::tag::release;
 use crate::view::project as view;
 
 use note::Note;
-pub use received::receive;
+pub use received::{Client, receive};
 use told::Detail;
 
 /// What became of a change.
@@ -237,6 +237,7 @@ fn record(
         Way::Push => Reach::Everywhere,
         Way::TagRemoval => Reach::Project,
     };
+    let avatar = read_avatar(repository, detail, default.as_ref())?;
     let said = closing::said(&mut changed, default.as_ref(), &app.settings.external_url);
     let now = app.clock.now();
     app.store.write(|tx| {
@@ -256,7 +257,12 @@ fn record(
         if let Some(default) = default.as_ref().filter(|default| new_default == Some(*default)) {
             protect(tx, project, default)?;
         }
-        let avatar = shown_avatar(repository, detail, default.as_ref(), &found)?;
+        let avatar = match &avatar {
+            Some(avatar) => {
+                avatar.or_stored(repository, default.as_ref(), found.avatar.as_deref())?
+            }
+            None => found.avatar.clone(),
+        };
         if avatar != found.avatar {
             tx.projects().set_avatar(project, avatar.as_deref())?;
         }
@@ -314,16 +320,15 @@ fn shown_branch(
     }
 }
 
-/// The file that is the picture of the project; likewise.
-fn shown_avatar(
+/// The picture of the project; `None` where little is told and it cannot be read.
+fn read_avatar(
     repository: &dyn Repository,
     detail: Detail,
     branch: Option<&BranchName>,
-    before: &Project,
-) -> Result<Option<String>, GitError> {
-    match (avatar::find(repository, branch), detail) {
-        (Err(_), Detail::Nothing) => Ok(before.avatar.clone()),
-        (outcome, _) => Ok(outcome?.map(str::to_owned)),
+) -> Result<Option<FoundAvatar>, GitError> {
+    match (FoundAvatar::read(repository, branch), detail) {
+        (Err(_), Detail::Nothing) => Ok(None),
+        (outcome, _) => outcome.map(Some),
     }
 }
 

@@ -1,10 +1,13 @@
-//! The files of projects that are gone. No transaction covers files: the rows go first, then the files,
-//! and what an interruption left of them goes at the next start.
+//! Removal of the rows and files that removed projects, groups and users leave behind.
+//!
+//! Rows are removed in steps. No transaction covers files, so they are removed after the rows. The next start removes
+//! the files that an interrupted removal left.
 
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::paging::Page;
 use hexforge_domain::ports::files::ProjectFiles;
 use hexforge_domain::project::query::{ProjectFilter, ProjectScope};
+use hexforge_domain::removal::Step;
 
 use crate::app::App;
 use crate::error::Error;
@@ -12,7 +15,14 @@ use crate::error::Error;
 /// How many projects one query of the sweep asks about.
 const BATCH: usize = 500;
 
-/// The projects that a transaction removed.
+/// The number of rows that one step removes. A step this short does not delay other transactions noticeably.
+const ROWS: u32 = 1_000;
+
+/// The number of projects whose files are discarded right after the transaction that removed them. The files of further
+/// projects are discarded with their last rows.
+const NOTED: usize = 100;
+
+/// The projects that a transaction removed, up to [`NOTED`] of them.
 #[derive(Debug, Default)]
 #[must_use = "the files of removed projects have to be discarded after the commit"]
 pub(crate) struct Removed(Vec<ProjectId>);
@@ -20,7 +30,9 @@ pub(crate) struct Removed(Vec<ProjectId>);
 impl Removed {
     /// Notes that a project goes with this transaction.
     pub(crate) fn note(&mut self, project: ProjectId) {
-        self.0.push(project);
+        if self.0.len() < NOTED {
+            self.0.push(project);
+        }
     }
 
     /// Discards the files of all of them. Only after the commit: before it they may still be wanted.
@@ -36,6 +48,20 @@ pub(crate) fn discard_files_of(app: &App, project: ProjectId) {
     for files in app.project_files() {
         files.discard(project);
     }
+}
+
+/// Removes one batch of rows of removed projects, groups and users. Returns whether there were any. After a restart the
+/// worker continues with the remaining rows.
+pub fn step(app: &App) -> Result<bool, Error> {
+    if !app.store.read::<_, Error>(|tx| Ok(tx.removals().pending()?))? {
+        return Ok(false);
+    }
+    match app.store.write::<_, Error>(|tx| Ok(tx.removals().step(ROWS)?))? {
+        Step::Nothing => return Ok(false),
+        Step::Rows => (),
+        Step::Project(project) => discard_files_of(app, project),
+    }
+    Ok(true)
 }
 
 /// What became of a sweep.

@@ -1,10 +1,13 @@
 //! What is in repositories.
 
+pub(crate) mod sight;
 pub mod task;
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use hexforge_domain::commit::ObjectId;
+use hexforge_domain::limiter::Caller;
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::project::ProjectAbility;
 use hexforge_domain::ports::git::{Blob, Depth, GitError, Repository};
@@ -15,13 +18,32 @@ use crate::access;
 use crate::app::App;
 use crate::error::{Error, Thing};
 
+/// Shorter beginnings of object ids name no blob: all blobs could be found by trying them.
+const SHORTEST_NAME: usize = 7;
+
 /// A project whose code the caller may read.
-pub struct Readable(ProjectGate);
+pub struct Readable {
+    project: ProjectGate,
+    actor: Actor,
+    /// For whom it is read, with whom others share what long work needs.
+    caller: Caller,
+}
 
 /// The project, if the actor may read its code. Calls tell so before they look at what else was asked.
-pub fn authorize(app: &App, actor: Actor, named: &ProjectRef) -> Result<Readable, Error> {
+pub fn authorize(app: &App, actor: Actor, named: &ProjectRef) -> Result<ProjectGate, Error> {
     let ability = ProjectAbility::DownloadCode;
-    app.store.glance(|tx| access::gate(tx, actor, ability, named, app.today())).map(Readable)
+    app.store.glance(|tx| access::gate(tx, actor, ability, named, app.today()))
+}
+
+/// The same, for reading its code. Long work counts for the actor and for the address from which it asks.
+pub fn readable(
+    app: &App,
+    actor: Actor,
+    address: Option<IpAddr>,
+    named: &ProjectRef,
+) -> Result<Readable, Error> {
+    let project = authorize(app, actor, named)?;
+    Ok(Readable { project, actor, caller: Caller::new(actor, address) })
 }
 
 /// What a revision names at this moment. What is read of it stays the same, whatever is pushed meanwhile.
@@ -41,11 +63,11 @@ impl Revision {
 /// A revision by its name.
 pub fn revision(
     app: &App,
-    Readable(project): &Readable,
+    Readable { project, actor, caller }: &Readable,
     name: &str,
 ) -> Result<Option<Revision>, Error> {
-    let repository = app.git.open(project.id)?;
-    let commit = repository.resolve(name)?;
+    let repository = app.git.open_for(project.id, *caller)?;
+    let commit = sight::resolve(app, *actor, project.id, repository.as_ref(), name)?;
     Ok(commit.map(|commit| Revision { repository, name: name.to_owned(), commit }))
 }
 
@@ -58,7 +80,7 @@ pub fn revision_or_default(
     if let Some(name) = name.map(str::trim).filter(|name| !name.is_empty()) {
         return revision(app, readable, name);
     }
-    let repository = app.git.open(readable.0.id)?;
+    let repository = app.git.open_for(readable.project.id, readable.caller)?;
     // A branch is not mistaken for a tag of the same name.
     let tip = repository.default_tip()?;
     Ok(tip.map(|(branch, commit)| Revision {
@@ -120,9 +142,17 @@ pub fn file(at: Revision, path: &str) -> Result<FoundFile, Error> {
 }
 
 /// The content of that name.
-pub fn blob(app: &App, Readable(project): &Readable, name: &str) -> Result<FoundFile, Error> {
-    let repository = app.git.open(project.id)?;
-    let blob = repository.find_blob(name)?.ok_or(Error::NotFound(Thing::Blob))?;
+pub fn blob(
+    app: &App,
+    Readable { project, actor, caller }: &Readable,
+    name: &str,
+) -> Result<FoundFile, Error> {
+    let repository = app.git.open_for(project.id, *caller)?;
+    let blob = if name.len() < SHORTEST_NAME { None } else { repository.find_blob(name)? };
+    let blob = blob.ok_or(Error::NotFound(Thing::Blob))?;
+    if !sight::sees(app, *actor, project.id, repository.as_ref(), blob.id)? {
+        return Err(Error::NotFound(Thing::Blob));
+    }
     Ok(FoundFile { blob, repository })
 }
 
@@ -136,7 +166,7 @@ pub struct ArchiveContent {
 
 /// The files of a commit.
 pub fn archive(
-    Readable(project): &Readable,
+    Readable { project, .. }: &Readable,
     Revision { repository, name, commit }: Revision,
     format: ArchiveFormat,
 ) -> ArchiveContent {

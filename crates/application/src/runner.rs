@@ -3,6 +3,7 @@
 mod artifacts;
 mod assignment;
 mod coverage;
+pub mod manage;
 mod request;
 mod trace;
 mod update;
@@ -21,10 +22,11 @@ use chrono::TimeDelta;
 use hexforge_domain::Timestamp;
 use hexforge_domain::build::{Build, Tags};
 use hexforge_domain::ci::status::Status;
+use hexforge_domain::field_errors::FieldErrors;
 use hexforge_domain::id::{BuildId, RunnerId};
 use hexforge_domain::ports::store::Tx;
 use hexforge_domain::runner::{NewRunner, Runner, RunnerInfo};
-use hexforge_domain::text::Secret;
+use hexforge_domain::text::{Secret, TooLong, limit};
 
 use crate::app::App;
 use crate::ci_token;
@@ -34,6 +36,7 @@ use crate::error::{Error, Thing};
 const HEARD_EVERY: TimeDelta = TimeDelta::seconds(60);
 
 const ERASED: &str = "Build has been erased!";
+const NOT_RUNNING: &str = "build is not running";
 
 /// What a runner says when it registers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,9 +64,8 @@ pub struct Registered {
 
 /// Registers a runner: for all projects by the token of the service, for one by the token of that project.
 pub fn register(app: &App, token: &str, new: Registration) -> Result<Registered, Error> {
-    let for_all = ci_token::is_of_service(app, token);
     let runner = app.store.write(|tx| {
-        let project = match for_all {
+        let project = match ci_token::is_of_service(app, token, tx.runners().rotations()?) {
             true => None,
             false => {
                 let found = tx.runners().project_by_token(token)?;
@@ -74,7 +76,7 @@ pub fn register(app: &App, token: &str, new: Registration) -> Result<Registered,
         if !new.run_untagged && new.tags.is_empty() {
             return Err(Error::NotFound(Thing::Nameless));
         }
-        let runner = tx.runners().insert(NewRunner {
+        let new = NewRunner {
             description: new.description,
             shared: project.is_none(),
             run_untagged: new.run_untagged,
@@ -82,7 +84,9 @@ pub fn register(app: &App, token: &str, new: Registration) -> Result<Registered,
             tags: new.tags,
             info: new.info,
             at: app.clock.now(),
-        })?;
+        };
+        new.check()?;
+        let runner = tx.runners().insert(new)?;
         if let Some(project) = project {
             tx.runners().bind(runner.id, project)?;
         }
@@ -122,11 +126,33 @@ fn by_token(app: &App, tx: &mut dyn Tx, id: BuildId, token: &str) -> Result<Buil
     }
 }
 
+/// Like [`by_token`], for a build that runs: the token of a finished build changes nothing any more.
+fn running(app: &App, tx: &mut dyn Tx, id: BuildId, token: &str) -> Result<Build, Error> {
+    let build = by_token(app, tx, id, token)?;
+    match build.status {
+        Status::Running => Ok(build),
+        Status::Created
+        | Status::Pending
+        | Status::Success
+        | Status::Failed
+        | Status::Canceled
+        | Status::Skipped => Err(Error::Forbidden(Some(NOT_RUNNING))),
+    }
+}
+
 /// Like [`by_token`]; until the transaction ends nobody else changes the build or its files.
 fn lock_by_token(app: &App, tx: &mut dyn Tx, id: BuildId, token: &str) -> Result<Build, Error> {
     let found = by_token(app, tx, id, token)?;
     tx.pipelines().lock(found.pipeline)?.ok_or(Error::NotFound(Thing::Nameless))?;
     by_token(app, tx, id, token)
+}
+
+/// Checks how long a log would become, in bytes.
+fn within_log(length: u64) -> Result<(), Error> {
+    if length > limit::LOG as u64 {
+        return Err(FieldErrors::one("trace", TooLong(limit::LOG)).into());
+    }
+    Ok(())
 }
 
 /// Whether it is time to write down that something was heard of a running build.

@@ -2,9 +2,12 @@
 
 use std::net::IpAddr;
 
+use chrono::TimeDelta;
 use hexforge_domain::Timestamp;
-use hexforge_domain::ports::store::Tx;
-use hexforge_domain::sign_in::Failures;
+use hexforge_domain::id::UserId;
+use hexforge_domain::network::caller_network;
+use hexforge_domain::ports::store::{StoreError, Tx};
+use hexforge_domain::sign_in::{Failures, remembered_since};
 use hexforge_domain::text::Secret;
 use hexforge_domain::token::{NewToken, TokenKind};
 use hexforge_domain::user::User;
@@ -24,17 +27,55 @@ pub struct Attempt {
     pub address: Option<IpAddr>,
 }
 
-/// Signs in.
+impl Attempt {
+    /// The address of another machine. Programs on the same machine share the loopback address: braking or
+    /// remembering it would concern them all.
+    fn remote(&self) -> Option<IpAddr> {
+        self.address.filter(|ip| !ip.to_canonical().is_loopback())
+    }
+}
+
+/// How long a session is kept after its end, so that its owner sees it in the list and a client hears that it ended.
+const KEPT_AFTER_END: TimeDelta = TimeDelta::days(7);
+
+/// How many sessions one transaction removes.
+const REMOVED_AT_ONCE: u32 = 1000;
+
+/// Removes sessions that ended some time ago, as long as it may go on; how many it were.
+pub fn remove_ended(app: &App, go_on: &dyn Fn() -> bool) -> Result<usize, Error> {
+    let by = app.clock.now() - KEPT_AFTER_END;
+    let mut removed = 0;
+    while go_on() {
+        // A session that ended is never extended, so what was found before the transaction still holds.
+        let ended = app.store.read(|tx| tx.tokens().ended_sessions(by, REMOVED_AT_ONCE))?;
+        if ended.is_empty() {
+            break;
+        }
+        app.store.write(|tx| tx.tokens().remove(&ended))?;
+        removed += ended.len();
+    }
+    Ok(removed)
+}
+
+/// What is stored of the network from which a user signs in: a text that only the vault can make.
+fn network_of(app: &App, user: UserId, attempt: &Attempt) -> Option<String> {
+    let network = caller_network(attempt.remote()?);
+    let token = app.vault.token(&format!("sign-in of user {user} from {network}"));
+    Some(token.reveal().to_owned())
+}
+
+/// Signs in. The token ends when it is not used for as long as the settings say.
 pub fn create(app: &App, attempt: &Attempt) -> Result<LoginView, Error> {
     let private_token = app.secrets.token();
     verify(app, attempt, |tx, user| {
+        let now = app.clock.now();
         tx.tokens().insert(NewToken {
             user: user.id,
             kind: TokenKind::Private,
             name: "session".to_owned(),
             hash: app.secrets.digest(private_token.reveal()),
-            expires_at: None,
-            at: app.clock.now(),
+            expires_at: now.checked_add_signed(app.settings.session),
+            at: now,
         })?;
         Ok(LoginView { user: user::full(tx, user)?, private_token })
     })
@@ -42,7 +83,7 @@ pub fn create(app: &App, attempt: &Attempt) -> Result<LoginView, Error> {
 
 /// Checks name and password, and does something for the account that they are of. Guessing is braked per
 /// account and per address; both brakes hold whatever the password was, so that a refused try tells
-/// nothing.
+/// nothing. Callers who signed in from their network before have a count of their own instead of the account's.
 pub(crate) fn verify<T>(
     app: &App,
     attempt: &Attempt,
@@ -50,7 +91,7 @@ pub(crate) fn verify<T>(
 ) -> Result<T, Error> {
     let (found, subjects) = app.store.read::<_, Error>(|tx| {
         let found = tx.users().find_by_login(attempt.login.trim())?;
-        let subjects = Subjects::of(found.as_ref().map(|(user, _)| user.id.0), attempt);
+        let subjects = Subjects::of(app, tx, found.as_ref().map(|(user, _)| user.id), attempt)?;
         subjects.check(tx, app.clock.now())?;
         Ok((found, subjects))
     })?;
@@ -58,7 +99,7 @@ pub(crate) fn verify<T>(
         app.passwords.verify(attempt.password.reveal(), found.as_ref().map(|(_, hash)| hash));
     let now = app.clock.now();
     let verified = found.filter(|(user, _)| right && user.state.may_act());
-    let Some((user, _)) = verified else {
+    let Some((user, hash)) = verified else {
         // Asked again, because many tries may have passed the first check at the same time.
         app.store.write(|tx| {
             subjects.check(tx, now)?;
@@ -76,9 +117,18 @@ pub(crate) fn verify<T>(
     app.store.write(|tx| {
         subjects.check(tx, now)?;
         subjects.note_success(tx)?;
-        // Hashing takes long: the account may have been changed, blocked or removed meanwhile.
+        // Hashing takes long: the account may have been changed, blocked or removed meanwhile, or have another password.
         let user = tx.users().lock(user.id)?.filter(|user| user.state.may_act());
-        work(tx, user.ok_or(Error::Unauthenticated)?)
+        let user = user.ok_or(Error::Unauthenticated)?;
+        let current = tx.users().find_by_login(user.username.as_str())?;
+        if current.is_none_or(|(_, current)| current != hash) {
+            return Err(Error::Unauthenticated);
+        }
+        if let Some(network) = network_of(app, user.id, attempt) {
+            let since = remembered_since(now);
+            tx.sign_in_addresses().remember(user.id, &network, now, since)?;
+        }
+        work(tx, user)
     })
 }
 
@@ -89,18 +139,32 @@ struct Subjects {
 }
 
 impl Subjects {
-    fn of(user: Option<i64>, attempt: &Attempt) -> Self {
-        let account = match user {
-            Some(id) => format!("user:{id}"),
+    fn of(
+        app: &App,
+        tx: &mut dyn Tx,
+        user: Option<UserId>,
+        attempt: &Attempt,
+    ) -> Result<Self, StoreError> {
+        let since = remembered_since(app.clock.now());
+        let known = match user.and_then(|id| Some((id, network_of(app, id, attempt)?))) {
+            Some((id, network)) if tx.sign_in_addresses().is_known(id, &network, since)? => {
+                Some(network)
+            }
+            Some(_) | None => None,
+        };
+        let account = match (user, known) {
+            // Counted apart, so that failures of others do not keep out who signed in from here before.
+            (Some(id), Some(network)) => format!("user:{id} from {network}"),
+            (Some(id), None) => format!("user:{id}"),
             // Cut, because the text is the caller's and becomes a key in the store.
-            None => format!(
+            (None, _) => format!(
                 "login:{}",
                 attempt.login.trim().to_lowercase().chars().take(255).collect::<String>()
             ),
         };
-        // Programs on the same machine share the loopback address: braking it would brake them all.
-        let address = attempt.address.filter(|ip| !ip.to_canonical().is_loopback());
-        Self { account, address: address.map(|ip| format!("address:{}", ip.to_canonical())) }
+        // The owner of one IPv6 address has its whole network, and could guess from another address each time.
+        let address = attempt.remote().map(|ip| format!("address:{}", caller_network(ip)));
+        Ok(Self { account, address })
     }
 
     fn iter(&self) -> impl Iterator<Item = &str> {

@@ -2,8 +2,8 @@
 
 use hexforge_domain::id::UserId;
 use hexforge_domain::policy::Actor;
-use hexforge_domain::ports::store::Tx;
-use hexforge_domain::token::{TokenHolder, TokenKind, TokenValidity};
+use hexforge_domain::ports::store::{StoreError, Tx};
+use hexforge_domain::token::{TokenHolder, TokenKind, TokenValidity, extended_end};
 
 use crate::app::App;
 use crate::error::{Error, StaleToken, Thing};
@@ -23,13 +23,26 @@ pub struct Credentials {
 /// # Errors
 /// A bearer token that was good once, and a sudo that may not be or leads nowhere, end the request.
 pub fn identify(app: &App, credentials: &Credentials) -> Result<Actor, Error> {
-    app.store.glance(|tx| {
-        let Some(caller) = caller(app, tx, credentials)? else { return Ok(Actor::Anonymous) };
-        match credentials.sudo.as_deref() {
-            None => Ok(Actor::of(caller.user, &caller.privileges)),
-            Some(target) => sudo(tx, &caller, target),
-        }
-    })
+    let found: Option<(Actor, TokenHolder)> = app.store.glance(|tx| {
+        let Some(caller) = caller(app, tx, credentials)? else { return Ok::<_, Error>(None) };
+        let actor = match credentials.sudo.as_deref() {
+            None => Actor::of(caller.user, &caller.privileges),
+            Some(target) => sudo(tx, &caller, target)?,
+        };
+        Ok(Some((actor, caller)))
+    })?;
+    let Some((actor, caller)) = found else { return Ok(Actor::Anonymous) };
+    extend_session(app, &caller);
+    Ok(actor)
+}
+
+/// Lets a session last longer because it is being used; written at most once an hour. A failure does not fail the
+/// request, which may only read: the next use tries again.
+pub(crate) fn extend_session(app: &App, caller: &TokenHolder) {
+    let now = app.clock.now();
+    if let Some(end) = extended_end(caller.kind, caller.life, now, app.settings.session) {
+        let _ = app.store.write::<_, StoreError>(|tx| tx.tokens().extend(caller.token, end));
+    }
 }
 
 fn caller(
@@ -40,7 +53,8 @@ fn caller(
     let now = app.clock.now();
     if let Some(token) = &credentials.private_token
         && let Some(holder) = tx.tokens().holder(&app.secrets.digest(token))?
-        && holder.life.at(now) == TokenValidity::Active
+        // A block ends sessions: their tokens are those of a blocked user first, and revoked second.
+        && (!holder.state.may_act() || holder.life.at(now) == TokenValidity::Active)
     {
         return Ok(usable(holder));
     }
@@ -48,6 +62,7 @@ fn caller(
         && let Some(holder) = tx.tokens().holder(&app.secrets.digest(token))?
     {
         return match holder.life.at(now) {
+            _ if !holder.state.may_act() => Ok(None),
             TokenValidity::Active => Ok(usable(holder)),
             TokenValidity::Expired => Err(Error::StaleToken(StaleToken::Expired)),
             TokenValidity::Revoked => Err(Error::StaleToken(StaleToken::Revoked)),

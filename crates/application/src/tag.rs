@@ -9,12 +9,14 @@ use hexforge_domain::policy::project::ProjectAbility;
 use hexforge_domain::ports::git::{GitError, RefChange};
 use hexforge_domain::project::ProjectRef;
 use hexforge_domain::tag::{Release, Tag, TagName};
+use hexforge_domain::text::{limit, within_field};
 
 use crate::access;
 use crate::app::App;
 use crate::branch::{declined, pushable};
 use crate::error::{Error, Thing};
 use crate::push::{self, Pushed};
+use crate::repository::sight;
 
 /// A tag with what was published about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,12 +79,16 @@ pub fn create(app: &App, actor: Actor, named: &ProjectRef, new: &NewTag) -> Resu
     let project = pushable(app, actor, named)?;
     let refused = |text: String| Error::Refused(text.into());
     let name = TagName::parse_new(&new.name).map_err(|_| refused("Tag name invalid".into()))?;
+    for (field, given) in [("message", &new.message), ("release_description", &new.release)] {
+        within_field(field, given.as_deref().unwrap_or_default(), limit::LONG)?;
+    }
     let repository = app.git.open(project.id)?;
     let exists = || refused(format!("Tag {name} already exists"));
     if repository.ref_target(&name.full())?.is_some() {
         return Err(exists());
     }
-    let commit = repository.resolve(new.from.trim())?;
+    let from = new.from.trim();
+    let commit = sight::resolve(app, actor, project.id, repository.as_ref(), from)?;
     let commit = commit.ok_or_else(|| refused(format!("Target {} is invalid", new.from)))?;
     let text = |text: &Option<String>| {
         text.as_deref().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
@@ -120,6 +126,8 @@ pub fn create(app: &App, actor: Actor, named: &ProjectRef, new: &NewTag) -> Resu
 /// Removes a tag and what was published about it.
 pub fn delete(app: &App, actor: Actor, named: &ProjectRef, name: &str) -> Result<(), Error> {
     let project = pushable(app, actor, named)?;
+    let ability = app.settings.strict.to_remove_tags();
+    app.store.read(|tx| access::project(tx, actor, ability, named, app.today()))?;
     let missing = || Error::Missing("No such tag");
     let name = TagName::parse(name).map_err(|_| missing())?;
     let repository = app.git.open(project.id)?;

@@ -1,4 +1,4 @@
-//! Personal access tokens, made and taken back at the command line.
+//! Tokens: made and taken back at the command line, listed and taken back by their owners.
 
 use hexforge_domain::Timestamp;
 use hexforge_domain::id::TokenId;
@@ -54,5 +54,29 @@ pub fn revoke(app: &App, actor: Actor, id: TokenId) -> Result<(), Error> {
         } else {
             Err(Error::NotFound(Thing::Record))
         }
+    })
+}
+
+/// The tokens of the actor, sessions included, newest first, without their secrets.
+pub fn list_own(app: &App, actor: Actor, page: Page) -> Result<Paged<Token>, Error> {
+    let user = access::own_account(actor)?;
+    app.store.read(|tx| Ok(tx.tokens().list(user, page)?))
+}
+
+/// Takes a token of the actor back, also the one that the call was made with.
+/// # Errors
+/// Not found when the actor has no such token, or it was taken back before.
+pub fn revoke_own(app: &App, actor: Actor, id: TokenId) -> Result<Token, Error> {
+    let user = access::own_account(actor)?;
+    app.store.write(|tx| {
+        let missing = || Error::NotFound(Thing::Record);
+        let own = tx.tokens().find(id)?.filter(|token| token.user == user);
+        let mut token = own.ok_or_else(missing)?;
+        let now = app.clock.now();
+        if !tx.tokens().revoke(id, now)? {
+            return Err(missing());
+        }
+        token.life.revoked_at = Some(now);
+        Ok(token)
     })
 }

@@ -9,7 +9,7 @@ use hexforge_domain::policy::ci::CiAbility;
 use hexforge_domain::ports::store::Tx;
 use hexforge_domain::project::{Project, ProjectRef};
 use hexforge_domain::text::Secret;
-use hexforge_domain::trigger::Trigger;
+use hexforge_domain::trigger::{Trigger, check_variables};
 
 use crate::access;
 use crate::app::App;
@@ -99,14 +99,14 @@ pub fn start(
 ) -> Result<Triggered, Error> {
     let missing = || Error::NotFound(Thing::Nameless);
     let no_builds = || Error::Refused("No builds created".into());
+    // A token of another project is answered like a missing project: the caller does not learn which projects
+    // there are.
     let (project, trigger) = app.store.read(|tx| {
-        let project = tx.projects().find(named)?.ok_or_else(missing)?;
         let trigger = find(app, tx, token)?.ok_or_else(missing)?;
-        Ok::<_, Error>((project, trigger))
+        let project = tx.projects().find(named)?.filter(|found| found.id == trigger.project);
+        Ok::<_, Error>((project.ok_or_else(missing)?, trigger))
     })?;
-    if trigger.project != project.id {
-        return Err(Error::Unauthenticated);
-    }
+    check_variables(&variables)?;
     if !project.features.builds {
         return Err(no_builds());
     }

@@ -186,6 +186,8 @@ pub fn update(app: &App, actor: Actor, id: UserId, fields: &UserFields) -> Resul
         let after = store_changes(tx, app.clock.now(), &before, after).map_err(taken)?;
         if let Some(hash) = password {
             tx.users().set_password(id, &hash)?;
+            // A person who knew the old password may have signed in with it.
+            tx.tokens().revoke_sessions(id, app.clock.now())?;
         }
         if let Some(identity) = &parsed.identity {
             put_identity(tx, id, identity)?;
@@ -240,6 +242,7 @@ pub fn delete(app: &App, actor: Actor, id: UserId) -> Result<Deletion, Error> {
     access::accounts(actor, AccountAbility::Manage)?;
     let (deletion, removed) = app.store.write(|tx| {
         let mut removed = Removed::default();
+        tx.removals().begin()?;
         let Some(user) = tx.users().lock(id)? else { return Ok((Deletion::Missing, removed)) };
         if !tx.group_members().solely_owned_by(id, app.today())?.is_empty() {
             return Ok((Deletion::SoleOwner, removed));
@@ -250,10 +253,10 @@ pub fn delete(app: &App, actor: Actor, id: UserId) -> Result<Deletion, Error> {
             let facts = KeyFacts::new(&key, &user);
             tx.outbox().record(&SystemEvent::KeyDestroyed(facts), now)?;
         }
+        tx.users().lock_to_delete(id)?;
         if let Some(own) = tx.namespaces().personal(id)? {
             removed = project::remove_all_in(tx, own.id, app.today(), now)?;
         }
-        tx.users().lock_to_delete(id)?;
         member::tell_of_leaving(tx, &user, now)?;
         tx.outbox().record(&SystemEvent::UserDestroyed(UserFacts::from(&user)), now)?;
         tx.users().delete(id)?;

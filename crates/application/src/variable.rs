@@ -8,7 +8,7 @@ use hexforge_domain::policy::ci::CiAbility;
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::{Project, ProjectRef};
 use hexforge_domain::text::Secret;
-use hexforge_domain::variable::{Variable, VariableKey};
+use hexforge_domain::variable::{Variable, VariableKey, VariableValue};
 
 use crate::access;
 use crate::app::App;
@@ -64,7 +64,7 @@ pub fn create(
         if tx.variables().find(project.id, key.as_str())?.is_some() {
             return Err(taken());
         }
-        let value = app.vault.seal(&purpose(project.id), value);
+        let value = app.vault.seal(&purpose(project.id), checked(value)?.as_str());
         Ok(tx.variables().insert(project.id, &key, &value)?)
     });
     match made {
@@ -85,7 +85,7 @@ pub fn update(
         let project = may(app, tx, actor, named)?;
         let mut variable = find(tx, &project, key)?;
         if let Some(value) = value {
-            variable.value = app.vault.seal(&purpose(project.id), value);
+            variable.value = app.vault.seal(&purpose(project.id), checked(value)?.as_str());
             tx.variables().update(variable.id, &variable.value)?;
         }
         Ok::<_, Error>(variable)
@@ -113,6 +113,10 @@ pub fn delete(
 pub(crate) fn view(app: &App, variable: &Variable) -> Result<VariableView, Error> {
     let value = app.vault.open(&purpose(variable.project), &variable.value)?;
     Ok(VariableView { key: variable.key.as_str().to_owned(), value })
+}
+
+fn checked(value: &str) -> Result<VariableValue, FieldErrors> {
+    VariableValue::parse(value).map_err(|error| FieldErrors::one("value", error))
 }
 
 /// What is sealed for one project does not open for another.

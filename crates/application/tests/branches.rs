@@ -8,9 +8,10 @@ use hexforge_application::error::{Error, Thing};
 use hexforge_application::project::edit::{self, NameRule};
 use hexforge_application::project::fields::ProjectFields;
 use hexforge_application::project::fork::{self, ForkTarget};
-use hexforge_application::repository::task;
+use hexforge_application::repository::{self, task};
 use hexforge_domain::branch::protection::DeveloperRights;
 use hexforge_domain::id::ProjectId;
+use hexforge_domain::limiter::Caller;
 use hexforge_domain::member::AccessLevel;
 use hexforge_domain::paging::Page;
 use hexforge_domain::policy::Actor;
@@ -229,4 +230,17 @@ fn a_fork_that_is_made_is_no_failure_when_its_copy_has_to_wait() {
     assert!(task::work(&poem.world.app).expect("it can be done"));
     assert!(has_branches());
     assert!(!task::work(&poem.world.app).expect("there is nothing left"));
+}
+
+/// What one address uses up of long work is counted whoever asks from it.
+#[test]
+fn reading_counts_for_the_user_and_for_its_address() {
+    let poem = a_poem();
+    let address = Some("198.51.100.7".parse().expect("an address"));
+    let readable = repository::readable(&poem.world.app, poem.ada, address, &poem.named);
+    let readable = readable.expect("its owner reads it");
+    let opened_by = Some(Caller::new(poem.ada, address));
+    let revision = repository::revision_or_default(&poem.world.app, &readable, None);
+    assert!(revision.expect("it is read").is_some());
+    assert_eq!(poem.world.git.last_caller(), opened_by);
 }

@@ -370,3 +370,16 @@ fn looking_finds_work_only_where_there_is_some() {
     stage.send();
     assert_eq!(work(), (false, false));
 }
+
+#[test]
+fn whoever_changes_a_hook_waits_for_a_bounded_number_of_events() {
+    let stage = a_stage();
+    for number in 0..300 {
+        stage.push(&format!("b{number}"));
+    }
+    delivery::catch_up(&stage.world.app, &Plain).expect("events are readable");
+    assert_eq!(stage.log().len(), 200);
+    // The rest is left for the workers.
+    stage.fan_out();
+    assert_eq!(stage.log().len(), 300);
+}

@@ -2,6 +2,12 @@
 
 mod support;
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use hexforge_application::app::App;
+use hexforge_application::project::edit::{self, NameRule};
+use hexforge_application::project::fields::ProjectFields;
 use hexforge_application::push;
 use hexforge_application::tag::{self, NewTag};
 use hexforge_application::{branch, event};
@@ -11,6 +17,7 @@ use hexforge_domain::id::ProjectId;
 use hexforge_domain::outbox::SystemEvent;
 use hexforge_domain::policy::Actor;
 use hexforge_domain::ports::git::RefChange;
+use hexforge_domain::ports::store::{Mode, Store, StoreError, Tx, Verdict};
 use hexforge_domain::project::ProjectRef;
 use hexforge_domain::push::{Push, TOLD_TEXT};
 use hexforge_domain::testing::builders::{a_branch, a_project, a_release, a_user, home_of};
@@ -249,4 +256,65 @@ fn a_change_that_is_made_is_no_failure_when_its_record_has_to_wait() {
     let told: Vec<String> = pushes(&world).into_iter().map(|push| push.reference).collect();
     assert_eq!(told, ["refs/heads/new", "refs/tags/v1"]);
     assert_eq!(release().map(|release| release.description).as_deref(), Some("news\n\nof it\n"));
+}
+
+/// A store that knows whether a transaction writes just now.
+struct WatchedStore {
+    store: Arc<dyn Store>,
+    writes: Arc<AtomicBool>,
+}
+
+impl Store for WatchedStore {
+    fn transact(
+        &self,
+        mode: Mode,
+        work: &mut dyn FnMut(&mut dyn Tx) -> Verdict,
+    ) -> Result<(), StoreError> {
+        self.writes.store(mode == Mode::Write, Ordering::SeqCst);
+        let outcome = self.store.transact(mode, work);
+        self.writes.store(false, Ordering::SeqCst);
+        outcome
+    }
+
+    fn ready(&self) -> Result<(), StoreError> {
+        self.store.ready()
+    }
+}
+
+#[test]
+fn no_tree_is_read_while_a_transaction_writes() {
+    let (world, ada, poem) = a_poem();
+    let (writes, reads) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
+    let (writing, counted) = (Arc::clone(&writes), Arc::clone(&reads));
+    world.git.on_tree_read(move || {
+        assert!(!writing.load(Ordering::SeqCst), "a tree is read inside a writing transaction");
+        counted.fetch_add(1, Ordering::SeqCst);
+    });
+    let app = App {
+        store: Arc::new(WatchedStore { store: Arc::clone(&world.app.store), writes }),
+        ..world.app.clone()
+    };
+    let named = ProjectRef::Id(poem);
+    let avatar = || world.read(|tx| tx.projects().find(&named)).and_then(|found| found.avatar);
+    world.git.commit(poem, "master", &[("logo.png", "picture")]);
+    world.git.commit(poem, "plain", &[("README", "text")]);
+    let tip = world.git.commit(poem, "other", &[("logo.gif", "picture")]);
+    // Each new branch is recorded, together with the picture of the default branch.
+    let change = RefChange { name: "refs/heads/new".to_owned(), old: None, new: Some(tip) };
+    let found = world.read(|tx| tx.projects().find(&named)).expect("it is there");
+    let repository = app.git.open(poem).expect("it has commits");
+    push::all(&app, actor(&ada), &found, &*repository, &[change]).expect("the owner may");
+    let edited = |branch: &str| {
+        let fields =
+            ProjectFields { default_branch: Some(branch.to_owned()), ..ProjectFields::default() };
+        let shown = edit::edit(&app, actor(&ada), &named, NameRule::Optional, &fields);
+        shown.expect("the owner may").project.avatar
+    };
+    for (branch, picture) in
+        [("other", Some("logo.gif")), ("plain", None), ("master", Some("logo.png"))]
+    {
+        assert_eq!(edited(branch).as_deref(), picture, "{branch}");
+        assert_eq!(avatar().as_deref(), picture, "{branch}");
+    }
+    assert!(reads.load(Ordering::SeqCst) > 0, "pictures were looked for");
 }

@@ -3,14 +3,15 @@
 #[macro_use]
 mod support;
 
+use chrono::TimeDelta;
 use hexforge_application::error::Error;
 use hexforge_application::session::{self, Attempt};
 use hexforge_application::sign_in::{self, Credentials};
 use hexforge_application::view::user::FullUser;
 use hexforge_domain::paging::Page;
-use hexforge_domain::testing::builders::{a_moment, a_text, a_user, an_address};
+use hexforge_domain::testing::builders::{a_moment, a_text, a_token, a_user, an_address};
 use hexforge_domain::text::Secret;
-use hexforge_domain::token::{Token, TokenKind, TokenLife};
+use hexforge_domain::token::{NewToken, Token, TokenKind, TokenLife};
 use hexforge_domain::user::{Identity, User, UserState};
 use support::{World, actor};
 
@@ -51,12 +52,13 @@ fn who_signs_in_sees_the_full_account() {
 }
 
 #[test]
-fn a_session_gives_a_private_token_without_end_that_proves_who_one_is() {
+fn a_session_gives_a_private_token_that_ends_and_proves_who_one_is() {
     let (world, ada) = world_with_ada();
     let answer = session::create(&world.app, &attempt("ada", "secret42")).expect("signed in");
     let tokens = tokens_of(&world, &ada);
     assert_eq!(tokens.len(), 1);
-    assert_eq!((tokens[0].kind, tokens[0].life), (TokenKind::Private, TokenLife::default()));
+    let life = TokenLife { expires_at: Some(a_moment() + TimeDelta::days(14)), revoked_at: None };
+    assert_eq!((tokens[0].kind, tokens[0].life), (TokenKind::Private, life));
     assert_eq!(tokens[0].created_at, a_moment());
     let shown = Credentials {
         private_token: Some(answer.private_token.reveal().to_owned()),
@@ -141,4 +143,40 @@ fn a_wrong_password_does_not_tell_that_there_is_a_second_factor() {
     world.edit(&ada, |ada| ada.two_factor_enabled = true);
     let error = world.refusal(|app| session::create(app, &attempt("ada", "secret43")));
     assert_error!(error, Error::Unauthenticated);
+}
+
+#[test]
+fn sessions_are_removed_a_week_after_their_end() {
+    let (world, ada) = world_with_ada();
+    let sign_in = || session::create(&world.app, &attempt("ada", "secret42")).expect("signed in");
+    for _ in 0..2 {
+        sign_in();
+    }
+    world.write(|tx| tx.tokens().insert(a_token(ada.id, "personal")));
+    world.clock.advance(TimeDelta::days(7));
+    sign_in();
+    world.clock.advance(TimeDelta::days(14) - TimeDelta::seconds(1));
+    let removed = || session::remove_ended(&world.app, &|| true).expect("it can");
+    assert_eq!(removed(), 0);
+    world.clock.advance(TimeDelta::seconds(1));
+    assert_eq!(session::remove_ended(&world.app, &|| false).expect("it is stopped"), 0);
+    assert_eq!((removed(), removed()), (2, 0));
+    assert_eq!(tokens_of(&world, &ada).len(), 2, "a later session and a personal token");
+}
+
+/// More than one transaction removes.
+#[test]
+fn any_number_of_ended_sessions_is_removed() {
+    let (world, ada) = world_with_ada();
+    world.write(|tx| {
+        for number in 0..2500 {
+            let (kind, expires_at) = (TokenKind::Private, Some(a_moment()));
+            let new = NewToken { kind, expires_at, ..a_token(ada.id, &number.to_string()) };
+            tx.tokens().insert(new)?;
+        }
+        Ok(())
+    });
+    world.clock.advance(TimeDelta::days(8));
+    assert_eq!(session::remove_ended(&world.app, &|| true).expect("it can"), 2500);
+    assert_eq!(tokens_of(&world, &ada), []);
 }

@@ -59,6 +59,19 @@ fn ten_failures_within_a_minute_brake_the_account_for_a_minute() {
     right(&world, "ada", None).expect("the pause is over");
 }
 
+/// Finding 16 of the audit: whoever has one address of IPv6 has a whole network of them.
+#[test]
+fn addresses_of_one_ipv6_network_are_braked_together() {
+    let (world, _) = world_with_users();
+    for number in 1..=10 {
+        let address = format!("2001:db8:1:2::{number}");
+        fail(&world.app, 1, &format!("nobody-{number}"), Some(&address));
+    }
+    let same_network = right(&world, "ada", Some("2001:db8:1:2:ffff::1"));
+    assert_error!(same_network, Err(Error::Throttled(60)));
+    right(&world, "ada", Some("2001:db8:1:3::1")).expect("another network");
+}
+
 #[test]
 fn nine_failures_brake_nothing() {
     let (world, _) = world_with_users();
@@ -251,4 +264,54 @@ fn a_brake_that_falls_during_the_check_holds_for_the_right_password_too() {
     let outcome = session::create(&app, &attempt("ada", "secret42", None));
     assert_error!(outcome, Err(Error::Throttled(60)));
     assert_eq!(world.stored(), before, "no token was made");
+}
+
+const HOME: Option<&str> = Some("203.0.113.5");
+const ELSEWHERE: Option<&str> = Some("198.51.100.7");
+
+#[test]
+fn failures_of_others_do_not_keep_out_who_signed_in_from_here_before() {
+    let (world, _) = world_with_users();
+    right(&world, "ada", HOME).expect("nothing failed yet");
+    fail(&world.app, 10, "ada", ELSEWHERE);
+    assert_error!(right(&world, "ada", Some("192.0.2.1")), Err(Error::Throttled(60)));
+    right(&world, "ada", HOME).expect("known from here");
+    // It opens nothing for others.
+    assert_error!(right(&world, "ada", Some("192.0.2.1")), Err(Error::Throttled(60)));
+}
+
+#[test]
+fn known_networks_have_a_brake_of_their_own() {
+    let (world, _) = world_with_users();
+    right(&world, "ada", HOME).expect("nothing failed yet");
+    fail(&world.app, 10, "ada", HOME);
+    assert_error!(right(&world, "ada", HOME), Err(Error::Throttled(60)));
+    right(&world, "ada", ELSEWHERE).expect("the failures at home are counted there");
+}
+
+#[test]
+fn a_network_is_known_to_one_user_and_for_ninety_days() {
+    let (world, _) = world_with_users();
+    right(&world, "bob", HOME).expect("nothing failed yet");
+    fail(&world.app, 10, "ada", ELSEWHERE);
+    assert_error!(right(&world, "ada", HOME), Err(Error::Throttled(60)));
+    world.clock.advance(TimeDelta::days(91));
+    fail(&world.app, 10, "bob", ELSEWHERE);
+    assert_error!(right(&world, "bob", HOME), Err(Error::Throttled(60)));
+}
+
+#[test]
+fn a_wrong_password_makes_no_network_known() {
+    let (world, _) = world_with_users();
+    fail(&world.app, 1, "ada", HOME);
+    fail(&world.app, 9, "ada", ELSEWHERE);
+    assert_error!(right(&world, "ada", HOME), Err(Error::Throttled(60)));
+}
+
+#[test]
+fn the_loopback_address_is_not_remembered() {
+    let (world, _) = world_with_users();
+    right(&world, "ada", Some("127.0.0.1")).expect("nothing failed yet");
+    fail(&world.app, 10, "ada", ELSEWHERE);
+    assert_error!(right(&world, "ada", Some("127.0.0.1")), Err(Error::Throttled(60)));
 }

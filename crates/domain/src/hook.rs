@@ -3,7 +3,7 @@
 pub mod kind;
 
 use crate::field_errors::FieldErrors;
-use crate::text::{Blank, Secret, TooLong, within};
+use crate::text::{Blank, Secret, TooLong, limit, within, within_field};
 
 /// The address a hook is sent to: http or https, of well-formed syntax. Whether anybody answers
 /// there, and whether we may ask, is decided when it is sent to.
@@ -17,7 +17,7 @@ impl HookUrl {
         if url.is_empty() {
             return Err(Blank.into());
         }
-        within(url, 2000)?;
+        within(url, limit::URL)?;
         if well_formed(url) { Ok(Self(url.to_owned())) } else { Err(HookUrlError::Format) }
     }
 
@@ -50,12 +50,12 @@ pub struct InvalidToken;
 /// # Errors
 /// What is wrong, under `token`.
 pub fn checked_token(token: Option<&Secret>) -> Result<Option<Secret>, FieldErrors> {
-    match token {
-        Some(token) if token.reveal().contains(char::is_control) => {
-            Err(FieldErrors::one("token", InvalidToken))
-        }
-        token => Ok(token.cloned()),
+    let Some(token) = token else { return Ok(None) };
+    within_field("token", token.reveal(), limit::SHORT)?;
+    if token.reveal().contains(char::is_control) {
+        return Err(FieldErrors::one("token", InvalidToken));
     }
+    Ok(Some(token.clone()))
 }
 
 fn well_formed(url: &str) -> bool {

@@ -9,7 +9,8 @@ pub mod query;
 pub mod reference;
 pub mod state;
 
-pub use crate::milestone::{LongText, Title};
+pub use crate::milestone::Title;
+use crate::text::LongText;
 pub use state::{IssueCommand, IssueState};
 
 use chrono::NaiveDate;

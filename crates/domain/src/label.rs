@@ -11,7 +11,7 @@ pub use title::LabelTitle;
 
 use crate::Timestamp;
 use crate::id::{LabelId, ProjectId};
-use crate::text::Text;
+use crate::text::{Text, limit};
 
 /// A label as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ impl Label {
 }
 
 /// What a label means.
-pub type LabelDescription = Text<10_000>;
+pub type LabelDescription = Text<{ limit::LABEL_DESCRIPTION }>;
 
 /// How many issues have a label.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use chrono::NaiveDate;
 use crate::Timestamp;
 use crate::field_errors::FieldErrors;
 use crate::id::{MilestoneId, ProjectId};
-use crate::text::{self, Blank, Text};
+use crate::text::{self, Blank, LongText, limit};
 
 /// A milestone as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,9 +34,6 @@ pub struct Milestone {
     /// When it was last changed.
     pub updated_at: Timestamp,
 }
-
-/// A text that people write at length.
-pub type LongText = Text<1_000_000>;
 
 /// What is needed to make a milestone.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,7 +64,7 @@ impl Title {
         if title.is_empty() {
             errors.add("title", Blank);
         }
-        if let Err(error) = text::within(title, 255) {
+        if let Err(error) = text::within(title, limit::SHORT) {
             errors.add("title", error);
         }
         errors.into_result_with(|| Some(Self(title.to_owned())))

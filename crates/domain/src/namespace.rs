@@ -4,7 +4,7 @@ pub mod port;
 
 use crate::Timestamp;
 use crate::id::{NamespaceId, UserId};
-use crate::text::{TooLong, within};
+use crate::text::{TooLong, limit, within};
 use crate::visibility::Visibility;
 
 /// First path segments that the service itself uses, now or in the interface it restores.
@@ -50,7 +50,7 @@ impl NamespacePath {
         if path.trim().is_empty() {
             return Err(NamespacePathError::Blank);
         }
-        within(path, 255)?;
+        within(path, limit::SHORT)?;
         if !well_formed(path) {
             return Err(NamespacePathError::Format);
         }

@@ -10,7 +10,7 @@ pub use source::NoteSource;
 use crate::Timestamp;
 use crate::field_errors::FieldErrors;
 use crate::id::{IssueId, NoteId, ProjectId, UserId};
-use crate::text::{self, Blank};
+use crate::text::{Blank, limit, within_field};
 
 /// A note as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,7 +58,7 @@ pub struct NewNote {
     pub at: Timestamp,
 }
 
-/// What a note says: not blank, at most a million characters.
+/// What a note says: not blank, at most [`limit::LONG`] characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoteBody(String);
 
@@ -70,7 +70,7 @@ impl NoteBody {
         if given.trim().is_empty() {
             return Err(FieldErrors::one("note", Blank));
         }
-        text::within(given, 1_000_000).map_err(|error| FieldErrors::one("note", error))?;
+        within_field("note", given, limit::LONG)?;
         Ok(Self(given.to_owned()))
     }
 
@@ -92,10 +92,10 @@ mod tests {
     #[test]
     fn a_body_says_something_and_not_too_much() {
         assert!(NoteBody::parse("x").is_ok());
-        assert!(NoteBody::parse(&"ü".repeat(1_000_000)).is_ok());
+        assert!(NoteBody::parse(&"ü".repeat(limit::LONG)).is_ok());
         for (given, message) in [
             (" \n".to_owned(), "can't be blank"),
-            ("x".repeat(1_000_001), "is too long (maximum is 1000000 characters)"),
+            ("x".repeat(limit::LONG + 1), "is too long (maximum is 1048576 characters)"),
         ] {
             assert_eq!(NoteBody::parse(&given).expect_err("wrong").of("note"), [message]);
         }

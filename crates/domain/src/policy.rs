@@ -6,6 +6,7 @@ pub mod group;
 pub mod project;
 pub mod push;
 pub mod request;
+pub mod strict;
 pub mod system;
 pub mod tracker;
 pub mod user;

@@ -14,3 +14,4 @@ pub mod secrets;
 pub mod store;
 pub mod uploads;
 pub mod vault;
+pub mod work;

@@ -20,7 +20,7 @@ pub use star::Starred;
 use crate::Timestamp;
 use crate::branch::BranchName;
 use crate::id::{NamespaceId, ProjectId, UserId};
-use crate::text::{Secret, Text};
+use crate::text::{Secret, Text, limit};
 use crate::visibility::Visibility;
 
 /// A project as it is stored.
@@ -52,8 +52,6 @@ pub struct Project {
     pub open_issues_count: u32,
     /// The project it was forked from, while that exists.
     pub forked_from: Option<ProjectId>,
-    /// By which runners register for it.
-    pub runners_token: Secret,
     /// From where its repository is fetched.
     pub import_url: Option<String>,
     /// The branch that is shown when none is asked for, as it was after the last change of a branch; `None`
@@ -83,7 +81,7 @@ pub struct ProjectGate {
 }
 
 /// What a project is about, at most 2000 characters.
-pub type Description = Text<2000>;
+pub type Description = Text<{ limit::DESCRIPTION }>;
 
 /// What is needed to make a project.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,7 +102,7 @@ pub struct NewProject {
     pub features: Features,
     /// See [`Project::forked_from`].
     pub forked_from: Option<ProjectId>,
-    /// See [`Project::runners_token`].
+    /// By which runners register for it.
     pub runners_token: Secret,
     /// See [`Project::import_url`].
     pub import_url: Option<String>,

@@ -2,8 +2,10 @@
 
 use std::fmt;
 
+use crate::text::limit;
+
 /// The longest name, and the longest part of one between slashes, that file systems are sure to keep.
-const LONGEST: usize = 1000;
+const LONGEST: usize = limit::REF_NAME;
 const LONGEST_PART: usize = 250;
 
 /// Checks what follows `refs/heads/` or `refs/tags/` by the rules of git.

@@ -4,7 +4,9 @@ pub mod port;
 
 use crate::Timestamp;
 use crate::build::Tags;
+use crate::field_errors::FieldErrors;
 use crate::id::RunnerId;
+use crate::text::{limit, within};
 
 /// A runner as it is stored. Its token is made of its id; see
 /// [`Vault::token`](crate::ports::vault::Vault::token).
@@ -73,6 +75,24 @@ pub struct RunnerInfo {
     pub architecture: Option<String>,
 }
 
+impl RunnerInfo {
+    /// Checks the lengths.
+    /// # Errors
+    /// What is too long, under `info`.
+    pub fn check(&self) -> Result<(), FieldErrors> {
+        let Self { name, version, revision, platform, architecture } = self;
+        let given = [name, version, revision, platform, architecture].into_iter().flatten();
+        let mut errors = FieldErrors::default();
+        for text in given {
+            errors.check("info", within(text, limit::SHORT));
+        }
+        errors.into_result()
+    }
+}
+
+/// More tags than this no runner has.
+pub const MOST_TAGS: usize = 100;
+
 /// What is needed to register a runner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewRunner {
@@ -90,6 +110,25 @@ pub struct NewRunner {
     pub info: RunnerInfo,
     /// The moment of registration.
     pub at: Timestamp,
+}
+
+impl NewRunner {
+    /// Checks the lengths of what the runner says.
+    /// # Errors
+    /// Everything that is too long or too much.
+    pub fn check(&self) -> Result<(), FieldErrors> {
+        let mut errors = FieldErrors::default();
+        errors.check("description", within(&self.description, limit::SHORT));
+        if self.tags.iter().count() > MOST_TAGS {
+            errors.add("tag_list", format_args!("are too many (maximum is {MOST_TAGS})"));
+        }
+        let long = self.tags.iter().find_map(|tag| within(tag, limit::SHORT).err());
+        errors.check_given("tag_list", long.map(Err::<(), _>));
+        if let Err(wrong) = self.info.check() {
+            errors.extend(wrong);
+        }
+        errors.into_result()
+    }
 }
 
 #[cfg(test)]

@@ -12,6 +12,16 @@ const WINDOW: TimeDelta = TimeDelta::minutes(1);
 /// How long further tries are refused. The account itself is never locked: its tokens go on working.
 const PAUSE: TimeDelta = TimeDelta::minutes(1);
 
+/// How many networks of one user are remembered.
+pub const MOST_NETWORKS: usize = 20;
+/// How long a network is remembered after the last sign-in from it.
+const REMEMBERED: TimeDelta = TimeDelta::days(90);
+
+/// The moment before which a sign-in is no longer remembered.
+pub fn remembered_since(now: Timestamp) -> Timestamp {
+    now - REMEMBERED
+}
+
 /// The failed sign-ins of one account or from one address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Failures {

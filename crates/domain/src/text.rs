@@ -1,13 +1,20 @@
 //! Texts that people type: bounded in length, free of markup where it would be shown.
 
+pub mod limit;
+
 use std::fmt;
+
+use crate::field_errors::FieldErrors;
 
 /// Text of at most `MAX` characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Text<const MAX: usize>(String);
 
 /// The length nearly every short text of the interface has.
-pub type ShortText = Text<255>;
+pub type ShortText = Text<{ limit::SHORT }>;
+
+/// Text that people write at length.
+pub type LongText = Text<{ limit::LONG }>;
 
 impl<const MAX: usize> Text<MAX> {
     /// Takes the text as it is, if it is short enough.
@@ -41,6 +48,11 @@ pub struct TooLong(pub usize);
 pub fn within(text: &str, max: usize) -> Result<(), TooLong> {
     // A text of at most `max` bytes has at most `max` characters: the common case needs no count.
     if text.len() > max && text.chars().count() > max { Err(TooLong(max)) } else { Ok(()) }
+}
+
+/// Like [`within`], with the error under the name of the field.
+pub fn within_field(field: &str, text: &str, max: usize) -> Result<(), FieldErrors> {
+    within(text, max).map_err(|error| FieldErrors::one(field, error))
 }
 
 /// Nothing but blanks where something is needed.

@@ -2,6 +2,8 @@
 
 pub mod port;
 
+use chrono::TimeDelta;
+
 use crate::Timestamp;
 use crate::id::{TokenId, UserId};
 use crate::user::{Privileges, UserState};
@@ -77,6 +79,9 @@ pub struct TokenLife {
     pub revoked_at: Option<Timestamp>,
 }
 
+/// How often the use of a session is written down at most.
+const EXTENDED_EVERY: TimeDelta = TimeDelta::hours(1);
+
 /// Whether a token opens anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenValidity {
@@ -99,9 +104,25 @@ impl TokenLife {
     }
 }
 
+/// The new end of a token that is being used: a session, which is a private token with an end, lasts `session` longer
+/// than its last use. `None` for other tokens, and where the end was moved within the last hour.
+pub fn extended_end(
+    kind: TokenKind,
+    life: TokenLife,
+    now: Timestamp,
+    session: TimeDelta,
+) -> Option<Timestamp> {
+    let (TokenKind::Private, Some(end)) = (kind, life.expires_at) else { return None };
+    let extended = now.checked_add_signed(session)?;
+    let is_active = life.at(now) == TokenValidity::Active;
+    (is_active && extended - end >= EXTENDED_EVERY).then_some(extended)
+}
+
 /// Everything a sign-in needs to know about a token and its owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TokenHolder {
+    /// The token.
+    pub token: TokenId,
     /// How the token came to be.
     pub kind: TokenKind,
     /// How long it lives.
@@ -117,6 +138,26 @@ pub struct TokenHolder {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_session_lasts_longer_when_it_is_used_and_nothing_else_does() {
+        let at = |hours: i64| chrono::DateTime::from_timestamp(hours * 3600, 0).expect("in range");
+        let session = TimeDelta::hours(100);
+        for (kind, expires_at, revoked_at, now, expected) in [
+            (TokenKind::Private, Some(at(100)), None, at(0), None),
+            (TokenKind::Private, Some(at(100)), None, at(1), Some(at(101))),
+            (TokenKind::Private, Some(at(100)), None, at(99), Some(at(199))),
+            (TokenKind::Private, Some(at(100)), None, at(100), None),
+            (TokenKind::Private, Some(at(100)), Some(at(1)), at(50), None),
+            // The setting was made shorter: nothing is taken away by a use.
+            (TokenKind::Private, Some(at(500)), None, at(50), None),
+            (TokenKind::Private, None, None, at(50), None),
+            (TokenKind::Personal, Some(at(100)), None, at(50), None),
+        ] {
+            let life = TokenLife { expires_at, revoked_at };
+            assert_eq!(extended_end(kind, life, now, session), expected, "{life:?} at {now}");
+        }
+    }
 
     #[test]
     fn a_token_is_revoked_before_it_is_expired_before_it_is_active() {

@@ -3,8 +3,13 @@
 pub mod port;
 
 use crate::Timestamp;
+use crate::field_errors::FieldErrors;
 use crate::id::{PipelineId, ProjectId, TriggerId, TriggerRequestId};
 use crate::ports::vault::Sealed;
+use crate::text::{TooLong, limit, within};
+
+/// More variables than this nobody gives to one pipeline.
+pub const MOST_VARIABLES: usize = 200;
 
 /// A trigger as it is stored. Its token is made of its id; see
 /// [`Vault::token`](crate::ports::vault::Vault::token).
@@ -35,4 +40,46 @@ pub struct TriggerRequest {
     pub variables: Sealed,
     /// When that was.
     pub created_at: Timestamp,
+}
+
+/// Checks variables that are given with a trigger: their number, each name, each value and all of them together.
+/// # Errors
+/// What is wrong, under `variables`.
+pub fn check_variables(variables: &[(String, String)]) -> Result<(), FieldErrors> {
+    if variables.len() > MOST_VARIABLES {
+        let message = format!("are too many (maximum is {MOST_VARIABLES})");
+        return Err(FieldErrors::one("variables", message));
+    }
+    let mut bytes = 0;
+    for (key, value) in variables {
+        let checked = within(key, limit::SHORT).and_then(|()| within(value, limit::VARIABLE_VALUE));
+        bytes += key.len() + value.len();
+        let all = if bytes > limit::LONG { Err(TooLong(limit::LONG)) } else { Ok(()) };
+        checked.and(all).map_err(|error| FieldErrors::one("variables", error))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_have_limits_one_by_one_and_together() {
+        let pair = |key: usize, value: usize| ("k".repeat(key), "v".repeat(value));
+        let full = pair(limit::SHORT, limit::VARIABLE_VALUE);
+        for (variables, message) in [
+            (vec![], None),
+            (vec![full.clone()], None),
+            (vec![pair(1, 1); MOST_VARIABLES], None),
+            (vec![pair(1, 1); MOST_VARIABLES + 1], Some("are too many (maximum is 200)")),
+            (vec![pair(256, 1)], Some("is too long (maximum is 255 characters)")),
+            (vec![pair(1, 65_537)], Some("is too long (maximum is 65536 characters)")),
+            (vec![full; 16], Some("is too long (maximum is 1048576 characters)")),
+        ] {
+            let found = check_variables(&variables).map_err(|wrong| wrong.of("variables").to_vec());
+            let expected = message.map_or(Ok(()), |message| Err(vec![message.to_owned()]));
+            assert_eq!(found, expected, "{} variables", variables.len());
+        }
+    }
 }

@@ -4,7 +4,7 @@ pub mod port;
 
 use crate::id::{ProjectId, VariableId};
 use crate::ports::vault::Sealed;
-use crate::text::{Blank, TooLong, within};
+use crate::text::{Blank, Text, TooLong, limit, within};
 
 /// A variable as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ impl VariableKey {
         if key.is_empty() {
             return Err(Blank.into());
         }
-        within(key, 255)?;
+        within(key, limit::SHORT)?;
         let good = key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
         if good { Ok(Self(key.to_owned())) } else { Err(VariableKeyError::Format) }
     }
@@ -44,6 +44,9 @@ impl VariableKey {
         &self.0
     }
 }
+
+/// What a variable holds, before it is sealed.
+pub type VariableValue = Text<{ limit::VARIABLE_VALUE }>;
 
 /// Why a text names no variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -5,15 +5,20 @@ mod source;
 #[cfg(test)]
 mod tests;
 
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, Write};
+use std::sync::{Mutex, PoisonError};
 
 use gix::objs::Find;
 use hexforge_domain::ports::git::GitError;
 
 use crate::error::{self, failed, reader_gone};
+use crate::intake::LARGEST_DELTA;
 
 /// Up to this size a file is read in one piece.
 pub(crate) const SMALL: u64 = 4 << 20;
+
+/// Held while a large delta is decoded in memory.
+static DECODING: Mutex<()> = Mutex::new(());
 
 /// How much of a larger file is in memory at a time.
 const PIECE: usize = 64 << 10;
@@ -62,8 +67,10 @@ impl Stored {
 
     /// Writes it.
     pub(crate) fn write(&self, repo: &gix::Repository, to: &mut dyn Write) -> Result<(), GitError> {
-        // A delta refers to all parts of what it is based on, so both have to be in memory. git makes no
-        // deltas of what is really large.
+        // A delta refers to all parts of what it is based on, so both have to be in memory.
+        if self.delta && self.size > LARGEST_DELTA {
+            return self.write_large_delta(repo, to);
+        }
         if self.size > SMALL && !self.delta {
             // Twice, because objects move from one place to another when a repository is cleaned up.
             for _ in 0..2 {
@@ -74,7 +81,27 @@ impl Stored {
         }
         let mut buffer = Vec::new();
         self.read(repo, &mut buffer)?;
+        // The reader may be slow, and decoding took several times as much.
+        buffer.shrink_to_fit();
         to.write_all(&buffer).map_err(reader_gone)
+    }
+
+    /// Writes a file that another git stored as a delta, or an older version of this program. It is decoded into a
+    /// temporary file, so that slow readers hold no memory, and one at a time.
+    fn write_large_delta(
+        &self,
+        repo: &gix::Repository,
+        to: &mut dyn Write,
+    ) -> Result<(), GitError> {
+        let file = {
+            let _only_one = DECODING.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut buffer = Vec::new();
+            self.read(repo, &mut buffer)?;
+            let mut file = tempfile::tempfile_in(repo.git_dir()).map_err(error::io)?;
+            file.write_all(&buffer).and_then(|()| file.rewind()).map_err(error::io)?;
+            file
+        };
+        self.stream(file, to)
     }
 
     fn stream(&self, mut from: impl Read, to: &mut dyn Write) -> Result<(), GitError> {

@@ -1,8 +1,10 @@
 //! What lies between two commits.
 
+use std::cmp::Reverse;
 use std::time::Duration;
 
 use gix::ObjectId;
+use gix::objs::Find;
 use hexforge_domain::commit::{Commit, Signature};
 use hexforge_domain::ports::git::GitError;
 use hexforge_domain::push::told_text;
@@ -10,6 +12,7 @@ use hexforge_domain::repository::Comparison;
 
 use crate::commit;
 use crate::error::failed;
+use crate::limits::Stop;
 
 pub(crate) use containing::first_containing;
 pub(crate) use effort::{Effort, Limits};
@@ -18,7 +21,7 @@ pub(crate) use files::changed_paths;
 mod ancestry;
 mod containing;
 mod content;
-mod distance;
+pub(crate) mod distance;
 mod effort;
 mod files;
 mod order;
@@ -103,8 +106,54 @@ pub(crate) fn is_ancestor(
     descendant: ObjectId,
 ) -> Result<bool, GitError> {
     must_exist(repo, &[ancestor, descendant])?;
-    let base = merge_base(&cached(repo), ancestor, descendant)?;
-    Ok(base == Some(ancestor))
+    let repo = cached(repo);
+    is_merge_base(&repo, &repo.objects, ancestor, descendant)
+}
+
+/// The same for work that has to end early: fails once it has to.
+pub(crate) fn is_ancestor_until(
+    stop: &Stop,
+    repo: &gix::Repository,
+    ancestor: ObjectId,
+    descendant: ObjectId,
+) -> Result<bool, GitError> {
+    must_exist(repo, &[ancestor, descendant])?;
+    let repo = cached(repo);
+    let objects = Stoppable { objects: &repo.objects, stop };
+    is_merge_base(&repo, objects, ancestor, descendant)
+}
+
+fn is_merge_base(
+    repo: &gix::Repository,
+    objects: impl Find,
+    ancestor: ObjectId,
+    descendant: ObjectId,
+) -> Result<bool, GitError> {
+    // A commit-graph that cannot be read only costs time.
+    let commit_graph = repo.commit_graph_if_enabled().unwrap_or_default();
+    let mut graph = gix::revwalk::Graph::new(objects, commit_graph.as_ref());
+    let bases = repo.merge_bases_many_with_graph(ancestor, &[descendant], &mut graph);
+    Ok(bases.map_err(failed)?.iter().any(|base| *base == ancestor))
+}
+
+/// Objects that can be read until some work has to end.
+struct Stoppable<'a, F> {
+    objects: &'a F,
+    stop: &'a Stop,
+}
+
+impl<F: Find> Find for Stoppable<'_, F> {
+    fn try_find<'a>(
+        &self,
+        id: &gix::oid,
+        buffer: &'a mut Vec<u8>,
+    ) -> Result<Option<gix::objs::Data<'a>>, gix::Error> {
+        if self.stop.check().is_err() {
+            let ended = std::io::Error::from(std::io::ErrorKind::TimedOut);
+            return Err(gix::Error::from_error(ended));
+        }
+        self.objects.try_find(id, buffer)
+    }
 }
 
 /// The newest of the commits that both come from and that are no ancestors of each other.
@@ -116,16 +165,25 @@ fn merge_base(
     // A commit-graph that cannot be read only costs time.
     let commit_graph = repo.commit_graph_if_enabled().unwrap_or_default();
     let mut graph = repo.revision_graph(commit_graph.as_ref());
-    let bases = repo.merge_bases_many_with_graph(one, &[two], &mut graph).map_err(failed)?;
-    let mut best = None;
-    for base in bases {
-        let date = graph.get(&base).map(|commit| commit.commit_time);
-        if best.is_none_or(|(best, _)| date > best) {
-            best = Some((date, base.detach()));
+    let found = repo.merge_bases_many_with_graph(one, &[two], &mut graph).map_err(failed)?;
+    let mut bases: Vec<ObjectId> = found.iter().map(|base| base.detach()).collect();
+    bases.sort_by_key(|base| Reverse(graph.get(base).map(|commit| commit.commit_time)));
+    // Where dates mislead it, gix leaves ancestors of other bases among them: of a merge it follows the first parent.
+    for &base in bases.iter().take(MOST_BASES) {
+        let others: Vec<ObjectId> = bases.iter().copied().filter(|other| *other != base).collect();
+        if others.is_empty() {
+            break;
+        }
+        let common = repo.merge_bases_many_with_graph(base, &others, &mut graph).map_err(failed)?;
+        if common.iter().all(|common| *common != base) {
+            return Ok(Some(base));
         }
     }
-    Ok(best.map(|(_, base)| base))
+    Ok(bases.first().copied())
 }
+
+/// The number of bases that are tried. Histories of people have two or three.
+const MOST_BASES: usize = 16;
 
 /// Reads commits that are oldest first, the newest ones as far as they may be shown.
 fn newest(

@@ -23,6 +23,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use gix::{ObjectId, ThreadSafeRepository};
+use hexforge_domain::limiter::Caller;
 use hexforge_domain::ports::git::GitError;
 use hexforge_domain::repository::Contributors;
 use quick_cache::Weighter;
@@ -69,6 +70,7 @@ impl ContributorIndex {
         repository: &ThreadSafeRepository,
         tip: ObjectId,
         wait: Duration,
+        caller: Caller,
     ) -> Result<Contributors, GitError> {
         let until = Instant::now() + wait;
         if let Some(answer) = self.answers.get(&tip) {
@@ -83,7 +85,7 @@ impl ContributorIndex {
         let mut so_far = stored.ahead.map(|ahead| ahead.totals).unwrap_or_default();
         so_far.add_all(&stored.totals);
         let so_far = Arc::new(so_far.contributors(false));
-        let answer = match self.jobs.start(repository, tip, &so_far) {
+        let answer = match self.jobs.start(repository, tip, &so_far, caller) {
             Some(job) => Job::wait(&job, tip, until)?,
             None => so_far,
         };
@@ -93,7 +95,7 @@ impl ContributorIndex {
     /// Begins to count in the background, so that whoever asks next need not wait.
     pub(crate) fn warm(&self, repository: &ThreadSafeRepository, tip: ObjectId) {
         if self.answers.get(&tip).is_none() {
-            self.jobs.start(repository, tip, &Arc::default());
+            self.jobs.start(repository, tip, &Arc::default(), Caller::BACKGROUND);
         }
     }
 }

@@ -29,6 +29,15 @@ pub(crate) fn write_file(file: &Path, content: &[u8]) -> Result<(), GitError> {
     file.write_all(content).and_then(|()| file.sync_all()).map_err(io)
 }
 
+/// Puts a new file in the place of another, in one step; its folder is left to the caller.
+pub(crate) fn replace_file(file: &Path, content: &[u8]) -> Result<(), GitError> {
+    let folder = file.parent().ok_or_else(|| GitError::Failed("no folder".into()))?;
+    // Copies of repositories leave files of this name out.
+    let mut new = tempfile::Builder::new().prefix("tmp_").tempfile_in(folder).map_err(io)?;
+    new.write_all(content).and_then(|()| new.as_file().sync_all()).map_err(io)?;
+    new.persist(file).map(drop).map_err(|error| io(error.error))
+}
+
 /// Makes a folder with all that are missing above it.
 pub(crate) fn make_folders(folder: &Path) -> Result<(), GitError> {
     if folder.is_dir() {

@@ -25,11 +25,6 @@ impl GitHistory for GixRepository {
         if let Some(kept) = self.shared().comparisons.get(&key) {
             return Ok(kept);
         }
-        let _admitted = self.shared().comparing.enter()?;
-        // Whoever was before us may have made the same.
-        if let Some(kept) = self.shared().comparisons.get(&key) {
-            return Ok(kept);
-        }
         let effort = Effort::new(FOR_READERS);
         let made = Arc::new(compare::compare(bound.repo(), to_gix(from), to_gix(to), &effort)?);
         // What time allowed once is not what it allows the next time.
@@ -65,11 +60,12 @@ impl GitHistory for GixRepository {
     fn write_archive(&self, wanted: &Archive, to: &mut dyn Write) -> Result<(), GitError> {
         let bound = self.bound().ok_or(GitError::Missing)?;
         let make = |to: &mut dyn Write| archive::write(bound.repo(), wanted, to);
-        self.shared().archives.write(self.project(), wanted, to, make)
+        self.shared().archives.write((self.project(), self.caller()), wanted, to, make)
     }
 
     fn contributors(&self, tip: ObjectId) -> Result<Contributors, GitError> {
         let bound = self.bound().ok_or(GitError::Missing)?;
-        self.shared().contributors.contributors(bound.open().shared(), to_gix(tip), PATIENCE)
+        let (repository, tip) = (bound.open().shared(), to_gix(tip));
+        self.shared().contributors.contributors(repository, tip, PATIENCE, self.caller())
     }
 }

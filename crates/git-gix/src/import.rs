@@ -17,10 +17,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use hexforge_domain::id::ProjectId;
+use hexforge_domain::limiter::Caller;
 use hexforge_domain::ports::git::GitError;
 use hexforge_domain::ports::imports::{ImportError, Imports};
 use hexforge_domain::ports::outgoing::{Outgoing, TimeOuts};
 
+use crate::intake::{Bounds, SizeLimit};
+use crate::limits::Stop;
 use crate::place::{self, Placed};
 use crate::store::{GixStore, Shared, init};
 use address::Address;
@@ -69,6 +72,17 @@ impl HttpImports {
         Self { store: Arc::clone(store.shared()), outgoing, limits, stopped }
     }
 
+    fn bounds(&self, deadline: Instant) -> Bounds {
+        let limits = &self.store.limits;
+        let most = limits.repository_bytes >> 20;
+        let pack = SizeLimit {
+            bytes: limits.repository_bytes,
+            refusal: format!("the repository is larger than the limit of {most} MiB"),
+        };
+        let stop = Stop { deadline, hang_up: Arc::clone(&self.stopped).into() };
+        Bounds::new(stop, pack, limits.object_bytes, self.store.memory.share(Caller::BACKGROUND))
+    }
+
     fn fetch_from(&self, project: ProjectId, address: &Address) -> Result<(), ImportError> {
         let deadline = Instant::now() + self.limits.time;
         let marker = self.store.layout.repository(project).join(IMPORTED);
@@ -87,8 +101,10 @@ impl HttpImports {
         let made = self.store.scratch().map_err(|error| failed(&error))?;
         init(made.path()).map_err(|error| failed(&error))?;
         let mut sent = remote.pack(&listing)?;
-        let index = pack::index(&mut sent, made.path(), deadline)?;
-        pack::check(&listing, made.path(), &index)?;
+        let bounds = self.bounds(deadline);
+        let objects = pack::index(&mut sent, made.path(), &bounds)?;
+        let accepted = self.store.accepted_faults();
+        pack::check(&listing, made.path(), &objects, &bounds, accepted)?;
         listing.write(made.path()).map_err(|error| failed(&error))?;
         if self.stopped.load(Ordering::Relaxed) {
             return Err(stream::stopped());

@@ -1,41 +1,108 @@
 //! Packs that others send: written as they come, completed by what their objects are based on, and indexed.
 //!
-//! An object that is stored whole is hashed while it goes by, so its size does not matter. Only what is stored as a
-//! difference is put together in memory, with what it differs from; git stores nothing large like that.
+//! An object that is stored whole is hashed while it goes by, so its size does not matter. What is stored as a
+//! difference is put together once to learn its name, in memory if it is small and on disk otherwise. Objects above
+//! [a size](resolve::LARGEST_DELTA) are never stored as differences: the pack is written again with them whole, so
+//! that whoever reads them needs no more memory than for a small one.
 
 mod arrival;
+mod bounds;
 mod complete;
 mod patch;
 mod resolve;
+mod spill;
 #[cfg(test)]
 mod tests;
+mod whole;
 
 use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc;
-use std::time::Instant;
 
 use gix::ObjectId;
 use gix::object::Kind;
 use hexforge_domain::ports::git::GitError;
 
 use crate::error::io as disk;
+use crate::limits::Stopped;
 use crate::pack_index::{self, Indexed};
 use arrival::Arrival;
 use complete::Added;
 use resolve::{Differences, Found};
 
+pub(crate) use bounds::{Bounds, SizeLimit};
 #[cfg(test)]
 pub(crate) use patch::apply;
+pub(crate) use resolve::{LARGEST_CHAIN, LARGEST_DELTA, LONGEST_CHAIN};
 
 /// A pack on disk, not yet synced.
 #[derive(Debug)]
 pub(crate) struct Taken {
     pub(crate) data: PathBuf,
     pub(crate) index: PathBuf,
+    pub(crate) objects: NewObjects,
+}
+
+/// The objects of a pack that was taken in.
+pub(crate) struct NewObjects {
+    file: File,
+    folder: PathBuf,
+    /// Where the last entry ends.
+    end: u64,
+    entries: Vec<Entry>,
+    /// In the places of their entries.
+    ids: Vec<ObjectId>,
+    /// In the order of their names.
+    kinds: Vec<(ObjectId, Kind)>,
+    /// The objects from elsewhere that these are based on.
+    bases: Vec<ObjectId>,
+}
+
+impl std::fmt::Debug for NewObjects {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} objects", self.entries.len())
+    }
+}
+
+impl NewObjects {
+    /// The kind of an object, if it is one of these.
+    pub(crate) fn kind_of(&self, id: &gix::oid) -> Option<Kind> {
+        let found = self.kinds.binary_search_by(|(one, _)| one.as_ref().cmp(id));
+        found.ok().map(|at| self.kinds[at].1)
+    }
+
+    /// The existing objects that the sender named as bases of its objects.
+    pub(crate) fn bases(&self) -> &[ObjectId] {
+        &self.bases
+    }
+
+    /// Hands on each object but blobs once, in an order in which each is made of what is at hand. `fits` is asked
+    /// for each size before anything is read.
+    pub(crate) fn each_but_blobs<E: From<Unfit>>(
+        &self,
+        bounds: &Bounds,
+        mut fits: impl FnMut(ObjectId, Kind, u64) -> Result<(), E>,
+        mut each: impl FnMut(ObjectId, Kind, &[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let differences =
+            Differences::new(&self.file, &self.entries, self.end, bounds, &self.folder);
+        // The walk knows only errors of its own; that of the caller is handed around it.
+        let refused = std::cell::Cell::new(None);
+        let stop = |error| {
+            refused.set(Some(error));
+            Unfit::Stopped(Stopped::HungUp)
+        };
+        let walked = differences.contents(
+            &self.ids,
+            &mut |id, kind, size| fits(id, kind, size).map_err(stop),
+            &mut |id, kind, data| each(id, kind, data).map_err(stop),
+        );
+        match refused.take() {
+            Some(error) => Err(error),
+            None => Ok(walked?),
+        }
+    }
 }
 
 /// Why a pack was not taken in.
@@ -45,8 +112,12 @@ pub(crate) enum Unfit {
     Bad(String),
     /// It could not be read from whoever sends it.
     Cut(io::Error),
-    /// The time was over.
-    Stopped,
+    /// It is larger than allowed, or makes more of itself; the text is for people.
+    TooMuch(String),
+    /// Other packs take all memory that there is for them.
+    Busy,
+    /// The time was over, or nobody waits for it.
+    Stopped(Stopped),
     /// Something is wrong here.
     Failed(GitError),
 }
@@ -58,6 +129,8 @@ struct Entry {
     header: u8,
     /// Of what is compressed, when it is not.
     size: u64,
+    /// Of the object itself.
+    result: u64,
     crc: u32,
     stored: Stored,
 }
@@ -76,54 +149,79 @@ pub(crate) fn take_in(
     from: &mut dyn Read,
     folder: &Path,
     others: Option<&gix::Repository>,
-    stop: &AtomicBool,
+    bounds: &Bounds,
 ) -> Result<Option<Taken>, Unfit> {
     let data = folder.join("incoming.pack");
-    let file = File::options().read(true).write(true).create_new(true).open(&data);
-    let file = file.map_err(of_disk)?;
-    let (mut entries, mut checksum) = Arrival::new(from, &file, stop).whole()?;
+    let mut file = new_file(&data)?;
+    let (mut entries, mut checksum) = Arrival::new(from, &file, bounds).whole()?;
     if entries.is_empty() {
         fs::remove_file(data).map_err(of_disk)?;
         return Ok(None);
     }
-    let (found, added) = put_together(&file, &entries, others, stop)?;
+    let received = file.metadata().map_err(of_disk)?.len().saturating_sub(CHECKSUM);
+    let (Found { objects: found, wholes }, added) =
+        put_together(&file, &entries, received, others, bounds, folder)?;
+    let mut end = received;
     if !added.entries.is_empty() {
         entries.extend(added.entries);
-        checksum = complete::seal(&file, added.end, entries.len(), stop)?;
+        checksum = complete::seal(&file, added.end, entries.len(), bounds)?;
+        end = added.end;
     }
-    let found = found.ids.into_iter().chain(std::iter::repeat(None));
-    let objects = entries.iter().zip(found).map(|(entry, found)| {
-        let id = match entry.stored {
-            Stored::Whole(_, id) => id,
-            _ => found.ok_or_else(|| bad("has an object that is based on nothing"))?,
-        };
-        Ok(Indexed { id, crc: entry.crc, offset: entry.offset })
+    if !wholes.is_empty() {
+        let rewritten = folder.join("rewritten.pack");
+        let to = new_file(&rewritten)?;
+        checksum = whole::rewrite(&file, end, &to, &mut entries, wholes, &found, bounds)?;
+        fs::rename(rewritten, &data).map_err(of_disk)?;
+        end = to.metadata().map_err(of_disk)?.len().saturating_sub(CHECKSUM);
+        file = to;
+    }
+    let found = found.into_iter().chain(std::iter::repeat(None));
+    let names = entries.iter().zip(found).map(|(entry, found)| match entry.stored {
+        Stored::Whole(kind, id) => Ok((id, kind)),
+        _ => found.ok_or_else(|| bad("has an object that is based on nothing")),
     });
-    let mut objects = objects.collect::<Result<Vec<_>, Unfit>>()?;
+    let mut kinds = names.collect::<Result<Vec<_>, Unfit>>()?;
+    let ids: Vec<ObjectId> = kinds.iter().map(|(id, _)| *id).collect();
+    let indexed = |(entry, id): (&Entry, &ObjectId)| Indexed {
+        id: *id,
+        crc: entry.crc,
+        offset: entry.offset,
+    };
+    let objects = entries.iter().zip(&ids).map(indexed).collect();
     // Which of the two is found is chance: one may differ from what differs from the other.
-    objects.sort_unstable_by_key(|object| object.id);
-    if objects.windows(2).any(|pair| pair[0].id == pair[1].id) {
+    kinds.sort_unstable_by_key(|(id, _)| *id);
+    if kinds.windows(2).any(|pair| pair[0].0 == pair[1].0) {
         return Err(bad("has the same object twice"));
     }
     let name = |kind| folder.join(format!("pack-{checksum}.{kind}"));
-    let taken = Taken { data: name("pack"), index: name("idx") };
-    fs::rename(data, &taken.data).map_err(of_disk)?;
-    let mut index = BufWriter::new(File::create(&taken.index).map_err(of_disk)?);
-    pack_index::write(objects, &checksum, &mut index).map_err(of_disk)?;
-    index.flush().map_err(of_disk)?;
-    Ok(Some(taken))
+    let (pack, index) = (name("pack"), name("idx"));
+    fs::rename(data, &pack).map_err(of_disk)?;
+    let mut to = BufWriter::new(File::create(&index).map_err(of_disk)?);
+    pack_index::write(objects, &checksum, &mut to).map_err(of_disk)?;
+    to.flush().map_err(of_disk)?;
+    let (folder, bases) = (folder.to_owned(), added.bases);
+    let objects = NewObjects { file, folder, end, entries, ids, kinds, bases };
+    Ok(Some(Taken { data: pack, index, objects }))
+}
+
+/// How many bytes the checksum of a pack has.
+const CHECKSUM: u64 = 20;
+
+fn new_file(path: &Path) -> Result<File, Unfit> {
+    File::options().read(true).write(true).create_new(true).open(path).map_err(of_disk)
 }
 
 /// Finds the names of what is stored as differences, and adds what these are based on.
 fn put_together(
     file: &File,
     entries: &[Entry],
+    end: u64,
     others: Option<&gix::Repository>,
-    stop: &AtomicBool,
+    bounds: &Bounds,
+    folder: &Path,
 ) -> Result<(Found, Added), Unfit> {
-    let end = file.metadata().map_err(of_disk)?.len().saturating_sub(20);
     let attempt = |in_pack: &HashSet<ObjectId>| {
-        let differences = Differences::new(file, entries, stop);
+        let differences = Differences::new(file, entries, end, bounds, folder);
         let mut found = differences.within()?;
         let added = complete::bases(&differences, others, end, in_pack, &mut found)?;
         Ok((found, added))
@@ -134,30 +232,10 @@ fn put_together(
     }
     // What others differ from may be in the pack as a difference itself, and in the repository too: nobody knew its
     // name. It must not be there twice, so once all names are known it is done again.
-    let names: HashSet<ObjectId> = found.ids.iter().copied().flatten().collect();
+    let names: HashSet<ObjectId> = found.objects.iter().flatten().map(|(id, _)| *id).collect();
     let is_twice =
         |entry: &Entry| matches!(entry.stored, Stored::Whole(_, id) if names.contains(&id));
     if added.entries.iter().any(is_twice) { attempt(&names) } else { Ok((found, added)) }
-}
-
-/// Raises the flag when the time is over: putting objects together can take long after the last was sent.
-pub(crate) fn interrupted_at<T>(
-    deadline: Instant,
-    stop: &AtomicBool,
-    work: impl FnOnce() -> T,
-) -> T {
-    std::thread::scope(|scope| {
-        let (done, wait) = mpsc::channel::<()>();
-        scope.spawn(move || {
-            let left = deadline.saturating_duration_since(Instant::now());
-            if wait.recv_timeout(left) == Err(mpsc::RecvTimeoutError::Timeout) {
-                stop.store(true, Ordering::Relaxed);
-            }
-        });
-        let result = work();
-        drop(done);
-        result
-    })
 }
 
 fn bad(what: &str) -> Unfit {

@@ -4,10 +4,11 @@
 //! another process does to a repository is seen by the next call: what is cached is either named by its
 //! content, or checked against the disk each time.
 
-mod admission;
 mod annotation;
 mod archive;
+mod background;
 mod blob;
+mod block;
 mod commit;
 mod compare;
 mod contributors;
@@ -22,6 +23,7 @@ mod import;
 mod intake;
 mod journal;
 pub mod layout;
+mod limits;
 mod lineage;
 mod maintenance;
 mod objects;
@@ -29,6 +31,7 @@ mod pack_index;
 mod packet;
 mod peel;
 mod place;
+mod reachable;
 mod receive;
 mod refs;
 mod repository;
@@ -45,4 +48,6 @@ mod upload_archive;
 
 pub use import::{HttpImports, ImportLimits};
 pub use layout::Layout;
+pub use limits::PushLimits;
+pub use receive::fsck::{AcceptedFaults, Fault};
 pub use store::GixStore;

@@ -4,6 +4,7 @@
 //! are many, the small ones are put together in the background. Nothing waits for that, and nothing is lost when
 //! it breaks off: the packs go only when everything in them is in another one, on disk.
 
+mod chains;
 mod choice;
 mod merge;
 #[cfg(test)]
@@ -15,14 +16,14 @@ use std::io::ErrorKind;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
 
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::ports::git::GitError;
 
+use crate::background;
 use crate::durable::sync_folder;
-use crate::error::io;
-use crate::store::{Shared, put_pack};
+use crate::error::{failed, io};
+use crate::store::{Shared, open_folder, put_pack};
 use crate::upload::packs::{Pack, open_all};
 
 /// With fewer packs a repository is left as it is.
@@ -56,8 +57,7 @@ pub(crate) fn later(shared: &Arc<Shared>, project: ProjectId) {
     }
     if !state.is_working {
         let shared = Arc::clone(shared);
-        let worker = thread::Builder::new().name("tidying".to_owned());
-        if let Err(error) = worker.spawn(move || work(&shared)) {
+        if let Err(error) = background::spawn("tidying", move || work(&shared)) {
             tracing::warn!(%error, "no thread to tidy with");
             return;
         }
@@ -103,7 +103,12 @@ fn tidy(shared: &Shared, repository: &Path) -> Result<bool, GitError> {
     // Bases of deltas are more often in the large ones.
     packs.reverse();
     let scratch = shared.scratch()?;
-    let merged = merge::merge(&packs, scratch.path())?;
+    let repo = open_folder(repository)?.to_thread_local();
+    let read = |id: gix::ObjectId| {
+        let object = repo.find_object(id).map_err(failed)?;
+        Ok((object.kind, object.data.clone()))
+    };
+    let merged = merge::merge(&packs, scratch.path(), &read)?;
     put_pack(&merged.data, &merged.index, &folder)?;
     // It speaks of packs that are about to go.
     remove(&folder.join("multi-pack-index"))?;

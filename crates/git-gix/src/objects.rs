@@ -1,21 +1,30 @@
 //! Revisions, folders and files.
 
 use std::io::Write;
+use std::time::{Duration, Instant};
 
 use hexforge_domain::commit::{Commit, ObjectId};
-use hexforge_domain::ports::git::{Blob, Depth, GitError, GitObjects};
+use hexforge_domain::ports::git::{Blob, Depth, GitError, GitObjects, Resolved};
 use hexforge_domain::repository::TreeEntry;
 
 use crate::commit::{from_gix, to_gix};
 use crate::error::failed;
+use crate::reachable::{History, Scope};
 use crate::repository::GixRepository;
-use crate::{revision, tree};
+use crate::{refs, revision, tree};
+
+/// The time limit of one call that searches a history.
+const SLICE: Duration = Duration::from_millis(30);
 
 impl GitObjects for GixRepository {
-    fn resolve(&self, revision: &str) -> Result<Option<ObjectId>, GitError> {
+    fn resolve(&self, revision: &str) -> Result<Option<Resolved>, GitError> {
         let Some(bound) = self.bound() else { return Ok(None) };
-        let found = revision::resolve(bound.repo(), revision)?;
-        Ok(found.map(|id| from_gix(&id)))
+        revision::resolve(bound.repo(), revision)
+    }
+
+    fn is_reachable(&self, id: ObjectId, kept: &[ObjectId]) -> Result<bool, GitError> {
+        let until = Instant::now() + SLICE;
+        self.is_reachable_until(to_gix(id), kept, Some(until))
     }
 
     fn commit(&self, id: ObjectId) -> Result<Option<Commit>, GitError> {
@@ -83,6 +92,26 @@ impl GitObjects for GixRepository {
 }
 
 impl GixRepository {
+    /// Returns whether an object is reachable from a ref or a kept commit.
+    /// # Errors
+    /// Those of [`Walks::unreachable`](crate::reachable::Walks::unreachable).
+    pub(crate) fn is_reachable_until(
+        &self,
+        id: gix::ObjectId,
+        kept: &[ObjectId],
+        until: Option<Instant>,
+    ) -> Result<bool, GitError> {
+        let Some(bound) = self.bound() else { return Ok(false) };
+        let mut tips = refs::all(bound)?.tips.clone();
+        tips.extend(kept.iter().copied().map(to_gix));
+        let scope = if kept.is_empty() { Scope::Refs } else { Scope::RefsAndKept };
+        let shared = self.shared();
+        let history = History { repo: bound.repo(), lineages: &shared.lineages };
+        let place = (self.project(), scope);
+        let ids = std::iter::once(id);
+        Ok(shared.walks.unreachable(history, place, tips, ids, until)?.is_empty())
+    }
+
     /// The folder that has everything of a commit.
     fn root<'r>(
         &self,

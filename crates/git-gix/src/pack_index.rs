@@ -1,8 +1,10 @@
-//! The index of a pack, as git's version 2 has it.
+//! The index of a pack, as git's version 2 has it, and what entries of packs begin with.
 
 use std::io::{self, Write};
 
 use gix::ObjectId;
+use gix::object::Kind;
+use gix::odb::pack::data::entry::Header;
 
 /// An object of a pack.
 pub(crate) struct Indexed {
@@ -51,6 +53,16 @@ pub(crate) fn write(
     to.write_all(checksum.as_slice())?;
     let Hashed { inner, hasher } = to;
     inner.write_all(hasher.try_finalize().map_err(io::Error::other)?.as_slice())
+}
+
+/// The header of an object that is stored whole.
+pub(crate) fn header_of(kind: Kind) -> Header {
+    match kind {
+        Kind::Commit => Header::Commit,
+        Kind::Tree => Header::Tree,
+        Kind::Blob => Header::Blob,
+        Kind::Tag => Header::Tag,
+    }
 }
 
 fn small(number: impl TryInto<u32>) -> io::Result<u32> {

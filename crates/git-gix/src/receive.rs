@@ -7,27 +7,32 @@
 mod advertise;
 pub(crate) mod check;
 mod commands;
+pub(crate) mod fsck;
+pub(crate) mod outside;
 mod quarantine;
 mod report;
 
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::sync::Arc;
 
 use hexforge_domain::id::ProjectId;
+use hexforge_domain::limiter::Caller;
 use hexforge_domain::policy::push::RefAction;
 use hexforge_domain::ports::git::{ChangeKey, GitError, RefChange};
-use hexforge_domain::ports::git_transport::ReceivedPush;
+use hexforge_domain::ports::git_transport::{HangUp, ReceivedPush};
 
 pub(crate) use advertise::advertise;
 
 use crate::commit::to_gix;
 use crate::compare;
 use crate::error::reader_gone;
+use crate::limits::{Stop, Stopped};
 use crate::refs::update::{self, current};
 use crate::repository::GixRepository;
 use crate::store::Shared;
-use check::Wrong;
+use check::{Tips, Wrong};
 use commands::{Asked, Command, Outcome};
+use outside::Reachable;
 use quarantine::{Quarantine, Refused};
 
 /// Git's own words.
@@ -43,11 +48,15 @@ const CURRENT_BRANCH: &str = "deletion of the current branch prohibited";
 pub(crate) fn receive(
     repository: &GixRepository,
     from: &mut dyn Read,
+    hang_up: &HangUp,
 ) -> Result<Option<Box<dyn ReceivedPush>>, GitError> {
     let Some(asked) = commands::read(from)? else { return Ok(None) };
+    let shared = Arc::clone(repository.shared());
     let mut push = Received {
-        shared: Arc::clone(repository.shared()),
+        stop: Stop::after(shared.limits.time, hang_up.clone()),
+        shared,
         project: repository.project(),
+        caller: repository.caller(),
         asked,
         unpacked: Ok(()),
         quarantine: None,
@@ -60,8 +69,11 @@ pub(crate) fn receive(
 
 /// A push that is read.
 struct Received {
+    /// The deadline and the hang-up signal of every stage.
+    stop: Stop,
     shared: Arc<Shared>,
     project: ProjectId,
+    caller: Caller,
     asked: Asked,
     /// What was wrong with the objects.
     unpacked: Result<(), String>,
@@ -76,34 +88,49 @@ impl Received {
         if self.asked.commands.iter().all(|command| command.change.new.is_none()) {
             return Ok(());
         }
-        let quarantine = match Quarantine::fill(&self.shared, self.project, from) {
+        let place = (self.project, self.caller);
+        let quarantine = match Quarantine::fill(&self.shared, place, from, &self.stop) {
             Ok(quarantine) => quarantine,
             Err(Refused::Bad(reason)) => {
                 self.not_unpacked(reason);
                 return Ok(());
             }
+            Err(Refused::Stopped(stopped)) => return self.stopped(stopped),
             Err(Refused::Failed(error)) => return Err(error),
         };
-        let checked = match quarantine.index() {
-            Some(index) => check::pack(&quarantine.view, index),
+        let (shared, stop) = (Arc::clone(&self.shared), self.stop.clone());
+        let (project, caller) = (self.project, self.caller);
+        let reachable = Reachable { shared: &shared, project, caller, stop: &stop };
+        let (view, objects) = (&quarantine.view, quarantine.objects());
+        let checked = match objects {
+            Some(objects) => {
+                let accepted = self.shared.accepted_faults();
+                check::pack(view, objects, &quarantine.bounds, accepted, Some(&reachable))
+            }
             None => Ok(()),
         };
+        let checked = checked.and_then(|()| {
+            let tips = Tips { view, objects, reachable: &reachable };
+            let waiting = self.waiting();
+            let wrong = tips.wrong(waiting.iter())?;
+            self.refuse_waiting(MISSING, |change| wrong.contains(change.name.as_str()));
+            Ok(())
+        });
+        self.quarantine = Some(quarantine);
         match checked {
-            Ok(()) => (),
+            Ok(()) => Ok(()),
             Err(Wrong::Missing) => {
                 let reason = if self.asked.shallow { SHALLOW } else { MISSING };
                 self.refuse_waiting(reason, |change| change.new.is_some());
+                Ok(())
             }
-            Err(Wrong::Forbidden(reason)) => self.not_unpacked(reason),
-            Err(Wrong::Failed(error)) => return Err(error),
-        }
-        for command in self.asked.commands.iter_mut().filter(|command| command.is_waiting()) {
-            if !check::tip(&quarantine.view, &command.change)? {
-                command.refuse(MISSING);
+            Err(Wrong::Forbidden(reason)) => {
+                self.not_unpacked(reason);
+                Ok(())
             }
+            Err(Wrong::Stopped(stopped)) => self.stopped(stopped),
+            Err(Wrong::Failed(error)) => Err(error),
         }
-        self.quarantine = Some(quarantine);
-        Ok(())
     }
 
     /// Refuses what rests on a state of the refs that is gone.
@@ -118,6 +145,17 @@ impl Received {
             }
         }
         Ok(())
+    }
+
+    /// Refuses a push that took too long; nobody is there to be told when the client hung up.
+    fn stopped(&mut self, stopped: Stopped) -> Result<(), GitError> {
+        match stopped {
+            Stopped::Late => {
+                self.not_unpacked("the push took too long".to_owned());
+                Ok(())
+            }
+            Stopped::HungUp => Err(hung_up()),
+        }
     }
 
     fn not_unpacked(&mut self, reason: String) {
@@ -170,6 +208,10 @@ impl Received {
     }
 }
 
+fn hung_up() -> GitError {
+    reader_gone(io::Error::new(io::ErrorKind::ConnectionAborted, "the client hung up"))
+}
+
 impl ReceivedPush for Received {
     fn changes(&self) -> Vec<&RefChange> {
         let waiting = self.asked.commands.iter().filter(|command| command.is_waiting());
@@ -183,7 +225,12 @@ impl ReceivedPush for Received {
             (Some(old), Some(new)) => (to_gix(old), to_gix(new)),
         };
         let quarantine = self.quarantine.as_ref().ok_or(GitError::Missing)?;
-        match compare::is_ancestor(&quarantine.view, old, new) {
+        let is_ancestor = compare::is_ancestor_until(&self.stop, &quarantine.view, old, new);
+        self.stop.check().map_err(|stopped| match stopped {
+            Stopped::Late => GitError::Busy,
+            Stopped::HungUp => hung_up(),
+        })?;
+        match is_ancestor {
             Ok(true) => Ok(RefAction::FastForward),
             // What is no commit has no history.
             Ok(false) | Err(GitError::Missing) => Ok(RefAction::Force),
@@ -210,7 +257,15 @@ impl ReceivedPush for Received {
             && waiting.iter().any(|change| change.new.is_some())
         {
             let open = self.shared.open_or_create(self.project)?;
-            quarantine.release(&open)?;
+            match quarantine.release(&open) {
+                Err(GitError::TooLarge) => {
+                    self.not_unpacked(quarantine::repository_full(
+                        self.shared.limits.repository_bytes,
+                    ));
+                    return Ok(None);
+                }
+                released => released?,
+            }
             self.shared.make_room(self.project, &open);
         }
         let made = self.change_refs(note)?;

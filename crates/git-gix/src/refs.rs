@@ -32,7 +32,7 @@ impl GitRefs for GixRepository {
         {
             return Ok(Some((BranchName::of_stored(name.clone()), tip)));
         }
-        let refs = refs(bound)?;
+        let refs = all(bound)?;
         let names = refs.branches.iter().map(|row| &*row.name);
         let default = default_branch(names, head.as_deref());
         let row = default.and_then(|name| refs.branches.iter().find(|row| &*row.name == name));
@@ -46,12 +46,12 @@ impl GitRefs for GixRepository {
         {
             return Ok(true);
         }
-        Ok(!refs(bound)?.branches.is_empty())
+        Ok(!all(bound)?.branches.is_empty())
     }
 
     fn branches(&self, page: Page) -> Result<Paged<Branch>, GitError> {
         let Some(bound) = self.bound() else { return Ok(Paged { items: vec![], total: 0 }) };
-        let refs = refs(bound)?;
+        let refs = all(bound)?;
         let mut items = Vec::new();
         for row in cut(&refs.branches, page) {
             // A branch that leads nowhere is left out, so that it does not hide the others.
@@ -74,7 +74,7 @@ impl GitRefs for GixRepository {
 
     fn tags(&self, page: Page) -> Result<Paged<Tag>, GitError> {
         let Some(bound) = self.bound() else { return Ok(Paged { items: vec![], total: 0 }) };
-        let refs = refs(bound)?;
+        let refs = all(bound)?;
         let tags =
             refs.tags_of_commits(|target| bound.open().leads_to_commit(bound.repo(), target));
         let mut items = Vec::new();
@@ -105,7 +105,7 @@ impl GitRefs for GixRepository {
 
     fn merged_into(&self, tip: ObjectId) -> Result<Vec<(BranchName, ObjectId)>, GitError> {
         let Some(bound) = self.bound() else { return Ok(Vec::new()) };
-        let refs = refs(bound)?;
+        let refs = all(bound)?;
         let tip = to_gix(tip);
         let wanted: std::collections::HashSet<gix::ObjectId> =
             refs.branches.iter().map(|row| row.target).filter(|target| *target != tip).collect();
@@ -131,7 +131,7 @@ impl GitRefs for GixRepository {
 
     fn first_with(&self, commit: ObjectId) -> Result<Option<BranchName>, GitError> {
         let Some(bound) = self.bound() else { return Ok(None) };
-        let refs = refs(bound)?;
+        let refs = all(bound)?;
         let tips: Vec<gix::ObjectId> = refs.branches.iter().map(|row| row.target).collect();
         let place = compare::first_containing(bound.repo(), &tips, to_gix(commit))?;
         let row = place.and_then(|place| refs.branches.get(place));
@@ -207,7 +207,7 @@ fn tip_of(bound: &Bound, name: &str) -> Result<Option<ObjectId>, GitError> {
 }
 
 /// All refs as they are now.
-fn refs(bound: &Bound) -> Result<Arc<Snapshot>, GitError> {
+pub(crate) fn all(bound: &Bound) -> Result<Arc<Snapshot>, GitError> {
     let kept = bound.open().refs.lock().unwrap_or_else(PoisonError::into_inner).clone();
     if let Some(kept) = kept.filter(|kept| kept.is_current()) {
         return Ok(kept);

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use hexforge_domain::id::ProjectId;
+use hexforge_domain::limiter::Caller;
 use hexforge_domain::ports::git::GitError;
 
 use crate::compare::Ancestry;
@@ -12,6 +13,7 @@ use crate::store::{OpenRepository, Shared};
 pub(crate) struct GixRepository {
     shared: Arc<Shared>,
     project: ProjectId,
+    caller: Caller,
     bound: Option<Bound>,
     ancestry: Ancestry,
 }
@@ -23,9 +25,13 @@ pub(crate) struct Bound {
 }
 
 impl GixRepository {
-    pub(crate) fn open(shared: Arc<Shared>, project: ProjectId) -> Result<Self, GitError> {
+    pub(crate) fn open(
+        shared: Arc<Shared>,
+        project: ProjectId,
+        caller: Caller,
+    ) -> Result<Self, GitError> {
         let bound = shared.open(project)?.map(|open| Bound { repo: Some(open.handle()), open });
-        Ok(Self { shared, project, bound, ancestry: Ancestry::default() })
+        Ok(Self { shared, project, caller, bound, ancestry: Ancestry::default() })
     }
 
     pub(crate) fn bound(&self) -> Option<&Bound> {
@@ -42,6 +48,11 @@ impl GixRepository {
 
     pub(crate) fn project(&self) -> ProjectId {
         self.project
+    }
+
+    /// For whom it is opened.
+    pub(crate) fn caller(&self) -> Caller {
+        self.caller
     }
 }
 

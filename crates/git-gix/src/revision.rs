@@ -1,8 +1,9 @@
 //! What revisions name.
 
 use gix::ObjectId;
-use hexforge_domain::ports::git::GitError;
+use hexforge_domain::ports::git::{GitError, Resolved};
 
+use crate::commit::from_gix;
 use crate::error::{failed, is_of_the_machine};
 use crate::peel::to_commit;
 
@@ -16,13 +17,20 @@ const PEELS: [&str; 2] = ["^{}", "^{commit}"];
 pub(crate) fn resolve(
     repo: &gix::Repository,
     revision: &str,
-) -> Result<Option<ObjectId>, GitError> {
+) -> Result<Option<Resolved>, GitError> {
     if !is_plain(revision) {
         return Ok(None);
     }
-    let name = match ObjectId::from_hex(revision.as_bytes()) {
+    let base = &revision[..revision.find(['~', '^']).unwrap_or(revision.len())];
+    let reference = if is_id(base) { None } else { find_ref(repo, base)? };
+    let named = match reference {
+        // The name may look like that of an object too, as `2024-release` does. It is the ref that counts.
+        Some(target) => format!("{target}{}", &revision[base.len()..]),
+        None => revision.to_owned(),
+    };
+    let name = match ObjectId::from_hex(named.as_bytes()) {
         Ok(id) => id,
-        Err(_) => match repo.rev_parse_single(revision) {
+        Err(_) => match repo.rev_parse_single(named.as_str()) {
             Ok(id) => id.detach(),
             Err(error) if error.is_corrupted() || is_of_the_machine(&error) => {
                 return Err(failed(error));
@@ -32,10 +40,34 @@ pub(crate) fn resolve(
         },
     };
     // Neither 40 digits nor a ref have to lead to something that is there.
-    match repo.try_find_header(name).map_err(failed)? {
-        Some(_) => to_commit(repo, name),
-        None => Ok(None),
+    if repo.try_find_header(name).map_err(failed)?.is_none() {
+        return Ok(None);
     }
+    let commit = to_commit(repo, name)?;
+    Ok(commit
+        .map(|commit| Resolved { commit: from_gix(&commit), through_ref: reference.is_some() }))
+}
+
+/// Returns whether a name is a whole object id. Git prefers the object to a ref of the same name.
+fn is_id(name: &str) -> bool {
+    ObjectId::from_hex(name.as_bytes()).is_ok()
+}
+
+/// Returns the object that a ref holds. The name may be short, as `master` for `refs/heads/master`.
+fn find_ref(repo: &gix::Repository, name: &str) -> Result<Option<ObjectId>, GitError> {
+    // Refs have valid names only.
+    let Ok(name) = <&gix::refs::PartialNameRef>::try_from(name) else { return Ok(None) };
+    let reference = match repo.try_find_reference(name) {
+        Ok(reference) => reference,
+        Err(error) if error.is_corrupted() || is_of_the_machine(&error) => {
+            return Err(failed(error));
+        }
+        // No file can have the name, so no ref has it.
+        Err(_) => return Ok(None),
+    };
+    let Some(mut reference) = reference else { return Ok(None) };
+    // The target of a symbolic ref may be missing.
+    Ok(reference.follow_to_object().ok().map(gix::Id::detach))
 }
 
 /// Whether a revision is a name with steps back at most: git has others that search through all history.

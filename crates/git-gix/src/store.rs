@@ -5,32 +5,35 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use gix::odb::store::init::Slots;
 use hexforge_domain::commit::{Commit, ObjectId};
 use hexforge_domain::id::ProjectId;
+use hexforge_domain::limiter::Caller;
 use hexforge_domain::ports::files::{FilesError, ProjectFiles};
 use hexforge_domain::ports::git::{ChangeKey, GitError, GitStore, Repository, Unsettled};
 use hexforge_domain::repository::Comparison;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
-use crate::admission::Admission;
 use crate::annotation::{self, Pinned};
 use crate::archive::cache::{self, ArchiveCache};
 use crate::blob::kept::KeptFiles;
 use crate::commit;
 use crate::contributors::ContributorIndex;
-use crate::durable::sync_folder;
+use crate::durable::{sync_file, sync_folder};
 use crate::error::{failed, io};
 use crate::journal::Journal;
 use crate::layout::Layout;
+use crate::limits::{MemoryBudget, PushLimits};
 use crate::lineage::Lineages;
 use crate::maintenance::{self, MANY_PACKS, Tidying};
 use crate::peel::to_commit;
 use crate::place;
+use crate::reachable::Walks;
+use crate::receive::fsck::AcceptedFaults;
 use crate::refs::snapshot::Snapshot;
 use crate::repository::GixRepository;
 use crate::upload::packs::OpenPacks;
@@ -57,10 +60,6 @@ const ROOTS: usize = 20_000;
 /// How many bytes of comparisons are kept.
 const COMPARISONS: u64 = 32 * 1024 * 1024;
 
-/// How many comparisons are made at a time, and how long a caller waits for that.
-const COMPARING: usize = 8;
-const PATIENCE_TO_COMPARE: Duration = Duration::from_secs(5);
-
 /// Longer messages are read anew each time, so that the kept commits stay within some tens of MB.
 const LONGEST_KEPT_MESSAGE: usize = 2000;
 
@@ -77,6 +76,9 @@ pub(crate) struct Shared {
     pub(crate) archives: ArchiveCache,
     pub(crate) contributors: ContributorIndex,
     pub(crate) tidying: Tidying,
+    pub(crate) limits: PushLimits,
+    /// What pushes and imports may hold while objects are indexed.
+    pub(crate) memory: Arc<MemoryBudget>,
     discard: Box<Discard>,
     open: Cache<ProjectId, Arc<OpenRepository>>,
     commits: Cache<(ProjectId, gix::ObjectId), Arc<Commit>>,
@@ -86,8 +88,9 @@ pub(crate) struct Shared {
     pub(crate) plans: Plans,
     pub(crate) compressed: CompressedObjects,
     pub(crate) lineages: Lineages,
+    pub(crate) walks: Walks,
     verify_fetches: AtomicBool,
-    pub(crate) comparing: Admission,
+    accepted_faults: OnceLock<AcceptedFaults>,
     pub(crate) comparisons: Cache<(ProjectId, ObjectId, ObjectId), Arc<Comparison>, BySize>,
 }
 
@@ -126,12 +129,23 @@ impl GixStore {
         data: impl Into<PathBuf>,
         discard: impl Fn(&Path) -> std::io::Result<()> + Send + Sync + 'static,
     ) -> Self {
+        Self::with_limits(data, PushLimits::default(), discard)
+    }
+
+    /// The same, with limits of one's own.
+    pub fn with_limits(
+        data: impl Into<PathBuf>,
+        limits: PushLimits,
+        discard: impl Fn(&Path) -> std::io::Result<()> + Send + Sync + 'static,
+    ) -> Self {
         let layout = Layout::new(data);
         Self {
             shared: Arc::new(Shared {
-                archives: ArchiveCache::new(layout.archives(), cache::BUDGET, cache::AT_ONCE),
+                archives: ArchiveCache::new(layout.archives(), cache::BUDGET),
                 contributors: ContributorIndex::default(),
                 tidying: Tidying::default(),
+                memory: Arc::new(MemoryBudget::new(limits.memory_bytes)),
+                limits,
                 discard: Box::new(discard),
                 journal: Journal::new(layout.journal(), layout.held()),
                 open: Cache::new(OPEN_REPOSITORIES),
@@ -142,8 +156,9 @@ impl GixStore {
                 plans: Plans::default(),
                 compressed: CompressedObjects::default(),
                 lineages: Lineages::default(),
+                walks: Walks::default(),
                 verify_fetches: AtomicBool::new(cfg!(debug_assertions)),
-                comparing: Admission::new(COMPARING, PATIENCE_TO_COMPARE),
+                accepted_faults: OnceLock::new(),
                 comparisons: Cache::with_weighter(100, COMPARISONS, BySize),
                 layout,
             }),
@@ -155,6 +170,13 @@ impl GixStore {
     #[must_use]
     pub fn verify_fetches(self, verify: bool) -> Self {
         self.shared.verify_fetches.store(verify, Ordering::Relaxed);
+        self
+    }
+
+    /// Sets the errors that pushed and imported objects may have, if this is called before anything else.
+    #[must_use]
+    pub fn accept_faults(self, faults: AcceptedFaults) -> Self {
+        self.shared.accepted_faults.get_or_init(|| faults);
         self
     }
 
@@ -170,6 +192,10 @@ impl GixStore {
 }
 
 impl Shared {
+    pub(crate) fn accepted_faults(&self) -> &AcceptedFaults {
+        self.accepted_faults.get_or_init(AcceptedFaults::default)
+    }
+
     pub(crate) fn verifies_fetches(&self) -> bool {
         self.verify_fetches.load(Ordering::Relaxed)
     }
@@ -395,7 +421,15 @@ pub(crate) fn is_old(folder: &Path) -> bool {
 
 impl GitStore for GixStore {
     fn open(&self, project: ProjectId) -> Result<Box<dyn Repository>, GitError> {
-        Ok(Box::new(GixRepository::open(Arc::clone(&self.shared), project)?))
+        self.open_for(project, Caller::BACKGROUND)
+    }
+
+    fn open_for(
+        &self,
+        project: ProjectId,
+        caller: Caller,
+    ) -> Result<Box<dyn Repository>, GitError> {
+        Ok(Box::new(GixRepository::open(Arc::clone(&self.shared), project, caller)?))
     }
 
     fn copy(&self, source: ProjectId, target: ProjectId) -> Result<(), GitError> {
@@ -460,6 +494,23 @@ fn count_packs(git_dir: &Path) -> usize {
     folders(&git_dir.join("objects").join("pack")).iter().filter(|file| is_index(file)).count()
 }
 
+/// The bytes of all packs in a folder, with their indexes.
+pub(crate) fn size_of_packs(folder: &Path) -> Result<u64, GitError> {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(0),
+        Err(error) => return Err(io(error)),
+    };
+    let mut bytes = 0;
+    for entry in entries {
+        // Packs may be merged meanwhile.
+        if let Ok(metadata) = entry.map_err(io)?.metadata() {
+            bytes += metadata.len();
+        }
+    }
+    Ok(bytes)
+}
+
 /// What every repository has, and nothing else: no sample hooks, no description.
 pub(crate) fn init(folder: &Path) -> Result<(), GitError> {
     init_with(folder, &["objects/info", "objects/pack", "refs/heads", "refs/tags", "info"])
@@ -474,17 +525,26 @@ fn init_with(folder: &Path, parts: &[&str]) -> Result<(), GitError> {
     for part in parts {
         fs::create_dir_all(folder.join(part)).map_err(io)?;
     }
-    let config = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n";
+    // Other gits that pack this repository make no deltas that are too large to be read in little memory.
+    let config = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n\
+        \tbigFileThreshold = 8m\n";
     fs::write(folder.join("config"), config).map_err(io)?;
     fs::write(folder.join("HEAD"), "ref: refs/heads/master\n").map_err(io)
 }
 
 /// Makes a pack and its index part of the packs in a folder, on disk.
 pub(crate) fn put_pack(data: &Path, index: &Path, packs: &Path) -> Result<(), GitError> {
+    for file in [data, index] {
+        sync_file(file)?;
+    }
+    put_synced_pack(data, index, packs)
+}
+
+/// The same for files that are on disk already.
+pub(crate) fn put_synced_pack(data: &Path, index: &Path, packs: &Path) -> Result<(), GitError> {
     // A pack counts once its index is there, so that comes last.
     for file in [data, index] {
         let name = file.file_name().ok_or_else(|| GitError::Failed("no file".into()))?;
-        fs::File::open(file).and_then(|file| file.sync_all()).map_err(io)?;
         fs::set_permissions(file, fs::Permissions::from_mode(0o444)).map_err(io)?;
         fs::rename(file, packs.join(name)).map_err(io)?;
     }

@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 
 use hexforge_domain::ports::git::GitError;
 use hexforge_domain::ports::git_transport::{
-    Conversation, GitTransport, ProtocolVersion, ReceivedPush, Service,
+    Conversation, GitTransport, HangUp, ProtocolVersion, ReceivedPush, Service,
 };
 
 use crate::repository::GixRepository;
@@ -30,14 +30,18 @@ impl GitTransport for GixRepository {
         from: &mut dyn Read,
         to: &mut dyn Write,
     ) -> Result<(), GitError> {
-        upload::serve(self.bound(), self.shared(), version, conversation, from, to)
+        upload::serve(self, version, conversation, from, to)
     }
 
     fn upload_archive(&self, from: &mut dyn Read, to: &mut dyn Write) -> Result<(), GitError> {
         upload_archive::serve(self, from, to)
     }
 
-    fn receive(&self, from: &mut dyn Read) -> Result<Option<Box<dyn ReceivedPush>>, GitError> {
-        receive::receive(self, from)
+    fn receive(
+        &self,
+        from: &mut dyn Read,
+        hang_up: &HangUp,
+    ) -> Result<Option<Box<dyn ReceivedPush>>, GitError> {
+        receive::receive(self, from, hang_up)
     }
 }

@@ -1,5 +1,7 @@
 //! Folders.
 
+pub(crate) mod entries;
+
 use gix::ObjectId;
 use gix::bstr::BString;
 use gix::object::tree::{EntryKind as GixKind, EntryMode};

@@ -31,11 +31,13 @@ mod wire;
 use std::io::{BufReader, Read, Write};
 use std::sync::Arc;
 
+use hexforge_domain::id::ProjectId;
+use hexforge_domain::limiter::Caller;
 use hexforge_domain::ports::git::GitError;
 use hexforge_domain::ports::git_transport::{Conversation, ProtocolVersion, Service};
 
 use crate::lineage::Lineages;
-use crate::repository::Bound;
+use crate::repository::{Bound, GixRepository};
 use crate::store::Shared;
 pub(crate) use compressed::CompressedObjects;
 use packs::Packs;
@@ -67,14 +69,13 @@ pub(crate) fn advertise(
 
 /// Gives a client what it asks for. What is wrong with what it says, it is told.
 pub(crate) fn serve(
-    bound: Option<&Bound>,
-    shared: &Arc<Shared>,
+    repository: &GixRepository,
     version: ProtocolVersion,
     conversation: Conversation,
     from: &mut dyn Read,
     to: &mut dyn Write,
 ) -> Result<(), GitError> {
-    let source = Source::open(bound, Arc::clone(shared))?;
+    let source = Source::open(repository)?;
     let mut from = BufReader::new(from);
     let mut wire = Wire::new(&mut from, to);
     let served = match version {
@@ -95,33 +96,29 @@ pub(crate) fn serve(
     served
 }
 
-/// Whether some ref leads to an object.
-pub(crate) fn is_reachable(
-    bound: Option<&Bound>,
-    shared: &Arc<Shared>,
-    id: gix::ObjectId,
-) -> Result<bool, GitError> {
-    let source = Source::open(bound, Arc::clone(shared))?;
-    let listing = Listing::read(source.repo.as_ref())?;
-    Ok(reachable::unreachable(&source, &listing, [id].into_iter())?.is_empty())
-}
-
 /// Where everything comes from during one conversation.
 struct Source {
     /// Absent when nothing was ever put into the repository.
     repo: Option<gix::Repository>,
     packs: Packs,
     shared: Arc<Shared>,
+    project: ProjectId,
+    /// Who fetches.
+    caller: Caller,
 }
 
 impl Source {
-    fn open(bound: Option<&Bound>, shared: Arc<Shared>) -> Result<Self, GitError> {
-        let Some(bound) = bound else {
-            return Ok(Self { repo: None, packs: Packs::default(), shared });
+    fn open(repository: &GixRepository) -> Result<Self, GitError> {
+        let (repo, packs) = match repository.bound() {
+            Some(bound) => {
+                let repo = bound.repo().clone();
+                let packs = Packs::open(&repo, &bound.open().packs)?;
+                (Some(repo), packs)
+            }
+            None => (None, Packs::default()),
         };
-        let repo = bound.repo().clone();
-        let packs = Packs::open(&repo, &bound.open().packs)?;
-        Ok(Self { repo: Some(repo), packs, shared })
+        let (project, caller) = (repository.project(), repository.caller());
+        Ok(Self { repo, packs, shared: Arc::clone(repository.shared()), project, caller })
     }
 
     /// Where the commits come from that are met here.

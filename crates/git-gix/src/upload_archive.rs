@@ -2,14 +2,13 @@
 
 use std::io::{self, Read, Write};
 
-use hexforge_domain::ports::git::{GitError, GitHistory, GitObjects};
+use hexforge_domain::ports::git::{GitError, GitHistory, GitObjects, Resolved};
 use hexforge_domain::repository::{Archive, ArchiveFormat};
 
 use crate::commit::to_gix;
 use crate::error::reader_gone;
 use crate::packet::{self, Band, LONGEST_IN_BAND, Packet};
 use crate::repository::GixRepository;
-use crate::upload;
 
 /// Clients say no more than git itself takes.
 const MOST_ARGUMENTS: usize = 64;
@@ -70,9 +69,9 @@ fn prepare(repository: &GixRepository, from: &mut dyn Read) -> Result<Answer, Gi
     let revision =
         wish.revision.ok_or_else(|| GitError::Protocol("must specify tree-ish".into()))?;
     let unknown = || GitError::Protocol("no such ref, or no commit".into());
-    let commit = repository.resolve(&revision)?.ok_or_else(unknown)?;
+    let Resolved { commit, through_ref } = repository.resolve(&revision)?.ok_or_else(unknown)?;
     // What was deleted or rewritten is not for readers, even if they know its id.
-    if !upload::is_reachable(repository.bound(), repository.shared(), to_gix(commit))? {
+    if !through_ref && !repository.is_reachable_until(to_gix(commit), &[], None)? {
         return Err(unknown());
     }
     let format = wish.format.unwrap_or(ArchiveFormat::Tar);

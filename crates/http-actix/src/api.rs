@@ -4,7 +4,7 @@ use std::future::Future;
 use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use actix_web::dev::Payload;
 use actix_web::web::Bytes;
@@ -12,28 +12,32 @@ use actix_web::{FromRequest, HttpRequest, web};
 use hexforge_application::app::App;
 use hexforge_application::basic as app_basic;
 use hexforge_application::error::Error;
+use hexforge_application::limiter::Limiter;
 use hexforge_application::session::Attempt;
 use hexforge_application::sign_in::{self, Credentials};
+use hexforge_domain::id::UserId;
+use hexforge_domain::limiter::{Caller, Lane, Permit};
 use hexforge_domain::policy::Actor;
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::text::Secret;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
+use crate::client::client_address;
 use crate::conditional::Known;
 use crate::dialect::Dialect;
 use crate::entities::links::Links;
 use crate::error::{ApiError, ApiResult};
-use crate::lane::{Place, Who};
+use crate::known_callers;
 use crate::limits::Usage;
 use crate::params::{FilePart, Params, WantedFile, basic, credentials, read_whole, too_slow};
-use crate::shared::Shared;
+use crate::shared::{self, Shared};
+use crate::work;
 
 /// How long a caller may take to send its body. Git data and uploaded files have their own limits.
 const TIME_FOR_BODY: Duration = Duration::from_secs(60);
 
-/// How long a call that changes things waits for its turn.
-const TIME_FOR_TURN: Duration = Duration::from_secs(30);
+/// The time limit for the search of a call through a history.
+const TIME_FOR_SEARCH: Duration = Duration::from_secs(10);
 
 /// How often a use case is tried that others are in the way of.
 const TRIES: u32 = 4;
@@ -77,7 +81,11 @@ impl FromRequest for ApiWithFile {
         let (request, payload) = (request.clone(), payload.take());
         Box::pin(async move {
             let wanted = |shared: &Shared| {
-                Some(WantedFile { field: "file", max: shared.settings.max_upload })
+                Some(WantedFile {
+                    field: "file",
+                    max: shared.settings.max_upload,
+                    transfer: shared.limiter.transfer,
+                })
             };
             let (api, file) = read(&request, payload, wanted).await?;
             Ok(ApiWithFile(api, file))
@@ -96,7 +104,11 @@ impl FromRequest for ApiWithArtifacts {
         let (request, payload) = (request.clone(), payload.take());
         Box::pin(async move {
             let wanted = |shared: &Shared| {
-                Some(WantedFile { field: "file", max: shared.settings.max_artifacts })
+                Some(WantedFile {
+                    field: "file",
+                    max: shared.settings.max_artifacts,
+                    transfer: shared.limiter.transfer,
+                })
             };
             let (api, file) = read(&request, payload, wanted).await?;
             Ok(ApiWithArtifacts(api, file))
@@ -114,7 +126,7 @@ impl FromRequest for ApiWithBytes {
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
         let (request, payload) = (request.clone(), payload.take());
         Box::pin(async move {
-            let shared = shared(&request).await?;
+            let shared = shared_of(&request).await?;
             let params = Params::of_query(&request)?;
             let bytes = read_whole(payload, shared.settings.max_body);
             let bytes = timeout(TIME_FOR_BODY, bytes).await.map_err(|_| too_slow())??;
@@ -123,7 +135,7 @@ impl FromRequest for ApiWithBytes {
     }
 }
 
-async fn shared(request: &HttpRequest) -> ApiResult<web::Data<Shared>> {
+async fn shared_of(request: &HttpRequest) -> ApiResult<web::Data<Shared>> {
     let shared = web::Data::<Shared>::extract(request).await;
     shared.map_err(|_| ApiError::internal(&"the server is not put together"))
 }
@@ -133,7 +145,7 @@ fn call(request: &HttpRequest, params: Params) -> Arc<Call> {
         credentials: credentials(request, &params),
         basic: basic(request),
         path: request.path().to_owned(),
-        peer: request.peer_addr().map(|address| address.ip()),
+        peer: client_address(request),
         known: Known::of(request.headers()),
         changes_things: !request.method().is_safe(),
         params,
@@ -145,8 +157,8 @@ async fn read(
     payload: Payload,
     wanted: fn(&Shared) -> Option<WantedFile>,
 ) -> ApiResult<(Api, Option<FilePart>)> {
-    let shared = shared(request).await?;
-    let params = Params::read(request, payload, shared.settings.max_body, wanted(&shared));
+    let shared = shared_of(request).await?;
+    let params = Params::read(request, payload, &shared, wanted(&shared));
     let (params, file) = timeout(TIME_FOR_BODY, params).await.map_err(|_| too_slow())??;
     Ok((Api { call: call(request, params), shared }, file))
 }
@@ -157,12 +169,16 @@ impl Api {
         &self,
         use_case: impl Fn(&App, Actor, &Params) -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<T> {
-        let permit = self.turn(&self.shared.writers).await?;
-        let usage = self.shared.usage.clone();
+        let permit = self.call_permit().await?;
+        let (usage, callers) = (self.shared.usage.clone(), Arc::clone(&self.shared.known_callers));
         self.run_blocking(permit, move |app, call| {
             match sign_in::identify(app, &call.credentials)? {
-                Actor::Anonymous => Err(Error::Unauthenticated.into()),
+                Actor::Anonymous => {
+                    callers.forget(app, &call.credentials);
+                    Err(Error::Unauthenticated.into())
+                }
                 actor => {
+                    callers.remember(app, &call.credentials, actor);
                     if let Some(usage) = &usage {
                         call.remember_token(app, usage);
                     }
@@ -178,7 +194,7 @@ impl Api {
         &self,
         use_case: impl Fn(&App, &Params) -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<T> {
-        let permit = self.turn(&self.shared.writers).await?;
+        let permit = self.call_permit().await?;
         self.run_blocking(permit, move |app, call| use_case(app, &call.params)).await
     }
 
@@ -188,7 +204,7 @@ impl Api {
         &self,
         use_case: impl Fn(&App, &Params) -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<T> {
-        let permit = self.turn(&self.shared.sign_ins).await?;
+        let permit = self.sign_in_permit().await?;
         self.run_blocking(permit, move |app, call| use_case(app, &call.params)).await
     }
 
@@ -199,7 +215,8 @@ impl Api {
         use_case: impl Fn(&App, Actor) -> Result<T, Error> + Clone + Send + 'static,
     ) -> ApiResult<T> {
         let first = use_case.clone();
-        let found = self.run_blocking(None, move |app, call| {
+        let permit = self.call_permit().await?;
+        let found = self.run_blocking(permit, move |app, call| {
             let actor = call.reader(app)?;
             match (first(app, actor), actor, &call.basic) {
                 // The only road on which a password can help, and the same one for what is missing.
@@ -210,7 +227,7 @@ impl Api {
         if let Some(found) = found.await? {
             return Ok(found);
         }
-        let permit = Some(turn_in(&self.shared.sign_ins).await?);
+        let permit = self.sign_in_permit().await?;
         self.run_blocking(permit, move |app, call| {
             let actor = match call.attempt() {
                 Some(attempt) => app_basic::by_password(app, &attempt)?,
@@ -227,53 +244,81 @@ impl Api {
         &self,
         step: impl FnOnce(&App) -> Result<T, Error> + Send + 'static,
     ) -> ApiResult<T> {
-        let permit = self.turn(&self.shared.writers).await?;
-        self.block(permit, move |app, _| Ok(step(app)?)).await
+        let (permit, app) = (self.call_permit().await?, Arc::clone(&self.shared.app));
+        work::short(&self.shared.limiter, permit, move || Ok(step(&app)?)).await?
     }
 
-    /// Waits until one more large answer may be written for this caller.
-    pub(crate) async fn turn_to_stream(&self, actor: Actor) -> ApiResult<Place> {
-        let place = self.shared.streams.enter(Who::of(actor, self.call.peer)).await;
-        place.ok_or_else(|| ApiError::from(Error::Store(StoreError::Busy)))
+    /// Waits for a permit for long work of this caller.
+    pub(crate) async fn permit(
+        &self,
+        lane: fn(&Limiter) -> &Lane,
+        actor: Actor,
+    ) -> ApiResult<Permit> {
+        self.permit_of(lane, actor.user()).await
     }
 
-    /// Calls that change things take turns.
-    async fn turn(&self, lane: &Arc<Semaphore>) -> ApiResult<Option<OwnedSemaphorePermit>> {
-        if self.call.changes_things { turn_in(lane).await.map(Some) } else { Ok(None) }
+    /// The same for a user for whom the caller asks.
+    pub(crate) async fn permit_of(
+        &self,
+        lane: fn(&Limiter) -> &Lane,
+        user: Option<UserId>,
+    ) -> ApiResult<Permit> {
+        permit(lane(&self.shared.limiter), Caller::of_user(user, self.call.peer)).await
+    }
+
+    /// The permits, and the threads for the work that needs one.
+    pub(crate) fn limiter(&self) -> &Limiter {
+        &self.shared.limiter
+    }
+
+    /// Runs long work that has its permit, which is free again when the work is done, even if the caller has gone.
+    pub(crate) async fn run_permitted<T: Send + 'static>(
+        &self,
+        permit: Permit,
+        work: impl FnOnce() -> ApiResult<T> + Send + 'static,
+    ) -> ApiResult<T> {
+        work::run(self.limiter(), permit, work).await?
+    }
+
+    /// Waits for the permit that every call needs, so that no caller delays the others by the number of its calls.
+    async fn call_permit(&self) -> ApiResult<Permit> {
+        let Shared { limiter, known_callers, app, .. } = &**self.shared;
+        let lane = if self.call.changes_things { &limiter.writes } else { &limiter.reads };
+        permit(lane, known_callers.caller(app, &self.call.credentials, self.call.peer)).await
+    }
+
+    /// Waits for the permit that checking a password needs.
+    async fn sign_in_permit(&self) -> ApiResult<Permit> {
+        permit(&self.shared.limiter.sign_ins, Caller::unknown(self.call.peer)).await
     }
 
     /// A use case is one transaction; one that others were in the way of kept nothing and is tried
-    /// again.
+    /// again. One that has to look through a history first needs a permit for it.
     async fn run_blocking<T: Send + 'static>(
         &self,
-        permit: Option<OwnedSemaphorePermit>,
+        permit: Permit,
         work: impl Fn(&App, &Call) -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<T> {
-        self.block(permit, move |app, call| {
-            let mut tries = 1;
+        let (app, call) = (Arc::clone(&self.shared.app), Arc::clone(&self.call));
+        let first = move || (attempt(&work, &app, &call), work);
+        let (outcome, work) = work::short(&self.shared.limiter, permit, first).await?;
+        match outcome {
+            Err(error) if error.is_unfinished() => (),
+            outcome => return outcome,
+        }
+        let address = Caller::unknown(self.call.peer);
+        let search = self::permit(&self.shared.limiter.searches, address).await?;
+        let (app, call) = (Arc::clone(&self.shared.app), Arc::clone(&self.call));
+        self.run_permitted(search, move || {
+            let until = Instant::now() + TIME_FOR_SEARCH;
             loop {
-                match work(app, call) {
-                    Err(error) if error.is_busy() && tries < TRIES => tries += 1,
+                match attempt(&work, &app, &call) {
+                    Err(error) if error.is_unfinished() && Instant::now() < until => (),
                     outcome => return outcome,
                 }
             }
         })
         .await
-    }
-
-    /// The ports are synchronous: what uses them runs on threads made for waiting.
-    async fn block<T: Send + 'static>(
-        &self,
-        permit: Option<OwnedSemaphorePermit>,
-        work: impl FnOnce(&App, &Call) -> ApiResult<T> + Send + 'static,
-    ) -> ApiResult<T> {
-        let (app, call) = (Arc::clone(&self.shared.app), Arc::clone(&self.call));
-        let span = tracing::Span::current();
-        let outcome = web::block(move || {
-            let _permit = permit;
-            span.in_scope(|| work(&app, &call))
-        });
-        outcome.await.map_err(|error| ApiError::internal(&error))?
     }
 
     /// The parameters of the call.
@@ -312,11 +357,21 @@ impl Api {
     }
 }
 
-/// Waits for a turn.
-pub(crate) async fn turn_in(lane: &Arc<Semaphore>) -> ApiResult<OwnedSemaphorePermit> {
-    let permit = timeout(TIME_FOR_TURN, Arc::clone(lane).acquire_owned()).await;
-    let permit = permit.map_err(|_| ApiError::from(Error::Store(StoreError::Busy)))?;
-    permit.map_err(|error| ApiError::internal(&error))
+/// Runs a use case, again if others were in its way.
+fn attempt<T>(work: &impl Fn(&App, &Call) -> ApiResult<T>, app: &App, call: &Call) -> ApiResult<T> {
+    let mut tries = 1;
+    loop {
+        match work(app, call) {
+            Err(error) if error.is_busy() && tries < TRIES => tries += 1,
+            outcome => return outcome,
+        }
+    }
+}
+
+/// Waits for a permit; 503 when there is none in time.
+pub(crate) async fn permit(lane: &Lane, caller: Caller) -> ApiResult<Permit> {
+    let permit = shared::permit(lane, caller).await;
+    permit.ok_or_else(|| ApiError::from(Error::Store(StoreError::Busy)))
 }
 
 impl Call {
@@ -334,10 +389,9 @@ impl Call {
         }
     }
 
-    /// The token has signed somebody in. Where two were shown it is not known which.
+    /// The token has signed somebody in.
     fn remember_token(&self, app: &App, usage: &Usage) {
-        let Credentials { private_token, bearer_token, .. } = &self.credentials;
-        if let (Some(token), None) | (None, Some(token)) = (private_token, bearer_token) {
+        if let Some(token) = known_callers::token(&self.credentials) {
             usage.remember(app.secrets.digest(token), app.clock.now());
         }
     }

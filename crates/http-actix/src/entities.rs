@@ -26,6 +26,7 @@ pub mod repository;
 pub mod runner;
 pub mod tag;
 pub mod time;
+pub mod token;
 pub mod trigger;
 pub mod upload;
 pub mod user;

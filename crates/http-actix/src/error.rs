@@ -26,6 +26,8 @@ struct Answer {
     header: Option<(HeaderName, HeaderValue)>,
     /// Nothing was kept, and the same again may well succeed.
     busy: bool,
+    /// The call changed nothing, and the same call continues its search.
+    unfinished: bool,
 }
 
 impl ApiError {
@@ -40,7 +42,7 @@ impl ApiError {
     }
 
     fn new(status: StatusCode, body: Value) -> Self {
-        Self(Box::new(Answer { status, body, header: None, busy: false }))
+        Self(Box::new(Answer { status, body, header: None, busy: false, unfinished: false }))
     }
 
     /// A request whose form is wrong.
@@ -64,6 +66,11 @@ impl ApiError {
         self.0.busy
     }
 
+    /// Returns whether the call changed nothing and the same call continues its search.
+    pub fn is_unfinished(&self) -> bool {
+        self.0.unfinished
+    }
+
     /// Not now, but after so many seconds.
     fn unavailable(seconds: &str) -> Self {
         Self::message(StatusCode::SERVICE_UNAVAILABLE, "503 Service Unavailable")
@@ -76,8 +83,18 @@ impl ApiError {
         Self::message(StatusCode::INSUFFICIENT_STORAGE, "507 Insufficient Storage")
     }
 
+    /// The body of the answer, where there is no request to answer.
+    pub(crate) fn body(&self) -> String {
+        self.0.body.to_string()
+    }
+
     fn busy(mut self) -> Self {
         self.0.busy = true;
+        self
+    }
+
+    fn unfinished(mut self) -> Self {
+        self.0.unfinished = true;
         self
     }
 
@@ -196,6 +213,7 @@ impl From<Error> for ApiError {
             Error::Vault(error) => Self::internal(&Chain(&error)),
             Error::Git(error @ GitError::Full(_)) => Self::full(&Chain(&error)),
             Error::Git(GitError::Busy) => Self::unavailable("5").busy(),
+            Error::Git(GitError::Unfinished) => Self::unavailable("5").unfinished(),
             // Removed or moved by somebody else while the call ran.
             Error::Git(GitError::Missing) => Self::message(StatusCode::NOT_FOUND, "404 Not found"),
             Error::Git(GitError::Conflict(name)) => Self::message(

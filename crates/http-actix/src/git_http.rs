@@ -13,14 +13,16 @@ use actix_web::http::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderName};
 use actix_web::{HttpRequest, HttpResponse, web};
 use hexforge_application::git_access::{GitRefusal, may_fetch, may_fetch_own, may_push};
 use hexforge_application::push;
+use hexforge_domain::limiter::{Caller as PermitHolder, Permit};
 use hexforge_domain::ports::git::GitError;
-use hexforge_domain::ports::git_transport::{Conversation, ProtocolVersion, Service};
+use hexforge_domain::ports::git_transport::{Conversation, HangUp, ProtocolVersion, Service};
 use hexforge_domain::project::{Project, ProjectRef};
 use serde::Deserialize;
 
-use crate::lane::{Place, Who};
-use crate::shared::Shared;
+use crate::client::client_address;
+use crate::shared::{self, Shared};
 use crate::stream;
+use crate::work;
 use answer::Answer;
 use body::{Encoding, Incoming};
 use caller::Caller;
@@ -68,9 +70,9 @@ async fn info_refs(
         Some(name) => Service::parse(name).ok_or(Answer::Denied("There is no such service."))?,
     };
     let (caller, project) = admit(&request, &shared, service, address.into_inner().named()).await?;
-    let permit = turn(&request, &shared, service, caller).await?;
+    let permit = permit(&shared, service, holder(&request, caller)).await?;
     let (version, app) = (version(&request), Arc::clone(&shared.app));
-    let written = stream::start(permit, move |to| {
+    let written = stream::start(&shared.limiter, permit, move |to| {
         // The second version begins by itself.
         if service == Service::ReceivePack || version != ProtocolVersion::V2 {
             let line = format!("# service={}\n", service.as_str());
@@ -93,16 +95,17 @@ async fn upload_pack(
     let service = Service::UploadPack;
     let encoding = encoding(&request, service)?;
     let (caller, project) = admit(&request, &shared, service, address.into_inner().named()).await?;
-    // Whoever is slow to say what it wants is so without a place.
-    let mut incoming = Incoming::new(payload);
+    // A client that is slow to say what it wants holds no permit.
+    let mut incoming = Incoming::new(payload, shared.limiter.transfer);
     let early = incoming.beginning().await;
-    let permit = turn(&request, &shared, service, caller).await?;
+    let holder = holder(&request, caller);
+    let permit = permit(&shared, service, holder).await?;
     let (version, app) = (version(&request), Arc::clone(&shared.app));
     let (sender, body) = body::channel();
     drop(actix_web::rt::spawn(body::pump(early, incoming, sender)));
-    let written = stream::start(permit, move |to| {
+    let written = stream::start(&shared.limiter, permit, move |to| {
         let mut from = encoding.decoded(body, LONGEST_WISH);
-        let repository = app.git.open(project.id)?;
+        let repository = app.git.open_for(project.id, holder)?;
         repository.upload_pack(version, Conversation::Stateless, &mut from, to)
     });
     Ok(written.await?.of_unknown_size(&mut answer::uncached(&result_of(service))))
@@ -118,22 +121,36 @@ async fn receive_pack(
     let service = Service::ReceivePack;
     let encoding = encoding(&request, service)?;
     let (caller, project) = admit(&request, &shared, service, address.into_inner().named()).await?;
-    let permit = turn(&request, &shared, service, caller).await?;
+    // A client that sends nothing, or little, holds no permit.
+    let mut incoming = Incoming::new(payload, shared.limiter.transfer);
+    let early = incoming.beginning().await;
+    let permit = permit(&shared, service, holder(&request, caller)).await?;
     let app = Arc::clone(&shared.app);
     let (sender, body) = body::channel();
-    let span = tracing::Span::current();
-    let taken = web::block(move || {
-        let (_permit, _entered) = (permit, span.enter());
-        // Packs have a limit of their own.
-        let mut from = encoding.decoded(body, u64::MAX);
+    // The handler is dropped when the connection closes; the work on its thread is not, so it is told.
+    let waiting = SignalOnDrop(HangUp::default());
+    let hang_up = waiting.0.clone();
+    let taken = work::run(&shared.limiter, permit, move || {
+        let mut from = encoding.decoded_push(body);
         let mut to = Vec::new();
-        push::receive(&app, caller.actor, &project, &mut from, &mut to).map(|()| to)
+        let client = push::Client { from: &mut from, to: &mut to, hang_up: &hang_up };
+        push::receive(&app, caller.actor, &project, client).map(|()| to)
     });
-    let pumped = body::pump(Vec::new(), Incoming::new(payload), sender);
+    let pumped = body::pump(early, incoming, sender);
     // A client listens only when it has said everything.
     let (taken, ()) = futures_util::future::join(taken, pumped).await;
-    let told = taken.map_err(|error| Answer::internal(&error))??;
+    drop(waiting);
+    let told = taken??;
     Ok(answer::uncached(&result_of(service)).body(told))
+}
+
+/// Signals the hang-up of a client when it is dropped.
+struct SignalOnDrop(HangUp);
+
+impl Drop for SignalOnDrop {
+    fn drop(&mut self) {
+        self.0.signal();
+    }
 }
 
 /// The project, if whoever asks may do this with it.
@@ -144,7 +161,8 @@ async fn admit(
     named: ProjectRef,
 ) -> Result<(Caller, Project), Answer> {
     let caller = caller::identify(request, shared).await?;
-    let project = caller::blocking(shared, move |app| match (service, caller.own) {
+    let holder = holder(request, caller);
+    let project = caller::blocking(shared, holder, move |app| match (service, caller.own) {
         (Service::UploadPack, Some(own)) => may_fetch_own(app, own, &named),
         (Service::UploadPack, None) => may_fetch(app, caller.actor, &named),
         (Service::ReceivePack, _) => match may_push(app, caller.actor, &named) {
@@ -155,19 +173,17 @@ async fn admit(
     Ok((caller, project.await?))
 }
 
-/// Waits until there is room for one more.
-async fn turn(
-    request: &HttpRequest,
-    shared: &Shared,
-    service: Service,
-    caller: Caller,
-) -> Result<Place, Answer> {
-    let address = request.peer_addr().map(|address| address.ip());
+/// Who holds the permits of a request.
+fn holder(request: &HttpRequest, caller: Caller) -> PermitHolder {
+    PermitHolder::new(caller.actor, client_address(request))
+}
+
+async fn permit(shared: &Shared, service: Service, holder: PermitHolder) -> Result<Permit, Answer> {
     let lane = match service {
-        Service::UploadPack => &shared.fetches,
-        Service::ReceivePack => &shared.pushes,
+        Service::UploadPack => &shared.limiter.fetches,
+        Service::ReceivePack => &shared.limiter.pushes,
     };
-    lane.enter(Who::of(caller.actor, address)).await.ok_or(Answer::Busy)
+    shared::permit(lane, holder).await.ok_or(Answer::Busy)
 }
 
 /// How the body is packed, if it is one of this service.

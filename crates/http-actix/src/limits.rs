@@ -12,9 +12,8 @@ use std::sync::{Mutex, PoisonError};
 use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
 use chrono::TimeDelta;
 use hexforge_domain::Timestamp;
+use hexforge_domain::network::caller_network;
 use hexforge_domain::token::TokenHash;
-
-use crate::lane::network;
 
 /// What is counted together.
 const WINDOW: TimeDelta = TimeDelta::seconds(60);
@@ -61,7 +60,7 @@ impl Usage {
         };
         self.tokens.as_ref().and_then(known).or_else(|| {
             let addresses = self.addresses.as_ref()?;
-            Some(addresses.count(address.map(network), now))
+            Some(addresses.count(address.map(caller_network), now))
         })
     }
 

@@ -1,12 +1,16 @@
 //! What happens to every request before it is routed and after it is answered.
 
 mod limit;
+mod logged_path;
 mod observe;
+mod pace;
 mod represent;
 mod rewrite;
 
 pub use limit::limit;
 pub use observe::observe;
+pub(crate) use observe::{new_id, record_refused};
+pub use pace::pace;
 pub use represent::represent;
 pub use rewrite::rewrite;
 

@@ -20,9 +20,11 @@ use std::collections::HashMap;
 
 use actix_web::HttpRequest;
 use actix_web::dev::Payload;
+use hexforge_domain::text::{limit, within};
 use serde_json::Value;
 
 use crate::error::{ApiError, ApiResult};
+use crate::shared::Shared;
 
 /// No honest call has more; each costs memory.
 const MAX_PARAMS: usize = 1000;
@@ -40,11 +42,11 @@ impl Params {
     pub async fn read(
         request: &HttpRequest,
         payload: Payload,
-        max_body: usize,
+        shared: &Shared,
         wanted: Option<WantedFile>,
     ) -> ApiResult<(Self, Option<FilePart>)> {
         let Self { mut values, query } = Self::of_query(request)?;
-        let file = body::read(request, payload, max_body, wanted, &mut values).await?;
+        let file = body::read(request, payload, shared, wanted, &mut values).await?;
         Ok((Self { values, query }, file))
     }
 
@@ -74,6 +76,17 @@ impl Params {
     pub fn text(&self, name: &str) -> ApiResult<Option<String>> {
         let text = self.scalar(name)?.map(Cow::into_owned);
         Ok(text.filter(|text| !text.trim().is_empty()))
+    }
+
+    /// A text to search for; blank counts as not given. Nothing that is stored has a longer name.
+    /// # Errors
+    /// A list or an object where a text belongs, or a text that is too long.
+    pub fn search(&self, name: &str) -> ApiResult<Option<String>> {
+        let text = self.text(name)?;
+        if let Some(text) = &text {
+            check_search(name, text)?;
+        }
+        Ok(text)
     }
 
     /// A text that may be empty; null counts as not given.
@@ -196,6 +209,13 @@ impl Params {
         // No text of ours has a NUL in it, and PostgreSQL cannot store one.
         if text.contains('\0') { Err(invalid(name)) } else { Ok(Some(text)) }
     }
+}
+
+/// Checks the length of a text to search for.
+/// # Errors
+/// It is too long.
+pub fn check_search(name: &str, text: &str) -> ApiResult<()> {
+    within(text, limit::SHORT).map_err(|error| ApiError::bad_request(format!("{name} {error}")))
 }
 
 fn invalid(name: &str) -> ApiError {

@@ -30,6 +30,7 @@ mod runners;
 mod session;
 mod table;
 mod tags;
+mod tokens;
 mod triggers;
 mod uploads;
 mod users;
@@ -57,6 +58,7 @@ pub fn configure(cfg: &mut web::ServiceConfig) {
         .configure(openapi::configure)
         .configure(users::configure)
         .configure(keys::configure)
+        .configure(tokens::configure)
         .configure(emails::configure)
         .configure(groups::configure)
         .configure(projects::configure)
@@ -112,6 +114,7 @@ pub(crate) fn describe(to: &mut Description) {
     pipelines::describe(to);
     users::describe(to);
     keys::describe(to);
+    tokens::describe(to);
     emails::describe(to);
     session::describe(to);
     version::describe(to);

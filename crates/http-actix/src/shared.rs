@@ -1,37 +1,21 @@
 //! What all requests of one server share.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
 
 use actix_web::web::Bytes;
+use chrono::TimeDelta;
 use hexforge_application::app::App;
-use tokio::sync::Semaphore;
+use hexforge_application::limiter::{self, Limiter};
+use hexforge_domain::Timestamp;
+use hexforge_domain::limiter::{Caller, Lane, Permit};
+use hexforge_domain::network::Network;
+use tokio::time::timeout;
 
 use crate::dialect::Dialect;
 use crate::entities::links::Links;
-use crate::lane::Lane;
+use crate::known_callers::KnownCallers;
 use crate::limits::{RateLimits, Usage};
-
-/// How many changing calls run at the same time. The rest wait without a thread, so that a flood of
-/// writes leaves threads for reads.
-const WRITERS: usize = 64;
-
-/// How many sign-ins with a password run at the same time.
-const SIGN_INS: usize = 8;
-
-/// How many large answers are written at the same time, each on a thread of its own.
-const STREAMS: usize = 32;
-/// How many git clients fetch, and how many push, at the same time.
-const FETCHES: usize = 96;
-const PUSHES: usize = 32;
-
-/// How many threads are long at work at the same time, at most.
-pub const LONG_WORK: usize = WRITERS + SIGN_INS + STREAMS + FETCHES + PUSHES;
-
-/// How many of these places one caller takes: a user, or an address from which nobody known calls. Behind an
-/// address there may be many.
-const STREAMS_FOR_ONE: usize = 24;
-const FETCHES_FOR_ONE: usize = 64;
-const PUSHES_FOR_ONE: usize = 24;
 
 /// Choices about the interface.
 #[derive(Clone, Debug)]
@@ -50,6 +34,10 @@ pub struct HttpSettings {
     pub max_artifacts: u64,
     /// How many requests are taken.
     pub rate_limits: RateLimits,
+    /// The proxies whose forwarded headers are believed.
+    pub trusted_proxies: Vec<Network>,
+    /// How long the first head on a connection may take.
+    pub head_timeout: Duration,
     /// What `GET /version` tells about the program.
     pub revision: String,
 }
@@ -65,12 +53,10 @@ pub struct Shared {
     pub(crate) app: Arc<App>,
     pub(crate) settings: HttpSettings,
     pub(crate) links: Links,
-    pub(crate) writers: Arc<Semaphore>,
-    pub(crate) sign_ins: Arc<Semaphore>,
-    pub(crate) streams: Lane,
-    pub(crate) fetches: Lane,
-    pub(crate) pushes: Lane,
+    pub(crate) limiter: Arc<Limiter>,
     pub(crate) usage: Option<Arc<Usage>>,
+    pub(crate) known_callers: Arc<KnownCallers>,
+    pub(crate) forwarder_reports: OncePerMinute,
     pub(crate) openapi: OnceLock<Bytes>,
     pub(crate) metrics: RenderMetrics,
     pub(crate) storage_ready: StorageReady,
@@ -81,6 +67,7 @@ impl Shared {
     pub fn new(
         app: App,
         settings: HttpSettings,
+        limiter: Arc<Limiter>,
         metrics: RenderMetrics,
         storage_ready: StorageReady,
     ) -> Self {
@@ -88,20 +75,57 @@ impl Shared {
             app: Arc::new(app),
             links: Links::new(&settings.external_url, settings.ssh_port),
             usage: Usage::new(settings.rate_limits).map(Arc::new),
+            known_callers: Arc::default(),
             settings,
-            writers: Arc::new(Semaphore::new(WRITERS)),
-            sign_ins: Arc::new(Semaphore::new(SIGN_INS)),
-            streams: Lane::new(STREAMS, STREAMS_FOR_ONE),
-            fetches: Lane::new(FETCHES, FETCHES_FOR_ONE),
-            pushes: Lane::new(PUSHES, PUSHES_FOR_ONE),
+            limiter,
+            forwarder_reports: OncePerMinute::default(),
             openapi: OnceLock::new(),
             metrics,
             storage_ready,
         }
     }
+}
 
-    /// The turns for fetching and for pushing, for other ways to reach a repository: they share them.
-    pub fn git_turns(&self) -> (Arc<Semaphore>, Arc<Semaphore>) {
-        (self.fetches.all(), self.pushes.all())
+/// Waits for a permit; `None` when there is none in time.
+pub(crate) async fn permit(lane: &Lane, caller: Caller) -> Option<Permit> {
+    timeout(limiter::PATIENCE, lane.enter(caller)).await.ok()?.ok()
+}
+
+/// Lets something through once a minute.
+#[derive(Default)]
+pub(crate) struct OncePerMinute(Mutex<Option<Timestamp>>);
+
+impl OncePerMinute {
+    /// Whether a minute has passed since the last time that this was true.
+    pub(crate) fn is_due(&self, now: Timestamp) -> bool {
+        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // A clock that is set back must not silence it.
+        let is_due = last.is_none_or(|last| now < last || now - last >= TimeDelta::minutes(1));
+        if is_due {
+            *last = Some(now);
+        }
+        is_due
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_minute_lets_one_through() {
+        let reports = OncePerMinute::default();
+        for (seconds, is_due) in [
+            (100, true),
+            (100, false),
+            (159, false),
+            (160, true),
+            (161, false),
+            (40, true),
+            (99, false),
+        ] {
+            let now = Timestamp::from_timestamp(seconds, 0).expect("a moment");
+            assert_eq!(reports.is_due(now), is_due, "{seconds}");
+        }
     }
 }

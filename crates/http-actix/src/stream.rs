@@ -5,20 +5,21 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use actix_web::body::SizedStream;
 use actix_web::web::{Bytes, BytesMut};
 use actix_web::{HttpResponse, HttpResponseBuilder};
 use futures_util::Stream;
 use hexforge_application::error::Error;
+use hexforge_application::limiter::Limiter;
+use hexforge_domain::limiter::{Permit, TransferRate};
 use hexforge_domain::ports::git::GitError;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use crate::error::{ApiError, ApiResult};
-use crate::rate::Rate;
 
 /// How much is sent at once.
 const PIECE: usize = 64 * 1024;
@@ -39,18 +40,20 @@ pub struct Body {
 
 /// Starts to write; answers with the error when nothing could be written.
 pub async fn start(
-    permit: impl Send + 'static,
+    limiter: &Limiter,
+    permit: Permit,
     write: impl FnOnce(&mut dyn Write) -> Result<(), GitError> + Send + 'static,
 ) -> ApiResult<Body> {
     let (sender, mut rest) = channel(WAITING);
     let complete = Arc::new(AtomicBool::new(false));
     let (span, runtime, done) =
         (tracing::Span::current(), Handle::current(), Arc::clone(&complete));
+    let rate = TransferRate::new(limiter.transfer);
     // Nobody waits for the thread: it ends when all is read, or when the reader is gone.
-    drop(actix_web::rt::task::spawn_blocking(move || {
-        let (_permit, _entered) = (permit, span.enter());
+    let begun = limiter.start(permit, move || {
+        let _entered = span.enter();
         let waiting = BytesMut::with_capacity(PIECE);
-        let mut pipe = Pipe { sender, runtime, waiting, is_begun: false, rate: Rate::default() };
+        let mut pipe = Pipe { sender, runtime, waiting, is_begun: false, rate };
         match write(&mut pipe).and_then(|()| pipe.flush().map_err(GitError::ReaderGone)) {
             Ok(()) => done.store(true, Ordering::Release),
             // That it was told so is the answer: branches may be gone since the client heard of them.
@@ -60,7 +63,8 @@ pub async fn start(
             }
             Err(error) => pipe.give_up(error),
         }
-    }));
+    });
+    begun.map_err(|error| ApiError::internal(&error))?;
     let first = match rest.recv().await {
         Some(Ok(first)) => Some(first),
         Some(Err(error)) => return Err(ApiError::from(Error::Git(error))),
@@ -115,26 +119,26 @@ struct Pipe {
     waiting: BytesMut,
     is_begun: bool,
     /// Whoever reads too slowly holds up a thread.
-    rate: Rate,
+    rate: TransferRate,
 }
 
 impl Pipe {
     fn send(&mut self, piece: Piece) -> io::Result<()> {
         self.is_begun = true;
         let gone = || io::Error::new(io::ErrorKind::BrokenPipe, "the reader is gone");
-        let (since, size) = (Instant::now(), piece.as_ref().map_or(0, Bytes::len));
+        let size = piece.as_ref().map_or(0, Bytes::len);
         let piece = match self.sender.try_send(piece) {
             Ok(()) => {
-                self.rate.moved(since, size);
+                self.rate.moved(Duration::ZERO, size);
                 return Ok(());
             }
             Err(TrySendError::Closed(_)) => return Err(gone()),
             Err(TrySendError::Full(piece)) => piece,
         };
-        let patience = self.rate.patience();
+        let (since, patience) = (Instant::now(), self.rate.patience());
         let sent = async { tokio::time::timeout(patience, self.sender.send(piece)).await };
         let sent = self.runtime.block_on(sent);
-        self.rate.moved(since, size);
+        self.rate.moved(since.elapsed(), size);
         match sent {
             Ok(sent) => sent.map_err(|_| gone()),
             Err(_) => Err(io::Error::new(io::ErrorKind::TimedOut, "the reader is too slow")),
@@ -178,19 +182,19 @@ impl Write for Pipe {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc;
-    use std::time::Duration;
-
     use futures_util::StreamExt;
-    use tokio::sync::Semaphore;
+    use hexforge_domain::limiter::{Caller, Lane, Shares, TransferLimits};
+    use std::sync::mpsc;
 
     use super::*;
 
     async fn started(
         write: impl FnOnce(&mut dyn Write) -> Result<(), GitError> + Send + 'static,
     ) -> ApiResult<Body> {
-        let one = Arc::new(Semaphore::new(1));
-        start(one.acquire_owned().await.expect("nobody closes it"), write).await
+        let lane = Lane::new(Shares { all: 1, one: 1, network: 1 });
+        let permit = lane.enter(Caller::BACKGROUND).await.expect("it is free");
+        let limits = TransferLimits { idle: Duration::from_millis(200), min_rate: 1 << 20 };
+        start(&Limiter::new(limits), permit, write).await
     }
 
     /// How much came, and whether the end was a good one.

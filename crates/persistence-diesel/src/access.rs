@@ -208,7 +208,7 @@ pub(crate) fn reported_as_named(
     today: NaiveDate,
 ) -> Option<(&'static str, Sql)> {
     match clearance {
-        Clearance::All | Clearance::Own(_) => None,
+        Clearance::All | Clearance::Own(_) | Clearance::Nothing => None,
         Clearance::ByStanding(user) => Some(("reported", reported(user, today))),
     }
 }
@@ -223,6 +223,7 @@ pub(crate) fn cleared(clearance: Clearance) -> Option<Sql> {
     };
     match clearance {
         Clearance::All => None,
+        Clearance::Nothing => Some(Sql::new("NOT issues.confidential")),
         Clearance::Own(user) => Some(own(user).sql(")")),
         Clearance::ByStanding(user) => {
             Some(own(user).sql(" OR issues.project_id IN (SELECT id FROM reported))"))

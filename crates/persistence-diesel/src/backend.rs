@@ -61,6 +61,19 @@ pub(crate) fn hold(conn: &mut DbConn, name: &str) -> QueryResult<()> {
     }
 }
 
+/// Like [`hold`], but without waiting: answers whether nobody else holds the name.
+pub(crate) fn try_hold(conn: &mut DbConn, name: &str) -> QueryResult<bool> {
+    match conn {
+        DbConn::Sqlite(_) => Ok(true),
+        DbConn::Postgres(conn) => {
+            let held = diesel::dsl::sql::<diesel::sql_types::Bool>(
+                "SELECT pg_try_advisory_xact_lock(hashtextextended(",
+            );
+            held.bind::<diesel::sql_types::Text, _>(name).sql(", 0))").get_result(conn)
+        }
+    }
+}
+
 /// Loads at most one row so that nobody else changes it before the transaction ends. SQLite has one
 /// writer at a time, so there the row is safe as it is.
 ///

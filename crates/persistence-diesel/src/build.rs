@@ -20,7 +20,8 @@ use crate::build_definition;
 use crate::build_list;
 use crate::page;
 use crate::pipeline::status;
-use crate::schema::{build_definitions, builds};
+use crate::removal;
+use crate::schema::{build_definitions, builds, projects};
 use crate::sql::Sql;
 use crate::time::{moment, moment_opt, stored, stored_opt};
 use crate::tx::DieselTx;
@@ -159,7 +160,16 @@ impl Builds for DieselTx<'_> {
     }
 
     fn find(&mut self, id: BuildId) -> Result<Option<Build>, StoreError> {
-        Ok(self.builds_by_id(&[id.0])?.pop())
+        let there = projects::table.filter(projects::id.eq(builds::project_id));
+        let row: Option<BuildRow> = self.run(|conn| {
+            builds::table
+                .find(id.0)
+                .filter(diesel::dsl::exists(there))
+                .select(BuildRow::as_select())
+                .get_result(conn)
+                .optional()
+        })?;
+        row.map(Build::try_from).transpose().map_err(|error| self.fail(error))
     }
 
     fn of_pipeline(&mut self, pipeline: PipelineId) -> Result<Vec<Build>, StoreError> {
@@ -315,6 +325,8 @@ impl Builds for DieselTx<'_> {
                  WHERE status IN ('pending', 'running') AND kind = 'build' AND updated_at <= ",
             )
             .moment(stored(since))
+            .sql(" AND ")
+            .then(removal::project_is_there("builds.project_id"))
             .sql(" ORDER BY updated_at, id LIMIT ")
             .id(i64::from(limit)),
         )?;
@@ -329,6 +341,8 @@ impl Builds for DieselTx<'_> {
         let ids = self.ids(
             Sql::new("SELECT id FROM builds WHERE artifacts_expire_at <= ")
                 .moment(stored(now))
+                .sql(" AND ")
+                .then(removal::project_is_there("builds.project_id"))
                 .sql(" ORDER BY artifacts_expire_at, id LIMIT ")
                 .id(i64::from(limit)),
         )?;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use diesel::connection::SimpleConnection;
+use diesel::result::DatabaseErrorKind;
 use diesel::{
     Connection, ConnectionError, ConnectionResult, PgConnection, QueryResult, SqliteConnection,
 };
@@ -63,6 +64,7 @@ impl DatabaseUrl {
             }
             Self::Postgres(url) => {
                 let mut conn = PgConnection::establish(&patient(url))?;
+                require_untranslated_messages(&mut conn)?;
                 let set_up = conn.batch_execute(POSTGRES_SETTINGS).and_then(|()| match role {
                     Role::Reader => conn.batch_execute("SET default_transaction_read_only = on"),
                     Role::Writer => Ok(()),
@@ -119,6 +121,29 @@ const POSTGRES_SETTINGS: &str = "SET timezone = 'UTC'; SET client_min_messages =
      SET lock_timeout = '10s'; SET statement_timeout = '60s'; \
      SET idle_in_transaction_session_timeout = '60s'; \
      SET max_parallel_workers_per_gather = 0; SET jit = off;";
+
+/// Why a connection to a server with translated messages is refused, and what to do about it.
+const TRANSLATED_MESSAGES: &str = "the PostgreSQL server translates its messages, and this user may not choose their \
+     language: as a superuser of PostgreSQL run `ALTER ROLE <user> SET lc_messages = 'C'`";
+
+/// Sets the session to untranslated messages, whatever `lc_messages` the server has. diesel hides the SQLSTATE of
+/// deadlocks, lock timeouts and full disks, so `error.rs` needs the fixed text that the locale C gives them.
+///
+/// Only superusers, and users who were granted it, may change `lc_messages`. The refusal is a message of the server
+/// too, so its text shows whether the session is untranslated already.
+fn require_untranslated_messages(conn: &mut PgConnection) -> ConnectionResult<()> {
+    match conn.batch_execute("SET lc_messages = 'C'") {
+        Ok(()) => Ok(()),
+        Err(diesel::result::Error::DatabaseError(DatabaseErrorKind::Unknown, info)) => {
+            if info.message().starts_with("permission denied to set parameter") {
+                Ok(())
+            } else {
+                Err(ConnectionError::BadConnection(TRANSLATED_MESSAGES.into()))
+            }
+        }
+        Err(error) => Err(ConnectionError::CouldntSetupConfiguration(error)),
+    }
+}
 
 /// What a connection is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,6 +12,7 @@ use hexforge_domain::id::{DeliveryId, PayloadId};
 use hexforge_domain::ports::store::StoreError;
 
 use crate::backend;
+use crate::delivery_claim::OF_WHAT_IS_THERE;
 use crate::schema::{deliveries, hook_lanes, hook_payloads};
 use crate::sql::Sql;
 use crate::time::{stored, stored_opt};
@@ -82,15 +83,10 @@ impl Deliveries for DieselTx<'_> {
     }
 
     fn any_due(&mut self, now: Timestamp) -> Result<bool, StoreError> {
-        let first: Option<i64> = self.run(|conn| {
-            hook_lanes::table
-                .filter(hook_lanes::due_at.le(stored(now)))
-                .select(hook_lanes::id)
-                .limit(1)
-                .get_result(conn)
-                .optional()
-        })?;
-        Ok(first.is_some())
+        let due = Sql::new("SELECT task.id FROM hook_lanes AS task WHERE task.due_at <= ")
+            .moment(stored(now))
+            .sql(OF_WHAT_IS_THERE);
+        Ok(!self.ids(due.sql(" LIMIT 1"))?.is_empty())
     }
 
     fn claim(

@@ -10,6 +10,7 @@ use hexforge_domain::text::Secret;
 
 use crate::backend;
 use crate::delivery::number;
+use crate::seal::Purpose;
 use crate::sql::Sql;
 use crate::time::stored;
 use crate::tx::DieselTx;
@@ -49,16 +50,16 @@ impl DieselTx<'_> {
         .id(i64::from(most))
         .sql(" ORDER BY deliveries.id");
         let found: Vec<Found> = self.run(|conn| query.rows::<Row>().load(conn))?;
+        let seals = self.seals;
         let letter = |(id, key, event, body, url, token, verify): Found| {
-            let letter = Letter {
-                key: DeliveryKey::stored(key),
-                event,
-                body,
-                url: Secret::new(url?),
-                token: token.map(Secret::new),
-                verify: verify?,
-            };
-            Some((DeliveryId(id), letter))
+            let (url, verify) = (url?, verify?);
+            let opened = seals.open(Purpose::HookUrl, &url).and_then(|url| {
+                Ok((Secret::new(url), seals.open_opt(Purpose::HookToken, token.as_deref())?))
+            });
+            // A damaged row counts as a hook that is gone: it must not hold up the hooks of all others.
+            let (url, token) = opened.ok()?;
+            let key = DeliveryKey::stored(key);
+            Some((DeliveryId(id), Letter { key, event, body, url, token, verify }))
         };
         Ok(found.into_iter().filter_map(letter).collect())
     }
@@ -70,7 +71,8 @@ impl DieselTx<'_> {
             // How many there are differs each time, so there is no use in keeping the statement.
             let mut rows = Sql::uncached();
             for sent in sent {
-                rows = row(rows.sql(word), sent);
+                let url = self.checked(self.seals.seal(Purpose::HookUrl, &sent.attempt.url))?;
+                rows = row(rows.sql(word), sent, url);
                 word = ", (";
             }
             self.execute(
@@ -89,7 +91,7 @@ impl DieselTx<'_> {
 }
 
 /// What is missing has a type of its own, by which PostgreSQL knows that of a column without any value.
-fn row(rows: Sql, sent: &Sent) -> Sql {
+fn row(rows: Sql, sent: &Sent, url: String) -> Sql {
     let attempt = &sent.attempt;
     let text = |rows: Sql, text: Option<&str>| match text {
         Some(text) => rows.text(backend::storable(text)),
@@ -102,7 +104,7 @@ fn row(rows: Sql, sent: &Sent) -> Sql {
         None => rows.sql("CAST(NULL AS TIMESTAMP)"),
     };
     let rows = rows.sql(", ").moment(stored(attempt.at)).sql(", ");
-    let rows = rows.text(backend::storable(&attempt.url)).sql(", ");
+    let rows = rows.text(url).sql(", ");
     let rows = rows.number(number(attempt.millis)).sql(", ");
     let rows = match attempt.status {
         Some(status) => rows.number(i32::from(status)),

@@ -40,6 +40,11 @@ impl LaneRow {
     }
 }
 
+/// Goes on with the condition that a lane is not one of a removed project.
+pub(crate) const OF_WHAT_IS_THERE: &str = " AND (task.project_hook_id IS NULL OR EXISTS \
+     (SELECT 1 FROM project_hooks JOIN projects ON projects.id = project_hooks.project_id \
+     WHERE project_hooks.id = task.project_hook_id))";
+
 impl DieselTx<'_> {
     /// The lanes of these hooks.
     pub(crate) fn lanes_of_kind(
@@ -134,6 +139,7 @@ impl DieselTx<'_> {
         let query = Sql::new("SELECT task.id FROM hook_lanes AS task WHERE task.due_at <= ")
             .moment(stored(now))
             .sql(condition)
+            .sql(OF_WHAT_IS_THERE)
             .sql(" ORDER BY task.due_at, task.id LIMIT ")
             .id(i64::from(limit))
             .sql(backend::skipping_locked(self.backend()));

@@ -15,6 +15,7 @@ use hexforge_domain::ports::store::StoreError;
 
 use crate::delivery::{Kind, number};
 use crate::schema::{deliveries, hook_lanes};
+use crate::seal::{Purpose, Seals};
 use crate::sql::Sql;
 use crate::time::{moment, moment_opt, stored};
 use crate::tx::DieselTx;
@@ -39,12 +40,13 @@ struct DeliveryRow {
 }
 
 impl DeliveryRow {
-    fn read(self, body: (String, bool)) -> Result<Delivery, StoreError> {
+    fn read(self, body: (String, bool), seals: &Seals) -> Result<Delivery, StoreError> {
         let corrupt = || StoreError::Corrupt("delivery");
         let status = self.status.map(u16::try_from).transpose().map_err(|_| corrupt())?;
+        let url = self.url.map(|url| seals.open(Purpose::HookUrl, &url)).transpose()?;
         let last = self.tried_at.map(|at| Attempt {
             at: moment(at),
-            url: self.url.unwrap_or_default(),
+            url: url.unwrap_or_default(),
             millis: self.millis.unwrap_or_default().unsigned_abs(),
             status,
             answer: self.answer,
@@ -92,7 +94,7 @@ impl DieselTx<'_> {
             let body = body.map_or((String::new(), false), |(_, body, length)| {
                 (body.clone(), *length as usize > SHOWN_BODY)
             });
-            whole.push(row.read(body).map_err(|error| self.fail(error))?);
+            whole.push(self.checked(row.read(body, self.seals))?);
         }
         Ok(whole)
     }
@@ -197,20 +199,24 @@ impl DeliveryLog for DieselTx<'_> {
         .sql(" ORDER BY hook_lanes.failures DESC, hook_lanes.id LIMIT ")
         .id(i64::from(limit));
         let rows: Vec<Found> = self.run(|conn| query.rows::<Row>().load(conn))?;
+        let seals = self.seals;
         let read = |(hook, system, project, url, failures, since, reason): Found| {
-            Some(FailingHook {
-                hook: match (hook, system) {
-                    (Some(id), _) => HookRef::Project(ProjectHookId(id)),
-                    (None, system) => HookRef::System(SystemHookId(system?)),
-                },
+            let hook = match (hook, system) {
+                (Some(id), _) => HookRef::Project(ProjectHookId(id)),
+                (None, Some(id)) => HookRef::System(SystemHookId(id)),
+                (None, None) => return Ok(None),
+            };
+            let (Some(url), Some(since)) = (url, since) else { return Ok(None) };
+            Ok(Some(FailingHook {
+                hook,
                 project: project.map(ProjectId),
-                url: HookUrl::stored(url?).shown(),
+                url: HookUrl::stored(seals.open(Purpose::HookUrl, &url)?).shown(),
                 failures: failures.unsigned_abs(),
-                since: moment(since?),
+                since: moment(since),
                 reason: reason.unwrap_or_default(),
-            })
+            }))
         };
-        Ok(rows.into_iter().filter_map(read).collect())
+        self.checked(rows.into_iter().filter_map(|row| read(row).transpose()).collect())
     }
 
     fn stale(

@@ -1,10 +1,14 @@
-//! Driver errors in the words of the port.
+//! Translation of driver errors into errors of the port.
+//!
+//! diesel recognises constraint violations, serialization failures and closed connections by SQLSTATE, and names the
+//! violated constraint. It hides every other SQLSTATE; those errors are recognised by their untranslated text, which
+//! each connection is set to (`require_untranslated_messages` in `connection.rs`). SQLite never translates its texts.
 
 use diesel::result::{DatabaseErrorInformation, DatabaseErrorKind, Error as DieselError};
 use hexforge_domain::ports::store::StoreError;
 
 /// What has to be unique: how SQLite names it, how PostgreSQL names it, how the ports call it.
-const UNIQUE: [(&str, &str, &str); 25] = [
+const UNIQUE: [(&str, &str, &str); 26] = [
     ("users.username", "users_username_key", "username"),
     ("users.email", "users_email_key", "email"),
     ("emails.email", "emails_email_key", "email"),
@@ -53,6 +57,7 @@ const UNIQUE: [(&str, &str, &str); 25] = [
     ),
     ("boards.project_id", "boards_project_id_key", "board"),
     ("board_lists.board_id, board_lists.label_id", "board_lists_label", "label_id"),
+    ("runners_tokens.proof", "runners_tokens_proof_key", "runners_token"),
     ("variables.project_id, variables.key", "variables_project_id_key_key", "key"),
 ];
 
@@ -87,7 +92,7 @@ pub(crate) fn translate(error: DieselError) -> StoreError {
     }
 }
 
-/// What the drivers tell by words only: deadlocks and waits that took too long.
+/// Deadlocks (SQLSTATE 40P01), lock timeouts (55P03), and a locked SQLite database.
 fn busy(info: &(dyn DatabaseErrorInformation + Send + Sync)) -> bool {
     let message = info.message();
     ["deadlock detected", "due to lock timeout", "database is locked"]
@@ -95,7 +100,7 @@ fn busy(info: &(dyn DatabaseErrorInformation + Send + Sync)) -> bool {
         .any(|words| message.contains(words))
 }
 
-/// No room on the disk, in the words of SQLite and of the system under PostgreSQL.
+/// A full disk or quota (SQLSTATE 53100 on PostgreSQL).
 fn full(info: &(dyn DatabaseErrorInformation + Send + Sync)) -> bool {
     let message = info.message();
     ["database or disk is full", "No space left on device", "Disk quota exceeded"]
@@ -103,7 +108,7 @@ fn full(info: &(dyn DatabaseErrorInformation + Send + Sync)) -> bool {
         .any(|words| message.contains(words))
 }
 
-/// The last words of a server that stops, after which the connection is closed.
+/// A server that stops (SQLSTATE 57P01 to 57P03) and has not closed the connection yet.
 fn ending(info: &(dyn DatabaseErrorInformation + Send + Sync)) -> bool {
     let message = info.message();
     ["terminating connection", "the database system is", "server closed the connection"]

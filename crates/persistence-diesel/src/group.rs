@@ -98,6 +98,20 @@ impl Groups for DieselTx<'_> {
         })
     }
 
+    fn lock_to_delete(&mut self, id: NamespaceId) -> Result<(), StoreError> {
+        // The removal touches forks in other namespaces too; all locks are taken in one order.
+        self.hold(
+            Sql::new("SELECT id FROM namespaces WHERE owner_id IS NULL AND id = ")
+                .id(id.0)
+                .sql(" FOR UPDATE"),
+        )?;
+        self.hold_projects(Sql::new("namespace_id = ").id(id.0), None)
+    }
+
+    fn keep(&mut self, id: NamespaceId) -> Result<(), StoreError> {
+        self.hold(Sql::new("SELECT id FROM namespaces WHERE id = ").id(id.0).sql(" FOR KEY SHARE"))
+    }
+
     fn list(
         &mut self,
         filter: &GroupFilter,
@@ -192,15 +206,14 @@ impl Groups for DieselTx<'_> {
     }
 
     fn delete(&mut self, group: NamespaceId) -> Result<(), StoreError> {
-        // Everything that the removal touches beside what is inside, in the order of all locks.
-        self.hold(
-            Sql::new("SELECT id FROM namespaces WHERE owner_id IS NULL AND id = ")
-                .id(group.0)
-                .sql(" FOR UPDATE"),
-        )?;
-        self.hold_projects(Sql::new("namespace_id = ").id(group.0), None)?;
+        self.lock_to_delete(group)?;
         let row = namespaces::table.find(group.0).filter(namespaces::owner_id.is_null());
-        self.run(|conn| diesel::delete(row).execute(conn))?;
+        let inside = self.some_projects_in(Sql::new("").id(group.0))?;
+        if self.run(|conn| diesel::delete(row).execute(conn))? > 0
+            && self.remove_below_projects(&inside)?
+        {
+            self.remove_below_namespace(group)?;
+        }
         Ok(())
     }
 }

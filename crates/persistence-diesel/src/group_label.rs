@@ -14,7 +14,7 @@ use hexforge_domain::label::{
 };
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::StoreError;
-use hexforge_domain::project::query::Viewer;
+use hexforge_domain::project::query::{Audience, Viewer};
 
 use crate::access;
 use crate::backend::{self, Backend};
@@ -265,12 +265,13 @@ impl GroupLabels for DieselTx<'_> {
     fn counts(
         &mut self,
         labels: &[LabelId],
-        viewer: Option<Viewer>,
+        viewer: Audience,
         today: NaiveDate,
     ) -> Result<Vec<(LabelId, SeenCounts)>, StoreError> {
         if labels.is_empty() {
             return Ok(vec![]);
         }
+        let viewer = viewer.restricted_to();
         let ids: Vec<i64> = labels.iter().map(|label| label.0).collect();
         let sums = counted(&ids, viewer, today);
         let rows: Vec<(i64, i64, i64)> =

@@ -10,11 +10,12 @@ use hexforge_domain::id::{AwardId, IssueId, LabelId, MilestoneId, ProjectId, Use
 use hexforge_domain::issue::award::{Award, EmojiName, UP, Votes};
 use hexforge_domain::issue::port::Issues;
 use hexforge_domain::issue::query::IssueFilter;
-use hexforge_domain::issue::{Issue, IssueState, LongText, NewIssue, Title};
+use hexforge_domain::issue::{Issue, IssueState, NewIssue, Title};
 use hexforge_domain::label::LabelTitle;
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::subscription::Subscribed;
+use hexforge_domain::text::LongText;
 
 use crate::among::AmongValues;
 use crate::page;
@@ -126,11 +127,11 @@ impl DieselTx<'_> {
 
     /// Removes all issues for which a condition on `issues` holds, off the counters of labels first. Those of
     /// projects are the caller's, see [`Self::uncount_open`].
-    fn remove_issues(&mut self, going: &Sql) -> Result<(), StoreError> {
+    pub(crate) fn remove_issues(&mut self, going: &Sql) -> Result<(), StoreError> {
         let with = |kind: &'static str| {
             Sql::new(
                 "(SELECT count(*) FROM issue_labels AS has JOIN issues ON issues.id = has.issue_id \
-                 WHERE has.label_id = labels.id AND ",
+                 WHERE +has.label_id = labels.id AND ",
             )
             .sql(kind)
             .sql(" AND ")
@@ -157,7 +158,7 @@ impl DieselTx<'_> {
     }
 
     /// Takes the open ones of the issues that go off the counters of their projects.
-    fn uncount_open(&mut self, going: &Sql) -> Result<(), StoreError> {
+    pub(crate) fn uncount_open(&mut self, going: &Sql) -> Result<(), StoreError> {
         self.execute(
             Sql::new("UPDATE projects SET open_issues_count = open_issues_count - ")
             .then(open_in_project(going.clone()))
@@ -167,50 +168,30 @@ impl DieselTx<'_> {
         )
     }
 
-    /// Removes what a user wrote or is to do, which projects do not count any more. The user has to be
-    /// locked, so that nothing is added.
-    pub(crate) fn remove_writings_of(&mut self, user: UserId) -> Result<(), StoreError> {
-        self.remove_issues(&concerning(user))?;
+    /// Takes the notes for which a condition on `notes` holds off the counters of their issues.
+    pub(crate) fn uncount_notes(&mut self, going: Sql) -> Result<(), StoreError> {
         self.execute(
             Sql::new(
                 "UPDATE issues SET user_notes_count = user_notes_count - \
-                 (SELECT count(*) FROM notes WHERE notes.issue_id = issues.id \
-                 AND NOT notes.system AND notes.author_id = ",
+                 (SELECT count(*) FROM notes WHERE +notes.issue_id = issues.id AND NOT notes.system AND ",
             )
-            .id(user.0)
-            .sql(") WHERE id IN (SELECT issue_id FROM notes WHERE NOT system AND author_id = ")
-            .id(user.0)
+            .then(going.clone())
+            .sql(") WHERE id IN (SELECT notes.issue_id FROM notes WHERE NOT notes.system AND ")
+            .then(going)
             .sql(")"),
         )
     }
 }
 
-/// How many open issues of a row of `projects` there are for which a condition on `issues` holds.
-pub(crate) fn open_in_project(which: Sql) -> Sql {
+/// How many open issues of a row of `projects` there are for which a condition on `issues` holds. The condition leads
+/// to them: a plus keeps planners from going through all issues of the project.
+fn open_in_project(which: Sql) -> Sql {
     Sql::new(
-        "(SELECT count(*) FROM issues WHERE issues.project_id = projects.id \
+        "(SELECT count(*) FROM issues WHERE +issues.project_id = projects.id \
          AND issues.state <> 'closed' AND ",
     )
     .then(which)
     .sql(")")
-}
-
-/// The condition that a user wrote a row of `issues` or is to do it.
-pub(crate) fn concerning(user: UserId) -> Sql {
-    Sql::new("(issues.author_id = ").id(user.0).sql(" OR issues.assignee_id = ").id(user.0).sql(")")
-}
-
-/// The condition that a user wrote or changed something in a row of `projects` or is to do something there.
-pub(crate) fn written_in_by(user: UserId) -> Sql {
-    Sql::new("id IN (SELECT project_id FROM issues WHERE ")
-        .then(concerning(user))
-        .sql(" OR issues.updated_by_id = ")
-        .id(user.0)
-        .sql(" UNION ALL SELECT project_id FROM notes WHERE author_id = ")
-        .id(user.0)
-        .sql(" OR updated_by_id = ")
-        .id(user.0)
-        .sql(")")
 }
 
 impl Issues for DieselTx<'_> {
@@ -299,6 +280,11 @@ impl Issues for DieselTx<'_> {
             issues::updated_at.eq(stored(issue.updated_at)),
         );
         self.run(|conn| diesel::update(issues::table.find(issue.id.0)).set(values).execute(conn))?;
+        if before.author != issue.author {
+            let its = issue_labels::table.filter(issue_labels::issue_id.eq(issue.id.0));
+            let value = issue_labels::author_id.eq(issue.author.0);
+            self.run(|conn| diesel::update(its).set(value).execute(conn))?;
+        }
         let (old, new) = (Kind::of(&before), Kind::of(issue));
         if old != new {
             for (kind, more) in [(old, false), (new, true)] {
@@ -362,7 +348,11 @@ impl Issues for DieselTx<'_> {
         }
         if !got.is_empty() {
             let row = |label: &i64| {
-                (issue_labels::issue_id.eq(issue.0), issue_labels::label_id.eq(*label))
+                (
+                    issue_labels::issue_id.eq(issue.0),
+                    issue_labels::label_id.eq(*label),
+                    issue_labels::author_id.eq(found.author.0),
+                )
             };
             let rows: Vec<_> = got.iter().map(row).collect();
             self.run(|conn| {

@@ -28,6 +28,7 @@ mod group_list;
 mod identity;
 mod issue;
 mod issue_list;
+mod issue_total;
 mod key;
 mod label;
 mod member;
@@ -49,9 +50,12 @@ mod protection;
 mod push;
 mod release;
 mod removal;
+mod removal_steps;
 mod repository_task;
 mod runner;
 pub mod schema;
+mod seal;
+mod sealing;
 mod search;
 mod settled_change;
 mod share;
@@ -70,6 +74,7 @@ mod user;
 mod variable;
 
 pub use connection::DatabaseUrl;
+pub use sealing::SealError;
 pub use store::{DieselStore, OpenError, Options};
 
 #[cfg(feature = "testing")]

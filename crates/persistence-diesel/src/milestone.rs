@@ -4,11 +4,10 @@ use chrono::{NaiveDate, NaiveDateTime};
 use diesel::prelude::*;
 use hexforge_domain::id::{MilestoneId, ProjectId};
 use hexforge_domain::milestone::port::Milestones;
-use hexforge_domain::milestone::{
-    LongText, Milestone, MilestoneFilter, MilestoneState, NewMilestone, Title,
-};
+use hexforge_domain::milestone::{Milestone, MilestoneFilter, MilestoneState, NewMilestone, Title};
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::StoreError;
+use hexforge_domain::text::LongText;
 
 use crate::among::AmongValues;
 use crate::backend;
@@ -19,7 +18,9 @@ use crate::sql::Sql;
 use crate::time::{moment, stored};
 use crate::tx::DieselTx;
 
-#[derive(Queryable)]
+/// A row, without its counters, which only totals of issues read.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = milestones)]
 struct MilestoneRow {
     id: i64,
     project_id: i64,
@@ -63,7 +64,10 @@ impl DieselTx<'_> {
 
     fn milestones_by_id(&mut self, ids: &[i64]) -> Result<Vec<Milestone>, StoreError> {
         let mut rows: Vec<MilestoneRow> = self.by_ids(ids, |conn, ids| {
-            milestones::table.filter(milestones::id.among(ids)).load(conn)
+            milestones::table
+                .filter(milestones::id.among(ids))
+                .select(MilestoneRow::as_select())
+                .load(conn)
         })?;
         page::arrange(&mut rows, ids, |row| row.id);
         let found = rows.into_iter().map(Milestone::try_from).collect::<Result<_, _>>();
@@ -116,6 +120,7 @@ impl Milestones for DieselTx<'_> {
             milestones::table
                 .find(id.0)
                 .filter(milestones::project_id.eq(project.0))
+                .select(MilestoneRow::as_select())
                 .get_result(conn)
                 .optional()
         })
@@ -133,6 +138,7 @@ impl Milestones for DieselTx<'_> {
             milestones::table
                 .filter(milestones::project_id.eq(project.0))
                 .filter(milestones::title.eq(title))
+                .select(MilestoneRow::as_select())
                 .get_result(conn)
                 .optional()
         })

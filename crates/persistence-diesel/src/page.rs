@@ -129,6 +129,23 @@ impl Totals {
         Ok(total)
     }
 
+    /// The length of a list for which more rows are looked at than are in it: counted whole and remembered, however
+    /// short the list.
+    pub fn of_dear(
+        &self,
+        name: &str,
+        count: impl FnOnce() -> Result<i64, StoreError>,
+    ) -> Result<u64, StoreError> {
+        if let Some(total) = self.recall(name) {
+            return Ok(total);
+        }
+        let started = Instant::now();
+        let total = count()?.unsigned_abs();
+        let until = Instant::now() + keep(started.elapsed());
+        self.remember(name, Remembered { total, changes: None, until });
+        Ok(total)
+    }
+
     /// The same for a list whose changes are counted: while there are none, its total is right and is
     /// not counted again, however short the list.
     pub fn of_counted(
@@ -241,6 +258,16 @@ mod tests {
         rows += 5;
         assert_eq!(ask(rows), (10_005, vec![Some(10_001), None]));
         assert_eq!(ask(rows + 1), (10_005, vec![]), "remembered");
+    }
+
+    #[test]
+    fn the_total_of_a_dear_list_is_remembered_however_short_it_is() {
+        let totals = Totals::default();
+        let total = |name, counted| totals.of_dear(name, || counted).ok();
+        assert_eq!(total("list", Ok(3)), Some(3));
+        assert_eq!(total("list", Ok(4)), Some(3), "remembered");
+        assert_eq!(total("other", Err(StoreError::Busy)), None);
+        assert_eq!(total("other", Ok(4)), Some(4), "an error is not");
     }
 
     #[test]

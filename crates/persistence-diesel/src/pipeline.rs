@@ -1,6 +1,7 @@
 //! Pipelines.
 
 use chrono::{DateTime, FixedOffset, NaiveDateTime};
+use diesel::dsl::exists;
 use diesel::prelude::*;
 use hexforge_domain::ci::status::Status;
 use hexforge_domain::commit::ObjectId;
@@ -14,7 +15,7 @@ use crate::among::AmongValues;
 use crate::backend::{self, Backend};
 use crate::connection::DbConn;
 use crate::page;
-use crate::schema::{pipelines, ref_pipelines};
+use crate::schema::{pipelines, projects, ref_pipelines};
 use crate::sql::Sql;
 use crate::time::{moment, moment_opt, stored, stored_opt};
 use crate::tx::DieselTx;
@@ -196,7 +197,8 @@ impl Pipelines for DieselTx<'_> {
             .id(id.0)
             .sql(") FOR KEY SHARE"),
         )?;
-        let query = pipelines::table.find(id.0).select(columns());
+        let there = projects::table.filter(projects::id.eq(pipelines::project_id));
+        let query = pipelines::table.find(id.0).filter(exists(there)).select(columns());
         self.find_pipeline(|conn| load_locked!(conn, query, PipelineRow))
     }
 
@@ -211,7 +213,8 @@ impl Pipelines for DieselTx<'_> {
                 return Ok(None);
             }
         }
-        let query = pipelines::table.find(id.0).select(columns());
+        let there = projects::table.filter(projects::id.eq(pipelines::project_id));
+        let query = pipelines::table.find(id.0).filter(exists(there)).select(columns());
         self.find_pipeline(|conn| load_locked!(conn, query, PipelineRow, in_passing))
     }
 

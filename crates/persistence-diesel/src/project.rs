@@ -26,7 +26,8 @@ use crate::access;
 use crate::among::AmongValues;
 use crate::backend;
 use crate::page;
-use crate::schema::{namespaces, project_settings, projects};
+use crate::schema::{copied_repositories, namespaces, project_settings, projects, runners_tokens};
+use crate::seal::Purpose;
 use crate::search;
 use crate::sql::Sql;
 use crate::time::{moment, stored};
@@ -45,9 +46,7 @@ impl SelectableExpression<projects::table> for ForksCount {}
 
 impl<DB: DieselBackend> QueryFragment<DB> for ForksCount {
     fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, DB>) -> QueryResult<()> {
-        out.push_sql(
-            "(SELECT count(*) FROM projects AS forks WHERE forks.forked_from_id = projects.id)",
-        );
+        out.push_sql("coalesce((SELECT forks FROM fork_counts WHERE project_id = projects.id), 0)");
         Ok(())
     }
 }
@@ -81,7 +80,6 @@ struct ProjectRow {
     forks_count: i64,
     open_issues_count: i32,
     forked_from_id: Option<i64>,
-    runners_token: String,
     import_url: Option<String>,
     default_branch: Option<String>,
     avatar: Option<String>,
@@ -122,7 +120,6 @@ impl TryFrom<ProjectRow> for Project {
             forks_count: u32::try_from(row.forks_count).unwrap_or(u32::MAX),
             open_issues_count: row.open_issues_count.unsigned_abs(),
             forked_from: row.forked_from_id.map(ProjectId),
-            runners_token: Secret::new(row.runners_token),
             import_url: row.import_url,
             default_branch: row.default_branch.map(BranchName::of_stored),
             avatar: row.avatar,
@@ -218,7 +215,6 @@ struct ProjectValues<'a> {
     merge_only_if_discussions_resolved: bool,
     request_access_enabled: bool,
     forked_from_id: Option<i64>,
-    runners_token: &'a str,
     import_url: Option<&'a str>,
     avatar: Option<&'a str>,
     created_at: NaiveDateTime,
@@ -254,7 +250,6 @@ impl<'a> From<&'a Project> for ProjectValues<'a> {
             merge_only_if_discussions_resolved: features.merge_only_if_discussions_resolved,
             request_access_enabled: features.request_access,
             forked_from_id: project.forked_from.map(|source| source.0),
-            runners_token: project.runners_token.reveal(),
             import_url: project.import_url.as_deref(),
             avatar: project.avatar.as_deref(),
             created_at: stored(project.created_at),
@@ -403,14 +398,19 @@ impl Projects for DieselTx<'_> {
     fn count_personal(&mut self, owners: &[UserId]) -> Result<Vec<(UserId, u64)>, StoreError> {
         let owners: Vec<i64> = owners.iter().map(|owner| owner.0).collect();
         let counted: Vec<(i64, i64)> = self.by_ids(&owners, |conn, owners| {
-            projects::table
-                .inner_join(namespaces::table)
+            namespaces::table
                 .filter(namespaces::owner_id.among(owners))
-                .group_by(namespaces::owner_id)
-                .select((namespaces::owner_id.assume_not_null(), diesel::dsl::count(projects::id)))
+                .select((namespaces::owner_id.assume_not_null(), namespaces::personal_projects))
                 .load(conn)
         })?;
         Ok(counted.into_iter().map(|(owner, n)| (UserId(owner), n.unsigned_abs())).collect())
+    }
+
+    fn is_copy(&mut self, project: ProjectId) -> Result<bool, StoreError> {
+        self.run(|conn| {
+            diesel::select(diesel::dsl::exists(copied_repositories::table.find(project.0)))
+                .get_result(conn)
+        })
     }
 
     fn insert(&mut self, new: NewProject) -> Result<Project, StoreError> {
@@ -428,7 +428,6 @@ impl Projects for DieselTx<'_> {
             forks_count: 0,
             open_issues_count: 0,
             forked_from: new.forked_from,
-            runners_token: new.runners_token,
             import_url: new.import_url,
             default_branch: None,
             avatar: new.avatar,
@@ -439,11 +438,20 @@ impl Projects for DieselTx<'_> {
         let values = ProjectValues::from(&project);
         let id = self.run(|conn| {
             diesel::insert_into(projects::table)
-                .values(values)
+                // The token is in a table of its own.
+                .values((values, projects::runners_token.eq("")))
                 .returning(projects::id)
                 .get_result(conn)
         })?;
         project.id = ProjectId(id);
+        if new.forked_from.is_some() {
+            self.run(|conn| {
+                diesel::insert_into(copied_repositories::table)
+                    .values(copied_repositories::project_id.eq(id))
+                    .execute(conn)
+            })?;
+        }
+        Projects::set_runners_token(self, project.id, &new.runners_token)?;
         Ok(project)
     }
 
@@ -468,6 +476,27 @@ impl Projects for DieselTx<'_> {
     fn set_avatar(&mut self, project: ProjectId, file: Option<&str>) -> Result<(), StoreError> {
         let value = projects::avatar.eq(file);
         self.run(|conn| diesel::update(projects::table.find(project.0)).set(value).execute(conn))?;
+        Ok(())
+    }
+
+    fn runners_token(&mut self, project: ProjectId) -> Result<Option<Secret>, StoreError> {
+        let row = runners_tokens::table.find(project.0).select(runners_tokens::sealed);
+        let stored: Option<String> = self.run(|conn| row.get_result(conn).optional())?;
+        self.checked(self.seals.open_opt(Purpose::RunnersToken, stored.as_deref()))
+    }
+
+    fn set_runners_token(&mut self, project: ProjectId, token: &Secret) -> Result<(), StoreError> {
+        let sealed = self.checked(self.seals.seal(Purpose::RunnersToken, token.reveal()))?;
+        let proof = self.checked(self.seals.runners_token_proof(token.reveal()))?;
+        let values = (runners_tokens::sealed.eq(sealed), runners_tokens::proof.eq(proof));
+        self.run(|conn| {
+            each_backend!(conn, c => diesel::insert_into(runners_tokens::table)
+                .values((runners_tokens::project_id.eq(project.0), values.clone()))
+                .on_conflict(runners_tokens::project_id)
+                .do_update()
+                .set(values)
+                .execute(c))
+        })?;
         Ok(())
     }
 
@@ -557,6 +586,7 @@ impl Projects for DieselTx<'_> {
     fn delete(&mut self, project: ProjectId) -> Result<(), StoreError> {
         self.hold_projects(Sql::new("id = ").id(project.0), None)?;
         self.run(|conn| diesel::delete(projects::table.find(project.0)).execute(conn))?;
+        self.remove_below_projects(&[project.0])?;
         Ok(())
     }
 }

@@ -9,10 +9,10 @@ use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::project::hook::{HookSwitches, ProjectHook, ProjectHookSettings};
 use hexforge_domain::project::port::ProjectHooks;
-use hexforge_domain::text::Secret;
 
 use crate::page;
-use crate::schema::project_hooks;
+use crate::schema::{project_hooks, projects};
+use crate::seal::{Purpose, Seals};
 use crate::time::{moment, stored};
 use crate::tx::DieselTx;
 
@@ -35,14 +35,15 @@ struct ProjectHookRow {
     created_at: NaiveDateTime,
 }
 
-impl From<ProjectHookRow> for ProjectHook {
-    fn from(row: ProjectHookRow) -> Self {
-        ProjectHook {
+impl ProjectHookRow {
+    fn read(self, seals: &Seals) -> Result<ProjectHook, StoreError> {
+        let row = self;
+        Ok(ProjectHook {
             id: ProjectHookId(row.id),
             project: ProjectId(row.project_id),
             settings: ProjectHookSettings {
-                url: HookUrl::stored(row.url),
-                token: row.token.map(Secret::new),
+                url: HookUrl::stored(seals.open(Purpose::HookUrl, &row.url)?),
+                token: seals.open_opt(Purpose::HookToken, row.token.as_deref())?,
                 switches: HookSwitches {
                     push: row.push_events,
                     tag_push: row.tag_push_events,
@@ -56,16 +57,16 @@ impl From<ProjectHookRow> for ProjectHook {
                 enable_ssl_verification: row.enable_ssl_verification,
             },
             created_at: moment(row.created_at),
-        }
+        })
     }
 }
 
 /// The columns that an update sets: `None` becomes null.
 #[derive(AsChangeset, Insertable)]
 #[diesel(table_name = project_hooks, treat_none_as_null = true)]
-struct ProjectHookValues<'a> {
-    url: &'a str,
-    token: Option<&'a str>,
+struct ProjectHookValues {
+    url: String,
+    token: Option<String>,
     push_events: bool,
     tag_push_events: bool,
     issues_events: bool,
@@ -78,12 +79,16 @@ struct ProjectHookValues<'a> {
     updated_at: NaiveDateTime,
 }
 
-impl<'a> ProjectHookValues<'a> {
-    fn new(settings: &'a ProjectHookSettings, at: Timestamp) -> Self {
+impl ProjectHookValues {
+    fn new(
+        seals: &Seals,
+        settings: &ProjectHookSettings,
+        at: Timestamp,
+    ) -> Result<Self, StoreError> {
         let switches = settings.switches;
-        Self {
-            url: settings.url.as_str(),
-            token: settings.token.as_ref().map(Secret::reveal),
+        Ok(Self {
+            url: seals.seal(Purpose::HookUrl, settings.url.as_str())?,
+            token: seals.seal_opt(Purpose::HookToken, settings.token.as_ref())?,
             push_events: switches.push,
             tag_push_events: switches.tag_push,
             issues_events: switches.issues,
@@ -94,7 +99,17 @@ impl<'a> ProjectHookValues<'a> {
             wiki_page_events: switches.wiki_page,
             enable_ssl_verification: settings.enable_ssl_verification,
             updated_at: stored(at),
-        }
+        })
+    }
+}
+
+impl DieselTx<'_> {
+    fn read_project_hooks(
+        &mut self,
+        rows: Vec<ProjectHookRow>,
+    ) -> Result<Vec<ProjectHook>, StoreError> {
+        let seals = self.seals;
+        self.checked(rows.into_iter().map(|row| row.read(seals)).collect())
     }
 }
 
@@ -115,7 +130,7 @@ impl ProjectHooks for DieselTx<'_> {
                 .select(ProjectHookRow::as_select())
                 .load(conn)
         })?;
-        let items = rows.into_iter().map(ProjectHook::from).collect();
+        let items = self.read_project_hooks(rows)?;
         Ok(Paged { items, total: total.unsigned_abs() })
     }
 
@@ -124,11 +139,12 @@ impl ProjectHooks for DieselTx<'_> {
         let mut rows: Vec<ProjectHookRow> = self.by_ids(&ids, |conn, ids| {
             project_hooks::table
                 .filter(project_hooks::project_id.eq_any(ids))
+                .filter(project_hooks::project_id.eq_any(projects::table.select(projects::id)))
                 .select(ProjectHookRow::as_select())
                 .load(conn)
         })?;
         rows.sort_unstable_by_key(|row| row.id);
-        Ok(rows.into_iter().map(ProjectHook::from).collect())
+        self.read_project_hooks(rows)
     }
 
     fn find(
@@ -144,7 +160,7 @@ impl ProjectHooks for DieselTx<'_> {
                 .get_result(conn)
                 .optional()
         })?;
-        Ok(row.map(ProjectHook::from))
+        Ok(self.read_project_hooks(row.into_iter().collect())?.pop())
     }
 
     fn insert(
@@ -153,9 +169,10 @@ impl ProjectHooks for DieselTx<'_> {
         new: ProjectHookSettings,
         at: Timestamp,
     ) -> Result<ProjectHook, StoreError> {
+        let hook = self.checked(ProjectHookValues::new(self.seals, &new, at))?;
         let values = (
             project_hooks::project_id.eq(project.0),
-            ProjectHookValues::new(&new, at),
+            hook,
             project_hooks::created_at.eq(stored(at)),
         );
         let id = self.run(|conn| {
@@ -173,7 +190,7 @@ impl ProjectHooks for DieselTx<'_> {
         settings: &ProjectHookSettings,
         at: Timestamp,
     ) -> Result<(), StoreError> {
-        let values = ProjectHookValues::new(settings, at);
+        let values = self.checked(ProjectHookValues::new(self.seals, settings, at))?;
         self.run(|conn| diesel::update(project_hooks::table.find(id.0)).set(values).execute(conn))?;
         Ok(())
     }

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use hexforge_domain::id::NamespaceId;
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::{Mode, StoreError};
 use hexforge_domain::project::Project;
@@ -32,6 +33,8 @@ const ASKED: u128 = 3;
 enum Way {
     /// Through all projects in their order until the page is full: soon, where many fit.
     Walk,
+    /// Through the projects of a group in their order, and all that are shared with it.
+    WalkInside,
     /// All that are in the scope, and then sorted: soon, where few are.
     ByScope,
     /// All that contain what is searched for, and then sorted: soon, where few do.
@@ -46,6 +49,8 @@ struct List<'a> {
     found: Option<Vec<i64>>,
     /// How many of the newest projects have what is searched for.
     hits: i64,
+    /// Whether counting goes through the scope, and not through all that the search finds.
+    counts_scope: bool,
     backend: Backend,
 }
 
@@ -58,7 +63,8 @@ impl DieselTx<'_> {
         page: Page,
     ) -> Result<Paged<Project>, StoreError> {
         let search = Search::new(filter.search.as_deref());
-        let mut list = List { filter, search, found: None, hits: 0, backend: self.backend() };
+        let (found, backend) = (None, self.backend());
+        let mut list = List { filter, search, found, hits: 0, counts_scope: false, backend };
         let lasting = list.lasting_name().filter(|_| self.mode == Mode::Read);
         if let Some(name) = &lasting
             && self.totals.keeps_members(name)
@@ -73,6 +79,10 @@ impl DieselTx<'_> {
         let short = base.is_some_and(|base| base <= SHORT);
         if !short {
             self.find(&mut list)?;
+            if let Some(base) = base {
+                let projects = self.extent()?.projects.unsigned_abs();
+                list.counts_scope = u128::from(base) < list.matches(projects);
+            }
         }
         if let Some(members) = self.members(&list, short)? {
             let total = members.len() as u64;
@@ -207,10 +217,15 @@ impl DieselTx<'_> {
         let matching = match list.search {
             Search::Everything => u128::MAX,
             Search::Indexed(_) | Search::Short(_) | Search::Nothing => {
-                let hits = u128::from(list.hits.unsigned_abs()).max(1);
-                (hits * projects / SAMPLE as u128).max(u128::from(total)) * ASKED
+                list.matches(self.extent()?.projects.unsigned_abs()).max(u128::from(total)) * ASKED
             }
         };
+        let is_in_order = !list.filter.builds_first;
+        if let (Some(base), Some(_), true) = (base, list.scope().group(), is_in_order)
+            && shown * u128::from(base) / u128::from(total).max(1) <= in_scope.min(matching)
+        {
+            return Ok(Way::WalkInside);
+        }
         Ok(if walked <= in_scope.min(matching) {
             Way::Walk
         } else if in_scope <= matching {
@@ -224,6 +239,12 @@ impl DieselTx<'_> {
 impl List<'_> {
     fn scope(&self) -> Scope {
         Scope { scope: self.filter.scope, today: self.filter.today }
+    }
+
+    /// How many projects contain what is searched for, as far as the newest ones tell.
+    fn matches(&self, projects: u64) -> u128 {
+        let hits = u128::from(self.hits.unsigned_abs()).max(1);
+        hits * u128::from(projects) / SAMPLE as u128
     }
 
     /// What tells it apart from all other lists, whatever their order.
@@ -280,9 +301,11 @@ impl List<'_> {
                 .filter(self.found_ids().into_iter().chain(scope.each()).chain(self.rest()));
         }
         match (&self.search, self.matching()) {
-            (Search::Indexed(_), Some(matching)) if !short => Sql::with(scope.named())
-                .then(fitting)
-                .filter([one_of(matching)].into_iter().chain(scope.known()).chain(self.rest())),
+            (Search::Indexed(_), Some(matching)) if !short && !self.counts_scope => {
+                Sql::with(scope.named())
+                    .then(fitting)
+                    .filter([one_of(matching)].into_iter().chain(scope.known()).chain(self.rest()))
+            }
             _ => {
                 let mut known = scope.known().into_iter();
                 let first = known.next().into_iter().chain(self.rest()).chain(self.containing());
@@ -294,10 +317,13 @@ impl List<'_> {
     /// The ids of a page, in order.
     fn page_of(&self, way: Way, span: Span) -> Sql {
         let scope = self.scope();
+        if let (Way::WalkInside, Some(group)) = (way, scope.group()) {
+            return self.page_of_group(group, span);
+        }
         let contains = self.containing();
         let conditions: Vec<Sql> = match way {
             // Most rows are passed over, so what costs least is asked first.
-            Way::Walk => {
+            Way::Walk | Way::WalkInside => {
                 self.rest_of_walk().into_iter().chain(contains).chain(scope.each()).collect()
             }
             Way::ByScope => {
@@ -311,7 +337,7 @@ impl List<'_> {
         };
         // Nothing may tempt PostgreSQL to walk where few fit; it does not look into what has an offset.
         let fitting = match (way, self.backend) {
-            (Way::Walk, _) | (_, Backend::Sqlite) => {
+            (Way::Walk | Way::WalkInside, _) | (_, Backend::Sqlite) => {
                 Sql::new("SELECT projects.id FROM projects").filter(conditions)
             }
             (Way::ByScope | Way::BySearch, Backend::Postgres) => {
@@ -321,6 +347,36 @@ impl List<'_> {
             }
         };
         fitting.then(self.order(way, span)).span(span)
+    }
+
+    /// The ids of a page of a group's projects: the first ones inside the group, by an index that begins with it, and
+    /// the first ones of the few that are shared with it.
+    fn page_of_group(&self, group: NamespaceId, span: Span) -> Sql {
+        let scope = self.scope();
+        let reach = Span { offset: 0, limit: span.reach(), ..span };
+        let first = |conditions: Vec<Sql>, way| {
+            Sql::new("SELECT * FROM (SELECT projects.id, ")
+                .sql(self.key().unwrap_or("projects.id"))
+                .sql(" AS place FROM projects")
+                .filter(conditions.into_iter().chain(self.rest_of_walk()).chain(self.containing()))
+                .then(self.order(way, span))
+                .span(reach)
+        };
+        let direction = if self.filter.descending == span.backward { "" } else { " DESC" };
+        let inside = first(scope.inside(group), Way::Walk).sql(") AS inside");
+        let all = match scope.shared(group) {
+            Some(shared) => {
+                inside.sql(" UNION ALL ").then(first(shared, Way::BySearch)).sql(") AS shared")
+            }
+            None => inside,
+        };
+        Sql::new("SELECT id FROM (")
+            .then(all)
+            .sql(") AS fitting ORDER BY place")
+            .sql(direction)
+            .sql(", id")
+            .sql(direction)
+            .span(span)
     }
 
     /// What else the filter asks for.
@@ -375,15 +431,19 @@ impl List<'_> {
         Some(Sql::new("(").then(text).sql(" OR ").then(name).sql(")"))
     }
 
-    fn order(&self, way: Way, span: Span) -> Sql {
-        let key = match self.filter.order {
+    /// The column of the order, if it is not the id.
+    fn key(&self) -> Option<&'static str> {
+        match self.filter.order {
             ProjectOrder::Id => None,
             ProjectOrder::Name => Some("projects.name"),
             ProjectOrder::Path => Some("projects.path"),
             ProjectOrder::CreatedAt => Some("projects.created_at"),
             ProjectOrder::UpdatedAt => Some("projects.updated_at"),
             ProjectOrder::LastActivityAt => Some("projects.last_activity_at"),
-        };
+        }
+    }
+
+    fn order(&self, way: Way, span: Span) -> Sql {
         // SQLite takes an index that has the order before one that has the rows; the plus makes it sort.
         let sorts = way != Way::Walk && self.backend == Backend::Sqlite;
         let plus = if sorts { "+" } else { "" };
@@ -394,7 +454,7 @@ impl List<'_> {
         if self.filter.builds_first {
             order = order.sql("projects.builds_enabled").sql(builds).sql(", ");
         }
-        if let Some(key) = key {
+        if let Some(key) = self.key() {
             order = order.sql(plus).sql(key).sql(direction).sql(", ");
         }
         order.sql(plus).sql("projects.id").sql(direction)

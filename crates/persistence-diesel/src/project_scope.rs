@@ -33,6 +33,35 @@ impl Scope {
         }
     }
 
+    /// The group whose own projects are most of it.
+    pub fn group(self) -> Option<NamespaceId> {
+        match self.scope {
+            ProjectScope::OfGroup { group, .. } | ProjectScope::InGroup { group, .. } => {
+                Some(group)
+            }
+            ProjectScope::All
+            | ProjectScope::VisibleTo(_)
+            | ProjectScope::AuthorizedFor(_)
+            | ProjectScope::OwnedBy(_)
+            | ProjectScope::StarredBy(_)
+            | ProjectScope::SharedWith { .. } => None,
+        }
+    }
+
+    /// The projects in its [`group`](Self::group).
+    pub fn inside(self, group: NamespaceId) -> Vec<Sql> {
+        let inside = Sql::new("projects.namespace_id = ").id(group.0);
+        [inside].into_iter().chain(self.seen()).collect()
+    }
+
+    /// The others, which are shared with its [`group`](Self::group); `None` where these are no part of it.
+    pub fn shared(self, group: NamespaceId) -> Option<Vec<Sql>> {
+        let ProjectScope::OfGroup { .. } = self.scope else { return None };
+        let shared = one_of(access::shared_with(group, self.today));
+        let elsewhere = Sql::new("+projects.namespace_id <> ").id(group.0);
+        Some([shared, elsewhere].into_iter().chain(self.seen()).collect())
+    }
+
     /// As a question about each row of `projects`, for when few rows are looked at.
     pub fn each(self) -> Vec<Sql> {
         let today = self.today;
@@ -127,7 +156,7 @@ impl Scope {
             ProjectScope::VisibleTo(viewer) | ProjectScope::StarredBy(viewer) => Some(viewer),
             ProjectScope::OfGroup { viewer, .. }
             | ProjectScope::InGroup { viewer, .. }
-            | ProjectScope::SharedWith { viewer, .. } => viewer,
+            | ProjectScope::SharedWith { viewer, .. } => viewer.restricted_to(),
         }
     }
 }

@@ -4,19 +4,19 @@ use hexforge_domain::id::UserId;
 use hexforge_domain::ports::store::StoreError;
 
 use crate::backend::Backend;
-use crate::issue;
 use crate::sql::Sql;
 use crate::tx::DieselTx;
 
 impl DieselTx<'_> {
     /// Takes a user and the projects that go with it out of the projects that stay: off the counters of
-    /// those it starred or wrote issues in, as the creator of those it made, and as the sources of forks. All of these and
-    /// the user have to be locked, so that no star comes in between.
+    /// those it starred, as the creator of those it made, and as the sources of forks. All of these and the user have to
+    /// be locked, so that no star comes in between.
     pub(crate) fn forget_in_projects(
         &mut self,
         user: UserId,
         going: Sql,
     ) -> Result<(), StoreError> {
+        self.hold_fork_counts(going.clone())?;
         // One statement for all: PostgreSQL checks every reference of a row that is changed twice, and
         // would wait for namespaces and other users then.
         self.execute(
@@ -26,12 +26,8 @@ impl DieselTx<'_> {
                 .then(forked_from(going.clone()))
                 .sql(" THEN NULL ELSE forked_from_id END, star_count = star_count - CASE WHEN ")
                 .then(starred_by(user))
-                .sql(" THEN 1 ELSE 0 END, open_issues_count = open_issues_count - ")
-                .then(issue::open_in_project(issue::concerning(user)))
-                .sql(" WHERE ")
+                .sql(" THEN 1 ELSE 0 END WHERE ")
                 .then(known_by(user))
-                .sql(" OR ")
-                .then(issue::written_in_by(user))
                 .sql(" OR ")
                 .then(forked_from(going)),
         )
@@ -44,7 +40,21 @@ impl DieselTx<'_> {
         going: Sql,
         others: Option<Sql>,
     ) -> Result<(), StoreError> {
-        self.hold(going_and(going, others).sql(" ORDER BY id FOR UPDATE"))
+        self.hold(going_and(going.clone(), others).sql(" ORDER BY id FOR UPDATE"))?;
+        self.hold_fork_counts(going)
+    }
+
+    /// Locks the counters of forks that the projects that go are counted by, from the lowest id to the highest, after
+    /// all projects: two removals of several forks would count them in different orders.
+    fn hold_fork_counts(&mut self, going: Sql) -> Result<(), StoreError> {
+        self.hold(
+            Sql::new(
+                "SELECT project_id FROM fork_counts WHERE project_id IN \
+                 (SELECT forked_from_id FROM projects WHERE ",
+            )
+            .then(going)
+            .sql(") ORDER BY project_id FOR UPDATE"),
+        )
     }
 
     /// Locks the projects that a query gives, from the lowest id to the highest, and then a user, so that
@@ -63,7 +73,7 @@ impl DieselTx<'_> {
             let held = self.ids(projects.clone().sql(" ORDER BY id FOR UPDATE"))?;
             self.hold(Sql::new("SELECT id FROM users WHERE id = ").id(user.0).sql(" FOR UPDATE"))?;
             let now = self.ids(projects.clone().sql(" ORDER BY id"))?;
-            if now.iter().all(|project| held.contains(project)) {
+            if now.iter().all(|project| held.binary_search(project).is_ok()) {
                 return Ok(());
             }
             self.execute(Sql::new("ROLLBACK TO SAVEPOINT before_projects"))?;
@@ -74,6 +84,12 @@ impl DieselTx<'_> {
 
 /// How often the locks of a user are taken before others are said to be in the way.
 const TRIES: u32 = 20;
+
+/// The condition that the project of a row is there, for lists that go through the rows of all projects: what a removed
+/// one left may not be removed yet.
+pub(crate) fn project_is_there(of: &'static str) -> Sql {
+    Sql::new("EXISTS (SELECT 1 FROM projects WHERE projects.id = ").sql(of).sql(")")
+}
 
 /// The ids of all projects that go, of all that lose their source by that, and of others.
 pub(crate) fn going_and(going: Sql, others: Option<Sql>) -> Sql {
@@ -104,14 +120,4 @@ pub(crate) fn known_by(user: UserId) -> Sql {
 /// user, and whoever ends it holds the project.
 pub(crate) fn worked_on_for(user: UserId) -> Sql {
     Sql::new("id IN (SELECT project_id FROM repository_tasks WHERE user_id = ").id(user.0).sql(")")
-}
-
-/// The condition that a user started a pipeline or build of a row of `projects`: they lose their user, and
-/// whoever changes one holds the project.
-pub(crate) fn built_for(user: UserId) -> Sql {
-    Sql::new("(id IN (SELECT project_id FROM pipelines WHERE user_id = ")
-        .id(user.0)
-        .sql(") OR id IN (SELECT project_id FROM builds WHERE user_id = ")
-        .id(user.0)
-        .sql("))")
 }

@@ -10,10 +10,10 @@ use hexforge_domain::repository::port::RepositoryTasks;
 use hexforge_domain::repository::task::{
     IMPORTS_AT_ONCE, ImportState, NEVER_ENDED, RepositoryTask, TRIES, TaskKind,
 };
-use hexforge_domain::text::Secret;
 
 use crate::backend;
 use crate::schema::repository_tasks;
+use crate::seal::{Purpose, Seals};
 use crate::sql::Sql;
 use crate::time::{stored, stored_opt};
 use crate::tx::DieselTx;
@@ -30,33 +30,28 @@ struct KindRow {
     url: Option<String>,
 }
 
-impl From<&TaskKind> for KindRow {
-    fn from(kind: &TaskKind) -> Self {
+impl KindRow {
+    fn new(kind: &TaskKind, seals: &Seals) -> Result<Self, StoreError> {
         let (kind, source_id, user, url) = match kind {
             TaskKind::Copy { source } => ("copy", Some(source.0), None, None),
-            TaskKind::Import { url, user } => (IMPORT, None, Some(user), Some(url.reveal())),
+            TaskKind::Import { url, user } => (IMPORT, None, Some(user), Some(url)),
             TaskKind::RemoveMerged { user } => ("remove_merged", None, Some(user), None),
         };
-        Self {
+        Ok(Self {
             kind: kind.to_owned(),
             source_id,
             user_id: user.map(|user| user.0),
-            url: url.map(str::to_owned),
-        }
+            url: seals.seal_opt(Purpose::ImportUrl, url)?,
+        })
     }
-}
 
-impl TryFrom<KindRow> for TaskKind {
-    type Error = StoreError;
-
-    fn try_from(row: KindRow) -> Result<Self, StoreError> {
-        let user = row.user_id.map(UserId);
-        match (row.kind.as_str(), row.source_id, user, row.url) {
-            ("copy", Some(source), None, None) => Ok(Self::Copy { source: ProjectId(source) }),
-            (IMPORT, None, Some(user), Some(url)) => {
-                Ok(Self::Import { url: Secret::new(url), user })
-            }
-            ("remove_merged", None, Some(user), None) => Ok(Self::RemoveMerged { user }),
+    fn read(self, seals: &Seals) -> Result<TaskKind, StoreError> {
+        let user = self.user_id.map(UserId);
+        let url = seals.open_opt(Purpose::ImportUrl, self.url.as_deref())?;
+        match (self.kind.as_str(), self.source_id, user, url) {
+            ("copy", Some(source), None, None) => Ok(TaskKind::Copy { source: ProjectId(source) }),
+            (IMPORT, None, Some(user), Some(url)) => Ok(TaskKind::Import { url, user }),
+            ("remove_merged", None, Some(user), None) => Ok(TaskKind::RemoveMerged { user }),
             _ => Err(StoreError::Corrupt("repository task")),
         }
     }
@@ -137,7 +132,7 @@ impl DieselTx<'_> {
                 ))
                 .get_result(conn)
         })?;
-        let kind = TaskKind::try_from(kind).map_err(|error| self.fail(error))?;
+        let kind = self.checked(kind.read(self.seals))?;
         Ok(Some(RepositoryTask {
             id: RepositoryTaskId(id),
             project: ProjectId(project),
@@ -159,9 +154,10 @@ impl RepositoryTasks for DieselTx<'_> {
         self.hold(
             Sql::new("SELECT id FROM projects WHERE id = ").id(project.0).sql(" FOR NO KEY UPDATE"),
         )?;
+        let kind = self.checked(KindRow::new(kind, self.seals))?;
         let values = (
             repository_tasks::project_id.eq(project.0),
-            KindRow::from(kind),
+            kind,
             repository_tasks::due_at.eq(stored(at)),
             repository_tasks::created_at.eq(stored(at)),
         );

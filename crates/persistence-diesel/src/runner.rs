@@ -3,13 +3,15 @@
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
 use hexforge_domain::id::{ProjectId, RunnerId};
+use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::runner::port::Runners;
 use hexforge_domain::runner::{NewRunner, Runner, RunnerInfo};
 
 use crate::backend;
 use crate::build::{tags_from_text, tags_to_text};
-use crate::schema::{projects, runner_projects, runners};
+use crate::schema::{runner_projects, runner_registration, runners, runners_tokens};
+use crate::sql::Sql;
 use crate::time::{moment, moment_opt, stored, stored_opt};
 use crate::tx::DieselTx;
 
@@ -168,14 +170,56 @@ impl Runners for DieselTx<'_> {
         Ok(ids.into_iter().map(ProjectId).collect())
     }
 
+    fn projects_of(
+        &mut self,
+        runners: &[RunnerId],
+    ) -> Result<Vec<(RunnerId, ProjectId)>, StoreError> {
+        let ids: Vec<i64> = runners.iter().map(|id| id.0).collect();
+        let mut rows: Vec<(i64, i64)> = self.by_ids(&ids, |conn, ids| {
+            runner_projects::table
+                .filter(runner_projects::runner_id.eq_any(ids))
+                .select((runner_projects::runner_id, runner_projects::project_id))
+                .load(conn)
+        })?;
+        rows.sort_unstable();
+        rows.dedup();
+        Ok(rows
+            .into_iter()
+            .map(|(runner, project)| (RunnerId(runner), ProjectId(project)))
+            .collect())
+    }
+
+    fn list(&mut self, page: Page) -> Result<Paged<Runner>, StoreError> {
+        let all = Sql::new("SELECT id FROM runners");
+        let total = self.total("runners", &all)?;
+        let ids = self.ids(all.sql(" ORDER BY id").page(page))?;
+        let ids: Vec<RunnerId> = ids.into_iter().map(RunnerId).collect();
+        let mut items = Runners::find_all(self, &ids)?;
+        items.sort_unstable_by_key(|runner| runner.id);
+        Ok(Paged { items, total })
+    }
+
+    fn rotations(&mut self) -> Result<i64, StoreError> {
+        let row = runner_registration::table.find(1_i64).select(runner_registration::rotations);
+        self.run(|conn| row.get_result(conn))
+    }
+
+    fn rotate(&mut self) -> Result<i64, StoreError> {
+        let more = runner_registration::rotations.eq(runner_registration::rotations + 1);
+        self.run(|conn| {
+            diesel::update(runner_registration::table.find(1_i64))
+                .set(more)
+                .returning(runner_registration::rotations)
+                .get_result(conn)
+        })
+    }
+
     fn project_by_token(&mut self, token: &str) -> Result<Option<ProjectId>, StoreError> {
-        if backend::unstorable(token) {
-            return Ok(None);
-        }
+        let proof = self.checked(self.seals.runners_token_proof(token))?;
         let id: Option<i64> = self.run(|conn| {
-            projects::table
-                .filter(projects::runners_token.eq(token))
-                .select(projects::id)
+            runners_tokens::table
+                .filter(runners_tokens::proof.eq(proof))
+                .select(runners_tokens::project_id)
                 .first(conn)
                 .optional()
         })?;

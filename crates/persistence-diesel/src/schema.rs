@@ -48,6 +48,7 @@ diesel::table! {
         avatar -> Nullable<Text>,
         created_at -> Timestamp,
         updated_at -> Timestamp,
+        personal_projects -> BigInt,
     }
 }
 
@@ -95,6 +96,48 @@ diesel::table! {
         last_activity_at -> Timestamp,
         search_text -> Text,
         default_branch -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    copied_repositories (project_id) {
+        project_id -> BigInt,
+    }
+}
+
+diesel::table! {
+    runners_tokens (project_id) {
+        project_id -> BigInt,
+        sealed -> Text,
+        proof -> Text,
+    }
+}
+
+diesel::table! {
+    sealing (name) {
+        name -> Text,
+        last_id -> BigInt,
+    }
+}
+
+diesel::table! {
+    runner_registration (id) {
+        id -> BigInt,
+        rotations -> BigInt,
+    }
+}
+
+diesel::table! {
+    key_proofs (id) {
+        id -> BigInt,
+        proof -> Text,
+    }
+}
+
+diesel::table! {
+    fork_counts (project_id) {
+        project_id -> BigInt,
+        forks -> BigInt,
     }
 }
 
@@ -274,6 +317,10 @@ diesel::table! {
         due_date -> Nullable<Date>,
         created_at -> Timestamp,
         updated_at -> Timestamp,
+        open_issues -> Integer,
+        closed_issues -> Integer,
+        open_confidential -> Integer,
+        closed_confidential -> Integer,
     }
 }
 
@@ -302,6 +349,7 @@ diesel::table! {
     issue_labels (issue_id, label_id) {
         issue_id -> BigInt,
         label_id -> BigInt,
+        author_id -> BigInt,
     }
 }
 
@@ -413,6 +461,14 @@ diesel::table! {
         failures -> Integer,
         since -> Timestamp,
         refused_until -> Nullable<Timestamp>,
+    }
+}
+
+diesel::table! {
+    sign_in_addresses (user_id, network) {
+        user_id -> BigInt,
+        network -> Text,
+        seen_at -> Timestamp,
     }
 }
 
@@ -622,6 +678,27 @@ diesel::table! {
     }
 }
 
+diesel::table! {
+    project_roots (id) {
+        id -> BigInt,
+        removed -> Bool,
+    }
+}
+
+diesel::table! {
+    namespace_roots (id) {
+        id -> BigInt,
+        removed -> Bool,
+    }
+}
+
+diesel::table! {
+    user_roots (id) {
+        id -> BigInt,
+        removed -> Bool,
+    }
+}
+
 diesel::joinable!(tokens -> users (user_id));
 diesel::joinable!(group_members -> users (user_id));
 diesel::joinable!(project_members -> users (user_id));
@@ -638,3 +715,4 @@ diesel::allow_tables_to_appear_in_same_query!(
 );
 diesel::allow_tables_to_appear_in_same_query!(namespaces, projects, project_shares, stars);
 diesel::allow_tables_to_appear_in_same_query!(labels, issue_labels);
+diesel::allow_tables_to_appear_in_same_query!(projects, builds, pipelines, triggers, project_hooks);

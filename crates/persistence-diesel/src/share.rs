@@ -2,6 +2,7 @@
 
 use chrono::NaiveDate;
 use diesel::prelude::*;
+use hexforge_domain::group::port::Groups;
 use hexforge_domain::id::{NamespaceId, ProjectId, ShareId};
 use hexforge_domain::member::AccessLevel;
 use hexforge_domain::ports::store::StoreError;
@@ -76,9 +77,8 @@ impl Shares for DieselTx<'_> {
     }
 
     fn delete(&mut self, project: ProjectId, group: NamespaceId) -> Result<(), StoreError> {
-        // Whoever removes the group locks that first and its shares then, so this does the same.
-        let group_row = Sql::new("SELECT id FROM namespaces WHERE id = ").id(group.0);
-        self.hold(group_row.sql(" FOR KEY SHARE"))?;
+        // The removal of a group locks that first and its shares then, so this does the same.
+        Groups::keep(self, group)?;
         self.execute(
             Sql::new("DELETE FROM project_shares WHERE project_id = ")
                 .id(project.0)

@@ -1,14 +1,15 @@
-//! Failed sign-ins.
+//! Failed sign-ins, and networks of successful ones.
 
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
 use hexforge_domain::Timestamp;
+use hexforge_domain::id::UserId;
 use hexforge_domain::ports::store::{Mode, StoreError};
-use hexforge_domain::sign_in::Failures;
-use hexforge_domain::sign_in::port::SignInFailures;
+use hexforge_domain::sign_in::port::{SignInAddresses, SignInFailures};
+use hexforge_domain::sign_in::{Failures, MOST_NETWORKS};
 
 use crate::backend;
-use crate::schema::sign_in_failures;
+use crate::schema::{sign_in_addresses, sign_in_failures};
 use crate::time::{moment, moment_opt, stored, stored_opt};
 use crate::tx::DieselTx;
 
@@ -61,6 +62,53 @@ impl SignInFailures for DieselTx<'_> {
     fn forget_before(&mut self, moment: Timestamp) -> Result<(), StoreError> {
         let old = sign_in_failures::table.filter(sign_in_failures::since.lt(stored(moment)));
         self.run(|conn| diesel::delete(old).execute(conn))?;
+        Ok(())
+    }
+}
+
+impl SignInAddresses for DieselTx<'_> {
+    fn is_known(
+        &mut self,
+        user: UserId,
+        network: &str,
+        since: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let seen = sign_in_addresses::table
+            .find((user.0, network))
+            .filter(sign_in_addresses::seen_at.ge(stored(since)))
+            .select(sign_in_addresses::user_id);
+        let found: Option<i64> = self.run(|conn| seen.get_result(conn).optional())?;
+        Ok(found.is_some())
+    }
+
+    fn remember(
+        &mut self,
+        user: UserId,
+        network: &str,
+        at: Timestamp,
+        since: Timestamp,
+    ) -> Result<(), StoreError> {
+        let seen = sign_in_addresses::seen_at.eq(stored(at));
+        let key = (sign_in_addresses::user_id.eq(user.0), sign_in_addresses::network.eq(network));
+        self.run(|conn| {
+            each_backend!(conn, c => diesel::insert_into(sign_in_addresses::table)
+                .values((key, seen))
+                .on_conflict((sign_in_addresses::user_id, sign_in_addresses::network))
+                .do_update()
+                .set(seen)
+                .execute(c))
+        })?;
+        let newest_first = sign_in_addresses::table
+            .filter(sign_in_addresses::user_id.eq(user.0))
+            .order((sign_in_addresses::seen_at.desc(), sign_in_addresses::network))
+            .select((sign_in_addresses::network, sign_in_addresses::seen_at));
+        let all: Vec<(String, NaiveDateTime)> = self.run(|conn| newest_first.load(conn))?;
+        let old = all.into_iter().enumerate();
+        let old = old.filter(|(place, (_, seen))| *place >= MOST_NETWORKS || moment(*seen) < since);
+        for (_, (network, _)) in old {
+            let row = sign_in_addresses::table.find((user.0, network));
+            self.run(|conn| diesel::delete(row).execute(conn))?;
+        }
         Ok(())
     }
 }

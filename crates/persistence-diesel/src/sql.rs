@@ -30,6 +30,9 @@ enum Piece {
     Uncached,
 }
 
+/// More ids than these are written into the text of a statement.
+const FEW_IDS: usize = 64;
+
 impl Sql {
     pub fn new(sql: &'static str) -> Self {
         Self(vec![Piece::Sql(sql)])
@@ -82,6 +85,18 @@ impl Sql {
     /// Ids with commas between them, for `IN`.
     pub fn ids(self, ids: Vec<i64>) -> Self {
         self.add(Piece::Ids(ids))
+    }
+
+    /// The same, as parameters where they are few, so that the statement is kept prepared: PostgreSQL takes longer to plan
+    /// a large statement than to run it. The last id is named more often, as in [`crate::among`].
+    pub fn few_ids(self, ids: &[i64]) -> Self {
+        let (Some(last), true) = (ids.last(), ids.len() <= FEW_IDS) else {
+            return self.ids(ids.to_vec());
+        };
+        (0..ids.len().next_power_of_two()).fold(self, |sql, at| {
+            let sql = if at == 0 { sql } else { sql.sql(", ") };
+            sql.id(*ids.get(at).unwrap_or(last))
+        })
     }
 
     /// Goes on with another part.

@@ -6,10 +6,13 @@ use std::sync::atomic::AtomicU64;
 
 use diesel::connection::SimpleConnection;
 use hexforge_domain::ports::store::{Mode, Store, StoreError, Tx, Verdict};
+use hexforge_domain::ports::vault::Vault;
 
 use crate::connection::{DatabaseUrl, Role};
 use crate::page::Totals;
 use crate::pool::{self, Borrowed, Connections, Connector};
+use crate::seal::Seals;
+use crate::sealing::{self, SealError};
 use crate::tx::DieselTx;
 use crate::{backend, error, migrations};
 
@@ -26,6 +29,8 @@ pub struct Options {
     pub queries: Option<Arc<AtomicU64>>,
     /// Called after each commit that left news in the outbox. Must not take long.
     pub on_news: Option<Arc<dyn Fn() + Send + Sync>>,
+    /// Seals secrets. Without it everything that stores or reads a secret fails.
+    pub vault: Option<Arc<dyn Vault>>,
 }
 
 /// All stored things in one database.
@@ -34,6 +39,7 @@ pub struct DieselStore {
     /// SQLite has one writer at a time: waiting for the one connection is waiting for one's turn.
     writers: Connections,
     totals: Totals,
+    seals: Seals,
     on_news: Option<Arc<dyn Fn() + Send + Sync>>,
 }
 
@@ -71,7 +77,16 @@ impl DieselStore {
                 pool::lazy(connector(Role::Writer), CONNECTIONS),
             ),
         };
-        Ok(Self { readers, writers, totals: Totals::default(), on_news: options.on_news })
+        let (totals, seals) = (Totals::default(), Seals(options.vault));
+        Ok(Self { readers, writers, totals, seals, on_news: options.on_news })
+    }
+
+    /// Seals secrets that an earlier version stored in plain text. To be called before the store is used; costs one
+    /// query when there is nothing to do.
+    /// # Errors
+    /// [`SealError::OtherKey`] when the database was sealed with another key.
+    pub fn seal_plain_texts(&self) -> Result<(), SealError> {
+        sealing::run(&mut *self.writers.get()?, &self.seals)
     }
 
     fn connection(&self, mode: Mode) -> Result<Borrowed<'_>, StoreError> {
@@ -139,13 +154,13 @@ impl Store for DieselStore {
             renew(&mut conn)?;
             backend::begin(&mut conn, mode).map_err(error::translate)?;
         }
-        let mut tx = DieselTx::begun(&mut conn, &self.totals, mode);
+        let mut tx = DieselTx::begun(&mut conn, &self.totals, &self.seals, mode);
         let mut verdict = work(&mut tx);
         if mode == Mode::Glance && tx.is_lost() {
             // Nothing was begun that would have told so before.
             drop(tx);
             renew(&mut conn)?;
-            tx = DieselTx::begun(&mut conn, &self.totals, mode);
+            tx = DieselTx::begun(&mut conn, &self.totals, &self.seals, mode);
             verdict = work(&mut tx);
         }
         match verdict {

@@ -9,10 +9,10 @@ use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::system_hook::port::SystemHooks;
 use hexforge_domain::system_hook::{SystemHook, SystemHookSettings};
-use hexforge_domain::text::Secret;
 
 use crate::page;
 use crate::schema::system_hooks;
+use crate::seal::{Purpose, Seals};
 use crate::time::{moment, stored};
 use crate::tx::DieselTx;
 
@@ -28,20 +28,21 @@ struct SystemHookRow {
     updated_at: NaiveDateTime,
 }
 
-impl From<SystemHookRow> for SystemHook {
-    fn from(row: SystemHookRow) -> Self {
-        SystemHook {
+impl SystemHookRow {
+    fn read(self, seals: &Seals) -> Result<SystemHook, StoreError> {
+        let row = self;
+        Ok(SystemHook {
             id: SystemHookId(row.id),
             settings: SystemHookSettings {
-                url: HookUrl::stored(row.url),
-                token: row.token.map(Secret::new),
+                url: HookUrl::stored(seals.open(Purpose::HookUrl, &row.url)?),
+                token: seals.open_opt(Purpose::HookToken, row.token.as_deref())?,
                 push_events: row.push_events,
                 tag_push_events: row.tag_push_events,
                 enable_ssl_verification: row.enable_ssl_verification,
             },
             created_at: moment(row.created_at),
             updated_at: moment(row.updated_at),
-        }
+        })
     }
 }
 
@@ -55,20 +56,24 @@ impl SystemHooks for DieselTx<'_> {
                 .offset(page::offset(page))
                 .load(conn)
         })?;
-        let items = rows.into_iter().map(SystemHook::from).collect();
+        let seals = self.seals;
+        let items = self.checked(rows.into_iter().map(|row| row.read(seals)).collect())?;
         Ok(Paged { items, total: total.unsigned_abs() })
     }
 
     fn find(&mut self, id: SystemHookId) -> Result<Option<SystemHook>, StoreError> {
         let row: Option<SystemHookRow> =
             self.run(|conn| system_hooks::table.find(id.0).get_result(conn).optional())?;
-        Ok(row.map(SystemHook::from))
+        let seals = self.seals;
+        self.checked(row.map(|row| row.read(seals)).transpose())
     }
 
     fn insert(&mut self, new: SystemHookSettings, at: Timestamp) -> Result<SystemHook, StoreError> {
+        let url = self.checked(self.seals.seal(Purpose::HookUrl, new.url.as_str()))?;
+        let token = self.checked(self.seals.seal_opt(Purpose::HookToken, new.token.as_ref()))?;
         let values = (
-            system_hooks::url.eq(new.url.as_str()),
-            system_hooks::token.eq(new.token.as_ref().map(Secret::reveal)),
+            system_hooks::url.eq(url),
+            system_hooks::token.eq(token),
             system_hooks::push_events.eq(new.push_events),
             system_hooks::tag_push_events.eq(new.tag_push_events),
             system_hooks::enable_ssl_verification.eq(new.enable_ssl_verification),

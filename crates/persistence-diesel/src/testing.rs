@@ -2,12 +2,13 @@
 
 mod postgres;
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use diesel::connection::SimpleConnection;
 use diesel::{Connection, PgConnection, RunQueryDsl};
 use hexforge_domain::testing::OpenStore;
+use hexforge_domain::testing::fakes::FakeVault;
 
 pub use postgres::OwnPostgres;
 
@@ -83,8 +84,9 @@ impl TestDatabase {
         Some(Self { url, _guard: Guard::Database { server: admin, name } })
     }
 
-    /// Opens the store in it.
-    pub fn open(&self, options: Options) -> DieselStore {
+    /// Opens the store in it. Without a vault of the test it has one that hides nothing.
+    pub fn open(&self, mut options: Options) -> DieselStore {
+        options.vault.get_or_insert_with(|| Arc::new(FakeVault));
         DieselStore::open(&self.url, options).expect("an empty database can be migrated")
     }
 }
@@ -108,6 +110,34 @@ impl TestDatabase {
             conn.batch_execute("PRAGMA synchronous = OFF").expect("a pragma of SQLite");
         }
         conn.batch_execute(statements).expect("the statements are good");
+    }
+
+    /// The number that a query gives.
+    pub fn number(&self, query: &str) -> i64 {
+        let mut conn = self.url.connect(Role::Reader).expect("the database for tests answers");
+        let number = diesel::dsl::sql::<diesel::sql_types::BigInt>(query);
+        each_backend!(&mut conn, c => number.get_result(c)).expect("the query is good")
+    }
+
+    /// The texts that a query gives.
+    pub fn texts(&self, query: &str) -> Vec<String> {
+        let mut conn = self.url.connect(Role::Reader).expect("the database for tests answers");
+        let texts = diesel::dsl::sql::<diesel::sql_types::Text>(query);
+        each_backend!(&mut conn, c => texts.load(c)).expect("the query is good")
+    }
+
+    /// All tables with a column of that name, as the database knows them.
+    pub fn tables_with(&self, column: &str) -> Vec<String> {
+        self.texts(&match self.url {
+            DatabaseUrl::Sqlite(_) => format!(
+                "SELECT tables.name FROM sqlite_master AS tables JOIN pragma_table_info(tables.name) AS columns \
+                 WHERE tables.type = 'table' AND columns.name = '{column}' ORDER BY tables.name"
+            ),
+            DatabaseUrl::Postgres(_) => format!(
+                "SELECT table_name::text FROM information_schema.columns \
+                 WHERE table_schema = current_schema() AND column_name = '{column}' ORDER BY table_name"
+            ),
+        })
     }
 
     /// The processes of the database server that serve others than us; none on SQLite.

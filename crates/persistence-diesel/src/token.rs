@@ -12,12 +12,14 @@ use hexforge_domain::user::{Privileges, ProjectsLimit, UserState};
 
 use crate::page;
 use crate::schema::{tokens, users};
+use crate::sql::Sql;
 use crate::time::{moment, moment_opt, stored, stored_opt};
 use crate::tx::DieselTx;
 
 /// What a sign-in needs to know: a narrow row, because every request reads it.
 #[derive(Queryable)]
 struct HolderRow {
+    id: i64,
     kind: String,
     expires_at: Option<NaiveDateTime>,
     revoked_at: Option<NaiveDateTime>,
@@ -34,6 +36,7 @@ impl TryFrom<HolderRow> for TokenHolder {
 
     fn try_from(row: HolderRow) -> Result<Self, StoreError> {
         Ok(TokenHolder {
+            token: TokenId(row.id),
             kind: kind(&row.kind)?,
             life: life(row.expires_at, row.revoked_at),
             user: UserId(row.user_id),
@@ -48,7 +51,8 @@ impl TryFrom<HolderRow> for TokenHolder {
     }
 }
 
-#[derive(Queryable)]
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = tokens)]
 struct TokenRow {
     id: i64,
     user_id: i64,
@@ -89,6 +93,7 @@ impl Tokens for DieselTx<'_> {
                 .inner_join(users::table)
                 .filter(tokens::hash.eq(&hash.0[..]))
                 .select((
+                    tokens::id,
                     tokens::kind,
                     tokens::expires_at,
                     tokens::revoked_at,
@@ -106,28 +111,19 @@ impl Tokens for DieselTx<'_> {
     }
 
     fn list(&mut self, user: UserId, page: Page) -> Result<Paged<Token>, StoreError> {
-        let total: i64 = self.run(|conn| {
-            tokens::table.filter(tokens::user_id.eq(user.0)).count().get_result(conn)
-        })?;
+        let all = Sql::new("SELECT id FROM tokens WHERE user_id = ").id(user.0);
+        let total = self.total(&format!("tokens of {user}"), &all)?;
         let rows: Vec<TokenRow> = self.run(|conn| {
             tokens::table
                 .filter(tokens::user_id.eq(user.0))
                 .order(tokens::id.desc())
                 .limit(page::limit(page))
                 .offset(page::offset(page))
-                .select((
-                    tokens::id,
-                    tokens::user_id,
-                    tokens::kind,
-                    tokens::name,
-                    tokens::created_at,
-                    tokens::expires_at,
-                    tokens::revoked_at,
-                ))
+                .select(TokenRow::as_select())
                 .load(conn)
         })?;
         let items = rows.into_iter().map(Token::try_from).collect::<Result<_, _>>();
-        Ok(Paged { items: items.map_err(|error| self.fail(error))?, total: total.unsigned_abs() })
+        Ok(Paged { items: items.map_err(|error| self.fail(error))?, total })
     }
 
     fn insert(&mut self, new: NewToken) -> Result<Token, StoreError> {
@@ -150,6 +146,48 @@ impl Tokens for DieselTx<'_> {
             life: TokenLife { expires_at: new.expires_at, revoked_at: None },
             created_at: new.at,
         })
+    }
+
+    fn find(&mut self, id: TokenId) -> Result<Option<Token>, StoreError> {
+        let row: Option<TokenRow> = self.run(|conn| {
+            tokens::table.find(id.0).select(TokenRow::as_select()).get_result(conn).optional()
+        })?;
+        self.checked(row.map(Token::try_from).transpose())
+    }
+
+    fn extend(&mut self, id: TokenId, expires_at: Timestamp) -> Result<(), StoreError> {
+        let alive = tokens::table.find(id.0).filter(tokens::revoked_at.is_null());
+        let value = tokens::expires_at.eq(stored(expires_at));
+        self.run(|conn| diesel::update(alive).set(value).execute(conn))?;
+        Ok(())
+    }
+
+    fn revoke_sessions(&mut self, user: UserId, at: Timestamp) -> Result<(), StoreError> {
+        let sessions = tokens::table
+            .filter(tokens::user_id.eq(user.0))
+            .filter(tokens::kind.eq(TokenKind::Private.as_str()))
+            .filter(tokens::expires_at.is_not_null())
+            .filter(tokens::revoked_at.is_null());
+        let value = tokens::revoked_at.eq(stored(at));
+        self.run(|conn| diesel::update(sessions).set(value).execute(conn))?;
+        Ok(())
+    }
+
+    fn ended_sessions(&mut self, by: Timestamp, limit: u32) -> Result<Vec<TokenId>, StoreError> {
+        // The kind is written as the index has it.
+        let ended = Sql::new("SELECT id FROM tokens WHERE kind = 'private' AND expires_at <= ")
+            .moment(stored(by))
+            .sql(" ORDER BY expires_at, id LIMIT ")
+            .id(limit.into());
+        Ok(self.ids(ended)?.into_iter().map(TokenId).collect())
+    }
+
+    fn remove(&mut self, ids: &[TokenId]) -> Result<(), StoreError> {
+        if ids.is_empty() {
+            return Ok(());
+        }
+        let ids = ids.iter().map(|id| id.0).collect();
+        self.execute(Sql::new("DELETE FROM tokens WHERE id IN (").ids(ids).sql(")"))
     }
 
     fn revoke(&mut self, id: TokenId, at: Timestamp) -> Result<bool, StoreError> {

@@ -11,7 +11,7 @@ use hexforge_domain::trigger::port::Triggers;
 use hexforge_domain::trigger::{Trigger, TriggerRequest};
 
 use crate::page;
-use crate::schema::{trigger_requests, triggers};
+use crate::schema::{projects, trigger_requests, triggers};
 use crate::sql::Sql;
 use crate::time::{moment, moment_opt, stored};
 use crate::tx::DieselTx;
@@ -60,8 +60,11 @@ impl Triggers for DieselTx<'_> {
     }
 
     fn find(&mut self, id: TriggerId) -> Result<Option<Trigger>, StoreError> {
-        let row: Option<TriggerRow> =
-            self.run(|conn| triggers::table.find(id.0).get_result(conn).optional())?;
+        let there = projects::table.filter(projects::id.eq(triggers::project_id));
+        let row: Option<TriggerRow> = self.run(|conn| {
+            let found = triggers::table.find(id.0).filter(diesel::dsl::exists(there));
+            found.get_result(conn).optional()
+        })?;
         Ok(row.map(Trigger::from))
     }
 

@@ -20,9 +20,10 @@ use hexforge_domain::paging::Page;
 use hexforge_domain::pipeline::port::Pipelines;
 use hexforge_domain::ports::store::{Mode, StoreError, Tx};
 use hexforge_domain::project::port::{ProjectHooks, Projects, Shares, Stars};
+use hexforge_domain::removal::port::Removals;
 use hexforge_domain::repository::port::{RepositoryTasks, SettledChanges};
 use hexforge_domain::runner::port::Runners;
-use hexforge_domain::sign_in::port::SignInFailures;
+use hexforge_domain::sign_in::port::{SignInAddresses, SignInFailures};
 use hexforge_domain::system_hook::port::SystemHooks;
 use hexforge_domain::tag::port::Releases;
 use hexforge_domain::token::port::Tokens;
@@ -34,6 +35,8 @@ use crate::backend::Backend;
 use crate::connection::DbConn;
 use crate::error;
 use crate::page::{Counting, Question, Span, Totals};
+use crate::removal_steps;
+use crate::seal::Seals;
 use crate::sql::Sql;
 
 /// How many ids one statement names at most; both databases limit the number of parameters.
@@ -43,6 +46,8 @@ const NAMED_AT_ONCE: usize = 10_000;
 pub(crate) struct DieselTx<'c> {
     conn: &'c mut DbConn,
     pub(crate) totals: &'c Totals,
+    /// Seals and opens secrets.
+    pub(crate) seals: &'c Seals,
     pub(crate) mode: Mode,
     /// A statement failed. PostgreSQL would answer a later commit with success and keep nothing,
     /// SQLite would keep the rest: so nothing is committed on either.
@@ -55,6 +60,8 @@ pub(crate) struct DieselTx<'c> {
     pub(crate) told: bool,
     /// Known once somebody asked. A reader sees one state, so it stays true.
     extent: Option<Extent>,
+    /// How many rows it may still remove of what removed things leave behind.
+    pub(crate) leftovers: i64,
 }
 
 /// What is to be known of all projects and groups before any of them is listed.
@@ -68,9 +75,20 @@ pub(crate) struct Extent {
 
 impl<'c> DieselTx<'c> {
     /// On a connection on which a transaction was just begun, if the mode has any.
-    pub fn begun(conn: &'c mut DbConn, totals: &'c Totals, mode: Mode) -> Self {
+    pub fn begun(conn: &'c mut DbConn, totals: &'c Totals, seals: &'c Seals, mode: Mode) -> Self {
         let open = mode != Mode::Glance;
-        Self { conn, totals, mode, failed: false, lost: false, open, told: false, extent: None }
+        Self {
+            conn,
+            totals,
+            seals,
+            mode,
+            failed: false,
+            lost: false,
+            open,
+            told: false,
+            extent: None,
+            leftovers: removal_steps::AT_ONCE,
+        }
     }
 
     /// Runs one statement. Every statement of every port goes through here.
@@ -96,6 +114,12 @@ impl<'c> DieselTx<'c> {
         self.run(|conn| statement.rows::<Untyped>().execute(conn)).map(drop)
     }
 
+    /// The same, answering how many rows it changed.
+    pub fn changed(&mut self, statement: Sql) -> Result<i64, StoreError> {
+        let rows = self.run(|conn| statement.rows::<Untyped>().execute(conn))?;
+        Ok(i64::try_from(rows).unwrap_or(i64::MAX))
+    }
+
     /// The length of the list called `name`, whose rows the query gives. The name has to tell apart all
     /// lists there are.
     pub fn total(&mut self, name: &str, query: &Sql) -> Result<u64, StoreError> {
@@ -103,7 +127,13 @@ impl<'c> DieselTx<'c> {
         totals.of(name, |limit| self.count(query, limit))
     }
 
-    /// The same for a list of projects or groups, all of whose changes are counted.
+    /// The same for a list for which more rows are looked at than are in it.
+    pub fn total_of_dear(&mut self, name: &str, query: &Sql) -> Result<u64, StoreError> {
+        let totals = self.totals;
+        totals.of_dear(name, || self.count(query, None))
+    }
+
+    /// The same for a list of projects, groups or users, all of whose changes are counted.
     pub fn total_of_counted(
         &mut self,
         name: &str,
@@ -178,6 +208,11 @@ impl<'c> DieselTx<'c> {
     /// Whether the connection was found to be gone.
     pub fn is_lost(&self) -> bool {
         self.lost
+    }
+
+    /// The result of work that runs no statement: an error of it fails the transaction as well.
+    pub fn checked<T>(&mut self, result: Result<T, StoreError>) -> Result<T, StoreError> {
+        result.map_err(|error| self.fail(error))
     }
 
     /// Notes that the transaction must not be committed.
@@ -311,6 +346,9 @@ impl Tx for DieselTx<'_> {
     fn sign_in_failures(&mut self) -> &mut dyn SignInFailures {
         self
     }
+    fn sign_in_addresses(&mut self) -> &mut dyn SignInAddresses {
+        self
+    }
     fn pipelines(&mut self) -> &mut dyn Pipelines {
         self
     }
@@ -324,6 +362,9 @@ impl Tx for DieselTx<'_> {
         self
     }
     fn variables(&mut self) -> &mut dyn Variables {
+        self
+    }
+    fn removals(&mut self) -> &mut dyn Removals {
         self
     }
 }

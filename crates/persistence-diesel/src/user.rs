@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
 use hexforge_domain::id::UserId;
+use hexforge_domain::namespace::port::Namespaces;
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::text::ShortText;
@@ -18,7 +19,7 @@ use crate::access;
 use crate::among::AmongValues;
 use crate::backend::{self, Backend};
 use crate::connection::DbConn;
-use crate::issue;
+use crate::page::Counting;
 use crate::removal;
 use crate::schema::{emails, namespaces, users};
 use crate::search::{self, Search};
@@ -248,13 +249,7 @@ impl Users for DieselTx<'_> {
     fn lock_to_delete(&mut self, id: UserId) -> Result<(), StoreError> {
         // Everything that the removal touches, in the order of all locks.
         self.hold(access::home_of(id).sql(" FOR UPDATE"))?;
-        let others = removal::known_by(id)
-            .sql(" OR ")
-            .then(removal::worked_on_for(id))
-            .sql(" OR ")
-            .then(issue::written_in_by(id))
-            .sql(" OR ")
-            .then(removal::built_for(id));
+        let others = removal::known_by(id).sql(" OR ").then(removal::worked_on_for(id));
         self.hold_with_projects(id, &removal::going_and(in_home_of(id), Some(others)))
     }
 
@@ -300,12 +295,15 @@ impl Users for DieselTx<'_> {
         Ok(Some((user, PasswordHash::new(hash))))
     }
 
-    /// Three queries: the total, the ids, the rows. The page is cut on a narrow index first; only its
-    /// own rows are read whole.
+    /// Three queries: the total, the ids, the rows; one more for how often lists have changed, where the total is known.
+    /// The page is cut on a narrow index first, from the nearer end of the list; only its own rows are read whole.
     fn list(&mut self, filter: &UserFilter, page: Page) -> Result<Paged<User>, StoreError> {
         let (fitting, id) = fitting(filter, self.backend());
-        let total = self.total(&format!("users {filter:?}"), &fitting)?;
-        let ids = self.ids(fitting.sql(" ORDER BY ").sql(id).sql(" DESC").page(page))?;
+        let name = format!("users {filter:?}");
+        let total = self.total_of_counted(&name, Counting::ByRow, &fitting)?;
+        let span = self.span(page, total, &name)?;
+        let direction = if span.backward { "" } else { " DESC" };
+        let ids = self.ids(fitting.sql(" ORDER BY ").sql(id).sql(direction).span(span))?;
         Ok(Paged { items: self.users_by_id(&ids)?, total })
     }
 
@@ -369,8 +367,16 @@ impl Users for DieselTx<'_> {
     fn delete(&mut self, id: UserId) -> Result<(), StoreError> {
         self.lock_to_delete(id)?;
         self.forget_in_projects(id, in_home_of(id))?;
-        self.remove_writings_of(id)?;
-        self.run(|conn| diesel::delete(users::table.find(id.0)).execute(conn))?;
+        let home = Namespaces::personal(self, id)?;
+        let inside = self.some_projects_in(access::home_of(id))?;
+        if self.run(|conn| diesel::delete(users::table.find(id.0)).execute(conn))? > 0
+            && self.remove_below_projects(&inside)?
+        {
+            if let Some(home) = home {
+                self.remove_below_namespace(home.id)?;
+            }
+            self.remove_below_user(id)?;
+        }
         Ok(())
     }
 }

@@ -7,7 +7,7 @@ use hexforge_domain::ci::status::Status;
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::pipeline::PipelineScope;
 use hexforge_domain::testing::builders::{
-    a_build, a_commit_id, a_definition, a_moment, a_pipeline, a_project, a_user,
+    a_build, a_commit_id, a_definition, a_moment, a_pipeline, a_project, a_runner, a_user,
 };
 use support::counted::{Counted, PAGE};
 use support::databases;
@@ -54,6 +54,28 @@ fn a_list_of_pipelines_or_builds_takes_three_queries_however_long_it_is() {
                 let ids: Vec<_> = page.items.iter().map(|build| build.id).collect();
                 assert!(ids.is_sorted_by(|newer, older| newer > older));
             }
+        }
+    }
+}
+
+#[test]
+fn a_list_of_runners_takes_four_queries_however_long_it_is() {
+    for database in databases() {
+        let counted = Counted::on(database);
+        let project = a_place(&counted);
+        for (more, total) in [(3, 3_u64), (300, 303)] {
+            counted.write(|tx| {
+                for _ in 0..more {
+                    let runner = tx.runners().insert(a_runner("one"))?.id;
+                    tx.runners().bind(runner, project)?;
+                }
+                Ok(())
+            });
+            let (page, queries) = counted.read(|tx| tx.runners().list(PAGE));
+            assert_eq!((page.total, queries), (total, 3), "its total, its ids, its rows");
+            let ids: Vec<_> = page.items.iter().map(|runner| runner.id).collect();
+            let (bound, queries) = counted.read(|tx| tx.runners().projects_of(&ids));
+            assert_eq!((bound.len(), queries), (ids.len(), 1), "their projects");
         }
     }
 }

@@ -3,12 +3,13 @@
 mod support;
 
 use hexforge_domain::id::{LabelId, ProjectId, UserId};
+use hexforge_domain::issue::NewIssue;
 use hexforge_domain::issue::query::{Clearance, IssueFilter, IssueScope, LabelFilter};
 use hexforge_domain::paging::Page;
 use hexforge_domain::project::ProjectRef;
-use hexforge_domain::project::query::Viewer;
+use hexforge_domain::project::query::{Audience, Viewer};
 use hexforge_domain::testing::builders::{
-    a_day, a_moment, a_project, a_user, an_issue_at, at, insert_label,
+    a_day, a_milestone, a_moment, a_project, a_user, an_issue_at, at, insert_label,
 };
 use support::counted::{Counted, PAGE};
 use support::databases;
@@ -29,6 +30,10 @@ fn a_list_of_issues_takes_three_queries_and_is_in_order_however_long_it_is() {
     for database in databases() {
         let counted = Counted::on(database);
         let (project, ada, bug) = a_place(&counted);
+        let (wish, milestone) = counted.write(|tx| {
+            let goal = tx.milestones().insert(a_milestone(project, "1.0"))?.id;
+            Ok((insert_label(tx, project, "wish")?.id, Some(goal)))
+        });
         let scope = IssueScope::Project(project);
         let all = IssueFilter::newest_first(scope, Clearance::Own(ada), a_day());
         let labels = Some(LabelFilter::Any(vec!["bug".into(), "none".into()]));
@@ -37,32 +42,52 @@ fn a_list_of_issues_takes_three_queries_and_is_in_order_however_long_it_is() {
         let home = home.expect("just made").namespace;
         let viewer = Viewer { user: ada, external: false };
         let in_group = |filter: &IssueFilter| IssueFilter {
-            scope: IssueScope::Group(home, Some(viewer)),
+            scope: IssueScope::Group(home, Audience::Viewer(viewer)),
             ..filter.clone()
         };
-        let (in_group, labelled_in_group) = (in_group(&all), in_group(&labelled));
+        let (several, goal) =
+            (LabelFilter::All(vec!["bug".into(), "wish".into()]), "1.0".to_owned());
+        let several = IssueFilter { labels: Some(several), milestone: Some(goal), ..all.clone() };
+        let one = Some(LabelFilter::All(vec!["bug".into()]));
+        let one = IssueFilter { labels: one, ..all.clone() };
+        let for_goal = IssueFilter { milestone: Some("1.0".into()), ..all.clone() };
+        let own = IssueScope::AuthoredBy(ada, Audience::Viewer(viewer));
+        let own = IssueFilter { scope: own, ..several.clone() };
+        let others = [
+            in_group(&all),
+            in_group(&labelled),
+            in_group(&several),
+            in_group(&one),
+            in_group(&for_goal),
+            labelled,
+            several,
+            one,
+            for_goal,
+            own,
+        ];
         // The second list is long enough to be read through.
         for (numbers, total) in [(0..5_i64, 5_u64), (5..1_005, 1_005)] {
             counted.write(|tx| {
                 for number in numbers {
                     // Not in the order in which they are made.
                     let moment = at(number * 7 % 1_005);
-                    let issue = tx.issues().insert(an_issue_at(project, ada, moment))?;
-                    tx.issues().set_labels(issue.id, &[bug])?;
+                    let new = NewIssue { milestone, ..an_issue_at(project, ada, moment) };
+                    let issue = tx.issues().insert(new)?;
+                    tx.issues().set_labels(issue.id, &[bug, wish])?;
                 }
                 Ok(())
             });
-            for filter in [&all, &labelled, &in_group, &labelled_in_group] {
+            for filter in others.iter().chain([&all]) {
                 let (page, queries) = counted.read(|tx| tx.issues().list(filter, PAGE));
-                // Its total, its ids, its rows; of many, also of how many.
+                // Its total, its ids, its rows; of many, also of how many; the ids of several labels and of milestones.
                 assert_eq!(page.total, total);
-                assert!((3..=4).contains(&queries), "{queries} of {filter:?}");
+                assert!((3..=6).contains(&queries), "{queries} of {filter:?}");
                 let moments: Vec<_> = page.items.iter().map(|issue| issue.created_at).collect();
                 assert!(moments.is_sorted_by(|newer, older| newer >= older), "{filter:?}");
                 assert_eq!(moments.len() as u64, total.min(100));
             }
             let last = Page::Numbered { number: total, size: 1 };
-            for other in [&labelled, &in_group, &labelled_in_group] {
+            for other in &others {
                 for page in [last, Page::Numbered { number: 1, size: 3 }] {
                     let (both, _) = counted.read(|tx| {
                         Ok((tx.issues().list(&all, page)?, tx.issues().list(other, page)?))

@@ -87,13 +87,17 @@ fn look(store: &dyn Store) -> Seen {
 
 /// One change of some kind to something; `new` is a name that nobody has.
 fn change(tx: &mut dyn Tx, seen: &Seen, dice: &mut Dice, new: &str) -> Result<(), StoreError> {
-    let kind = dice.roll(22);
+    let kind = dice.roll(23);
     let (user, other) = (dice.pick(&seen.users), dice.pick(&seen.users));
     let (group, project) = (dice.pick(&seen.groups), dice.pick(&seen.projects));
     let (Some(user), Some(other), Some(group), Some(project)) = (user, other, group, project)
     else {
         return grow(tx, new);
     };
+    // Whoever changes something in a project has seen that it is there.
+    if matches!(kind, 3 | 15 | 16 | 18 | 19) && tx.projects().lock(project)?.is_none() {
+        return Ok(());
+    }
     match kind {
         // Few, so that they meet.
         0 | 1 if seen.users.len() < 8 => grow(tx, new),
@@ -103,13 +107,21 @@ fn change(tx: &mut dyn Tx, seen: &Seen, dice: &mut Dice, new: &str) -> Result<()
             tx.stars().put(project, user, starred, a_moment())
         }
         3 => {
-            tx.projects().lock(project)?;
             tx.stars().put(project, user, Starred::Yes, a_moment())?;
             tx.events().insert(an_event(project, user)).map(drop)
         }
         4 => {
             tx.events().insert(an_event(project, user))?;
             tx.projects().touch(project, a_moment())
+        }
+        5 if dice.roll(3) == 0 => {
+            // Says that a project is a fork of another, or that it is one no more.
+            let source = dice.pick(&seen.projects).filter(|source| *source != project);
+            let locked = tx.projects().lock_all(&[project, source.unwrap_or(project)])?;
+            let found = locked.into_iter().find(|found| found.id == project);
+            let Some(mut found) = found else { return Ok(()) };
+            found.forked_from = source.filter(|_| found.forked_from.is_none());
+            tx.projects().update(&found)
         }
         5 => {
             let Some(home) = tx.namespaces().personal(user)? else { return Ok(()) };
@@ -130,6 +142,7 @@ fn change(tx: &mut dyn Tx, seen: &Seen, dice: &mut Dice, new: &str) -> Result<()
             tx.projects().lower_forks(project, a_moment())
         }
         8 => {
+            tx.removals().begin()?;
             tx.projects().lock(project)?;
             tx.projects().delete(project)
         }
@@ -141,6 +154,7 @@ fn change(tx: &mut dyn Tx, seen: &Seen, dice: &mut Dice, new: &str) -> Result<()
             tx.namespaces().rename_personal(user, &path, a_moment())
         }
         10 => {
+            tx.removals().begin()?;
             tx.users().lock(user)?;
             tx.users().delete(user)
         }
@@ -179,13 +193,11 @@ fn change(tx: &mut dyn Tx, seen: &Seen, dice: &mut Dice, new: &str) -> Result<()
             }
         }
         15 => {
-            tx.projects().lock(project)?;
             tx.projects().set_default_branch(project, Some(&a_branch("master")))?;
             tx.protections().put(project, &a_protection("master"))?;
             tx.events().insert(an_event(project, user)).map(drop)
         }
         16 => {
-            tx.projects().lock(project)?;
             let source = RequestSource::Project(project);
             if tx.access_requests().find(source, other)?.is_none() {
                 return tx.access_requests().insert(source, other, a_moment());
@@ -198,12 +210,15 @@ fn change(tx: &mut dyn Tx, seen: &Seen, dice: &mut Dice, new: &str) -> Result<()
         }
         17 => write_issue(tx, project, user, other),
         18 | 19 => change_issue(tx, project, user, dice),
+        20 => tx.removals().step(50).map(drop),
         _ => match dice.roll(3) {
             0 => {
+                tx.removals().begin()?;
                 tx.groups().lock(group)?;
                 tx.groups().delete(group)
             }
             _ => {
+                tx.groups().keep(group)?;
                 tx.projects().lock(project)?;
                 tx.shares().insert(a_share(project, group, AccessLevel::Guest)).map(drop)
             }
@@ -240,7 +255,6 @@ fn change_issue(
     user: UserId,
     dice: &mut Dice,
 ) -> Result<(), StoreError> {
-    tx.projects().lock(project)?;
     let issues = all_issues(tx, project)?;
     if issues.is_empty() {
         return Ok(());
@@ -308,12 +322,19 @@ fn nobody_waits_for_somebody_who_waits_for_them() {
 fn assert_counters_are_right(store: &dyn Store) {
     let seen = look(store);
     let counted: Result<(), StoreError> = store.read(|tx| {
-        for project in tx.projects().find_all(&seen.projects)? {
+        for (user, counter) in tx.projects().count_personal(&seen.users)? {
+            let home = tx.namespaces().personal(user)?.expect("every user has one");
+            assert_eq!(counter, tx.projects().count_in(home.id)?, "{user}");
+        }
+        let all = tx.projects().find_all(&seen.projects)?;
+        for project in &all {
             let mut stars = 0;
             for user in &seen.users {
                 stars += u32::from(tx.stars().find(project.id, *user)? == Starred::Yes);
             }
             assert_eq!(project.star_count, stars, "{project:?}");
+            let forks = all.iter().filter(|fork| fork.forked_from == Some(project.id)).count();
+            assert_eq!(project.forks_count as usize, forks, "{project:?}");
             let issues = all_issues(tx, project.id)?;
             let open = issues.iter().filter(|issue| issue.state.is_open()).count();
             assert_eq!(project.open_issues_count as usize, open, "{project:?}");

@@ -9,7 +9,9 @@ use hexforge_domain::id::{NamespaceId, ProjectId, UserId};
 use hexforge_domain::member::AccessLevel;
 use hexforge_domain::paging::Page;
 use hexforge_domain::ports::store::{Store, StoreError, Tx};
-use hexforge_domain::project::query::{ProjectFilter, ProjectOrder, ProjectScope, Viewer};
+use hexforge_domain::project::query::{
+    Audience, ProjectFilter, ProjectOrder, ProjectScope, Viewer,
+};
 use hexforge_domain::project::{Project, ProjectRef, Starred};
 use hexforge_domain::testing::builders::{
     a_day, a_group, a_member, a_moment, a_project, a_share, a_user,
@@ -108,8 +110,8 @@ fn project_filters(world: &World) -> Vec<ProjectFilter> {
         ProjectScope::AuthorizedFor(world.everywhere),
         ProjectScope::OwnedBy(world.everywhere),
         ProjectScope::StarredBy(some),
-        ProjectScope::OfGroup { group, viewer: Some(some) },
-        ProjectScope::InGroup { group, viewer: None },
+        ProjectScope::OfGroup { group, viewer: Audience::Viewer(some) },
+        ProjectScope::InGroup { group, viewer: Audience::Unrestricted },
     ];
     let searches = ["olden", "beaver", "quokka", "otter-1", "never", "ol", "qu"];
     let orders = [ProjectOrder::Id, ProjectOrder::Name, ProjectOrder::UpdatedAt];

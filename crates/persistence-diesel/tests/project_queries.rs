@@ -8,7 +8,9 @@ use hexforge_domain::group::{GroupFilter, GroupOrder, GroupScope};
 use hexforge_domain::id::{NamespaceId, ProjectId, UserId};
 use hexforge_domain::issue::query::Clearance;
 use hexforge_domain::member::AccessLevel;
-use hexforge_domain::project::query::{ProjectFilter, ProjectOrder, ProjectScope, Viewer};
+use hexforge_domain::project::query::{
+    Audience, ProjectFilter, ProjectOrder, ProjectScope, Viewer,
+};
 use hexforge_domain::project::{ProjectRef, Starred};
 use hexforge_domain::testing::builders::{
     a_day, a_group, a_member, a_moment, a_project, a_share, a_user, an_event,
@@ -62,7 +64,7 @@ impl World {
             ProjectScope::OwnedBy(self.ada),
             ProjectScope::StarredBy(viewer),
         ];
-        for viewer in [None, Some(viewer)] {
+        for viewer in [Audience::Unrestricted, Audience::Viewer(viewer)] {
             scopes.extend([
                 ProjectScope::OfGroup { group: self.team, viewer },
                 ProjectScope::OfGroup { group: self.friends, viewer },

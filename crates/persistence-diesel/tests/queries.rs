@@ -53,7 +53,11 @@ fn a_list_of_users_takes_three_queries_however_long_it_is() {
             for filter in filters() {
                 let (page, queries) = counted.read(|tx| tx.users().list(&filter, PAGE));
                 assert_eq!((page.items.len() as u64, page.total), (total.min(100), total));
-                assert_eq!(queries, 3, "its total, its ids, its rows: {filter:?}");
+                // Its total, its ids, its rows; of more than ten also how often lists have changed, once.
+                let most = if total > 10 { 4 } else { 3 };
+                assert_eq!(queries, most, "{filter:?}");
+                let (again, queries) = counted.read(|tx| tx.users().list(&filter, PAGE));
+                assert_eq!((again, queries), (page, 3), "{filter:?}");
             }
         }
     }
@@ -70,7 +74,7 @@ fn a_page_of_full_users_takes_one_query_more() {
                 let ids: Vec<UserId> = users.iter().map(|user| user.id).collect();
                 tx.identities().of(&ids)
             });
-            assert_eq!((identities.len(), queries), (shown, 4));
+            assert_eq!((identities.len(), queries), (shown, if shown > 10 { 5 } else { 4 }));
         }
     }
 }

@@ -17,6 +17,7 @@ use hexforge_domain::id::{
     BoardId, IssueId, LabelId, MilestoneId, NamespaceId, NoteId, PipelineId, ProjectId,
     RepositoryTaskId, UserId,
 };
+use hexforge_domain::issue::NewIssue;
 use hexforge_domain::issue::query::Clearance;
 use hexforge_domain::issue::query::{IssueFilter, IssueOrder, IssueScope, LabelFilter};
 use hexforge_domain::member::request::RequestSource;
@@ -26,8 +27,14 @@ use hexforge_domain::note::port::NoteReader;
 use hexforge_domain::paging::Page;
 use hexforge_domain::pipeline::PipelineScope;
 use hexforge_domain::ports::store::{Store, StoreError, Tx};
-use hexforge_domain::project::query::{ProjectFilter, ProjectOrder, ProjectScope, Viewer};
-use hexforge_domain::testing::builders::{a_day, a_moment, a_system_hook, a_tag};
+use hexforge_domain::project::ProjectRef;
+use hexforge_domain::project::query::{
+    Audience, ProjectFilter, ProjectOrder, ProjectScope, Viewer,
+};
+use hexforge_domain::testing::builders::{
+    a_day, a_group, a_milestone, a_moment, a_project, a_system_hook, a_tag, a_user, an_issue,
+    insert_label,
+};
 use hexforge_domain::user::UserFilter;
 use hexforge_domain::visibility::Visibility;
 use hexforge_persistence_diesel::Options;
@@ -90,7 +97,8 @@ fn plans_in(
 fn assert_goes_by(index: &str, read: impl FnOnce(&mut dyn Tx) -> Result<(), StoreError>) {
     let plans = plans(read);
     assert!(!plans.is_empty());
-    for (_, plan) in plans {
+    // How often lists have changed is asked beside the list.
+    for (_, plan) in plans.into_iter().filter(|(query, _)| !query.contains("list_changes")) {
         assert!(plan.contains(index), "{index}: {plan}");
         assert!(!plan.contains("USE TEMP B-TREE"), "{index}: {plan}");
     }
@@ -137,6 +145,7 @@ fn what_belongs_to_a_user_is_listed_by_the_index_of_its_owner() {
         tx.project_members().all_of_user(user).map(|_| ())
     });
     assert_goes_by("tokens_of_user", |tx| tx.tokens().list(user, PAGE).map(|_| ()));
+    assert_goes_by("tokens_by_end", |tx| tx.tokens().ended_sessions(a_moment(), 9).map(|_| ()));
     let viewer = Viewer { user, external: false };
     assert_goes_by("events_of_author", |tx| {
         tx.events().authored_by(user, viewer, Clearance::All, a_day(), PAGE).map(|_| ())
@@ -347,7 +356,10 @@ fn lists_of_what_is_something_to_a_user_go_by_the_indexes_of_that() {
         (ProjectScope::AuthorizedFor(user), "project_shares_of_group"),
         (ProjectScope::OwnedBy(user), "group_members_of_user"),
         (ProjectScope::StarredBy(viewer), "stars_of_user"),
-        (ProjectScope::SharedWith { group, viewer: None }, "project_shares_of_group"),
+        (
+            ProjectScope::SharedWith { group, viewer: Audience::Unrestricted },
+            "project_shares_of_group",
+        ),
     ] {
         for (query, plan) in
             plans_in(&database, |tx| tx.projects().list(&projects(scope), PAGE).map(|_| ()))
@@ -398,7 +410,7 @@ fn lists_of_issues_go_by_the_index_of_their_order() {
             }
         }
     }
-    let viewer = Some(Viewer { user: UserId(1), external: false });
+    let viewer = Audience::Viewer(Viewer { user: UserId(1), external: false });
     let own = IssueScope::AuthoredBy(UserId(1), viewer);
     for (order, index) in [
         (IssueOrder::CreatedAt, "issues_of_author_by_created_at"),
@@ -411,20 +423,134 @@ fn lists_of_issues_go_by_the_index_of_their_order() {
     }
 }
 
-/// Few issues of many are found by their label or milestone.
+/// A store with an issue in a group's project. It has two labels and a milestone.
+fn with_a_labelled_issue() -> TestDatabase {
+    let database = TestDatabase::migrated_sqlite();
+    let store = database.open(Options::default());
+    let store: &dyn Store = &store;
+    let made: Result<(), StoreError> = store.write(|tx| {
+        let ada = a_user("ada").insert(tx)?.id;
+        let group = a_group("team").insert(tx)?.id;
+        let project = a_project("site", group, ada).public().insert(tx)?.id;
+        assert_eq!((ada, group, project), (UserId(1), NamespaceId(1), ProjectId(1)));
+        let goal = tx.milestones().insert(a_milestone(project, "1.0"))?.id;
+        let labels = [insert_label(tx, project, "bug")?.id, insert_label(tx, project, "wish")?.id];
+        let new = NewIssue { milestone: Some(goal), ..an_issue(project, ada, "an issue") };
+        let issue = tx.issues().insert(new)?.id;
+        tx.issues().set_labels(issue, &labels)
+    });
+    made.expect("an empty store can be filled");
+    database
+}
+
+/// Few issues of many are found by their label or milestone, and counted by the counters of that.
 #[test]
-fn issues_of_a_label_or_milestone_are_found_by_it() {
-    let project = IssueScope::Project(ProjectId(1));
-    let all = IssueFilter::newest_first(project, Clearance::All, a_day());
+fn issues_of_a_label_or_milestone_are_found_by_it_and_counted_without_issues() {
+    let database = with_a_labelled_issue();
+    let viewer = Audience::Viewer(Viewer { user: UserId(1), external: false });
     let labels = Some(LabelFilter::Any(vec!["bug".into()]));
-    for (filter, index) in [
-        (IssueFilter { labels, ..all.clone() }, "issue_labels_of_label"),
-        (IssueFilter { milestone: Some("1.0".into()), ..all }, "issues_of_milestone"),
+    for (scope, clearance) in [
+        (IssueScope::Project(ProjectId(1)), Clearance::All),
+        (IssueScope::Group(NamespaceId(1), viewer), Clearance::ByStanding(UserId(1))),
     ] {
-        for (_, plan) in plans(|tx| tx.issues().list(&filter, PAGE).map(|_| ())) {
-            assert!(plan.contains(index), "{index}: {plan}");
-            assert!(!plan.contains("issues_by_created_at"), "{plan}");
-            assert!(!plan.contains("everywhere"), "{plan}");
+        let all = IssueFilter::newest_first(scope, clearance, a_day());
+        for (filter, index) in [
+            (IssueFilter { labels: labels.clone(), ..all.clone() }, "issue_labels_of_label"),
+            (IssueFilter { milestone: Some("1.0".into()), ..all }, "issues_of_milestone"),
+        ] {
+            let plans = plans_in(&database, |tx| tx.issues().list(&filter, PAGE).map(|_| ()));
+            let (total, page) = (&plans[0].1, &plans[1].1);
+            assert!(page.contains(index), "{index}: {page}");
+            for plan in [total, page] {
+                assert!(!plan.contains("issues_by_created_at"), "{plan}");
+                assert!(!plan.contains("SCAN kept"), "{plan}");
+            }
+            // Confidential issues of others are counted by the indexes of these alone.
+            for step in total.split("; ").filter(|step| step.starts_with("SEARCH issues")) {
+                assert!(step.contains("issues_confidential_of"), "{step}");
+            }
+        }
+    }
+}
+
+#[test]
+fn own_issues_of_a_label_are_found_by_the_index_of_their_author() {
+    let database = with_a_labelled_issue();
+    let own = IssueScope::AuthoredBy(UserId(1), Audience::Unrestricted);
+    let all = IssueFilter::newest_first(own, Clearance::All, a_day());
+    let filter = IssueFilter { labels: Some(LabelFilter::All(vec!["bug".into()])), ..all };
+    let plans = plans_in(&database, |tx| tx.issues().list(&filter, PAGE).map(|_| ()));
+    for (query, plan) in &plans[..3] {
+        assert!(plan.contains("issue_labels_of_author (author_id=?"), "{plan}\n{query}");
+        assert!(!plan.contains("issues_of_author_by"), "{plan}\n{query}");
+    }
+}
+
+/// Counters of rows are read, not counted again.
+#[test]
+fn the_rows_of_a_page_of_projects_count_nothing() {
+    let database = with_a_labelled_issue();
+    let read = |tx: &mut dyn Tx| {
+        tx.projects().find_all(&[ProjectId(1), ProjectId(2)])?;
+        tx.projects().find(&ProjectRef::Id(ProjectId(1))).map(drop)
+    };
+    let plans = plans_in(&database, read);
+    assert_eq!(plans.len(), 2);
+    for (query, plan) in plans {
+        assert!(!query.contains("count(*)"), "{query}");
+        assert!(!plan.contains("SCAN"), "{plan}");
+    }
+}
+
+#[test]
+fn the_last_page_of_users_is_read_from_the_end() {
+    let database = TestDatabase::migrated_sqlite();
+    database.execute(
+        "INSERT INTO users (username, name, email, password_hash, state, admin, external, can_create_group,
+             projects_limit, theme_id, color_scheme_id, two_factor_enabled, created_at, updated_at, search_text)
+         WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 300)
+         SELECT 'user' || n, 'User', 'user' || n || '@example.com', '-', 'active', 0, 0, 0, 1, 1, 1, 0,
+             '2016-09-22 10:30:00', '2016-09-22 10:30:00', 'user' || n || '@example.com'
+         FROM numbers;",
+    );
+    let last = Page::Numbered { number: 15, size: 20 };
+    for search in [None, Some("example".to_owned())] {
+        let filter = UserFilter { search, ..UserFilter::default() };
+        let plans = plans_in(&database, |tx| {
+            let page = tx.users().list(&filter, last)?;
+            let ids: Vec<i64> = page.items.iter().map(|user| user.id.0).collect();
+            assert_eq!(ids, (1..=20).rev().collect::<Vec<_>>());
+            Ok(())
+        });
+        let page = plans.iter().find(|(query, _)| query.contains("OFFSET")).expect("a page");
+        assert!(!page.0.contains("DESC"), "{}", page.0);
+        assert!(page.0.ends_with("20, 0]"), "{}", page.0);
+        assert!(!page.1.contains("USE TEMP B-TREE"), "{}", page.1);
+    }
+}
+
+/// A group of very many projects is gone through in the order of an index that begins with it.
+#[test]
+fn searches_in_a_large_group_stay_inside_of_it() {
+    let database = with_many_projects();
+    let viewer = Audience::Viewer(Viewer { user: UserId(1), external: false });
+    for (order, index) in [
+        (ProjectOrder::Name, "sqlite_autoindex_projects"),
+        (ProjectOrder::Path, "projects_inside_by_path"),
+        (ProjectOrder::CreatedAt, "projects_inside_by_created_at"),
+        (ProjectOrder::UpdatedAt, "projects_inside_by_updated_at"),
+        (ProjectOrder::LastActivityAt, "projects_inside_by_last_activity_at"),
+    ] {
+        for descending in [false, true] {
+            let scope = ProjectScope::OfGroup { group: NamespaceId(1), viewer };
+            let search = Some("project".to_owned());
+            let filter = ProjectFilter { search, order, descending, ..projects(scope) };
+            let read = |tx: &mut dyn Tx| tx.projects().list(&filter, PAGE).map(drop);
+            let plans = plans_in(&database, read);
+            let page = plans.iter().find(|(query, _)| query.contains("AS inside"));
+            let (query, plan) = page.expect("the group is gone through");
+            let inside = plan.split("; ").find(|step| step.contains("(namespace_id=?"));
+            assert!(inside.is_some_and(|step| step.contains(index)), "{plan}\n{query}");
         }
     }
 }
@@ -437,14 +563,16 @@ fn nothing_about_issues_scans_a_table() {
     let issues: Vec<IssueId> = (1..=3).map(IssueId).collect();
     let any = Some(LabelFilter::Any(vec!["bug".into(), "wish".into()]));
     let all = Some(LabelFilter::All(vec!["bug".into(), "wish".into()]));
-    let group = IssueScope::Group(NamespaceId(1), Some(Viewer { user, external: false }));
+    let group =
+        IssueScope::Group(NamespaceId(1), Audience::Viewer(Viewer { user, external: false }));
     let scopes = [
         IssueScope::Project(project),
         IssueScope::Milestone(project, MilestoneId(1)),
-        IssueScope::AuthoredBy(user, None),
+        IssueScope::AuthoredBy(user, Audience::Unrestricted),
         group,
     ];
-    let found = plans(|tx| {
+    let database = with_a_labelled_issue();
+    let found = plans_in(&database, |tx| {
         for scope in scopes {
             for labels in [None, any.clone(), all.clone()] {
                 for milestone in [None, Some("1.0".to_owned())] {
@@ -470,8 +598,8 @@ fn nothing_about_issues_scans_a_table() {
         tx.group_labels().list(NamespaceId(1), PAGE)?;
         tx.group_labels().find_by_title(NamespaceId(1), "bug")?;
         tx.group_labels().is_taken_inside(NamespaceId(1), "bug")?;
-        tx.group_labels().counts(&labels, Some(viewer), a_day())?;
-        tx.group_labels().counts(&labels, None, a_day())?;
+        tx.group_labels().counts(&labels, Audience::Viewer(viewer), a_day())?;
+        tx.group_labels().counts(&labels, Audience::Unrestricted, a_day())?;
         tx.issues().find_by_iids(project, &[1, 2])?;
         tx.issues().votes(&issues)?;
         tx.notes().list(IssueId(1), None, PAGE)?;
@@ -500,6 +628,7 @@ fn nothing_about_issues_scans_a_table() {
             "board_lists",
             "events",
             "has",
+            "kept",
         ] {
             for step in plan.split("; ") {
                 let scans =

@@ -46,9 +46,12 @@ pub enum Command {
     /// Manage user accounts.
     #[command(subcommand)]
     User(User),
-    /// Manage personal access tokens, by which programs sign in as a user.
+    /// Manage tokens: of users and their sessions, and those by which runners register.
     #[command(subcommand)]
     Token(Token),
+    /// Manage runners, the programs elsewhere that run builds.
+    #[command(subcommand)]
+    Runners(Runners),
 }
 
 /// `hexforge serve`.
@@ -144,6 +147,37 @@ pub enum Token {
     List(ListTokens),
     /// Take a token back.
     Revoke(RevokeToken),
+    /// Replace the token by which runners register, and show the new one. Registered runners stay registered.
+    Rotate(RotateToken),
+}
+
+/// `hexforge token rotate`.
+#[derive(Args)]
+pub struct RotateToken {
+    /// The project whose runners token is replaced, as an id or `namespace/project` [default: the token of the
+    /// instance, for all projects].
+    #[arg(long, value_name = "PROJECT")]
+    pub project: Option<String>,
+}
+
+/// `hexforge runners`.
+#[derive(Subcommand)]
+pub enum Runners {
+    /// List all runners: number, state, scope, last contact, description.
+    List,
+    /// Give a runner no more builds. What it runs already goes on.
+    Pause(RunnerNumber),
+    /// Give a paused runner builds again.
+    Resume(RunnerNumber),
+    /// Remove a runner. Its token is refused from then on.
+    Remove(RunnerNumber),
+}
+
+/// `hexforge runners pause`, `resume` and `remove`.
+#[derive(Args)]
+pub struct RunnerNumber {
+    /// The number of the runner, as `runners list` shows it.
+    pub id: i64,
 }
 
 /// `hexforge token create`.

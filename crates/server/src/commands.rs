@@ -2,6 +2,7 @@
 
 mod backup;
 mod doctor;
+mod runners;
 mod token;
 mod user;
 
@@ -14,10 +15,12 @@ use hexforge_persistence_diesel::store;
 
 use crate::cli::{BackupFile, Cli, Command, Migrate, Serve};
 use crate::config::Config;
+use crate::system::permissions;
 use crate::{logging, memory, serve, wiring};
 
 /// Does what the command line says.
 pub fn run(cli: Cli) -> Result<ExitCode> {
+    permissions::restrict_new_files();
     let config = Config::load(cli.overrides, cli.config.as_deref())?;
     match cli.command.unwrap_or(Command::Serve(Serve::default())) {
         Command::Serve(Serve { print_config: true }) => {
@@ -41,6 +44,7 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
         Command::Restore(BackupFile { file }) => backup::restore(&config, &file),
         Command::User(command) => user::run(&wiring::app(&config)?, command),
         Command::Token(command) => token::run(&wiring::app(&config)?, command),
+        Command::Runners(command) => runners::run(&wiring::app(&config)?, command),
     }
 }
 

@@ -9,6 +9,9 @@ use hexforge_domain::text::Secret;
 
 use crate::config::Config;
 
+/// How often the runners token of a new installation was replaced.
+const FIRST_RUNNERS_TOKEN: i64 = 0;
+
 /// Makes the administrator when there is nobody yet. What had to be generated for it is written to
 /// `terminal`, this once and nowhere else.
 pub fn prepare(app: &App, config: &Config, terminal: &mut dyn Write) -> Result<()> {
@@ -22,7 +25,8 @@ pub fn prepare(app: &App, config: &Config, terminal: &mut dyn Write) -> Result<(
     writeln!(terminal, "The administrator is `root`.")?;
     show(terminal, "password", config.root_password.as_ref(), &password)?;
     show(terminal, "private token", config.root_token.as_ref(), &token)?;
-    show(terminal, "runners token", config.runners_token.as_ref(), &ci_token::of_service(app))?;
+    let runners_token = ci_token::of_service(app, FIRST_RUNNERS_TOKEN);
+    show(terminal, "runners token", config.runners_token.as_ref(), &runners_token)?;
     let given = [&config.root_password, &config.root_token, &config.runners_token];
     if given.into_iter().any(Option::is_none) {
         writeln!(terminal, "What was made for you is not shown again.")?;

@@ -11,15 +11,19 @@ use std::time::Duration;
 use actix_web::dev::ServerHandle;
 use anyhow::{Context, Result};
 use hexforge_application::app::App;
+use hexforge_application::limiter::Limiter;
 use hexforge_application::removal::{self, Sweep};
+use hexforge_http_actix::connection::HEAD_TIMEOUT;
 use hexforge_http_actix::shared::StorageReady;
 use hexforge_http_actix::{HttpSettings, JsonPayloads, RateLimits, Shared};
+use hexforge_persistence_diesel::DatabaseUrl;
 use hexforge_ssh_russh::{Server, StopHandle};
 use metrics_exporter_prometheus::PrometheusBuilder;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::oneshot;
 
 use crate::config::Config;
+use crate::system::PriorityThreads;
 use crate::worker::{Desk, Workers};
 use crate::{first_start, http, ssh, wiring};
 
@@ -54,17 +58,26 @@ pub fn run(config: &Config, terminal: &mut dyn Write) -> Result<()> {
             per_token: NonZeroU32::new(config.rate_limit_per_token),
             per_address: NonZeroU32::new(config.rate_limit_per_address),
         },
+        trusted_proxies: config.trusted_proxies.clone(),
+        head_timeout: HEAD_TIMEOUT,
         revision: format!("hexforge-{}", env!("CARGO_PKG_VERSION")),
     };
     let payloads = JsonPayloads::new(&settings.external_url, settings.ssh_port);
     let workers = Workers::start(&app, Arc::new(payloads), desk)?;
+    let limiter =
+        Limiter::new(config.transfer_limits()).with_threads(Arc::new(PriorityThreads::new()));
+    let limiter = Arc::new(match &config.database_url {
+        DatabaseUrl::Sqlite(_) => limiter.for_one_writer(),
+        DatabaseUrl::Postgres(_) => limiter,
+    });
     let shared = Shared::new(
         app.clone(),
         settings,
+        Arc::clone(&limiter),
         Arc::new(move || metrics.render()),
         storage_ready(config.data_dir.clone()),
     );
-    let ssh = ssh.map(|ssh| ssh.start(app, &shared, terminal)).transpose()?;
+    let ssh = ssh.map(|ssh| ssh.start(app, limiter, terminal)).transpose()?;
     actix_web::rt::System::new().block_on(async move {
         let server = http::server(listener, shared, None)?;
         let at_once = stop_on_signal(server.handle(), ssh.as_ref().map(Server::stop_handle))?;

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use hexforge_application::app::App;
-use hexforge_http_actix::Shared;
-use hexforge_ssh_russh::{HostKeys, Lanes, Limits, Server};
+use hexforge_application::limiter::Limiter;
+use hexforge_ssh_russh::{HostKeys, Limits, Server};
 
 /// The folder of the host keys, in the data folder.
 const FOLDER: &str = "ssh";
@@ -37,10 +37,14 @@ impl Prepared {
     }
 
     /// Serves, and tells people the fingerprints that they are asked about.
-    pub fn start(self, app: App, http: &Shared, terminal: &mut dyn Write) -> Result<Server> {
-        let (fetches, pushes) = http.git_turns();
-        let (app, lanes) = (Arc::new(app), Lanes { fetches, pushes });
-        let server = Server::start(self.listener, app, &self.keys, lanes, Limits::default());
+    pub fn start(
+        self,
+        app: App,
+        limiter: Arc<Limiter>,
+        terminal: &mut dyn Write,
+    ) -> Result<Server> {
+        let (app, limits) = (Arc::new(app), Limits::default());
+        let server = Server::start(self.listener, app, &self.keys, limiter, limits);
         let server = server.context("git cannot be served over SSH")?;
         let (address, fingerprints) = (self.address, self.keys.fingerprints());
         writeln!(terminal, "Git over SSH is served on {address}. The host keys are")?;

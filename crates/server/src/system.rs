@@ -4,12 +4,15 @@ mod addresses;
 mod build_files;
 mod clock;
 mod passwords;
+pub mod permissions;
 mod public_keys;
 mod secrets;
 mod shelves;
 pub mod trash;
 mod uploads;
 mod vault;
+mod waits;
+mod work;
 
 pub use addresses::own_addresses;
 pub use build_files::FsBuildFiles;
@@ -20,6 +23,7 @@ pub use secrets::SystemSecrets;
 pub use trash::Trash;
 pub use uploads::FsUploads;
 pub use vault::FileVault;
+pub use work::PriorityThreads;
 
 use std::io;
 use std::os::unix::fs::DirBuilderExt;

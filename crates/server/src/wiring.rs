@@ -9,15 +9,16 @@ use chrono::TimeDelta;
 use hexforge_application::app::{App, Settings};
 use hexforge_delivery_reqwest::{Guard, GuardedClient};
 use hexforge_domain::ports::secrets::Secrets;
+use hexforge_domain::ports::vault::Vault;
 use hexforge_domain::user::ProjectsLimit;
-use hexforge_git_gix::{GixStore, HttpImports, ImportLimits};
-use hexforge_persistence_diesel::{DieselStore, Options};
+use hexforge_git_gix::{GixStore, HttpImports, ImportLimits, PushLimits};
+use hexforge_persistence_diesel::{DatabaseUrl, DieselStore, Options};
 use hexforge_yaml_saphyr::SaphyrReader;
 
 use crate::config::Config;
 use crate::system::{
     self, Argon2Passwords, FileVault, FsBuildFiles, FsUploads, OpensshKeys, SystemClock,
-    SystemSecrets, Trash,
+    SystemSecrets, Trash, permissions,
 };
 
 /// The application on the real adapters, its database brought up to date.
@@ -30,14 +31,20 @@ pub fn ringing_app(config: &Config, on_news: Option<Arc<dyn Fn() + Send + Sync>>
     prepare_data_dir(config)?;
     let trash = Arc::new(Trash::new(&config.data_dir));
     let discarded = Arc::clone(&trash);
-    let git = GixStore::new(&config.data_dir, move |folder| discarded.take(folder))
-        .verify_fetches(config.verify_fetches);
+    let limits = push_limits(config);
+    let git = GixStore::with_limits(&config.data_dir, limits, move |folder| discarded.take(folder))
+        .verify_fetches(config.verify_fetches)
+        .accept_faults(config.accepted_object_errors.clone());
     let outgoing = Arc::new(outgoing(config)?);
-    let imports =
-        HttpImports::new(&git, Arc::<GuardedClient>::clone(&outgoing), ImportLimits::default());
-    let options = Options { on_news, ..Options::default() };
+    let import_limits = ImportLimits { bytes: limits.repository_bytes, ..ImportLimits::default() };
+    let imports = HttpImports::new(&git, Arc::<GuardedClient>::clone(&outgoing), import_limits);
+    let vault: Arc<dyn Vault> =
+        Arc::new(FileVault::open(&config.data_dir).context("the secret key cannot be read")?);
+    let options = Options { on_news, vault: Some(Arc::clone(&vault)), ..Options::default() };
+    let store = DieselStore::open(&config.database_url, options)?;
+    store.seal_plain_texts()?;
     Ok(App {
-        store: Arc::new(DieselStore::open(&config.database_url, options)?),
+        store: Arc::new(store),
         git: Arc::new(git),
         imports: Arc::new(imports),
         outgoing,
@@ -47,9 +54,7 @@ pub fn ringing_app(config: &Config, on_news: Option<Arc<dyn Fn() + Send + Sync>>
         public_keys: Arc::new(OpensshKeys),
         uploads: Arc::new(FsUploads::new(&config.data_dir, Arc::clone(&trash))),
         build_files: Arc::new(FsBuildFiles::new(&config.data_dir, trash)),
-        vault: Arc::new(
-            FileVault::open(&config.data_dir).context("the secret key cannot be read")?,
-        ),
+        vault,
         yaml: Arc::new(SaphyrReader),
         settings: Settings {
             external_url: config
@@ -59,19 +64,38 @@ pub fn ringing_app(config: &Config, on_news: Option<Arc<dyn Fn() + Send + Sync>>
             default_projects_limit: ProjectsLimit(config.default_projects_limit),
             build_silence: TimeDelta::hours(config.build_silence_hours.into()),
             hook_timeout: Duration::from_secs(config.hook_timeout),
+            strict: config.strict_rules,
             runners_token: config
                 .runners_token
                 .as_ref()
                 .map(|token| SystemSecrets.digest(token.reveal())),
+            session: TimeDelta::days(config.session_days.into()),
         },
     })
 }
 
-/// Makes the data folder, for nobody else to look into.
+/// What pushes and imports may bring and take.
+fn push_limits(config: &Config) -> PushLimits {
+    PushLimits {
+        push_bytes: config.max_push_mb << 20,
+        repository_bytes: config.max_repository_mb << 20,
+        object_bytes: config.max_object_mb << 20,
+        memory_bytes: config.push_memory_mb << 20,
+        ..PushLimits::default()
+    }
+}
+
+/// Makes the data folder, and lets nobody else look into it: the rights of what is there already are taken from others.
+/// # Errors
+/// A sentence that names the path whose rights cannot be changed.
 pub fn prepare_data_dir(config: &Config) -> Result<()> {
     let folder = &config.data_dir;
     system::make_folders(folder)
         .with_context(|| format!("the data folder {} cannot be made", folder.display()))?;
+    permissions::close_folder(folder)?;
+    if let DatabaseUrl::Sqlite(file) = &config.database_url {
+        permissions::close_database(file)?;
+    }
     Ok(())
 }
 

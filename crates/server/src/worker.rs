@@ -16,7 +16,7 @@ use hexforge_application::delivery;
 use hexforge_application::error::Error;
 use hexforge_application::member::expiry;
 use hexforge_application::repository::task::{self, Lane, Outcome};
-use hexforge_application::{push, removal};
+use hexforge_application::{push, removal, session};
 use hexforge_domain::id::RepositoryTaskId;
 use hexforge_domain::ports::payloads::Payloads;
 
@@ -52,6 +52,8 @@ type Current = Arc<Mutex<Option<RepositoryTaskId>>>;
 /// Whether there may be more to do.
 enum Round {
     More,
+    /// Yes, but others have their turn first, for as long.
+    After(Duration),
     Done,
 }
 
@@ -66,6 +68,8 @@ impl Workers {
             // Nobody is shown artifacts that have expired, and silence is counted in hours.
             Worker::start("builds", Duration::from_secs(5 * 60), tend_builds(app.clone()))?,
             Worker::start("pruning", Duration::from_secs(5 * 60), prune(app.clone()))?,
+            // Whoever removed something sees it gone already.
+            Worker::start("removing", Duration::from_secs(1), finish_removals(app.clone()))?,
             Worker::start("tidying", 24 * hour, tidy(app.clone()))?,
             Worker::start_on_tasks("repositories", Duration::from_secs(1), Lane::Local, app)?,
         ];
@@ -113,11 +117,27 @@ fn tend_builds(app: App) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, Error
     }
 }
 
-/// Removes what interrupted work left behind.
-fn tidy(app: App) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, Error> {
-    // The start has its own.
-    let mut is_first = true;
+/// For others who are in the way.
+const SHORT: Duration = Duration::from_millis(10);
+
+/// Removes what removed projects, groups and users left behind, in steps. At least half of the time is for others.
+fn finish_removals(app: App) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, Error> {
     move |_| {
+        let begun = Instant::now();
+        let more = removal::step(&app)?;
+        Ok(if more { Round::After(begun.elapsed().max(SHORT)) } else { Round::Done })
+    }
+}
+
+/// Removes what interrupted work left behind, and sessions that ended.
+fn tidy(app: App) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, Error> {
+    // The start has its own for files.
+    let mut is_first = true;
+    move |go_on| {
+        let removed = session::remove_ended(&app, go_on)?;
+        if removed > 0 {
+            tracing::info!(removed, "sessions removed because they ended");
+        }
         if !std::mem::take(&mut is_first) {
             removal::tidy(&app)?;
         }
@@ -188,6 +208,7 @@ impl Worker {
                 let done = panic::catch_unwind(AssertUnwindSafe(|| round(&go_on)));
                 let pause = match done {
                     Ok(Ok(Round::More)) => Duration::ZERO,
+                    Ok(Ok(Round::After(pause))) => pause,
                     Ok(Ok(Round::Done)) => rest,
                     Ok(Err(error)) => {
                         tracing::warn!(name, %error, "work in the background failed, later again");

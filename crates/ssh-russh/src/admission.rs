@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use hexforge_domain::network::caller_network;
+
 /// Counts connections.
 pub(crate) struct Admission {
     most: usize,
@@ -30,7 +32,7 @@ impl Admission {
 
     /// Lets one more in, if there is room.
     pub(crate) fn admit(self: &Arc<Self>, address: IpAddr) -> Option<Admitted> {
-        let address = neighbourhood(address);
+        let address = caller_network(address);
         let mut now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
         let of_one = now.by_address.get(&address).copied().unwrap_or_default();
         if now.all >= self.most || of_one >= self.most_of_one {
@@ -52,17 +54,6 @@ impl Drop for Admitted {
                 now.by_address.remove(&self.address);
             }
         }
-    }
-}
-
-/// Whoever has one IPv6 address has all of its network.
-fn neighbourhood(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V6(address) => {
-            let network = u128::from(address) & !u128::from(u64::MAX);
-            IpAddr::V6(network.into())
-        }
-        address @ IpAddr::V4(_) => address,
     }
 }
 

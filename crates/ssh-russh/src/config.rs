@@ -1,21 +1,13 @@
 //! What the library is told, and the limits.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 use std::time::Duration;
 
+use hexforge_application::limiter;
 use russh::keys::{Algorithm, EcdsaCurve, HashAlg};
 use russh::{MethodKind, MethodSet, Preferred, SshId, compression, server};
-use tokio::sync::Semaphore;
 
 use crate::host_keys::HostKeys;
-
-/// Turns for git's work, which other ways to reach a repository share.
-#[derive(Clone, Debug)]
-pub struct Lanes {
-    pub fetches: Arc<Semaphore>,
-    pub pushes: Arc<Semaphore>,
-}
 
 /// How much, and how long.
 #[derive(Clone, Copy, Debug)]
@@ -28,11 +20,12 @@ pub struct Limits {
     pub sign_in: Duration,
     /// How long a connection may do nothing.
     pub idle: Duration,
-    /// How long a client may send nothing while it is waited for: some compute long before they send a pack.
+    /// How long a client may take until it has said what it wants: some compute long before they send a pack. They
+    /// hold no permit for git's work meanwhile.
     pub silence: Duration,
-    /// How long a client may take to read a piece, or to be read.
+    /// How long a client may have to wait until a piece that it sends is read.
     pub piece: Duration,
-    /// How long a client waits for its turn.
+    /// How long a command waits for a permit.
     pub turn: Duration,
     /// How often it is asked whether somebody may still do what it does.
     pub recheck: Duration,
@@ -47,7 +40,7 @@ impl Default for Limits {
             idle: Duration::from_secs(5 * 60),
             silence: Duration::from_secs(10 * 60),
             piece: Duration::from_secs(60),
-            turn: Duration::from_secs(30),
+            turn: limiter::PATIENCE,
             recheck: Duration::from_secs(30),
         }
     }

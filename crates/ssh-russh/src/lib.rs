@@ -5,6 +5,7 @@
 //! git runs on threads made for waiting, with a `bridge` that holds no more than a few pieces.
 
 mod admission;
+mod beginning;
 mod bridge;
 mod command;
 mod config;
@@ -16,6 +17,6 @@ mod session;
 mod watched;
 mod work;
 
-pub use config::{Lanes, Limits};
+pub use config::Limits;
 pub use host_keys::{HostKeyError, HostKeys};
 pub use server::{Server, StopHandle};

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hexforge_application::app::App;
+use hexforge_application::limiter::Limiter;
 use russh::server;
 use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
@@ -13,14 +14,14 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep_until};
 
 use crate::admission::Admission;
-use crate::config::{self, Lanes, Limits};
+use crate::config::{self, Limits};
 use crate::connection;
 use crate::host_keys::HostKeys;
 
 /// What all connections share.
 pub(crate) struct Shared {
     pub(crate) app: Arc<App>,
-    pub(crate) lanes: Lanes,
+    pub(crate) limiter: Arc<Limiter>,
     pub(crate) limits: Limits,
     pub(crate) library: Arc<server::Config>,
     pub(crate) stage: watch::Receiver<Stage>,
@@ -73,7 +74,7 @@ impl Server {
         listener: std::net::TcpListener,
         app: Arc<App>,
         keys: &HostKeys,
-        lanes: Lanes,
+        limiter: Arc<Limiter>,
         limits: Limits,
     ) -> io::Result<Self> {
         let address = listener.local_addr()?;
@@ -86,7 +87,7 @@ impl Server {
         let (stop, stage) = watch::channel(Stage::Serving);
         let (token, running) = mpsc::channel(1);
         let library = Arc::new(config::of_library(keys, &limits));
-        let shared = Arc::new(Shared { app, lanes, limits, library, stage });
+        let shared = Arc::new(Shared { app, limiter, limits, library, stage });
         runtime.spawn(accept(listener, shared, token));
         let stop = StopHandle(Arc::new(stop));
         Ok(Self { address, runtime: Some(runtime), stop, running })

@@ -1,6 +1,5 @@
 //! One command of a client, from its beginning to its exit status.
 
-use std::future::Future;
 use std::io::{self, Read, Write};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -9,17 +8,20 @@ use std::time::{Duration, Instant};
 use hexforge_application::app::App;
 use hexforge_application::error::Error;
 use hexforge_application::git_access::{GitRefusal, may_fetch, may_push};
+use hexforge_application::limiter::Limiter;
 use hexforge_application::public_key::{self, KeyHolder};
 use hexforge_application::push;
+use hexforge_domain::limiter::{Caller, Lane, Permit};
 use hexforge_domain::ports::git::GitError;
 use hexforge_domain::ports::git_transport::{Conversation, ProtocolVersion, Service};
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::project::Project;
 use russh::ChannelWriteHalf;
 use russh::server::Msg;
-use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::oneshot;
 use tokio::time::timeout;
 
+use crate::beginning::Beginning;
 use crate::bridge::{Gone, Input, Output};
 use crate::command::{Command, NOT_FOUND, Refusal, Task};
 use crate::connection::Busy;
@@ -112,7 +114,7 @@ impl Work {
         let served = match command {
             _ if shared.is_stopping() => Err(End::Refused(STOPPING)),
             Some(Ok(command)) => {
-                let served = Served { shared: &shared, key, command, version, half: &half };
+                let served = Served { shared: &shared, peer, key, command, version, half: &half };
                 served.serve(input, gone, &mut seen).await
             }
             // Also who asks for what is not served has to be somebody.
@@ -182,6 +184,7 @@ async fn identify(shared: &Arc<Shared>, key: String) -> Result<KeyHolder, End> {
 /// A command of git's.
 struct Served<'a> {
     shared: &'a Arc<Shared>,
+    peer: SocketAddr,
     key: String,
     command: Command,
     version: ProtocolVersion,
@@ -198,16 +201,21 @@ impl Served<'_> {
     ) -> Result<(), End> {
         let limits = self.shared.limits;
         let half = Arc::clone(self.half);
-        let output = Output::new(gone, limits.piece, move |piece: Vec<u8>| {
+        let hang_up = gone.hang_up();
+        let transfer = self.shared.limiter.transfer;
+        let output = Output::new(gone, transfer, move |piece: Vec<u8>| {
             let half = Arc::clone(&half);
             async move { half.data_bytes(piece).await.map_err(io::Error::other) }
         });
         let (task, version) = (self.command.task, self.version);
         let (holder, project) = self.admit().await?;
         *seen = holder.actor.user().map(|user| (user.0, project.id.0));
-        let permit = self.turn().await?;
+        let caller = Caller::new(holder.actor, Some(self.peer.ip()));
+        let _command = self.permit(&self.shared.limiter.ssh_commands, caller).await?;
+        let lane = self.lane();
+        let permit = self.permit(lane, caller).await?;
         let app = Arc::clone(&self.shared.app);
-        let told = on_a_thread(permit, move || {
+        let told = on_a_thread(&self.shared.limiter, permit, move || {
             let (mut output, project) = (output, project);
             if let Task::Serve(service) = task {
                 app.git.open(project.id)?.advertise(service, version, &mut output)?;
@@ -216,13 +224,17 @@ impl Served<'_> {
             Ok((output, project))
         });
         let (mut output, project) = told.await?;
-        // Clients take their time, and some have only looked.
-        if !input.begins().await {
+        // Clients take their time before they send something, and some have only looked.
+        let beginning = if task.is_push() { Beginning::of_push() } else { Beginning::of_fetch() };
+        if !input.begin(beginning).await {
             return Ok(());
         }
-        let permit = self.turn().await?;
+        if !task.is_push() {
+            input.limit(transfer.for_conversation());
+        }
+        let permit = self.permit(lane, caller).await?;
         let (app, key, command) = (Arc::clone(&self.shared.app), self.key, self.command);
-        on_a_thread(permit, move || {
+        on_a_thread(&self.shared.limiter, permit, move || {
             let asked = Arc::clone(&app);
             let mut from = Watched::new(input, limits.recheck, move || {
                 admitted(&asked, &key, &command).is_ok()
@@ -230,16 +242,19 @@ impl Served<'_> {
             match task {
                 Task::Archive => {
                     let mut from = from.take(LONGEST_WISH);
-                    app.git.open(project.id)?.upload_archive(&mut from, &mut output)?;
+                    let repository = app.git.open_for(project.id, caller)?;
+                    repository.upload_archive(&mut from, &mut output)?;
                 }
                 Task::Serve(Service::UploadPack) => {
-                    let repository = app.git.open(project.id)?;
+                    let repository = app.git.open_for(project.id, caller)?;
                     let mut from = from.take(LONGEST_WISH);
                     let stateful = Conversation::Stateful;
                     repository.upload_pack(version, stateful, &mut from, &mut output)?;
                 }
                 Task::Serve(Service::ReceivePack) => {
-                    push::receive(&app, holder.actor, &project, &mut from, &mut output)?;
+                    let (from, to, hang_up) = (&mut from, &mut output, &hang_up);
+                    let client = push::Client { from, to, hang_up };
+                    push::receive(&app, holder.actor, &project, client)?;
                 }
             }
             Ok(output.flush().map_err(GitError::ReaderGone)?)
@@ -253,12 +268,19 @@ impl Served<'_> {
         blocking(&self.shared.app, move |app| admitted(app, &key, &command)).await
     }
 
-    /// Waits until there is room for one more.
-    async fn turn(&self) -> Result<OwnedSemaphorePermit, End> {
-        let lanes = &self.shared.lanes;
-        let lane = if self.command.task.is_push() { &lanes.pushes } else { &lanes.fetches };
-        let turn = timeout(self.shared.limits.turn, Arc::clone(lane).acquire_owned()).await;
-        turn.ok().and_then(Result::ok).ok_or(End::Refused(BUSY))
+    /// Whose permits the work needs.
+    fn lane(&self) -> &Lane {
+        let limiter = &self.shared.limiter;
+        match self.command.task {
+            Task::Archive => &limiter.archives,
+            Task::Serve(Service::UploadPack) => &limiter.fetches,
+            Task::Serve(Service::ReceivePack) => &limiter.pushes,
+        }
+    }
+
+    async fn permit(&self, lane: &Lane, caller: Caller) -> Result<Permit, End> {
+        let permit = timeout(self.shared.limits.turn, lane.enter(caller)).await;
+        permit.ok().and_then(Result::ok).ok_or(End::Refused(BUSY))
     }
 }
 
@@ -273,16 +295,16 @@ fn admitted(app: &App, key: &str, command: &Command) -> Result<(KeyHolder, Proje
     Ok((holder, project))
 }
 
-/// The ports are synchronous: what uses them runs on threads made for waiting.
-fn on_a_thread<T: Send + 'static>(
-    permit: OwnedSemaphorePermit,
+/// Does long work on a thread made for it, and waits for its outcome.
+async fn on_a_thread<T: Send + 'static>(
+    limiter: &Limiter,
+    permit: Permit,
     work: impl FnOnce() -> Result<T, End> + Send + 'static,
-) -> impl Future<Output = Result<T, End>> {
-    let work = tokio::task::spawn_blocking(move || {
-        let _permit = permit;
-        work()
-    });
-    async { work.await.unwrap_or_else(|error| Err(End::Failed(broken(error)))) }
+) -> Result<T, End> {
+    let (sender, outcome) = oneshot::channel();
+    let begun = limiter.start(permit, move || drop(sender.send(work())));
+    begun.map_err(|error| End::Failed(broken(error)))?;
+    outcome.await.unwrap_or_else(|error| Err(End::Failed(broken(error))))
 }
 
 /// Something short. What others were in the way of is tried again.
@@ -307,7 +329,7 @@ where
     done.await.unwrap_or_else(|error| Err(E::from(broken(error))))
 }
 
-fn broken(error: tokio::task::JoinError) -> Error {
+fn broken(error: impl std::error::Error) -> Error {
     GitError::Failed(error.to_string()).into()
 }
 

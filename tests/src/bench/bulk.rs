@@ -65,6 +65,16 @@ impl Bulk<'_> {
 
     /// Lets the database go on after the ids that are taken, and know what it holds.
     pub fn finish(&self) {
+        // Triggers do so on SQLite.
+        for (table, roots) in [
+            ("projects", "project_roots"),
+            ("namespaces", "namespace_roots"),
+            ("users", "user_roots"),
+        ] {
+            self.execute(&format!(
+                "INSERT INTO {roots} (id) SELECT id FROM {table} WHERE id NOT IN (SELECT id FROM {roots});"
+            ));
+        }
         if let DatabaseUrl::Postgres(_) = self.0.url {
             for table in NUMBERED {
                 self.execute(&format!(

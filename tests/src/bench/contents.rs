@@ -66,9 +66,9 @@ impl Part {
         );
         bulk.rows(
             "issue_labels",
-            "issue_id, label_id",
+            "issue_id, label_id, author_id",
             *count,
-            &format!("{first} + i, ({project}) * 100 + i % {FEW}"),
+            &format!("{first} + i, ({project}) * 100 + i % {FEW}, {author}"),
         );
         bulk.rows(
             "notes",

@@ -1,6 +1,6 @@
 //! Load on one call, and what it cost.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -167,20 +167,25 @@ pub struct Answer {
 impl Answer {
     /// Reads one answer; `began` is told when its first byte is there. The body is not kept.
     pub fn read(reader: &mut BufReader<TcpStream>, began: &mut dyn FnMut(Instant)) -> Self {
-        let mut line = String::new();
-        reader.read_line(&mut line).expect("the server answers");
+        Self::try_read(reader, began).expect("the server answers in full")
+    }
+
+    /// The same for clients that are used to servers which close connections, refuse them or say nothing.
+    pub fn try_read(
+        reader: &mut BufReader<TcpStream>,
+        began: &mut dyn FnMut(Instant),
+    ) -> io::Result<Self> {
+        let line = read_line(reader)?;
         let status = line.split(' ').nth(1).and_then(|status| status.parse().ok());
-        let status = status.unwrap_or_else(|| panic!("{line}"));
+        let status = status.ok_or_else(|| invalid(&line))?;
         let (mut length, mut retry_after, mut chunked) = (0, false, false);
         loop {
-            line.clear();
-            reader.read_line(&mut line).expect("the server answers");
-            let header = line.trim_end().to_ascii_lowercase();
+            let header = read_line(reader)?.trim_end().to_ascii_lowercase();
             if header.is_empty() {
                 break;
             }
             if let Some(value) = header.strip_prefix("content-length:") {
-                length = value.trim().parse().expect("a length is a number");
+                length = value.trim().parse().map_err(|_| invalid(&header))?;
             }
             chunked |= header == "transfer-encoding: chunked";
             retry_after |= header.starts_with("retry-after:");
@@ -190,32 +195,42 @@ impl Answer {
             began(Instant::now());
         }
         if chunked {
-            length = skip_chunks(reader);
+            length = skip_chunks(reader)?;
         } else {
-            skip(reader, length);
+            skip(reader, length)?;
         }
-        Self { status, retry_after, length }
+        Ok(Self { status, retry_after, length })
     }
 }
 
+fn invalid(line: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, format!("no HTTP answer has {line:?}"))
+}
+
+/// Reads a line, which does not end with the connection.
+fn read_line(reader: &mut BufReader<TcpStream>) -> io::Result<String> {
+    let mut line = String::new();
+    reader.read_line(&mut line)?;
+    if line.ends_with('\n') { Ok(line) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
+}
+
 /// Reads all chunks of a body, and how much is in them.
-fn skip_chunks(reader: &mut BufReader<TcpStream>) -> u64 {
+fn skip_chunks(reader: &mut BufReader<TcpStream>) -> io::Result<u64> {
     let mut all = 0;
     loop {
-        let mut line = String::new();
-        reader.read_line(&mut line).expect("a chunk begins with its length");
-        let length = u64::from_str_radix(line.trim_end(), 16).expect("a length is a number");
-        skip(reader, length + 2);
+        let line = read_line(reader)?;
+        let length = u64::from_str_radix(line.trim_end(), 16).map_err(|_| invalid(&line))?;
+        skip(reader, length + 2)?;
         if length == 0 {
-            return all;
+            return Ok(all);
         }
         all += length;
     }
 }
 
-fn skip(reader: &mut BufReader<TcpStream>, length: u64) {
-    let skipped = std::io::copy(&mut reader.take(length), &mut std::io::sink());
-    assert_eq!(skipped.ok(), Some(length), "the body is as long as announced");
+fn skip(reader: &mut BufReader<TcpStream>, length: u64) -> io::Result<()> {
+    let skipped = io::copy(&mut reader.take(length), &mut io::sink())?;
+    if skipped == length { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
 }
 
 /// A connection for requests one after the other.

@@ -126,15 +126,15 @@ fn rows(database: &TestDatabase, world: &World, issues: usize) {
     // One of many labels each; the common one and the rare one come on top.
     bulk.rows(
         "issue_labels",
-        "issue_id, label_id",
+        "issue_id, label_id, author_id",
         issues,
-        &format!("i + 1, {project} * 1000 + 2 + i / 2 % {}", LABELS - 2),
+        &format!("i + 1, {project} * 1000 + 2 + i / 2 % {}, {writer}", LABELS - 2),
     );
     bulk.execute(&format!(
-        "INSERT INTO issue_labels (issue_id, label_id) \
-         SELECT id, project_id * 1000 FROM issues WHERE id % 4 = 1; \
-         INSERT INTO issue_labels (issue_id, label_id) \
-         SELECT id, project_id * 1000 + 1 FROM issues WHERE id % 2 = 1 AND id / 2 < {FEW};"
+        "INSERT INTO issue_labels (issue_id, label_id, author_id) \
+         SELECT id, project_id * 1000, author_id FROM issues WHERE id % 4 = 1; \
+         INSERT INTO issue_labels (issue_id, label_id, author_id) \
+         SELECT id, project_id * 1000 + 1, author_id FROM issues WHERE id % 2 = 1 AND id / 2 < {FEW};"
     ));
     bulk.rows(
         "notes",
@@ -168,6 +168,23 @@ fn rows(database: &TestDatabase, world: &World, issues: usize) {
             if secret { "" } else { "NOT" },
         )
     };
+    // No trigger runs while PostgreSQL is filled.
+    let for_milestone = |open: bool, secret: bool| {
+        format!(
+            "(SELECT count(*) FROM issues WHERE issues.milestone_id = milestones.id \
+              AND issues.state {} 'closed' AND {} issues.confidential)",
+            if open { "<>" } else { "=" },
+            if secret { "" } else { "NOT" },
+        )
+    };
+    bulk.execute(&format!(
+        "UPDATE milestones SET open_issues = {}, closed_issues = {}, open_confidential = {}, \
+             closed_confidential = {};",
+        for_milestone(true, false),
+        for_milestone(false, false),
+        for_milestone(true, true),
+        for_milestone(false, true),
+    ));
     bulk.execute(&format!(
         "UPDATE labels SET open_issues = {}, closed_issues = {}, open_confidential = {}, \
              closed_confidential = {}; \

@@ -5,19 +5,19 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use clap::{Parser, ValueEnum};
 use hexforge_persistence_diesel::testing::TestDatabase;
 use hexforge_tests::bench::lists::{self, Plan};
 use hexforge_tests::bench::long_history::History;
 use hexforge_tests::bench::report::Report;
 use hexforge_tests::bench::{backend, clones, repository, streams, transport};
-use hexforge_tests::bench::{hooks, issues, pipelines, sizes, users};
+use hexforge_tests::bench::{hooks, hostile, issues, pipelines, sizes, users};
 
 /// Measures hexforge.
 #[derive(Parser)]
 struct Arguments {
-    /// What to measure; by default everything.
+    /// What to measure; by default everything but `hostile`.
     #[arg(long)]
     what: Option<What>,
     /// The program to measure.
@@ -38,9 +38,9 @@ struct Arguments {
     /// Connections that are busy at the same time.
     #[arg(long, default_value_t = 8)]
     connections: usize,
-    /// Seconds for each figure.
-    #[arg(long, default_value_t = 4.0)]
-    seconds: f64,
+    /// Seconds for each figure, 4 by default; for `hostile` of the attack, 300 by default.
+    #[arg(long)]
+    seconds: Option<f64>,
     /// Numbers of projects to compare.
     #[arg(long, value_delimiter = ',', default_value = "1000,100000")]
     projects: Vec<usize>,
@@ -56,7 +56,7 @@ struct Arguments {
     /// Megabytes of the file that is large.
     #[arg(long, default_value_t = 2048)]
     megabytes: u64,
-    /// Only those of these lists, or calls about repositories, whose lines contain this.
+    /// Only those of these lists, calls about repositories, or attacks whose lines contain this.
     #[arg(long, default_value = "")]
     only: String,
     /// Commits of the history that is cloned, fetched and pushed.
@@ -71,12 +71,18 @@ struct Arguments {
     /// Numbers of hooks, of those that hang, and of events that each is told.
     #[arg(long, value_delimiter = ',', default_value = "100,5,100")]
     hooks: Vec<usize>,
+    /// Requests a minute for each token and each address while `hostile` runs; 0 for no limit.
+    #[arg(long, default_value_t = 0)]
+    rate_limit: u32,
     /// Only this database.
     #[arg(long)]
     database: Option<Database>,
     /// Serves the repositories in a folder by `git http-backend`, for the comparison with it.
     #[arg(long, hide = true)]
     serve_backend: Option<PathBuf>,
+    /// Attacks the server that this file describes, until standard input ends.
+    #[arg(long, hide = true)]
+    attack: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -101,6 +107,8 @@ enum What {
     Clones,
     /// Deliveries to hooks, some of which hang.
     Hooks,
+    /// A hostile user and a hostile address beside ordinary users.
+    Hostile,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -123,6 +131,9 @@ fn main() -> Result<()> {
     let arguments = Arguments::parse();
     if let Some(root) = &arguments.serve_backend {
         return backend::serve(root);
+    }
+    if let Some(file) = &arguments.attack {
+        return hostile::attack(file, &arguments.only);
     }
     let wants = |what| arguments.what.is_none_or(|only| only == what);
     if wants(What::Sizes) {
@@ -155,10 +166,19 @@ fn main() -> Result<()> {
     if wants(What::Hooks) {
         measure_hooks(&arguments)?;
     }
+    // Five minutes for each database: only for those who ask for it.
+    if arguments.what == Some(What::Hostile) {
+        measure_hostile(&arguments)?;
+    }
     Ok(())
 }
 
 impl Arguments {
+    /// How long each figure is measured.
+    fn time(&self) -> Duration {
+        Duration::from_secs_f64(self.seconds.unwrap_or(4.0))
+    }
+
     fn history(&self) -> History {
         History { commits: self.commits, branches: 1000, tags: 123 }
     }
@@ -188,7 +208,7 @@ fn compare_users(arguments: &Arguments) -> Result<()> {
         program: &arguments.program,
         sizes: &arguments.users,
         connections: arguments.connections,
-        time: Duration::from_secs_f64(arguments.seconds),
+        time: arguments.time(),
     };
     println!("{}", users::heading());
     let tell = &mut |line| println!("{line}");
@@ -206,7 +226,7 @@ fn compare_sizes(arguments: &Arguments) -> Result<()> {
     let plan = sizes::Plan {
         program: &arguments.program,
         connections: arguments.connections,
-        time: Duration::from_secs_f64(arguments.seconds),
+        time: arguments.time(),
         rounds: arguments.rounds,
         only: &arguments.only,
     };
@@ -297,7 +317,7 @@ fn exactly<const N: usize>(numbers: &[usize]) -> Result<[usize; N]> {
 fn compare_repository(name: &str, database: &TestDatabase, arguments: &Arguments) -> Result<()> {
     let plan = repository::Plan {
         program: &arguments.program,
-        time: Duration::from_secs_f64(arguments.seconds),
+        time: arguments.time(),
         connections: arguments.connections,
         only: &arguments.only,
     };
@@ -344,7 +364,7 @@ fn measure_streams(name: &str, database: &TestDatabase, arguments: &Arguments) -
     let plan = streams::Plan {
         program: &arguments.program,
         megabytes: arguments.megabytes,
-        time: Duration::from_secs_f64(arguments.seconds * 2.0),
+        time: arguments.time() * 2,
         only: &arguments.only,
     };
     streams::measure(database, &plan, &mut |what, figure| {
@@ -401,4 +421,23 @@ fn measure_hooks(arguments: &Arguments) -> Result<()> {
         println!("{}", hooks::measure(database, &plan)?.line(name, &plan));
         Ok(())
     })
+}
+
+/// Prints what ordinary users notice of attackers. Fails if they notice more than they may.
+fn measure_hostile(arguments: &Arguments) -> Result<()> {
+    let plan = hostile::Plan {
+        program: &arguments.program,
+        time: Duration::from_secs_f64(arguments.seconds.unwrap_or(300.0)),
+        only: &arguments.only,
+        rate_limit: arguments.rate_limit,
+    };
+    let missed = std::cell::RefCell::new(Vec::new());
+    arguments.on_each_database(|name, database, _| {
+        let goals = hostile::measure(database, &plan, &mut |line| println!("{name:<10} {line}"))?;
+        missed.borrow_mut().extend(goals.iter().map(|goal| format!("{name}: {goal}")));
+        Ok(())
+    })?;
+    let missed = missed.into_inner();
+    ensure!(missed.is_empty(), "goals missed:\n  {}", missed.join("\n  "));
+    Ok(())
 }

@@ -25,8 +25,8 @@ pub(super) fn of(data: &[u8]) -> Vec<u8> {
     }
 }
 
-/// With its checksum.
-fn sealed(mut pack: Vec<u8>) -> Vec<u8> {
+/// Appends the checksum of a pack.
+pub(crate) fn sealed(mut pack: Vec<u8>) -> Vec<u8> {
     let checksum = Sha1::digest(&pack);
     pack.extend_from_slice(&checksum);
     pack
@@ -56,9 +56,9 @@ impl Planned {
         let base = if kind < 6 { None } else { Some(self.object(*plan.split_off_first()?)) };
         let size = usize::from(*plan.split_off_first()?).min(plan.len());
         let data = self.filled_in(plan.split_off(..size)?);
-        self.start(kind, data.len());
+        self.entries.extend(entry_header(kind, data.len()));
         match (kind, base) {
-            (6, Some((base, _))) => self.distance(offset - base),
+            (6, Some((base, _))) => self.entries.extend(base_distance(offset - base)),
             (7, Some((_, id))) => self.entries.extend_from_slice(&id),
             _ => (),
         }
@@ -95,26 +95,30 @@ impl Planned {
         }
         data
     }
+}
 
-    fn start(&mut self, kind: u8, mut size: usize) {
-        let mut byte = kind << 4 | (size & 15) as u8;
-        size >>= 4;
-        while size > 0 {
-            self.entries.push(byte | 0x80);
-            byte = (size & 0x7f) as u8;
-            size >>= 7;
-        }
-        self.entries.push(byte);
+/// The first bytes of a pack entry: its kind and the size of its data.
+pub(crate) fn entry_header(kind: u8, mut size: usize) -> Vec<u8> {
+    let (mut bytes, mut byte) = (Vec::new(), kind << 4 | (size & 15) as u8);
+    size >>= 4;
+    while size > 0 {
+        bytes.push(byte | 0x80);
+        byte = (size & 0x7f) as u8;
+        size >>= 7;
     }
+    bytes.push(byte);
+    bytes
+}
 
-    fn distance(&mut self, mut distance: usize) {
-        let mut bytes = vec![(distance & 0x7f) as u8];
-        while distance > 0x7f {
-            distance = (distance >> 7) - 1;
-            bytes.push((distance & 0x7f) as u8 | 0x80);
-        }
-        self.entries.extend(bytes.iter().rev());
+/// How far before a delta its base begins, as packs have it.
+pub(crate) fn base_distance(mut distance: usize) -> Vec<u8> {
+    let mut bytes = vec![(distance & 0x7f) as u8];
+    while distance > 0x7f {
+        distance = (distance >> 7) - 1;
+        bytes.push((distance & 0x7f) as u8 | 0x80);
     }
+    bytes.reverse();
+    bytes
 }
 
 pub(super) fn seeds() -> Vec<Vec<u8>> {

@@ -177,7 +177,7 @@ fn the_path_is_asked_for_before_the_revision(forge: &Forge) {
 fn contents_are_found_by_name(forge: &Forge) {
     let repo = filled(forge);
     let id = repo.tree.git(&["rev-parse", "HEAD:text"]);
-    for name in [&id[..], &id[..7], &id[..4], &id.to_uppercase(), &id[..39]] {
+    for name in [&id[..], &id[..7], &id.to_uppercase(), &id[..39]] {
         assert_eq!(repo.get(&format!("raw_blobs/{name}"), &[]).text(), "one\ntwo\n", "{name}");
     }
     // Whether anything leads to it or not, and packed as well.
@@ -207,6 +207,7 @@ fn names_of_no_content(forge: &Forge) {
         "0".repeat(40),
         format!("{id}0"),
         id[..3].to_owned(),
+        id[..6].to_owned(),
         format!("{}g", &id[..10]),
         "-x".to_owned(),
         "%00".to_owned(),

@@ -58,10 +58,10 @@ fn readers_who_leave_do_no_harm(forge: &Forge) {
          PRIVATE-TOKEN: {ROOT}\r\n\r\n",
         repo.project
     );
-    // All of them stop to read, and then go.
+    // All of them stop to read, and then go. One less than the share of a user.
     for _ in 0..2 {
         let mut readers = Vec::new();
-        for _ in 0..20 {
+        for _ in 0..7 {
             let mut reader = TcpStream::connect(forge.address).expect("the server listens");
             reader.set_read_timeout(Some(Duration::from_secs(30))).expect("it can be set");
             reader.write_all(request.as_bytes()).expect("the server reads");

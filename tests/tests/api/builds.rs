@@ -1,6 +1,14 @@
 //! Builds: reference section 8.1.
 
+use hexforge_application::app::{App, Settings};
+use hexforge_application::error::Error;
+use hexforge_application::{build as use_case, tag};
 use hexforge_domain::ci::status::Transition::{Fail, Succeed};
+use hexforge_domain::id::{BuildId, ProjectId, UserId};
+use hexforge_domain::paging::Page;
+use hexforge_domain::policy::Actor;
+use hexforge_domain::policy::strict::StrictRules;
+use hexforge_domain::project::ProjectRef;
 use hexforge_tests::{Forge, on_every_store};
 use serde_json::{Value, json};
 
@@ -21,6 +29,7 @@ on_every_store!(
     a_build_is_canceled_unless_it_is_done,
     a_build_is_retried_once_it_is_done,
     only_manual_builds_that_wait_are_played,
+    rules_can_be_stricter_than_those_of_the_reference,
     configurations_are_checked_for_anyone,
 );
 
@@ -243,6 +252,44 @@ fn only_manual_builds_that_wait_are_played(forge: &Forge) {
         (&json!("pending"), &json!("developer"))
     );
     assert_eq!(post(forge, &stage, "b", "play", 400), refused, "once");
+}
+
+/// The setting `strict_rules`: outsiders of a public project, and developers.
+fn rules_can_be_stricter_than_those_of_the_reference(forge: &Forge) {
+    let stage = ci_stage_of(forge, "20", "a: {script: a}\nb: {script: b, when: manual}\n");
+    push(forge, &stage, "topic");
+    let tag = [("tag_name", "v1"), ("ref", "master")];
+    let tags = format!("{}/repository/tags", stage.cast.path);
+    forge.post(&tags).token(stage.token("developer")).form(&tag).send().expect(201);
+    let named = ProjectRef::Id(ProjectId(stage.project()));
+    let manual = BuildId(id_of(&build(forge, &stage, "b")));
+    let actor = |name: &str| {
+        let user = forge.get("/user").token(stage.token(name)).send().expect(200);
+        Actor::User { id: UserId(id_of(&user)), external: false }
+    };
+    let (outsider, developer) = (actor("stranger"), actor("developer"));
+    let with = |names: &str| {
+        let strict = StrictRules::parse(names).expect("these are rules");
+        App { settings: Settings { strict, ..forge.app.settings.clone() }, ..forge.app.clone() }
+    };
+    let list = |app: &App, actor| use_case::list(app, actor, &named, None, Page::Whole);
+    let open_builds = |choice: &str| {
+        let name = stage.cast.project["name"].as_str().expect("a name");
+        let form = [("name", name), ("public_builds", choice)];
+        forge.put(&stage.cast.path).token(stage.token("owner")).form(&form).send().expect(200);
+    };
+    open_builds("false");
+    assert!(list(&with(""), outsider).is_ok());
+    assert!(matches!(list(&with("build_lists"), outsider), Err(Error::Forbidden(_))));
+    assert!(list(&with("build_lists"), developer).is_ok());
+    open_builds("true");
+    assert!(list(&with("build_lists"), outsider).is_ok());
+    let play = |app: &App, actor| use_case::play(app, actor, &named, manual);
+    assert!(matches!(play(&with("manual_jobs"), outsider), Err(Error::Forbidden(_))));
+    assert!(play(&with(""), outsider).is_ok());
+    let remove = |app: &App| tag::delete(app, developer, &named, "v1");
+    assert!(matches!(remove(&with("tags")), Err(Error::Forbidden(_))));
+    assert!(remove(&with("")).is_ok());
 }
 
 /// POST /ci/lint

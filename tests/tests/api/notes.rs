@@ -1,6 +1,7 @@
 //! Notes on issues: users_hooks_events.md section 11.3.
 
 use chrono::TimeDelta;
+use hexforge_tests::forge::MAX_BODY;
 use hexforge_tests::forge::ROOT;
 use hexforge_tests::{Forge, on_every_store};
 use serde_json::{Value, json};
@@ -88,20 +89,20 @@ fn what_is_wrong_with_a_note_is_told(forge: &Forge) {
     let note = write(forge, owner, &issue, "a note");
     let notes = format!("{}/notes", path_of_issue(&issue));
     let one = format!("{notes}/{}", id_of(&note));
-    let long = "x".repeat(1_000_001);
+    let long = "x".repeat(1_048_577);
     for (method, path) in [("POST", &notes), ("PUT", &one)] {
         for (fields, body) in [
             (json!({}), error("body is missing")),
             (json!({"body": ["x"]}), error("body is invalid")),
             (json!({"body": ""}), wrong("note", "can't be blank")),
             (json!({"body": " \n"}), wrong("note", "can't be blank")),
-            (json!({"body": long}), wrong("note", "is too long (maximum is 1000000 characters)")),
+            (json!({"body": long}), wrong("note", "is too long (maximum is 1048576 characters)")),
         ] {
             let answer = forge.request(method, path).token(owner).json(&fields).send();
             assert_eq!(answer.expect(400), body, "{method}");
         }
         let huge = forge.request(method, path).token(owner);
-        huge.json(&json!({"body": "x".repeat(1_048_576)})).send().expect(413);
+        huge.json(&json!({"body": "x".repeat(MAX_BODY)})).send().expect(413);
     }
     let missing = format!("{}/issues/{MISSING}/notes", cast.path);
     let answer = forge.get(&missing).token(owner).send().expect(404);
@@ -115,7 +116,7 @@ fn what_is_wrong_with_a_note_is_told(forge: &Forge) {
     assert_eq!(answer, error("note_id is invalid"));
     assert_eq!(forge.get(&notes).token(cast.token("stranger")).send().expect(404), no_project());
     // The largest there is.
-    write(forge, owner, &issue, &"x".repeat(1_000_000));
+    write(forge, owner, &issue, &"x".repeat(1_048_576));
 }
 
 /// PUT /projects/:id/issues/:noteable_id/notes/:note_id

@@ -93,8 +93,9 @@ fn named(source: &str, openings: impl Iterator<Item = String>) -> BTreeSet<&str>
     names
 }
 
-const READING: [&str; 22] = [
+const READING: [&str; 23] = [
     "text",
+    "search",
     "given_text",
     "required_text",
     "log",
@@ -146,4 +147,44 @@ fn every_parameter_that_is_read_is_described_and_nothing_else() {
         read.extend(elsewhere.iter().copied());
         assert_eq!(described, read, "{file}: what is described, and what is read");
     }
+}
+
+/// The texts among the parameters of a call, with their schemas: `title`, `tag_list[]`, `variables{}`.
+pub fn texts(call: &Value) -> Vec<(String, Value)> {
+    let mut found = Vec::new();
+    let mut note = |name: &str, schema: &Value| {
+        let inner = [("items", "[]"), ("additionalProperties", "{}")];
+        let inner = inner.into_iter().find(|(key, _)| schema[*key].is_object());
+        let (schema, mark) = inner.map_or((schema, ""), |(key, mark)| (&schema[key], mark));
+        // Words out of a list, and what has a form, have no length of their own.
+        let free = schema["type"] == "string" && schema["enum"].is_null();
+        if free && schema["format"].is_null() {
+            found.push((format!("{name}{mark}"), schema.clone()));
+        }
+    };
+    for parameter in call["parameters"].as_array().into_iter().flatten() {
+        note(parameter["name"].as_str().expect("a parameter has a name"), &parameter["schema"]);
+    }
+    let content = call["requestBody"]["content"].as_object();
+    if let Some(content) = content.and_then(|content| content.values().next()) {
+        for (name, schema) in content["schema"]["properties"].as_object().into_iter().flatten() {
+            note(name, schema);
+        }
+    }
+    found
+}
+
+#[test]
+fn every_text_has_a_longest_length() {
+    let document = openapi::document(Dialect::Specification);
+    let mut count = 0;
+    for (path, calls) in document["paths"].as_object().expect("there are paths") {
+        for (method, call) in calls.as_object().expect("there are calls") {
+            for (name, schema) in texts(call) {
+                assert!(schema["maxLength"].as_u64().is_some(), "{method} {path}: {name}");
+                count += 1;
+            }
+        }
+    }
+    assert!(count > 200, "{count} texts");
 }

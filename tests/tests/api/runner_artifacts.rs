@@ -1,7 +1,12 @@
 //! `POST /ci/api/v1/builds/:id/artifacts`, `GET /ci/api/v1/builds/:id/artifacts` and
 //! `DELETE /ci/api/v1/builds/:id/artifacts`: reference section 8.2, "Artifacts".
 
+use std::net::Ipv4Addr;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+
 use chrono::TimeDelta;
+use hexforge_domain::limiter::Caller;
 use hexforge_tests::forge::MAX_ARTIFACTS;
 use hexforge_tests::runner::{call, token_of};
 use hexforge_tests::{Forge, Runner, on_every_store};
@@ -17,6 +22,7 @@ on_every_store!(
     without_a_file_there_are_no_artifacts,
     only_running_builds_bring_artifacts,
     artifacts_have_a_limit,
+    artifacts_are_brought_for_the_user_of_the_build,
     artifacts_are_removed,
 );
 
@@ -48,7 +54,14 @@ fn artifacts_are_kept_and_given_back(forge: &Forge) {
     assert_eq!((fetched.status, fetched.body.as_slice()), (200, &b"\0\xff two"[..]));
     assert_eq!(fetched.header("content-disposition"), Some("attachment; filename=b_c.zip"));
     runner.end(&build, "success");
-    assert_eq!(runner.artifacts("GET", &build).send().status, 200);
+    let late = message("403 Forbidden  - build is not running");
+    assert_eq!(runner.artifacts("GET", &build).send().expect(403), late, "nobody needs them");
+    let next = runner.take().expect("the second stage follows");
+    assert_eq!(runner.artifacts("GET", &build).send().status, 200, "the next build needs them");
+    assert_eq!(runner.artifacts("DELETE", &build).send().expect(403), late);
+    runner.end(&next, "success");
+    assert_eq!(runner.artifacts("GET", &build).send().expect(403), late, "everything is done");
+    assert_eq!(runner.artifacts("DELETE", &build).send().expect(403), late);
     let path = yard.path(&format!("/builds/{}/artifacts", build["id"]));
     assert_eq!(forge.get(&path).token(&yard.owner).send().body, b"\0\xff two");
 }
@@ -137,4 +150,25 @@ fn artifacts_are_removed(forge: &Forge) {
     runner.artifacts("DELETE", &build).send().expect(200);
     assert_eq!(yard.build(&build).get("artifacts_file"), None);
     assert_eq!(yard.build(&build)["status"], "running");
+}
+
+/// Runners of many users share an address, and none of them is signed in. Their uploads count for those who pushed, so
+/// that nobody else at the address keeps them waiting.
+fn artifacts_are_brought_for_the_user_of_the_build(forge: &Forge) {
+    let (_yard, runner, build) = begun(forge);
+    let address = Some(Ipv4Addr::LOCALHOST.into());
+    let lane = &forge.limiter().uploads;
+    let mut held = Vec::new();
+    let mut context = Context::from_waker(Waker::noop());
+    while let Poll::Ready(permit) =
+        pin!(lane.enter(Caller::unknown(address))).as_mut().poll(&mut context)
+    {
+        held.push(permit.expect("the queue is empty"));
+    }
+    assert_eq!(held.len(), 16, "the share of callers who are not signed in");
+    runner.artifacts("POST", &build).file("a.zip", b"one").send().expect(201);
+    let large = vec![7; 1 << 20];
+    runner.artifacts("POST", &build).file("a.zip", &large).send().expect(201);
+    let fetched = runner.artifacts("GET", &build).send();
+    assert!(fetched.status == 200 && fetched.body == large);
 }

@@ -15,7 +15,7 @@ on_every_store!(
     earlier_stages_are_told_with_their_artifacts,
     an_ended_build_moves_its_pipeline,
     only_its_runner_tells_of_a_running_build,
-    a_canceled_build_is_not_found,
+    a_runner_learns_of_a_cancellation_and_adds_nothing,
     a_log_can_be_replaced_as_a_whole,
     the_coverage_is_read_from_the_log_at_the_end,
     a_coverage_expression_is_set_by_masters,
@@ -257,7 +257,7 @@ fn only_its_runner_tells_of_a_running_build(forge: &Forge) {
 }
 
 /// "that is how a runner learns of a cancellation"; 403 when erased.
-fn a_canceled_build_is_not_found(forge: &Forge) {
+fn a_runner_learns_of_a_cancellation_and_adds_nothing(forge: &Forge) {
     let yard = Yard::new(forge, "ada", TWO_STAGES);
     yard.pipeline();
     let runner = shared(forge, &[]);
@@ -269,7 +269,7 @@ fn a_canceled_build_is_not_found(forge: &Forge) {
     let appended = runner.appending(&build, 6, "more\n").send();
     assert_eq!((appended.status, appended.header("build-status")), (202, Some("canceled")));
     assert_eq!(yard.build(&build)["status"], "canceled");
-    assert_eq!(yard.trace(&build), "hello\nmore\n");
+    assert_eq!(yard.trace(&build), "hello\n");
     yard.act(&build, "erase");
     let refused = runner.appending(&build, 0, "again\n").send().expect(403);
     assert_eq!(refused, message("403 Forbidden  - Build has been erased!"));

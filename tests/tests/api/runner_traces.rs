@@ -13,6 +13,7 @@ on_every_store!(
     pieces_are_put_together,
     a_piece_begins_where_the_log_ends,
     only_the_token_of_the_build_opens_its_log,
+    the_token_of_a_finished_build_adds_nothing,
     bytes_are_kept_as_they_come,
     a_log_that_grows_keeps_its_build_alive,
 );
@@ -105,4 +106,23 @@ fn a_log_that_grows_keeps_its_build_alive(forge: &Forge) {
     assert_eq!(silent(), 1);
     assert_eq!(yard.build(&build)["status"], "failed");
     assert_eq!(runner.telling(&build, &[]).send().expect(404), message("404 Not found"));
+}
+
+/// Tokens end with their builds, however these end; the last report of a runner carries the rest of the log.
+fn the_token_of_a_finished_build_adds_nothing(forge: &Forge) {
+    for state in ["success", "failed"] {
+        let owner = format!("owner-{state}");
+        let yard = Yard::new(forge, &owner, TWO_STAGES);
+        yard.pipeline();
+        let runner = yard.runner(&[]);
+        let build = runner.take().expect("it waits");
+        runner.log(&build, &["hello\n"]);
+        let report = [("state", state), ("trace", "hello\nthe end\n")];
+        runner.telling(&build, &report).send().expect(200);
+        for piece in ["", "more\n"] {
+            let refused = runner.appending(&build, 14, piece).send().expect(403);
+            assert_eq!(refused, message("403 Forbidden  - build is not running"), "{state}");
+        }
+        assert_eq!(yard.trace(&build), "hello\nthe end\n", "{state}");
+    }
 }

@@ -102,7 +102,7 @@ fn a_trigger_starts_a_pipeline(forge: &Forge) {
     assert_eq!(again["variables"], json!({"C": "3"}));
 }
 
-/// 404 of a bad token, 401 of one of another project, 400 where nothing is built.
+/// 404 of a bad token and of one of another project, 400 where nothing is built.
 fn what_a_trigger_cannot_start(forge: &Forge) {
     let stage = a_ci_stage(forge, CONFIGURATION);
     let one = new_trigger(forge, &stage);
@@ -116,7 +116,10 @@ fn what_a_trigger_cannot_start(forge: &Forge) {
     assert_eq!(start(&path, "1-nonsense", "master", 404), missing);
     assert_eq!(start("/projects/987654/trigger/builds", token(&one), "master", 404), missing);
     let elsewhere = format!("{}/trigger/builds", path_of_project(&other));
-    assert_eq!(start(&elsewhere, token(&one), "master", 401), message("401 Unauthorized"));
+    assert_eq!(start(&elsewhere, token(&one), "master", 404), missing, "a project that is there");
+    let public = new_project(forge, stage.token("developer"), "Open", &[("public", "true")]);
+    let public = format!("{}/trigger/builds", path_of_project(&public));
+    assert_eq!(start(&public, token(&one), "master", 404), missing, "even if everybody sees it");
     assert_eq!(start(&path, token(&one), "nowhere", 400), message("No builds created"));
     let incomplete = forge.post(&path).send().expect(400);
     assert_eq!(incomplete, error("token is missing, ref is missing"));

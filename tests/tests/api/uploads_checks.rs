@@ -1,7 +1,7 @@
 //! POST /projects/:id/uploads: what it refuses, and in which order. Reference sections 1.1 and 4.11.
 
 use hexforge_tests::client::exchange;
-use hexforge_tests::forge::{MAX_UPLOAD, ROOT};
+use hexforge_tests::forge::{MAX_BODY, MAX_UPLOAD, ROOT};
 use hexforge_tests::{Forge, Response, on_every_store};
 use serde_json::json;
 
@@ -123,7 +123,7 @@ fn other_parts_do_not_get_round_the_limits(forge: &Forge) {
     let (_, token, path) = a_place(forge);
     let (file, text) = ("name=\"file\"; filename=\"a.txt\"", "name=\"text\"");
     let other = "name=\"other\"; filename=\"b.txt\"";
-    let large = vec![b'x'; 1_100_000];
+    let large = vec![b'x'; MAX_BODY + 1];
     for parts in [
         vec![(text, &large[..]), (file, b"x")],
         vec![(other, &large), (other, &large), (other, &large), (file, b"x")],

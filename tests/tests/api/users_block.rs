@@ -65,6 +65,8 @@ fn users_of_the_directory_are_neither_blocked_nor_unblocked(forge: &Forge) {
     forge.put(&format!("/users/{ada}")).token(ROOT).form(&[("bio", "b")]).send().expect(200);
     assert_eq!(user_now(forge, ada)["state"], "ldap_blocked");
     sync(DirectoryCommand::Unblock);
+    assert_eq!(forge.get("/user").token(&token).send().expect(401), message("401 Unauthorized"));
+    let token = forge.sign_in("ada");
     assert_eq!(forge.get("/user").token(&token).send().expect(200)["state"], "active");
 }
 
@@ -123,9 +125,12 @@ fn a_blocked_user_is_nobody_until_it_is_unblocked(forge: &Forge) {
     }
     let unblock = forge.put(&format!("/users/{ada}/unblock")).token(ROOT).form(&[("uid", "1")]);
     assert_eq!(unblock.send().expect(200), true);
-    for token in &tokens {
-        assert_eq!(forge.get("/user").token(token).send().expect(200), before);
+    // The block ended the sessions; the personal token works again.
+    let [first, second, personal] = &tokens;
+    for session in [first, second] {
+        forge.get("/user").token(session).send().expect(401);
     }
+    assert_eq!(forge.get("/user").token(personal).send().expect(200), before);
 }
 
 /// PUT /users/:uid/block

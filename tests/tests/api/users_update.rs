@@ -18,7 +18,7 @@ on_every_store!(
     a_new_address_is_effective_at_once,
     ones_own_secondary_address_and_the_primary_one_swap,
     a_new_username_renames_the_namespace,
-    a_new_password_replaces_the_old_one_and_tokens_stay,
+    a_new_password_replaces_the_old_one_and_ends_sessions,
     an_identity_is_added_or_updated,
 );
 
@@ -268,14 +268,14 @@ fn a_new_username_renames_the_namespace(forge: &Forge) {
 }
 
 /// PUT /users/:id
-fn a_new_password_replaces_the_old_one_and_tokens_stay(forge: &Forge) {
+fn a_new_password_replaces_the_old_one_and_ends_sessions(forge: &Forge) {
     let (id, token) = forge.user("ada");
     let sign_in = |password: &str| {
         forge.post("/session").form(&[("login", "ada"), ("password", password)]).send().status
     };
     update(forge, id, &json!({"password": "another horse"}));
     assert_eq!((sign_in(PASSWORD), sign_in("another horse")), (401, 201));
-    forge.get("/user").token(&token).send().expect(200);
+    forge.get("/user").token(&token).send().expect(401);
 }
 
 /// PUT /users/:id

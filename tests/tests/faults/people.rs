@@ -23,7 +23,8 @@ enum Known {
 }
 
 impl People {
-    fn step_of(&mut self, place: &Place<'_>) -> (Known, hexforge_tests::Request, u16) {
+    /// What to ask next and the status it must answer; none if the server is gone that was asked for what it takes.
+    fn step_of(&mut self, place: &Place<'_>) -> Option<(Known, hexforge_tests::Request, u16)> {
         self.made += 1;
         let name = format!("one-{}", self.made);
         let user = self.known.iter().rev().find_map(|known| match known {
@@ -31,7 +32,7 @@ impl People {
             _ => None,
         });
         let last = self.known.last().cloned();
-        match (self.made % 4, user, last) {
+        Some(match (self.made % 4, user, last) {
             (1, ..) | (_, None, _) => {
                 let email = format!("{name}@example.com");
                 let form = [
@@ -43,8 +44,8 @@ impl People {
                 (Known::User(name.clone()), place.ask("POST", "/users").form(&form), 201)
             }
             (2, Some(user), _) => {
-                let found = place.ask("GET", &format!("/users?username={user}")).try_send();
-                let id = found.map(|found| id_of(&found.json()[0])).unwrap_or_default();
+                let found = place.ask("GET", &format!("/users?username={user}")).try_send()?;
+                let id = id_of(&found.json()[0]);
                 let form = [("user_id", id.to_string()), ("access_level", "30".to_owned())];
                 let form = form.each_ref().map(|(name, value)| (*name, value.as_str()));
                 let path = format!("/projects/{SHIP}/members");
@@ -58,7 +59,7 @@ impl People {
                 let form = [("name", name.as_str())];
                 (Known::Project(name.clone()), place.ask("POST", "/projects").form(&form), 201)
             }
-        }
+        })
     }
 
     fn is_there(place: &Place<'_>, known: &Known) -> bool {
@@ -104,7 +105,7 @@ impl People {
 
 impl Lane for People {
     fn step(&mut self, place: &Place<'_>) -> Step {
-        let (known, request, good) = self.step_of(place);
+        let Some((known, request, good)) = self.step_of(place) else { return Step::Gone };
         match request.try_send() {
             Some(answer) => {
                 let text = String::from_utf8_lossy(&answer.body);

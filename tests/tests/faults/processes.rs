@@ -181,8 +181,11 @@ fn rights(pair: &Pair) {
     ];
     let ada = id_of(&one.request("POST", "/users").token(ROOT).form(&form).send().expect(201));
     let form = [("login", "ada"), ("password", "correct horse")];
-    let session = two.request("POST", "/session").form(&form).send().expect(201);
-    let token = session["private_token"].as_str().expect("a token").to_owned();
+    let sign_in = |server: &Program| {
+        let session = server.request("POST", "/session").form(&form).send().expect(201);
+        session["private_token"].as_str().expect("a token").to_owned()
+    };
+    let token = sign_in(two);
     let form = [("name", "secret")];
     let secret = one.request("POST", "/projects").token(ROOT).form(&form).send().expect(201);
     let secret = format!("/projects/{}", id_of(&secret));
@@ -201,7 +204,10 @@ fn rights(pair: &Pair) {
     one.request("PUT", &format!("/users/{ada}/block")).token(ROOT).send().expect(200);
     look(two, 401);
     two.request("PUT", &format!("/users/{ada}/unblock")).token(ROOT).send().expect(200);
-    look(one, 404);
+    // The session ended with the block, for both.
+    look(one, 401);
+    let token = sign_in(one);
+    two.request("GET", &secret).token(&token).send().expect(404);
 }
 
 /// Lists long enough for their totals to be remembered.

@@ -1,9 +1,16 @@
 //! Packs that nobody should take: refused, and nothing stays.
 
 use std::io::Write;
+use std::net::TcpStream;
 use std::process::Stdio;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use flate2::Compression;
+use flate2::write::{GzEncoder, ZlibEncoder};
 
 use hexforge_tests::{Forge, on_every_store};
+use sha1::{Digest, Sha1};
 
 use super::support::Scene;
 use super::wire::{Push, ZERO};
@@ -12,8 +19,13 @@ on_every_store!(
     broken_packs_are_refused,
     histories_with_holes_are_refused,
     trees_that_could_do_harm_are_refused,
+    objects_with_errors_of_git_fsck_are_refused,
     refs_to_nothing_are_refused,
+    pushes_that_lead_to_unreachable_objects_are_refused,
+    deltas_on_unreachable_objects_are_refused,
     commits_and_tags_that_nobody_reads_are_refused,
+    a_push_ends_when_its_client_hangs_up,
+    a_gzip_body_that_becomes_huge_is_refused,
 );
 
 /// Asserts that a push was refused and left nothing.
@@ -140,6 +152,57 @@ fn trees_that_could_do_harm_are_refused(forge: &Forge) {
     }
 }
 
+fn objects_with_errors_of_git_fsck_are_refused(forge: &Forge) {
+    let scene = Scene::filled(forge);
+    let (blob, other) = (hash(&scene, "blob", b"x"), hash(&scene, "blob", b"y"));
+    let modules = hash(&scene, "blob", b"[submodule \"../../x\"]\n\turl = ../x.git\n");
+    let entry = |mode: &str, name: &str, id: &str| {
+        let digits = |pair: &[u8]| {
+            let pair = std::str::from_utf8(pair).expect("hex");
+            u8::from_str_radix(pair, 16).expect("hex")
+        };
+        let id: Vec<u8> = id.as_bytes().chunks(2).map(digits).collect();
+        [format!("{mode} {name}\0").as_bytes(), &id].concat()
+    };
+    let file = |name: &str, id: &str| entry("100644", name, id);
+    for (content, error) in [
+        ([file("a", &blob), file("a", &other)].concat(), "duplicateEntries"),
+        ([file("b", &blob), file("a", &other)].concat(), "treeNotSorted"),
+        (file(".gitmodules", &modules), "gitmodulesName"),
+        (file(".GitModules", &modules), "gitmodulesName"),
+        (entry("120000", ".gitmodules", &blob), "gitmodulesSymlink"),
+        // The same object is a file and a folder.
+        ([file("a", &blob), entry("40000", "b", &blob)].concat(), "is a blob and no tree"),
+        ([entry("40000", "a", &blob), file("b", &blob)].concat(), "is a blob and no tree"),
+    ] {
+        let tree = hash(&scene, "tree", &content);
+        let commit = commit_of(&scene, &tree, None);
+        let objects = pack(&scene, &[&commit, &tree, &blob, &other, &modules]);
+        let push = Push::new(ZERO, &commit, "refs/heads/x").pack(objects);
+        assert_refused(&scene, &push, &["ng refs/heads/x unpacker error", error]);
+    }
+    let tree = hash(&scene, "tree", &file("a", &blob));
+    let who = "Ada <ada@example.com> 1400000000 +0000";
+    for (author, error) in [
+        (format!("author {who}\nauthor {who}\n"), Some("multipleAuthors")),
+        (String::new(), Some("missingAuthor")),
+        ("author Ada <ada@example.com> 01 +0000\n".to_owned(), Some("zeroPaddedDate")),
+        // Published histories have this.
+        ("author Ada <ada@example.com> 1400000000 +51800\n".to_owned(), None),
+    ] {
+        let content = format!("tree {tree}\n{author}committer {who}\n\nx\n");
+        let commit = hash(&scene, "commit", content.as_bytes());
+        let objects = pack(&scene, &[&commit, &tree, &blob]);
+        let push = Push::new(ZERO, &commit, "refs/heads/y").pack(objects);
+        match error {
+            Some(error) => {
+                assert_refused(&scene, &push, &["ng refs/heads/y unpacker error", error]);
+            }
+            None => assert!(push.send(&scene).contains("ok refs/heads/y"), "{author}"),
+        }
+    }
+}
+
 fn refs_to_nothing_are_refused(forge: &Forge) {
     let scene = Scene::filled(forge);
     let tip = scene.tree.git(&["rev-parse", "HEAD"]);
@@ -166,6 +229,80 @@ fn refs_to_nothing_are_refused(forge: &Forge) {
     scene.assert_sound();
 }
 
+/// The server still has the objects of a deleted branch. A push that names them would make them visible.
+fn pushes_that_lead_to_unreachable_objects_are_refused(forge: &Forge) {
+    let scene = Scene::filled(forge);
+    let of = |what: &str| scene.tree.git(&["rev-parse", what]);
+    let (base, base_tree) = (of("HEAD"), of("HEAD^{tree}"));
+    let secret = scene.tree.write("secret", "a secret\n").commit("Secret\n");
+    let (secret_tree, secret_blob) = (of("HEAD^{tree}"), of("HEAD:secret"));
+    scene.push("ada", &["HEAD:refs/heads/secret"]).ok();
+    scene.push("ada", &[":refs/heads/secret"]).ok();
+    assert_eq!(scene.on_server(&["cat-file", "-t", &secret]).trim_end(), "commit");
+
+    let on_secret = commit_of(&scene, &base_tree, Some(&secret));
+    let with_tree = commit_of(&scene, &secret_tree, Some(&base));
+    let tree = hash(&scene, "tree", &[&b"100644 f\0"[..], &bytes_of(&secret_blob)].concat());
+    let with_blob = commit_of(&scene, &tree, Some(&base));
+    let who = "Ada <ada@example.com> 1474540200 +0000";
+    let text = format!("object {secret}\ntype commit\ntag t\ntagger {who}\n\nx\n");
+    let tag = hash(&scene, "tag", text.as_bytes());
+    for (new, name, pack) in [
+        (&secret, "refs/heads/x", pack(&scene, &[])),
+        (&secret_blob, "refs/tags/x", pack(&scene, &[])),
+        (&secret_tree, "refs/tags/x", pack(&scene, &[])),
+        (&on_secret, "refs/heads/x", pack(&scene, &[&on_secret])),
+        (&with_tree, "refs/heads/x", pack(&scene, &[&with_tree])),
+        (&with_blob, "refs/heads/x", pack(&scene, &[&with_blob, &tree])),
+        (&tag, "refs/tags/x", pack(&scene, &[&tag])),
+    ] {
+        let push = Push::new(ZERO, new, name).pack(pack);
+        assert_refused(&scene, &push, &[&format!("ng {name} missing necessary objects")]);
+    }
+    // Who has the objects sends them again.
+    let again = [format!("{with_blob}:refs/heads/y"), format!("{secret}:refs/heads/secret")];
+    scene.push("ada", &[&again[0], &again[1]]).ok();
+    scene.assert_sound();
+}
+
+/// A push could show what an unreachable object contains by a delta on it.
+fn deltas_on_unreachable_objects_are_refused(forge: &Forge) {
+    let scene = Scene::filled(forge);
+    let tip = scene.tree.git(&["rev-parse", "HEAD"]);
+    scene.tree.write("secret", "a secret\n").commit("Secret\n");
+    let base = bytes_of(&scene.tree.git(&["rev-parse", "HEAD:secret"]));
+    scene.push("ada", &["HEAD:refs/heads/secret"]).ok();
+    // All of the base and one letter more.
+    let (delta, blob) = ([9, 10, 0x90, 9, 1, b'x'], hash(&scene, "blob", b"a secret\nx"));
+    let tree_text = [&b"100644 f\0"[..], &bytes_of(&blob)].concat();
+    let tree = hash(&scene, "tree", &tree_text);
+    let who = "Ada <ada@example.com> 1474540200 +0000";
+    let text = format!("tree {tree}\nparent {tip}\nauthor {who}\ncommitter {who}\n\nx\n");
+    let commit = hash(&scene, "commit", text.as_bytes());
+    let thin = pack_of(
+        &[
+            ([start_of(7, delta.len()), base].concat(), delta.to_vec()),
+            (start_of(2, tree_text.len()), tree_text),
+            (start_of(1, text.len()), text.into_bytes()),
+        ],
+        Compression::default(),
+    );
+    let push = Push::new(ZERO, &commit, "refs/heads/x").pack(thin);
+
+    scene.push("ada", &[":refs/heads/secret"]).ok();
+    assert_refused(&scene, &push, &["ng refs/heads/x missing necessary objects"]);
+    scene.push("ada", &["HEAD:refs/heads/secret"]).ok();
+    let answer = push.send(&scene);
+    assert!(answer.contains("ok refs/heads/x"), "its base is reachable: {answer:?}");
+    scene.assert_sound();
+}
+
+/// The bytes of an id.
+fn bytes_of(id: &str) -> Vec<u8> {
+    let byte = |pair: &[u8]| u8::from_str_radix(str::from_utf8(pair).expect("hex"), 16);
+    id.as_bytes().chunks(2).map(|pair| byte(pair).expect("hex")).collect()
+}
+
 /// They are held whole wherever they are shown.
 fn commits_and_tags_that_nobody_reads_are_refused(forge: &Forge) {
     let scene = Scene::filled(forge);
@@ -181,4 +318,91 @@ fn commits_and_tags_that_nobody_reads_are_refused(forge: &Forge) {
         let push = Push::new(ZERO, &id, name).pack(pack(&scene, &[&id]));
         assert_refused(&scene, &push, &["is too large"]);
     }
+}
+
+/// A pack of these entries: their first bytes, and what is compressed after them.
+fn pack_of(entries: &[(Vec<u8>, Vec<u8>)], level: Compression) -> Vec<u8> {
+    let mut pack = b"PACK\0\0\0\x02".to_vec();
+    pack.extend_from_slice(&(entries.len() as u32).to_be_bytes());
+    for (start, data) in entries {
+        pack.extend_from_slice(start);
+        let mut encoder = ZlibEncoder::new(&mut pack, level);
+        encoder.write_all(data).and_then(|()| encoder.finish().map(drop)).expect("memory");
+    }
+    let checksum = Sha1::digest(&pack);
+    pack.extend_from_slice(&checksum);
+    pack
+}
+
+/// The first bytes of an entry: its kind and size.
+fn start_of(kind: u8, size: usize) -> Vec<u8> {
+    let (mut bytes, mut size, mut byte) = (vec![], size >> 4, kind << 4 | (size & 15) as u8);
+    while size > 0 {
+        bytes.push(byte | 0x80);
+        (byte, size) = ((size & 0x7f) as u8, size >> 7);
+    }
+    bytes.push(byte);
+    bytes
+}
+
+fn a_push_ends_when_its_client_hangs_up(forge: &Forge) {
+    let scene = Scene::filled(forge);
+    let tip = scene.tree.git(&["rev-parse", "HEAD"]);
+    // A delta that copies 64 KiB 4096 times, which takes a while to hash.
+    let block = vec![7; 64 << 10];
+    let whole = start_of(3, block.len());
+    let delta = [&[0x80, 0x80, 0x04][..], &[0x80, 0x80, 0x80, 0x80, 0x01], &[0x80; 4096]].concat();
+    let compressed = pack_of(&[(whole.clone(), block.clone())], Compression::default());
+    // Without the header and the checksum of the pack.
+    let distance = u8::try_from(compressed.len() - 32).expect("a small entry");
+    assert!(distance < 0x80, "{distance} takes two bytes");
+    let differing = [start_of(6, delta.len()), vec![distance]].concat();
+    let pack = pack_of(&[(whole, block), (differing, delta)], Compression::default());
+
+    let line = format!("{ZERO} {tip} refs/heads/x\0report-status");
+    let mut body = format!("{:04x}{line}0000", line.len() + 4).into_bytes();
+    body.extend(pack);
+    let head = format!(
+        "POST /ada/ship.git/git-receive-pack HTTP/1.1\r\nHost: x\r\nPRIVATE-TOKEN: {}\r\n\
+         Content-Type: application/x-git-receive-pack-request\r\nContent-Length: {}\r\n\r\n",
+        scene.ada,
+        body.len()
+    );
+    let mut client = TcpStream::connect(forge.address).expect("the server listens");
+    client.write_all(head.as_bytes()).and_then(|()| client.write_all(&body)).expect("it reads");
+    let scratch = forge.folder.path().join("repositories").join("scratch");
+    let is_at_work = || std::fs::read_dir(&scratch).is_ok_and(|mut all| all.next().is_some());
+    let wait_while = |condition: &dyn Fn() -> bool, what: &str| {
+        let until = Instant::now() + Duration::from_secs(120);
+        while condition() {
+            assert!(Instant::now() < until, "{what}");
+            thread::sleep(Duration::from_millis(5));
+        }
+    };
+    wait_while(&|| !is_at_work(), "the push does not begin");
+    drop(client);
+    wait_while(&is_at_work, "the push does not end");
+    assert_eq!(scene.server_ref("refs/heads/x"), None, "nobody waits for it");
+    scene.assert_sound();
+}
+
+fn a_gzip_body_that_becomes_huge_is_refused(forge: &Forge) {
+    let scene = Scene::filled(forge);
+    let tip = scene.tree.git(&["rev-parse", "HEAD"]);
+    let zeros = vec![0; 40 << 20];
+    let pack = pack_of(&[(start_of(3, zeros.len()), zeros)], Compression::none());
+    let line = format!("{ZERO} {tip} refs/heads/x\0report-status");
+    let mut gzip = GzEncoder::new(Vec::new(), Compression::best());
+    write!(gzip, "{:04x}{line}0000", line.len() + 4).expect("memory");
+    gzip.write_all(&pack).expect("memory");
+    let body = gzip.finish().expect("memory");
+    assert!(body.len() < 1 << 20, "{}", body.len());
+    let request = forge.page("POST", "/ada/ship.git/git-receive-pack").token(&scene.ada);
+    let request = request.header("Content-Type", "application/x-git-receive-pack-request");
+    let answer = request.header("Content-Encoding", "gzip").body(body).send();
+    let text = String::from_utf8_lossy(&answer.body).into_owned();
+    assert_eq!(answer.status, 200, "{text}");
+    assert!(text.contains("unpack the gzip body of the push expands too much"), "{text}");
+    assert_eq!(scene.server_ref("refs/heads/x"), None);
+    scene.assert_sound();
 }

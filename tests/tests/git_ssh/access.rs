@@ -94,7 +94,8 @@ fn blocked_users_and_deleted_keys_are_refused_at_once(forge: &Forge) {
     forge.put(&format!("{user}/unblock")).token(ROOT).send().expect(200);
     scene.git(&["ls-remote", &scene.address()]).ok();
     let key = format!("/user/keys/{}", scene.key_id);
-    forge.delete(&key).token(&scene.ada).send().expect(200);
+    // The block ended the session.
+    forge.delete(&key).token(&forge.sign_in("ada")).send().expect(200);
     scene.git(&["ls-remote", &scene.address()]).refused(&["Permission denied (publickey)"]);
 }
 
@@ -130,7 +131,8 @@ fn what_was_open_before_is_asked_again(forge: &Forge) {
     assert_eq!((status, out.as_str()), (Some(1), ""));
     forge.put(&format!("{user}/unblock")).token(ROOT).send().expect(200);
     assert_eq!(fetch().0, Some(0));
-    forge.delete(&format!("/user/keys/{}", scene.key_id)).token(&scene.ada).send().expect(200);
+    let key = format!("/user/keys/{}", scene.key_id);
+    forge.delete(&key).token(&forge.sign_in("ada")).send().expect(200);
     assert_eq!(fetch().0, Some(1));
     master.kill().expect("a running process can be killed");
     master.wait().expect("a killed process ends");

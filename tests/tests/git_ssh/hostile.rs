@@ -5,9 +5,10 @@ use std::net::{SocketAddr, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use hexforge_domain::limiter::TransferLimits;
 use hexforge_ssh_russh::Limits;
 use hexforge_tests::ssh_client::{Identity, said};
-use hexforge_tests::{Backend, Forge, on_every_store};
+use hexforge_tests::{Backend, Forge, Restrictions, on_every_store};
 
 use super::support::Scene;
 
@@ -20,6 +21,15 @@ fn forge() -> Forge {
     let dialect = hexforge_http_actix::Dialect::Specification;
     let options = hexforge_tests::ForgeOptions { backend: Backend::Sqlite, dialect };
     Forge::start(options).expect("SQLite is there")
+}
+
+/// One on which clients with a permit may do nothing for a second.
+fn hurrying_forge() -> Forge {
+    let dialect = hexforge_http_actix::Dialect::Specification;
+    let options = hexforge_tests::ForgeOptions { backend: Backend::Sqlite, dialect };
+    let transfer = TransferLimits { idle: Duration::from_secs(1), ..TransferLimits::default() };
+    let restrictions = Restrictions { transfer, ..Restrictions::default() };
+    Forge::start_restricted(options, restrictions).expect("SQLite is there")
 }
 
 fn hurried() -> Limits {
@@ -144,7 +154,7 @@ fn assert_all_turns_free(forge: &Forge) {
 #[test]
 fn slow_readers_are_let_go() {
     const SIZE: usize = 24 << 20;
-    let forge = forge();
+    let forge = hurrying_forge();
     let scene = Scene::on(&forge, forge.ssh_within(hurried()));
     let mut state = 1_u64;
     let noise: Vec<u8> = (0..SIZE)

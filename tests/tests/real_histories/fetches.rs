@@ -7,17 +7,21 @@ use super::client::Pair;
 use super::oracle::Oracle;
 use super::recipes;
 use super::server::Server;
-use super::settings::Extent;
+use super::settings::Settings;
 
 /// Runs the commands of each client with hexforge and with git.
 pub fn check(
     server: &Server<'_>,
     oracle: &Oracle<'_>,
-    extent: Extent,
+    settings: &Settings,
     random: &mut Numbers,
     checks: &mut Checks,
 ) {
-    for recipe in recipes::all(oracle, extent, random) {
+    let is_chosen = |name: &str| settings.clients.as_deref().is_none_or(|text| name.contains(text));
+    for recipe in recipes::all(oracle, settings.extent, random) {
+        if !is_chosen(&recipe.name) {
+            continue;
+        }
         let mut pair = Pair::new(server, oracle, &recipe.name, recipe.by, recipe.protocol);
         for step in &recipe.steps {
             pair.run(step, checks);

@@ -21,6 +21,8 @@ pub struct Settings {
     pub extent: Extent,
     pub seed: u64,
     pub backend: Backend,
+    /// A part of the names of the clients to be run.
+    pub clients: Option<String>,
 }
 
 /// The seed when none is given.
@@ -40,7 +42,8 @@ impl Settings {
             Ok("postgres") => Backend::Postgres,
             Ok(other) => panic!("`{other}` is no backend: it must be `sqlite` or `postgres`"),
         };
-        Some(Self { repositories, extent, seed, backend })
+        let clients = std::env::var("HEXFORGE_TEST_REPOSITORY_CLIENTS").ok();
+        Some(Self { repositories, extent, seed, backend, clients })
     }
 }
 

@@ -9,7 +9,7 @@ use hexforge_domain::policy::tracker::{
 };
 use hexforge_domain::policy::{Actor, Denied, Protected, authorize};
 use hexforge_domain::ports::store::{StoreError, Tx};
-use hexforge_domain::project::query::Viewer;
+use hexforge_domain::project::query::Audience;
 use hexforge_domain::project::{Project, ProjectRef};
 use hexforge_domain::user::User;
 
@@ -119,20 +119,19 @@ impl Tracker {
         self.authorize(IssueAbility::Read, issue).is_ok()
     }
 
-    /// Who looks at lists that show it what it sees; administrators see everything.
-    pub fn viewer(&self) -> Option<Viewer> {
-        match self.actor {
-            Actor::User { id, external } => Some(Viewer { user: id, external }),
-            // Nobody gets as far as to ask.
-            Actor::Admin { .. } | Actor::Anonymous => None,
-        }
+    /// For whom lists are made that show the actor what it sees.
+    /// # Errors
+    /// [`Error::Unauthenticated`] when it is nobody.
+    pub fn audience(&self) -> Result<Audience, Error> {
+        super::audience(self.actor)
     }
 
     /// Which confidential issues of the project the actor sees.
     pub fn clearance(&self) -> Clearance {
         match self.actor.user() {
             Some(user) if !self.allows(TrackerAbility::AdministerIssues) => Clearance::Own(user),
-            Some(_) | None => Clearance::All,
+            Some(_) => Clearance::All,
+            None => Clearance::Nothing,
         }
     }
 
@@ -155,7 +154,53 @@ impl Tracker {
 pub fn clearance(actor: Actor) -> Clearance {
     match actor {
         Actor::User { id, .. } => Clearance::ByStanding(id),
-        // Nobody gets as far as to ask.
-        Actor::Admin { .. } | Actor::Anonymous => Clearance::All,
+        Actor::Admin { .. } => Clearance::All,
+        Actor::Anonymous => Clearance::Nothing,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hexforge_domain::id::UserId;
+    use hexforge_domain::ports::store::Store;
+    use hexforge_domain::project::query::Viewer;
+    use hexforge_domain::testing::builders::{a_day, a_group, a_project, a_user};
+    use hexforge_domain::testing::fakes::FakeStore;
+
+    use super::*;
+    use crate::access::audience;
+
+    #[test]
+    fn nobody_has_no_audience_and_no_clearance() {
+        let (user, admin) = (UserId(1), UserId(2));
+        let viewer = Audience::Viewer(Viewer { user, external: true });
+        for (actor, expected, cleared) in [
+            (Actor::Anonymous, None, Clearance::Nothing),
+            (Actor::User { id: user, external: true }, Some(viewer), Clearance::ByStanding(user)),
+            (Actor::Admin { id: admin }, Some(Audience::Unrestricted), Clearance::All),
+        ] {
+            assert_eq!(audience(actor).ok(), expected, "{actor:?}");
+            assert_eq!(clearance(actor), cleared, "{actor:?}");
+        }
+        assert!(matches!(audience(Actor::Anonymous), Err(Error::Unauthenticated)));
+    }
+
+    #[test]
+    fn nobody_is_shown_nothing_of_a_public_project_but_what_is_open() {
+        let fake = FakeStore::default();
+        let store: &dyn Store = &fake;
+        let ada = a_user("ada").stored_in(store).id;
+        let team = a_group("team").owner(ada).stored_in(store).id;
+        let project = a_project("site", team, ada).public().stored_in(store);
+        let facts = TrackerFacts {
+            project: store
+                .read(|tx| project_facts(tx, Actor::Anonymous, &project, a_day()))
+                .expect("the fake can be read"),
+            issues: true,
+            merge_requests: true,
+        };
+        let tracker = Tracker { project, actor: Actor::Anonymous, facts };
+        assert_eq!(tracker.clearance(), Clearance::Nothing);
+        assert!(matches!(tracker.audience(), Err(Error::Unauthenticated)));
     }
 }

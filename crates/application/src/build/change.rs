@@ -48,8 +48,8 @@ pub fn retry(app: &App, actor: Actor, named: &ProjectRef, id: BuildId) -> Result
 /// Lets a build run that waits to be asked for.
 pub fn play(app: &App, actor: Actor, named: &ProjectRef, id: BuildId) -> Result<BuildView, Error> {
     let user = access::own_account(actor)?;
-    // The reference: whoever may read builds may play them.
-    change(app, actor, CiAbility::ReadBuilds, named, id, |_, progress, build, now| {
+    let ability = app.settings.strict.to_start_manual_jobs();
+    change(app, actor, ability, named, id, |_, progress, build, now| {
         if build.when != When::Manual || build.status != Status::Skipped {
             return Err(Error::NotGiven("Unplayable Build"));
         }

@@ -31,7 +31,8 @@ pub fn trace(app: &App, actor: Actor, named: &ProjectRef, id: BuildId) -> Result
             Some(runner) => tx.runners().find(runner)?,
             None => None,
         };
-        let mut secrets = vec![project.runners_token.clone(), ci_token::of_build(app, &build)];
+        let mut secrets = vec![ci_token::of_build(app, &build)];
+        secrets.extend(tx.projects().runners_token(project.id)?);
         secrets.extend(runner.map(|runner| ci_token::of_runner(app, &runner)));
         Ok::<_, Error>((build, secrets))
     })?;

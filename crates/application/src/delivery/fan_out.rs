@@ -1,5 +1,6 @@
 //! Who hears of what.
 
+use chrono::TimeDelta;
 use hexforge_domain::delivery::{HookRef, NewDelivery};
 use hexforge_domain::hook::kind::{HookKind, SYSTEM_HOOK};
 use hexforge_domain::id::{OutboxId, ProjectId};
@@ -16,6 +17,10 @@ use crate::error::Error;
 
 /// How many events one transaction looks at.
 const AT_ONCE: u32 = 50;
+
+/// How many transactions a caller waits for who changes a hook, and for how long at most.
+const CATCH_UP_BATCHES: u32 = 4;
+const CATCH_UP_TIME: TimeDelta = TimeDelta::seconds(1);
 
 /// Turns the oldest events into deliveries to the hooks that hear of them; answers whether there may be more.
 pub fn fan_out(app: &App, payloads: &dyn Payloads) -> Result<bool, Error> {
@@ -34,10 +39,15 @@ pub fn fan_out(app: &App, payloads: &dyn Payloads) -> Result<bool, Error> {
 /// Turns into deliveries what happened until now, before somebody changes what a hook hears of: that counts as it was
 /// when something happened. Of a long queue only the oldest, since somebody waits.
 pub fn catch_up(app: &App, payloads: &dyn Payloads) -> Result<(), Error> {
-    for _ in 0..20 {
-        if !fan_out(app, payloads)? {
+    let until = app.clock.now() + CATCH_UP_TIME;
+    let mut behind = None;
+    for _ in 0..CATCH_UP_BATCHES {
+        let (told, last) = app.store.write(|tx| some(app, tx, payloads, behind))?;
+        if last.is_none() || app.clock.now() >= until {
             break;
         }
+        // What this program does not know is passed over.
+        behind = if told > 0 { None } else { last };
     }
     Ok(())
 }

@@ -2,18 +2,19 @@
 
 use hexforge_domain::event::EventAction;
 use hexforge_domain::field_errors::FieldErrors;
-use hexforge_domain::issue::{Issue, LongText, NewIssue, Title, mention, names};
+use hexforge_domain::issue::{Issue, NewIssue, Title, mention, names};
 use hexforge_domain::note::commands::extract;
 use hexforge_domain::outbox::project::IssueAction;
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::tracker::TrackerAbility;
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::ProjectRef;
+use hexforge_domain::text::LongText;
 
 use super::activity::{self, About};
 use super::commands;
 use super::fields::{self, IssueFields};
-use super::mentions::Mentions;
+use super::mentions::{Mentions, named_in};
 use crate::access;
 use crate::access::tracker::Tracker;
 use crate::app::App;
@@ -28,9 +29,9 @@ pub fn create(
     given: &IssueFields,
 ) -> Result<IssueView, Error> {
     let author = access::own_account(actor)?;
+    let mentioned = named_in(app, &[given.title.as_deref(), given.description.as_deref()]);
     app.store.write(|tx| {
-        let texts = [given.title.as_deref(), given.description.as_deref()];
-        let (tracker, mentions) = Mentions::locked(app, tx, actor, named, &texts)?;
+        let (tracker, mentions) = Mentions::locked(app, tx, actor, named, &mentioned)?;
         tracker.require(TrackerAbility::CreateIssues)?;
         let project = &tracker.project;
         let given = with_commands(app, tx, &tracker, given)?;

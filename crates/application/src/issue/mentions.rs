@@ -11,33 +11,38 @@ use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::tracker::TrackerAbility;
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::{Project, ProjectRef};
+use hexforge_domain::text::{limit, within};
 
 use crate::access::tracker::{self, Tracker};
 use crate::app::App;
 use crate::error::{Error, Thing};
 use crate::view::project as project_view;
 
+/// Finds the issues that texts name. It takes as long as the texts are, so it is done before a transaction begins. A
+/// text that is too long names nothing: it will be refused.
+pub fn named_in(app: &App, texts: &[Option<&str>]) -> Vec<IssueReference> {
+    let texts = texts.iter().flatten().filter(|text| within(text, limit::LONG).is_ok());
+    texts.flat_map(|text| references(text, &app.settings.external_url)).collect()
+}
+
 /// The issues that texts name, in projects that are locked.
-pub struct Mentions {
-    named: Vec<IssueReference>,
+pub struct Mentions<'a> {
+    named: &'a [IssueReference],
     others: Others,
 }
 
-impl Mentions {
-    /// The project that is named, as by [`tracker::locked`], locked together with those whose issues the texts
-    /// name and the actor sees.
+impl<'a> Mentions<'a> {
+    /// The project of a call, as by [`tracker::locked`], locked together with those whose issues are [named](named_in)
+    /// and that the actor sees.
     pub fn locked(
         app: &App,
         tx: &mut dyn Tx,
         actor: Actor,
-        named: &ProjectRef,
-        texts: &[Option<&str>],
+        home: &ProjectRef,
+        named: &'a [IssueReference],
     ) -> Result<(Tracker, Self), Error> {
-        let home = tx.projects().find(named)?.ok_or(Error::NotFound(Thing::Project))?;
-        let address = &app.settings.external_url;
-        let texts = texts.iter().flatten();
-        let named: Vec<_> = texts.flat_map(|text| references(text, address)).collect();
-        let (home, others) = Others::locked(app, tx, actor, home.id, &named)?;
+        let home = tx.projects().find(home)?.ok_or(Error::NotFound(Thing::Project))?;
+        let (home, others) = Others::locked(app, tx, actor, home.id, named)?;
         let home = home.ok_or(Error::NotFound(Thing::Project))?;
         let home = tracker::of(tx, actor, home, app.today())?;
         Ok((home, Self { named, others }))
@@ -53,7 +58,7 @@ impl Mentions {
         at: Timestamp,
     ) -> Result<(), StoreError> {
         let mention = Mention { place: Where::Issue(issue), project: &home.project, author, at };
-        mention.write(tx, Some(home), &self.others, &self.named)
+        mention.write(tx, Some(home), &self.others, self.named)
     }
 }
 

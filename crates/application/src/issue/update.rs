@@ -5,7 +5,7 @@ use hexforge_domain::change::Change;
 use hexforge_domain::event::EventAction;
 use hexforge_domain::field_errors::FieldErrors;
 use hexforge_domain::id::{IssueId, LabelId, UserId};
-use hexforge_domain::issue::{Issue, IssueCommand, LongText, Title, mention, names};
+use hexforge_domain::issue::{Issue, IssueCommand, Title, mention, names};
 use hexforge_domain::label::Label;
 use hexforge_domain::note::system::Remark;
 use hexforge_domain::outbox::project::IssueAction;
@@ -13,10 +13,11 @@ use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::tracker::IssueAbility;
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::{Project, ProjectRef};
+use hexforge_domain::text::LongText;
 
 use super::activity::{self, About};
 use super::fields::{self, IssueFields};
-use super::mentions::Mentions;
+use super::mentions::{Mentions, named_in};
 use crate::access;
 use crate::access::tracker::Tracker;
 use crate::app::App;
@@ -32,9 +33,9 @@ pub fn update(
     given: &IssueFields,
 ) -> Result<IssueView, Error> {
     let user = access::own_account(actor)?;
+    let mentioned = named_in(app, &[given.title.as_deref(), given.description.as_deref()]);
     app.store.write(|tx| {
-        let texts = [given.title.as_deref(), given.description.as_deref()];
-        let (tracker, mentions) = Mentions::locked(app, tx, actor, named, &texts)?;
+        let (tracker, mentions) = Mentions::locked(app, tx, actor, named, &mentioned)?;
         let issue = tx.issues().find(tracker.project.id, id)?;
         let before = issue.ok_or(Error::NotFound(Thing::Record))?;
         // Also to those who do not see it.

@@ -39,7 +39,7 @@ pub fn list(
     app.store.read(|tx| {
         let group = access::group(tx, actor, GroupAbility::Read, named, app.today())?;
         let labels = tx.group_labels().list(group.id, page)?;
-        Ok(views(app, tx, actor, labels)?)
+        views(app, tx, actor, labels)
     })
 }
 
@@ -77,7 +77,7 @@ pub fn create(
             StoreError::Duplicate(_) => EXISTS,
             error => error.into(),
         })?;
-        Ok(view(app, tx, actor, label)?)
+        view(app, tx, actor, label)
     })
 }
 
@@ -99,7 +99,7 @@ pub fn update(
             StoreError::Duplicate(_) => taken().into(),
             error => Error::from(error),
         })?;
-        Ok(view(app, tx, actor, label)?)
+        view(app, tx, actor, label)
     })
 }
 
@@ -166,9 +166,9 @@ fn view(
     tx: &mut dyn Tx,
     actor: Actor,
     label: GroupLabel,
-) -> Result<GroupLabelView, StoreError> {
+) -> Result<GroupLabelView, Error> {
     let page = views(app, tx, actor, Paged { items: vec![label], total: 1 })?;
-    page.items.into_iter().next().ok_or(StoreError::Gone)
+    page.items.into_iter().next().ok_or(StoreError::Gone.into())
 }
 
 fn views(
@@ -176,14 +176,11 @@ fn views(
     tx: &mut dyn Tx,
     actor: Actor,
     labels: Paged<GroupLabel>,
-) -> Result<Paged<GroupLabelView>, StoreError> {
+) -> Result<Paged<GroupLabelView>, Error> {
     let ids: Vec<LabelId> = labels.items.iter().map(|label| label.id).collect();
-    let viewer = match actor {
-        Actor::Admin { .. } => None,
-        Actor::User { .. } | Actor::Anonymous => access::viewer(actor).ok(),
-    };
+    let audience = access::audience(actor)?;
     let counts: HashMap<LabelId, SeenCounts> =
-        tx.group_labels().counts(&ids, viewer, app.today())?.into_iter().collect();
+        tx.group_labels().counts(&ids, audience, app.today())?.into_iter().collect();
     Ok(labels.map(|label| {
         let counts = counts.get(&label.id).copied().unwrap_or_default();
         GroupLabelView { label, counts }

@@ -13,6 +13,7 @@ use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::user::User;
 
 use super::source::Found;
+use crate::project::TOGETHER;
 use crate::view::project::{self as project_view, PlacedProject};
 
 /// Makes a user, who is none yet, a member; whatever it asked for is answered by that.
@@ -74,17 +75,18 @@ pub(crate) fn tell_of_leaving(
     user: &User,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    let teams = tx.project_members().all_of_user(user.id)?;
-    let projects: Vec<ProjectId> = teams.iter().map(|(project, _)| *project).collect();
-    let projects = tx.projects().find_all(&projects)?;
-    let total = projects.len() as u64;
-    let projects = project_view::placed_page(tx, Paged { items: projects, total })?.items;
-    let projects: HashMap<ProjectId, PlacedProject> =
-        projects.into_iter().map(|placed| (placed.project.id, placed)).collect();
-    for (project, membership) in teams {
-        let member = MemberFacts::new(user, membership.level, now);
-        if let Some(placed) = projects.get(&project) {
-            tell_team(tx, placed, member, SystemEvent::TeamMemberRemoved, now)?;
+    for teams in tx.project_members().all_of_user(user.id)?.chunks(TOGETHER) {
+        let projects: Vec<ProjectId> = teams.iter().map(|(project, _)| *project).collect();
+        let projects = tx.projects().find_all(&projects)?;
+        let total = projects.len() as u64;
+        let projects = project_view::placed_page(tx, Paged { items: projects, total })?.items;
+        let projects: HashMap<ProjectId, PlacedProject> =
+            projects.into_iter().map(|placed| (placed.project.id, placed)).collect();
+        for (project, membership) in teams {
+            let member = MemberFacts::new(user, membership.level, now);
+            if let Some(placed) = projects.get(project) {
+                tell_team(tx, placed, member, SystemEvent::TeamMemberRemoved, now)?;
+            }
         }
     }
     let memberships = tx.group_members().all_of_user(user.id)?;

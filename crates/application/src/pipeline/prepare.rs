@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use hexforge_domain::branch::BranchName;
 use hexforge_domain::ci::config::{ConfigError, Configuration, FILE_NAME};
 use hexforge_domain::commit::{Commit, ObjectId};
-use hexforge_domain::ports::git::{GitError, RefChange, Repository};
+use hexforge_domain::ports::git::{GitError, RefChange, Repository, Resolved};
 use hexforge_domain::push::RefKind;
 use hexforge_domain::tag::TagName;
 
@@ -58,7 +58,7 @@ impl Target {
             RefKind::Tag(name) => {
                 let commit = repository.resolve(&new.to_string())?;
                 let reference = name.as_str().to_owned();
-                commit.map(|commit| Self { reference, tag: true, commit })
+                commit.map(|Resolved { commit, .. }| Self { reference, tag: true, commit })
             }
             RefKind::Other => None,
         })

@@ -1,6 +1,7 @@
 //! The picture of a project: a file at the root of its default branch.
 
 use hexforge_domain::branch::BranchName;
+use hexforge_domain::commit::ObjectId;
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::project::ProjectAbility;
 use hexforge_domain::ports::git::{Blob, GitError, Repository};
@@ -16,26 +17,56 @@ const NAMES: [&str; 3] = ["logo.png", "logo.jpg", "logo.gif"];
 /// Larger files are no pictures of projects.
 const LARGEST: u64 = 2 << 20;
 
-/// Which file of a branch is a picture.
-pub(crate) fn find(
-    repository: &dyn Repository,
-    branch: Option<&BranchName>,
-) -> Result<Option<&'static str>, GitError> {
-    for name in NAMES {
-        if blob(repository, branch, name)?.is_some() {
-            return Ok(Some(name));
-        }
-    }
-    Ok(None)
+/// The picture of a branch at one commit. Trees are read before a transaction begins, since that may take long.
+pub(crate) struct FoundAvatar {
+    branch: Option<BranchName>,
+    tip: Option<ObjectId>,
+    file: Option<&'static str>,
 }
 
-fn blob(
+impl FoundAvatar {
+    /// Reads which file of a branch is a picture.
+    pub(crate) fn read(
+        repository: &dyn Repository,
+        branch: Option<&BranchName>,
+    ) -> Result<Self, GitError> {
+        let tip = tip(repository, branch)?;
+        let mut file = None;
+        for name in NAMES {
+            if file.is_none() && blob_at(repository, tip, name)?.is_some() {
+                file = Some(name);
+            }
+        }
+        Ok(Self { branch: branch.cloned(), tip, file })
+    }
+
+    /// The file to store for a project that is locked; what is stored already when somebody changed the branch since it
+    /// was read. Whoever changes a branch stores its picture with the record of the change, so the newest one stays.
+    /// Reads one ref.
+    pub(crate) fn or_stored(
+        &self,
+        repository: &dyn Repository,
+        branch: Option<&BranchName>,
+        stored: Option<&str>,
+    ) -> Result<Option<String>, GitError> {
+        let is_current = self.branch.as_ref() == branch && self.tip == tip(repository, branch)?;
+        Ok(if is_current { self.file } else { stored }.map(str::to_owned))
+    }
+}
+
+fn tip(
     repository: &dyn Repository,
     branch: Option<&BranchName>,
+) -> Result<Option<ObjectId>, GitError> {
+    branch.map_or(Ok(None), |branch| repository.ref_target(&branch.full()))
+}
+
+fn blob_at(
+    repository: &dyn Repository,
+    tip: Option<ObjectId>,
     name: &str,
 ) -> Result<Option<Blob>, GitError> {
-    let Some(branch) = branch else { return Ok(None) };
-    let Some(tip) = repository.ref_target(&branch.full())? else { return Ok(None) };
+    let Some(tip) = tip else { return Ok(None) };
     Ok(repository.blob_at(tip, name)?.filter(|blob| blob.size <= LARGEST))
 }
 
@@ -57,7 +88,8 @@ pub fn get(app: &App, actor: Actor, named: &ProjectRef) -> Result<Picture, Error
     };
     let name = project.avatar.ok_or_else(missing)?;
     let repository = app.git.open(project.id)?;
-    let found = blob(&*repository, project.default_branch.as_ref(), &name)?;
+    let tip = tip(&*repository, project.default_branch.as_ref())?;
+    let found = blob_at(&*repository, tip, &name)?;
     let mut content = Vec::new();
     repository.write_blob(found.ok_or_else(missing)?.id, &mut content)?;
     Ok(Picture { name, content })

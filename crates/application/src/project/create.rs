@@ -110,7 +110,7 @@ fn make(
             visibility,
             features: fields.features.applied_to(Features::default()),
             forked_from: None,
-            runners_token: runners_token(app),
+            runners_token: new_runners_token(app),
             import_url: parsed.import_url,
             avatar: None,
             at: now,
@@ -129,7 +129,7 @@ fn make(
 }
 
 /// A new token by which runners register: of 20 characters, as the interface has them.
-pub(super) fn runners_token(app: &App) -> Secret {
+pub(crate) fn new_runners_token(app: &App) -> Secret {
     let token = app.secrets.token();
     let spare = token.reveal().chars().count().saturating_sub(20);
     Secret::new(token.reveal().chars().skip(spare).collect::<String>())
@@ -168,10 +168,7 @@ pub(super) fn check_limit(
     // Held until the end, so that two at once do not both take the last place.
     let creator = tx.users().lock(creator.id)?.ok_or(Error::Unauthenticated)?;
     let limit = creator.privileges.projects_limit.0;
-    let own = match tx.namespaces().personal(creator.id)? {
-        Some(own) => tx.projects().count_in(own.id)?,
-        None => 0,
-    };
+    let own = tx.projects().count_personal(&[creator.id])?.first().map_or(0, |(_, count)| *count);
     if own < u64::from(limit.unsigned_abs()) {
         return Ok(());
     }

@@ -9,7 +9,6 @@ use hexforge_domain::ports::git::Repository;
 use hexforge_domain::ports::store::Tx;
 use hexforge_domain::project::{Project, ProjectRef};
 
-use super::avatar;
 use super::create::{check_group_visibility, check_taken, taken};
 use super::fields::{ParsedProject, ProjectFields};
 use super::fork_link::too_visible;
@@ -37,7 +36,7 @@ pub fn edit(
     rule: NameRule,
     fields: &ProjectFields,
 ) -> Result<ProjectView, Error> {
-    let (shown, head) = app.store.write(|tx| {
+    let (mut shown, head) = app.store.write(|tx| {
         let today = app.today();
         let before = access::locked_project(tx, actor, ProjectAbility::Administer, named, today)?;
         match (rule, &fields.name) {
@@ -61,7 +60,6 @@ pub fn edit(
         let mut after = applied(fields, parsed, &before);
         if let Some(head) = &head {
             after.default_branch = Some(head.clone());
-            after.avatar = avatar::find(repository.as_ref(), Some(head))?.map(str::to_owned);
         }
         if after != before {
             after.updated_at = app.clock.now();
@@ -74,7 +72,7 @@ pub fn edit(
         let project = shown.project.id;
         let set = app.git.open(project)?.set_head(head);
         // Whatever became of it, and whatever others chose meanwhile: what is shown is what git has.
-        task::refresh(app, project)?;
+        shown.project.avatar = task::refresh(app, project)?;
         set?;
     }
     Ok(shown)

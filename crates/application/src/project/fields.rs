@@ -4,6 +4,7 @@ use hexforge_domain::field_errors::FieldErrors;
 use hexforge_domain::project::{
     CoverageExpression, Description, Features, ProjectName, ProjectPath,
 };
+use hexforge_domain::text::{limit, within};
 use hexforge_domain::visibility::Visibility;
 
 use crate::group::fields::UNKNOWN_LEVEL;
@@ -138,15 +139,16 @@ impl ProjectFields {
 
 /// An address to import from. Credentials in it are not kept: they would be shown to whoever reads
 /// the database or a log.
-fn import_url(url: &str) -> Result<String, &'static str> {
-    let invalid = "must be a valid URL";
-    let (scheme, rest) = url.trim().split_once("://").ok_or(invalid)?;
+fn import_url(url: &str) -> Result<String, String> {
+    within(url, limit::URL).map_err(|error| error.to_string())?;
+    let invalid = || "must be a valid URL".to_owned();
+    let (scheme, rest) = url.trim().split_once("://").ok_or_else(invalid)?;
     let known = ["http", "https", "ssh", "git"].iter().any(|s| scheme.eq_ignore_ascii_case(s));
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
     let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
     let blank = |c: char| c.is_whitespace() || c.is_control();
     if !known || host.is_empty() || rest.contains(blank) {
-        return Err(invalid);
+        return Err(invalid());
     }
     Ok(format!("{scheme}://{host}{}", &rest[authority.len()..]))
 }

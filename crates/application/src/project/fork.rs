@@ -8,7 +8,7 @@ use hexforge_domain::project::{Features, NewProject, ProjectRef};
 use hexforge_domain::repository::task::TaskKind;
 
 use super::create::{
-    TAKEN, check_group_visibility, check_limit, check_taken, runners_token, store_new,
+    TAKEN, check_group_visibility, check_limit, check_taken, new_runners_token, store_new,
 };
 use super::shown_with_token;
 use crate::access;
@@ -75,7 +75,7 @@ pub fn create(
                 ..Features::default()
             },
             forked_from: Some(source.id),
-            runners_token: runners_token(app),
+            runners_token: new_runners_token(app),
             import_url: None,
             avatar: source.avatar.clone(),
             at: app.clock.now(),

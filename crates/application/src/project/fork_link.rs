@@ -35,8 +35,16 @@ pub fn create(
     access::service(actor, ServiceAbility::Administer)?;
     app.store.write(|tx| {
         let today = app.today();
-        let source = access::project(tx, actor, ProjectAbility::Read, source, today)?;
-        let fork = access::locked_project(tx, actor, ProjectAbility::Own, fork, today)?;
+        let (Some(from), Some(to)) = (tx.projects().gate(source)?, tx.projects().gate(fork)?)
+        else {
+            return Err(Error::NotFound(Thing::Project));
+        };
+        // Locks are taken in the order of all locks, so that a link and a removal never wait for each other. Two
+        // projects that are linked to each other at once are looked at one after the other.
+        tx.projects().lock_all(&[from.id, to.id])?;
+        let source =
+            access::project(tx, actor, ProjectAbility::Read, &ProjectRef::Id(from.id), today)?;
+        let fork = access::project(tx, actor, ProjectAbility::Own, &ProjectRef::Id(to.id), today)?;
         if fork.forked_from.is_some() {
             return Err(Error::Conflict("Project already forked"));
         }

@@ -1,7 +1,8 @@
 //! Hooks of projects.
 
 use hexforge_domain::delivery::{Delivery, HookRef};
-use hexforge_domain::hook::{HookUrl, checked_token};
+use hexforge_domain::field_errors::FieldErrors;
+use hexforge_domain::hook::{HookUrl, HookUrlError, checked_token};
 use hexforge_domain::id::{DeliveryId, ProjectHookId};
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::policy::Actor;
@@ -92,6 +93,13 @@ pub fn retry(
     })
 }
 
+fn parse_url(url: &str) -> Result<HookUrl, Error> {
+    HookUrl::parse(url).map_err(|error| match error {
+        HookUrlError::TooLong(_) => FieldErrors::one("url", error).into(),
+        HookUrlError::Blank(_) | HookUrlError::Format => Error::HookUrl,
+    })
+}
+
 /// Registers a hook.
 pub fn create(
     app: &App,
@@ -102,7 +110,7 @@ pub fn create(
     app.store.write(|tx| {
         let project = access::project(tx, actor, ProjectAbility::Administer, named, app.today())?;
         let settings = ProjectHookSettings {
-            url: HookUrl::parse(&fields.url).map_err(|_| Error::HookUrl)?,
+            url: parse_url(&fields.url)?,
             token: checked_token(fields.token.as_ref())?,
             switches: switches(fields, HookSwitches::default()),
             enable_ssl_verification: fields.enable_ssl_verification.unwrap_or(true),
@@ -125,7 +133,7 @@ pub fn update(
             access::locked_project(tx, actor, ProjectAbility::Administer, named, app.today())?;
         let hook =
             tx.project_hooks().find(project.id, id)?.ok_or(Error::NotFound(Thing::Record))?;
-        let url = HookUrl::parse(&fields.url).map_err(|_| Error::HookUrl)?;
+        let url = parse_url(&fields.url)?;
         let kept = hook.settings.token.clone().filter(|_| url == hook.settings.url);
         let settings = ProjectHookSettings {
             token: checked_token(fields.token.as_ref())?.or(kept),

@@ -33,10 +33,12 @@ pub fn create(
 ) -> Result<Share, Error> {
     app.store.write(|tx| {
         let today = app.today();
-        let project = access::locked_project(tx, actor, ProjectAbility::Administer, named, today)?;
+        access::gate(tx, actor, ProjectAbility::Administer, named, today)?;
         let group = fields.group_id.ok_or(Error::NotGiven("group_id"))?;
         let level = fields.group_access.ok_or(Error::NotGiven("group_access"))?;
         let group = find_group(tx, actor, group, today)?;
+        tx.groups().keep(group)?;
+        let project = access::locked_project(tx, actor, ProjectAbility::Administer, named, today)?;
         let namespace = tx.namespaces().find(project.namespace)?;
         if namespace.is_some_and(|namespace| namespace.share_with_group_lock) {
             return Err(Error::Refused("The project sharing with group is disabled".into()));

@@ -2,10 +2,11 @@
 
 use std::io::{Read, Write};
 
+use hexforge_domain::limiter::Caller;
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::push::PushRefusal;
 use hexforge_domain::ports::git::Repository;
-use hexforge_domain::ports::git_transport::ReceivedPush;
+use hexforge_domain::ports::git_transport::{HangUp, ReceivedPush};
 use hexforge_domain::project::{Project, ProjectRef};
 use hexforge_domain::push::RefKind;
 
@@ -15,16 +16,27 @@ use crate::access;
 use crate::app::App;
 use crate::error::Error;
 
+/// The two ends of the connection to a client that pushes.
+pub struct Client<'a> {
+    /// What the client sends.
+    pub from: &'a mut dyn Read,
+    /// Where the report goes.
+    pub to: &'a mut dyn Write,
+    /// Signaled when the client is gone; the push then ends without a change.
+    pub hang_up: &'a HangUp,
+}
+
 /// Takes in a push, if the rules allow each change of it, and tells the client what became of it. The caller
 /// was let in by [`may_push`](crate::git_access::may_push); that is asked again when everything is here.
 pub fn receive(
     app: &App,
     actor: Actor,
     project: &Project,
-    from: &mut dyn Read,
-    to: &mut dyn Write,
+    client: Client<'_>,
 ) -> Result<(), Error> {
-    let Some(mut push) = app.git.open(project.id)?.receive(from)? else { return Ok(()) };
+    let Client { from, to, hang_up } = client;
+    let repository = app.git.open_for(project.id, Caller::new(actor, None))?;
+    let Some(mut push) = repository.receive(from, hang_up)? else { return Ok(()) };
     // Sending takes time: what is decided now is decided by what is there now.
     let repository = app.git.open(project.id)?;
     match refusal(app, actor, project, repository.as_ref(), push.as_ref())? {

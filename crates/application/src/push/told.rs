@@ -196,7 +196,8 @@ impl Told {
             Err(GitError::Corrupt(_)) => None,
             commit => commit?,
         };
-        Ok(Self { before: commit.unwrap_or(self.before), ..self })
+        let before = commit.map_or(self.before, |found| found.commit);
+        Ok(Self { before, ..self })
     }
 }
 

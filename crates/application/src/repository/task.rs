@@ -9,7 +9,7 @@ use hexforge_domain::repository::task::{RepositoryTask, TaskKind, retry_at};
 use crate::app::App;
 use crate::branch::merged;
 use crate::error::Error;
-use crate::project::avatar;
+use crate::project::avatar::FoundAvatar;
 
 /// How long a task is left to whoever began it: longer than any takes.
 const LEASE: TimeDelta = TimeDelta::hours(1);
@@ -128,7 +128,8 @@ impl<E: Into<Error>> From<E> for Failure {
 
 fn copy(app: &App, source: ProjectId, target: ProjectId) -> Result<(), Failure> {
     app.git.copy(source, target)?;
-    Ok(refresh(app, target)?)
+    refresh(app, target)?;
+    Ok(())
 }
 
 fn import(app: &App, project: ProjectId, url: &str) -> Result<(), Failure> {
@@ -136,20 +137,21 @@ fn import(app: &App, project: ProjectId, url: &str) -> Result<(), Failure> {
         ImportError::Refused(reason) => Failure::Final(reason),
         ImportError::Failed(reason) => Failure::Passing(reason),
     })?;
-    Ok(refresh(app, project)?)
+    refresh(app, project)?;
+    Ok(())
 }
 
-/// Keeps with the project which branch its repository shows.
-pub fn refresh(app: &App, project: ProjectId) -> Result<(), Error> {
+/// Keeps with the project which branch its repository shows, and its picture; answers the picture.
+pub fn refresh(app: &App, project: ProjectId) -> Result<Option<String>, Error> {
     let repository = app.git.open(project)?;
+    let found = FoundAvatar::read(&*repository, repository.default_branch()?.as_ref())?;
     app.store.write(|tx| {
         // Read once nobody else can store another one.
-        if tx.projects().lock(project)?.is_none() {
-            return Ok(());
-        }
+        let Some(before) = tx.projects().lock(project)? else { return Ok(None) };
         let default = repository.default_branch()?;
         tx.projects().set_default_branch(project, default.as_ref())?;
-        let avatar = avatar::find(&*repository, default.as_ref())?;
-        Ok(tx.projects().set_avatar(project, avatar)?)
+        let avatar = found.or_stored(&*repository, default.as_ref(), before.avatar.as_deref())?;
+        tx.projects().set_avatar(project, avatar.as_deref())?;
+        Ok(avatar)
     })
 }

@@ -1,36 +1,23 @@
 //! A runner brings the artifacts of a build, and takes those of earlier ones.
 
 use chrono::TimeDelta;
-use hexforge_domain::build::{Artifacts, Build};
+use hexforge_domain::build::Artifacts;
 use hexforge_domain::ci::status::Status;
-use hexforge_domain::id::BuildId;
-use hexforge_domain::ports::store::Tx;
+use hexforge_domain::id::{BuildId, UserId};
 use hexforge_domain::ports::uploads::NewUpload;
 use hexforge_domain::project::upload::UploadName;
 
 use super::assignment::{self, Assignment};
-use super::by_token;
+use super::{NOT_RUNNING, by_token, running};
 use crate::app::App;
 use crate::build::ArtifactsFile;
 use crate::error::{Error, Thing};
 use crate::pipeline::progress::Progress;
 
-/// Whether somebody with this token may bring artifacts; asked before anything of them is read.
-pub fn authorize_artifacts(app: &App, id: BuildId, token: &str) -> Result<(), Error> {
-    app.store.read(|tx| running(app, tx, id, token).map(drop))
-}
-
-fn running(app: &App, tx: &mut dyn Tx, id: BuildId, token: &str) -> Result<Build, Error> {
-    let build = by_token(app, tx, id, token)?;
-    match build.status {
-        Status::Running => Ok(build),
-        Status::Created
-        | Status::Pending
-        | Status::Success
-        | Status::Failed
-        | Status::Canceled
-        | Status::Skipped => Err(Error::Forbidden(Some("build is not running"))),
-    }
+/// Whether somebody with this token may bring artifacts; asked before anything of them is read. Gives the user of the
+/// build, for whom they are brought.
+pub fn authorize_artifacts(app: &App, id: BuildId, token: &str) -> Result<Option<UserId>, Error> {
+    app.store.read(|tx| running(app, tx, id, token).map(|build| build.user))
 }
 
 /// Artifacts that are being received. Dropped before they are finished, they leave nothing behind.
@@ -84,19 +71,30 @@ impl Receiving {
     }
 }
 
-/// The artifacts of a build, for whoever has its token.
-pub fn open_artifacts(app: &App, id: BuildId, token: &str) -> Result<ArtifactsFile, Error> {
-    let build = app.store.read(|tx| by_token(app, tx, id, token))?;
-    crate::build::open_artifacts(app, &build)
+/// The artifacts of a build, for whoever has its token, while a build of its pipeline runs: runners read artifacts
+/// of earlier builds by the tokens of these. With them the user of the build, for whom they are read.
+pub fn open_artifacts(
+    app: &App,
+    id: BuildId,
+    token: &str,
+) -> Result<(Option<UserId>, ArtifactsFile), Error> {
+    let build = app.store.read(|tx| {
+        let build = by_token(app, tx, id, token)?;
+        let pipeline = tx.builds().of_pipeline(build.pipeline)?;
+        let needed = pipeline.iter().any(|one| one.status == Status::Running);
+        if needed { Ok(build) } else { Err(Error::Forbidden(Some(NOT_RUNNING))) }
+    })?;
+    Ok((build.user, crate::build::open_artifacts(app, &build)?))
 }
 
 /// Removes the artifacts of a build, if there are any.
 pub fn remove_artifacts(app: &App, id: BuildId, token: &str) -> Result<(), Error> {
     let now = app.clock.now();
     let build = app.store.write(|tx| {
-        let build = by_token(app, tx, id, token)?;
+        let build = running(app, tx, id, token)?;
         let missing = || Error::NotFound(Thing::Nameless);
         let mut progress = Progress::lock(tx, build.pipeline)?.ok_or_else(missing)?;
+        running(app, tx, id, token)?;
         if let Some(build) = progress.build_mut(id) {
             build.artifacts = None;
         }

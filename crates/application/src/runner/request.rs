@@ -37,6 +37,9 @@ pub fn request(
         let candidates = tx.builds().next_for(&runner, CANDIDATES)?;
         Ok((runner, candidates))
     })?;
+    if let Some(info) = &info {
+        info.check()?;
+    }
     note_contact(app, &runner, info, now)?;
     if candidates.is_empty() {
         return Ok(None);

@@ -3,14 +3,14 @@
 use hexforge_domain::ci::status::Status;
 use hexforge_domain::id::BuildId;
 
-use super::{is_due, lock_by_token};
+use super::{is_due, lock_by_token, running, within_log};
 use crate::app::App;
 use crate::error::Error;
 
 /// What became of a piece of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Appended {
-    /// It is kept.
+    /// The piece was added, or dropped because the build was canceled: the status tells the runner to stop.
     Kept {
         /// How far the build is, which may have been stopped.
         status: Status,
@@ -34,12 +34,19 @@ pub fn append_trace(
 ) -> Result<Appended, Error> {
     let now = app.clock.now();
     app.store.write(|tx| {
-        let mut build = lock_by_token(app, tx, id, token)?;
+        let found = lock_by_token(app, tx, id, token)?;
+        if found.status == Status::Canceled {
+            // The status tells the runner to stop. The piece is dropped.
+            let length = app.build_files.trace_size(found.project, id)?;
+            return Ok(Appended::Kept { status: found.status, length });
+        }
+        let mut build = running(app, tx, id, token)?;
         let first = first.ok_or(Error::NotGiven("Content-Range"))?;
         let length = app.build_files.trace_size(build.project, id)?;
         if first != length {
             return Ok(Appended::Elsewhere { length });
         }
+        within_log(length + piece.len() as u64)?;
         if !piece.is_empty() {
             app.build_files.append_trace(build.project, id, length, piece)?;
         }

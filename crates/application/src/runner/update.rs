@@ -3,7 +3,7 @@
 use hexforge_domain::ci::status::{Status, Transition};
 use hexforge_domain::id::BuildId;
 
-use super::{ERASED, coverage, identify, is_due};
+use super::{ERASED, coverage, identify, is_due, within_log};
 use crate::app::App;
 use crate::error::{Error, Thing};
 use crate::pipeline::progress::Progress;
@@ -34,6 +34,7 @@ pub fn update(app: &App, token: &str, id: BuildId, report: &Report) -> Result<()
             return Err(Error::Forbidden(Some(ERASED)));
         }
         if let Some(trace) = &report.trace {
+            within_log(trace.len() as u64)?;
             app.build_files.replace_trace(build.project, id, trace.as_bytes())?;
         }
         match report.ended {

@@ -6,6 +6,7 @@ use hexforge_domain::policy::Actor;
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::ProjectRef;
 use hexforge_domain::tag::{Release, TagName};
+use hexforge_domain::text::{limit, within_field};
 
 use crate::app::App;
 use crate::branch::pushable;
@@ -88,5 +89,6 @@ fn of_tag(
     if description.trim().is_empty() {
         return Err(Error::NotGiven("description"));
     }
+    within_field("description", description, limit::LONG)?;
     Ok((project.id, Release { tag, description: description.to_owned() }))
 }

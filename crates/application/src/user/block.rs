@@ -51,7 +51,12 @@ fn store(
     change: Change<UserState>,
 ) -> Result<Change<UserState>, Error> {
     if let Change::Applied(state) = change {
-        tx.users().update(&User { state, updated_at: app.clock.now(), ..user })?;
+        let (id, now) = (user.id, app.clock.now());
+        tx.users().update(&User { state, updated_at: now, ..user })?;
+        if !state.may_act() {
+            // Sessions do not come back when the block is lifted.
+            tx.tokens().revoke_sessions(id, now)?;
+        }
     }
     Ok(change)
 }

@@ -65,12 +65,16 @@ pub fn page(
     let heard = Heard::load(tx, reader, &ids)?;
     let votes: HashMap<IssueId, Votes> = tx.issues().votes(&ids)?.into_iter().collect();
     let paths = paths(tx, project, &issues)?;
-    // Issues go with their authors and projects, so each has both.
+    // An issue is removed together with its project, its author and its assignee. The removal of many rows takes
+    // several steps: until then, issues whose project or user is missing are left out here.
     let view = |issue: Issue| {
         Some(IssueView {
             labels: labels.remove(&issue.id).unwrap_or_default(),
             milestone: issue.milestone.and_then(|id| milestones.get(&id).cloned()),
-            assignee: issue.assignee.and_then(|id| people.get(&id).cloned()),
+            assignee: match issue.assignee {
+                Some(id) => Some(people.get(&id)?.clone()),
+                None => None,
+            },
             author: people.get(&issue.author)?.clone(),
             subscribed: heard.of(reader, &issue).as_bool(),
             votes: votes.get(&issue.id).copied().unwrap_or_default(),

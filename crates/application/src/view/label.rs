@@ -11,6 +11,7 @@ use hexforge_domain::policy::tracker::TrackerAbility;
 use hexforge_domain::ports::store::{StoreError, Tx};
 
 use crate::access::tracker::Tracker;
+use crate::error::Error;
 
 /// A label as its reader sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,9 +31,9 @@ pub fn one(
     reader: UserId,
     label: Label,
     today: NaiveDate,
-) -> Result<LabelView, StoreError> {
+) -> Result<LabelView, Error> {
     let page = page(tx, tracker, reader, today, Paged { items: vec![label], total: 1 })?;
-    page.items.into_iter().next().ok_or(StoreError::Gone)
+    page.items.into_iter().next().ok_or(StoreError::Gone.into())
 }
 
 /// A page of labels.
@@ -42,12 +43,13 @@ pub fn page(
     reader: UserId,
     today: NaiveDate,
     labels: Paged<Label>,
-) -> Result<Paged<LabelView>, StoreError> {
+) -> Result<Paged<LabelView>, Error> {
     let ids: Vec<LabelId> = labels.items.iter().map(|label| label.id).collect();
     let heard: HashSet<LabelId> = tx.labels().subscribed(reader, &ids)?.into_iter().collect();
     let sees_issues = tracker.allows(TrackerAbility::ReadIssues);
     let own: Option<HashMap<LabelId, SeenCounts>> = match tracker.clearance() {
         Clearance::All => None,
+        Clearance::Nothing => Some(HashMap::new()),
         Clearance::Own(user) | Clearance::ByStanding(user) => {
             let own = tx.labels().confidential_of(tracker.project.id, user, &ids)?;
             Some(own.into_iter().collect())
@@ -56,7 +58,7 @@ pub fn page(
     // Of the labels of the group all issues of the group are counted.
     let of_group: Vec<LabelId> = labels.items.iter().filter_map(|label| label.of_group).collect();
     let of_group: HashMap<LabelId, SeenCounts> =
-        tx.group_labels().counts(&of_group, tracker.viewer(), today)?.into_iter().collect();
+        tx.group_labels().counts(&of_group, tracker.audience()?, today)?.into_iter().collect();
     Ok(labels.map(|label| {
         let counts = match &own {
             _ if label.of_group.is_some() => {

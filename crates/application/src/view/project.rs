@@ -12,6 +12,7 @@ use hexforge_domain::policy::Actor;
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::share::Share;
 use hexforge_domain::project::{CoverageExpression, Project};
+use hexforge_domain::text::Secret;
 use hexforge_domain::user::User;
 
 use crate::access;
@@ -80,8 +81,8 @@ pub struct ProjectView {
     pub shares: Vec<Share>,
     /// What the reader is to it, where the answer shows that.
     pub permissions: Option<Permissions>,
-    /// Whether the reader may see by which token runners register.
-    pub shows_runners_token: bool,
+    /// The token by which runners register, where the reader may see it.
+    pub runners_token: Option<Secret>,
     /// By which the coverage is found in logs, where it is set and the reader may see it.
     pub coverage_expression: Option<CoverageExpression>,
 }
@@ -156,7 +157,7 @@ pub fn full_page(
             shares: shares.into_iter().filter(|share| is_shown(share, &place, reader)).collect(),
             permissions: memberships.as_ref().map(|known| known.of(&project)),
             place,
-            shows_runners_token: false,
+            runners_token: None,
             coverage_expression: None,
             project,
         })

@@ -19,6 +19,7 @@ use hexforge_domain::field_errors::FieldErrors;
 use hexforge_domain::outbox::SystemEvent;
 use hexforge_domain::paging::Page;
 use hexforge_domain::policy::Actor;
+use hexforge_domain::policy::strict::StrictRules;
 use hexforge_domain::ports::passwords::Passwords;
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::testing::builders::{UserBuilder, a_user};
@@ -66,7 +67,9 @@ impl World {
                 default_projects_limit: ProjectsLimit(100),
                 build_silence: TimeDelta::hours(24),
                 hook_timeout: Duration::from_secs(10),
+                strict: StrictRules::default(),
                 runners_token: None,
+                session: TimeDelta::days(14),
             },
         };
         Self { app, clock, git, outgoing }

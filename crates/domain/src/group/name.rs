@@ -1,6 +1,6 @@
 //! Names of groups.
 
-use crate::text::{Blank, TooLong, within};
+use crate::text::{Blank, TooLong, limit, within};
 
 /// The name of a group: letters and digits of any script, dashes, `_`, `.`, spaces.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,7 +12,7 @@ impl GroupName {
         if name.trim().is_empty() {
             return Err(Blank.into());
         }
-        within(name, 255)?;
+        within(name, limit::SHORT)?;
         let allowed = |c: char| c.is_alphanumeric() || is_dash(c) || matches!(c, '_' | '.' | ' ');
         if name.chars().all(allowed) {
             Ok(Self(name.to_owned()))

@@ -19,6 +19,14 @@ pub trait Groups {
     /// makes a project in it.
     fn lock(&mut self, id: NamespaceId) -> Result<Option<Namespace>, StoreError>;
 
+    /// Locks a group, all projects in it and their forks until the transaction ends, which is about to
+    /// [`delete`](Self::delete) the group.
+    fn lock_to_delete(&mut self, id: NamespaceId) -> Result<(), StoreError>;
+
+    /// Keeps a group from being removed until the transaction ends. Comes before the lock of a project that is to be
+    /// shared with the group: its removal locks the group first and then projects.
+    fn keep(&mut self, id: NamespaceId) -> Result<(), StoreError>;
+
     /// Groups that fit the filter.
     fn list(
         &mut self,

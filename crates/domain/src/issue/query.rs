@@ -3,7 +3,7 @@
 use chrono::NaiveDate;
 
 use crate::id::{MilestoneId, NamespaceId, ProjectId, UserId};
-use crate::project::query::Viewer;
+use crate::project::query::Audience;
 
 /// Which issues a list shows. All conditions hold together.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,10 +53,10 @@ pub enum IssueScope {
     Project(ProjectId),
     /// In one project, for a milestone of it.
     Milestone(ProjectId, MilestoneId),
-    /// Written by a user; with a viewer, in projects that it may see.
-    AuthoredBy(UserId, Option<Viewer>),
-    /// In the projects of a group; with a viewer, in those that it may see.
-    Group(NamespaceId, Option<Viewer>),
+    /// Written by a user, in projects that the audience may see.
+    AuthoredBy(UserId, Audience),
+    /// In the projects of a group that the audience may see.
+    Group(NamespaceId, Audience),
 }
 
 /// Which confidential issues somebody sees.
@@ -68,6 +68,8 @@ pub enum Clearance {
     ByStanding(UserId),
     /// Those that concern a user.
     Own(UserId),
+    /// None, for callers who are nobody.
+    Nothing,
 }
 
 /// With which labels.

@@ -5,7 +5,7 @@ use crate::Timestamp;
 use crate::id::{LabelId, NamespaceId, ProjectId, UserId};
 use crate::paging::{Page, Paged};
 use crate::ports::store::StoreError;
-use crate::project::query::Viewer;
+use crate::project::query::Audience;
 use crate::subscription::Subscribed;
 use chrono::NaiveDate;
 
@@ -102,12 +102,12 @@ pub trait GroupLabels {
     /// that it uses become its own, and the others go. Whoever calls it holds the project.
     fn settle(&mut self, project: ProjectId) -> Result<(), StoreError>;
 
-    /// How many issues with each of these labels a viewer sees in all projects of the group, or everybody who
-    /// sees everything. Labels without any may be left out.
+    /// How many issues with each of these labels the audience sees in all projects of the
+    /// group. Labels without any may be left out.
     fn counts(
         &mut self,
         labels: &[LabelId],
-        viewer: Option<Viewer>,
+        viewer: Audience,
         today: NaiveDate,
     ) -> Result<Vec<(LabelId, SeenCounts)>, StoreError>;
 }

@@ -1,10 +1,10 @@
 //! Titles of labels.
 
 use crate::field_errors::FieldErrors;
-use crate::text::{self, Blank};
+use crate::text::{self, Blank, limit};
 
-/// By what a label is known: not blank, without a comma, since lists of labels have them in between. There is
-/// no longest one.
+/// By what a label is known: not blank, without a comma, since lists of labels have them in between, at
+/// most [`limit::SHORT`] characters.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LabelTitle(String);
 
@@ -26,6 +26,7 @@ impl LabelTitle {
         if title.trim().is_empty() || title.contains([',', '\0']) {
             errors.add("title", InvalidTitle);
         }
+        errors.check("title", text::within(&title, limit::SHORT));
         errors.into_result_with(|| Some(Self(title)))
     }
 
@@ -51,7 +52,7 @@ mod tests {
 
     #[test]
     fn titles_are_plain_texts_without_commas() {
-        let long = "x".repeat(100_000);
+        let long = "ü".repeat(limit::SHORT);
         for (given, title) in [
             ("bug", "bug"),
             ("Foo & Bar", "Foo & Bar"),
@@ -70,7 +71,11 @@ mod tests {
 
     #[test]
     fn everything_wrong_with_a_title_is_told() {
+        let long = "x".repeat(limit::SHORT + 1);
+        let too_long = "is too long (maximum is 255 characters)";
         for (given, messages) in [
+            (long.as_str(), vec![too_long]),
+            (format!("{long},").as_str(), vec!["is invalid", too_long]),
             ("", vec!["can't be blank", "is invalid"]),
             ("  ", vec!["can't be blank", "is invalid"]),
             ("<br>", vec!["can't be blank", "is invalid"]),

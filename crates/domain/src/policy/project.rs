@@ -39,6 +39,8 @@ pub enum ProjectAbility {
     DownloadCode,
     /// Push to it, make and remove branches, tags and releases.
     PushCode,
+    /// Read what no ref of its repository leads to any more.
+    ReadUnreachable,
     /// Edit it, its hooks, members, shares and protected branches.
     Administer,
     /// Rename it, change its visibility, archive and delete it.
@@ -47,12 +49,13 @@ pub enum ProjectAbility {
 
 impl ProjectAbility {
     /// All abilities.
-    pub const ALL: [ProjectAbility; 7] = [
+    pub const ALL: [ProjectAbility; 8] = [
         ProjectAbility::Read,
         ProjectAbility::Star,
         ProjectAbility::Upload,
         ProjectAbility::DownloadCode,
         ProjectAbility::PushCode,
+        ProjectAbility::ReadUnreachable,
         ProjectAbility::Administer,
         ProjectAbility::Own,
     ];
@@ -78,7 +81,9 @@ impl Protected for ProjectFacts {
                 Archived::No => self.is_team(actor, AccessLevel::Developer),
                 Archived::Yes => false,
             },
-            ProjectAbility::Administer => self.is_team(actor, AccessLevel::Master),
+            ProjectAbility::ReadUnreachable | ProjectAbility::Administer => {
+                self.is_team(actor, AccessLevel::Master)
+            }
             ProjectAbility::Own => self.is_owner(actor),
         }
     }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use crate::branch::{Branch, BranchName};
 use crate::commit::{Commit, ObjectId, Signature};
 use crate::id::ProjectId;
+use crate::limiter::Caller;
 use crate::paging::{Page, Paged};
 use crate::ports::files::ProjectFiles;
 use crate::ports::git_transport::GitTransport;
@@ -20,6 +21,16 @@ use crate::tag::{Tag, TagName};
 pub trait GitStore: ProjectFiles {
     /// The repository of a project, for one request: what others change is seen by the next call.
     fn open(&self, project: ProjectId) -> Result<Box<dyn Repository>, GitError>;
+
+    /// The same for a caller, with whom others share what long work needs.
+    fn open_for(
+        &self,
+        project: ProjectId,
+        caller: Caller,
+    ) -> Result<Box<dyn Repository>, GitError> {
+        let _ = caller;
+        self.open(project)
+    }
 
     /// Gives `target`, which is empty, everything that `source` has. May be done again after it failed.
     fn copy(&self, source: ProjectId, target: ProjectId) -> Result<(), GitError>;
@@ -98,10 +109,25 @@ pub trait GitRefs {
     fn update(&self, changes: &[RefChange], note: &str) -> Result<ChangeKey, GitError>;
 }
 
+/// The commit that a revision names, and how it was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Resolved {
+    /// The commit.
+    pub commit: ObjectId,
+    /// Whether the revision begins with the name of a ref, so that the commit is reachable. A commit that was named by
+    /// its id may be unreachable.
+    pub through_ref: bool,
+}
+
 /// Files and commits.
 pub trait GitObjects {
     /// The commit that a revision names: a branch, a tag, a name or the start of one, `master~1`.
-    fn resolve(&self, revision: &str) -> Result<Option<ObjectId>, GitError>;
+    fn resolve(&self, revision: &str) -> Result<Option<Resolved>, GitError>;
+
+    /// Returns whether an object is reachable from a ref or from one of the `kept` commits.
+    /// # Errors
+    /// [`GitError::Unfinished`] when the search takes longer than one call may. The next call continues the search.
+    fn is_reachable(&self, id: ObjectId, kept: &[ObjectId]) -> Result<bool, GitError>;
 
     /// A commit by its name.
     fn commit(&self, id: ObjectId) -> Result<Option<Commit>, GitError>;
@@ -217,6 +243,9 @@ pub enum GitError {
     /// Too many ask for the same at once; later it may succeed.
     #[error("too much is being asked for")]
     Busy,
+    /// The work takes longer than one call may. The same call continues it.
+    #[error("it is not finished yet")]
+    Unfinished,
     /// The other side said what no git client says.
     #[error("the protocol is not kept: {0}")]
     Protocol(String),

@@ -1,6 +1,8 @@
 //! The port by which git clients fetch and push.
 
 use std::io::{Read, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::git::{ChangeKey, GitError, RefChange};
 use crate::policy::push::RefAction;
@@ -62,6 +64,28 @@ pub enum Conversation {
     Stateful,
 }
 
+/// Tells long work for a client that the client hung up. Clones share one signal.
+#[derive(Clone, Debug, Default)]
+pub struct HangUp(Arc<AtomicBool>);
+
+impl HangUp {
+    /// Says that the client is gone.
+    pub fn signal(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the client is gone.
+    pub fn is_signaled(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl From<Arc<AtomicBool>> for HangUp {
+    fn from(signal: Arc<AtomicBool>) -> Self {
+        Self(signal)
+    }
+}
+
 /// Serves git clients. Nothing here knows who asks: permission is decided before.
 pub trait GitTransport {
     /// Tells a client first what there is. Over HTTP this is the answer to `info/refs`, without the line that
@@ -92,7 +116,13 @@ pub trait GitTransport {
 
     /// Reads what a client pushes: which refs are to change, and the objects for them, which stay apart until
     /// they are [taken](ReceivedPush::take). `None` when the client only looked, and pushes nothing.
-    fn receive(&self, from: &mut dyn Read) -> Result<Option<Box<dyn ReceivedPush>>, GitError>;
+    /// # Errors
+    /// [`GitError::ReaderGone`] soon after the client hung up.
+    fn receive(
+        &self,
+        from: &mut dyn Read,
+        hang_up: &HangUp,
+    ) -> Result<Option<Box<dyn ReceivedPush>>, GitError>;
 }
 
 /// A push that was read and checked and is not part of the repository yet. Dropped, it leaves nothing.
@@ -102,6 +132,8 @@ pub trait ReceivedPush {
     fn changes(&self) -> Vec<&RefChange>;
 
     /// What a change does to its ref.
+    /// # Errors
+    /// [`GitError::ReaderGone`] when the client hung up.
     fn action(&self, change: &RefChange) -> Result<RefAction, GitError>;
 
     /// Makes the objects part of the repository and changes the refs: all that can be changed, or all or none if

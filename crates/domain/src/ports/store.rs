@@ -15,9 +15,10 @@ use crate::note::port::Notes;
 use crate::outbox::port::Outbox;
 use crate::pipeline::port::Pipelines;
 use crate::project::port::{ProjectHooks, Projects, Shares, Stars};
+use crate::removal::port::Removals;
 use crate::repository::port::{RepositoryTasks, SettledChanges};
 use crate::runner::port::Runners;
-use crate::sign_in::port::SignInFailures;
+use crate::sign_in::port::{SignInAddresses, SignInFailures};
 use crate::system_hook::port::SystemHooks;
 use crate::tag::port::Releases;
 use crate::token::port::Tokens;
@@ -87,6 +88,8 @@ pub trait Tx {
     fn delivery_log(&mut self) -> &mut dyn DeliveryLog;
     /// Failed sign-ins.
     fn sign_in_failures(&mut self) -> &mut dyn SignInFailures;
+    /// Networks from which users signed in.
+    fn sign_in_addresses(&mut self) -> &mut dyn SignInAddresses;
     /// The pipelines of all projects.
     fn pipelines(&mut self) -> &mut dyn Pipelines;
     /// The builds of all projects, and what others say of commits.
@@ -97,6 +100,8 @@ pub trait Tx {
     fn triggers(&mut self) -> &mut dyn Triggers;
     /// The variables of all projects.
     fn variables(&mut self) -> &mut dyn Variables;
+    /// Rows of removed projects, groups and users.
+    fn removals(&mut self) -> &mut dyn Removals;
 }
 
 /// What a transaction is for.

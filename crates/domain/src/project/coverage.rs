@@ -1,7 +1,7 @@
 //! By which a project finds in the logs of its builds how much of the code their tests reached.
 
 use crate::ci::coverage;
-use crate::text::{TooLong, within};
+use crate::text::{TooLong, limit, within};
 
 /// An expression that can be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ impl CoverageExpression {
         if text.is_empty() {
             return Ok(None);
         }
-        within(text, 255)?;
+        within(text, limit::SHORT)?;
         if !coverage::is_usable(text) {
             return Err(CoverageExpressionError::Invalid);
         }

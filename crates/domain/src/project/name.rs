@@ -1,7 +1,7 @@
 //! The two names of a project.
 
 use crate::group::name::is_dash;
-use crate::text::{Blank, TooLong, within};
+use crate::text::{Blank, TooLong, limit, within};
 
 /// The name shown to people.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,7 +14,7 @@ impl ProjectName {
         if name.trim().is_empty() {
             return Err(Blank.into());
         }
-        within(name, 255)?;
+        within(name, limit::SHORT)?;
         let mut chars = name.chars();
         let begins = chars.next().is_some_and(begins_name);
         let goes_on = chars.all(|c| begins_name(c) || is_dash(c) || matches!(c, '.' | ' '));
@@ -63,7 +63,7 @@ impl ProjectPath {
         if path.trim().is_empty() {
             return Err(Blank.into());
         }
-        within(path, 255)?;
+        within(path, limit::SHORT)?;
         let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
         let good = path.chars().all(allowed)
             && !path.starts_with('-')

@@ -15,6 +15,7 @@ use crate::id::{NamespaceId, ProjectHookId, ProjectId, UserId};
 use crate::paging::{Page, Paged};
 use crate::policy::project::Standing;
 use crate::ports::store::StoreError;
+use crate::text::Secret;
 
 /// All projects.
 pub trait Projects {
@@ -65,7 +66,8 @@ pub trait Projects {
     /// How many projects are in a namespace.
     fn count_in(&mut self, namespace: NamespaceId) -> Result<u64, StoreError>;
 
-    /// How many projects are in the personal namespaces of several users; who has none may be left out.
+    /// How many projects are in the personal namespaces of several users; who has none may be left out. It costs the
+    /// same however many there are.
     fn count_personal(&mut self, owners: &[UserId]) -> Result<Vec<(UserId, u64)>, StoreError>;
 
     /// Makes a project that is not archived and has no stars; the forks of its source are one more.
@@ -73,6 +75,19 @@ pub trait Projects {
     /// [`StoreError::Duplicate`]`("name")` or `("path")` when the namespace has such a project; see
     /// [`clashing`](Self::clashing).
     fn insert(&mut self, new: NewProject) -> Result<Project, StoreError>;
+
+    /// Returns whether a project was made as a fork, so that its repository began as a copy. It stays so when the
+    /// project is no longer a fork.
+    fn is_copy(&mut self, project: ProjectId) -> Result<bool, StoreError>;
+
+    /// The token by which runners register for a project. The store keeps it sealed.
+    fn runners_token(&mut self, project: ProjectId) -> Result<Option<Secret>, StoreError>;
+
+    /// Puts another token in place of the one by which runners register for a project.
+    /// # Errors
+    /// [`StoreError::Duplicate`]`("runners_token")` when another project has that token; [`StoreError::Gone`] when
+    /// there is no such project.
+    fn set_runners_token(&mut self, project: ProjectId, token: &Secret) -> Result<(), StoreError>;
 
     /// Stores every field except the counters and the default branch.
     /// # Errors

@@ -58,27 +58,46 @@ pub enum ProjectScope {
     OwnedBy(UserId),
     /// Those the user starred and may see.
     StarredBy(Viewer),
-    /// Those in a group and those shared with it; of both, with a viewer, those it may see.
+    /// Those in a group and those shared with it; of both those that the viewer may see.
     OfGroup {
         /// The group.
         group: NamespaceId,
-        /// Who looks, unless it may see everything.
-        viewer: Option<Viewer>,
+        /// Who looks.
+        viewer: Audience,
     },
-    /// Only those in a group; with a viewer, those it may see.
+    /// Only those in a group, of these those that the viewer may see.
     InGroup {
         /// The group.
         group: NamespaceId,
-        /// Who looks, unless it may see everything.
-        viewer: Option<Viewer>,
+        /// Who looks.
+        viewer: Audience,
     },
-    /// Only those shared with a group; with a viewer, those it may see.
+    /// Only those shared with a group, of these those that the viewer may see.
     SharedWith {
         /// The group.
         group: NamespaceId,
-        /// Who looks, unless it may see everything.
-        viewer: Option<Viewer>,
+        /// Who looks.
+        viewer: Audience,
     },
+}
+
+/// For whom a list is made. An anonymous caller has no audience, so that nothing is listed for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Audience {
+    /// For somebody who may see everything in the scope of the list.
+    Unrestricted,
+    /// For a user, who is shown what it may see.
+    Viewer(Viewer),
+}
+
+impl Audience {
+    /// The user to whose sight the list is restricted.
+    pub fn restricted_to(self) -> Option<Viewer> {
+        match self {
+            Self::Unrestricted => None,
+            Self::Viewer(viewer) => Some(viewer),
+        }
+    }
 }
 
 /// Who looks at a list.

@@ -1,7 +1,7 @@
 //! E-mail addresses, primary and secondary.
 
 use crate::id::{EmailId, UserId};
-use crate::text::{TooLong, within};
+use crate::text::{TooLong, limit, within};
 
 /// An address in the one form in which it is stored and compared: trimmed, lower case.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -11,7 +11,7 @@ impl EmailAddress {
     /// Exactly one `@`, with something without blanks on both sides.
     pub fn parse(address: &str) -> Result<Self, EmailAddressError> {
         let address = address.trim().to_lowercase();
-        within(&address, 255)?;
+        within(&address, limit::SHORT)?;
         let (local, domain) = address.split_once('@').ok_or(EmailAddressError::Format)?;
         let bad = |part: &str| {
             part.is_empty()

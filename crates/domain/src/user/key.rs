@@ -4,7 +4,7 @@ use crate::Timestamp;
 use crate::field_errors::FieldErrors;
 use crate::id::{KeyId, UserId};
 use crate::ports::public_keys::PublicKeys;
-use crate::text::{ShortText, within};
+use crate::text::{ShortText, limit, within};
 
 /// A registered key.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,7 +48,7 @@ impl NewSshKey {
         let mut errors = FieldErrors::default();
         let title = errors.check("title", ShortText::parse(title));
         let key = key.trim();
-        errors.check("key", within(key, 5000));
+        errors.check("key", within(key, limit::PUBLIC_KEY));
         if !(key.starts_with("ssh-") || key.starts_with("ecdsa-")) || key.contains(['\r', '\n']) {
             errors.add("key", "is invalid");
         }

@@ -1,6 +1,6 @@
 //! Passwords. Only their hashes are ever stored.
 
-use crate::text::{Secret, TooLong, within};
+use crate::text::{Secret, TooLong, limit, within};
 
 /// A password that is long enough to be one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -9,7 +9,7 @@ pub struct Password(Secret);
 impl Password {
     /// 8 to 128 characters.
     pub fn parse(text: &str) -> Result<Self, PasswordError> {
-        within(text, 128)?;
+        within(text, limit::PASSWORD)?;
         if text.chars().count() < 8 {
             return Err(PasswordError::TooShort);
         }

@@ -23,8 +23,17 @@ fn loose_files_are_written() {
 
 #[test]
 fn packed_files_are_written() {
+    packed_file_is_written(LARGE);
+}
+
+#[test]
+fn large_files_that_another_git_stored_as_deltas_are_written() {
+    packed_file_is_written(LARGEST_DELTA as usize + 1);
+}
+
+fn packed_file_is_written(size: usize) {
     let sandbox = Sandbox::new();
-    let whole = noise(LARGE);
+    let whole = noise(size);
     // Almost the same, so that git stores one of them as a delta of the other.
     let mut other = whole.clone();
     other[100..105].copy_from_slice(b"other");

@@ -13,7 +13,7 @@ const MOST_CHANGES: usize = 4000;
 const MOST_STEPS: usize = 100_000_000;
 
 /// Whether the texts are long, and more of their lines differ than are shown.
-pub(super) fn is_too_far(before: &[Token], after: &[Token]) -> bool {
+pub(crate) fn is_too_far(before: &[Token], after: &[Token]) -> bool {
     let (before, after) = trimmed(before, after);
     before.len() + after.len() > LONG && is_beyond(before, after, MOST_CHANGES, MOST_STEPS)
 }

@@ -6,6 +6,7 @@ use hexforge_domain::repository::{Comparison, FileDiff};
 use crate::support::Scratch;
 use crate::text;
 
+mod bases;
 mod big;
 mod commits;
 mod effort;

@@ -1,23 +1,25 @@
 //! Counts in the background: a few at once, one for each repository.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use gix::{ObjectId, ThreadSafeRepository};
+use hexforge_domain::limiter::{Caller, FairQueue};
 use hexforge_domain::ports::git::GitError;
 use hexforge_domain::repository::Contributors;
 
 use super::Answers;
 use super::count::{self, Ended, Watch};
+use crate::background;
 
 /// Counts that run at once.
 const WORKERS: usize = 2;
-/// Repositories that may wait for a worker.
-const LONGEST_QUEUE: usize = 200;
+/// Repositories that may wait for a worker, in all and of one caller.
+const LONGEST_QUEUE: usize = 1000;
+const QUEUE_OF_ONE: usize = 50;
 /// How long a count runs before it makes way for others, and for a newer tip of its own.
 const TURN: Duration = Duration::from_secs(30);
 
@@ -33,13 +35,16 @@ struct Shared {
 struct State {
     /// Running and waiting ones by the folder of their repository.
     jobs: HashMap<PathBuf, Arc<Job>>,
-    waiting: VecDeque<Arc<Job>>,
+    /// Callers take turns: one with many large repositories does not keep the others waiting.
+    waiting: FairQueue<Caller, Arc<Job>>,
     workers: usize,
     stopped: bool,
 }
 
 /// The count of one repository.
 pub(crate) struct Job {
+    /// Who asked first.
+    caller: Caller,
     repository: ThreadSafeRepository,
     progress: Mutex<Progress>,
     changed: Condvar,
@@ -73,22 +78,25 @@ impl Jobs {
     }
 
     /// Has a commit counted, by the job that counts in its repository already if there is one. `None` when
-    /// too many repositories are waiting.
+    /// too many repositories are waiting, or too many of this caller.
     pub(crate) fn start(
         &self,
         repository: &ThreadSafeRepository,
         tip: ObjectId,
         so_far: &Arc<Contributors>,
+        caller: Caller,
     ) -> Option<Arc<Job>> {
         let mut state = lock(&self.0.state);
         if let Some(job) = state.jobs.get(repository.path()) {
             lock(&job.progress).wanted = tip;
             return Some(Arc::clone(job));
         }
-        if state.waiting.len() >= LONGEST_QUEUE {
+        let waiting = &state.waiting;
+        if waiting.len() >= LONGEST_QUEUE || waiting.len_of(caller) >= QUEUE_OF_ONE {
             return None;
         }
         let job = Arc::new(Job {
+            caller,
             repository: repository.clone(),
             progress: Mutex::new(Progress {
                 wanted: tip,
@@ -100,9 +108,8 @@ impl Jobs {
         });
         if state.workers < WORKERS {
             let shared = Arc::clone(&self.0);
-            let worker = thread::Builder::new().name("contributors".to_owned());
-            match worker.spawn(move || shared.work()) {
-                Ok(_) => state.workers += 1,
+            match background::spawn("contributors", move || shared.work()) {
+                Ok(()) => state.workers += 1,
                 Err(error) if state.workers == 0 => {
                     tracing::warn!(%error, "no thread to count with");
                     return None;
@@ -111,7 +118,7 @@ impl Jobs {
             }
         }
         state.jobs.insert(repository.path().to_owned(), Arc::clone(&job));
-        state.waiting.push_back(Arc::clone(&job));
+        state.waiting.push(caller, Arc::clone(&job));
         Some(job)
     }
 }
@@ -128,8 +135,8 @@ impl Shared {
         loop {
             let job = {
                 let mut state = lock(&self.state);
-                match state.waiting.pop_front() {
-                    Some(job) => job,
+                match state.waiting.pop() {
+                    Some((_, job)) => job,
                     None => {
                         state.workers -= 1;
                         return;
@@ -175,7 +182,7 @@ impl Shared {
             progress.counted = result.map(|result| (tip, result));
         }
         if go_on && !state.stopped {
-            state.waiting.push_back(Arc::clone(job));
+            state.waiting.push(job.caller, Arc::clone(job));
         } else {
             progress.is_over = true;
             state.jobs.remove(job.repository.path());

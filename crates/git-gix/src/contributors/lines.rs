@@ -3,6 +3,8 @@
 use gix::diff::blob::sources::byte_lines;
 use gix::diff::blob::{Algorithm, Diff, InternedInput};
 
+use crate::compare::distance::is_too_far;
+
 /// Lines that came and went.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Lines {
@@ -28,7 +30,9 @@ pub(crate) fn count(text: &[u8]) -> u64 {
     ends + u64::from(text.last().is_some_and(|last| *last != b'\n'))
 }
 
-/// The difference of two texts.
+/// The difference of two texts. Of long texts that have little in common, everything between the first and the last line
+/// that differs counts as replaced: a comparison shows nothing of them, and to count exactly takes time by the square of
+/// their length.
 pub(crate) fn compare(before: &[u8], after: &[u8]) -> Lines {
     let (old, new) = without_common_ends(before, after);
     if old.is_empty() || new.is_empty() {
@@ -41,6 +45,9 @@ pub(crate) fn compare(before: &[u8], after: &[u8]) -> Lines {
     }
     // The texts as a whole: how often a line occurs in them decides what git takes for noise.
     let input = InternedInput::new(byte_lines(before), byte_lines(after));
+    if is_too_far(&input.before, &input.after) {
+        return Lines { added, removed };
+    }
     let diff = Diff::compute(Algorithm::Myers, &input);
     Lines { added: u64::from(diff.count_additions()), removed: u64::from(diff.count_removals()) }
 }
@@ -104,6 +111,7 @@ fn common_suffix(left: &[u8], right: &[u8]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::support::Random;
 
     fn whole(before: &[u8], after: &[u8]) -> Lines {
         let input = InternedInput::new(byte_lines(before), byte_lines(after));
@@ -136,6 +144,23 @@ mod tests {
             let lines = compare(before.as_bytes(), after.as_bytes());
             assert_eq!(lines, Lines { added, removed }, "{before:?} {after:?}");
         }
+    }
+
+    #[test]
+    fn long_texts_with_little_in_common_count_as_replaced() {
+        let mut random = Random::new(8);
+        let mut text = |lines: usize| -> Vec<u8> {
+            let middle: String = (0..lines).map(|_| format!("{}\n", random.below(1000))).collect();
+            format!("first\n{middle}last\n").into_bytes()
+        };
+        let (before, after) = (text(300_000), text(300_000));
+        let lines = compare(&before, &after);
+        let least = 299_000;
+        assert!(lines.added > least && lines.removed > least, "{lines:?}");
+        assert!(lines.added <= 300_000 && lines.removed <= 300_000, "{lines:?}");
+        // Shorter ones are counted exactly.
+        let (before, after) = (text(2000), text(2000));
+        assert_eq!(compare(&before, &after), whole(&before, &after));
     }
 
     /// The short ways give what the long way gives, for all texts over a small alphabet.

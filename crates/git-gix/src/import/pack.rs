@@ -1,56 +1,69 @@
 //! The objects that another server sends: indexed as they come, and looked for afterwards.
 
 use std::io::Read;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
-use std::time::Instant;
+use std::path::Path;
 
 use gix::bstr::ByteSlice;
+use hexforge_domain::ports::git::GitError;
 use hexforge_domain::ports::imports::ImportError;
 
 use super::listing::Listing;
 use super::stream::{broken, too_late};
 use super::{failed, strange};
 use crate::durable::{sync_file, sync_folder};
-use crate::intake::{self, Taken, Unfit};
-use crate::receive::{self, check::Wrong};
+use crate::intake::{self, Bounds, NewObjects, Taken, Unfit};
+use crate::limits::Stopped;
+use crate::receive::{self, check::Wrong, fsck::AcceptedFaults};
 use crate::store::open_folder;
 
-/// Puts a pack into a repository, whole or not at all; answers where its index is.
+/// Puts a pack into a repository, whole or not at all.
 pub(crate) fn index(
     pack: &mut dyn Read,
     repository: &Path,
-    deadline: Instant,
-) -> Result<PathBuf, ImportError> {
+    bounds: &Bounds,
+) -> Result<NewObjects, ImportError> {
     let folder = repository.join("objects").join("pack");
-    let stop = AtomicBool::new(false);
     // Nothing is here yet that objects could be based on.
-    let taken =
-        intake::interrupted_at(deadline, &stop, || intake::take_in(pack, &folder, None, &stop));
-    let taken = taken.map_err(|unfit| match unfit {
+    let taken = intake::take_in(pack, &folder, None, bounds).map_err(|unfit| match unfit {
         Unfit::Bad(what) => {
             tracing::info!(what, "an imported pack is not valid");
             strange("its objects cannot be read")
         }
+        Unfit::TooMuch(text) => ImportError::Refused(text),
         Unfit::Cut(error) => broken(error),
-        Unfit::Stopped => too_late(),
+        Unfit::Busy => failed(&GitError::Busy),
+        Unfit::Stopped(stopped) => ended(stopped),
         Unfit::Failed(error) => failed(&error),
     })?;
-    let Taken { data, index } = taken.ok_or_else(|| strange("no objects"))?;
+    let Taken { data, index, objects } = taken.ok_or_else(|| strange("no objects"))?;
     for file in [&data, &index] {
         sync_file(file).map_err(|error| failed(&error))?;
     }
     sync_folder(&folder).map_err(|error| failed(&error))?;
-    Ok(index)
+    Ok(objects)
+}
+
+fn ended(stopped: Stopped) -> ImportError {
+    match stopped {
+        Stopped::Late => too_late(),
+        Stopped::HungUp => super::stream::stopped(),
+    }
 }
 
 /// Whether all objects are good and lead to others that are there, as those of a push have to; and whether every
 /// ref leads to one, and every branch to a commit.
-pub(crate) fn check(listing: &Listing, repository: &Path, index: &Path) -> Result<(), ImportError> {
+pub(crate) fn check(
+    listing: &Listing,
+    repository: &Path,
+    objects: &NewObjects,
+    bounds: &Bounds,
+    accepted: &AcceptedFaults,
+) -> Result<(), ImportError> {
     let repo = open_folder(repository).map_err(|error| failed(&error))?.to_thread_local();
-    receive::check::pack(&repo, index).map_err(|wrong| match wrong {
+    receive::check::pack(&repo, objects, bounds, accepted, None).map_err(|wrong| match wrong {
         Wrong::Missing => strange("objects are missing"),
         Wrong::Forbidden(what) => strange(&what),
+        Wrong::Stopped(stopped) => ended(stopped),
         Wrong::Failed(error) => failed(&error),
     })?;
     for (name, id) in &listing.refs {

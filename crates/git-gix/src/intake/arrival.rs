@@ -3,14 +3,14 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
 use std::mem;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 use gix::ObjectId;
 use gix::hash::Hasher;
 use gix::object::Kind;
 
-use super::{Entry, Stored, Unfit, bad, of_disk};
+use super::bounds::Bounds;
+use super::{Entry, Stored, Unfit, bad, of_disk, patch};
 
 /// How much is read and unpacked at once.
 const PIECE: usize = 64 << 10;
@@ -18,10 +18,16 @@ const PIECE: usize = 64 << 10;
 /// So much is remembered of each object that more would take too much memory.
 const MOST_OBJECTS: u32 = 20_000_000;
 
+/// What is remembered of one object until its pack is indexed and checked, in bytes, with what lists have to spare.
+const MEMORY_OF_OBJECT: usize = 160;
+
+/// Memory is reserved for so many objects at a time.
+const OBJECTS_AT_ONCE: usize = 1 << 13;
+
 pub(super) struct Arrival<'a> {
     from: &'a mut dyn Read,
     to: BufWriter<&'a File>,
-    stop: &'a AtomicBool,
+    bounds: &'a Bounds,
     /// What came and is not yet looked at, in a part of it.
     buffer: Box<[u8]>,
     start: usize,
@@ -37,12 +43,12 @@ pub(super) struct Arrival<'a> {
 }
 
 impl<'a> Arrival<'a> {
-    pub fn new(from: &'a mut dyn Read, to: &'a File, stop: &'a AtomicBool) -> Self {
+    pub fn new(from: &'a mut dyn Read, to: &'a File, bounds: &'a Bounds) -> Self {
         let piece = || vec![0; PIECE].into_boxed_slice();
         Self {
             from,
             to: BufWriter::with_capacity(PIECE, to),
-            stop,
+            bounds,
             buffer: piece(),
             start: 0,
             end: 0,
@@ -66,7 +72,10 @@ impl<'a> Arrival<'a> {
         }
         // What is said to come may never do.
         let mut entries = Vec::with_capacity(count.min(1 << 16) as usize);
-        for _ in 0..count {
+        for at in 1..=count as usize {
+            if at.is_multiple_of(OBJECTS_AT_ONCE) {
+                self.bounds.hold(OBJECTS_AT_ONCE * MEMORY_OF_OBJECT)?;
+            }
             entries.push(self.entry()?);
         }
         let checksum = finish(mem::replace(&mut self.hasher, new_hasher()))?;
@@ -84,6 +93,7 @@ impl<'a> Arrival<'a> {
         let offset = self.offset;
         self.crc = Crc::new();
         let (kind, size) = self.kind_and_size()?;
+        self.bounds.object(size)?;
         let kind = match kind {
             1 => Kind::Commit,
             2 => Kind::Tree,
@@ -97,8 +107,16 @@ impl<'a> Arrival<'a> {
                     Stored::DiffersFrom(ObjectId::Sha1(self.bytes()?))
                 };
                 let header = self.since(offset)?;
-                self.unpack(size, |_| ())?;
-                return Ok(Entry { offset, header, size, crc: self.crc.sum(), stored });
+                let mut start = Vec::with_capacity(patch::LONGEST_SIZES);
+                self.unpack(size, |piece| {
+                    let missing = patch::LONGEST_SIZES - start.len();
+                    start.extend_from_slice(&piece[..piece.len().min(missing)]);
+                })?;
+                let sizes = patch::sizes(&start);
+                let unfit = || bad("has an object that does not fit what it is based on");
+                let (_, result) = sizes.ok_or_else(unfit)?;
+                self.bounds.object(result)?;
+                return Ok(Entry { offset, header, size, result, crc: self.crc.sum(), stored });
             }
             _ => return Err(bad("has an object of an unknown kind")),
         };
@@ -107,7 +125,7 @@ impl<'a> Arrival<'a> {
         hasher.update(&gix::objs::encode::loose_header(kind, size));
         self.unpack(size, |piece| hasher.update(piece))?;
         let stored = Stored::Whole(kind, finish(hasher)?);
-        Ok(Entry { offset, header, size, crc: self.crc.sum(), stored })
+        Ok(Entry { offset, header, size, result: size, crc: self.crc.sum(), stored })
     }
 
     fn since(&self, offset: u64) -> Result<u8, Unfit> {
@@ -155,6 +173,7 @@ impl<'a> Arrival<'a> {
             let status = status.map_err(|_| bad("has an object that cannot be unpacked"))?;
             let read = (self.inflate.total_in() - read) as usize;
             let written = (self.inflate.total_out() - written) as usize;
+            self.bounds.make(written as u64)?;
             each(&self.unpacked[..written]);
             self.pass_on(read)?;
             let total = self.inflate.total_out();
@@ -185,13 +204,14 @@ impl<'a> Arrival<'a> {
     /// Waits until there is something to look at.
     fn fill(&mut self) -> Result<(), Unfit> {
         while self.start == self.end {
-            if self.stop.load(Ordering::Relaxed) {
-                return Err(Unfit::Stopped);
-            }
+            self.bounds.check()?;
             (self.start, self.end) = (0, 0);
             match self.from.read(&mut self.buffer) {
                 Ok(0) => return Err(bad("ends too early")),
-                Ok(length) => self.end = length,
+                Ok(length) => {
+                    self.end = length;
+                    self.bounds.receive(length as u64)?;
+                }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => (),
                 Err(error) => return Err(Unfit::Cut(error)),
             }

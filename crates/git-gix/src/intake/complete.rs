@@ -4,19 +4,21 @@ use std::collections::HashSet;
 use std::fs::File;
 use std::io::Write;
 use std::os::unix::fs::FileExt;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use flate2::write::ZlibEncoder;
 use flate2::{Compression, Crc};
 use gix::ObjectId;
 use gix::object::Kind;
-use gix::odb::pack::data::entry::Header;
 use gix::prelude::FindExt;
 
 use super::arrival::{finish, new_hasher};
-use super::resolve::{Differences, Found, LARGEST};
+use super::bounds::Bounds;
+use super::resolve::{Base, Differences, Found, LARGEST_DELTA, Work};
+use super::spill::{At, Data};
 use super::{Entry, Stored, Unfit, bad, of_disk};
+use crate::blob;
 use crate::error::failed;
+use crate::pack_index::header_of;
 
 /// How much is read at once.
 const PIECE: usize = 64 << 10;
@@ -24,6 +26,8 @@ const PIECE: usize = 64 << 10;
 /// What was added to a pack.
 pub(super) struct Added {
     pub entries: Vec<Entry>,
+    /// The objects from elsewhere that objects of the pack are based on, including those too large to be added.
+    pub bases: Vec<ObjectId>,
     /// Where the last of them ends.
     pub end: u64,
 }
@@ -37,50 +41,72 @@ pub(super) fn bases(
     in_pack: &HashSet<ObjectId>,
     found: &mut Found,
 ) -> Result<Added, Unfit> {
-    let mut added = Added { entries: Vec::new(), end };
+    let mut added = Added { entries: Vec::new(), bases: Vec::new(), end };
     let Some(repo) = others else { return Ok(added) };
-    for id in differences.missing() {
-        if differences.stop.load(Ordering::Relaxed) {
-            return Err(Unfit::Stopped);
-        }
+    let missing = differences.missing();
+    if missing.is_empty() {
+        return Ok(added);
+    }
+    let mut work = Work::finding(differences);
+    for id in missing {
+        differences.bounds.check()?;
         if in_pack.contains(&id) || !differences.is_needed(id) {
             continue;
         }
         // What is in neither place may come of another object that is put together yet.
         let Some(header) = repo.try_find_header(id).map_err(of_repository)? else { continue };
-        if header.size() > LARGEST as u64 {
-            return Err(bad("has an object that is based on too large a one"));
-        }
-        let read = || {
+        added.bases.push(id);
+        let (kind, size) = (header.kind(), header.size());
+        differences.bounds.object(size)?;
+        differences.bounds.make(size)?;
+        let read = || -> Result<Vec<u8>, Unfit> {
             let mut data = Vec::new();
             repo.objects.find(&id, &mut data).map_err(of_repository)?;
             Ok(data)
         };
-        differences.beyond(id, header.kind(), &read, found)?;
-        added.write(differences.file, header.kind(), id, &read()?)?;
+        if size > LARGEST_DELTA {
+            // Everything that is based on it is stored whole, so it need not be in the pack.
+            let read = |work: &mut Work<'_>| {
+                let mut to = At { file: work.spill.file()?, offset: 0 };
+                match kind {
+                    Kind::Blob => blob::write(repo, id, &mut to).map_err(Unfit::Failed)?,
+                    _ => to.write_all(&read()?).map_err(of_disk)?,
+                }
+                Ok(Data::Spilled(0..to.offset))
+            };
+            work.all_based_on(Base { at: None, kind, id, read: &read })?;
+            continue;
+        }
+        let data = read()?;
+        added.write(differences.file, kind, id, &data, differences.bounds)?;
+        let read = |_: &mut Work<'_>| Ok(Data::Held(data.clone()));
+        work.all_based_on(Base { at: None, kind, id, read: &read })?;
     }
+    found.add(work.finish());
     Ok(added)
 }
 
 impl Added {
-    fn write(&mut self, file: &File, kind: Kind, id: ObjectId, data: &[u8]) -> Result<(), Unfit> {
-        let header = match kind {
-            Kind::Commit => Header::Commit,
-            Kind::Tree => Header::Tree,
-            Kind::Blob => Header::Blob,
-            Kind::Tag => Header::Tag,
-        };
+    fn write(
+        &mut self,
+        file: &File,
+        kind: Kind,
+        id: ObjectId,
+        data: &[u8],
+        bounds: &Bounds,
+    ) -> Result<(), Unfit> {
         let (offset, size) = (self.end, data.len() as u64);
         let mut bytes = Vec::new();
-        header.write_to(size, &mut bytes).map_err(of_disk)?;
+        header_of(kind).write_to(size, &mut bytes).map_err(of_disk)?;
         let header = bytes.len() as u8;
         let mut encoder = ZlibEncoder::new(bytes, Compression::default());
         let bytes = encoder.write_all(data).and_then(|()| encoder.finish()).map_err(of_disk)?;
+        bounds.store(offset + bytes.len() as u64)?;
         file.write_all_at(&bytes, offset).map_err(of_disk)?;
         let mut crc = Crc::new();
         crc.update(&bytes);
         let stored = Stored::Whole(kind, id);
-        self.entries.push(Entry { offset, header, size, crc: crc.sum(), stored });
+        self.entries.push(Entry { offset, header, size, result: size, crc: crc.sum(), stored });
         self.end += bytes.len() as u64;
         Ok(())
     }
@@ -91,7 +117,7 @@ pub(super) fn seal(
     file: &File,
     end: u64,
     objects: usize,
-    stop: &AtomicBool,
+    bounds: &Bounds,
 ) -> Result<ObjectId, Unfit> {
     let count = u32::try_from(objects).map_err(|_| bad("has too many objects"))?;
     file.write_all_at(&count.to_be_bytes(), 8).map_err(of_disk)?;
@@ -99,9 +125,7 @@ pub(super) fn seal(
     let mut piece = vec![0; PIECE];
     let mut at = 0;
     while at < end {
-        if stop.load(Ordering::Relaxed) {
-            return Err(Unfit::Stopped);
-        }
+        bounds.check()?;
         let length = usize::try_from(end - at).unwrap_or(PIECE).min(PIECE);
         file.read_exact_at(&mut piece[..length], at).map_err(of_disk)?;
         hasher.update(&piece[..length]);

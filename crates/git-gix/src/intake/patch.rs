@@ -1,5 +1,7 @@
 //! Objects that are stored as what differs from others.
 
+use std::io::{self, BufRead};
+
 /// What a difference makes of what it is based on; `None` when it does not fit, or would make more than allowed.
 pub(crate) fn apply(base: &[u8], mut delta: &[u8], limit: usize) -> Option<Vec<u8>> {
     let delta = &mut delta;
@@ -28,6 +30,66 @@ pub(crate) fn apply(base: &[u8], mut delta: &[u8], limit: usize) -> Option<Vec<u
         target.extend_from_slice(piece);
     }
     (target.len() == size).then_some(target)
+}
+
+/// The sizes of base and result that a difference begins with; `None` when they are not there.
+pub(crate) fn sizes(mut delta: &[u8]) -> Option<(u64, u64)> {
+    Some((read_size(&mut delta)?, read_size(&mut delta)?))
+}
+
+/// As many bytes of a difference have its two sizes in them.
+pub(crate) const LONGEST_SIZES: usize = 20;
+
+/// One step of a difference.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Instruction {
+    /// These bytes of the base come next.
+    Copy { from: u64, length: u64 },
+    /// So many bytes follow that come next.
+    Insert(u64),
+}
+
+/// Reads a difference that is too large to be held, from its beginning: the sizes of base and result.
+pub(crate) fn read_sizes(from: &mut dyn BufRead) -> io::Result<Option<(u64, u64)>> {
+    let mut bytes = Vec::with_capacity(LONGEST_SIZES);
+    let mut ends = 0;
+    while ends < 2 && bytes.len() < LONGEST_SIZES {
+        let Some(byte) = next_byte(from)? else { return Ok(None) };
+        bytes.push(byte);
+        ends += u8::from(byte & 0x80 == 0);
+    }
+    Ok(sizes(&bytes))
+}
+
+/// The next step of such a difference; `Ok(None)` at its end.
+pub(crate) fn read_instruction(from: &mut dyn BufRead) -> io::Result<Option<Instruction>> {
+    let Some(step) = next_byte(from)? else { return Ok(None) };
+    let invalid = || io::Error::from(io::ErrorKind::InvalidData);
+    match step {
+        0 => Err(invalid()),
+        1..0x80 => Ok(Some(Instruction::Insert(step.into()))),
+        _ => {
+            let mut bytes = Vec::with_capacity(7);
+            for _ in 0..(step & 0x7f).count_ones() {
+                bytes.push(next_byte(from)?.ok_or_else(invalid)?);
+            }
+            let mut rest = &bytes[..];
+            let offset = read_number(&mut rest, step & 0x0f).ok_or_else(invalid)?;
+            let length = match read_number(&mut rest, step >> 4 & 0x07).ok_or_else(invalid)? {
+                0 => 0x1_0000,
+                length => length,
+            };
+            Ok(Some(Instruction::Copy { from: offset as u64, length: length as u64 }))
+        }
+    }
+}
+
+fn next_byte(from: &mut dyn BufRead) -> io::Result<Option<u8>> {
+    let byte = from.fill_buf()?.first().copied();
+    if byte.is_some() {
+        from.consume(1);
+    }
+    Ok(byte)
 }
 
 fn read_byte(from: &mut &[u8]) -> Option<u8> {
@@ -60,6 +122,27 @@ fn read_number(from: &mut &[u8], bits: u8) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_difference_is_read_step_by_step() {
+        let delta = [&[0x90, 0x4e, 3][..], &[0x91, 4, 3], &[2, b'x', b'y'], &[0x80]].concat();
+        let mut from = &delta[..];
+        assert_eq!(sizes(from), Some((10_000, 3)));
+        assert_eq!(read_sizes(&mut from).expect("memory"), Some((10_000, 3)));
+        let mut next = || read_instruction(&mut from).expect("memory");
+        assert_eq!(next(), Some(Instruction::Copy { from: 4, length: 3 }));
+        assert_eq!(next(), Some(Instruction::Insert(2)));
+        from = &from[2..];
+        let mut next = || read_instruction(&mut from).expect("memory");
+        assert_eq!(next(), Some(Instruction::Copy { from: 0, length: 0x1_0000 }));
+        assert_eq!(next(), None);
+        for cut in [&[0][..], &[0x91], &[0xff, 1, 2]] {
+            assert!(read_instruction(&mut &cut[..]).is_err(), "{cut:?}");
+        }
+        for cut in [&[][..], &[1], &[0xff; 30]] {
+            assert_eq!(read_sizes(&mut &cut[..]).expect("memory"), None, "{cut:?}");
+        }
+    }
 
     #[test]
     fn differences_that_do_not_fit_make_nothing() {

@@ -1,8 +1,15 @@
 //! Putting together what is stored as differences.
+//!
+//! Each object is made once, from its base, on a walk from the bases to what differs from them. The walk holds the
+//! objects on its path of which more are to be made: the last ones in memory, the rest in a temporary file. So the
+//! cost grows with what is made, and memory does not grow with the length of a chain or the size of an object.
 
 use std::fs::File;
+use std::io::{self, BufRead, Read};
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::panic::resume_unwind;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
@@ -11,26 +18,46 @@ use gix::ObjectId;
 use gix::object::Kind;
 use hexforge_domain::ports::git::GitError;
 
-use super::{Entry, Stored, Unfit, bad, of_disk, patch};
+use super::bounds::Bounds;
+use super::patch::{self, Instruction};
+use super::spill::{BaseReader, Data, Inflated, ResultWriter, Spill, does_not_fit};
+use super::whole::{Whole, Wholes};
+use super::{Entry, Stored, Unfit, bad, of_disk};
 
-/// Nothing larger is put together, since that is done in memory. Git stores nothing of more than half of it as a
-/// difference, if it is not told to.
-pub(super) const LARGEST: usize = 1 << 30;
+/// The largest object that is stored as a difference, or that others differ from. Whoever reads a difference holds its
+/// base, its result and the differences between; larger objects are stored whole, so that they can be streamed.
+pub(crate) const LARGEST_DELTA: u64 = 8 << 20;
 
-/// See [`Differences::kept`].
-const KEPT: usize = 64 << 20;
+/// How many bytes of differences lead to one object. Whoever reads it holds all of them.
+pub(crate) const LARGEST_CHAIN: u64 = 2 * LARGEST_DELTA;
+
+/// How many differences lead to one object: git makes no more, whatever it is told.
+pub(crate) const LONGEST_CHAIN: usize = 4095;
+
+/// See [`Differences::held`].
+const HELD: u64 = 8 << 20;
 
 /// Others use this machine too.
 const THREADS: usize = 2;
 
+/// So few are made on the thread that asks.
+const FEW: usize = 32;
+
 /// How much is read at once.
 const PIECE: usize = 64 << 10;
+
+/// Less memory is not accounted for.
+const LITTLE_MEMORY: usize = 1 << 20;
 
 /// The objects of a pack that are stored as differences.
 pub(super) struct Differences<'a> {
     pub file: &'a File,
     entries: &'a [Entry],
-    pub stop: &'a AtomicBool,
+    /// Where the last entry ends.
+    end: u64,
+    pub bounds: &'a Bounds,
+    /// For temporary files.
+    folder: &'a Path,
     /// Where what they differ from lies, in order, and which they are.
     based_at: Vec<(u64, u32)>,
     /// What they differ from, in order, and which they are.
@@ -38,19 +65,28 @@ pub(super) struct Differences<'a> {
     /// For the first of those that differ from the same object: whether somebody puts them together. Many objects of
     /// a pack may turn out to be the same one, and each would lead to all of them.
     claimed: Vec<AtomicBool>,
-    /// How much each thread keeps of what more objects may be based on, beside the one it works with.
-    pub kept: usize,
+    /// How many bytes each thread holds of what more objects are based on, beside the oldest of these.
+    pub held: u64,
     /// Which were put together.
     done: Vec<AtomicBool>,
 }
 
-/// The names of the objects that were put together, in the places of their entries.
+/// What became known of the objects that were put together.
 pub(super) struct Found {
-    pub ids: Vec<Option<ObjectId>>,
+    /// Names and kinds, in the places of their entries.
+    pub objects: Vec<Option<(ObjectId, Kind)>>,
+    /// Those that are to be stored whole.
+    pub wholes: Vec<Whole>,
 }
 
 impl<'a> Differences<'a> {
-    pub fn new(file: &'a File, entries: &'a [Entry], stop: &'a AtomicBool) -> Self {
+    pub fn new(
+        file: &'a File,
+        entries: &'a [Entry],
+        end: u64,
+        bounds: &'a Bounds,
+        folder: &'a Path,
+    ) -> Self {
         let (mut based_at, mut based_on) = (Vec::new(), Vec::new());
         for (at, entry) in (0..).zip(entries) {
             match entry.stored {
@@ -63,7 +99,8 @@ impl<'a> Differences<'a> {
         based_on.sort_unstable();
         let flags = |count| (0..count).map(|_| AtomicBool::new(false)).collect();
         let (claimed, done) = (flags(based_on.len()), flags(entries.len()));
-        Self { file, entries, stop, based_at, based_on, claimed, kept: KEPT, done }
+        let held = HELD;
+        Self { file, entries, end, bounds, folder, based_at, based_on, claimed, held, done }
     }
 
     /// Puts together what is based on objects of the same pack.
@@ -75,44 +112,73 @@ impl<'a> Differences<'a> {
             _ => false,
         };
         let bases: Vec<u32> = (0..self.entries.len() as u32).filter(is_base).collect();
+        let threads = if self.deltas() <= FEW { 1 } else { THREADS.min(bases.len()) };
+        self.reserve_memory(threads)?;
         let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
-        let work = || -> Result<Vec<(u32, ObjectId)>, Unfit> {
-            let mut work = Work::new(self);
+        let work = || -> Result<Made, Unfit> {
+            let mut work = Work::new(self, None);
             while let Some(&at) = bases.get(next.fetch_add(1, Ordering::Relaxed)) {
                 let Stored::Whole(kind, id) = self.entries[at as usize].stored else { continue };
                 if failed.load(Ordering::Relaxed) {
                     break;
                 }
-                let read = |work: &mut Unpacker| work.unpack(self, at);
-                work.all_based_on(Base { at: Some(at), kind, id, read: &read })
-                    .inspect_err(|_| failed.store(true, Ordering::Relaxed))?;
+                work.all_based_on(Base {
+                    at: Some(at),
+                    kind,
+                    id,
+                    read: &|work| work.read_whole(at),
+                })
+                .inspect_err(|_| failed.store(true, Ordering::Relaxed))?;
             }
-            Ok(work.found)
+            Ok(work.finish())
         };
-        let mut found = Found { ids: vec![None; self.entries.len()] };
+        let mut found = Found { objects: vec![None; self.entries.len()], wholes: Vec::new() };
+        if threads <= 1 {
+            found.add(work()?);
+            return Ok(found);
+        }
         thread::scope(|scope| {
-            let threads: Vec<_> =
-                (0..THREADS.min(bases.len())).map(|_| scope.spawn(work)).collect();
+            let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
             for thread in threads {
                 found.add(thread.join().unwrap_or_else(|panic| resume_unwind(panic))?);
             }
-            Ok(())
+            Ok::<_, Unfit>(())
         })?;
         Ok(found)
     }
 
-    /// Puts together what is based on an object that is elsewhere.
-    pub fn beyond(
+    /// Hands on the content of each object but blobs. All names are known by now.
+    pub fn contents(
         &self,
-        id: ObjectId,
-        kind: Kind,
-        read: &dyn Fn() -> Result<Vec<u8>, Unfit>,
-        found: &mut Found,
+        names: &[ObjectId],
+        fits: &mut SizeCheck<'_>,
+        each: &mut ContentCheck<'_>,
     ) -> Result<(), Unfit> {
-        let mut work = Work::new(self);
-        work.all_based_on(Base { at: None, kind, id, read: &|_| read() })?;
-        found.add(work.found);
+        let mut work = Work::new(self, Some(Inspection { names, fits, each }));
+        for (at, entry) in (0..).zip(self.entries) {
+            if let Stored::Whole(kind, id) = entry.stored
+                && kind != Kind::Blob
+            {
+                let read = &|work: &mut Work<'_>| work.inspect_whole(at, kind);
+                work.all_based_on(Base { at: Some(at), kind, id, read })?;
+            }
+        }
         Ok(())
+    }
+
+    fn deltas(&self) -> usize {
+        self.based_at.len() + self.based_on.len()
+    }
+
+    /// Reserves what so many threads hold at most, by the largest object that is made in memory.
+    fn reserve_memory(&self, threads: usize) -> Result<(), Unfit> {
+        let deltas = self.based_at.iter().map(|(_, at)| at);
+        let deltas = deltas.chain(self.based_on.iter().map(|(_, at)| at));
+        let sizes = deltas.map(|at| &self.entries[*at as usize]).map(|e| e.result.max(e.size));
+        let largest = sizes.map(|size| size.min(LARGEST_DELTA)).max().unwrap_or_default();
+        let held = self.held.min(largest.saturating_mul(self.deltas() as u64));
+        let bytes = threads * usize::try_from(4 * largest + held).unwrap_or(usize::MAX >> 8);
+        if bytes < LITTLE_MEMORY { Ok(()) } else { self.bounds.hold(bytes) }
     }
 
     /// What others are based on that was not found, in the order in which it is needed.
@@ -158,108 +224,380 @@ impl<'a> Differences<'a> {
         let here = self.based_on[first..].iter().take_while(move |(base, _)| *base == id);
         here.map(|(_, at)| *at)
     }
-}
 
-impl Found {
-    fn add(&mut self, more: Vec<(u32, ObjectId)>) {
-        for (at, id) in more {
-            self.ids[at as usize] = Some(id);
-        }
+    /// Where the compressed bytes of an entry are.
+    fn part(&self, at: u32) -> Range<u64> {
+        let entry = &self.entries[at as usize];
+        let end = self.entries.get(at as usize + 1).map_or(self.end, |next| next.offset);
+        entry.offset + u64::from(entry.header)..end
     }
 }
 
+impl Found {
+    pub fn add(&mut self, made: Made) {
+        for (at, id, kind) in made.objects {
+            self.objects[at as usize] = Some((id, kind));
+        }
+        self.wholes.extend(made.wholes);
+    }
+}
+
+/// What one thread put together.
+pub(super) struct Made {
+    objects: Vec<(u32, ObjectId, Kind)>,
+    wholes: Vec<Whole>,
+}
+
 /// What others are based on, and is stored whole.
-struct Base<'a> {
+pub(super) struct Base<'a> {
     /// In this pack, if it is there.
-    at: Option<u32>,
-    kind: Kind,
-    id: ObjectId,
-    read: &'a dyn Fn(&mut Unpacker) -> Result<Vec<u8>, Unfit>,
+    pub at: Option<u32>,
+    pub kind: Kind,
+    pub id: ObjectId,
+    pub read: &'a dyn Fn(&mut Work<'_>) -> Result<Data, Unfit>,
+}
+
+/// The differences between an object and the one that is stored whole, as they will be stored.
+#[derive(Clone, Copy, Default)]
+struct Chain {
+    bytes: u64,
 }
 
 /// One object on the way from a base to the one that is being put together.
 struct Step {
-    /// None for the base itself.
-    at: Option<u32>,
-    /// Let go of when it takes too much room; it can be made again.
-    data: Option<Vec<u8>>,
+    chain: Chain,
+    /// There as long as something is left.
+    data: Option<Data>,
     /// What is based on it and still to be put together.
     left: Vec<u32>,
 }
 
-struct Work<'a> {
+/// Looks at the size of an object before it is read.
+type SizeCheck<'a> = dyn FnMut(ObjectId, Kind, u64) -> Result<(), Unfit> + 'a;
+
+/// Looks at the content of an object.
+type ContentCheck<'a> = dyn FnMut(ObjectId, Kind, &[u8]) -> Result<(), Unfit> + 'a;
+
+/// Who looks at contents once all names are known.
+struct Inspection<'a> {
+    names: &'a [ObjectId],
+    /// Whether an object of this size may be there; asked before it is read.
+    fits: &'a mut SizeCheck<'a>,
+    each: &'a mut ContentCheck<'a>,
+}
+
+/// The work of one thread.
+pub(super) struct Work<'a> {
     differences: &'a Differences<'a>,
+    inspection: Option<Inspection<'a>>,
     unpacker: Unpacker,
+    pub spill: Spill,
+    /// What is on disk comes before what is held.
     path: Vec<Step>,
-    found: Vec<(u32, ObjectId)>,
+    /// How many bytes of the path are held, and where the first of these may be.
+    held: u64,
+    first_held: usize,
+    /// Where what is on disk ends, for each step that is.
+    spilled: Vec<u64>,
+    found: Vec<(u32, ObjectId, Kind)>,
+    wholes: Wholes,
 }
 
 impl<'a> Work<'a> {
-    fn new(differences: &'a Differences<'a>) -> Self {
+    fn new(differences: &'a Differences<'a>, inspection: Option<Inspection<'a>>) -> Self {
         let unpacker = Unpacker { inflate: Decompress::new(true), input: vec![0; PIECE] };
-        Self { differences, unpacker, path: Vec::new(), found: Vec::new() }
+        let (spill, wholes) = (Spill::new(differences.folder), Wholes::new(differences.folder));
+        let (path, spilled, found) = (Vec::new(), Vec::new(), Vec::new());
+        let (held, first_held) = (0, 0);
+        Self {
+            differences,
+            inspection,
+            unpacker,
+            spill,
+            path,
+            held,
+            first_held,
+            spilled,
+            found,
+            wholes,
+        }
+    }
+
+    /// For what is based on objects that are elsewhere.
+    pub fn finding(differences: &'a Differences<'a>) -> Self {
+        Self::new(differences, None)
+    }
+
+    pub fn finish(self) -> Made {
+        Made { objects: self.found, wholes: self.wholes.list }
     }
 
     /// Puts together all that is based on an object, on what comes of that, and so on.
-    fn all_based_on(&mut self, base: Base<'_>) -> Result<(), Unfit> {
+    pub fn all_based_on(&mut self, base: Base<'_>) -> Result<(), Unfit> {
         let differences = self.differences;
+        differences.bounds.check()?;
         let left = differences.claim(base.at, base.id);
-        self.path.push(Step { at: None, data: None, left });
+        if left.is_empty() && self.inspection.is_none() {
+            return Ok(());
+        }
+        let data = (base.read)(self)?;
+        if left.is_empty() {
+            return Ok(());
+        }
+        self.push(Step { chain: Chain::default(), data: Some(data), left });
         while let Some(step) = self.path.last_mut() {
             let Some(at) = step.left.pop() else {
                 self.path.pop();
+                self.first_held = self.first_held.min(self.path.len());
                 continue;
             };
-            if differences.stop.load(Ordering::Relaxed) {
-                return Err(Unfit::Stopped);
+            let (is_last, chain) = (step.left.is_empty(), step.chain);
+            differences.bounds.check()?;
+            if self.path.len() > LONGEST_CHAIN {
+                let what = format!("has a chain of more than {LONGEST_CHAIN} deltas");
+                return Err(Unfit::Bad(what));
             }
-            let from = self.last(&base)?;
-            let data = self.unpacker.patched(differences, &from, at)?;
-            let id = gix::objs::compute_hash(gix::hash::Kind::Sha1, base.kind, &data)
-                .map_err(|_| bad("has an object with a forged hash"))?;
-            self.found.push((at, id));
+            let from = self.take_last()?;
+            let (from, made, id) = self.make(base.kind, from, at, is_last)?;
+            let chain = self.store(chain, from.len(), base.kind, at, &made)?;
             differences.done[at as usize].store(true, Ordering::Relaxed);
-            if let Some(step) = self.path.last_mut().filter(|step| !step.left.is_empty()) {
-                step.data = Some(from);
+            if !is_last {
+                self.put_back(from);
             }
             let left = differences.claim(Some(at), id);
             if !left.is_empty() {
-                self.path.push(Step { at: Some(at), data: Some(data), left });
-                self.make_room();
+                self.push(Step { chain, data: Some(made), left });
+                self.spill_held(self.path.len() - 1, differences.held)?;
             }
         }
         Ok(())
     }
 
-    /// The last object of the path, made again if that must be.
-    fn last(&mut self, base: &Base<'_>) -> Result<Vec<u8>, Unfit> {
-        let kept = self.path.iter().rposition(|step| step.data.is_some());
-        let is_last = kept.is_some_and(|kept| kept + 1 == self.path.len());
-        let mut data = match kept.map(|kept| &mut self.path[kept].data) {
-            Some(data) if is_last => data.take().unwrap_or_default(),
-            Some(data) => data.clone().unwrap_or_default(),
-            None => (base.read)(&mut self.unpacker)?,
-        };
-        for step in &self.path[kept.map_or(0, |kept| kept + 1)..] {
-            if let Some(at) = step.at {
-                data = self.unpacker.patched(self.differences, &data, at)?;
-            }
+    fn push(&mut self, step: Step) {
+        let data = step.data;
+        self.path.push(Step { data: None, ..step });
+        if let Some(data) = data {
+            self.put_back(data);
         }
-        Ok(data)
     }
 
-    /// Lets go of what is needed last.
-    fn make_room(&mut self) {
-        let size = |step: &Step| step.data.as_ref().map_or(0, Vec::len);
-        let Some((_, before)) = self.path.split_last_mut() else { return };
-        let mut kept: usize = before.iter().map(size).sum();
-        for step in before {
-            if kept <= self.differences.kept {
-                break;
+    /// Gives the last step its content.
+    fn put_back(&mut self, data: Data) {
+        let Some(at) = self.path.len().checked_sub(1) else { return };
+        match &data {
+            Data::Held(bytes) => {
+                self.held += bytes.len() as u64;
+                self.first_held = self.first_held.min(at);
             }
-            kept -= size(step);
-            step.data = None;
+            Data::Spilled(range) => self.spilled.push(range.end),
         }
+        self.path[at].data = Some(data);
+    }
+
+    /// Takes the content of the last step, in memory if it is small.
+    fn take_last(&mut self) -> Result<Data, Unfit> {
+        match self.path.last_mut().and_then(|step| step.data.take()) {
+            Some(Data::Held(bytes)) => {
+                self.held -= bytes.len() as u64;
+                Ok(Data::Held(bytes))
+            }
+            Some(Data::Spilled(range)) => {
+                self.spilled.pop();
+                if range.end - range.start > LARGEST_DELTA {
+                    return Ok(Data::Spilled(range));
+                }
+                Ok(Data::Held(self.spill.load(&range)?))
+            }
+            None => Err(Unfit::Failed(GitError::Failed("a base that was let go of".to_owned()))),
+        }
+    }
+
+    /// Puts the oldest contents among the first steps on disk, until no more are held beside one of them. Each that is
+    /// moved has at least as much after it that was made since, so this costs no more than making that.
+    fn spill_held(&mut self, steps: usize, most: u64) -> Result<(), Unfit> {
+        while self.first_held < steps {
+            let step = &mut self.path[self.first_held];
+            if let Some(Data::Held(bytes)) = &step.data {
+                let size = bytes.len() as u64;
+                if most > 0 && self.held - size <= most {
+                    break;
+                }
+                let range = self.spill.write(bytes, self.spilled.last().copied().unwrap_or(0))?;
+                self.spilled.push(range.end);
+                step.data = Some(Data::Spilled(range));
+                self.held -= size;
+            }
+            self.first_held += 1;
+        }
+        Ok(())
+    }
+
+    /// Makes an object of what it is based on, which is answered too if it is needed again.
+    fn make(
+        &mut self,
+        kind: Kind,
+        from: Data,
+        at: u32,
+        is_last: bool,
+    ) -> Result<(Data, Data, ObjectId), Unfit> {
+        let differences = self.differences;
+        let entry = &differences.entries[at as usize];
+        let is_small = entry.result <= LARGEST_DELTA && entry.size <= LARGEST_DELTA;
+        // Nothing that was stored as a difference is larger by the time it is looked at.
+        let is_small = is_small || self.inspection.is_some();
+        let from = match from {
+            Data::Held(base) if is_small => {
+                let made = self.patched(&base, at)?;
+                let id = self.name(kind, at, &made)?;
+                return Ok((Data::Held(base), Data::Held(made), id));
+            }
+            from => from,
+        };
+        if entry.result <= LARGEST_DELTA {
+            let (made, id) = self.patched_in_pieces(kind, &from, at, None)?;
+            return Ok((from, made, id));
+        }
+        // What is on disk comes before what is held, so everything before this goes there too.
+        self.spill_held(self.path.len(), 0)?;
+        let floor = self.spilled.last().copied().unwrap_or(0);
+        let (from, start) = match from {
+            Data::Held(bytes) if is_last => (Data::Held(bytes), floor),
+            Data::Held(bytes) => {
+                let range = self.spill.write(&bytes, floor)?;
+                let end = range.end;
+                (Data::Spilled(range), end)
+            }
+            // The base is not needed again: two places are enough for a chain of any length.
+            Data::Spilled(base) if is_last && floor + entry.result <= base.start => {
+                (Data::Spilled(base), floor)
+            }
+            Data::Spilled(base) => {
+                let end = base.end;
+                (Data::Spilled(base), end)
+            }
+        };
+        let most = differences.bounds.object_bytes.saturating_mul(4);
+        if start.saturating_add(entry.result) > most {
+            let text = "the pack has too many large objects that are based on each other";
+            return Err(Unfit::TooMuch(text.to_owned()));
+        }
+        let (made, id) = self.patched_in_pieces(kind, &from, at, Some(start))?;
+        Ok((from, made, id))
+    }
+
+    fn patched(&mut self, base: &[u8], at: u32) -> Result<Vec<u8>, Unfit> {
+        let differences = self.differences;
+        let entry = &differences.entries[at as usize];
+        let delta = self.unpacker.unpack(differences, at)?;
+        if self.inspection.is_none() {
+            differences.bounds.make(entry.size + entry.result)?;
+        }
+        patch::apply(base, &delta, LARGEST_DELTA as usize).ok_or_else(does_not_fit)
+    }
+
+    fn patched_in_pieces(
+        &mut self,
+        kind: Kind,
+        base: &Data,
+        at: u32,
+        to: Option<u64>,
+    ) -> Result<(Data, ObjectId), Unfit> {
+        let differences = self.differences;
+        let (entry, bounds) = (&differences.entries[at as usize], differences.bounds);
+        let needs_file = to.is_some() || matches!(base, Data::Spilled(_));
+        let file = if needs_file { Some(self.spill.file()?) } else { None };
+        let (part, inflate) = (differences.part(at), &mut self.unpacker.inflate);
+        let mut delta = Inflated::new(differences.file, part, inflate);
+        let mut base_reader = BaseReader::new(base, file);
+        let mut result = ResultWriter::new(kind, entry.result, file.zip(to), bounds);
+        if patch::read_sizes(&mut delta).map_err(unreadable)? != Some((base.len(), entry.result)) {
+            return Err(does_not_fit());
+        }
+        bounds.make(entry.size)?;
+        let mut piece = [0; 127];
+        while let Some(step) = patch::read_instruction(&mut delta).map_err(unreadable)? {
+            match step {
+                Instruction::Copy { from, length } => {
+                    base_reader.copy(from..from + length, &mut result)?;
+                }
+                Instruction::Insert(length) => {
+                    let piece = &mut piece[..length as usize];
+                    delta.read_exact(piece).map_err(unreadable)?;
+                    result.write(piece)?;
+                }
+            }
+        }
+        let (made, id) = result.finish()?;
+        self.found.push((at, id, kind));
+        Ok((made, id))
+    }
+
+    /// The name of what was made, which is told now or was before.
+    fn name(&mut self, kind: Kind, at: u32, made: &[u8]) -> Result<ObjectId, Unfit> {
+        if let Some(inspection) = &mut self.inspection {
+            let id = inspection.names[at as usize];
+            (inspection.fits)(id, kind, made.len() as u64)?;
+            (inspection.each)(id, kind, made)?;
+            return Ok(id);
+        }
+        let id = gix::objs::compute_hash(gix::hash::Kind::Sha1, kind, made)
+            .map_err(|_| bad("has an object with a forged hash"))?;
+        self.found.push((at, id, kind));
+        Ok(id)
+    }
+
+    /// Decides how an object is stored that came as a difference.
+    fn store(
+        &mut self,
+        base: Chain,
+        base_size: u64,
+        kind: Kind,
+        at: u32,
+        made: &Data,
+    ) -> Result<Chain, Unfit> {
+        let entry = &self.differences.entries[at as usize];
+        let chain = Chain { bytes: base.bytes.saturating_add(entry.size) };
+        let largest = base_size.max(made.len()).max(entry.size);
+        let is_small = largest <= LARGEST_DELTA;
+        if self.inspection.is_some() || (is_small && chain.bytes <= LARGEST_CHAIN) {
+            return Ok(chain);
+        }
+        self.wholes.write(&mut self.spill, at, kind, made, self.differences.bounds)?;
+        Ok(Chain::default())
+    }
+
+    /// An entry that is stored whole.
+    fn read_whole(&mut self, at: u32) -> Result<Data, Unfit> {
+        let differences = self.differences;
+        let size = differences.entries[at as usize].size;
+        if size <= LARGEST_DELTA {
+            return Ok(Data::Held(self.unpacker.unpack(differences, at)?));
+        }
+        let part = differences.part(at);
+        let mut from = Inflated::new(differences.file, part, &mut self.unpacker.inflate);
+        let (file, mut written) = (self.spill.file()?, 0);
+        loop {
+            let piece = from.fill_buf().map_err(of_disk)?;
+            let length = piece.len();
+            if length == 0 {
+                return Ok(Data::Spilled(0..written));
+            }
+            differences.bounds.check()?;
+            differences.bounds.make(length as u64)?;
+            file.write_all_at(piece, written).map_err(of_disk)?;
+            written += length as u64;
+            from.consume(length);
+        }
+    }
+
+    /// The same, looked at.
+    fn inspect_whole(&mut self, at: u32, kind: Kind) -> Result<Data, Unfit> {
+        let Some(inspection) = &mut self.inspection else { return self.read_whole(at) };
+        let id = inspection.names[at as usize];
+        (inspection.fits)(id, kind, self.differences.entries[at as usize].size)?;
+        let data = self.unpacker.unpack(self.differences, at)?;
+        (inspection.each)(id, kind, &data)?;
+        Ok(Data::Held(data))
     }
 }
 
@@ -269,37 +607,34 @@ struct Unpacker {
 }
 
 impl Unpacker {
-    fn patched(
-        &mut self,
-        differences: &Differences<'_>,
-        base: &[u8],
-        at: u32,
-    ) -> Result<Vec<u8>, Unfit> {
-        let delta = self.unpack(differences, at)?;
-        patch::apply(base, &delta, LARGEST)
-            .ok_or_else(|| bad("has an object that does not fit what it is based on"))
-    }
-
-    /// What an entry has in it. It was looked at before, so it is known to be as it says.
+    /// What a small entry has in it. It was looked at before, so it is known to be as it says.
     fn unpack(&mut self, differences: &Differences<'_>, at: u32) -> Result<Vec<u8>, Unfit> {
-        let entry = &differences.entries[at as usize];
-        let size = usize::try_from(entry.size).ok().filter(|size| *size <= LARGEST);
-        let size = size.ok_or_else(|| bad("has too large an object that others are based on"))?;
-        let mut offset = entry.offset + u64::from(entry.header);
+        let size = usize::try_from(differences.entries[at as usize].size).unwrap_or(usize::MAX);
+        let mut part = differences.part(at);
         let mut data = Vec::with_capacity(size);
         self.inflate.reset(true);
         while data.len() < size {
-            let read = differences.file.read_at(&mut self.input, offset).map_err(of_disk)?;
+            let left = usize::try_from(part.end - part.start).unwrap_or(PIECE).min(PIECE);
+            let read = differences.file.read_at(&mut self.input[..left], part.start);
+            let input = &self.input[..read.map_err(of_disk)?];
             let (before, written) = (self.inflate.total_in(), data.len());
-            let input = &self.input[..read];
             let inflated = self.inflate.decompress_vec(input, &mut data, FlushDecompress::None);
             let taken = self.inflate.total_in() - before;
             if inflated.is_err() || (taken == 0 && data.len() == written) {
                 let changed = "a pack changed while it was read".to_owned();
                 return Err(Unfit::Failed(GitError::Failed(changed)));
             }
-            offset += taken;
+            part.start += taken;
         }
         Ok(data)
+    }
+}
+
+/// What a failure to read a difference means: it is none, or the disk fails.
+fn unreadable(error: io::Error) -> Unfit {
+    use io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
+    match error.kind() {
+        InvalidData | InvalidInput | UnexpectedEof => does_not_fit(),
+        _ => of_disk(error),
     }
 }

@@ -5,8 +5,14 @@ mod made_up;
 use std::fs;
 use std::io::Cursor;
 use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hexforge_domain::limiter::Caller;
+use hexforge_domain::ports::git_transport::HangUp;
 
 use super::*;
+use crate::limits::{MemoryBudget, Stop};
 use crate::support::{Random, Scratch, git_command};
 
 /// A history in which files grow, shrink, move and come back.
@@ -50,7 +56,20 @@ fn take(pack: &[u8], into: &gix::Repository) -> Result<Option<Taken>, Unfit> {
     // In small pieces, as a network brings them.
     let mut from = Cursor::new(pack);
     let mut from = SmallReads(&mut from);
-    take_in(&mut from, &folder, Some(into), &AtomicBool::new(false))
+    take_in(&mut from, &folder, Some(into), &bounds())
+}
+
+/// Limits that nothing ordinary meets.
+fn bounds() -> Bounds {
+    limited(u64::MAX)
+}
+
+/// The same for packs of at most so many bytes.
+fn limited(bytes: u64) -> Bounds {
+    let stop = Stop::after(Duration::from_secs(600), HangUp::default());
+    let pack = SizeLimit { bytes, refusal: "too large".to_owned() };
+    let memory = Arc::new(MemoryBudget::new(512 << 20)).share(Caller::BACKGROUND);
+    Bounds::new(stop, pack, 2 << 30, memory)
 }
 
 struct SmallReads<'a>(&'a mut dyn Read);
@@ -130,21 +149,22 @@ fn what_is_based_on_objects_of_the_repository_is_completed() {
 }
 
 #[test]
-fn what_was_let_go_of_is_made_again() {
+fn what_is_moved_to_disk_is_read_again() {
     let scratch = history(20);
     let pack = packed(&scratch, &["--no-reuse-delta", "--depth=50", "--window=50"], "");
     let folder = tempfile::tempdir().expect("a folder");
     let file = File::create_new(folder.path().join("pack")).expect("a file");
     drop(file);
     let open = File::options().read(true).write(true).open(folder.path().join("pack"));
-    let (file, stop) = (open.expect("a file"), AtomicBool::new(false));
+    let (file, bounds) = (open.expect("a file"), bounds());
     let mut from = Cursor::new(&pack);
-    let (entries, _) = Arrival::new(&mut from, &file, &stop).whole().expect("a good pack");
+    let (entries, _) = Arrival::new(&mut from, &file, &bounds).whole().expect("a good pack");
+    let end = pack.len() as u64 - CHECKSUM;
     let mut found = Vec::new();
-    for kept in [usize::MAX, 5000, 0] {
-        let mut differences = Differences::new(&file, &entries, &stop);
-        differences.kept = kept;
-        found.push(differences.within().expect("all fit").ids);
+    for held in [u64::MAX, 5000, 1] {
+        let mut differences = Differences::new(&file, &entries, end, &bounds, folder.path());
+        differences.held = held;
+        found.push(differences.within().expect("all fit").objects);
     }
     assert!(found[0].iter().any(Option::is_some));
     assert!(found[0] == found[1] && found[0] == found[2]);

@@ -3,20 +3,26 @@
 //! Entries are copied as they are, compressed. Each pack has the bases of its deltas in itself; of an object that
 //! several packs have the first one's entry is taken. So a base comes from the same pack or from one before, and
 //! no delta can end up being its own base.
+//!
+//! Chains of deltas can become longer by that: the base of a delta, whole in its own pack, may be a delta in another
+//! one. An object whose chain would be longer than that of a push may be is stored whole.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use flate2::Crc;
+use flate2::write::ZlibEncoder;
+use flate2::{Compression, Crc};
 use gix::ObjectId;
 use gix::hashtable::{HashMap, HashSet};
+use gix::object::Kind;
 use gix::odb::pack::data;
 use gix::odb::pack::data::entry::Header;
 use hexforge_domain::ports::git::GitError;
 
+use super::chains::{self, LIMITS};
 use crate::error::{failed, io};
-use crate::pack_index::{self, Hashed, Indexed};
+use crate::pack_index::{self, Hashed, Indexed, header_of};
 use crate::upload::packs::Pack;
 
 /// A pack and its index, not yet on disk for sure.
@@ -27,8 +33,12 @@ pub(super) struct Merged {
     pub(super) name: String,
 }
 
+/// Reads an object.
+pub(super) type Read<'a> = &'a dyn Fn(ObjectId) -> Result<(Kind, Vec<u8>), GitError>;
+
 /// Writes into a folder one pack with everything that these have.
-pub(super) fn merge(packs: &[Pack], folder: &Path) -> Result<Merged, GitError> {
+pub(super) fn merge(packs: &[Pack], folder: &Path, read: Read<'_>) -> Result<Merged, GitError> {
+    let too_long = chains::too_long(packs, LIMITS)?;
     let data = folder.join("new.pack");
     let file = BufWriter::with_capacity(256 * 1024, File::create_new(&data).map_err(io)?);
     let mut writer = Writer {
@@ -36,6 +46,8 @@ pub(super) fn merge(packs: &[Pack], folder: &Path) -> Result<Merged, GitError> {
         written: 0,
         places: HashMap::default(),
         objects: Vec::new(),
+        too_long,
+        read,
     };
     writer.put(&data::header::encode(data::Version::V2, count(packs)?))?;
     for pack in packs {
@@ -68,15 +80,18 @@ fn count(packs: &[Pack]) -> Result<u32, GitError> {
         .map_err(|_| GitError::Failed("more objects than a pack can have".into()))
 }
 
-struct Writer {
+struct Writer<'a> {
     to: Hashed<BufWriter<File>>,
     written: u64,
     /// Where objects are in the new pack.
     places: HashMap<ObjectId, u64>,
     objects: Vec<Indexed>,
+    /// What is to be stored whole.
+    too_long: HashSet<ObjectId>,
+    read: Read<'a>,
 }
 
-impl Writer {
+impl Writer<'_> {
     fn put(&mut self, data: &[u8]) -> Result<(), GitError> {
         self.written += data.len() as u64;
         self.to.write_all(data).map_err(io)
@@ -101,6 +116,10 @@ impl Writer {
             if index.crc32_at_index(at).is_some_and(|crc| crc != crc_of(stored)) {
                 return Err(broken());
             }
+            if self.too_long.contains(&id) {
+                self.put_whole(id)?;
+                continue;
+            }
             let entry = data.entry(offset).map_err(failed)?;
             let header = match entry.header {
                 Header::OfsDelta { base_distance } => {
@@ -118,17 +137,34 @@ impl Writer {
                 header => header,
             };
             let compressed = data.entry_slice(entry.data_offset..end).ok_or_else(broken)?;
-            let mut bytes = Vec::with_capacity(32);
-            header.write_to(entry.decompressed_size, &mut bytes).map_err(io)?;
-            let mut crc = Crc::new();
-            crc.update(&bytes);
-            crc.update(compressed);
-            self.places.insert(id, self.written);
-            self.objects.push(Indexed { id, crc: crc.sum(), offset: self.written });
-            self.put(&bytes)?;
-            self.put(compressed)?;
+            self.put_entry(id, header, entry.decompressed_size, compressed)?;
         }
         Ok(())
+    }
+
+    fn put_whole(&mut self, id: ObjectId) -> Result<(), GitError> {
+        let (kind, data) = (self.read)(id)?;
+        let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
+        let compressed = encoder.write_all(&data).and_then(|()| encoder.finish()).map_err(io)?;
+        self.put_entry(id, header_of(kind), data.len() as u64, &compressed)
+    }
+
+    fn put_entry(
+        &mut self,
+        id: ObjectId,
+        header: Header,
+        size: u64,
+        compressed: &[u8],
+    ) -> Result<(), GitError> {
+        let mut bytes = Vec::with_capacity(32);
+        header.write_to(size, &mut bytes).map_err(io)?;
+        let mut crc = Crc::new();
+        crc.update(&bytes);
+        crc.update(compressed);
+        self.places.insert(id, self.written);
+        self.objects.push(Indexed { id, crc: crc.sum(), offset: self.written });
+        self.put(&bytes)?;
+        self.put(compressed)
     }
 }
 

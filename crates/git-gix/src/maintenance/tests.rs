@@ -130,7 +130,7 @@ fn damaged_packs_stay_as_they_are() {
 fn whoever_reads_meanwhile_notices_nothing() {
     let forge = Forge::new(60);
     let tip = forge.store.open(PROJECT).expect("it opens").resolve("master");
-    let tip = tip.expect("it reads").expect("a commit");
+    let tip = tip.expect("it reads").expect("a commit").commit;
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let readers: Vec<_> = (0..3)

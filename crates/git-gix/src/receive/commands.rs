@@ -1,6 +1,6 @@
 //! What a client wants to have changed.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::io::{self, Read};
 
 use gix::bstr::ByteSlice;
@@ -12,8 +12,8 @@ use hexforge_domain::tag::TagName;
 
 use crate::packet::{self, Packet};
 
-/// The most bytes of commands in one push; a million refs fit.
-const MOST_BYTES: usize = 128 << 20;
+/// The most bytes of commands in one push. 150,000 refs fit, and take less than 100 MB while the push lasts.
+const MOST_BYTES: usize = 16 << 20;
 
 /// The longest ref, and the longest part of one between slashes, that file systems are sure to keep.
 const LONGEST: usize = 1000;
@@ -166,13 +166,13 @@ fn is_good_name(name: &[u8], is_kept: bool) -> bool {
 }
 
 fn refuse_twice_named(commands: &mut [Command]) {
-    let (mut seen, mut twice) = (HashSet::new(), HashSet::new());
+    let mut times: HashMap<&[u8], u32> = HashMap::new();
     for command in commands.iter() {
-        if !seen.insert(command.name.clone()) {
-            twice.insert(command.name.clone());
-        }
+        *times.entry(&command.name).or_default() += 1;
     }
-    for command in commands.iter_mut().filter(|command| twice.contains(&command.name)) {
+    let is_twice: Vec<bool> =
+        commands.iter().map(|command| times[command.name.as_slice()] > 1).collect();
+    for (command, _) in commands.iter_mut().zip(is_twice).filter(|(_, is_twice)| *is_twice) {
         command.refuse("multiple updates for one ref are not allowed");
     }
 }

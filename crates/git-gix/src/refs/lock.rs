@@ -7,13 +7,17 @@ use std::time::{Duration, Instant};
 
 use hexforge_domain::ports::git::GitError;
 
+use crate::durable::make_folders;
 use crate::error::io;
+
+/// How often a folder is made again that another program removes because it is empty.
+const FOLDER_ATTEMPTS: usize = 50;
 
 /// How long programs that are not ours may hold a lock.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A file that only we write, until this is dropped.
-pub(super) struct Lock {
+pub(crate) struct Lock {
     path: PathBuf,
     file: File,
 }
@@ -32,6 +36,27 @@ impl Lock {
                 }
                 Err(_) => std::thread::sleep(Duration::from_millis(10)),
             }
+        }
+    }
+
+    /// Waits for the lock of a file whose folder may be missing. A program that packs refs removes empty folders, at
+    /// any moment before the lock is in them.
+    pub(super) fn take_in_new_folder(file: &Path, folder: &Path) -> Result<Self, GitError> {
+        for _ in 1..FOLDER_ATTEMPTS {
+            match make_folders(folder).and_then(|()| Self::take(file)) {
+                Err(_) if !folder.is_dir() => (),
+                taken => return taken,
+            }
+        }
+        make_folders(folder)?;
+        Self::take(file)
+    }
+
+    /// Waits for the lock of a file that exists; nothing when another program removed it meanwhile.
+    pub(super) fn take_of_existing(file: &Path) -> Result<Option<Self>, GitError> {
+        match Self::take(file) {
+            Err(_) if !file.exists() => Ok(None),
+            taken => taken.map(Some),
         }
     }
 

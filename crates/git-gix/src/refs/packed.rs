@@ -10,11 +10,12 @@ use gix::bstr::ByteSlice;
 use hexforge_domain::ports::git::GitError;
 
 use super::lock::Lock;
-use crate::durable::sync_folder;
+use crate::durable::{replace_file, sync_folder};
 use crate::error::io;
 use crate::peel::peel;
 
-const FILE: &str = "packed-refs";
+/// The name of the file in the folder of a repository.
+pub(crate) const FILE: &str = "packed-refs";
 
 /// Says that each tag has what it leads to in a line of its own, and that nothing else leads anywhere.
 const HEADER: &[u8] = b"# pack-refs with: peeled fully-peeled sorted \n";
@@ -22,14 +23,15 @@ const HEADER: &[u8] = b"# pack-refs with: peeled fully-peeled sorted \n";
 /// What refs are to be; `None` takes one out.
 pub(crate) type Edits<'a> = BTreeMap<&'a [u8], Option<ObjectId>>;
 
-/// Changes the file, in one step and on disk. What it does not have needs not to be taken out.
-pub(crate) fn rewrite(repo: &gix::Repository, edits: &Edits<'_>) -> Result<(), GitError> {
+/// Changes the file, in one step and on disk. What it does not have needs not to be taken out. Nobody else can change
+/// it until the lock is dropped: a program that packs refs would bring back a ref whose own file is still there.
+pub(crate) fn rewrite(repo: &gix::Repository, edits: &Edits<'_>) -> Result<Lock, GitError> {
     let path = repo.git_dir().join(FILE);
     let lock = Lock::take(&path)?;
     let old = content(&path)?;
     let rows = read(&old)?;
     if edits.values().all(Option::is_none) && !edits.keys().any(|name| has(&rows, name)) {
-        return Ok(());
+        return Ok(lock);
     }
     let peeled = rows.peeled;
     let mut all: BTreeMap<&[u8], Row<'_>> = rows.rows.into_iter().collect();
@@ -51,8 +53,9 @@ pub(crate) fn rewrite(repo: &gix::Repository, edits: &Edits<'_>) -> Result<(), G
             Row::New(id) => put(repo, &mut text, name, id),
         }
     }
-    lock.replace(&path, &text)?;
-    sync_folder(repo.git_dir())
+    replace_file(&path, &text)?;
+    sync_folder(repo.git_dir())?;
+    Ok(lock)
 }
 
 /// A ref in the file.

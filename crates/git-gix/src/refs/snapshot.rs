@@ -1,4 +1,4 @@
-//! All branches and tags of a repository at one moment, kept for as long as nobody changes them.
+//! All refs of a repository at one moment, kept for as long as nobody changes them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,9 +7,13 @@ use std::time::SystemTime;
 
 use hexforge_domain::ports::git::GitError;
 
+use super::packed;
 use crate::error::{failed, io};
 use crate::store::TOO_FRESH;
 use crate::text;
+
+/// How often refs are read again that were packed meanwhile.
+const ATTEMPTS: usize = 5;
 
 /// A ref.
 #[derive(Clone, Debug)]
@@ -20,13 +24,15 @@ pub(crate) struct Row {
     pub(crate) target: gix::ObjectId,
 }
 
-/// All branches and tags.
+/// All refs.
 #[derive(Debug)]
 pub(crate) struct Snapshot {
     /// In the order of their bytes.
     pub(crate) branches: Vec<Row>,
     /// In the reverse order of their bytes.
     tags: Vec<Row>,
+    /// The objects that all refs hold, including refs that are neither branches nor tags. Sorted, without duplicates.
+    pub(crate) tips: Vec<gix::ObjectId>,
     /// Those of the tags that lead to commits, once somebody asked.
     of_commits: OnceLock<Vec<Row>>,
     stamps: Vec<Stamp>,
@@ -54,19 +60,31 @@ impl Stamp {
 }
 
 impl Snapshot {
-    /// Reads all branches and tags.
+    /// Reads all refs.
     pub(crate) fn take(repo: &gix::Repository) -> Result<Self, GitError> {
+        read_stable(repo, || Self::take_once(repo))
+    }
+
+    fn take_once(repo: &gix::Repository) -> Result<Self, GitError> {
         let taken = SystemTime::now();
         // The stamps come first: a change while we read makes them old.
-        let mut stamps = vec![Stamp::of(repo.git_dir().join("packed-refs"))];
-        for folder in ["refs/heads", "refs/tags"] {
-            stamp_folders(&repo.git_dir().join(folder), &mut stamps)?;
-        }
-        let mut branches = read(repo, "refs/heads/")?;
-        let mut tags = read(repo, "refs/tags/")?;
+        let mut stamps = vec![Stamp::of(repo.git_dir().join(packed::FILE))];
+        stamp_folders(&repo.git_dir().join("refs"), &mut stamps)?;
+        let (mut branches, mut tags, mut tips) = (Vec::new(), Vec::new(), Vec::new());
+        read(repo, |name, target| {
+            tips.push(target);
+            let row = |name| Row { name: text::path(name).into_boxed_str(), target };
+            if let Some(name) = name.strip_prefix(b"refs/heads/") {
+                branches.push(row(name));
+            } else if let Some(name) = name.strip_prefix(b"refs/tags/") {
+                tags.push(row(name));
+            }
+        })?;
+        tips.sort_unstable();
+        tips.dedup();
         branches.sort_by(|a, b| a.name.as_bytes().cmp(b.name.as_bytes()));
         tags.sort_by(|a, b| b.name.as_bytes().cmp(a.name.as_bytes()));
-        Ok(Self { branches, tags, of_commits: OnceLock::new(), stamps, taken })
+        Ok(Self { branches, tags, tips, of_commits: OnceLock::new(), stamps, taken })
     }
 
     /// The tags that lead to commits.
@@ -89,6 +107,23 @@ impl Snapshot {
     }
 }
 
+/// Reads refs, and again when they were packed meanwhile: a ref that moves to the file of packed refs during the read
+/// may be in neither place for the reader.
+pub(crate) fn read_stable<T>(
+    repo: &gix::Repository,
+    read: impl Fn() -> Result<T, GitError>,
+) -> Result<T, GitError> {
+    let packed = || Stamp::of(repo.common_dir().join(packed::FILE));
+    for _ in 1..ATTEMPTS {
+        let before = packed();
+        let found = read()?;
+        if before.is_current() {
+            return Ok(found);
+        }
+    }
+    read()
+}
+
 fn stamp_folders(folder: &Path, stamps: &mut Vec<Stamp>) -> Result<(), GitError> {
     stamps.push(Stamp::of(folder.to_owned()));
     let entries = match fs::read_dir(folder) {
@@ -105,14 +140,14 @@ fn stamp_folders(folder: &Path, stamps: &mut Vec<Stamp>) -> Result<(), GitError>
     Ok(())
 }
 
-fn read(repo: &gix::Repository, prefix: &str) -> Result<Vec<Row>, GitError> {
+fn read(
+    repo: &gix::Repository,
+    mut each: impl FnMut(&[u8], gix::ObjectId),
+) -> Result<(), GitError> {
     let platform = repo.references().map_err(failed)?;
-    let all = platform.prefixed(prefix).map_err(failed)?;
-    let mut rows = Vec::new();
-    for reference in all {
+    for reference in platform.all().map_err(failed)? {
         // A ref that cannot be read, or that was removed meanwhile, is not there.
         let Ok(mut reference) = reference else { continue };
-        let name = text::path(&reference.name().as_bstr()[prefix.len()..]);
         let target = match reference.target().try_id() {
             Some(id) => id.to_owned(),
             None => match reference.follow_to_object() {
@@ -120,7 +155,7 @@ fn read(repo: &gix::Repository, prefix: &str) -> Result<Vec<Row>, GitError> {
                 Err(_) => continue,
             },
         };
-        rows.push(Row { name: name.into_boxed_str(), target });
+        each(reference.name().as_bstr(), target);
     }
-    Ok(rows)
+    Ok(())
 }

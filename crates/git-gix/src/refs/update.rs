@@ -15,7 +15,7 @@ use hexforge_domain::tag::TagName;
 
 use super::write;
 use crate::commit::{from_gix, to_gix};
-use crate::durable::{sync_file, sync_folder};
+use crate::durable::{replace_file, sync_file, sync_folder};
 use crate::error::{failed, io};
 use crate::repository::Bound;
 use crate::store::{OpenRepository, Shared};
@@ -273,11 +273,7 @@ pub(crate) fn set_head(bound: &Bound, branch: &BranchName) -> Result<(), GitErro
     let repo = bound.repo();
     let _turn = Turn::take(repo.git_dir())?;
     let head = repo.git_dir().join("HEAD");
-    let mut file = tempfile::NamedTempFile::new_in(repo.git_dir()).map_err(io)?;
-    std::io::Write::write_all(&mut file, format!("ref: {}\n", branch.full()).as_bytes())
-        .map_err(io)?;
-    file.as_file().sync_all().map_err(io)?;
-    file.persist(head).map_err(|error| io(error.error))?;
+    replace_file(&head, format!("ref: {}\n", branch.full()).as_bytes())?;
     sync_folder(repo.git_dir())
 }
 

@@ -14,7 +14,7 @@ use super::lock::Lock;
 use super::packed::{self, Edits};
 use super::update::current;
 use crate::commit::to_gix;
-use crate::durable::{make_folders, sync_folder};
+use crate::durable::sync_folder;
 use crate::error::io;
 
 /// Makes changes that were checked. Whoever calls is the only one of ours who writes there. What fails may have
@@ -53,12 +53,11 @@ fn put(repo: &gix::Repository, change: &RefChange) -> Result<(), GitError> {
     let Some(new) = change.new else { return Ok(()) };
     let file = repo.git_dir().join(&change.name);
     let folder = file.parent().ok_or_else(|| GitError::Failed("no folder".into()))?;
-    make_folders(folder)?;
-    let lock = Lock::take(&file)?;
+    let lock = Lock::take_in_new_folder(&file, folder)?;
     check(repo, change)?;
     remove_empty_folders(&file)?;
     lock.replace(&file, format!("{new}\n").as_bytes())?;
-    sync_folder(folder)
+    sync_nearest_used(repo.git_dir(), folder)
 }
 
 /// Writes all into the file of packed refs, whose replacement changes all of them at once.
@@ -71,14 +70,17 @@ fn pack(repo: &gix::Repository, changes: &[RefChange]) -> Result<(), GitError> {
     // First where the old value of what goes would show up again.
     let edits: Edits<'_> =
         changes.iter().map(|change| (change.name.as_bytes(), change.new.map(to_gix))).collect();
-    packed::rewrite(repo, &edits)?;
+    let _packed = packed::rewrite(repo, &edits)?;
     remove_loose(repo.git_dir(), &changes, locks)
 }
 
 /// Locks those refs that have a file of their own.
 fn lock_loose(repo: &gix::Repository, changes: &[&RefChange]) -> Result<Vec<Lock>, GitError> {
     let files = changes.iter().map(|change| repo.git_dir().join(&change.name));
-    files.filter(|file| file.is_file()).map(|file| Lock::take(&file)).collect()
+    files
+        .filter(|file| file.is_file())
+        .filter_map(|file| Lock::take_of_existing(&file).transpose())
+        .collect()
 }
 
 fn check(repo: &gix::Repository, change: &RefChange) -> Result<(), GitError> {
@@ -101,9 +103,19 @@ fn remove_loose(git_dir: &Path, changes: &[&RefChange], locks: Vec<Lock>) -> Res
     }
     drop(locks);
     for folder in folders {
-        sync_folder(nearest_used(git_dir, &folder))?;
+        sync_nearest_used(git_dir, &folder)?;
     }
     Ok(())
+}
+
+/// Syncs a folder, or the first above it that stays when it is empty. Another program that packs refs removes empty
+/// folders too, after it has synced the file of packed refs.
+fn sync_nearest_used(git_dir: &Path, folder: &Path) -> Result<(), GitError> {
+    let used = nearest_used(git_dir, folder);
+    match sync_folder(used) {
+        Err(_) if !used.exists() => sync_nearest_used(git_dir, used.parent().unwrap_or(git_dir)),
+        synced => synced,
+    }
 }
 
 /// Removes a folder if it is empty, and so on upwards; answers the first that stays.

@@ -7,9 +7,10 @@ use hexforge_domain::ports::git::GitError;
 use super::Source;
 use super::bitmap::{Bitmap, Bits};
 use super::filter::Filter;
-use super::objects::{self, Entry, Roots};
+use super::objects::Roots;
 use super::refs::Listing;
 use crate::error::failed;
+use crate::tree::entries::{self, Entry};
 
 /// What is to be sent to a client that has nothing.
 pub(super) enum Closure {
@@ -38,7 +39,7 @@ pub(super) fn find(
     let mut found = Found { packed: bitmap.none(), others: Vec::new(), seen: HashSet::default() };
     let uncovered = found.commits(repo, &bitmap, &roots.commits)?;
     for commit in uncovered {
-        found.tree(repo, &bitmap, objects::tree_of(repo, commit)?, without_files)?;
+        found.tree(repo, &bitmap, entries::tree_of(repo, commit)?, without_files)?;
     }
     if without_files {
         found.packed.remove(&bitmap.blobs);
@@ -125,7 +126,7 @@ impl Found {
             if !self.insert(bitmap, tree) {
                 continue;
             }
-            objects::entries(repo, tree, &mut buffer, |entry| {
+            entries::entries(repo, tree, &mut buffer, |entry| {
                 match entry {
                     Entry::Tree(id) => open.push(id),
                     Entry::Blob(_) if without_files => {}

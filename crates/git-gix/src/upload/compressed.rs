@@ -6,7 +6,6 @@
 use std::sync::Arc;
 
 use gix::ObjectId;
-use gix::object::Kind;
 use gix::odb::pack::data::entry::Header;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
@@ -54,15 +53,5 @@ impl CompressedObjects {
         let object = Arc::new(object);
         self.0.insert(id, Arc::clone(&object));
         object
-    }
-}
-
-/// The header of the entry of a whole object.
-pub(super) fn header_of(kind: Kind) -> Header {
-    match kind {
-        Kind::Commit => Header::Commit,
-        Kind::Tree => Header::Tree,
-        Kind::Blob => Header::Blob,
-        Kind::Tag => Header::Tag,
     }
 }

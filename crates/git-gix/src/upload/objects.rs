@@ -3,7 +3,6 @@
 use gix::ObjectId;
 use gix::hashtable::{HashMap, HashSet};
 use gix::object::Kind;
-use gix::objs::{Find, TreeRefIter};
 use hexforge_domain::ports::git::GitError;
 
 use super::filter::Filter;
@@ -12,50 +11,7 @@ use super::output::Output;
 use super::refs::Listing;
 use super::walk::Region;
 use crate::error::failed;
-
-/// What is in a folder. Submodules are elsewhere.
-pub(super) enum Entry {
-    Tree(ObjectId),
-    Blob(ObjectId),
-}
-
-/// The folder of a commit.
-pub(super) fn tree_of(repo: &gix::Repository, commit: ObjectId) -> Result<ObjectId, GitError> {
-    let commit = repo.find_commit(commit).map_err(failed)?;
-    Ok(commit.tree_id().map_err(failed)?.detach())
-}
-
-/// Looks at all that is in a folder.
-pub(super) fn entries(
-    repo: &gix::Repository,
-    tree: ObjectId,
-    buffer: &mut Vec<u8>,
-    each: impl FnMut(Entry) -> Result<(), GitError>,
-) -> Result<(), GitError> {
-    let found = repo.objects.try_find(&tree, buffer).map_err(failed)?;
-    let data = found
-        .filter(|object| object.kind == Kind::Tree)
-        .ok_or_else(|| GitError::Corrupt(format!("no tree {tree}")))?
-        .data;
-    entries_in(tree, data, each)
-}
-
-/// The same in the data of a folder.
-fn entries_in(
-    tree: ObjectId,
-    data: &[u8],
-    mut each: impl FnMut(Entry) -> Result<(), GitError>,
-) -> Result<(), GitError> {
-    for entry in TreeRefIter::from_bytes(data, gix::hash::Kind::Sha1) {
-        let entry = entry.map_err(|_| GitError::Corrupt(format!("the tree {tree}")))?;
-        if entry.mode.is_tree() {
-            each(Entry::Tree(entry.oid.to_owned()))?;
-        } else if !entry.mode.is_commit() {
-            each(Entry::Blob(entry.oid.to_owned()))?;
-        }
-    }
-    Ok(())
-}
+use crate::tree::entries::{Entry, entries, entries_in, tree_of};
 
 /// Where the objects start.
 #[derive(Default)]

@@ -28,6 +28,7 @@ use super::plan::{Entry, Objects};
 use super::verify::ClientObjects;
 use crate::blob;
 use crate::error::{failed, io as io_failed, reader_gone};
+use crate::pack_index::header_of;
 
 /// Larger objects are not compared with what they were before.
 const MOST_COMPARED: u64 = 1 << 20;
@@ -322,7 +323,7 @@ impl Writer<'_, '_> {
         }
         let repo = self.source.repo()?;
         let stored = repo.find_header(id).map_err(failed)?;
-        let (header, size) = (compressed::header_of(stored.kind()), stored.size());
+        let (header, size) = (header_of(stored.kind()), stored.size());
         if stored.kind() == gix::object::Kind::Blob && size > blob::SMALL {
             self.begin(at, header, size)?;
             let mut encoder = ZlibEncoder::new(&mut self.sink, Compression::default());

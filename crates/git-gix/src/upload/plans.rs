@@ -6,6 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use gix::ObjectId;
+use hexforge_domain::limiter::{Caller, Lane, QueueFull};
 use hexforge_domain::ports::git::GitError;
 
 use super::Source;
@@ -14,7 +15,7 @@ use super::output::Output;
 use super::plan::Plan;
 use super::refs::Listing;
 use super::request::Request;
-use crate::admission::Admission;
+use crate::block::{processors, wait_for};
 use crate::error::failed;
 
 /// How many bytes of plans are kept for those who ask next.
@@ -27,7 +28,7 @@ const LOOK_UP: Duration = Duration::from_millis(500);
 pub(crate) struct Plans {
     state: Mutex<State>,
     made: Condvar,
-    making: Admission,
+    making: Lane,
 }
 
 #[derive(Default)]
@@ -41,12 +42,7 @@ struct State {
 
 impl Default for Plans {
     fn default() -> Self {
-        let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        Self {
-            state: Mutex::default(),
-            made: Condvar::new(),
-            making: Admission::new(2 * processors, LOOK_UP),
-        }
+        Self { state: Mutex::default(), made: Condvar::new(), making: processors() }
     }
 }
 
@@ -55,46 +51,73 @@ impl Plans {
     pub(super) fn get_or_make<'to>(
         &self,
         request: ObjectId,
+        caller: Caller,
         output: &mut Output<'to>,
         make: impl FnOnce(&mut Output<'to>) -> Result<Plan, GitError>,
     ) -> Result<Arc<Plan>, GitError> {
-        let mut state = self.lock();
+        let mut permit = self.making.enter(caller);
         loop {
-            match state.plans.get(&request) {
-                Some(Some(plan)) => {
-                    if let Some(plan) = plan.upgrade() {
-                        state.keep(request, &plan);
-                        return Ok(plan);
-                    }
-                    break;
+            let state = match self.find(request, self.lock()) {
+                Found::Plan(plan) => return Ok(plan),
+                Found::Nothing(state) => state,
+                Found::Making(state) => {
+                    // Whoever waits for the plan of another caller holds no permit meanwhile.
+                    permit = self.making.enter(caller);
+                    drop(self.made.wait_timeout(state, LOOK_UP));
+                    output.tick(waiting)?;
+                    continue;
                 }
-                Some(None) => {}
-                None => break,
-            }
-            state =
-                self.made.wait_timeout(state, LOOK_UP).unwrap_or_else(PoisonError::into_inner).0;
+            };
             drop(state);
-            output.tick(waiting)?;
-            state = self.lock();
+            // Only a plan that has its permit is waited for by others: they do not wait for the share of its caller.
+            let permit = match wait_for(&mut permit, LOOK_UP) {
+                Some(Ok(permit)) => permit,
+                Some(Err(QueueFull)) => return Err(GitError::Busy),
+                None => {
+                    output.tick(waiting)?;
+                    continue;
+                }
+            };
+            let Found::Nothing(mut state) = self.find(request, self.lock()) else {
+                drop(permit);
+                return self.get_or_make(request, caller, output, make);
+            };
+            state.plans.insert(request, None);
+            drop(state);
+            let mut made = Making { plans: self, request, plan: None };
+            let plan = make(output)?;
+            return Ok(Arc::clone(made.plan.insert(Arc::new(plan))));
         }
-        state.plans.insert(request, None);
-        drop(state);
-        let mut made = Making { plans: self, request, plan: None };
-        let plan = self.make(output, make)?;
-        Ok(Arc::clone(made.plan.insert(Arc::new(plan))))
+    }
+
+    /// What is known of a request.
+    fn find<'a>(&self, request: ObjectId, mut state: MutexGuard<'a, State>) -> Found<'a> {
+        match state.plans.get(&request) {
+            Some(None) => Found::Making(state),
+            Some(Some(plan)) => match plan.upgrade() {
+                Some(plan) => {
+                    state.keep(request, &plan);
+                    Found::Plan(plan)
+                }
+                None => Found::Nothing(state),
+            },
+            None => Found::Nothing(state),
+        }
     }
 
     /// Makes a plan when it is its turn: each takes memory and a processor meanwhile.
     pub(super) fn make<'to, T>(
         &self,
+        caller: Caller,
         output: &mut Output<'to>,
         make: impl FnOnce(&mut Output<'to>) -> Result<T, GitError>,
     ) -> Result<T, GitError> {
+        let mut permit = self.making.enter(caller);
         loop {
-            match self.making.enter() {
-                Ok(_turn) => return make(output),
-                Err(GitError::Busy) => output.tick(waiting)?,
-                Err(error) => return Err(error),
+            match wait_for(&mut permit, LOOK_UP) {
+                Some(Ok(_permit)) => return make(output),
+                Some(Err(QueueFull)) => return Err(GitError::Busy),
+                None => output.tick(waiting)?,
             }
         }
     }
@@ -128,6 +151,13 @@ impl State {
             self.weight -= left.weight();
         }
     }
+}
+
+/// What is known of a request, with the lock where something is to be done about it.
+enum Found<'a> {
+    Plan(Arc<Plan>),
+    Making(MutexGuard<'a, State>),
+    Nothing(MutexGuard<'a, State>),
 }
 
 /// Tells those who wait what became of it, whatever that is.

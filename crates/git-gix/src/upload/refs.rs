@@ -1,8 +1,5 @@
 //! All refs at one moment.
 
-use std::fs;
-use std::time::SystemTime;
-
 use gix::ObjectId;
 use gix::bstr::{BStr, BString, ByteSlice};
 use gix::refs::TargetRef;
@@ -10,9 +7,7 @@ use hexforge_domain::ports::git::GitError;
 
 use crate::error::failed;
 use crate::peel::peel;
-
-/// How often refs are read again that were packed meanwhile.
-const TRIES: usize = 5;
+use crate::refs::snapshot::read_stable;
 
 /// A ref as it is shown.
 pub(super) struct Ref {
@@ -36,20 +31,7 @@ pub(super) struct Listing {
 impl Listing {
     pub(super) fn read(repo: Option<&gix::Repository>) -> Result<Self, GitError> {
         let Some(repo) = repo else { return Ok(Self::default()) };
-        // A ref that moves to the file of all packed refs while we read may be in neither place for us.
-        let packed = || -> Option<SystemTime> {
-            fs::metadata(repo.common_dir().join("packed-refs")).ok()?.modified().ok()
-        };
-        let mut before = packed();
-        for _ in 1..TRIES {
-            let listing = Self::read_once(repo)?;
-            let after = packed();
-            if before == after {
-                return Ok(listing);
-            }
-            before = after;
-        }
-        Self::read_once(repo)
+        read_stable(repo, || Self::read_once(repo))
     }
 
     fn read_once(repo: &gix::Repository) -> Result<Self, GitError> {

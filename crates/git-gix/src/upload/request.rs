@@ -12,9 +12,6 @@ use super::filter::Filter;
 use super::refs::Listing;
 use super::wire::{object, shown};
 
-/// More is asked for by no client, and each takes memory until the end.
-const MOST: usize = 1_000_000;
-
 /// All that a client said.
 #[derive(Default)]
 pub(super) struct Request {
@@ -55,11 +52,10 @@ impl Depth {
 
 impl Request {
     /// Adds what is wanted; whether it may be had is seen later.
-    pub(super) fn want(&mut self, id: ObjectId) -> Result<(), GitError> {
+    pub(super) fn want(&mut self, id: ObjectId) {
         if self.wanted.insert(id) {
             self.wants.push(id);
         }
-        within(self.wants.len())
     }
 
     /// Takes a line that means the same in all versions; whether it was one.
@@ -91,7 +87,6 @@ impl Request {
                     GitError::Protocol(format!("deepen-not is not a ref: {}", shown(rest)))
                 })?;
                 self.depth.not.push(tip);
-                within(self.depth.not.len())?;
             }
             b"filter" => self.filter = Filter::parse(rest)?,
             _ => return Ok(false),
@@ -107,10 +102,6 @@ impl Request {
         }
         Ok(common)
     }
-}
-
-fn within(count: usize) -> Result<(), GitError> {
-    if count <= MOST { Ok(()) } else { Err(GitError::Protocol("too much is asked for".into())) }
 }
 
 fn number(text: &[u8]) -> Option<i64> {

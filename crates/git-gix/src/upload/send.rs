@@ -24,9 +24,9 @@ use super::walk::{self, Ask};
 const DELTA_BASE_CACHE_BYTES: usize = 32 << 20;
 
 /// How many of the commits of a shallow client are compared with what is sent.
-const MOST_COMPARED_HAVES: usize = 1000;
+const MOST_COMPARED_HAVES: usize = 10_000;
 
-/// Whether the client said enough: all that it wants leads to something that it has. Where a history is deepened, each
+/// Whether the client said enough: all that it wants leads to something that it named. Where a history is deepened, each
 /// further commit that the client names can save something of what is behind it.
 pub(super) fn is_ready(
     source: &Source,
@@ -37,9 +37,7 @@ pub(super) fn is_ready(
     if request.common.is_empty() || !ends.wants.is_empty() {
         return Ok(false);
     }
-    let haves = request.common.iter().copied().collect();
-    let ask = Ask { wants, haves, ends: Some(&request.shallow), since: None };
-    Ok(walk::region(source.repo()?, source.lineages(), ask)?.all_lead_to_known(wants))
+    walk::all_lead_to_named(source.repo()?, source.lineages(), wants, &request.common, &ends.all)
 }
 
 /// Sends the pack, or tells the client in it why not.
@@ -82,7 +80,7 @@ fn try_pack(
     if request.common.is_empty() && request.shallow.is_empty() {
         let name = plans::name_of(source, listing, request, ends)?;
         let make = |output: &mut Output<'_>| Ok(answer.plan(output)?.0);
-        let plan = source.shared.plans.get_or_make(name, output, make)?;
+        let plan = source.shared.plans.get_or_make(name, source.caller, output, make)?;
         if plan.packs_are_open(source) {
             verify(&plan)?;
             let client_state =
@@ -96,7 +94,8 @@ fn try_pack(
             );
         }
     }
-    let (plan, known) = source.shared.plans.make(output, |output| answer.plan(output))?;
+    let (plan, known) =
+        source.shared.plans.make(source.caller, output, |output| answer.plan(output))?;
     verify(&plan)?;
     // A partial clone may lack the bases.
     let thin = request.thin && request.filter == Filter::All;

@@ -40,6 +40,7 @@ pub(super) fn serve(
 ) -> Result<(), GitError> {
     let listing = Listing::read(source.repo.as_ref())?;
     let mut request = Request::default();
+    wire.begin_request(listing.all().count());
     let Some(capabilities) = needs(source, &listing, &mut request, wire)? else { return Ok(()) };
     reachable::check(source, &listing, &request.wants)?;
     let repo = source.repo()?;
@@ -56,6 +57,7 @@ pub(super) fn serve(
     }
     let mut negotiation =
         Negotiation { source, wants: &wants, ends: &ends, capabilities, last: None };
+    wire.begin_haves(conversation);
     if !negotiation.run(&mut request, conversation, wire)? {
         return Ok(());
     }
@@ -82,7 +84,7 @@ fn needs(
         if let Some(want) = line.strip_prefix(b"want ") {
             // Some clients have a space between the name and what they can do, some have none.
             let (hex, rest) = want.split_at(want.len().min(40));
-            request.want(object(hex)?)?;
+            request.want(object(hex)?);
             if capabilities.is_none() {
                 capabilities = Some(read_capabilities(rest, request)?);
             } else if !rest.is_empty() {

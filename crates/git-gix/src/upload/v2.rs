@@ -1,5 +1,7 @@
 //! The second version of the protocol: one command after the other.
 
+use std::io;
+
 use gix::bstr::{BStr, BString, ByteSlice};
 use hexforge_domain::ports::git::GitError;
 use hexforge_domain::ports::git_transport::Conversation;
@@ -27,7 +29,21 @@ pub(super) fn serve(
     conversation: Conversation,
     wire: &mut Wire<'_>,
 ) -> Result<(), GitError> {
-    while let Some(command) = command(wire)? {
+    let mut is_first = true;
+    loop {
+        wire.begin_request(0);
+        let command = match command(wire) {
+            Ok(Some(command)) => command,
+            Ok(None) => return Ok(()),
+            // A client that works on what it got, or forgot to hang up, is done: no error, just no more waiting.
+            Err(GitError::ReaderGone(cause))
+                if !is_first && cause.kind() == io::ErrorKind::TimedOut =>
+            {
+                return Ok(());
+            }
+            Err(error) => return Err(error),
+        };
+        is_first = false;
         match command.as_slice() {
             b"ls-refs" => list(source, wire)?,
             b"fetch" => fetch(source, wire)?,
@@ -37,10 +53,9 @@ pub(super) fn serve(
             }
         }
         if conversation == Conversation::Stateless {
-            break;
+            return Ok(());
         }
     }
-    Ok(())
 }
 
 /// The name of the next command; what follows are its arguments.
@@ -160,6 +175,7 @@ fn fetch(source: &Source, wire: &mut Wire<'_>) -> Result<(), GitError> {
     let listing = Listing::read(source.repo.as_ref())?;
     let mut request = Request::default();
     let mut said = Said::default();
+    wire.begin_request(listing.all().count());
     while let Some(line) = argument(wire)? {
         take(source, &listing, &mut request, &mut said, &line)?;
     }
@@ -223,7 +239,7 @@ fn take(
         said.haves = true;
         request.have(object(hex)?, source)?;
     } else if let Some(hex) = line.strip_prefix(b"want ") {
-        request.want(object(hex)?)?;
+        request.want(object(hex)?);
     } else if let Some(name) = line.strip_prefix(b"want-ref ") {
         let found = listing.find(name.as_bstr());
         let unknown = || GitError::Protocol(format!("unknown ref {}", shown(name)));
@@ -231,7 +247,7 @@ fn take(
         if request.refs.insert(name.into(), target).is_some() {
             return Err(GitError::Protocol(format!("duplicate want-ref {}", shown(name))));
         }
-        request.want(target)?;
+        request.want(target);
     } else {
         match line {
             b"done" => said.done = true,

@@ -10,9 +10,10 @@ use hexforge_domain::ports::git::GitError;
 
 use super::depth::Ends;
 use super::filter::Filter;
-use super::objects::{self, Entry, Roots};
+use super::objects::Roots;
 use super::request::Request;
 use crate::error::failed;
+use crate::tree::entries::{self, Entry};
 
 /// What the client has for sure: all that its commits lead to, up to where its history is cut off.
 pub(super) struct ClientObjects(HashSet<ObjectId>);
@@ -26,7 +27,7 @@ impl ClientObjects {
         for commit in history(repo, tips, &request.shallow)? {
             all.ids.insert(commit);
             if repo.has_object(commit) {
-                all.tree(repo, objects::tree_of(repo, commit)?)?;
+                all.tree(repo, entries::tree_of(repo, commit)?)?;
             }
         }
         Ok(Self(all.ids))
@@ -58,7 +59,7 @@ impl ClientObjects {
         let mut allowed = Reached::new(Filter::All);
         for commit in commits {
             needed.ids.insert(commit);
-            let tree = objects::tree_of(repo, commit)?;
+            let tree = entries::tree_of(repo, commit)?;
             needed.tree(repo, tree)?;
             allowed.tree(repo, tree)?;
         }
@@ -147,7 +148,7 @@ impl Reached {
             if self.tolerant && !repo.has_object(tree) {
                 continue;
             }
-            objects::entries(repo, tree, &mut buffer, |entry| {
+            entries::entries(repo, tree, &mut buffer, |entry| {
                 let below = match self.filter {
                     Filter::Depth(limit) => depth < limit,
                     Filter::All | Filter::BlobsBelow(_) => true,

@@ -69,37 +69,73 @@ pub(super) fn region(
     Ok(walk.found())
 }
 
-impl Region {
-    /// Whether each of these commits leads to one that the client has, or is one.
-    pub(super) fn all_lead_to_known(&self, wants: &[ObjectId]) -> bool {
-        let index: HashMap<ObjectId, usize> =
-            self.commits.iter().enumerate().map(|(at, found)| (found.id, at)).collect();
-        let mut children = vec![Vec::new(); self.commits.len()];
-        let mut leads = vec![false; self.commits.len()];
-        let mut open = Vec::new();
-        let known: HashSet<ObjectId> = self.boundary.iter().copied().collect();
-        for (at, found) in self.commits.iter().enumerate() {
-            for parent in &found.parents {
-                match index.get(parent) {
-                    Some(&parent) => children[parent].push(at),
-                    None if known.contains(parent) && !leads[at] => {
-                        leads[at] = true;
-                        open.push(at);
-                    }
-                    None => {}
-                }
-            }
+/// Whether each wanted commit leads to a commit that the client named, or to a parent of one, without passing a commit
+/// older than all that the client named. This is git's rule. A wanted commit that leads only to older commits of the
+/// client does not count: the client may still name newer ones, which save more.
+pub(super) fn all_lead_to_named(
+    repo: &gix::Repository,
+    lineages: &Lineages,
+    wants: &[ObjectId],
+    named: &HashSet<ObjectId>,
+    ends: &HashSet<ObjectId>,
+) -> Result<bool, GitError> {
+    let mut buffer = Vec::new();
+    let mut targets = named.clone();
+    let mut oldest = i64::MAX;
+    for &id in named {
+        let Some(lineage) = lineages.of(repo, id, &mut buffer)? else { continue };
+        oldest = oldest.min(lineage.time);
+        if !ends.contains(&id) {
+            targets.extend(&lineage.parents);
         }
-        while let Some(at) = open.pop() {
-            for &child in &children[at] {
-                if !leads[child] {
-                    leads[child] = true;
-                    open.push(child);
-                }
-            }
-        }
-        wants.iter().all(|want| index.get(want).is_none_or(|&at| leads[at]))
     }
+    // Older commits first: a newer one may lead to a target through them, however old they are.
+    let mut wants = wants.to_vec();
+    let mut times: HashMap<ObjectId, i64> = HashMap::default();
+    for &want in &wants {
+        let Some(lineage) = lineages.of(repo, want, &mut buffer)? else { return Ok(false) };
+        times.insert(want, lineage.time);
+    }
+    wants.sort_by_key(|want| times.get(want).copied());
+    // For each commit that was passed: whether it leads to a target, as far as its parents were looked at.
+    let mut passed: HashMap<ObjectId, bool> = HashMap::default();
+    for want in wants {
+        let mut path = vec![(want, 0)];
+        while let Some((id, at)) = path.last_mut() {
+            let id = *id;
+            let mut leads = *passed.entry(id).or_insert_with(|| targets.contains(&id));
+            if !leads && !ends.contains(&id) {
+                let Some(lineage) = lineages.of(repo, id, &mut buffer)? else { return Ok(false) };
+                if let Some(&parent) = lineage.parents.get(*at) {
+                    *at += 1;
+                    match passed.get(&parent) {
+                        Some(&parent_leads) => leads = parent_leads,
+                        None if targets.contains(&parent) => leads = true,
+                        None => {
+                            let found = lineages.of(repo, parent, &mut buffer)?;
+                            if found.is_some_and(|parent| parent.time >= oldest) {
+                                path.push((parent, 0));
+                            }
+                        }
+                    }
+                    if !leads {
+                        continue;
+                    }
+                }
+            }
+            passed.insert(id, leads);
+            path.pop();
+            if let Some((child, _)) = path.last()
+                && leads
+            {
+                passed.insert(*child, true);
+            }
+        }
+        if !passed.get(&want).is_some_and(|&leads| leads) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// A commit that was met.

@@ -4,9 +4,20 @@ use std::io::{self, Read, Write};
 
 use gix::ObjectId;
 use hexforge_domain::ports::git::GitError;
+use hexforge_domain::ports::git_transport::Conversation;
 
 use crate::error::reader_gone;
 use crate::packet::{self, Packet};
+
+/// How many bytes a client may send to name what it asks for, besides those for each ref. Compressed, they are a
+/// hundredth of that.
+const REQUEST_BYTES: u64 = 16 << 20;
+
+/// How many more for each ref of the repository: a clone names each.
+const REQUEST_BYTES_PER_REF: u64 = 64;
+
+/// How many bytes a client may send in one conversation to name the commits that it has.
+const CONVERSATION_BYTES: u64 = 128 << 20;
 
 /// What the client says, and what it is told.
 pub(super) struct Wire<'a> {
@@ -14,13 +25,27 @@ pub(super) struct Wire<'a> {
     pub(super) to: &'a mut dyn Write,
     /// Read already, and yet to be looked at.
     put_back: Option<Packet>,
+    /// How many bytes the client may still send.
+    allowed: u64,
     /// Whether the client takes everything for a part of the pack from now on.
     pub(super) packing: bool,
 }
 
 impl<'a> Wire<'a> {
     pub(super) fn new(from: &'a mut dyn Read, to: &'a mut dyn Write) -> Self {
-        Self { from, to, put_back: None, packing: false }
+        Self { from, to, put_back: None, allowed: REQUEST_BYTES, packing: false }
+    }
+
+    /// Begins a request about a repository with so many refs.
+    pub(super) fn begin_request(&mut self, refs: usize) {
+        self.allowed = REQUEST_BYTES + REQUEST_BYTES_PER_REF * refs as u64;
+    }
+
+    /// Begins to read what the client has. Over SSH it may name its whole history, one part after the other.
+    pub(super) fn begin_haves(&mut self, conversation: Conversation) {
+        if conversation == Conversation::Stateful {
+            self.allowed = CONVERSATION_BYTES;
+        }
     }
 
     /// Makes a packet the next one.
@@ -40,6 +65,11 @@ impl<'a> Wire<'a> {
             io::ErrorKind::UnexpectedEof => GitError::Protocol("a packet ends early".into()),
             _ => reader_gone(error),
         })?;
+        if let Some(Packet::Data(line)) = &packet {
+            let left = self.allowed.checked_sub(line.len() as u64 + 4);
+            let too_much = || GitError::Protocol("too much is asked for".into());
+            self.allowed = left.ok_or_else(too_much)?;
+        }
         Ok(packet.map(|packet| match packet {
             Packet::Data(mut line) => {
                 if line.last() == Some(&b'\n') {

@@ -1,4 +1,5 @@
-//! Pushes that lack an object are refused; the same pushes with all objects are accepted.
+//! Pushes that lack an object are refused, also if the server has the object and no ref reaches it. The same pushes
+//! with all objects are accepted.
 
 use gix::ObjectId;
 use gix::object::Kind;
@@ -38,7 +39,8 @@ fn push_incomplete(
     // A command that only removes a ref needs no objects.
     commands.retain(|(_, _, new)| new.is_some());
     let needed = history.reachable(refs);
-    let mut sent: Ids = needed.difference(&server.stored).copied().collect();
+    let reachable = history.reachable(&server.refs);
+    let mut sent: Ids = needed.difference(&reachable).copied().collect();
     // Git treats the empty tree as always there.
     let empty_tree = hash(Kind::Tree, b"");
     let candidates: Vec<ObjectId> = sent.iter().copied().filter(|&id| id != empty_tree).collect();

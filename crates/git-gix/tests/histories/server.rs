@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use gix::ObjectId;
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::ports::git::{GitStore, Repository};
+use hexforge_domain::ports::git_transport::HangUp;
 use hexforge_git_gix::GixStore;
 use tempfile::TempDir;
 
@@ -99,7 +100,8 @@ impl Server {
             bytes.extend_from_slice(pack);
         }
         let repository = self.open();
-        let push = repository.receive(&mut &bytes[..]).expect("the push is read");
+        let push =
+            repository.receive(&mut &bytes[..], &HangUp::default()).expect("the push is read");
         let mut push = push.expect("there are commands");
         if let Some((key, _)) = push.take("a test").expect("refs can be changed") {
             self.store.settle(&key).expect("the change is settled");

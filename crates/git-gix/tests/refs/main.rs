@@ -7,6 +7,7 @@ mod support;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Barrier;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use hexforge_domain::branch::BranchName;
@@ -16,6 +17,7 @@ use hexforge_domain::paging::Page;
 use hexforge_domain::ports::git::{
     ChangeKey, GitError, GitStore, RefChange, Repository, Unsettled,
 };
+use hexforge_domain::ports::git_transport::HangUp;
 use hexforge_domain::tag::TagName;
 use hexforge_git_gix::GixStore;
 use support::{Scratch, git_command};
@@ -52,6 +54,15 @@ impl World {
 
     fn git(&self, arguments: &[&str]) -> String {
         git_in(&self.bare(), arguments)
+    }
+
+    /// What git prints, byte for byte, without any input.
+    fn git_bytes(&self, arguments: &[&str]) -> Vec<u8> {
+        let mut command = git_command();
+        command.current_dir(self.bare()).args(arguments).stdin(std::process::Stdio::null());
+        let output = command.output().expect("git starts");
+        assert!(output.status.success(), "{arguments:?}");
+        output.stdout
     }
 
     fn open(&self) -> Box<dyn Repository> {
@@ -309,33 +320,53 @@ fn of_changes_at_the_same_time_exactly_one_is_made() {
     world.assert_sound();
 }
 
+/// Counts down when a thread ends, also by a panic.
+struct AtEnd<'a>(&'a AtomicUsize);
+
+impl Drop for AtEnd<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Release);
+    }
+}
+
 #[test]
 fn changes_of_different_refs_at_the_same_time_are_all_made() {
     let world = World::new();
     let one = Some(world.commits[0]);
     let stores = [world.store.clone(), store(world.data.path()), store(world.data.path())];
+    let at_work = AtomicUsize::new(stores.len());
     thread::scope(|scope| {
         for (number, store) in stores.iter().enumerate() {
+            let at_work = &at_work;
             scope.spawn(move || {
+                let _end = AtEnd(at_work);
                 for n in 0..30 {
                     let name = format!("refs/heads/of{number}/{n}");
                     let repository = store.open(PROJECT).expect("it can be opened");
-                    let key = repository.update(&[change(&name, None, one)], "").expect("free");
-                    store.settle(&key).expect("it can be settled");
-                    let found = repository.ref_target(&name).expect("it can be read");
-                    assert_eq!(found, one);
+                    let update = |from, to| {
+                        let key = repository.update(&[change(&name, from, to)], "").expect("free");
+                        store.settle(&key).expect("it can be settled");
+                        let now = store.open(PROJECT).expect("it can be opened");
+                        assert_eq!(now.ref_target(&name).expect("it can be read"), to);
+                    };
+                    update(None, one);
+                    if n % 3 == 0 {
+                        update(one, None);
+                    }
                 }
             });
         }
-        // git itself is at work as well.
+        // git itself is at work as well: it removes each file of a ref, and each folder that is empty then.
         scope.spawn(|| {
-            for _ in 0..10 {
+            while at_work.load(Ordering::Acquire) > 0 {
                 world.git(&["pack-refs", "--all", "--prune"]);
+                let listed = world.open().branches(Page::Whole).expect("they can be listed");
+                assert!(listed.items.iter().any(|branch| branch.name.as_str() == "master"));
             }
         });
     });
-    assert_eq!(world.refs().len(), 91);
-    assert_eq!(world.open().branches(Page::Whole).expect("they can be listed").total, 91);
+    assert_eq!(world.refs().len(), 61);
+    assert_eq!(world.open().branches(Page::Whole).expect("they can be listed").total, 61);
     world.assert_sound();
 }
 
@@ -494,6 +525,35 @@ fn head_and_annotated_tags_are_as_git_writes_them() {
     assert_eq!(world.git(&["symbolic-ref", "HEAD"]), "refs/heads/a/b");
     assert_eq!(world.open().default_branch().expect("it can be read"), Some(branch));
     world.assert_sound();
+}
+
+/// A push may be opened before the copy of a fork is there, and send its commands afterwards.
+#[test]
+fn a_push_that_began_before_a_copy_leads_to_nothing_unreachable() {
+    let world = World::new();
+    let [one, _, three] = world.commits;
+    world.git(&["update-ref", "refs/heads/master", &one.to_string()]);
+    let early = || world.store.open(OTHER).expect("it can be opened");
+    let handles = [early(), early()];
+    world.store.copy(PROJECT, OTHER).expect("it can be copied");
+    let empty = world.git_bytes(&["pack-objects", "--stdout", "-q"]);
+    for (handle, new, expected) in [
+        (&handles[0], three, "ng refs/heads/x missing necessary objects"),
+        (&handles[1], one, "ok refs/heads/x"),
+    ] {
+        let line = format!("{} {new} refs/heads/x\0report-status", "0".repeat(40));
+        let mut bytes = format!("{:04x}{line}0000", line.len() + 4).into_bytes();
+        bytes.extend_from_slice(&empty);
+        let push = handle.receive(&mut &bytes[..], &HangUp::default()).expect("it can be read");
+        let mut push = push.expect("it has a command");
+        if let Some((key, _)) = push.take("").expect("refs can be changed") {
+            world.store.settle(&key).expect("it can be settled");
+        }
+        let mut answer = Vec::new();
+        push.answer(&mut answer).expect("memory takes everything");
+        let answer = String::from_utf8_lossy(&answer);
+        assert!(answer.contains(expected), "{answer}");
+    }
 }
 
 #[test]

@@ -140,6 +140,33 @@ fn a_hundred_thousand_haves_are_read() {
     }
 }
 
+/// Compressed, such requests are small.
+#[test]
+fn no_request_is_longer_than_the_command_needs() {
+    let server = Server::of(&history());
+    let tip = server.run(&["rev-parse", "master"]);
+    let want = format!("want {tip}");
+    let have = format!("have {NOBODY}");
+    let prefix = format!("ref-prefix refs/heads/{}", "x".repeat(400));
+    let (v0, v2) = (ProtocolVersion::V0, ProtocolVersion::V2);
+    let cases: [(ProtocolVersion, &[&str], &str); 5] = [
+        (v2, &["command=ls-refs", "0001"], &prefix),
+        (v2, &["command=ls-refs"], "agent=x"),
+        (v2, &["command=fetch", "0001"], &want),
+        (v2, &["command=fetch", "0001", &want], &have),
+        (v0, &[&want, "0000"], &have),
+    ];
+    for (version, start, line) in cases {
+        let mut request = packets(start);
+        let once = packets(&[line]);
+        // 16 MiB, and somewhat more for the refs.
+        request.extend(once.repeat((17 << 20) / once.len()));
+        let (result, answer) = server.ask(version, &request);
+        assert!(matches!(result, Err(GitError::Protocol(_))), "{line}: {result:?}");
+        assert!(text(&answer).contains("too much is asked for"), "{line}: {}", text(&answer));
+    }
+}
+
 #[test]
 fn a_damaged_repository_is_told_in_the_pack() {
     let server = Server::of(&history());

@@ -1,7 +1,7 @@
 //! Issues.
 
 use hexforge_application::view::issue::IssueView;
-use hexforge_domain::issue::LongText;
+use hexforge_domain::text::LongText;
 use serde::Serialize;
 use utoipa::ToSchema;
 

@@ -1,6 +1,7 @@
 //! Milestones.
 
-use hexforge_domain::milestone::{LongText, Milestone};
+use hexforge_domain::milestone::Milestone;
+use hexforge_domain::text::LongText;
 use serde::Serialize;
 use utoipa::ToSchema;
 

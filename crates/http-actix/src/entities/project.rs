@@ -55,8 +55,8 @@ impl Serialize for ProjectJson<'_> {
         if project.features.issues {
             map.serialize_entry("open_issues_count", &project.open_issues_count)?;
         }
-        if view.shows_runners_token {
-            map.serialize_entry("runners_token", project.runners_token.reveal())?;
+        if let Some(token) = &view.runners_token {
+            map.serialize_entry("runners_token", token.reveal())?;
         }
         // The reference has no such field, so it is there only where somebody set it.
         if let Some(expression) = &view.coverage_expression {

@@ -30,12 +30,6 @@ pub(super) enum Answer {
     Other(ApiError),
 }
 
-impl Answer {
-    pub(super) fn internal(cause: &dyn fmt::Display) -> Self {
-        Answer::Other(ApiError::internal(cause))
-    }
-}
-
 impl fmt::Display for Answer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self:?}")

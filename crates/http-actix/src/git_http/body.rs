@@ -2,15 +2,13 @@
 
 use std::fmt::Display;
 use std::io::{self, Read};
-use std::time::Instant;
 
 use actix_web::web::Bytes;
 use flate2::read::GzDecoder;
 use futures_util::{Stream, StreamExt};
+use hexforge_domain::limiter::{TransferLimits, TransferRate};
 use tokio::sync::mpsc;
-use tokio::time::timeout;
-
-use crate::rate::Rate;
+use tokio::time::{Instant, timeout};
 
 /// How many pieces wait for a busy reader.
 const WAITING: usize = 8;
@@ -37,12 +35,12 @@ pub(super) fn channel() -> (mpsc::Sender<Piece>, Body) {
 /// A body on its way.
 pub(super) struct Incoming<S> {
     payload: S,
-    rate: Rate,
+    rate: TransferRate,
 }
 
 impl<S: Stream<Item = Result<Bytes, E>> + Unpin, E: Display> Incoming<S> {
-    pub(super) fn new(payload: S) -> Self {
-        Self { payload, rate: Rate::default() }
+    pub(super) fn new(payload: S, limits: TransferLimits) -> Self {
+        Self { payload, rate: TransferRate::new(limits) }
     }
 
     async fn next(&mut self) -> Piece {
@@ -52,7 +50,7 @@ impl<S: Stream<Item = Result<Bytes, E>> + Unpin, E: Display> Incoming<S> {
             Ok(Some(Ok(bytes))) => bytes.len(),
             Ok(Some(Err(_)) | None) | Err(_) => 0,
         };
-        self.rate.moved(since, size);
+        self.rate.moved(since.elapsed(), size);
         match next {
             Ok(Some(Ok(bytes))) => Piece::Data(bytes),
             Ok(Some(Err(error))) => Piece::Broken(io::Error::other(error.to_string())),
@@ -162,12 +160,91 @@ impl Encoding {
         };
         body.take(longest)
     }
+
+    /// The same for a push. Packs are compressed already, so a packed body that becomes much larger is no push.
+    pub(super) fn decoded_push(self, body: Body) -> Box<dyn Read> {
+        match self {
+            Encoding::Plain => Box::new(body),
+            Encoding::Gzip => {
+                let body = GzDecoder::new(CountedRead { inner: body, read: 0 });
+                Box::new(InProportion { body, unpacked: 0 })
+            }
+        }
+    }
+}
+
+/// What a packed push may become: so many bytes, and more for each byte that came.
+const MOST_UNPACKED: u64 = 8 << 20;
+const UNPACKED_OF_EACH_BYTE: u64 = 20;
+
+struct CountedRead<R> {
+    inner: R,
+    read: u64,
+}
+
+impl<R: Read> Read for CountedRead<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.inner.read(buffer)?;
+        self.read += length as u64;
+        Ok(length)
+    }
+}
+
+/// Ends with an error when a packed body becomes too large for what came.
+struct InProportion<R> {
+    body: GzDecoder<CountedRead<R>>,
+    unpacked: u64,
+}
+
+impl<R: Read> Read for InProportion<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.body.read(buffer)?;
+        self.unpacked += length as u64;
+        if self.unpacked > MOST_UNPACKED + UNPACKED_OF_EACH_BYTE * self.body.get_ref().read {
+            let text =
+                "the gzip body of the push expands too much; send it without Content-Encoding";
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, text));
+        }
+        Ok(length)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::io::Write;
+    use std::time::Duration;
+
+    fn gzip(data: &[u8]) -> Vec<u8> {
+        let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+        packed.write_all(data).expect("memory");
+        packed.finish().expect("memory")
+    }
+
+    #[test]
+    fn a_packed_push_stays_in_proportion_to_what_came() {
+        let mut state = 1_u32;
+        let noise = std::iter::repeat_with(|| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 24) as u8
+        });
+        let dense: Vec<u8> = noise.take(10 << 20).collect();
+        for (data, is_fine) in [
+            (vec![0; MOST_UNPACKED as usize], true),
+            (vec![0; 2 * MOST_UNPACKED as usize], false),
+            (dense, true),
+        ] {
+            let packed: Vec<u8> = gzip(&data);
+            let body = body_of(vec![Piece::Data(packed.into()), Piece::End]);
+            let mut unpacked = Vec::new();
+            let read = Encoding::Gzip.decoded_push(body).read_to_end(&mut unpacked);
+            assert_eq!(read.is_ok(), is_fine, "{}", data.len());
+            assert!(unpacked.len() as u64 <= MOST_UNPACKED + (11 << 20));
+            if is_fine {
+                assert!(unpacked == data);
+            }
+        }
+    }
 
     fn body_of(pieces: Vec<Piece>) -> Body {
         let (sender, body) = channel();
@@ -199,31 +276,47 @@ mod tests {
         assert_eq!(text.len(), 1000);
     }
 
-    fn trickle(millis: u64) -> impl Stream<Item = Result<Bytes, io::Error>> + Unpin {
+    fn trickle(seconds: u64, bytes: usize) -> impl Stream<Item = Result<Bytes, io::Error>> + Unpin {
         Box::pin(futures_util::stream::unfold((), move |()| async move {
-            tokio::time::sleep(std::time::Duration::from_millis(millis)).await;
-            Some((Ok(Bytes::from_static(b"x")), ()))
+            tokio::time::sleep(Duration::from_secs(seconds)).await;
+            Some((Ok(Bytes::from(vec![0; bytes])), ()))
         }))
     }
 
-    #[actix_web::test]
-    async fn whoever_sends_a_byte_now_and_then_is_not_waited_for() {
-        // Each comes in time, and all of them together much too slowly.
-        let since = Instant::now();
-        let pieces = Incoming::new(trickle(20)).beginning().await;
-        assert!(matches!(pieces.last(), Some(Piece::Broken(error))
-            if error.kind() == io::ErrorKind::TimedOut));
-        assert!(since.elapsed() < std::time::Duration::from_secs(20));
+    #[tokio::test(start_paused = true)]
+    async fn clients_that_send_too_slowly_are_given_up() {
+        for (seconds, bytes, given_up_after) in [
+            (20, 1, Some(60)),
+            (1, 1024, Some(60)),
+            (61, 1 << 20, Some(60)),
+            (1, 4096, None),
+            (59, 1 << 20, None),
+        ] {
+            let since = Instant::now();
+            let mut incoming = Incoming::new(trickle(seconds, bytes), TransferLimits::default());
+            let end = loop {
+                match incoming.next().await {
+                    Piece::Data(_) if since.elapsed() > Duration::from_secs(600) => break None,
+                    Piece::Data(_) => (),
+                    Piece::Broken(error) => {
+                        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+                        break Some(since.elapsed().as_secs());
+                    }
+                    Piece::End => unreachable!("it never ends"),
+                }
+            };
+            assert_eq!(end, given_up_after, "{bytes} bytes per {seconds} s");
+        }
     }
 
     #[actix_web::test]
     async fn the_beginning_of_a_wish_is_all_or_enough() {
         let short = futures_util::stream::iter([Ok::<_, io::Error>(Bytes::from_static(b"abc"))]);
-        let pieces = Incoming::new(short).beginning().await;
+        let pieces = Incoming::new(short, TransferLimits::default()).beginning().await;
         assert!(matches!(&pieces[..], [Piece::Data(_), Piece::End]));
         let block = || Ok::<_, io::Error>(Bytes::from(vec![0; 1000]));
         let long = futures_util::stream::repeat_with(block);
-        let pieces = Incoming::new(long).beginning().await;
+        let pieces = Incoming::new(long, TransferLimits::default()).beginning().await;
         assert_eq!(pieces.len(), MOST_EARLY.div_ceil(1000));
     }
 

@@ -9,12 +9,15 @@ use hexforge_application::error::Error;
 use hexforge_application::session::Attempt;
 use hexforge_application::sign_in::{self, Credentials};
 use hexforge_domain::id::ProjectId;
+use hexforge_domain::limiter::{Caller as PermitHolder, Permit};
 use hexforge_domain::policy::Actor;
 
 use super::answer::Answer;
 use crate::api;
+use crate::client::client_address;
 use crate::params::{Params, basic, credentials};
 use crate::shared::Shared;
+use crate::work;
 
 /// How often something is tried that others are in the way of.
 const TRIES: u32 = 4;
@@ -36,26 +39,30 @@ pub(super) async fn identify(
     shared: &web::Data<Shared>,
 ) -> Result<Caller, Answer> {
     let credentials = Credentials { sudo: None, ..credentials(request, &Params::default()) };
-    let address = request.peer_addr().map(|address| address.ip());
+    let address = client_address(request);
     let attempt = basic(request).map(|(login, password)| Attempt { login, password, address });
     let nobody = Caller { actor: Actor::Anonymous, reads_only: false, own: None };
     if credentials == Credentials::default() && attempt.is_none() {
         return Ok(nobody);
     }
     let shown = attempt.clone();
-    let known = blocking(shared, move |app| by_tokens(app, &credentials, shown.as_ref())).await?;
+    let from = shared.known_callers.caller_of(&shared.app, request, &Params::default());
+    let has_header = credentials != Credentials::default();
+    let known =
+        blocking(shared, from, move |app| by_tokens(app, &credentials, shown.as_ref())).await?;
     if let Some(caller) = known {
+        if !has_header && let Some(attempt) = &attempt {
+            shared.known_callers.remember_password(&shared.app, &attempt.password, caller.actor);
+        }
         return Ok(caller);
     }
     // Builds have no password, and those that have ended go on asking: that is no guessing.
     let attempt = attempt.filter(|attempt| attempt.login.trim() != app_basic::BUILD);
     let Some(attempt) = attempt else { return Err(Answer::Challenge) };
     // Passwords are slow, and whoever floods us with them must not hold up those who are known.
-    let turn = api::turn_in(&shared.sign_ins).await?;
-    let actor = blocking(shared, move |app| {
-        let _turn = &turn;
-        app_basic::by_password(app, &attempt)
-    });
+    let unknown = PermitHolder::unknown(address);
+    let turn = api::permit(&shared.limiter.sign_ins, unknown).await?;
+    let actor = repeated(shared, turn, move |app| app_basic::by_password(app, &attempt));
     match actor.await? {
         Actor::Anonymous => Err(Answer::Challenge),
         actor => Ok(Caller { actor, ..nobody }),
@@ -93,22 +100,30 @@ fn by_tokens(
     Ok(caller(app_basic::by_any_token(app, attempt)?, true))
 }
 
-/// The ports are synchronous: what uses them runs on threads made for waiting. What others were in the way of
-/// is tried again.
+/// Does something short. What others were in the way of is tried again.
 pub(super) async fn blocking<T: Send + 'static, E: Into<Answer> + Send + 'static>(
     shared: &web::Data<Shared>,
-    work: impl Fn(&App) -> Result<T, E> + Send + 'static,
+    holder: PermitHolder,
+    task: impl Fn(&App) -> Result<T, E> + Send + 'static,
 ) -> Result<T, Answer> {
-    let (app, span) = (Arc::clone(&shared.app), tracing::Span::current());
-    let done = web::block(move || {
-        let _entered = span.enter();
+    let permit = api::permit(&shared.limiter.reads, holder).await?;
+    repeated(shared, permit, task).await
+}
+
+async fn repeated<T: Send + 'static, E: Into<Answer> + Send + 'static>(
+    shared: &Shared,
+    permit: Permit,
+    task: impl Fn(&App) -> Result<T, E> + Send + 'static,
+) -> Result<T, Answer> {
+    let app = Arc::clone(&shared.app);
+    let done = work::short(&shared.limiter, permit, move || {
         let mut tries = 1;
         loop {
-            match work(&app).map_err(Into::into) {
+            match task(&app).map_err(Into::into) {
                 Err(Answer::Busy) if tries < TRIES => tries += 1,
                 outcome => return outcome,
             }
         }
     });
-    done.await.map_err(|error| Answer::internal(&error))?
+    done.await?
 }

@@ -8,6 +8,7 @@ use actix_web::middleware::Next;
 use actix_web::{Error, HttpRequest, ResponseError, web};
 use hexforge_domain::token::TokenHash;
 
+use crate::client::client_address;
 use crate::error::ApiError;
 use crate::limits::Standing;
 use crate::params::{Params, basic, credentials};
@@ -39,8 +40,7 @@ fn standing(request: &HttpRequest) -> Option<Standing> {
     if request.path().starts_with("/-/") {
         return None;
     }
-    let address = request.peer_addr().map(|address| address.ip());
-    usage.count(&shown(request, shared), address, shared.app.clock.now())
+    usage.count(&shown(request, shared), client_address(request), shared.app.clock.now())
 }
 
 /// The tokens in headers and in the query. Bodies are not read for this.

@@ -1,15 +1,19 @@
 //! Request ids, the access log and metrics.
 
-use std::time::Instant;
+use std::net::IpAddr;
+use std::time::{Duration, Instant};
 
 use actix_web::body::MessageBody;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
-use actix_web::http::Method;
 use actix_web::http::header::{HeaderName, HeaderValue};
+use actix_web::http::{Method, StatusCode};
 use actix_web::middleware::Next;
-use actix_web::{Error, web};
+use actix_web::{Error, HttpRequest, web};
 use tracing::Instrument;
 
+use super::logged_path::logged_path;
+use crate::client::{origin, unlisted_forwarder};
+use crate::connection::InProgress;
 use crate::shared::Shared;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -17,32 +21,39 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const MAX_ID: usize = 128;
 
 /// Gives every request an id, and writes one line about it when it is answered. Neither has the
-/// query or any header in it: that is where secrets are.
+/// query or any header in it, and of the path only what `logged_path` shows: that is where secrets are.
 pub async fn observe(
     request: ServiceRequest,
     next: Next<impl MessageBody>,
 ) -> Result<ServiceResponse<impl MessageBody>, Error> {
     let started = Instant::now();
-    let id = given_id(&request).or_else(|| new_id(&request));
+    let shared = request.app_data::<web::Data<Shared>>();
+    let id = given_id(&request).or_else(|| new_id(shared?));
     let method = request.method().clone();
-    let path = request.path().to_owned();
+    let origin = origin(request.request());
+    let client = origin.map(|origin| tracing::field::display(origin.address));
+    let scheme = origin.map_or("http", |origin| origin.scheme);
+    if let Some(shared) = shared {
+        report_unlisted_forwarder(request.request(), shared);
+    }
     let span = tracing::info_span!("request", id = id.as_ref().and_then(|id| id.to_str().ok()));
-    let mut response = next.call(request).instrument(span.clone()).await?;
+    let in_progress = request.conn_data::<InProgress>().cloned();
+    mark(&in_progress, true);
+    let response = next.call(request).instrument(span.clone()).await;
+    mark(&in_progress, false);
+    let mut response = response?;
     let status = response.status();
     let elapsed = started.elapsed();
     // The pattern and not the path: a label has to have few values.
-    let route = response.request().match_pattern().unwrap_or_else(|| "none".to_owned());
-    let labels = [
-        ("method", method_label(&method).to_owned()),
-        ("route", route),
-        ("status", status.as_str().to_owned()),
-    ];
-    metrics::counter!("hexforge_http_requests_total", &labels).increment(1);
-    metrics::histogram!("hexforge_http_request_seconds", &labels).record(elapsed.as_secs_f64());
+    let pattern = response.request().match_pattern();
+    let found = response.request().match_info();
+    let path = logged_path(pattern.as_deref(), response.request().path(), |name| found.get(name));
+    let route = pattern.unwrap_or_else(|| "none".to_owned());
+    let labels = Labels { method: method_label(&method).to_owned(), route, status };
+    labels.count(elapsed);
+    let micros = elapsed.as_micros() as u64;
     span.in_scope(|| {
-        tracing::info!(
-            %method, path, status = status.as_u16(), micros = elapsed.as_micros() as u64, "answered"
-        );
+        tracing::info!(%method, path, status = status.as_u16(), micros, client, scheme, "answered");
     });
     if let Some(id) = id {
         response.headers_mut().insert(REQUEST_ID, id);
@@ -50,6 +61,61 @@ pub async fn observe(
     // `X-Total` and not `x-total`: the same to HTTP, but not to every script that looks for it.
     response.response_mut().head_mut().set_camel_case_headers(true);
     Ok(response)
+}
+
+/// Tells the operator of a proxy that the settings may lack. Anybody can send such headers, so it is told rarely.
+fn report_unlisted_forwarder(request: &HttpRequest, shared: &Shared) {
+    if let Some(peer) = unlisted_forwarder(request)
+        && shared.forwarder_reports.is_due(shared.app.clock.now())
+    {
+        tracing::warn!(%peer, "forwarded headers are ignored: trusted_proxies does not list the peer");
+    }
+}
+
+/// Tells the connection whether a request of it is in progress.
+fn mark(connection: &Option<InProgress>, in_progress: bool) {
+    if let Some(connection) = connection {
+        connection.set(in_progress);
+    }
+}
+
+/// Counts a request that was refused before it was read, and writes its line: nobody knows its method and path, nor for
+/// whom a proxy sent it.
+pub(crate) fn record_refused(id: &str, status: StatusCode, client: Option<IpAddr>) {
+    let labels = Labels { method: "other".to_owned(), route: "none".to_owned(), status };
+    labels.count(Duration::ZERO);
+    let client = client.map(tracing::field::display);
+    tracing::info_span!("request", id).in_scope(|| {
+        let (method, path, micros) = (tracing::field::display("-"), "-", 0_u64);
+        tracing::info!(
+            method,
+            path,
+            status = status.as_u16(),
+            micros,
+            client,
+            scheme = "http",
+            "answered"
+        );
+    });
+}
+
+/// By what requests are counted.
+struct Labels {
+    method: String,
+    route: String,
+    status: StatusCode,
+}
+
+impl Labels {
+    fn count(self, elapsed: Duration) {
+        let labels = [
+            ("method", self.method),
+            ("route", self.route),
+            ("status", self.status.as_str().to_owned()),
+        ];
+        metrics::counter!("hexforge_http_requests_total", &labels).increment(1);
+        metrics::histogram!("hexforge_http_request_seconds", &labels).record(elapsed.as_secs_f64());
+    }
 }
 
 /// Callers can make up methods; as labels each would be remembered for ever.
@@ -74,8 +140,7 @@ fn given_id(request: &ServiceRequest) -> Option<HeaderValue> {
     (harmless && (1..=MAX_ID).contains(&given.len())).then(|| given.clone())
 }
 
-fn new_id(request: &ServiceRequest) -> Option<HeaderValue> {
-    let shared = request.app_data::<web::Data<Shared>>()?;
+pub(crate) fn new_id(shared: &Shared) -> Option<HeaderValue> {
     HeaderValue::from_str(shared.app.secrets.token().reveal()).ok()
 }
 

@@ -16,6 +16,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use crate::conditional::{ETag, Known, REVALIDATE};
+use crate::meter::Meter;
 
 /// Shorter answers are sent as they are.
 const WORTH_PACKING: usize = 1024;
@@ -101,7 +102,12 @@ async fn packed(body: Bytes) -> Result<Bytes, Error> {
     if body.len() < LONG {
         return Ok(gzip(&body)?);
     }
-    Ok(web::block(move || gzip(&body)).await??)
+    let account = Meter::current().map(|meter| meter.account());
+    let work = move || match account {
+        Some((limiter, payer)) => limiter.answer(payer, || gzip(&body)),
+        None => gzip(&body),
+    };
+    Ok(web::block(work).await??)
 }
 
 /// Fast: answers are packed each time they are sent.

@@ -1,10 +1,11 @@
 //! How a call is written down.
 
 use actix_web::http::StatusCode;
+use hexforge_domain::text::limit;
 use serde_json::{Map, Value, json};
 
 use super::call::{Answer, Call, Content, Schemas};
-use super::param::Param;
+use super::param::{Param, string};
 
 impl Call {
     pub(super) fn method(&self) -> &'static str {
@@ -56,14 +57,16 @@ impl Call {
             let (schema, example) = if self.is_number(name) {
                 (json!({ "type": "integer", "format": "int64" }), json!(1))
             } else {
-                (json!({ "type": "string", "minLength": 1 }), json!(example(name)))
+                let mut schema = string(longest(name));
+                schema["minLength"] = json!(1);
+                (schema, json!(example(name)))
             };
             all.push(json!({
                 "name": name, "in": "path", "required": true, "schema": schema, "example": example,
             }));
         }
         for name in &self.headers {
-            let schema = json!({ "type": "string" });
+            let schema = string(limit::SHORT);
             all.push(json!({ "name": name, "in": "header", "required": false, "schema": schema }));
         }
         if in_query {
@@ -148,6 +151,16 @@ fn example(name: &str) -> &'static str {
         "tag_name" => "v1",
         "key" => "KEY",
         _ => "1",
+    }
+}
+
+/// How long a text in a path may be. Nothing is found under a longer one.
+fn longest(name: &str) -> usize {
+    match name {
+        "sha" | "branch" | "ref_name" | "tag_name" => limit::REF_NAME,
+        // The path of a namespace, a slash, the path of a project.
+        "id" => 2 * limit::SHORT + 1,
+        _ => limit::SHORT,
     }
 }
 

@@ -12,14 +12,14 @@ pub(crate) struct Param {
 
 #[derive(Clone, Copy)]
 enum Kind {
-    Text,
+    Text(usize),
     Integer,
     Boolean,
     Date,
     Moment,
     Integers,
-    Texts,
-    Map,
+    Texts(usize),
+    Map(usize),
     File,
     OneOf(&'static [&'static str]),
     SomeOf(&'static [&'static str]),
@@ -29,9 +29,9 @@ const fn param(name: &'static str, kind: Kind) -> Param {
     Param { name, kind, required: false }
 }
 
-/// A text.
-pub(crate) const fn text(name: &'static str) -> Param {
-    param(name, Kind::Text)
+/// A text of at most so many characters; see [`limit`](hexforge_domain::text::limit).
+pub(crate) const fn text(name: &'static str, max: usize) -> Param {
+    param(name, Kind::Text(max))
 }
 
 /// A whole number.
@@ -59,14 +59,14 @@ pub(crate) const fn integers(name: &'static str) -> Param {
     param(name, Kind::Integers)
 }
 
-/// A list of texts.
-pub(crate) const fn texts(name: &'static str) -> Param {
-    param(name, Kind::Texts)
+/// A list of texts, each of at most so many characters.
+pub(crate) const fn texts(name: &'static str, max: usize) -> Param {
+    param(name, Kind::Texts(max))
 }
 
-/// Texts by name.
-pub(crate) const fn map(name: &'static str) -> Param {
-    param(name, Kind::Map)
+/// Texts by name, each of at most so many characters.
+pub(crate) const fn map(name: &'static str, max: usize) -> Param {
+    param(name, Kind::Map(max))
 }
 
 /// A file.
@@ -97,9 +97,9 @@ impl Param {
     /// In the query; `None` for what fits only into a body.
     pub(super) fn in_query(&self) -> Option<Value> {
         let name = match self.kind {
-            Kind::File | Kind::Map => return None,
-            Kind::Integers | Kind::Texts | Kind::SomeOf(_) => format!("{}[]", self.name),
-            Kind::Text
+            Kind::File | Kind::Map(_) => return None,
+            Kind::Integers | Kind::Texts(_) | Kind::SomeOf(_) => format!("{}[]", self.name),
+            Kind::Text(_)
             | Kind::Integer
             | Kind::Boolean
             | Kind::Date
@@ -113,16 +113,14 @@ impl Param {
 
     pub(super) fn schema(&self) -> Value {
         match self.kind {
-            Kind::Text => json!({ "type": "string" }),
+            Kind::Text(max) => string(max),
             Kind::Integer => json!({ "type": "integer", "format": "int64" }),
             Kind::Boolean => json!({ "type": "boolean" }),
             Kind::Date => json!({ "type": "string", "format": "date" }),
             Kind::Moment => json!({ "type": "string", "format": "date-time" }),
             Kind::Integers => json!({ "type": "array", "items": { "type": "integer" } }),
-            Kind::Texts => json!({ "type": "array", "items": { "type": "string" } }),
-            Kind::Map => {
-                json!({ "type": "object", "additionalProperties": { "type": "string" } })
-            }
+            Kind::Texts(max) => json!({ "type": "array", "items": string(max) }),
+            Kind::Map(max) => json!({ "type": "object", "additionalProperties": string(max) }),
             Kind::File => json!({ "type": "string", "format": "binary" }),
             Kind::OneOf(words) => json!({ "type": "string", "enum": words }),
             Kind::SomeOf(words) => {
@@ -130,4 +128,9 @@ impl Param {
             }
         }
     }
+}
+
+/// The schema of a text of at most so many characters.
+pub(super) fn string(max: usize) -> Value {
+    json!({ "type": "string", "maxLength": max })
 }

@@ -11,12 +11,17 @@ use actix_web::http::{Method, StatusCode};
 use actix_web::web::{Bytes, BytesMut};
 use actix_web::{HttpMessage, HttpRequest};
 use futures_util::StreamExt;
+use hexforge_domain::limiter::TransferLimits;
 use serde_json::Value;
 
 use super::file::{FilePart, file_name};
 use super::form::Form;
-use super::{MAX_PARAMS, encoded, json, too_many};
+use super::{MAX_PARAMS, Params, credentials, encoded, json, too_many};
+use crate::api;
+use crate::client::client_address;
 use crate::error::{ApiError, ApiResult};
+use crate::shared::Shared;
+use crate::work;
 
 /// The file that a call takes.
 #[derive(Clone, Copy)]
@@ -25,6 +30,8 @@ pub struct WantedFile {
     pub field: &'static str,
     /// The largest there may be, in bytes.
     pub max: u64,
+    /// How slow its sender may be.
+    pub transfer: TransferLimits,
 }
 
 /// Reads the body of a request into the set of its parameters. A file that is wanted ends that, and is
@@ -32,10 +39,11 @@ pub struct WantedFile {
 pub(super) async fn read(
     request: &HttpRequest,
     payload: Payload,
-    max: usize,
+    shared: &Shared,
     wanted: Option<WantedFile>,
     values: &mut HashMap<String, Value>,
 ) -> ApiResult<Option<FilePart>> {
+    let max = shared.settings.max_body;
     let media_type = request.content_type().trim().to_ascii_lowercase();
     let is_multipart = takes_body(request.method()) && media_type == "multipart/form-data";
     if is_multipart && wanted.is_some() {
@@ -57,19 +65,34 @@ pub(super) async fn read(
     if body.is_empty() || !takes_body(request.method()) {
         return Ok(None);
     }
-    match media_type.as_str() {
-        "application/json" => read_json(&body, values)?,
-        "application/x-www-form-urlencoded" => read_form(&body, values)?,
-        "" if !request.headers().contains_key(CONTENT_TYPE) => read_form(&body, values)?,
+    let parse = match media_type.as_str() {
+        "application/json" => read_json,
+        "application/x-www-form-urlencoded" => read_form,
+        "" if !request.headers().contains_key(CONTENT_TYPE) => read_form,
         other => {
             return Err(ApiError::error(
                 StatusCode::NOT_ACCEPTABLE,
                 format!("The requested content-type '{other}' is not supported."),
             ));
         }
+    };
+    if body.len() <= SMALL_BODY {
+        parse(&body, values)?;
+        return Ok(None);
     }
+    // The thread that serves connections serves those of others too. Parsing is long work: 10 MB of JSON take longer
+    // than a hundred calls.
+    let shown = credentials(request, &Params::default());
+    let caller = shared.known_callers.caller(&shared.app, &shown, client_address(request));
+    let permit = api::permit(&shared.limiter.reads, caller).await?;
+    let mut taken = std::mem::take(values);
+    let parsed = move || parse(&body, &mut taken).map(|()| taken);
+    *values = work::run(&shared.limiter, permit, parsed).await??;
     Ok(None)
 }
+
+/// Larger bodies are parsed on a thread for long work.
+const SMALL_BODY: usize = 64 << 10;
 
 fn takes_body(method: &Method) -> bool {
     !matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS)
@@ -129,19 +152,19 @@ async fn read_multipart(
     let mut form = Form::new(Multipart::new(request.headers(), limited), max);
     while let Some(part) = form.next().await? {
         match wanted_file(&part, wanted) {
-            Some((name, max)) => return Ok(Some(FilePart::new(name, part, form, max))),
+            Some((name, wanted)) => return Ok(Some(FilePart::new(name, part, form, wanted))),
             None => form.take(part, values).await?,
         }
     }
     Ok(None)
 }
 
-/// What the sender calls the part and how large it may be, if it is the file that is wanted.
-fn wanted_file(part: &Field, wanted: Option<WantedFile>) -> Option<(String, u64)> {
+/// What the sender calls the part, if it is the file that is wanted.
+fn wanted_file(part: &Field, wanted: Option<WantedFile>) -> Option<(String, WantedFile)> {
     let wanted = wanted?;
     let field = part.content_disposition()?.get_name()?;
     let name = file_name(part).filter(|name| !name.is_empty() && field == wanted.field)?;
-    Some((name, wanted.max))
+    Some((name, wanted))
 }
 
 pub(super) fn too_large() -> ApiError {

@@ -5,6 +5,7 @@ use std::num::{IntErrorKind, ParseIntError};
 
 use chrono::{DateTime, Datelike, FixedOffset, NaiveDate, NaiveDateTime};
 use hexforge_domain::Timestamp;
+use hexforge_domain::text::{limit, within};
 use serde_json::Value;
 
 use super::{Params, boolean};
@@ -32,6 +33,18 @@ impl<'a> Declared<'a> {
         match self.params.scalar(name) {
             Ok(text) => text.map(std::borrow::Cow::into_owned),
             Err(_) => self.invalid(name),
+        }
+    }
+
+    /// A text to search for; an empty one counts as not given.
+    pub fn search(&mut self, name: &str) -> Option<String> {
+        let text = self.text(name).filter(|text| !text.is_empty())?;
+        match within(&text, limit::SHORT) {
+            Ok(()) => Some(text),
+            Err(error) => {
+                self.problems.push(format!("{name} {error}"));
+                None
+            }
         }
     }
 

@@ -6,21 +6,16 @@ use actix_multipart::Field;
 use actix_web::http::StatusCode;
 use actix_web::http::header::CONTENT_DISPOSITION;
 use futures_util::StreamExt;
-use tokio::time::{Instant, timeout_at};
+use hexforge_domain::limiter::TransferRate;
+use tokio::time::{Instant, timeout};
 
 use super::Params;
-use super::body::too_large;
+use super::body::{WantedFile, too_large};
 use super::form::{Form, broken};
 use crate::error::{ApiError, ApiResult};
 
 /// How much is handed on at once.
 const BLOCK: usize = 256 * 1024;
-
-/// Whoever sends a file has this long, and longer the more has come.
-const TIME_TO_START: Duration = Duration::from_secs(60);
-
-/// The slowest sender that is waited for, in bytes per second.
-const SLOWEST: u64 = 16 * 1024;
 
 /// A file that is on its way.
 pub struct FilePart {
@@ -31,13 +26,13 @@ pub struct FilePart {
     behind: Params,
     max: u64,
     received: u64,
-    started: Instant,
+    rate: TransferRate,
 }
 
 impl FilePart {
-    pub(super) fn new(name: String, field: Field, form: Form, max: u64) -> Self {
-        let (behind, started) = (Params::default(), Instant::now());
-        Self { name, field: Some(field), form, behind, max, received: 0, started }
+    pub(super) fn new(name: String, field: Field, form: Form, wanted: WantedFile) -> Self {
+        let (behind, rate) = (Params::default(), TransferRate::new(wanted.transfer));
+        Self { name, field: Some(field), form, behind, max: wanted.max, received: 0, rate }
     }
 
     /// What the sender calls it.
@@ -51,13 +46,14 @@ impl FilePart {
         while block.len() < BLOCK
             && let Some(field) = &mut self.field
         {
-            let Some(chunk) = in_time(self.started, self.received, field.next()).await? else {
+            let Some(chunk) = in_time(&mut self.rate, field.next()).await? else {
                 self.field = None;
                 self.finish().await?;
                 break;
             };
             let chunk = chunk.map_err(broken)?;
             self.received += chunk.len() as u64;
+            self.rate.moved(Duration::ZERO, chunk.len());
             if self.received > self.max {
                 return Err(too_large());
             }
@@ -73,25 +69,19 @@ impl FilePart {
 
     /// Reads what comes behind the file: a form that was cut off is none.
     async fn finish(&mut self) -> ApiResult<()> {
-        while let Some(part) = in_time(self.started, self.received, self.form.next()).await?? {
+        while let Some(part) = in_time(&mut self.rate, self.form.next()).await?? {
             let take = self.form.take(part, &mut self.behind.values);
-            in_time(self.started, self.received, take).await??;
+            in_time(&mut self.rate, take).await??;
         }
         Ok(())
     }
 }
 
-async fn in_time<T>(
-    started: Instant,
-    received: u64,
-    next: impl Future<Output = T>,
-) -> ApiResult<T> {
-    timeout_at(started + time_for(received), next).await.map_err(|_| too_slow())
-}
-
-/// How long after the start more has to come when so much has come.
-fn time_for(received: u64) -> Duration {
-    TIME_TO_START + Duration::from_secs(received / SLOWEST)
+async fn in_time<T>(rate: &mut TransferRate, next: impl Future<Output = T>) -> ApiResult<T> {
+    let since = Instant::now();
+    let next = timeout(rate.patience(), next).await.map_err(|_| too_slow())?;
+    rate.moved(since.elapsed(), 0);
+    Ok(next)
 }
 
 /// What the sender calls a file, in the form for all languages or in the plain one; `None` when the part
@@ -129,12 +119,13 @@ pub(crate) fn too_slow() -> ApiError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hexforge_domain::limiter::TransferLimits;
 
-    #[test]
-    fn whoever_sends_more_has_more_time() {
-        for (received, seconds) in [(0, 60), (SLOWEST - 1, 60), (SLOWEST, 61), (10 << 20, 700)] {
-            assert_eq!(time_for(received), Duration::from_secs(seconds), "{received}");
-        }
+    #[tokio::test(start_paused = true)]
+    async fn a_sender_that_sends_nothing_is_given_up() {
+        let (since, mut rate) = (Instant::now(), TransferRate::new(TransferLimits::default()));
+        assert!(in_time(&mut rate, std::future::pending::<()>()).await.is_err());
+        assert_eq!(since.elapsed(), Duration::from_secs(60));
     }
 
     #[test]

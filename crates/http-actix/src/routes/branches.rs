@@ -3,6 +3,7 @@
 use actix_web::{HttpResponse, web};
 use hexforge_application::branch::{self, merged, protect};
 use hexforge_application::repository;
+use hexforge_domain::text::limit;
 use serde::Serialize;
 use serde_json::json;
 use utoipa::ToSchema;
@@ -31,7 +32,10 @@ pub fn describe(to: &mut Description) {
     to.section("Branches");
     let all = "/projects/:id/repository/branches";
     to.add(doc::get(all, "Branches").list::<BranchJson>());
-    let fields = [doc::text("branch_name").needed(), doc::text("ref").needed()];
+    let fields = [
+        doc::text("branch_name", limit::REF_NAME).needed(),
+        doc::text("ref", limit::REF_NAME).needed(),
+    ];
     let made = to.dialect().created_branch();
     to.add(doc::post(all, "Makes a branch").takes(&fields).with::<BranchJson>(made));
     let one = format!("{all}/:branch");

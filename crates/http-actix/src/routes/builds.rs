@@ -11,13 +11,14 @@ use hexforge_application::error::Error;
 use hexforge_application::view::build::BuildView;
 use hexforge_domain::Timestamp;
 use hexforge_domain::ci::status::Status;
-use hexforge_domain::id::BuildId;
+use hexforge_domain::id::{BuildId, UserId};
 use hexforge_domain::policy::Actor;
 use hexforge_domain::project::ProjectRef;
+use hexforge_domain::text::limit;
 
 use super::ids::ProjectPath;
 use super::table::Table;
-use super::uploads::body;
+use super::uploads::send_file;
 use crate::api::Api;
 use crate::entities::build::BuildJson;
 use crate::error::ApiResult;
@@ -59,7 +60,7 @@ pub fn describe(to: &mut Description) {
     to.add(doc::get(format!("{one}/artifacts"), "Artifacts of a build").bytes(octets));
     let of_ref = "/projects/:id/builds/artifacts/:ref_name/download";
     let of_ref = doc::get(of_ref, "Artifacts of the last good build of a branch or tag");
-    to.add(of_ref.takes(&[doc::text("job").needed()]).bytes(octets));
+    to.add(of_ref.takes(&[doc::text("job", limit::SHORT).needed()]).bytes(octets));
     for (verb, about) in
         [("cancel", "Cancels"), ("retry", "Builds again"), ("erase", "Erases log and artifacts")]
     {
@@ -118,15 +119,24 @@ fn read_id(mut declared: Declared<'_>, id: &str) -> ApiResult<BuildId> {
     Ok(id)
 }
 
+/// The outcome of a use case about one build.
+struct Outcome<T> {
+    actor: Actor,
+    id: BuildId,
+    found: T,
+    now: Timestamp,
+}
+
 async fn run<T: Send + 'static>(
     api: &Api,
     ids: BuildPath,
     use_case: UseCase<T>,
-) -> ApiResult<(BuildId, T, Timestamp)> {
+) -> ApiResult<Outcome<T>> {
     let (ProjectPath(named), id) = ids.into_inner();
     api.run(move |app, actor, params| {
         let id = read_id(params.declared(), &id)?;
-        Ok((id, use_case(app, actor, &named, id)?, app.clock.now()))
+        let found = use_case(app, actor, &named, id)?;
+        Ok(Outcome { actor, id, found, now: app.clock.now() })
     })
     .await
 }
@@ -137,8 +147,8 @@ async fn with_one(
     use_case: UseCase<BuildView>,
     status: StatusCode,
 ) -> ApiResult<HttpResponse> {
-    let (_, view, now) = run(&api, ids, use_case).await?;
-    respond::with(status, BuildJson::new(&view, now, api.links()))
+    let Outcome { found, now, .. } = run(&api, ids, use_case).await?;
+    respond::with(status, BuildJson::new(&found, now, api.links()))
 }
 
 async fn get(api: Api, ids: BuildPath) -> ApiResult<HttpResponse> {
@@ -166,41 +176,47 @@ async fn play(api: Api, ids: BuildPath) -> ApiResult<HttpResponse> {
 }
 
 async fn trace(api: Api, ids: BuildPath) -> ApiResult<HttpResponse> {
-    let (id, trace, _) = run(&api, ids, build::trace).await?;
-    Ok(HttpResponse::Ok()
+    let Outcome { actor, id, found, .. } = run(&api, ids, build::trace).await?;
+    let mut response = HttpResponse::Ok();
+    response
         .insert_header((CONTENT_TYPE, "text/plain"))
         .insert_header((CONTENT_DISPOSITION, format!("infile; filename=\"{id}.log\"")))
-        .insert_header((X_CONTENT_TYPE_OPTIONS, "nosniff"))
-        .body(body(trace.content)))
+        .insert_header((X_CONTENT_TYPE_OPTIONS, "nosniff"));
+    send_file(&api, actor.user(), found.content, response).await
 }
 
 async fn artifacts(api: Api, ids: BuildPath) -> ApiResult<HttpResponse> {
-    let (_, file, _) = run(&api, ids, build::artifacts).await?;
-    Ok(send(file))
+    let Outcome { actor, found, .. } = run(&api, ids, build::artifacts).await?;
+    send(&api, actor.user(), found).await
 }
 
 async fn artifacts_of_ref(api: Api, ids: BuildPath) -> ApiResult<HttpResponse> {
     let (ProjectPath(named), reference) = ids.into_inner();
-    let file = api
+    let (actor, file) = api
         .run(move |app, actor, params| {
             let mut declared = params.declared();
             let job = declared.required_text("job");
             declared.finish()?;
-            Ok(build::artifacts_of_ref(app, actor, &named, &reference, &job)?)
+            Ok((actor, build::artifacts_of_ref(app, actor, &named, &reference, &job)?))
         })
         .await?;
-    Ok(send(file))
+    send(&api, actor.user(), file).await
 }
 
-/// A browser saves it, and runs nothing of it.
-pub(super) fn send(file: ArtifactsFile) -> HttpResponse {
-    HttpResponse::Ok()
+/// Sends artifacts for a user. A browser saves them, and runs nothing of them.
+pub(super) async fn send(
+    api: &Api,
+    user: Option<UserId>,
+    file: ArtifactsFile,
+) -> ApiResult<HttpResponse> {
+    let mut response = HttpResponse::Ok();
+    response
         .insert_header((CONTENT_TYPE, "application/octet-stream"))
         .insert_header((CONTENT_DISPOSITION, attachment(&file.name)))
         .insert_header((CONTENT_TRANSFER_ENCODING, "binary"))
         .insert_header((X_CONTENT_TYPE_OPTIONS, "nosniff"))
-        .insert_header((CONTENT_SECURITY_POLICY, "default-src 'none'; sandbox"))
-        .body(body(file.content))
+        .insert_header((CONTENT_SECURITY_POLICY, "default-src 'none'; sandbox"));
+    send_file(api, user, file.content, response).await
 }
 
 /// Names are bare where they can be; what could end one early, or the header, is replaced.

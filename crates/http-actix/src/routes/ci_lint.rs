@@ -2,6 +2,7 @@
 
 use actix_web::{HttpResponse, web};
 use hexforge_application::pipeline;
+use hexforge_domain::text::limit;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -20,7 +21,7 @@ pub fn configure(cfg: &mut Table) {
 pub fn describe(to: &mut Description) {
     to.section("Configuration");
     let lint = doc::post("/ci/lint", "Whether a configuration is good").open();
-    to.add(lint.takes(&[doc::text("content").needed()]).ok::<Verdict>());
+    to.add(lint.takes(&[doc::text("content", limit::LONG).needed()]).ok::<Verdict>());
 }
 
 #[derive(Serialize, ToSchema)]

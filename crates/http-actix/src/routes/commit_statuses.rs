@@ -3,6 +3,7 @@
 use actix_web::{HttpResponse, web};
 use hexforge_application::commit_status::{self, Wanted, Word};
 use hexforge_domain::ci::status::Status;
+use hexforge_domain::text::limit;
 
 use super::ids::ProjectPath;
 use super::table::Table;
@@ -21,17 +22,22 @@ pub fn configure(cfg: &mut Table) {
 /// Describes the routes.
 pub fn describe(to: &mut Description) {
     to.section("Statuses of commits");
-    let filter = [doc::text("ref"), doc::text("stage"), doc::text("name"), doc::boolean("all")];
+    let filter = [
+        doc::text("ref", limit::REF_NAME),
+        doc::text("stage", limit::SHORT),
+        doc::text("name", limit::SHORT),
+        doc::boolean("all"),
+    ];
     let all = doc::get("/projects/:id/repository/commits/:sha/statuses", "Statuses of a commit");
     to.add(all.takes(&filter).list::<CommitStatusJson<'_>>());
     let states = &["pending", "running", "success", "failed", "canceled"];
     let fields = [
         doc::one_of("state", states).needed(),
-        doc::text("ref"),
-        doc::text("name"),
-        doc::text("context"),
-        doc::text("target_url"),
-        doc::text("description"),
+        doc::text("ref", limit::REF_NAME),
+        doc::text("name", limit::SHORT),
+        doc::text("context", limit::SHORT),
+        doc::text("target_url", limit::URL),
+        doc::text("description", limit::DESCRIPTION),
     ];
     let say = doc::post("/projects/:id/statuses/:sha", "Says something of a commit");
     to.add(say.takes(&fields).made::<CommitStatusJson<'_>>());

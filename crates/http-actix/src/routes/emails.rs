@@ -3,6 +3,7 @@
 use actix_web::{HttpResponse, web};
 use hexforge_application::user::email;
 use hexforge_domain::id::{EmailId, UserId};
+use hexforge_domain::text::limit;
 
 use super::ids::{OwnerPath, PathId};
 use super::table::Table;
@@ -25,7 +26,7 @@ pub fn configure(cfg: &mut Table) {
 
 /// Describes the routes.
 pub fn describe(to: &mut Description) {
-    let fields = [doc::text("email").needed()];
+    let fields = [doc::text("email", limit::SHORT).needed()];
     to.add(doc::get("/user/emails", "E-mail addresses of the caller").list::<EmailJson>());
     to.add(doc::get("/users/:uid/emails", "E-mail addresses of a user").list::<EmailJson>());
     to.add(doc::get("/user/emails/:id", "An address of the caller").ok::<EmailJson>());

@@ -2,6 +2,7 @@
 
 use actix_web::{HttpResponse, web};
 use hexforge_application::label::{LabelChanges, LabelFields, group as label};
+use hexforge_domain::text::limit;
 
 use super::ids::GroupPath;
 use super::table::Table;
@@ -24,11 +25,17 @@ pub fn describe(to: &mut Description) {
     to.section("Labels of groups");
     let all = "/groups/:id/labels";
     to.add(doc::get(all, "Labels of a group").list::<LabelJson<'_>>());
-    let (name, color) = (doc::text("name").needed(), doc::text("color").needed());
-    let fields = [name, color, doc::text("description")];
+    let (name, color) =
+        (doc::text("name", limit::SHORT).needed(), doc::text("color", limit::COLOR).needed());
+    let fields = [name, color, doc::text("description", limit::LABEL_DESCRIPTION)];
     let made = to.dialect().created_label();
     to.add(doc::post(all, "Makes a label").takes(&fields).with::<LabelJson<'_>>(made));
-    let changes = [name, doc::text("new_name"), doc::text("color"), doc::text("description")];
+    let changes = [
+        name,
+        doc::text("new_name", limit::SHORT),
+        doc::text("color", limit::COLOR),
+        doc::text("description", limit::LABEL_DESCRIPTION),
+    ];
     to.add(doc::put(all, "Changes a label").takes(&changes).ok::<LabelJson<'_>>());
     to.add(doc::delete(all, "Removes a label").takes(&[name]).ok::<LabelJson<'_>>());
 }

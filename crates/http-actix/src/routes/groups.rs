@@ -6,6 +6,7 @@ use hexforge_application::group::fields::GroupFields;
 use hexforge_application::group::transfer;
 use hexforge_domain::group::{GroupFilter, GroupOrder, GroupScope};
 use hexforge_domain::id::{NamespaceId, ProjectId};
+use hexforge_domain::text::limit;
 
 use super::ids::{GroupPath, PathId};
 use super::projects::{LISTING, read_listing};
@@ -34,7 +35,7 @@ pub fn configure(cfg: &mut Table) {
 
 /// What may be said of a group.
 const FIELDS: [Param; 4] = [
-    doc::text("description"),
+    doc::text("description", limit::SHORT),
     doc::integer("visibility_level"),
     doc::boolean("lfs_enabled"),
     doc::boolean("request_access_enabled"),
@@ -46,13 +47,13 @@ pub fn describe(to: &mut Description) {
     let filter = [
         doc::integers("skip_groups"),
         doc::boolean("all_available"),
-        doc::text("search"),
+        doc::text("search", limit::SHORT),
         doc::one_of("order_by", &["name", "path"]),
         doc::one_of("sort", &["asc", "desc"]),
     ];
     to.add(doc::get("/groups", "Groups").takes(&filter).list::<Group>());
     to.add(doc::get("/groups/owned", "Groups of which the caller is an owner").list::<Group>());
-    let (name, path) = (doc::text("name"), doc::text("path"));
+    let (name, path) = (doc::text("name", limit::SHORT), doc::text("path", limit::SHORT));
     let create = doc::post("/groups", "Makes a group").takes(&[name.needed(), path.needed()]);
     to.add(create.takes(&FIELDS).made::<Group>());
     let one = "/groups/:id";
@@ -81,7 +82,7 @@ fn read_filter(params: &Params) -> ApiResult<(bool, GroupFilter)> {
     let mut declared = params.declared();
     let skip = declared.integers("skip_groups").unwrap_or_default();
     let all_available = declared.boolean("all_available").unwrap_or(false);
-    let search = declared.text("search").filter(|text| !text.is_empty());
+    let search = declared.search("search");
     let order = declared.one_of("order_by", &["name", "path"]);
     let sort = declared.one_of("sort", &["asc", "desc"]);
     declared.finish()?;

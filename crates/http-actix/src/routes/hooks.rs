@@ -4,6 +4,7 @@ use actix_web::{HttpResponse, web};
 use hexforge_application::system_hook::{self, SystemHookFields};
 use hexforge_domain::id::SystemHookId;
 use hexforge_domain::text::Secret;
+use hexforge_domain::text::limit;
 use serde_json::json;
 
 use super::table::Table;
@@ -28,8 +29,8 @@ pub fn describe(to: &mut Description) {
     to.section("System hooks");
     to.add(doc::get("/hooks", "Hooks of the service").list::<SystemHookJson>());
     let fields = [
-        doc::text("url").needed(),
-        doc::text("token"),
+        doc::text("url", limit::URL).needed(),
+        doc::text("token", limit::SHORT),
         doc::boolean("push_events"),
         doc::boolean("tag_push_events"),
         doc::boolean("enable_ssl_verification"),

@@ -7,7 +7,7 @@ use actix_web::dev::Payload;
 use actix_web::{FromRequest, HttpRequest};
 use hexforge_application::user::Owner;
 use hexforge_domain::group::GroupRef;
-use hexforge_domain::id::{EmailId, IssueId, KeyId, ProjectId, UserId};
+use hexforge_domain::id::{EmailId, IssueId, KeyId, ProjectId, TokenId, UserId};
 use hexforge_domain::project::ProjectRef;
 use serde::{Deserialize, Deserializer};
 
@@ -41,7 +41,7 @@ macro_rules! from_path {
     )+};
 }
 
-from_path!(UserId, KeyId, EmailId, ProjectId, IssueId);
+from_path!(UserId, KeyId, EmailId, ProjectId, IssueId, TokenId);
 
 /// A project as a path has it: an id, or `namespace%2Fproject`.
 #[derive(Clone)]

@@ -9,6 +9,7 @@ use hexforge_domain::issue::IssueCommand;
 use hexforge_domain::issue::names::MOST;
 use hexforge_domain::issue::query::IssueOrder;
 use hexforge_domain::subscription::SubscriptionCommand;
+use hexforge_domain::text::limit;
 use serde_json::json;
 
 use super::ids::{GroupPath, PathId, ProjectPath};
@@ -39,17 +40,17 @@ pub fn configure(cfg: &mut Table) {
 /// What may be said about any list of issues.
 const LISTING: [Param; 4] = [
     doc::one_of("state", &["opened", "closed", "all"]),
-    doc::text("labels"),
+    doc::text("labels", limit::LABEL_LIST),
     doc::one_of("order_by", &["created_at", "updated_at"]),
     doc::one_of("sort", &["asc", "desc"]),
 ];
 
 /// What may be said of an issue, beside its title.
 const FIELDS: [Param; 8] = [
-    doc::text("description"),
+    doc::text("description", limit::LONG),
     doc::integer("assignee_id"),
     doc::integer("milestone_id"),
-    doc::text("labels"),
+    doc::text("labels", limit::LABEL_LIST),
     doc::date("due_date"),
     doc::boolean("confidential"),
     doc::moment("created_at"),
@@ -61,13 +62,13 @@ pub fn describe(to: &mut Description) {
     to.section("Issues");
     let own = doc::get("/issues", "Issues that the caller wrote");
     to.add(own.takes(&LISTING).list::<IssueJson<'_>>());
-    let milestone = doc::text("milestone");
+    let milestone = doc::text("milestone", limit::SHORT);
     let of_group = doc::get("/groups/:id/issues", "Issues of a group");
     to.add(of_group.takes(&LISTING).takes(&[milestone]).list::<IssueJson<'_>>());
     let all = "/projects/:id/issues";
     let list = doc::get(all, "Issues of a project").takes(&LISTING);
     to.add(list.takes(&[milestone, doc::integer("iid")]).list::<IssueJson<'_>>());
-    let title = doc::text("title");
+    let title = doc::text("title", limit::SHORT);
     let create = doc::post(all, "Makes an issue").takes(&[title.needed()]);
     to.add(create.takes(&FIELDS).made::<IssueJson<'_>>());
     let one = "/projects/:id/issues/:issue_id";

@@ -3,6 +3,7 @@
 use actix_web::{HttpResponse, web};
 use hexforge_application::user::key::{self, KeyFields};
 use hexforge_domain::id::{KeyId, UserId};
+use hexforge_domain::text::limit;
 
 use super::ids::{OwnerPath, PathId};
 use super::table::Table;
@@ -26,7 +27,8 @@ pub fn configure(cfg: &mut Table) {
 
 /// Describes the routes.
 pub fn describe(to: &mut Description) {
-    let fields = [doc::text("title").needed(), doc::text("key").needed()];
+    let fields =
+        [doc::text("title", limit::SHORT).needed(), doc::text("key", limit::PUBLIC_KEY).needed()];
     to.add(doc::get("/user/keys", "SSH keys of the caller").list::<KeyJson>());
     to.add(doc::get("/users/:uid/keys", "SSH keys of a user").list::<KeyJson>());
     to.add(doc::get("/user/keys/:id", "A key of the caller").ok::<KeyJson>());

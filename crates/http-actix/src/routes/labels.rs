@@ -5,6 +5,7 @@ use actix_web::{HttpResponse, web};
 use hexforge_application::label::{self, LabelChanges, LabelFields};
 use hexforge_domain::label::LabelRef;
 use hexforge_domain::subscription::SubscriptionCommand;
+use hexforge_domain::text::limit;
 use serde_json::json;
 
 use super::ids::ProjectPath;
@@ -31,12 +32,20 @@ pub fn describe(to: &mut Description) {
     to.section("Labels");
     let all = "/projects/:id/labels";
     to.add(doc::get(all, "Labels").list::<LabelJson<'_>>());
-    let (name, color) = (doc::text("name").needed(), doc::text("color").needed());
-    let (description, priority) = (doc::text("description"), doc::integer("priority"));
+    let (name, color) =
+        (doc::text("name", limit::SHORT).needed(), doc::text("color", limit::COLOR).needed());
+    let (description, priority) =
+        (doc::text("description", limit::LABEL_DESCRIPTION), doc::integer("priority"));
     let fields = [name, color, description, priority];
     let made = to.dialect().created_label();
     to.add(doc::post(all, "Makes a label").takes(&fields).with::<LabelJson<'_>>(made));
-    let changes = [name, doc::text("new_name"), doc::text("color"), description, priority];
+    let changes = [
+        name,
+        doc::text("new_name", limit::SHORT),
+        doc::text("color", limit::COLOR),
+        description,
+        priority,
+    ];
     to.add(doc::put(all, "Changes a label").takes(&changes).ok::<LabelJson<'_>>());
     to.add(doc::delete(all, "Removes a label").takes(&[name]).ok::<LabelJson<'_>>());
     let subscription = format!("{all}/:label_id/subscription");

@@ -3,6 +3,7 @@
 use actix_web::{HttpResponse, web};
 use hexforge_application::member::{self, MemberSource, Removal};
 use hexforge_domain::id::UserId;
+use hexforge_domain::text::limit;
 use serde_json::json;
 
 use super::ids::{GroupPath, ProjectPath};
@@ -27,7 +28,9 @@ pub fn describe(to: &mut Description) {
     let (level, until) = (doc::integer("access_level").needed(), doc::date("expires_at"));
     for source in ["groups", "projects"] {
         let all = format!("/{source}/:id/members");
-        to.add(doc::get(&all, "Members").takes(&[doc::text("query")]).list::<Member>());
+        to.add(
+            doc::get(&all, "Members").takes(&[doc::text("query", limit::SHORT)]).list::<Member>(),
+        );
         let fields = [doc::integer("user_id").needed(), level, until];
         to.add(doc::post(&all, "Makes a member").takes(&fields).made::<Member>());
         let one = format!("{all}/:user_id");
@@ -36,7 +39,7 @@ pub fn describe(to: &mut Description) {
         to.add(doc::delete(&one, "Removes a member").ok::<Member>().or::<AccessRevoked>());
     }
     let team = doc::get("/projects/:id/users", "Everybody who is a member in some way");
-    to.add(team.takes(&[doc::text("search")]).list::<UserSummary>());
+    to.add(team.takes(&[doc::text("search", limit::SHORT)]).list::<UserSummary>());
 }
 
 /// What has members, as a path has it.
@@ -70,7 +73,7 @@ async fn list<P: SourcePath>(api: Api, id: web::Path<P>) -> ApiResult<HttpRespon
     let members = api
         .run(move |app, actor, params| {
             let mut declared = params.declared();
-            let query = declared.text("query").filter(|text| !text.is_empty());
+            let query = declared.search("query");
             declared.finish()?;
             Ok(member::list(app, actor, &source, query.as_deref(), page)?)
         })
@@ -82,7 +85,7 @@ async fn team(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse> {
     let (ProjectPath(named), page) = (id.into_inner(), api.page());
     let team = api
         .run(move |app, actor, params| {
-            let search = params.text("search")?;
+            let search = params.search("search")?;
             Ok(member::team(app, actor, &named, search.as_deref(), page)?)
         })
         .await?;

@@ -4,6 +4,7 @@ use actix_web::{HttpResponse, web};
 use hexforge_application::milestone::{self, MilestoneFields};
 use hexforge_domain::id::MilestoneId;
 use hexforge_domain::milestone::{MilestoneCommand, MilestoneFilter, MilestoneState};
+use hexforge_domain::text::limit;
 
 use super::ids::ProjectPath;
 use super::table::Table;
@@ -30,7 +31,8 @@ pub fn describe(to: &mut Description) {
     let all = "/projects/:id/milestones";
     let filter = [doc::one_of("state", &["active", "closed", "all"]), doc::integers("iid")];
     to.add(doc::get(all, "Milestones").takes(&filter).list::<MilestoneJson<'_>>());
-    let (title, description) = (doc::text("title"), doc::text("description"));
+    let (title, description) =
+        (doc::text("title", limit::SHORT), doc::text("description", limit::LONG));
     let fields = [title.needed(), description, doc::date("due_date")];
     to.add(doc::post(all, "Makes a milestone").takes(&fields).made::<MilestoneJson<'_>>());
     let one = format!("{all}/:milestone_id");

@@ -2,6 +2,7 @@
 
 use actix_web::{HttpResponse, web};
 use hexforge_application::namespace;
+use hexforge_domain::text::limit;
 
 use super::table::Table;
 use crate::api::Api;
@@ -19,7 +20,7 @@ pub fn configure(cfg: &mut Table) {
 pub fn describe(to: &mut Description) {
     to.section("Namespaces");
     let list = doc::get("/namespaces", "Namespaces in which the caller may make projects");
-    to.add(list.takes(&[doc::text("search")]).list::<NamespaceLineJson>());
+    to.add(list.takes(&[doc::text("search", limit::SHORT)]).list::<NamespaceLineJson>());
 }
 
 async fn list(api: Api) -> ApiResult<HttpResponse> {
@@ -27,7 +28,7 @@ async fn list(api: Api) -> ApiResult<HttpResponse> {
     let namespaces = api
         .run(move |app, actor, params| {
             let mut declared = params.declared();
-            let search = declared.text("search").filter(|text| !text.is_empty());
+            let search = declared.search("search");
             declared.finish()?;
             Ok(namespace::list(app, actor, search.as_deref(), page)?)
         })

@@ -3,6 +3,7 @@
 use actix_web::{HttpResponse, web};
 use hexforge_application::note::{self, Written};
 use hexforge_domain::id::{IssueId, NoteId};
+use hexforge_domain::text::limit;
 
 use super::ids::ProjectPath;
 use super::table::Table;
@@ -28,7 +29,7 @@ pub fn describe(to: &mut Description) {
     to.section("Notes");
     let all = "/projects/:id/issues/:noteable_id/notes";
     to.add(doc::get(all, "Notes of an issue").list::<NoteJson<'_>>());
-    let body = doc::text("body").needed();
+    let body = doc::text("body", limit::LONG).needed();
     let create = doc::post(all, "Writes a note, gives an emoji, or both runs and writes commands");
     let create = create.takes(&[body, doc::moment("created_at")]);
     to.add(create.made::<NoteJson<'_>>().or::<AwardJson<'_>>());

@@ -9,6 +9,7 @@ use hexforge_domain::id::PipelineId;
 use hexforge_domain::pipeline::PipelineScope;
 use hexforge_domain::policy::Actor;
 use hexforge_domain::project::ProjectRef;
+use hexforge_domain::text::limit;
 
 use super::ids::ProjectPath;
 use super::table::Table;
@@ -35,7 +36,7 @@ pub fn describe(to: &mut Description) {
     let list = doc::get("/projects/:id/pipelines", "Pipelines");
     to.add(list.takes(&scope).list::<PipelineJson<'_>>());
     let create = doc::post("/projects/:id/pipeline", "Makes a pipeline");
-    to.add(create.takes(&[doc::text("ref").needed()]).made::<PipelineJson<'_>>());
+    to.add(create.takes(&[doc::text("ref", limit::REF_NAME).needed()]).made::<PipelineJson<'_>>());
     let one = "/projects/:id/pipelines/:pipeline_id";
     to.add(doc::get(one, "A pipeline").ok::<PipelineJson<'_>>());
     to.add(

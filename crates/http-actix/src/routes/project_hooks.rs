@@ -5,6 +5,7 @@ use hexforge_application::project::hook::{self, HookFields};
 use hexforge_application::{delivery, project};
 use hexforge_domain::id::{DeliveryId, ProjectHookId};
 use hexforge_domain::text::Secret;
+use hexforge_domain::text::limit;
 
 use super::ids::ProjectPath;
 use super::table::Table;
@@ -29,7 +30,7 @@ pub fn configure(cfg: &mut Table) {
 }
 
 const FIELDS: [Param; 12] = [
-    doc::text("url").needed(),
+    doc::text("url", limit::URL).needed(),
     doc::boolean("push_events"),
     doc::boolean("issues_events"),
     doc::boolean("merge_requests_events"),
@@ -40,7 +41,7 @@ const FIELDS: [Param; 12] = [
     doc::boolean("wiki_events"),
     doc::boolean("wiki_page_events"),
     doc::boolean("enable_ssl_verification"),
-    doc::text("token"),
+    doc::text("token", limit::SHORT),
 ];
 
 /// Describes the routes.

@@ -12,6 +12,7 @@ use hexforge_domain::id::{NamespaceId, UserId};
 use hexforge_domain::project::ArchiveCommand;
 use hexforge_domain::project::query::ProjectOrder;
 use hexforge_domain::project::star::StarCommand;
+use hexforge_domain::text::limit;
 use hexforge_domain::visibility::Visibility;
 use serde_json::json;
 
@@ -22,7 +23,7 @@ use crate::entities::event::EventJson;
 use crate::entities::project::{ProjectJson, ProjectShape, ShareJson, SimpleProjectJson};
 use crate::error::{ApiError, ApiResult};
 use crate::openapi::{self as doc, Description, Param};
-use crate::params::Params;
+use crate::params::{Params, check_search};
 use crate::respond;
 
 /// Adds the routes.
@@ -51,7 +52,7 @@ pub fn configure(cfg: &mut Table) {
 pub(super) const LISTING: [Param; 6] = [
     doc::boolean("archived"),
     doc::one_of("visibility", &["public", "internal", "private"]),
-    doc::text("search"),
+    doc::text("search", limit::SHORT),
     doc::one_of(
         "order_by",
         &["id", "name", "path", "created_at", "updated_at", "last_activity_at"],
@@ -62,12 +63,12 @@ pub(super) const LISTING: [Param; 6] = [
 
 /// What may be said of a project, beside its name.
 const FIELDS: [Param; 19] = [
-    doc::text("path"),
-    doc::text("description"),
+    doc::text("path", limit::SHORT),
+    doc::text("description", limit::DESCRIPTION),
     doc::boolean("public"),
     doc::integer("visibility_level"),
-    doc::text("import_url"),
-    doc::text("default_branch"),
+    doc::text("import_url", limit::URL),
+    doc::text("default_branch", limit::REF_NAME),
     doc::boolean("issues_enabled"),
     doc::boolean("merge_requests_enabled"),
     doc::boolean("wiki_enabled"),
@@ -80,7 +81,7 @@ const FIELDS: [Param; 19] = [
     doc::boolean("only_allow_merge_if_build_succeeds"),
     doc::boolean("only_allow_merge_if_all_discussions_are_resolved"),
     doc::boolean("request_access_enabled"),
-    doc::text("build_coverage_regex"),
+    doc::text("build_coverage_regex", limit::SHORT),
 ];
 
 /// Describes the routes.
@@ -102,7 +103,7 @@ pub fn describe(to: &mut Description) {
     ] {
         to.add(doc::get(path, about).takes(&LISTING).list::<ProjectShape>());
     }
-    let (name, namespace) = (doc::text("name"), doc::integer("namespace_id"));
+    let (name, namespace) = (doc::text("name", limit::SHORT), doc::integer("namespace_id"));
     let create = doc::post("/projects", "Makes a project").takes(&[name.needed(), namespace]);
     to.add(create.takes(&FIELDS).made::<ProjectShape>());
     let create = doc::post("/projects/user/:user_id", "Makes a project for a user");
@@ -120,7 +121,7 @@ pub fn describe(to: &mut Description) {
     to.add(doc::post("/projects/:id/archive", "Archives a project").made::<ProjectShape>());
     to.add(doc::post("/projects/:id/unarchive", "Revives a project").made::<ProjectShape>());
     let fork = doc::post("/projects/fork/:id", "Forks a project");
-    to.add(fork.takes(&[doc::text("namespace")]).made::<ProjectShape>());
+    to.add(fork.takes(&[doc::text("namespace", limit::SHORT)]).made::<ProjectShape>());
     let share = [
         doc::integer("group_id").needed(),
         doc::integer("group_access").needed(),
@@ -154,6 +155,7 @@ async fn search(api: Api, query: web::Path<String>) -> ApiResult<HttpResponse> {
     let (query, page) = (query.into_inner(), api.page());
     let projects = api
         .run(move |app, actor, params| {
+            check_search("query", &query)?;
             let listing = ProjectListing { search: Some(query.clone()), ..read_listing(params)? };
             Ok(project::list(app, actor, ProjectList::Found, &listing, page)?)
         })
@@ -200,7 +202,7 @@ pub(super) fn read_listing(params: &Params) -> ApiResult<ProjectListing> {
     Ok(ProjectListing {
         archived: params.switch("archived")?,
         visibility,
-        search: params.text("search")?,
+        search: params.search("search")?,
         order: ProjectOrder::parse(params.text("order_by")?.as_deref()),
         descending: params.text("sort")?.as_deref() != Some("asc"),
         builds_first: params.switch("ci_enabled_first")?.unwrap_or(false),

@@ -1,5 +1,7 @@
 //! What is in repositories. Who may not read the code is told so before the parameters are read.
 
+use std::io::Write;
+
 use actix_web::http::header::{self, ContentType};
 use actix_web::{HttpResponse, web};
 use hexforge_application::error::{Error, Thing};
@@ -8,6 +10,7 @@ use hexforge_domain::paging::Page;
 use hexforge_domain::policy::Actor;
 use hexforge_domain::ports::git::Depth;
 use hexforge_domain::repository::ArchiveFormat;
+use hexforge_domain::text::limit;
 use serde::Deserialize;
 
 use super::ids::ProjectPath;
@@ -36,17 +39,22 @@ pub fn configure(cfg: &mut Table) {
 pub fn describe(to: &mut Description) {
     to.section("Repository content");
     let at = |path: &str| format!("/projects/:id/repository/{path}");
-    let folder = [doc::text("path"), doc::text("ref_name"), doc::boolean("recursive")];
+    let folder = [
+        doc::text("path", limit::LOOKUP),
+        doc::text("ref_name", limit::REF_NAME),
+        doc::boolean("recursive"),
+    ];
     let tree = doc::get(at("tree"), "What is in a folder");
     to.add(tree.takes(&folder).list::<TreeEntryJson<'_>>());
     for path in ["blobs/:sha", "commits/:sha/blob"] {
         let file = doc::get(at(path), "The content of a file of a revision");
-        to.add(file.takes(&[doc::text("filepath").needed()]).bytes("text/plain"));
+        to.add(file.takes(&[doc::text("filepath", limit::LOOKUP).needed()]).bytes("text/plain"));
     }
     to.add(doc::get(at("raw_blobs/:sha"), "The content of that name").bytes("text/plain"));
     let archive = doc::get(at("archive"), "All files; the path may end in a format such as `.zip`");
-    to.add(archive.takes(&[doc::text("sha")]).bytes("application/octet-stream"));
-    let between = [doc::text("from").needed(), doc::text("to").needed()];
+    to.add(archive.takes(&[doc::text("sha", limit::REF_NAME)]).bytes("application/octet-stream"));
+    let between =
+        [doc::text("from", limit::REF_NAME).needed(), doc::text("to", limit::REF_NAME).needed()];
     let compare = doc::get(at("compare"), "What lies between two revisions");
     to.add(compare.takes(&between).ok::<ComparisonJson<'_>>());
     to.add(doc::get(at("contributors"), "Who wrote what").list::<ContributorJson>());
@@ -54,10 +62,10 @@ pub fn describe(to: &mut Description) {
 
 async fn tree(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse> {
     let (ProjectPath(named), page) = (id.into_inner(), asked_page(&api));
-    let known = api.known();
+    let (known, address) = (api.known(), api.peer());
     let (tag, entries) = api
         .run(move |app, actor, params| {
-            let project = repository::authorize(app, actor, &named)?;
+            let project = repository::readable(app, actor, address, &named)?;
             let path = params.text("path")?.unwrap_or_default();
             let revision = params.text("ref_name")?;
             let depth = match params.said_switch("recursive")? {
@@ -84,10 +92,10 @@ async fn tree(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse> {
 
 async fn file(api: Api, path: web::Path<(ProjectPath, String)>) -> ApiResult<HttpResponse> {
     let (ProjectPath(named), revision) = path.into_inner();
-    let known = api.known();
+    let (known, address) = (api.known(), api.peer());
     let found = api
         .run(move |app, actor, params| {
-            let project = repository::authorize(app, actor, &named)?;
+            let project = repository::readable(app, actor, address, &named)?;
             let path = given(params, "filepath")?;
             let at = repository::revision(app, &project, &revision)?;
             let at = at.ok_or(Error::NotFound(Thing::Commit))?;
@@ -99,10 +107,10 @@ async fn file(api: Api, path: web::Path<(ProjectPath, String)>) -> ApiResult<Htt
 
 async fn raw_blob(api: Api, path: web::Path<(ProjectPath, String)>) -> ApiResult<HttpResponse> {
     let (ProjectPath(named), name) = path.into_inner();
-    let known = api.known();
+    let (known, address) = (api.known(), api.peer());
     let found = api
         .run(move |app, actor, _| {
-            let project = repository::authorize(app, actor, &named)?;
+            let project = repository::readable(app, actor, address, &named)?;
             Ok((actor, read(&known, repository::blob(app, &project, &name)?)?))
         })
         .await?;
@@ -127,8 +135,9 @@ async fn send(
     match content {
         Content::Small(bytes) => Ok(response.body(bytes)),
         Content::Large(blob, repository) => {
-            let turn = api.turn_to_stream(actor).await?;
-            let body = stream::start(turn, move |to| repository.write_blob(blob.id, to)).await?;
+            let permit = api.permit(|limiter| &limiter.blobs, actor).await?;
+            let write = move |to: &mut dyn Write| repository.write_blob(blob.id, to);
+            let body = stream::start(api.limiter(), permit, write).await?;
             Ok(body.of_size(blob.size, &mut response))
         }
     }
@@ -145,9 +154,10 @@ struct ArchivePath {
 async fn archive(api: Api, path: web::Path<ArchivePath>) -> ApiResult<HttpResponse> {
     let ArchivePath { id: ProjectPath(named), format } = path.into_inner();
     let format = ArchiveFormat::parse(&format).ok_or_else(ApiError::no_route)?;
+    let address = api.peer();
     let (actor, content) = api
         .run(move |app, actor, params| {
-            let project = repository::authorize(app, actor, &named)?;
+            let project = repository::readable(app, actor, address, &named)?;
             let revision = params.text("sha")?;
             let at = repository::revision_or_default(app, &project, revision.as_deref())?;
             let at = at.ok_or(Error::NotFound(Thing::File))?;
@@ -162,8 +172,9 @@ async fn archive(api: Api, path: web::Path<ArchivePath>) -> ApiResult<HttpRespon
         return respond::known(&tag);
     }
     let name = format!("{}.{}", archive.folder, format.extension());
-    let turn = api.turn_to_stream(actor).await?;
-    let body = stream::start(turn, move |to| repository.write_archive(&archive, to)).await?;
+    let permit = api.permit(|limiter| &limiter.archives, actor).await?;
+    let write = move |to: &mut dyn Write| repository.write_archive(&archive, to);
+    let body = stream::start(api.limiter(), permit, write).await?;
     let mut response = HttpResponse::Ok();
     tag.put_on(&mut response);
     response
@@ -181,51 +192,55 @@ async fn archive(api: Api, path: web::Path<ArchivePath>) -> ApiResult<HttpRespon
 
 async fn compare(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse> {
     let ProjectPath(named) = id.into_inner();
-    let known = api.known();
-    let (tag, json) = api
+    let (known, address) = (api.known(), api.peer());
+    let (actor, tag, between) = api
         .run(move |app, actor, params| {
-            let project = repository::authorize(app, actor, &named)?;
+            let project = repository::readable(app, actor, address, &named)?;
             let (from, to) = (given(params, "from")?, given(params, "to")?);
             let revision = |name: &str| repository::revision(app, &project, name.trim());
             let (from, to) = (revision(&from)?, revision(&to)?);
             let commits = from.iter().chain(&to).map(Revision::commit).collect::<Vec<_>>();
-            // What was too much for one answer may be less or more the next time.
             let tag = ETag::of_commits("compare", &commits);
             let tag = (commits.len() == 2).then_some(tag);
-            if let Some(tag) = tag.as_ref().filter(|tag| known.has(tag)) {
-                return Ok((Some(tag.clone()), None));
-            }
-            let view = repository::compare(from.as_ref(), to.as_ref())?;
-            let tag = tag.filter(|_| !view.comparison.overflow);
-            Ok((tag, Some(respond::written(&ComparisonJson::from(&view))?)))
+            let is_known = tag.as_ref().is_some_and(|tag| known.has(tag));
+            Ok((actor, tag, (!is_known).then_some((from, to))))
         })
         .await?;
+    let (from, to) = match (between, tag.as_ref()) {
+        (Some(between), _) => between,
+        (None, Some(tag)) => return respond::known(tag),
+        (None, None) => (None, None),
+    };
+    let permit = api.permit(|limiter| &limiter.comparisons, actor).await?;
+    let compare = move || {
+        let view = repository::compare(from.as_ref(), to.as_ref())?;
+        Ok((view.comparison.overflow, respond::written(&ComparisonJson::from(&view))?))
+    };
+    let (overflow, json) = api.run_permitted(permit, compare).await?;
     let mut response = HttpResponse::Ok();
-    if let Some(tag) = tag {
-        if json.is_none() {
-            return respond::known(&tag);
-        }
+    // What was too much for one answer may be less or more the next time.
+    if let Some(tag) = tag.filter(|_| !overflow) {
         tag.put_on(&mut response);
     }
-    Ok(response.content_type(ContentType::json()).body(json.unwrap_or_default()))
+    Ok(response.content_type(ContentType::json()).body(json))
 }
 
 async fn contributors(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse> {
     let (ProjectPath(named), page) = (id.into_inner(), asked_page(&api));
-    let known = api.known();
-    let (tag, all) = api
+    let (known, address) = (api.known(), api.peer());
+    let (actor, tag, tip) = api
         .run(move |app, actor, _| {
-            let project = repository::authorize(app, actor, &named)?;
+            let project = repository::readable(app, actor, address, &named)?;
             let tip = repository::revision_or_default(app, &project, None)?;
             let tip = tip.ok_or(Error::NotFound(Thing::Nameless))?;
             let tag = ETag::of_commits("contributors", &[tip.commit()]);
-            if known.has(&tag) {
-                return Ok((tag, None));
-            }
-            Ok((tag, Some(repository::contributors(&tip)?)))
+            let tip = (!known.has(&tag)).then_some(tip);
+            Ok((actor, tag, tip))
         })
         .await?;
-    let Some(all) = all else { return respond::known(&tag) };
+    let Some(tip) = tip else { return respond::known(&tag) };
+    let permit = api.permit(|limiter| &limiter.contributors, actor).await?;
+    let all = api.run_permitted(permit, move || Ok(repository::contributors(&tip)?)).await?;
     let authors = page.cut(all.authors).map(ContributorJson::from);
     let mut response = HttpResponse::Ok();
     if all.complete {

@@ -1,10 +1,12 @@
 //! Runners bring artifacts and take them.
 
 use actix_web::{HttpRequest, HttpResponse, web};
+use hexforge_application::app::App;
 use hexforge_application::error::Error;
 use hexforge_application::runner::{self, Assignment};
 use hexforge_domain::ci::config::seconds_until_expiry;
 use hexforge_domain::id::BuildId;
+use hexforge_domain::text::limit;
 
 use super::runner_builds::{build_token, read_id};
 use super::{VERSION, builds};
@@ -25,9 +27,10 @@ pub fn configure(cfg: &mut web::ServiceConfig) {
 /// Describes the routes.
 pub fn describe(to: &mut Description) {
     let path = "/ci/api/v1/builds/:id/artifacts";
-    let token = doc::text("token");
+    let token = doc::text("token", limit::SHORT);
     let receive = doc::post(path, "Takes in artifacts").open().takes_header("BUILD-TOKEN");
-    let receive = receive.takes(&[token, doc::text("expire_in"), doc::file("file").needed()]);
+    let receive =
+        receive.takes(&[token, doc::text("expire_in", limit::SHORT), doc::file("file").needed()]);
     to.add(receive.made::<AssignmentJson<'_>>());
     let send = doc::get(path, "Gives artifacts").open().takes_header("BUILD-TOKEN");
     to.add(send.takes(&[token]).bytes("application/octet-stream"));
@@ -43,9 +46,13 @@ async fn receive(
     let (ApiWithArtifacts(api, file), id) = (call, read_id(&id));
     let (token, asked) = (build_token(&request, api.params()), id);
     let shown = token.clone();
-    api.run_for_runner(move |app, _| Ok(runner::authorize_artifacts(app, asked, &shown)?)).await?;
+    let authorize = move |app: &App, _: &Params| {
+        runner::authorize_artifacts(app, asked, &shown).map_err(ApiError::from)
+    };
+    let user = api.run_for_runner(authorize).await?;
     let file = file.ok_or(Error::NotGiven("Missing artifacts file!"))?;
     let expire_in = read_expiry(api.params())?;
+    let _permit = api.permit_of(|limiter| &limiter.uploads, user).await?;
     let given = take_in(&api, id, token, file, expire_in).await?;
     let now = api.run_step(|app| Ok(app.clock.now())).await?;
     let version = (VERSION, api.revision());
@@ -87,9 +94,9 @@ async fn take_in(
 
 async fn send(api: Api, request: HttpRequest, id: web::Path<String>) -> ApiResult<HttpResponse> {
     let (id, token) = (read_id(&id), build_token(&request, api.params()));
-    let file =
+    let (user, file) =
         api.run_for_runner(move |app, _| Ok(runner::open_artifacts(app, id, &token)?)).await?;
-    Ok(builds::send(file))
+    builds::send(&api, user, file).await
 }
 
 async fn remove(api: Api, request: HttpRequest, id: web::Path<String>) -> ApiResult<HttpResponse> {

@@ -7,6 +7,7 @@ use hexforge_application::error::{Error, Thing};
 use hexforge_application::runner::{self, Appended, Report};
 use hexforge_domain::ci::status::Transition;
 use hexforge_domain::id::BuildId;
+use hexforge_domain::text::limit;
 
 use super::VERSION;
 use super::runners::read_info;
@@ -30,13 +31,13 @@ pub fn configure(cfg: &mut web::ServiceConfig) {
 
 /// Describes the routes.
 pub fn describe(to: &mut Description) {
-    let token = doc::text("token");
+    let token = doc::text("token", limit::SHORT);
     let request = doc::post("/ci/api/v1/builds/register", "Asks for a build").open();
-    let request = request.takes(&[token.needed(), doc::map("info")]);
+    let request = request.takes(&[token.needed(), doc::map("info", limit::SHORT)]);
     to.add(request.made::<AssignmentJson<'_>>().nothing(StatusCode::NO_CONTENT));
     let states = doc::one_of("state", &["running", "success", "failed"]);
     let update = doc::put("/ci/api/v1/builds/:id", "Tells how a build goes").open();
-    to.add(update.takes(&[token.needed(), states, doc::text("trace")]).yes_or_no());
+    to.add(update.takes(&[token.needed(), states, doc::text("trace", limit::LOG)]).yes_or_no());
     let trace = doc::patch("/ci/api/v1/builds/:id/trace.txt", "Adds to the log").open();
     let trace = trace.takes_header("BUILD-TOKEN").takes_header("Content-Range");
     to.add(trace.takes_bytes("text/plain").nothing(StatusCode::ACCEPTED));

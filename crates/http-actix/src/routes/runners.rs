@@ -4,6 +4,7 @@ use actix_web::{HttpResponse, web};
 use hexforge_application::error::Error;
 use hexforge_application::runner::{self, Registration};
 use hexforge_domain::runner::RunnerInfo;
+use hexforge_domain::text::limit;
 
 use crate::api::Api;
 use crate::entities::runner::RegisteredJson;
@@ -23,14 +24,14 @@ pub fn configure(cfg: &mut web::ServiceConfig) {
 /// Describes the routes.
 pub fn describe(to: &mut Description) {
     to.section("For runners");
-    let token = doc::text("token").needed();
+    let token = doc::text("token", limit::SHORT).needed();
     let fields = [
         token,
-        doc::text("description"),
-        doc::texts("tag_list"),
+        doc::text("description", limit::SHORT),
+        doc::texts("tag_list", limit::SHORT),
         doc::boolean("run_untagged"),
         doc::boolean("locked"),
-        doc::map("info"),
+        doc::map("info", limit::SHORT),
     ];
     let register = doc::post("/ci/api/v1/runners/register", "Registers a runner").open();
     to.add(register.takes(&fields).made::<RegisteredJson>());

@@ -3,6 +3,7 @@
 use actix_web::{HttpResponse, web};
 use hexforge_application::session::{self, Attempt};
 use hexforge_domain::text::Secret;
+use hexforge_domain::text::limit;
 
 use super::table::Table;
 use crate::api::Api;
@@ -20,7 +21,11 @@ pub fn configure(cfg: &mut Table) {
 /// Describes the route.
 pub fn describe(to: &mut Description) {
     to.section("Signing in");
-    let fields = [doc::text("login"), doc::text("email"), doc::text("password").needed()];
+    let fields = [
+        doc::text("login", limit::SHORT),
+        doc::text("email", limit::SHORT),
+        doc::text("password", limit::PASSWORD).needed(),
+    ];
     let sign_in = doc::post("/session", "Signs in with a password").open();
     to.add(sign_in.takes(&fields).made::<UserLogin>());
 }

@@ -3,6 +3,7 @@
 use actix_web::{HttpResponse, web};
 use hexforge_application::repository;
 use hexforge_application::tag::{self, NewTag, release};
+use hexforge_domain::text::limit;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -31,16 +32,17 @@ pub fn describe(to: &mut Description) {
     let all = "/projects/:id/repository/tags";
     to.add(doc::get(all, "Tags").list::<TagJson>());
     let fields = [
-        doc::text("tag_name").needed(),
-        doc::text("ref").needed(),
-        doc::text("message"),
-        doc::text("release_description"),
+        doc::text("tag_name", limit::REF_NAME).needed(),
+        doc::text("ref", limit::REF_NAME).needed(),
+        doc::text("message", limit::LONG),
+        doc::text("release_description", limit::LONG),
     ];
     to.add(doc::post(all, "Makes a tag").takes(&fields).made::<TagJson>());
     let one = format!("{all}/:tag_name");
     to.add(doc::get(&one, "A tag").ok::<TagJson>());
     to.add(doc::delete(&one, "Removes a tag").ok::<RemovedTag>());
-    let (release, text) = (format!("{one}/release"), [doc::text("description").needed()]);
+    let (release, text) =
+        (format!("{one}/release"), [doc::text("description", limit::LONG).needed()]);
     to.add(doc::post(&release, "Makes a release").takes(&text).made::<ReleaseJson>());
     to.add(doc::put(&release, "Changes a release").takes(&text).ok::<ReleaseJson>());
 }

@@ -3,6 +3,7 @@
 use actix_web::{HttpResponse, web};
 use hexforge_application::error::Error;
 use hexforge_application::trigger;
+use hexforge_domain::text::limit;
 
 use super::ids::ProjectPath;
 use super::table::Table;
@@ -30,7 +31,11 @@ pub fn describe(to: &mut Description) {
     let one = format!("{all}/:token");
     to.add(doc::get(&one, "A trigger").ok::<TriggerJson<'_>>());
     to.add(doc::delete(&one, "Removes a trigger").ok::<TriggerJson<'_>>());
-    let fields = [doc::text("token").needed(), doc::text("ref").needed(), doc::map("variables")];
+    let fields = [
+        doc::text("token", limit::SHORT).needed(),
+        doc::text("ref", limit::REF_NAME).needed(),
+        doc::map("variables", limit::VARIABLE_VALUE),
+    ];
     let start = doc::post("/projects/:id/trigger/builds", "Starts a pipeline").open();
     to.add(start.takes(&fields).made::<TriggeredJson>());
 }

@@ -1,18 +1,18 @@
 //! Files for the texts of a project: taking them in, and giving them out below the project's page.
 
-use std::io::Read;
+use std::io::{ErrorKind, Read, Write};
 
-use actix_web::body::SizedStream;
 use actix_web::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, Charset, ContentDisposition,
     DispositionParam, DispositionType, ExtendedValue, X_CONTENT_TYPE_OPTIONS,
 };
-use actix_web::web::Bytes;
 use actix_web::{HttpResponse, HttpResponseBuilder, web};
-use futures_util::stream::try_unfold;
+use hexforge_application::app::App;
 use hexforge_application::error::{Error, Thing};
 use hexforge_application::project::{avatar, upload};
-use hexforge_domain::id::ProjectId;
+use hexforge_domain::id::{ProjectId, UserId};
+use hexforge_domain::ports::files::FilesError;
+use hexforge_domain::ports::git::GitError;
 use hexforge_domain::ports::uploads::StoredUpload;
 use hexforge_domain::project::ProjectRef;
 use hexforge_domain::project::upload::{UploadName, UploadPlace, UploadSecret};
@@ -22,13 +22,16 @@ use super::ids::ProjectPath;
 use super::table::Table;
 use crate::api::{Api, ApiWithFile};
 use crate::entities::upload::UploadJson;
-use crate::error::ApiResult;
+use crate::error::{ApiError, ApiResult};
 use crate::openapi::{self as doc, Description};
-use crate::params::FilePart;
-use crate::respond;
+use crate::params::{FilePart, Params};
+use crate::{respond, stream};
 
 /// How much of a file is read at once.
 const BLOCK: usize = 64 * 1024;
+
+/// Up to this size a file is read at once, as those of repositories are.
+const SMALL: u64 = 256 * 1024;
 
 /// Adds the call.
 pub fn configure(cfg: &mut Table) {
@@ -49,8 +52,14 @@ pub fn configure_files(cfg: &mut web::ServiceConfig) {
 
 async fn create(call: ApiWithFile, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse> {
     let (ApiWithFile(api, file), ProjectPath(named)) = (call, id.into_inner());
-    let project = api.run(move |app, actor, _| Ok(upload::authorize(app, actor, &named)?)).await?;
+    let authorize = move |app: &App, actor, _: &Params| {
+        upload::authorize(app, actor, &named)
+            .map(|project| (actor, project))
+            .map_err(ApiError::from)
+    };
+    let (actor, project) = api.run(authorize).await?;
     let file = file.ok_or(Error::NotGiven("file"))?;
+    let _permit = api.permit(|limiter| &limiter.uploads, actor).await?;
     let place = receive(&api, project, file).await?;
     respond::created(UploadJson::from(place))
 }
@@ -85,12 +94,13 @@ async fn show(api: Api, address: web::Path<Address>) -> ApiResult<HttpResponse> 
         return Err(Error::NotFound(Thing::Record).into());
     };
     let (named, given) = (ProjectRef::Path { namespace, path: project }, name.clone());
-    let file = api
+    let (actor, file) = api
         .run_for_anyone(move |app, actor| {
-            upload::open(app, actor, &named, secret.clone(), given.clone())
+            let file = upload::open(app, actor, &named, secret.clone(), given.clone())?;
+            Ok((actor, file))
         })
         .await?;
-    Ok(answer(&name).body(body(file)))
+    send_file(&api, actor.user(), file, answer(&name)).await
 }
 
 async fn show_avatar(api: Api, of: web::Path<(String, String)>) -> ApiResult<HttpResponse> {
@@ -150,25 +160,43 @@ fn file_name(name: &UploadName) -> DispositionParam {
     })
 }
 
-/// The file, read on threads made for waiting while it is sent.
-pub(crate) fn body(
+/// Sends a stored file. One that is small is read at once. While a larger one is sent, it holds a permit of the user, or
+/// of the caller's address, and the caller has to read it at the smallest rate.
+pub(crate) async fn send_file(
+    api: &Api,
+    user: Option<UserId>,
     file: StoredUpload,
-) -> SizedStream<impl futures_util::Stream<Item = std::io::Result<Bytes>>> {
+    mut response: HttpResponseBuilder,
+) -> ApiResult<HttpResponse> {
     let StoredUpload { size, content } = file;
-    let blocks = try_unfold(content.take(size), |mut content| async move {
-        let read = web::block(move || {
-            let mut block = vec![0; BLOCK];
-            let length = content.read(&mut block)?;
-            block.truncate(length);
-            Ok::<_, std::io::Error>((block, content))
-        });
-        let read = read.await.map_err(std::io::Error::other).flatten();
-        // The answer has begun: all that is left is to break it off.
-        let (block, content) =
-            read.inspect_err(|error| tracing::error!(%error, "a stored file cannot be read"))?;
-        Ok((!block.is_empty()).then(|| (Bytes::from(block), content)))
-    });
-    SizedStream::new(size, blocks)
+    if size <= SMALL {
+        let mut bytes = Vec::new();
+        let read = move |_: &App| {
+            content.take(size).read_to_end(&mut bytes).map(|_| bytes).map_err(unreadable)
+        };
+        return Ok(response.body(api.run_step(read).await?));
+    }
+    let permit = api.permit_of(|limiter| &limiter.downloads, user).await?;
+    let write = move |to: &mut dyn Write| copy(&mut content.take(size), to);
+    let body = stream::start(api.limiter(), permit, write).await?;
+    Ok(body.of_size(size, &mut response))
+}
+
+fn unreadable(error: std::io::Error) -> Error {
+    FilesError("a stored file cannot be read".to_owned(), error.into()).into()
+}
+
+fn copy(from: &mut dyn Read, to: &mut dyn Write) -> Result<(), GitError> {
+    let mut block = vec![0; BLOCK];
+    loop {
+        let length = match from.read(&mut block) {
+            Ok(0) => return Ok(()),
+            Ok(length) => length,
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            Err(error) => return Err(GitError::Failed(unreadable(error).to_string())),
+        };
+        to.write_all(&block[..length]).map_err(GitError::ReaderGone)?;
+    }
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use hexforge_domain::change::Change;
 use hexforge_domain::id::UserId;
 use hexforge_domain::policy::user::AccountAbility;
 use hexforge_domain::text::Secret;
+use hexforge_domain::text::limit;
 use hexforge_domain::user::{UserCommand, UserFilter};
 
 use super::ids::PathId;
@@ -38,16 +39,16 @@ pub fn configure(cfg: &mut Table) {
 
 /// What may be said of a user, beside what a new one has to have.
 const FIELDS: [Param; 13] = [
-    doc::text("bio"),
-    doc::text("location"),
-    doc::text("organization"),
-    doc::text("skype"),
-    doc::text("linkedin"),
-    doc::text("twitter"),
-    doc::text("website_url"),
+    doc::text("bio", limit::SHORT),
+    doc::text("location", limit::SHORT),
+    doc::text("organization", limit::SHORT),
+    doc::text("skype", limit::SHORT),
+    doc::text("linkedin", limit::SHORT),
+    doc::text("twitter", limit::SHORT),
+    doc::text("website_url", limit::SHORT),
     doc::integer("projects_limit"),
-    doc::text("provider"),
-    doc::text("extern_uid"),
+    doc::text("provider", limit::SHORT),
+    doc::text("extern_uid", limit::SHORT),
     doc::boolean("admin"),
     doc::boolean("can_create_group"),
     doc::boolean("external"),
@@ -58,16 +59,18 @@ pub fn describe(to: &mut Description) {
     to.section("Users");
     to.add(doc::get("/user", "The caller").ok::<UserFull>());
     let filter = [
-        doc::text("username"),
-        doc::text("search"),
+        doc::text("username", limit::SHORT),
+        doc::text("search", limit::SHORT),
         doc::boolean("active"),
         doc::boolean("blocked"),
         doc::boolean("external"),
     ];
     let list = doc::get("/users", "Users; administrators see more of them");
     to.add(list.takes(&filter).list::<UserSummary>().or::<UserFull>());
-    let (email, password) = (doc::text("email"), doc::text("password"));
-    let must = [email, password, doc::text("username"), doc::text("name")];
+    let (email, password) =
+        (doc::text("email", limit::SHORT), doc::text("password", limit::PASSWORD));
+    let must =
+        [email, password, doc::text("username", limit::SHORT), doc::text("name", limit::SHORT)];
     let create = doc::post("/users", "Makes a user").takes(&must.map(Param::needed));
     to.add(create.takes(&FIELDS).made::<UserFull>());
     let one = "/users/:id";
@@ -112,7 +115,7 @@ fn read_query(params: &Params) -> ApiResult<UserQuery> {
         active: params.switch("active")?.unwrap_or(false),
         blocked: params.switch("blocked")?.unwrap_or(false),
         external: params.switch("external")?.unwrap_or(false),
-        search: params.text("search")?,
+        search: params.search("search")?,
     }))
 }
 

@@ -2,6 +2,7 @@
 
 use actix_web::{HttpResponse, web};
 use hexforge_application::variable;
+use hexforge_domain::text::limit;
 
 use super::ids::ProjectPath;
 use super::table::Table;
@@ -25,11 +26,14 @@ pub fn describe(to: &mut Description) {
     to.section("Variables");
     let all = "/projects/:id/variables";
     to.add(doc::get(all, "Variables").list::<VariableJson<'_>>());
-    let fields = [doc::text("key").needed(), doc::text("value").needed()];
+    let fields = [
+        doc::text("key", limit::SHORT).needed(),
+        doc::text("value", limit::VARIABLE_VALUE).needed(),
+    ];
     to.add(doc::post(all, "Makes a variable").takes(&fields).made::<VariableJson<'_>>());
     let one = format!("{all}/:key");
     to.add(doc::get(&one, "A variable").ok::<VariableJson<'_>>());
-    let value = [doc::text("value")];
+    let value = [doc::text("value", limit::VARIABLE_VALUE)];
     to.add(doc::put(&one, "Changes a variable").takes(&value).ok::<VariableJson<'_>>());
     to.add(doc::delete(&one, "Removes a variable").ok::<VariableJson<'_>>());
 }

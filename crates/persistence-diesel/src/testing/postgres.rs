@@ -7,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
+use diesel::connection::SimpleConnection;
 use diesel::{Connection, PgConnection};
 
 use crate::DatabaseUrl;
@@ -151,17 +152,46 @@ pub struct OwnPostgres {
     programs: PathBuf,
     folder: PathBuf,
     user: Option<(u32, u32)>,
+    /// The language of its messages, as gettext's `LANGUAGE`.
+    language: String,
     keeper: Option<Child>,
 }
 
 impl OwnPostgres {
+    /// Like [`start_in`](Self::start_in), with messages in another language, such as `de`. `None` also where
+    /// PostgreSQL has no catalogue of that language.
+    pub fn start_translated(folder: &Path, language: &str) -> Option<Self> {
+        let own = Self::start_with(folder, language)?;
+        let DatabaseUrl::Postgres(url) = own.url() else { return None };
+        let mut conn = PgConnection::establish(&url).expect("the server was started");
+        let message = conn.batch_execute("SELECT 1/0").expect_err("nothing divides by 0");
+        if message.to_string() == "division by zero" {
+            let _ = writeln!(
+                std::io::stderr(),
+                "\n!!! SKIPPED: PostgreSQL has no messages in `{language}`.\n"
+            );
+            return None;
+        }
+        Some(own)
+    }
+
     /// Makes one in a folder and starts it. `None` where there is no PostgreSQL, which is said loudly.
     pub fn start_in(folder: &Path) -> Option<Self> {
+        Self::start_with(folder, "")
+    }
+
+    fn start_with(folder: &Path, language: &str) -> Option<Self> {
         // Says so, or panics where there has to be one.
         server()?;
         let programs = programs()?;
         let user = make_cluster(&programs, folder).expect("a server can be made");
-        let mut own = Self { programs, folder: folder.to_owned(), user, keeper: None };
+        let mut own = Self {
+            programs,
+            folder: folder.to_owned(),
+            user,
+            language: language.to_owned(),
+            keeper: None,
+        };
         own.start();
         Some(own)
     }
@@ -185,7 +215,7 @@ impl OwnPostgres {
         let mut keeper = Command::new("sh");
         keeper.args(["-c", script, "sh"]).arg(&self.programs).arg(&self.folder);
         keeper.current_dir(&self.folder).stdin(Stdio::piped()).process_group(0);
-        keeper.stdout(Stdio::null()).stderr(Stdio::null());
+        keeper.stdout(Stdio::null()).stderr(Stdio::null()).env("LANGUAGE", &self.language);
         run_as(&mut keeper, self.user);
         self.keeper = Some(keeper.spawn().expect("a shell can be started"));
         let server = Server::Private { socket: self.folder.clone() };

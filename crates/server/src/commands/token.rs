@@ -2,13 +2,16 @@
 
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use chrono::{Days, NaiveTime};
 use hexforge_application::app::App;
+use hexforge_application::runner::manage;
 use hexforge_application::token;
 use hexforge_domain::id::TokenId;
 use hexforge_domain::paging::Page;
 use hexforge_domain::policy::Actor;
+use hexforge_domain::project::ProjectRef;
+use hexforge_domain::text::Secret;
 use hexforge_domain::token::TokenValidity;
 
 use super::say;
@@ -33,8 +36,27 @@ pub(super) fn run(app: &App, command: Token) -> Result<ExitCode> {
             token::revoke(app, Actor::OPERATOR, TokenId(which.id))?;
             say(&format!("token {} is revoked\n", which.id))?;
         }
+        Token::Rotate(which) => {
+            let token = rotate(app, which.project.as_deref())?;
+            say(&format!("{}\n", token.reveal()))?;
+        }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The new token by which runners register, for one project or for all.
+fn rotate(app: &App, project: Option<&str>) -> Result<Secret> {
+    match project {
+        Some(project) => {
+            let rotated =
+                manage::rotate_project_token(app, Actor::OPERATOR, &ProjectRef::parse(project));
+            rotated.with_context(|| format!("the runners token of `{project}` cannot be replaced"))
+        }
+        None if app.settings.runners_token.is_some() => {
+            bail!("the runners token is set in the settings (runners_token); change it there")
+        }
+        None => Ok(manage::rotate_service_token(app, Actor::OPERATOR)?),
+    }
 }
 
 fn list(app: &App, user: &str) -> Result<()> {

@@ -70,63 +70,63 @@ impl Who {
 }
 
 /// A line: who asks, and the answer for each of [`ProjectAbility::ALL`].
-type Line = (Who, [Result<(), Denied>; 7]);
+type Line = (Who, [Result<(), Denied>; 8]);
 
 #[rustfmt::skip]
 const PRIVATE: [Line; 14] = [
-    //                   Read    Star    Upload  Download Push    Administer Own
-    (Anonymous,         [WHO,    WHO,    WHO,    WHO,     WHO,    WHO,       WHO]),
-    (Stranger,          [HIDDEN, HIDDEN, HIDDEN, HIDDEN,  HIDDEN, HIDDEN,    HIDDEN]),
-    (ExternalStranger,  [HIDDEN, HIDDEN, HIDDEN, HIDDEN,  HIDDEN, HIDDEN,    HIDDEN]),
-    (Guest,             [OK,     OK,     OK,     NO,      NO,     NO,        NO]),
-    (ExternalGuest,     [OK,     OK,     OK,     NO,      NO,     NO,        NO]),
-    (Reporter,          [OK,     OK,     OK,     OK,      NO,     NO,        NO]),
-    (ExternalReporter,  [OK,     OK,     OK,     OK,      NO,     NO,        NO]),
-    (Developer,         [OK,     OK,     OK,     OK,      OK,     NO,        NO]),
-    (ExternalDeveloper, [OK,     OK,     OK,     OK,      OK,     NO,        NO]),
-    (Master,            [OK,     OK,     OK,     OK,      OK,     OK,        NO]),
-    (ExternalMaster,    [OK,     OK,     OK,     OK,      OK,     OK,        NO]),
-    (Owner,             [OK,     OK,     OK,     OK,      OK,     OK,        OK]),
-    (ExternalOwner,     [OK,     OK,     OK,     OK,      OK,     OK,        OK]),
-    (Admin,             [OK,     OK,     OK,     OK,      OK,     OK,        OK]),
+    //                   Read    Star    Upload  Download Push    Unreachable Administer Own
+    (Anonymous,         [WHO,    WHO,    WHO,    WHO,     WHO,    WHO,        WHO,       WHO]),
+    (Stranger,          [HIDDEN, HIDDEN, HIDDEN, HIDDEN,  HIDDEN, HIDDEN,     HIDDEN,    HIDDEN]),
+    (ExternalStranger,  [HIDDEN, HIDDEN, HIDDEN, HIDDEN,  HIDDEN, HIDDEN,     HIDDEN,    HIDDEN]),
+    (Guest,             [OK,     OK,     OK,     NO,      NO,     NO,         NO,        NO]),
+    (ExternalGuest,     [OK,     OK,     OK,     NO,      NO,     NO,         NO,        NO]),
+    (Reporter,          [OK,     OK,     OK,     OK,      NO,     NO,         NO,        NO]),
+    (ExternalReporter,  [OK,     OK,     OK,     OK,      NO,     NO,         NO,        NO]),
+    (Developer,         [OK,     OK,     OK,     OK,      OK,     NO,         NO,        NO]),
+    (ExternalDeveloper, [OK,     OK,     OK,     OK,      OK,     NO,         NO,        NO]),
+    (Master,            [OK,     OK,     OK,     OK,      OK,     OK,         OK,        NO]),
+    (ExternalMaster,    [OK,     OK,     OK,     OK,      OK,     OK,         OK,        NO]),
+    (Owner,             [OK,     OK,     OK,     OK,      OK,     OK,         OK,        OK]),
+    (ExternalOwner,     [OK,     OK,     OK,     OK,      OK,     OK,         OK,        OK]),
+    (Admin,             [OK,     OK,     OK,     OK,      OK,     OK,         OK,        OK]),
 ];
 
 #[rustfmt::skip]
 const INTERNAL: [Line; 14] = [
-    //                   Read    Star    Upload  Download Push    Administer Own
-    (Anonymous,         [WHO,    WHO,    WHO,    WHO,     WHO,    WHO,       WHO]),
-    (Stranger,          [OK,     OK,     OK,     OK,      NO,     NO,        NO]),
-    (ExternalStranger,  [HIDDEN, HIDDEN, HIDDEN, HIDDEN,  HIDDEN, HIDDEN,    HIDDEN]),
-    (Guest,             [OK,     OK,     OK,     OK,      NO,     NO,        NO]),
-    (ExternalGuest,     [OK,     OK,     OK,     NO,      NO,     NO,        NO]),
-    (Reporter,          [OK,     OK,     OK,     OK,      NO,     NO,        NO]),
-    (ExternalReporter,  [OK,     OK,     OK,     OK,      NO,     NO,        NO]),
-    (Developer,         [OK,     OK,     OK,     OK,      OK,     NO,        NO]),
-    (ExternalDeveloper, [OK,     OK,     OK,     OK,      OK,     NO,        NO]),
-    (Master,            [OK,     OK,     OK,     OK,      OK,     OK,        NO]),
-    (ExternalMaster,    [OK,     OK,     OK,     OK,      OK,     OK,        NO]),
-    (Owner,             [OK,     OK,     OK,     OK,      OK,     OK,        OK]),
-    (ExternalOwner,     [OK,     OK,     OK,     OK,      OK,     OK,        OK]),
-    (Admin,             [OK,     OK,     OK,     OK,      OK,     OK,        OK]),
+    //                   Read    Star    Upload  Download Push    Unreachable Administer Own
+    (Anonymous,         [WHO,    WHO,    WHO,    WHO,     WHO,    WHO,        WHO,       WHO]),
+    (Stranger,          [OK,     OK,     OK,     OK,      NO,     NO,         NO,        NO]),
+    (ExternalStranger,  [HIDDEN, HIDDEN, HIDDEN, HIDDEN,  HIDDEN, HIDDEN,     HIDDEN,    HIDDEN]),
+    (Guest,             [OK,     OK,     OK,     OK,      NO,     NO,         NO,        NO]),
+    (ExternalGuest,     [OK,     OK,     OK,     NO,      NO,     NO,         NO,        NO]),
+    (Reporter,          [OK,     OK,     OK,     OK,      NO,     NO,         NO,        NO]),
+    (ExternalReporter,  [OK,     OK,     OK,     OK,      NO,     NO,         NO,        NO]),
+    (Developer,         [OK,     OK,     OK,     OK,      OK,     NO,         NO,        NO]),
+    (ExternalDeveloper, [OK,     OK,     OK,     OK,      OK,     NO,         NO,        NO]),
+    (Master,            [OK,     OK,     OK,     OK,      OK,     OK,         OK,        NO]),
+    (ExternalMaster,    [OK,     OK,     OK,     OK,      OK,     OK,         OK,        NO]),
+    (Owner,             [OK,     OK,     OK,     OK,      OK,     OK,         OK,        OK]),
+    (ExternalOwner,     [OK,     OK,     OK,     OK,      OK,     OK,         OK,        OK]),
+    (Admin,             [OK,     OK,     OK,     OK,      OK,     OK,         OK,        OK]),
 ];
 
 #[rustfmt::skip]
 const PUBLIC: [Line; 14] = [
-    //                   Read    Star    Upload  Download Push    Administer Own
-    (Anonymous,         [OK,     WHO,    WHO,    OK,      WHO,    WHO,       WHO]),
-    (Stranger,          [OK,     OK,     OK,     OK,      NO,     NO,        NO]),
-    (ExternalStranger,  [OK,     OK,     OK,     OK,      NO,     NO,        NO]),
-    (Guest,             [OK,     OK,     OK,     OK,      NO,     NO,        NO]),
-    (ExternalGuest,     [OK,     OK,     OK,     OK,      NO,     NO,        NO]),
-    (Reporter,          [OK,     OK,     OK,     OK,      NO,     NO,        NO]),
-    (ExternalReporter,  [OK,     OK,     OK,     OK,      NO,     NO,        NO]),
-    (Developer,         [OK,     OK,     OK,     OK,      OK,     NO,        NO]),
-    (ExternalDeveloper, [OK,     OK,     OK,     OK,      OK,     NO,        NO]),
-    (Master,            [OK,     OK,     OK,     OK,      OK,     OK,        NO]),
-    (ExternalMaster,    [OK,     OK,     OK,     OK,      OK,     OK,        NO]),
-    (Owner,             [OK,     OK,     OK,     OK,      OK,     OK,        OK]),
-    (ExternalOwner,     [OK,     OK,     OK,     OK,      OK,     OK,        OK]),
-    (Admin,             [OK,     OK,     OK,     OK,      OK,     OK,        OK]),
+    //                   Read    Star    Upload  Download Push    Unreachable Administer Own
+    (Anonymous,         [OK,     WHO,    WHO,    OK,      WHO,    WHO,        WHO,       WHO]),
+    (Stranger,          [OK,     OK,     OK,     OK,      NO,     NO,         NO,        NO]),
+    (ExternalStranger,  [OK,     OK,     OK,     OK,      NO,     NO,         NO,        NO]),
+    (Guest,             [OK,     OK,     OK,     OK,      NO,     NO,         NO,        NO]),
+    (ExternalGuest,     [OK,     OK,     OK,     OK,      NO,     NO,         NO,        NO]),
+    (Reporter,          [OK,     OK,     OK,     OK,      NO,     NO,         NO,        NO]),
+    (ExternalReporter,  [OK,     OK,     OK,     OK,      NO,     NO,         NO,        NO]),
+    (Developer,         [OK,     OK,     OK,     OK,      OK,     NO,         NO,        NO]),
+    (ExternalDeveloper, [OK,     OK,     OK,     OK,      OK,     NO,         NO,        NO]),
+    (Master,            [OK,     OK,     OK,     OK,      OK,     OK,         OK,        NO]),
+    (ExternalMaster,    [OK,     OK,     OK,     OK,      OK,     OK,         OK,        NO]),
+    (Owner,             [OK,     OK,     OK,     OK,      OK,     OK,         OK,        OK]),
+    (ExternalOwner,     [OK,     OK,     OK,     OK,      OK,     OK,         OK,        OK]),
+    (Admin,             [OK,     OK,     OK,     OK,      OK,     OK,         OK,        OK]),
 ];
 
 #[test]

@@ -24,7 +24,7 @@ pub fn a_project(name: &str, namespace: NamespaceId, creator: UserId) -> Project
         visibility: Visibility::Private,
         features: Features::default(),
         forked_from: None,
-        runners_token: Secret::new(format!("runners of {name}")),
+        runners_token: Secret::new(format!("runners of {name} in {namespace}")),
         import_url: None,
         avatar: None,
         at: a_moment(),

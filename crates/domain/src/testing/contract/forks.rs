@@ -2,9 +2,11 @@
 
 use super::check::{project, read, write};
 use crate::id::{NamespaceId, ProjectId, UserId};
+use crate::paging::Page;
 use crate::ports::store::{Store, StoreError};
 use crate::project::Project;
-use crate::testing::builders::{a_group, a_project, a_user, at, home_of};
+use crate::project::query::{ProjectFilter, ProjectOrder, ProjectScope};
+use crate::testing::builders::{a_day, a_group, a_project, a_user, at, home_of};
 use crate::visibility::Visibility;
 
 /// A user and its namespace.
@@ -15,6 +17,65 @@ fn a_home(store: &dyn Store) -> (UserId, NamespaceId) {
 
 fn forks(store: &dyn Store, id: ProjectId) -> u32 {
     project(store, id).forks_count
+}
+
+/// The counter is what a recount gives, after any forks, links and removals, also those that are rolled back.
+pub fn the_counter_of_forks_is_right_after_any_changes(store: &dyn Store) {
+    let (ada, home) = a_home(store);
+    let mut projects: Vec<Project> = Vec::new();
+    let mut most = 0;
+    let mut dice = 5_u64;
+    let mut roll = |sides: usize| {
+        dice = dice.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (dice >> 33) as usize % sides
+    };
+    for round in 0..80 {
+        let chosen = roll(projects.len() * 2 + 1);
+        let source = projects.get(roll(projects.len() + 2)).map(|project| project.id);
+        let keep = roll(4) > 0;
+        let group = a_group(&format!("g{round}")).stored_in(store).id;
+        let done: Result<(), StoreError> = store.write(|tx| {
+            match (roll(4), projects.get(chosen)) {
+                (0, Some(project)) => tx.projects().delete(project.id)?,
+                (1, Some(project)) => {
+                    // Removes it with the group that it is in then.
+                    let moved = Project { namespace: group, ..project.clone() };
+                    tx.projects().update(&moved)?;
+                    tx.groups().delete(group)?;
+                }
+                (_, Some(project)) => {
+                    let source = source.filter(|source| *source != project.id);
+                    tx.projects().update(&Project { forked_from: source, ..project.clone() })?;
+                }
+                (_, None) => {
+                    let new = a_project(&format!("p{round}"), home, ada);
+                    match source {
+                        Some(source) => new.forked_from(source).insert(tx)?,
+                        None => new.insert(tx)?,
+                    };
+                }
+            }
+            if keep { Ok(()) } else { Err(StoreError::Gone) }
+        });
+        assert_eq!(done.is_ok(), keep, "round {round}: {done:?}");
+        let all = ProjectFilter {
+            scope: ProjectScope::All,
+            archived: None,
+            visibility: None,
+            search: None,
+            order: ProjectOrder::Id,
+            descending: false,
+            builds_first: false,
+            today: a_day(),
+        };
+        projects = read(store, |tx| tx.projects().list(&all, Page::Whole)).items;
+        for project in &projects {
+            let forks = projects.iter().filter(|fork| fork.forked_from == Some(project.id));
+            assert_eq!(project.forks_count as usize, forks.count(), "round {round}");
+            most = most.max(project.forks_count);
+        }
+    }
+    assert!(most > 1, "some project has several forks");
 }
 
 /// See [`Project::forks_count`].
@@ -138,4 +199,26 @@ pub fn whether_a_project_comes_from_another_is_known(store: &dyn Store) {
         let found = read(store, |tx| tx.projects().comes_from(project, from));
         assert_eq!(found, expected, "{project} {from}");
     }
+}
+
+/// Whether a repository was copied is not changed by links between projects.
+pub fn a_copy_stays_a_copy_without_its_source(store: &dyn Store) {
+    let (ada, home) = a_home(store);
+    let source = a_project("source", home, ada).stored_in(store);
+    let group = a_group("team").stored_in(store).id;
+    let fork = a_project("source", group, ada).forked_from(source.id).stored_in(store);
+    let linked = a_project("linked", home, ada).stored_in(store);
+    let copies = || -> Vec<bool> {
+        let ids = [source.id, fork.id, linked.id, ProjectId(i64::MAX)];
+        read(store, |tx| ids.into_iter().map(|id| tx.projects().is_copy(id)).collect())
+    };
+    let expected = [false, true, false, false];
+    assert_eq!(copies(), expected);
+    write(store, |tx| {
+        tx.projects().update(&Project { forked_from: None, ..fork.clone() })?;
+        tx.projects().update(&Project { forked_from: Some(source.id), ..linked.clone() })
+    });
+    assert_eq!(copies(), expected);
+    write(store, |tx| tx.projects().delete(source.id));
+    assert_eq!(copies(), expected);
 }

@@ -8,6 +8,7 @@ use crate::member::AccessLevel;
 use crate::paging::Page;
 use crate::ports::store::Store;
 use crate::project::Project;
+use crate::project::query::Audience;
 use crate::testing::builders::{
     a_day, a_group, a_label, a_member, a_project, a_user, an_issue, at, insert_label, join_project,
 };
@@ -155,7 +156,9 @@ pub fn issues_with_a_label_of_a_group_are_counted_in_all_its_projects(store: &dy
     }
     let counts = |viewer: Option<UserId>| {
         let ids = [bug.id, unused.id];
-        let counts = read(store, |tx| tx.group_labels().counts(&ids, viewer.map(insider), a_day()));
+        let audience =
+            viewer.map_or(Audience::Unrestricted, |user| Audience::Viewer(insider(user)));
+        let counts = read(store, |tx| tx.group_labels().counts(&ids, audience, a_day()));
         let of = |id: LabelId| {
             let found = counts.iter().find(|(label, _)| *label == id);
             found.map(|(_, counts)| *counts).unwrap_or_default()

@@ -8,7 +8,7 @@ use crate::issue::query::{Clearance, IssueFilter, IssueOrder, IssueScope, LabelF
 use crate::issue::{Issue, IssueState, NewIssue};
 use crate::paging::Page;
 use crate::ports::store::Store;
-use crate::project::query::Viewer;
+use crate::project::query::Audience;
 use crate::testing::builders::{
     a_day, a_member, a_milestone, a_user, an_issue, an_issue_at, at, day, label_in,
 };
@@ -77,7 +77,8 @@ pub fn issues_are_found_by_state_label_milestone_and_number(store: &dyn Store) {
     let all = |titles: &[&str]| {
         Some(LabelFilter::All(titles.iter().map(|title| (*title).to_owned()).collect()))
     };
-    for scope in [IssueScope::Project(project), IssueScope::AuthoredBy(ada, None)] {
+    for scope in [IssueScope::Project(project), IssueScope::AuthoredBy(ada, Audience::Unrestricted)]
+    {
         let filter = all_of(scope);
         for (open, labels, milestone, iid, expected) in [
             (None, None, None, None, vec![1, 2, 3, 4]),
@@ -124,6 +125,7 @@ pub fn confidential_issues_are_listed_for_those_who_may_see_them(store: &dyn Sto
     });
     for (clearance, expected) in [
         (Clearance::All, vec![1, 2, 3]),
+        (Clearance::Nothing, vec![1]),
         (Clearance::Own(bob), vec![1, 2]),
         (Clearance::Own(eve), vec![1, 3]),
         (Clearance::Own(rob), vec![1]),
@@ -163,7 +165,7 @@ pub fn issues_of_an_author_and_of_a_group_are_those_of_visible_projects(store: &
         off.features.issues = false;
         tx.projects().update(&off)
     });
-    let list = |viewer: Option<Viewer>, user: UserId, days, group| {
+    let list = |viewer: Audience, user: UserId, days, group| {
         let scope = match group {
             None => IssueScope::AuthoredBy(world.bob, viewer),
             Some(group) => IssueScope::Group(group, viewer),
@@ -174,20 +176,29 @@ pub fn issues_of_an_author_and_of_a_group_are_those_of_visible_projects(store: &
     };
     // Of what she is at least a reporter in she sees both.
     assert_eq!(
-        list(Some(insider(world.ada)), world.ada, 0, None),
+        list(Audience::Viewer(insider(world.ada)), world.ada, 0, None),
         "home home member in-team in-team team-internal team-internal team-public team-public \
          in-guild in-guild shared shared shared-internal shared-internal shared-public \
          shared-public internal"
     );
-    assert_eq!(list(Some(outsider(world.eve)), world.eve, 0, None), "team-public shared-public");
-    let everywhere = list(None, world.bob, 0, None);
+    assert_eq!(
+        list(Audience::Viewer(outsider(world.eve)), world.eve, 0, None),
+        "team-public shared-public"
+    );
+    let everywhere = list(Audience::Unrestricted, world.bob, 0, None);
     assert_eq!(everywhere.split(' ').count(), (world.projects.len() - 1) * 2);
     let team = Some(world.team);
     assert_eq!(
-        list(Some(insider(world.ada)), world.ada, 0, team),
+        list(Audience::Viewer(insider(world.ada)), world.ada, 0, team),
         "in-team in-team team-internal team-internal team-public team-public"
     );
-    assert_eq!(list(Some(insider(world.eve)), world.eve, 0, team), "team-internal team-public");
-    assert_eq!(list(Some(insider(world.ada)), world.ada, 0, Some(world.past)), "");
-    assert_eq!(list(Some(insider(world.ada)), world.ada, -1, Some(world.past)), "in-past in-past");
+    assert_eq!(
+        list(Audience::Viewer(insider(world.eve)), world.eve, 0, team),
+        "team-internal team-public"
+    );
+    assert_eq!(list(Audience::Viewer(insider(world.ada)), world.ada, 0, Some(world.past)), "");
+    assert_eq!(
+        list(Audience::Viewer(insider(world.ada)), world.ada, -1, Some(world.past)),
+        "in-past in-past"
+    );
 }

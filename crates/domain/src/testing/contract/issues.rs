@@ -6,7 +6,7 @@ use crate::event::{EventAction, EventTarget, NewEvent};
 use crate::id::{IssueId, LabelId, ProjectId};
 use crate::issue::award::{EmojiName, Votes};
 use crate::issue::query::Clearance;
-use crate::issue::{Issue, IssueState, LongText, NewIssue};
+use crate::issue::{Issue, IssueState, NewIssue};
 use crate::label::LabelCounts;
 use crate::paging::Page;
 use crate::ports::store::{Store, StoreError};
@@ -16,6 +16,7 @@ use crate::testing::builders::{
     a_day, a_milestone, a_note, a_project, a_title, a_user, an_event, an_issue, at, day, home_of,
     label_in,
 };
+use crate::text::LongText;
 use std::thread;
 
 fn open_issues(store: &dyn Store, project: ProjectId) -> u32 {

@@ -2,9 +2,10 @@
 
 use super::check::{assert_duplicate, assert_pages, read, write};
 use super::labels::a_place;
-use crate::milestone::{LongText, Milestone, MilestoneFilter, MilestoneState, NewMilestone};
+use crate::milestone::{Milestone, MilestoneFilter, MilestoneState, NewMilestone};
 use crate::ports::store::Store;
 use crate::testing::builders::{a_milestone, a_moment, a_title, at, day};
+use crate::text::LongText;
 
 /// What is stored is what was given, also after a change.
 pub fn a_milestone_has_every_field(store: &dyn Store) {

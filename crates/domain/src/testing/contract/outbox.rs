@@ -3,7 +3,7 @@
 use super::check::{read, write};
 use super::labels::a_place;
 use crate::id::{KeyId, NamespaceId, ProjectId, UserId};
-use crate::issue::{Issue, IssueState, LongText, NewIssue};
+use crate::issue::{Issue, IssueState, NewIssue};
 use crate::member::AccessLevel;
 use crate::outbox::project::{
     IssueAction, IssueNews, IssueRow, NoteNews, NoteRow, Person, ProjectCard, ProjectEvent,
@@ -14,6 +14,7 @@ use crate::outbox::{
 };
 use crate::ports::store::Store;
 use crate::testing::builders::{a_note, an_issue, at, day};
+use crate::text::LongText;
 use crate::visibility::Visibility;
 use chrono::TimeDelta;
 

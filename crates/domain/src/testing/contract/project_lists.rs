@@ -4,7 +4,7 @@
 use super::check::{all_projects, assert_pages, project, read, write};
 use crate::paging::Page;
 use crate::ports::store::Store;
-use crate::project::query::{ProjectFilter, ProjectOrder, ProjectScope};
+use crate::project::query::{Audience, ProjectFilter, ProjectOrder, ProjectScope};
 use crate::project::{Archived, Features, Project, Starred};
 use crate::testing::builders::{a_group, a_project, a_user, at, home_of};
 use crate::visibility::Visibility;
@@ -114,7 +114,7 @@ pub fn filters_of_projects_hold_together(store: &dyn Store) {
     }
     let scopes = [
         (ProjectScope::All, None),
-        (ProjectScope::InGroup { group, viewer: None }, Some(group)),
+        (ProjectScope::InGroup { group, viewer: Audience::Unrestricted }, Some(group)),
         (ProjectScope::OwnedBy(ada), Some(home)),
     ];
     let visibilities = [None].into_iter().chain(Visibility::ALL.map(Some));

@@ -8,7 +8,7 @@ use crate::namespace::Namespace;
 use crate::paging::Page;
 use crate::ports::store::Store;
 use crate::project::Starred;
-use crate::project::query::{ProjectFilter, ProjectScope};
+use crate::project::query::{Audience, ProjectFilter, ProjectScope};
 use crate::testing::builders::{
     a_group, a_member, a_project, a_share, a_user, at, day, join_project, share,
 };
@@ -150,27 +150,29 @@ pub fn a_group_shows_what_is_inside_and_what_is_shared_with_it(store: &dyn Store
     let of = |group, viewer| ProjectScope::OfGroup { group, viewer };
     let inside = |group, viewer| ProjectScope::InGroup { group, viewer };
     let shared = |group, viewer| ProjectScope::SharedWith { group, viewer };
-    let (ada_in, eve_in, eve_out) = (Some(insider(ada)), Some(insider(eve)), Some(outsider(eve)));
+    let all = Audience::Unrestricted;
+    let [ada_in, eve_in, eve_out] =
+        [insider(ada), insider(eve), outsider(eve)].map(Audience::Viewer);
     assert_shown(
         store,
         &[
-            (inside(team, None), 0, "in-team team-internal team-public"),
+            (inside(team, all), 0, "in-team team-internal team-public"),
             (inside(team, ada_in), 0, "in-team team-internal team-public"),
             (inside(team, eve_in), 0, "team-internal team-public"),
             (inside(team, eve_out), 0, "team-public"),
             (inside(past, ada_in), 0, ""),
             (inside(past, ada_in), -1, "in-past"),
-            (inside(vault, None), 0, "locked"),
-            (shared(team, None), 0, "shared shared-internal shared-public"),
-            (shared(team, None), -1, "shared shared-internal shared-public was-shared"),
+            (inside(vault, all), 0, "locked"),
+            (shared(team, all), 0, "shared shared-internal shared-public"),
+            (shared(team, all), -1, "shared shared-internal shared-public was-shared"),
             (shared(team, ada_in), 0, "shared shared-internal shared-public"),
             (shared(team, eve_in), 0, "shared-internal shared-public"),
             (shared(team, eve_out), 0, "shared-public"),
-            (shared(past, None), 0, "shared-past"),
+            (shared(past, all), 0, "shared-past"),
             (shared(past, ada_in), 0, ""),
             (shared(past, ada_in), -1, "shared-past"),
             (
-                of(team, None),
+                of(team, all),
                 0,
                 "in-team team-internal team-public shared shared-internal shared-public",
             ),
@@ -182,7 +184,7 @@ pub fn a_group_shows_what_is_inside_and_what_is_shared_with_it(store: &dyn Store
             ),
             (of(team, eve_in), 0, "team-internal team-public shared-internal shared-public"),
             (of(team, eve_out), 0, "team-public shared-public"),
-            (of(NamespaceId(i64::MAX), None), 0, ""),
+            (of(NamespaceId(i64::MAX), all), 0, ""),
         ],
     );
 }
@@ -193,8 +195,8 @@ pub fn a_share_is_worth_nothing_while_the_namespace_forbids_shares(store: &dyn S
     let scopes = [
         ProjectScope::AuthorizedFor(world.ada),
         ProjectScope::VisibleTo(insider(world.ada)),
-        ProjectScope::SharedWith { group: world.team, viewer: None },
-        ProjectScope::OfGroup { group: world.team, viewer: None },
+        ProjectScope::SharedWith { group: world.team, viewer: Audience::Unrestricted },
+        ProjectScope::OfGroup { group: world.team, viewer: Audience::Unrestricted },
     ];
     let shown = |scope| names(store, scope, 0).contains(&"locked".to_owned());
     assert_eq!(scopes.map(shown), [false; 4]);
@@ -218,7 +220,7 @@ pub fn a_project_is_listed_once_however_it_is_reached(store: &dyn Store) {
     for group in [team, crew] {
         share(store, a_share(site, group, AccessLevel::Guest));
     }
-    let viewer = Some(insider(ada));
+    let viewer = Audience::Viewer(insider(ada));
     for scope in [
         ProjectScope::All,
         ProjectScope::AuthorizedFor(ada),
@@ -226,10 +228,10 @@ pub fn a_project_is_listed_once_however_it_is_reached(store: &dyn Store) {
         ProjectScope::OwnedBy(ada),
         ProjectScope::StarredBy(insider(ada)),
         ProjectScope::OfGroup { group: team, viewer },
-        ProjectScope::OfGroup { group: team, viewer: None },
+        ProjectScope::OfGroup { group: team, viewer: Audience::Unrestricted },
         ProjectScope::InGroup { group: team, viewer },
         ProjectScope::SharedWith { group: team, viewer },
-        ProjectScope::SharedWith { group: crew, viewer: None },
+        ProjectScope::SharedWith { group: crew, viewer: Audience::Unrestricted },
     ] {
         assert_eq!(names(store, scope, 0), ["site"], "{scope:?}");
     }

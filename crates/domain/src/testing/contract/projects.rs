@@ -87,7 +87,6 @@ pub fn a_new_project_has_every_field(store: &dyn Store) {
             forks_count: 0,
             open_issues_count: 0,
             forked_from: new.forked_from,
-            runners_token: new.runners_token,
             import_url: new.import_url,
             default_branch: None,
             avatar: new.avatar,
@@ -267,6 +266,55 @@ pub fn projects_of_a_namespace_are_counted(store: &dyn Store) {
     assert_eq!((count(home), count(group), count(NamespaceId(i64::MAX))), (1, 1, 0));
 }
 
+/// The counter is what a recount gives, after any creations, moves and removals, also those that are rolled back.
+pub fn the_counter_of_personal_projects_is_right_after_any_changes(store: &dyn Store) {
+    let users = ["ada", "bob", "cid"].map(|name| a_user(name).stored_in(store).id);
+    let group = a_group("team").stored_in(store).id;
+    let places = [home_of(store, users[0]), home_of(store, users[1]), group];
+    let mut projects: Vec<Project> = Vec::new();
+    let mut dice = 7_u64;
+    let mut roll = |sides: usize| {
+        dice = dice.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (dice >> 33) as usize % sides
+    };
+    for round in 0..60 {
+        let place = places[roll(places.len())];
+        let keep = roll(4) > 0;
+        let chosen = roll(projects.len().max(1));
+        let done: Result<Option<Project>, StoreError> = store.write(|tx| {
+            let changed = match (roll(3), projects.get(chosen)) {
+                (0, Some(project)) => {
+                    let moved = Project { namespace: place, ..project.clone() };
+                    tx.projects().update(&moved)?;
+                    Some(moved)
+                }
+                (1, Some(project)) => {
+                    tx.projects().delete(project.id)?;
+                    None
+                }
+                _ => Some(a_project(&format!("p{round}"), place, users[0]).insert(tx)?),
+            };
+            if keep { Ok(changed) } else { Err(StoreError::Gone) }
+        });
+        match done {
+            Ok(Some(changed)) => {
+                projects.retain(|project| project.id != changed.id);
+                projects.push(changed);
+            }
+            Ok(None) => drop(projects.remove(chosen)),
+            Err(error) => assert!(!keep, "{error}"),
+        }
+        for user in users {
+            let home = home_of(store, user);
+            let (counters, counted) = read(store, |tx| {
+                Ok((tx.projects().count_personal(&[user])?, tx.projects().count_in(home)?))
+            });
+            let counter = counters.first().map_or(0, |(_, count)| *count);
+            assert_eq!(counter, counted, "round {round}");
+        }
+    }
+}
+
 /// See [`Projects::count_personal`](crate::project::port::Projects::count_personal).
 pub fn personal_projects_of_several_users_are_counted(store: &dyn Store) {
     let [ada, bob, cid] = ["ada", "bob", "cid"].map(|name| a_user(name).stored_in(store).id);
@@ -313,7 +361,6 @@ pub fn updating_stores_every_field_but_the_counters(store: &dyn Store) {
         forks_count: 0,
         open_issues_count: 0,
         forked_from: None,
-        runners_token: Secret::new("another"),
         import_url: Some("git://example.com/x".into()),
         default_branch: None,
         avatar: Some("after.png".into()),

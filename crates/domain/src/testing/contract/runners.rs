@@ -1,15 +1,16 @@
 //! Runners; see [`Runners`](crate::runner::port::Runners).
 
 use super::builds::{in_pipeline, job};
-use super::check::{project, read, write};
+use super::check::{assert_pages, read, write};
 use super::labels::a_place;
 use crate::build::{Build, NewBuild, Tags};
 use crate::ci::status::Status;
-use crate::id::{BuildId, ProjectId};
-use crate::ports::store::Store;
+use crate::id::{BuildId, ProjectId, RunnerId};
+use crate::ports::store::{Store, StoreError};
 use crate::project::ProjectRef;
 use crate::runner::{NewRunner, Runner, RunnerInfo};
 use crate::testing::builders::{a_moment, a_runner, at};
+use crate::text::Secret;
 
 fn an_info() -> RunnerInfo {
     let text = |text: &str| Some(text.to_owned());
@@ -79,13 +80,71 @@ pub fn runners_are_bound_to_projects(store: &dyn Store) {
     assert_eq!(read(store, |tx| tx.runners().projects(runner)), [one, two]);
     write(store, |tx| tx.projects().delete(one));
     assert_eq!(read(store, |tx| tx.runners().projects(runner)), [two]);
-    let token = project(store, two).runners_token;
-    read(store, |tx| {
-        assert_eq!(tx.runners().project_by_token(token.reveal())?, Some(two));
-        assert_eq!(tx.runners().project_by_token("nobody's")?, None);
-        assert_eq!(tx.runners().project_by_token("\0")?, None);
-        Ok(())
+}
+
+/// In one look-up for many runners.
+pub fn projects_of_many_runners_are_found_together(store: &dyn Store) {
+    let ((one, _), (two, _)) = (a_place(store, "ada"), a_place(store, "bob"));
+    let [a, b, unbound, other] =
+        ["a", "b", "c", "d"].map(|name| write(store, |tx| tx.runners().insert(a_runner(name))).id);
+    write(store, |tx| {
+        tx.runners().bind(b, two)?;
+        tx.runners().bind(b, one)?;
+        tx.runners().bind(a, two)?;
+        tx.runners().bind(other, one)
     });
+    let of = |ids: &[RunnerId]| read(store, |tx| tx.runners().projects_of(ids));
+    assert_eq!(of(&[b, unbound, a]), [(a, two), (b, one), (b, two)]);
+    assert_eq!(of(&[unbound, RunnerId(i64::MAX)]), []);
+    assert_eq!(of(&[]), []);
+    let many: Vec<RunnerId> = (0..2000).map(|number| RunnerId(i64::MAX - number)).collect();
+    assert_eq!(of(&[&many[..], &[other]].concat()), [(other, one)]);
+}
+
+/// By id; see [`Runners::list`](crate::runner::port::Runners::list).
+pub fn runners_are_listed_by_id(store: &dyn Store) {
+    assert_pages(store, &[], |tx, page| tx.runners().list(page));
+    let made: Vec<Runner> = ["b", "a", "c", "d"]
+        .map(|name| write(store, |tx| tx.runners().insert(a_runner(name))))
+        .into();
+    assert_pages(store, &made, |tx, page| tx.runners().list(page));
+}
+
+/// Nothing is counted that is rolled back.
+pub fn rotations_of_the_registration_token_are_counted(store: &dyn Store) {
+    assert_eq!(read(store, |tx| tx.runners().rotations()), 0);
+    assert_eq!(write(store, |tx| tx.runners().rotate()), 1);
+    let undone: Result<(), StoreError> = store.write(|tx| {
+        tx.runners().rotate()?;
+        Err(StoreError::Gone)
+    });
+    assert!(undone.is_err());
+    assert_eq!(write(store, |tx| tx.runners().rotate()), 2);
+    assert_eq!(read(store, |tx| tx.runners().rotations()), 2);
+}
+
+/// A project is found by its token, and by no other or earlier one.
+pub fn a_runners_token_finds_its_project_until_it_is_replaced(store: &dyn Store) {
+    let ((one, _), (two, _)) = (a_place(store, "ada"), a_place(store, "bob"));
+    let token = |project| {
+        read(store, |tx| tx.projects().runners_token(project)).expect("every project has one")
+    };
+    let (of_one, of_two) = (token(one), token(two));
+    let found = |token: &str| read(store, |tx| tx.runners().project_by_token(token));
+    assert_eq!((found(of_one.reveal()), found(of_two.reveal())), (Some(one), Some(two)));
+    assert_eq!((found("nobody's"), found("\0"), found("")), (None, None, None));
+    let new = Secret::new("another 🦀");
+    write(store, |tx| tx.projects().set_runners_token(two, &new));
+    assert_eq!(token(two), new);
+    assert_eq!((found(of_two.reveal()), found(new.reveal())), (None, Some(two)));
+    let taken: Result<(), StoreError> =
+        store.write(|tx| tx.projects().set_runners_token(one, &new));
+    assert!(matches!(taken, Err(StoreError::Duplicate("runners_token"))), "{taken:?}");
+    write(store, |tx| tx.projects().delete(two));
+    assert_eq!(found(new.reveal()), None);
+    assert_eq!(read(store, |tx| tx.projects().runners_token(one)), Some(of_one));
+    let gone: Result<(), StoreError> = store.write(|tx| tx.projects().set_runners_token(two, &new));
+    assert!(matches!(gone, Err(StoreError::Gone)), "{gone:?}");
 }
 
 /// They stay, without a runner.

@@ -2,6 +2,7 @@
 
 use super::check::{assert_pages, insert, read, write};
 use crate::id::TokenId;
+use crate::paging::Page;
 use crate::ports::store::Store;
 use crate::testing::builders::{a_token, a_user, at};
 use crate::token::{NewToken, Token, TokenHash, TokenHolder, TokenKind, TokenLife};
@@ -26,13 +27,13 @@ pub fn a_token_leads_to_all_that_a_sign_in_needs(store: &dyn Store) {
     let blocked = User { state: UserState::Blocked, ..eve };
     let of_ada = NewToken { expires_at: Some(at(60)), ..a_token(ada.id, "one") };
     let of_eve = NewToken { kind: TokenKind::Private, ..a_token(blocked.id, "two") };
-    write(store, |tx| {
+    let tokens = write(store, |tx| {
         tx.users().update(&blocked)?;
-        tx.tokens().insert(of_ada.clone())?;
-        tx.tokens().insert(of_eve.clone())
+        Ok([tx.tokens().insert(of_ada.clone())?.id, tx.tokens().insert(of_eve.clone())?.id])
     });
-    for (new, user) in [(of_ada, ada), (of_eve, blocked)] {
+    for (new, user, token) in [(of_ada, ada, tokens[0]), (of_eve, blocked, tokens[1])] {
         let expected = TokenHolder {
+            token,
             kind: new.kind,
             life: TokenLife { expires_at: new.expires_at, revoked_at: None },
             user: user.id,
@@ -86,6 +87,75 @@ pub fn a_token_is_revoked_once(store: &dyn Store) {
     }
     let other = read(store, |tx| tx.tokens().holder(&a_token(ada, "other").hash));
     assert_eq!(other.map(|holder| holder.life), Some(TokenLife::default()));
+}
+
+/// See [`Tokens::extend`](crate::token::port::Tokens::extend).
+pub fn the_end_of_a_token_is_moved_until_it_is_revoked(store: &dyn Store) {
+    let ada = insert(store, a_user("ada")).id;
+    let new = NewToken { expires_at: Some(at(60)), ..a_token(ada, "one") };
+    let token = write(store, |tx| tx.tokens().insert(new)).id;
+    let end = |store| {
+        let found = read(store, |tx| tx.tokens().find(token)).expect("it was stored");
+        found.life.expires_at
+    };
+    write(store, |tx| tx.tokens().extend(token, at(90)));
+    assert_eq!(end(store), Some(at(90)));
+    write(store, |tx| tx.tokens().revoke(token, at(61)));
+    write(store, |tx| tx.tokens().extend(token, at(200)));
+    assert_eq!(end(store), Some(at(90)));
+    assert_eq!(read(store, |tx| tx.tokens().find(TokenId(i64::MAX))), None);
+}
+
+/// See [`Tokens::revoke_sessions`](crate::token::port::Tokens::revoke_sessions).
+pub fn sessions_of_one_user_are_revoked_together(store: &dyn Store) {
+    let (ada, bob) = (insert(store, a_user("ada")).id, insert(store, a_user("bob")).id);
+    let (private, end) = (TokenKind::Private, Some(at(60)));
+    let made = |user, kind, expires_at, secret: &str| {
+        let new = NewToken { kind, expires_at, ..a_token(user, secret) };
+        write(store, |tx| tx.tokens().insert(new)).id
+    };
+    let sessions = [made(ada, private, end, "a"), made(ada, private, end, "b")];
+    let others = [
+        made(ada, private, None, "first start"),
+        made(ada, TokenKind::Personal, end, "personal"),
+        made(bob, private, end, "of bob"),
+    ];
+    write(store, |tx| tx.tokens().revoke(sessions[0], at(1)));
+    write(store, |tx| tx.tokens().revoke_sessions(ada, at(2)));
+    let revoked = |id| {
+        let found = read(store, |tx| tx.tokens().find(id)).expect("it was stored");
+        found.life.revoked_at
+    };
+    assert_eq!(sessions.map(revoked), [Some(at(1)), Some(at(2))]);
+    assert_eq!(others.map(revoked), [None; 3]);
+}
+
+/// See [`Tokens::ended_sessions`](crate::token::port::Tokens::ended_sessions).
+pub fn ended_sessions_are_found_by_their_end_and_removed(store: &dyn Store) {
+    let ada = insert(store, a_user("ada")).id;
+    let made = |kind, end: Option<i64>, secret: &str| {
+        let expires_at = end.map(at);
+        let new = NewToken { kind, expires_at, ..a_token(ada, secret) };
+        write(store, |tx| tx.tokens().insert(new)).id
+    };
+    let private = TokenKind::Private;
+    let [last, first, second, open] = [(60, "a"), (20, "b"), (40, "c"), (61, "d")]
+        .map(|(end, name)| made(private, Some(end), name));
+    let others =
+        [made(private, None, "first start"), made(TokenKind::Personal, Some(10), "personal")];
+    write(store, |tx| tx.tokens().revoke(second, at(1)));
+    write(store, |tx| tx.tokens().revoke(open, at(1)));
+    let ended = |by, limit| read(store, |tx| tx.tokens().ended_sessions(at(by), limit));
+    assert_eq!(ended(60, 10), [first, second, last]);
+    assert_eq!(ended(60, 2), [first, second]);
+    assert_eq!(ended(19, 10), []);
+    write(store, |tx| tx.tokens().remove(&[first, second]));
+    assert_eq!(ended(60, 10), [last]);
+    write(store, |tx| tx.tokens().remove(&[]));
+    write(store, |tx| tx.tokens().remove(&[first, TokenId(i64::MAX)]));
+    let left = read(store, |tx| tx.tokens().list(ada, Page::Whole)).items;
+    let left: Vec<TokenId> = left.into_iter().map(|token| token.id).collect();
+    assert_eq!(left, [others[1], others[0], open, last]);
 }
 
 /// See [`Tokens::revoke`](crate::token::port::Tokens::revoke).

@@ -39,6 +39,7 @@ macro_rules! store_contract_of_trackers {
             issue_lists::issues_are_found_by_state_label_milestone_and_number,
             issue_lists::confidential_issues_are_listed_for_those_who_may_see_them,
             issue_lists::issues_of_an_author_and_of_a_group_are_those_of_visible_projects,
+            issue_recount::lists_by_labels_and_milestones_are_what_a_recount_gives,
             issue_events::events_about_confidential_issues_are_told_to_few,
             notes::a_note_has_every_field,
             notes::notes_are_listed_oldest_first_and_counted,

@@ -27,6 +27,7 @@ fn furnish(tx: &mut dyn Tx, name: &str, number: u32) -> Result<User, StoreError>
     tx.keys().insert(user.id, a_key(number), a_moment())?;
     tx.emails().insert(user.id, &an_address(&format!("second-{name}@example.com")))?;
     tx.tokens().insert(a_token(user.id, name))?;
+    tx.sign_in_addresses().remember(user.id, name, a_moment(), a_moment())?;
     tx.identities().put(user.id, &an_identity(name))?;
     let home = tx.namespaces().personal(user.id)?.expect("it was just made");
     let project = a_project("site", home.id, user.id).insert(tx)?;
@@ -68,6 +69,7 @@ fn belongings(
         tx.emails().holder(&an_address(&secondary))?.into_iter().count() as u64,
         tx.tokens().list(id, Page::Whole)?.total,
         tx.tokens().holder(&a_token(id, name).hash)?.into_iter().count() as u64,
+        u64::from(tx.sign_in_addresses().is_known(id, name, a_moment())?),
         tx.identities().of(&[id])?.len() as u64,
         tx.identities().holder("directory", name)?.into_iter().count() as u64,
         tx.projects().find(&site_of(name))?.into_iter().count() as u64,

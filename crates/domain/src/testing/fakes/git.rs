@@ -8,14 +8,15 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use crate::branch::{Branch, BranchName, default_branch};
 use crate::commit::{Commit, ObjectId, Signature};
 use crate::id::ProjectId;
+use crate::limiter::Caller;
 use crate::paging::{Page, Paged};
 use crate::ports::files::{FilesError, ProjectFiles};
 use crate::ports::git::{
     Blob, ChangeKey, Depth, GitError, GitHistory, GitObjects, GitRefs, GitStore, RefChange,
-    Repository, Unsettled,
+    Repository, Resolved, Unsettled,
 };
 use crate::ports::git_transport::{
-    Conversation, GitTransport, ProtocolVersion, ReceivedPush, Service,
+    Conversation, GitTransport, HangUp, ProtocolVersion, ReceivedPush, Service,
 };
 use crate::push::{ChangedPaths, told_text};
 use crate::repository::{
@@ -35,6 +36,8 @@ struct State {
     taken: BTreeMap<u64, Unsettled>,
     made: u64,
     on_head: Option<OnHead>,
+    on_tree_read: Option<Arc<dyn Fn() + Send + Sync>>,
+    last_caller: Option<Caller>,
 }
 
 /// What happens before HEAD is pointed elsewhere.
@@ -90,6 +93,16 @@ impl FakeGit {
         self.state().on_head = Some(Arc::new(call));
     }
 
+    /// Calls this before a file is looked up in a tree from now on.
+    pub fn on_tree_read(&self, call: impl Fn() + Send + Sync + 'static) {
+        self.state().on_tree_read = Some(Arc::new(call));
+    }
+
+    /// For whom a repository was opened last.
+    pub fn last_caller(&self) -> Option<Caller> {
+        self.state().last_caller
+    }
+
     /// How many changes wait to be settled, whoever has them.
     pub fn unsettled_count(&self) -> usize {
         let state = self.state();
@@ -143,6 +156,15 @@ impl ProjectFiles for FakeGit {
 impl GitStore for FakeGit {
     fn open(&self, project: ProjectId) -> Result<Box<dyn Repository>, GitError> {
         Ok(Box::new(FakeRepository { git: self.clone(), project }))
+    }
+
+    fn open_for(
+        &self,
+        project: ProjectId,
+        caller: Caller,
+    ) -> Result<Box<dyn Repository>, GitError> {
+        self.state().last_caller = Some(caller);
+        self.open(project)
     }
 
     fn copy(&self, source: ProjectId, target: ProjectId) -> Result<(), GitError> {
@@ -359,13 +381,22 @@ impl GitRefs for FakeRepository {
 }
 
 impl GitObjects for FakeRepository {
-    fn resolve(&self, revision: &str) -> Result<Option<ObjectId>, GitError> {
+    fn resolve(&self, revision: &str) -> Result<Option<Resolved>, GitError> {
         let stored = self.stored();
         let places = [TagName::FOLDER, BranchName::FOLDER];
         let named =
             places.iter().find_map(|folder| stored.refs.get(&format!("{folder}{revision}")));
         let id = named.copied().or_else(|| ObjectId::parse(revision));
-        Ok(id.and_then(|id| stored.commit_of(id)).map(|commit| commit.id))
+        let through_ref = named.is_some();
+        let commit = id.and_then(|id| stored.commit_of(id));
+        Ok(commit.map(|commit| Resolved { commit: commit.id, through_ref }))
+    }
+
+    fn is_reachable(&self, id: ObjectId, kept: &[ObjectId]) -> Result<bool, GitError> {
+        let stored = self.stored();
+        let tips = stored.refs.values().chain(kept).filter_map(|id| stored.commit_of(*id));
+        let tips: Vec<ObjectId> = tips.map(|commit| commit.id).collect();
+        Ok(stored.reachable(&tips).contains(&id))
     }
 
     fn commit(&self, id: ObjectId) -> Result<Option<Commit>, GitError> {
@@ -398,6 +429,10 @@ impl GitObjects for FakeRepository {
     }
 
     fn blob_at(&self, commit: ObjectId, path: &str) -> Result<Option<Blob>, GitError> {
+        let on_tree_read = self.git.state().on_tree_read.clone();
+        if let Some(call) = on_tree_read {
+            call();
+        }
         let size = self.stored().files(commit).get(path).map(|bytes| bytes.len() as u64);
         Ok(size.map(|size| Blob { id: commit, size }))
     }
@@ -431,7 +466,11 @@ impl GitTransport for FakeRepository {
         Err(no_clients())
     }
 
-    fn receive(&self, _: &mut dyn Read) -> Result<Option<Box<dyn ReceivedPush>>, GitError> {
+    fn receive(
+        &self,
+        _: &mut dyn Read,
+        _: &HangUp,
+    ) -> Result<Option<Box<dyn ReceivedPush>>, GitError> {
         Err(no_clients())
     }
 }

@@ -8,7 +8,7 @@ use crate::label::port::GroupLabels;
 use crate::label::{GroupLabel, Label, LabelCounts, NewLabel, SeenCounts};
 use crate::paging::{Page, Paged};
 use crate::ports::store::StoreError;
-use crate::project::query::Viewer;
+use crate::project::query::Audience;
 use chrono::NaiveDate;
 
 impl Tables {
@@ -158,10 +158,11 @@ impl GroupLabels for FakeTx {
     fn counts(
         &mut self,
         labels: &[LabelId],
-        viewer: Option<Viewer>,
+        viewer: Audience,
         today: NaiveDate,
     ) -> Result<Vec<(LabelId, SeenCounts)>, StoreError> {
         let tables = &self.tables;
+        let viewer = viewer.restricted_to();
         let clearance = viewer.map_or(Clearance::All, |viewer| Clearance::ByStanding(viewer.user));
         let of = |id: LabelId| {
             let mut counts = SeenCounts::default();

@@ -11,6 +11,7 @@ use crate::label::LabelTitle;
 use crate::paging::{Page, Paged};
 use crate::ports::store::StoreError;
 use crate::project::Project;
+use crate::project::query::Audience;
 use crate::subscription::Subscribed;
 use chrono::NaiveDate;
 
@@ -26,6 +27,7 @@ impl Tables {
         !issue.confidential
             || match clearance {
                 Clearance::All => true,
+                Clearance::Nothing => false,
                 Clearance::Own(user) => issue.concerns(user),
                 Clearance::ByStanding(user) => {
                     issue.concerns(user)
@@ -39,9 +41,11 @@ impl Tables {
     }
 
     fn is_in(&self, issue: &Issue, project: &Project, filter: &IssueFilter) -> bool {
-        let seen = |viewer: Option<_>| {
+        let seen = |viewer: Audience| {
             project.features.issues
-                && viewer.is_none_or(|viewer| self.sees(viewer, project, filter.today))
+                && viewer
+                    .restricted_to()
+                    .is_none_or(|viewer| self.sees(viewer, project, filter.today))
         };
         match filter.scope {
             IssueScope::Project(id) => project.id == id,

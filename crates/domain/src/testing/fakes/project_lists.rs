@@ -3,7 +3,7 @@
 use super::search::is_part;
 use super::tx::Tables;
 use crate::id::{NamespaceId, UserId};
-use crate::project::query::{ProjectFilter, ProjectOrder, ProjectScope, Viewer};
+use crate::project::query::{Audience, ProjectFilter, ProjectOrder, ProjectScope};
 use crate::project::{Description, Project};
 use chrono::NaiveDate;
 use std::cmp::Ordering;
@@ -29,14 +29,16 @@ impl Tables {
     fn is_listed(&self, project: &Project, scope: ProjectScope, today: NaiveDate) -> bool {
         let inside = |group: NamespaceId| project.namespace == group;
         let shared = |group: NamespaceId| self.is_shared(project, group, today);
-        let seen = |viewer: Option<Viewer>| viewer.is_none_or(|v| self.sees(v, project, today));
+        let seen = |viewer: Audience| {
+            viewer.restricted_to().is_none_or(|viewer| self.sees(viewer, project, today))
+        };
         match scope {
             ProjectScope::All => true,
             ProjectScope::AuthorizedFor(user) => self.is_authorized(project, user, today),
             ProjectScope::VisibleTo(viewer) => self.sees(viewer, project, today),
             ProjectScope::OwnedBy(user) => self.is_owned(project, user, today),
             ProjectScope::StarredBy(viewer) => {
-                self.stars.contains(&(project.id, viewer.user)) && seen(Some(viewer))
+                self.stars.contains(&(project.id, viewer.user)) && seen(Audience::Viewer(viewer))
             }
             ProjectScope::OfGroup { group, viewer } => {
                 (inside(group) || shared(group)) && seen(viewer)

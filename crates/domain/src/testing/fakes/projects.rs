@@ -13,6 +13,7 @@ use crate::project::{
     Archived, CoverageExpression, NewProject, Project, ProjectGate, ProjectName, ProjectPath,
     ProjectRef,
 };
+use crate::text::Secret;
 use chrono::{NaiveDate, TimeDelta};
 
 impl Tables {
@@ -176,7 +177,6 @@ impl Projects for FakeTx {
             forks_count: 0,
             open_issues_count: 0,
             forked_from: new.forked_from,
-            runners_token: new.runners_token,
             import_url: new.import_url,
             default_branch: None,
             avatar: new.avatar,
@@ -185,7 +185,13 @@ impl Projects for FakeTx {
             last_activity_at: new.at,
         };
         self.tables.projects.insert(project.id, project.clone());
+        self.tables.copies.extend(project.forked_from.map(|_| project.id));
+        self.set_runners_token(project.id, &new.runners_token)?;
         Ok(project)
+    }
+
+    fn is_copy(&mut self, project: ProjectId) -> Result<bool, StoreError> {
+        Ok(self.tables.copies.contains(&project))
     }
 
     fn update(&mut self, project: &Project) -> Result<(), StoreError> {
@@ -217,6 +223,21 @@ impl Projects for FakeTx {
         if let Some(row) = self.tables.projects.get_mut(&project) {
             row.avatar = file.map(str::to_owned);
         }
+        Ok(())
+    }
+
+    fn runners_token(&mut self, project: ProjectId) -> Result<Option<Secret>, StoreError> {
+        Ok(self.tables.runners_tokens.get(&project).cloned())
+    }
+
+    fn set_runners_token(&mut self, project: ProjectId, token: &Secret) -> Result<(), StoreError> {
+        self.require_project(project)?;
+        let tables = &mut self.tables;
+        tables.runners_tokens.retain(|id, _| tables.projects.contains_key(id));
+        if tables.runners_tokens.iter().any(|(id, one)| *id != project && one == token) {
+            return self.refuse(StoreError::Duplicate("runners_token"));
+        }
+        tables.runners_tokens.insert(project, token.clone());
         Ok(())
     }
 

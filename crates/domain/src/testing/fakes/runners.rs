@@ -2,6 +2,7 @@
 
 use super::tx::FakeTx;
 use crate::id::{ProjectId, RunnerId};
+use crate::paging::{Page, Paged};
 use crate::ports::store::StoreError;
 use crate::runner::port::Runners;
 use crate::runner::{NewRunner, Runner};
@@ -55,9 +56,34 @@ impl Runners for FakeTx {
         Ok(all.filter(|(one, _)| *one == runner).map(|(_, project)| *project).collect())
     }
 
+    fn projects_of(
+        &mut self,
+        runners: &[RunnerId],
+    ) -> Result<Vec<(RunnerId, ProjectId)>, StoreError> {
+        let mut bound: Vec<_> = self.tables.runner_projects.iter().copied().collect();
+        bound.retain(|(runner, _)| runners.contains(runner));
+        bound.sort_unstable();
+        Ok(bound)
+    }
+
+    fn list(&mut self, page: Page) -> Result<Paged<Runner>, StoreError> {
+        Ok(page.cut(self.tables.runners.clone()))
+    }
+
+    fn rotations(&mut self) -> Result<i64, StoreError> {
+        Ok(self.tables.runner_rotations)
+    }
+
+    fn rotate(&mut self) -> Result<i64, StoreError> {
+        self.tables.runner_rotations += 1;
+        Ok(self.tables.runner_rotations)
+    }
+
     fn project_by_token(&mut self, token: &str) -> Result<Option<ProjectId>, StoreError> {
-        let mut all = self.tables.projects.values();
-        Ok(all.find(|project| project.runners_token.reveal() == token).map(|project| project.id))
+        let tables = &self.tables;
+        let mut all = tables.runners_tokens.iter();
+        let found = all.find(|(id, one)| one.reveal() == token && tables.projects.contains_key(id));
+        Ok(found.map(|(project, _)| *project))
     }
 
     fn delete(&mut self, id: RunnerId) -> Result<(), StoreError> {

@@ -6,7 +6,7 @@ use crate::id::{TokenId, UserId};
 use crate::paging::{Page, Paged};
 use crate::ports::store::StoreError;
 use crate::token::port::Tokens;
-use crate::token::{NewToken, Token, TokenHash, TokenHolder, TokenLife};
+use crate::token::{NewToken, Token, TokenHash, TokenHolder, TokenKind, TokenLife};
 
 /// A token with its digest.
 #[derive(Clone, PartialEq)]
@@ -22,6 +22,7 @@ impl Tokens for FakeTx {
             return Ok(None);
         };
         Ok(self.tables.users.get(&token.user).map(|row| TokenHolder {
+            token: token.id,
             kind: token.kind,
             life: token.life,
             user: token.user,
@@ -50,6 +51,44 @@ impl Tokens for FakeTx {
         };
         self.tables.tokens.push(TokenRow { token: token.clone(), hash: new.hash });
         Ok(token)
+    }
+
+    fn find(&mut self, id: TokenId) -> Result<Option<Token>, StoreError> {
+        let found = self.tables.tokens.iter().find(|row| row.token.id == id);
+        Ok(found.map(|row| row.token.clone()))
+    }
+
+    fn extend(&mut self, id: TokenId, expires_at: Timestamp) -> Result<(), StoreError> {
+        for TokenRow { token, .. } in &mut self.tables.tokens {
+            if token.id == id && token.life.revoked_at.is_none() {
+                token.life.expires_at = Some(expires_at);
+            }
+        }
+        Ok(())
+    }
+
+    fn revoke_sessions(&mut self, user: UserId, at: Timestamp) -> Result<(), StoreError> {
+        for TokenRow { token, .. } in &mut self.tables.tokens {
+            let is_session = token.kind == TokenKind::Private && token.life.expires_at.is_some();
+            if token.user == user && is_session {
+                token.life.revoked_at.get_or_insert(at);
+            }
+        }
+        Ok(())
+    }
+
+    fn ended_sessions(&mut self, by: Timestamp, limit: u32) -> Result<Vec<TokenId>, StoreError> {
+        let sessions = self.tables.tokens.iter().map(|row| &row.token);
+        let sessions = sessions.filter(|token| token.kind == TokenKind::Private);
+        let ends = sessions.filter_map(|token| Some((token.life.expires_at?, token.id)));
+        let mut ended: Vec<_> = ends.filter(|(end, _)| *end <= by).collect();
+        ended.sort_unstable();
+        Ok(ended.into_iter().map(|(_, id)| id).take(limit as usize).collect())
+    }
+
+    fn remove(&mut self, ids: &[TokenId]) -> Result<(), StoreError> {
+        self.tables.tokens.retain(|row| !ids.contains(&row.token.id));
+        Ok(())
     }
 
     fn revoke(&mut self, id: TokenId, at: Timestamp) -> Result<bool, StoreError> {

@@ -42,16 +42,18 @@ use crate::project::hook::ProjectHook;
 use crate::project::port::{ProjectHooks, Projects, Shares, Stars};
 use crate::project::share::NewShare;
 use crate::project::{CoverageExpression, Project};
+use crate::removal::port::Removals;
 use crate::repository::port::{RepositoryTasks, SettledChanges};
 use crate::runner::Runner;
 use crate::runner::port::Runners;
 use crate::sign_in::Failures;
-use crate::sign_in::port::SignInFailures;
+use crate::sign_in::port::{SignInAddresses, SignInFailures};
 use crate::subscription::Subscribed;
 use crate::system_hook::SystemHook;
 use crate::system_hook::port::SystemHooks;
 use crate::tag::Release;
 use crate::tag::port::Releases;
+use crate::text::Secret;
 use crate::token::port::Tokens;
 use crate::trigger::port::Triggers;
 use crate::trigger::{Trigger, TriggerRequest};
@@ -106,13 +108,18 @@ pub(super) struct Tables {
     pub lanes: Vec<LaneRow>,
     pub deliveries: Vec<DeliveryRow>,
     pub sign_in_failures: BTreeMap<String, Failures>,
+    pub sign_in_addresses: BTreeMap<(UserId, String), Timestamp>,
     pub pipelines: Vec<(Pipeline, CommitFacts)>,
     /// Branches and tags that had pipelines and are gone.
     pub refs_gone: BTreeSet<(ProjectId, bool, String)>,
     pub coverage_expressions: BTreeMap<ProjectId, CoverageExpression>,
+    pub runners_tokens: BTreeMap<ProjectId, Secret>,
+    /// The projects that were made as forks.
+    pub copies: BTreeSet<ProjectId>,
     pub definitions: BTreeMap<DefinitionId, (PipelineId, BuildDefinition)>,
     pub builds: Vec<Build>,
     pub runners: Vec<Runner>,
+    pub runner_rotations: i64,
     pub runner_projects: BTreeSet<(RunnerId, ProjectId)>,
     pub triggers: Vec<Trigger>,
     pub trigger_requests: Vec<TriggerRequest>,
@@ -279,6 +286,10 @@ impl Tx for FakeTx {
         self
     }
 
+    fn sign_in_addresses(&mut self) -> &mut dyn SignInAddresses {
+        self
+    }
+
     fn pipelines(&mut self) -> &mut dyn Pipelines {
         self
     }
@@ -296,6 +307,9 @@ impl Tx for FakeTx {
     }
 
     fn variables(&mut self) -> &mut dyn Variables {
+        self
+    }
+    fn removals(&mut self) -> &mut dyn Removals {
         self
     }
 }

@@ -2,10 +2,12 @@
 
 use std::io::{self, Write};
 
+use hexforge_domain::limiter::{Caller, Lane, Permit};
 use hexforge_domain::ports::git::GitError;
 use tempfile::NamedTempFile;
 
-use crate::admission::{Admission, Admitted};
+use super::LONGEST_WAIT;
+use crate::block::wait_for;
 
 /// A writer to a reader, who must get everything, and to a file, which may fail.
 pub(super) struct Copying<'a> {
@@ -14,8 +16,24 @@ pub(super) struct Copying<'a> {
     /// How much more the copy may take.
     room: u64,
     /// Who may use a processor; it is left to others while the reader is waited for.
-    processors: &'a Admission,
-    turn: Option<Admitted<'a>>,
+    processors: Processors<'a>,
+    permit: Option<Permit>,
+}
+
+/// The permits for processors, and the caller who needs one.
+#[derive(Clone, Copy)]
+pub(super) struct Processors<'a> {
+    pub(super) lane: &'a Lane,
+    pub(super) caller: Caller,
+}
+
+impl Processors<'_> {
+    fn wait(self) -> Result<Permit, GitError> {
+        match wait_for(&mut self.lane.enter(self.caller), LONGEST_WAIT) {
+            Some(Ok(permit)) => Ok(permit),
+            Some(Err(_)) | None => Err(GitError::Busy),
+        }
+    }
 }
 
 impl<'a> Copying<'a> {
@@ -24,10 +42,10 @@ impl<'a> Copying<'a> {
         to: &'a mut dyn Write,
         copy: Option<NamedTempFile>,
         room: u64,
-        processors: &'a Admission,
+        processors: Processors<'a>,
     ) -> Result<Self, GitError> {
-        let turn = Some(processors.enter()?);
-        Ok(Self { to, copy, room, processors, turn })
+        let permit = Some(processors.wait()?);
+        Ok(Self { to, copy, room, processors, permit })
     }
 
     /// Hands on to the reader.
@@ -35,10 +53,10 @@ impl<'a> Copying<'a> {
         &mut self,
         hand_on: impl FnOnce(&mut dyn Write) -> io::Result<T>,
     ) -> io::Result<T> {
-        self.turn = None;
+        self.permit = None;
         let done = hand_on(self.to)?;
-        let turn = self.processors.enter();
-        self.turn = Some(turn.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))?);
+        let permit = self.processors.wait();
+        self.permit = Some(permit.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))?);
         Ok(done)
     }
 

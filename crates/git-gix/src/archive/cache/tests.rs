@@ -2,15 +2,16 @@
 
 use std::io;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Barrier, mpsc};
+use std::sync::mpsc;
 
 use hexforge_domain::commit::ObjectId;
+use hexforge_domain::limiter::Shares;
 use hexforge_domain::repository::ArchiveFormat;
 use tempfile::NamedTempFile;
 
 use super::*;
 use crate::archive::sandbox::Leaving;
+use crate::block::wait_for;
 
 const PROJECT: ProjectId = ProjectId(7);
 
@@ -39,7 +40,7 @@ fn ask(cache: &ArchiveCache, archive: &Archive, bytes: &[u8]) -> bool {
         to.write_all(bytes).map_err(reader_gone)?;
         Ok(Lasting::Yes)
     };
-    cache.write(PROJECT, archive, &mut got, make).expect("an archive");
+    cache.write((PROJECT, Caller::BACKGROUND), archive, &mut got, make).expect("an archive");
     assert_eq!(got, bytes);
     made
 }
@@ -48,11 +49,11 @@ fn ask(cache: &ArchiveCache, archive: &Archive, bytes: &[u8]) -> bool {
 fn archives_are_made_once() {
     let folder = tempfile::tempdir().expect("a folder");
     let place = folder.path().join("deep/archives");
-    let cache = ArchiveCache::new(place.clone(), BUDGET, AT_ONCE);
+    let cache = ArchiveCache::new(place.clone(), BUDGET);
     assert!(ask(&cache, &archive("a"), b"one"));
     assert!(!ask(&cache, &archive("a"), b"one"));
     // Another process has the same folder.
-    let other = ArchiveCache::new(place.clone(), BUDGET, AT_ONCE);
+    let other = ArchiveCache::new(place.clone(), BUDGET);
     assert!(!ask(&other, &archive("a"), b"one"));
     assert_eq!(files(&place).len(), 1);
 }
@@ -60,7 +61,7 @@ fn archives_are_made_once() {
 #[test]
 fn each_archive_is_kept_for_itself() {
     let folder = tempfile::tempdir().expect("a folder");
-    let cache = ArchiveCache::new(folder.path().to_owned(), BUDGET, AT_ONCE);
+    let cache = ArchiveCache::new(folder.path().to_owned(), BUDGET);
     let first = archive("../../a");
     let others = [
         Archive { commit: ObjectId::from_bytes([2; 20]), ..first.clone() },
@@ -79,7 +80,7 @@ fn each_archive_is_kept_for_itself() {
     }
     let mut made = false;
     cache
-        .write(ProjectId(8), &first, &mut Vec::new(), |_| {
+        .write((ProjectId(8), Caller::BACKGROUND), &first, &mut Vec::new(), |_| {
             made = true;
             Ok(Lasting::Yes)
         })
@@ -93,7 +94,7 @@ fn each_archive_is_kept_for_itself() {
 #[test]
 fn what_was_not_asked_for_goes_first() {
     let folder = tempfile::tempdir().expect("a folder");
-    let cache = ArchiveCache::new(folder.path().to_owned(), 250, AT_ONCE);
+    let cache = ArchiveCache::new(folder.path().to_owned(), 250);
     let bytes = [b'x'; 100];
     let pause = || std::thread::sleep(Duration::from_millis(20));
     ask(&cache, &archive("a"), &bytes);
@@ -112,7 +113,7 @@ fn what_was_not_asked_for_goes_first() {
 #[test]
 fn what_is_too_large_is_not_kept() {
     let folder = tempfile::tempdir().expect("a folder");
-    let cache = ArchiveCache::new(folder.path().to_owned(), 250, AT_ONCE);
+    let cache = ArchiveCache::new(folder.path().to_owned(), 250);
     ask(&cache, &archive("a"), &[b'x'; 100]);
     assert!(ask(&cache, &archive("b"), &[b'x'; 251]));
     assert!(ask(&cache, &archive("b"), &[b'x'; 251]));
@@ -122,28 +123,32 @@ fn what_is_too_large_is_not_kept() {
 #[test]
 fn what_does_not_last_is_not_kept() {
     let folder = tempfile::tempdir().expect("a folder");
-    let cache = ArchiveCache::new(folder.path().to_owned(), BUDGET, AT_ONCE);
-    cache.write(PROJECT, &archive("a"), &mut Vec::new(), |_| Ok(Lasting::No)).expect("made");
+    let cache = ArchiveCache::new(folder.path().to_owned(), BUDGET);
+    cache
+        .write((PROJECT, Caller::BACKGROUND), &archive("a"), &mut Vec::new(), |_| Ok(Lasting::No))
+        .expect("made");
     assert_eq!(files(folder.path()), Vec::<String>::new());
 }
 
 #[test]
 fn failures_leave_nothing() {
     let folder = tempfile::tempdir().expect("a folder");
-    let cache = ArchiveCache::new(folder.path().to_owned(), BUDGET, 1);
-    let gone = cache.write(PROJECT, &archive("a"), &mut Leaving(10), |to| {
+    let cache = ArchiveCache::new(folder.path().to_owned(), BUDGET);
+    let gone = cache.write((PROJECT, Caller::BACKGROUND), &archive("a"), &mut Leaving(10), |to| {
         to.write_all(&[b'x'; 10]).map_err(reader_gone)?;
         to.write_all(&[b'x'; 10]).map_err(reader_gone)?;
         Ok(Lasting::Yes)
     });
     assert!(matches!(gone, Err(GitError::ReaderGone(_))));
-    let failed = cache.write(PROJECT, &archive("a"), &mut Vec::new(), |to| {
+    let failed = cache.write((PROJECT, Caller::BACKGROUND), &archive("a"), &mut Vec::new(), |to| {
         to.write_all(b"half").map_err(reader_gone)?;
         Err(GitError::Corrupt("x".to_owned()))
     });
     assert!(matches!(failed, Err(GitError::Corrupt(_))));
     let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        cache.write(PROJECT, &archive("a"), &mut Vec::new(), |_| panic!("on purpose"))
+        cache.write((PROJECT, Caller::BACKGROUND), &archive("a"), &mut Vec::new(), |_| {
+            panic!("on purpose")
+        })
     }));
     assert!(panicked.is_err());
     assert_eq!(files(folder.path()), Vec::<String>::new());
@@ -155,7 +160,7 @@ fn archives_are_made_where_none_can_be_kept() {
     let folder = tempfile::tempdir().expect("a folder");
     let blocked = folder.path().join("a file");
     std::fs::write(&blocked, "").expect("written");
-    let cache = ArchiveCache::new(blocked.join("archives"), BUDGET, AT_ONCE);
+    let cache = ArchiveCache::new(blocked.join("archives"), BUDGET);
     assert!(ask(&cache, &archive("a"), b"bytes"));
     assert!(ask(&cache, &archive("a"), b"bytes"));
 }
@@ -168,8 +173,9 @@ fn a_full_disk_ends_the_copy_only() {
     let (_, path) = tempfile::NamedTempFile::new_in(folder.path()).expect("a file").into_parts();
     let full = NamedTempFile::from_parts(full, path);
     let mut got = Vec::new();
-    let processors = Admission::new(1, PATIENCE);
-    let mut copying = Copying::new(&mut got, Some(full), BUDGET, &processors).expect("one is free");
+    let lane = block::processors();
+    let processors = Processors { lane: &lane, caller: Caller::BACKGROUND };
+    let mut copying = Copying::new(&mut got, Some(full), BUDGET, processors).expect("one is free");
     copying.write_all(b"first, ").expect("handed on");
     copying.write_all(b"second").expect("handed on");
     assert!(copying.finish().is_none(), "there is no whole copy");
@@ -180,7 +186,7 @@ fn a_full_disk_ends_the_copy_only() {
 #[test]
 fn bytes_are_handed_on_while_they_are_made() {
     let folder = tempfile::tempdir().expect("a folder");
-    let cache = ArchiveCache::new(folder.path().to_owned(), BUDGET, AT_ONCE);
+    let cache = ArchiveCache::new(folder.path().to_owned(), BUDGET);
     let (sender, receiver) = mpsc::channel();
     struct Sending(mpsc::Sender<Vec<u8>>);
     impl Write for Sending {
@@ -193,7 +199,7 @@ fn bytes_are_handed_on_while_they_are_made() {
         }
     }
     cache
-        .write(PROJECT, &archive("a"), &mut Sending(sender), |to| {
+        .write((PROJECT, Caller::BACKGROUND), &archive("a"), &mut Sending(sender), |to| {
             to.write_all(b"first").map_err(reader_gone)?;
             assert_eq!(receiver.try_recv().expect("already there"), b"first");
             Ok(Lasting::Yes)
@@ -202,84 +208,33 @@ fn bytes_are_handed_on_while_they_are_made() {
 }
 
 #[test]
-fn only_so_many_are_made_at_once() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let patience = Duration::from_millis(50);
-    let cache = ArchiveCache::with_patience(folder.path().to_owned(), BUDGET, 2, patience);
-    ask(&cache, &archive("kept"), b"kept");
-    let (inside, over) = (Barrier::new(3), Barrier::new(3));
-    let failed = AtomicUsize::new(0);
-    std::thread::scope(|scope| {
-        for name in ["a", "b"] {
-            let (cache, inside, over, failed) = (&cache, &inside, &over, &failed);
-            scope.spawn(move || {
-                let made = cache.write(PROJECT, &archive(name), &mut Vec::new(), |_| {
-                    inside.wait();
-                    over.wait();
-                    Ok(Lasting::Yes)
-                });
-                failed.fetch_add(usize::from(made.is_err()), Ordering::Relaxed);
-            });
-        }
-        inside.wait();
-        let third = cache.write(PROJECT, &archive("c"), &mut Vec::new(), |_| Ok(Lasting::Yes));
-        assert!(!ask(&cache, &archive("kept"), b"kept"), "what is kept is served all the same");
-        over.wait();
-        assert!(matches!(third, Err(GitError::Busy)), "{third:?}");
-    });
-    assert_eq!(failed.into_inner(), 0);
-    assert!(ask(&cache, &archive("c"), b"c"), "later it is made");
-}
-
-#[test]
 fn a_reader_that_is_waited_for_holds_up_no_other() {
+    /// Whether somebody else gets the one permit that there is.
+    fn is_free(lane: &Lane) -> bool {
+        wait_for(&mut lane.enter(Caller::BACKGROUND), Duration::from_millis(20)).is_some()
+    }
     /// A reader during whose reading something else is made.
-    struct Slow<'a>(&'a Admission, usize);
+    struct Slow<'a>(&'a Lane, usize);
     impl Write for Slow<'_> {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.1 += usize::from(self.0.enter().is_ok());
+            self.1 += usize::from(is_free(self.0));
             Ok(bytes.len())
         }
         fn flush(&mut self) -> io::Result<()> {
             Ok(())
         }
     }
-    let processors = Admission::new(1, Duration::from_millis(20));
-    let mut slow = Slow(&processors, 0);
-    let mut copying = Copying::new(&mut slow, None, BUDGET, &processors).expect("one is free");
-    assert!(matches!(processors.enter(), Err(GitError::Busy)), "it is at work");
+    let lane = Lane::new(Shares { all: 1, one: 1, network: 1 });
+    let mut slow = Slow(&lane, 0);
+    let processors = Processors { lane: &lane, caller: Caller::BACKGROUND };
+    let mut copying = Copying::new(&mut slow, None, BUDGET, processors).expect("one is free");
+    assert!(!is_free(&lane), "it is at work");
     copying.write_all(b"first").expect("handed on");
     copying.write_all(b"second").expect("handed on");
-    assert!(matches!(processors.enter(), Err(GitError::Busy)), "it is at work again");
+    assert!(!is_free(&lane), "it is at work again");
     drop(copying);
     assert_eq!(slow.1, 2);
-    assert!(processors.enter().is_ok(), "it is done");
-}
-
-#[test]
-fn whoever_waits_gets_what_was_made_meanwhile() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let patience = Duration::from_secs(60);
-    let cache = ArchiveCache::with_patience(folder.path().to_owned(), BUDGET, 1, patience);
-    let made = AtomicUsize::new(0);
-    let started = Barrier::new(4);
-    std::thread::scope(|scope| {
-        for _ in 0..4 {
-            scope.spawn(|| {
-                started.wait();
-                let mut got = Vec::new();
-                let make = |to: &mut dyn Write| {
-                    made.fetch_add(1, Ordering::Relaxed);
-                    std::thread::sleep(Duration::from_millis(20));
-                    to.write_all(b"bytes").map_err(reader_gone)?;
-                    Ok(Lasting::Yes)
-                };
-                cache.write(PROJECT, &archive("a"), &mut got, make).expect("an archive");
-                assert_eq!(got, b"bytes");
-            });
-        }
-    });
-    assert_eq!(made.into_inner(), 1);
+    assert!(is_free(&lane), "it is done");
 }
 
 #[test]
@@ -290,7 +245,7 @@ fn what_a_dead_process_left_behind_is_removed() {
         let file = File::create(folder.path().join(name)).expect("a file");
         file.set_modified(SystemTime::now() - age).expect("set");
     }
-    let cache = ArchiveCache::new(folder.path().to_owned(), BUDGET, AT_ONCE);
+    let cache = ArchiveCache::new(folder.path().to_owned(), BUDGET);
     ask(&cache, &archive("a"), b"bytes");
     let left = files(folder.path());
     assert!(left.contains(&"unfinished-new".to_owned()), "{left:?}");

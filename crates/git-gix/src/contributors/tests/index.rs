@@ -3,6 +3,7 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
+use hexforge_domain::limiter::Caller;
 use hexforge_domain::ports::git::GitError;
 
 use super::super::ContributorIndex;
@@ -30,11 +31,16 @@ fn a_request_counts_what_was_pushed_since_the_last() {
         fixture.add(&row(fixture.commits.len(), end));
         let tip = fixture.tip();
         let expected = fixture.by_git(tip);
-        assert_eq!(index.contributors(&fixture.open(), tip, LONG).unwrap(), expected);
+        assert_eq!(
+            index.contributors(&fixture.open(), tip, LONG, Caller::BACKGROUND).unwrap(),
+            expected
+        );
         assert_eq!(Stored::read(fixture.path()).tip, Some(tip));
         // From memory, and by another process from the disk.
         for index in [&index, &ContributorIndex::default()] {
-            let at_once = index.contributors(&fixture.open(), tip, Duration::ZERO).unwrap();
+            let at_once = index
+                .contributors(&fixture.open(), tip, Duration::ZERO, Caller::BACKGROUND)
+                .unwrap();
             assert_eq!(at_once, expected);
         }
     }
@@ -46,7 +52,7 @@ fn a_rewritten_history_is_counted_anew() {
     let index = ContributorIndex::default();
     for number in [59, 30, 45, 0] {
         let tip = fixture.commits[number];
-        let counted = index.contributors(&fixture.open(), tip, LONG).unwrap();
+        let counted = index.contributors(&fixture.open(), tip, LONG, Caller::BACKGROUND).unwrap();
         assert_eq!(counted, fixture.by_git(tip));
         assert_eq!(Stored::read(fixture.path()).tip, Some(tip));
     }
@@ -56,7 +62,11 @@ fn a_rewritten_history_is_counted_anew() {
 fn a_damaged_file_is_replaced() {
     let fixture = Fixture::of(&row(0, 40));
     let (tip, file) = (fixture.tip(), fixture.path().join("hexforge/contributors"));
-    let count = || ContributorIndex::default().contributors(&fixture.open(), tip, LONG).unwrap();
+    let count = || {
+        ContributorIndex::default()
+            .contributors(&fixture.open(), tip, LONG, Caller::BACKGROUND)
+            .unwrap()
+    };
     let expected = count();
     let whole = std::fs::read(&file).unwrap();
     for damaged in [&whole[..whole.len() - 1], &whole[..3], b"", b"something else entirely"] {
@@ -70,10 +80,12 @@ fn a_damaged_file_is_replaced() {
 fn who_does_not_wait_gets_what_is_counted_so_far() {
     let mut fixture = Fixture::of(&row(0, 40));
     let index = ContributorIndex::default();
-    let first = index.contributors(&fixture.open(), fixture.tip(), LONG).unwrap();
+    let first =
+        index.contributors(&fixture.open(), fixture.tip(), LONG, Caller::BACKGROUND).unwrap();
     fixture.add(&row(40, 3_000));
     let tip = fixture.tip();
-    let so_far = index.contributors(&fixture.open(), tip, Duration::ZERO).unwrap();
+    let so_far =
+        index.contributors(&fixture.open(), tip, Duration::ZERO, Caller::BACKGROUND).unwrap();
     assert!(!so_far.complete);
     for (counted, before) in so_far.authors.iter().zip(&first.authors) {
         assert!(counted.commits >= before.commits);
@@ -82,7 +94,8 @@ fn who_does_not_wait_gets_what_is_counted_so_far() {
     let repository = fixture.open();
     let until = Instant::now() + LONG;
     loop {
-        let answer = index.contributors(&repository, tip, Duration::ZERO).unwrap();
+        let answer =
+            index.contributors(&repository, tip, Duration::ZERO, Caller::BACKGROUND).unwrap();
         if answer.complete {
             assert_eq!(answer, fixture.by_git(tip));
             return;
@@ -115,7 +128,9 @@ fn many_at_once_share_one_count() {
                 let index = &index;
                 scope.spawn(move || {
                     let repository = fixture.open();
-                    let counted = index.contributors(&repository, fixture.tip(), LONG).unwrap();
+                    let counted = index
+                        .contributors(&repository, fixture.tip(), LONG, Caller::BACKGROUND)
+                        .unwrap();
                     assert_eq!(counted, *expected);
                 });
             }
@@ -132,7 +147,10 @@ fn two_tips_asked_for_at_once_are_both_answered() {
         index.warm(&repository, fixture.commits[number]);
     }
     let tip = fixture.tip();
-    assert_eq!(index.contributors(&repository, tip, LONG).unwrap(), fixture.by_git(tip));
+    assert_eq!(
+        index.contributors(&repository, tip, LONG, Caller::BACKGROUND).unwrap(),
+        fixture.by_git(tip)
+    );
 }
 
 #[test]
@@ -157,12 +175,14 @@ fn damage_is_told_to_all_who_wait_and_the_next_tries_again() {
     thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
-                let answer = index.contributors(&fixture.open(), fixture.tip(), LONG);
+                let answer =
+                    index.contributors(&fixture.open(), fixture.tip(), LONG, Caller::BACKGROUND);
                 assert!(matches!(answer, Err(GitError::Corrupt(_))), "{answer:?}");
             });
         }
     });
     std::fs::write(&loose, content).unwrap();
-    let counted = index.contributors(&fixture.open(), fixture.tip(), LONG).unwrap();
+    let counted =
+        index.contributors(&fixture.open(), fixture.tip(), LONG, Caller::BACKGROUND).unwrap();
     assert_eq!(counted, fixture.by_git(fixture.tip()));
 }

@@ -1,0 +1,90 @@
+//! The access rule for objects of a repository.
+//!
+//! Callers who may read the code see all objects that are reachable from a ref. Unreachable objects, such as the
+//! commits of a deleted branch, are visible to masters only, unless a pipeline keeps them. A repository that began as
+//! a copy has unreachable objects of its source, whose masters are others: there only administrators see them.
+
+use hexforge_domain::commit::ObjectId;
+use hexforge_domain::id::ProjectId;
+use hexforge_domain::paging::Page;
+use hexforge_domain::pipeline::PipelineScope;
+use hexforge_domain::policy::Actor;
+use hexforge_domain::policy::project::ProjectAbility;
+use hexforge_domain::ports::git::{GitError, Repository, Resolved};
+use hexforge_domain::ports::store::Tx;
+use hexforge_domain::project::ProjectRef;
+
+use crate::access;
+use crate::app::App;
+use crate::error::Error;
+
+/// The pipelines that keep all objects reachable from their commits. Older pipelines keep only the commit itself.
+const KEEPING_PIPELINES: Page = Page::Numbered { number: 1, size: 100 };
+
+/// Resolves a revision to a commit that the actor may see. The caller has checked that the actor may read the code.
+pub(crate) fn resolve(
+    app: &App,
+    actor: Actor,
+    project: ProjectId,
+    repository: &dyn Repository,
+    revision: &str,
+) -> Result<Option<ObjectId>, Error> {
+    let Some(Resolved { commit, through_ref }) = repository.resolve(revision)? else {
+        return Ok(None);
+    };
+    let visible = through_ref || sees(app, actor, project, repository, commit)?;
+    Ok(visible.then_some(commit))
+}
+
+/// Returns whether the actor may see an existing object. The caller has checked that the actor may read the code.
+pub(crate) fn sees(
+    app: &App,
+    actor: Actor,
+    project: ProjectId,
+    repository: &dyn Repository,
+    object: ObjectId,
+) -> Result<bool, Error> {
+    match repository.is_reachable(object, &[]) {
+        Ok(true) => return Ok(true),
+        // Masters may see unreachable objects, so they need not wait for the search to finish.
+        Ok(false) | Err(GitError::Unfinished | GitError::Busy) => (),
+        Err(error) => return Err(error.into()),
+    }
+    match app.store.glance(|tx| exception(app, tx, actor, project, object))? {
+        Exception::Holds => Ok(true),
+        Exception::Kept(commits) => {
+            let through_refs = repository.is_reachable(object, &[])?;
+            Ok(through_refs || !commits.is_empty() && repository.is_reachable(object, &commits)?)
+        }
+    }
+}
+
+/// The reason for which an actor may see an unreachable object.
+enum Exception {
+    /// The actor may see unreachable objects, or a pipeline was made for this commit.
+    Holds,
+    /// The object is visible if it is reachable from one of these commits, which pipelines keep.
+    Kept(Vec<ObjectId>),
+}
+
+fn exception(
+    app: &App,
+    tx: &mut dyn Tx,
+    actor: Actor,
+    project: ProjectId,
+    object: ObjectId,
+) -> Result<Exception, Error> {
+    let (ability, named) = (ProjectAbility::ReadUnreachable, ProjectRef::Id(project));
+    let is_foreign = !matches!(actor, Actor::Admin { .. }) && tx.projects().is_copy(project)?;
+    match access::gate(tx, actor, ability, &named, app.today()) {
+        Ok(_) if is_foreign => (),
+        Ok(_) => return Ok(Exception::Holds),
+        Err(Error::NotFound(_) | Error::Forbidden(_) | Error::Unauthenticated) => (),
+        Err(error) => return Err(error),
+    }
+    if !tx.pipelines().of_commit(project, object)?.is_empty() {
+        return Ok(Exception::Holds);
+    }
+    let newest = tx.pipelines().list(project, PipelineScope::All, KEEPING_PIPELINES)?;
+    Ok(Exception::Kept(newest.items.into_iter().map(|pipeline| pipeline.sha).collect()))
+}

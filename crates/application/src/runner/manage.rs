@@ -1,0 +1,90 @@
+//! Looking after runners: for administrators, who are no runner.
+
+use hexforge_domain::change::Change;
+use hexforge_domain::id::{ProjectId, RunnerId};
+use hexforge_domain::paging::{Page, Paged};
+use hexforge_domain::policy::Actor;
+use hexforge_domain::policy::project::ProjectAbility;
+use hexforge_domain::policy::system::ServiceAbility;
+use hexforge_domain::project::ProjectRef;
+use hexforge_domain::runner::Runner;
+use hexforge_domain::text::Secret;
+
+use crate::access;
+use crate::app::App;
+use crate::ci_token;
+use crate::error::{Error, Thing};
+use crate::project::create::new_runners_token;
+
+/// A runner with the projects it is bound to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunnerView {
+    /// The runner.
+    pub runner: Runner,
+    /// By id; none where it is shared.
+    pub projects: Vec<ProjectId>,
+}
+
+/// All runners, by id.
+pub fn list(app: &App, actor: Actor, page: Page) -> Result<Paged<RunnerView>, Error> {
+    access::service(actor, ServiceAbility::Administer)?;
+    app.store.read(|tx| {
+        let Paged { items, total } = tx.runners().list(page)?;
+        let ids: Vec<RunnerId> = items.iter().map(|runner| runner.id).collect();
+        let bound = tx.runners().projects_of(&ids)?;
+        let view = |runner: Runner| {
+            let of_it = bound.partition_point(|(id, _)| *id < runner.id);
+            let of_it = bound[of_it..].iter().take_while(|(id, _)| *id == runner.id);
+            RunnerView { projects: of_it.map(|(_, project)| *project).collect(), runner }
+        };
+        Ok(Paged { items: items.into_iter().map(view).collect(), total })
+    })
+}
+
+/// Says whether a runner is given builds. What it runs already goes on.
+pub fn set_active(
+    app: &App,
+    actor: Actor,
+    id: RunnerId,
+    active: bool,
+) -> Result<Change<Runner>, Error> {
+    access::service(actor, ServiceAbility::Administer)?;
+    app.store.write(|tx| {
+        let runner = tx.runners().find(id)?.ok_or(Error::NotFound(Thing::Record))?;
+        if runner.active == active {
+            return Ok(Change::Unchanged);
+        }
+        let runner = Runner { active, updated_at: app.clock.now(), ..runner };
+        tx.runners().update(&runner)?;
+        Ok(Change::Applied(runner))
+    })
+}
+
+/// Removes a runner. Its token is refused from then on. A build that it runs fails after the configured silence.
+pub fn remove(app: &App, actor: Actor, id: RunnerId) -> Result<(), Error> {
+    access::service(actor, ServiceAbility::Administer)?;
+    app.store.write(|tx| {
+        tx.runners().find(id)?.ok_or(Error::NotFound(Thing::Record))?;
+        Ok(tx.runners().delete(id)?)
+    })
+}
+
+/// Puts another token in place of the one by which runners register for all projects. Registered runners stay.
+pub fn rotate_service_token(app: &App, actor: Actor) -> Result<Secret, Error> {
+    access::service(actor, ServiceAbility::Administer)?;
+    app.store.write(|tx| {
+        let rotations = tx.runners().rotate()?;
+        Ok(ci_token::of_service(app, rotations))
+    })
+}
+
+/// Puts another token in place of the one by which runners register for a project. Registered runners stay.
+pub fn rotate_project_token(app: &App, actor: Actor, named: &ProjectRef) -> Result<Secret, Error> {
+    app.store.write(|tx| {
+        let ability = ProjectAbility::Administer;
+        let project = access::locked_project(tx, actor, ability, named, app.today())?;
+        let token = new_runners_token(app);
+        tx.projects().set_runners_token(project.id, &token)?;
+        Ok(token)
+    })
+}

@@ -1,0 +1,291 @@
+//! Permits for long work: so many for all callers, and a share of them for each.
+//!
+//! A [`Lane`] gives out permits of one kind. It knows neither a clock nor a runtime: waiting is a future, and the code
+//! that awaits it decides for how long.
+
+mod queue;
+mod rate;
+mod spending;
+
+pub use queue::FairQueue;
+pub use rate::{TransferLimits, TransferRate};
+pub use spending::{RecentTime, Spending};
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::net::IpAddr;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+use crate::id::UserId;
+use crate::network::caller_network;
+use crate::policy::Actor;
+
+/// A client that asks for permits: a user, or the address of a client that is not signed in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Caller {
+    user: Option<UserId>,
+    network: Option<IpAddr>,
+}
+
+impl Caller {
+    /// Work that nobody waits for.
+    pub const BACKGROUND: Caller = Caller { user: None, network: None };
+
+    /// The caller behind a request.
+    pub fn new(actor: Actor, address: Option<IpAddr>) -> Self {
+        Self::of_user(actor.user(), address)
+    }
+
+    /// The user for whom something is done, perhaps by others such as the runner of a build.
+    pub fn of_user(user: Option<UserId>, address: Option<IpAddr>) -> Self {
+        Self { user, network: address.map(caller_network) }
+    }
+
+    /// A caller of whom only the address is known.
+    pub fn unknown(address: Option<IpAddr>) -> Self {
+        Self::new(Actor::Anonymous, address)
+    }
+
+    /// The party whose permits are counted together: those of a user wherever it comes from.
+    pub fn holder(self) -> Holder {
+        self.user.map_or(Holder::Network(self.network), Holder::User)
+    }
+}
+
+/// A party whose permits are counted together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Holder {
+    /// A user.
+    User(UserId),
+    /// All callers of a network that are not signed in.
+    Network(Option<IpAddr>),
+}
+
+/// How many permits there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shares {
+    /// For all callers together.
+    pub all: usize,
+    /// For one user, and for those of one address who are not signed in.
+    pub one: usize,
+    /// For all callers of one address together, signed in or not. Many people may share an address.
+    pub network: usize,
+}
+
+impl Shares {
+    /// A quarter for each caller, so that four are needed to take all, and three quarters for each address.
+    pub const fn quarters(all: usize) -> Self {
+        Self { all, one: all.div_ceil(4), network: all - all / 4 }
+    }
+}
+
+/// More requests of one caller do not wait.
+const LONGEST_QUEUE: usize = 1024;
+
+/// Permits of one kind. A free permit goes to the waiting caller who holds the fewest; among equals they take turns.
+#[derive(Clone, Debug)]
+pub struct Lane(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    shares: Shares,
+    state: Mutex<State>,
+}
+
+/// While a permit is free, nobody waits who may have it.
+#[derive(Debug, Default)]
+struct State {
+    taken: usize,
+    by_holder: HashMap<Holder, usize>,
+    by_network: HashMap<IpAddr, usize>,
+    waiting: FairQueue<Caller, u64>,
+    tickets: HashMap<u64, Ticket>,
+    next_ticket: u64,
+}
+
+#[derive(Debug)]
+enum Ticket {
+    Waiting(Waker),
+    Granted,
+}
+
+/// Why there is no permit: too many requests of the same caller wait for one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("too many requests of this caller are waiting")]
+pub struct QueueFull;
+
+/// The right to do something, until it is dropped.
+#[derive(Debug)]
+pub struct Permit {
+    lane: Lane,
+    caller: Caller,
+}
+
+/// Waits for a permit. The place in the queue is lost when this is dropped.
+#[derive(Debug)]
+pub struct Waiting {
+    lane: Lane,
+    caller: Caller,
+    ticket: Option<u64>,
+}
+
+impl Lane {
+    /// A lane with these permits, at least one for each.
+    pub fn new(shares: Shares) -> Self {
+        let Shares { all, one, network } = shares;
+        let shares = Shares { all: all.max(1), one: one.max(1), network: network.max(1) };
+        Self(Arc::new(Shared { shares, state: Mutex::default() }))
+    }
+
+    /// Waits for a permit.
+    pub fn enter(&self, caller: Caller) -> Waiting {
+        Waiting { lane: self.clone(), caller, ticket: None }
+    }
+
+    /// How many permits are free.
+    pub fn free(&self) -> usize {
+        self.0.shares.all - self.lock().taken
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Nothing that could panic is done while the lock is held.
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn permit(&self, caller: Caller) -> Permit {
+        Permit { lane: self.clone(), caller }
+    }
+
+    /// Gives a permit back, and to those who may have it now.
+    fn release(&self, caller: Caller) {
+        let mut state = self.lock();
+        state.give_back(caller);
+        let wakers = state.grant(&self.0.shares);
+        drop(state);
+        wakers.into_iter().for_each(Waker::wake);
+    }
+}
+
+impl State {
+    /// How many permits a caller holds, if it may have one more.
+    fn load(&self, shares: &Shares, caller: Caller) -> Option<usize> {
+        let held = self.by_holder.get(&caller.holder()).copied().unwrap_or(0);
+        let network = caller.network.and_then(|network| self.by_network.get(&network));
+        let is_within = self.taken < shares.all
+            && held < shares.one
+            && network.is_none_or(|taken| *taken < shares.network);
+        is_within.then_some(held)
+    }
+
+    fn take(&mut self, caller: Caller) {
+        self.taken += 1;
+        *self.by_holder.entry(caller.holder()).or_default() += 1;
+        if let Some(network) = caller.network {
+            *self.by_network.entry(network).or_default() += 1;
+        }
+    }
+
+    fn give_back(&mut self, caller: Caller) {
+        self.taken = self.taken.saturating_sub(1);
+        decrease(&mut self.by_holder, caller.holder());
+        if let Some(network) = caller.network {
+            decrease(&mut self.by_network, network);
+        }
+    }
+
+    /// Gives free permits to those who wait; whom to tell.
+    fn grant(&mut self, shares: &Shares) -> Vec<Waker> {
+        let mut wakers = Vec::new();
+        loop {
+            let mut waiting = std::mem::take(&mut self.waiting);
+            let next = waiting.pop_least(|caller| self.load(shares, *caller));
+            self.waiting = waiting;
+            let Some((caller, ticket)) = next else { return wakers };
+            self.take(caller);
+            if let Some(Ticket::Waiting(waker)) = self.tickets.insert(ticket, Ticket::Granted) {
+                wakers.push(waker);
+            }
+        }
+    }
+}
+
+/// Counts one less, and forgets who has none.
+fn decrease<K: std::hash::Hash + Eq>(counts: &mut HashMap<K, usize>, key: K) {
+    if let Some(count) = counts.get_mut(&key) {
+        *count -= 1;
+        if *count == 0 {
+            counts.remove(&key);
+        }
+    }
+}
+
+impl Future for Waiting {
+    type Output = Result<Permit, QueueFull>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let (lane, caller) = (self.lane.clone(), self.caller);
+        let mut state = lane.lock();
+        if let Some(ticket) = self.ticket {
+            return match state.tickets.get_mut(&ticket) {
+                Some(Ticket::Waiting(waker)) => {
+                    waker.clone_from(context.waker());
+                    Poll::Pending
+                }
+                Some(Ticket::Granted) | None => {
+                    state.tickets.remove(&ticket);
+                    self.ticket = None;
+                    Poll::Ready(Ok(lane.permit(caller)))
+                }
+            };
+        }
+        if state.load(&lane.0.shares, caller).is_some() {
+            state.take(caller);
+            return Poll::Ready(Ok(lane.permit(caller)));
+        }
+        if state.waiting.len_of(caller) >= LONGEST_QUEUE {
+            return Poll::Ready(Err(QueueFull));
+        }
+        let ticket = state.next_ticket;
+        state.next_ticket += 1;
+        state.tickets.insert(ticket, Ticket::Waiting(context.waker().clone()));
+        state.waiting.push(caller, ticket);
+        self.ticket = Some(ticket);
+        Poll::Pending
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        let Some(ticket) = self.ticket.take() else { return };
+        let mut state = self.lane.lock();
+        match state.tickets.remove(&ticket) {
+            Some(Ticket::Waiting(_)) => {
+                state.waiting.remove(self.caller, |other| *other == ticket);
+            }
+            // Granted meanwhile, and not taken.
+            Some(Ticket::Granted) => {
+                drop(state);
+                self.lane.release(self.caller);
+            }
+            None => (),
+        }
+    }
+}
+
+impl Permit {
+    /// The caller who holds it.
+    pub fn caller(&self) -> Caller {
+        self.caller
+    }
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        self.lane.release(self.caller);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,61 @@
+//! Waiting for permits on a thread that may block.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
+
+use hexforge_domain::limiter::{Lane, Shares};
+
+/// Permits for work that keeps a processor busy: twice as many as processors, half of them for one caller, so that a
+/// caller who is alone keeps all processors busy.
+pub(crate) fn processors() -> Lane {
+    let processors = thread::available_parallelism().map_or(1, usize::from);
+    Lane::new(Shares { all: 2 * processors, one: processors, network: 2 * processors })
+}
+
+/// Continues the thread that waits.
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+/// Waits for at most this long; what was waited for may be waited for again.
+pub(crate) fn wait_for<F: Future + Unpin>(future: &mut F, at_most: Duration) -> Option<F::Output> {
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let (mut context, until) = (Context::from_waker(&waker), Instant::now() + at_most);
+    loop {
+        if let Poll::Ready(output) = Pin::new(&mut *future).poll(&mut context) {
+            return Some(output);
+        }
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return None;
+        }
+        thread::park_timeout(left);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hexforge_domain::limiter::Caller;
+
+    #[test]
+    fn a_permit_is_waited_for_in_steps() {
+        let lane = Lane::new(Shares { all: 1, one: 1, network: 1 });
+        let long = Duration::from_secs(60);
+        let held = wait_for(&mut lane.enter(Caller::BACKGROUND), long).expect("one is free");
+        let mut next = lane.enter(Caller::BACKGROUND);
+        assert!(wait_for(&mut next, Duration::ZERO).is_none());
+        assert!(wait_for(&mut next, Duration::from_millis(1)).is_none());
+        let freed = thread::spawn(move || drop(held));
+        assert!(wait_for(&mut next, long).is_some_and(|permit| permit.is_ok()));
+        freed.join().expect("it does not panic");
+    }
+}

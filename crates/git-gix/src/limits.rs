@@ -1,0 +1,243 @@
+//! Limits of pushes: what one may bring, and what all of them together may take.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use hexforge_domain::limiter::{Caller, Holder};
+use hexforge_domain::ports::git_transport::HangUp;
+
+/// How often a push that waits for memory looks whether its client is still there.
+const LOOK_INTERVAL: Duration = Duration::from_millis(250);
+
+/// How long a push waits for memory that other pushes hold.
+const PATIENCE_FOR_MEMORY: Duration = Duration::from_secs(30);
+
+/// What a push may bring and take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PushLimits {
+    /// Bytes of one pack, as it is received and as it is stored.
+    pub push_bytes: u64,
+    /// Bytes of all packs of a repository.
+    pub repository_bytes: u64,
+    /// Bytes of one object, inflated.
+    pub object_bytes: u64,
+    /// Bytes of memory that all pushes of this process may hold at a time.
+    pub memory_bytes: usize,
+    /// From the first byte to the last check.
+    pub time: Duration,
+}
+
+impl Default for PushLimits {
+    fn default() -> Self {
+        Self {
+            push_bytes: 10 << 30,
+            repository_bytes: 20 << 30,
+            object_bytes: 2 << 30,
+            memory_bytes: 512 << 20,
+            time: Duration::from_secs(3 * 60 * 60),
+        }
+    }
+}
+
+/// When long work has to end: at a deadline, or when its client hung up.
+#[derive(Clone, Debug)]
+pub(crate) struct Stop {
+    pub(crate) deadline: Instant,
+    pub(crate) hang_up: HangUp,
+}
+
+/// Why work ended early.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stopped {
+    Late,
+    HungUp,
+}
+
+impl Stop {
+    pub(crate) fn after(time: Duration, hang_up: HangUp) -> Self {
+        Self { deadline: Instant::now() + time, hang_up }
+    }
+
+    pub(crate) fn check(&self) -> Result<(), Stopped> {
+        if self.hang_up.is_signaled() {
+            Err(Stopped::HungUp)
+        } else if Instant::now() > self.deadline {
+            Err(Stopped::Late)
+        } else {
+            Ok(())
+        }
+    }
+}
+
+/// The memory that all pushes of a process may hold. A quarter of it is out of reach for each caller, so that nobody
+/// takes all.
+pub(crate) struct MemoryBudget {
+    total: usize,
+    used: Mutex<Used>,
+    freed: Condvar,
+}
+
+#[derive(Default)]
+struct Used {
+    all: usize,
+    by_holder: HashMap<Holder, usize>,
+}
+
+/// Why a push got no memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NoMemory {
+    /// The push needs more than there is for all of them.
+    Never,
+    /// Others hold it.
+    Busy,
+    Stopped(Stopped),
+}
+
+impl MemoryBudget {
+    pub(crate) fn new(total: usize) -> Self {
+        Self { total, used: Mutex::default(), freed: Condvar::new() }
+    }
+
+    /// The share of one push, empty at first.
+    pub(crate) fn share(self: &Arc<Self>, caller: Caller) -> MemoryShare {
+        MemoryShare { budget: Arc::clone(self), holder: caller.holder(), held: Mutex::default() }
+    }
+
+    /// What all pushes of one caller may hold.
+    fn of_one(&self) -> usize {
+        self.total - self.total / 4
+    }
+
+    fn used(&self) -> MutexGuard<'_, Used> {
+        self.used.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What one push holds of the memory of all pushes. Dropped, it gives everything back.
+pub(crate) struct MemoryShare {
+    budget: Arc<MemoryBudget>,
+    holder: Holder,
+    held: Mutex<usize>,
+}
+
+impl MemoryShare {
+    /// Reserves more, and waits for a while if others hold it.
+    pub(crate) fn grow(&self, bytes: usize, stop: &Stop) -> Result<(), NoMemory> {
+        let (total, of_one) = (self.budget.total, self.budget.of_one());
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        if held.saturating_add(bytes) > of_one {
+            return Err(NoMemory::Never);
+        }
+        let until = Instant::now() + PATIENCE_FOR_MEMORY;
+        let mut used = self.budget.used();
+        while used.all + bytes > total || used.of(self.holder) + bytes > of_one {
+            stop.check().map_err(NoMemory::Stopped)?;
+            if Instant::now() > until {
+                return Err(NoMemory::Busy);
+            }
+            let woken = self.budget.freed.wait_timeout(used, LOOK_INTERVAL);
+            (used, _) = woken.unwrap_or_else(PoisonError::into_inner);
+        }
+        used.all += bytes;
+        *used.by_holder.entry(self.holder).or_default() += bytes;
+        *held += bytes;
+        Ok(())
+    }
+}
+
+impl Used {
+    fn of(&self, holder: Holder) -> usize {
+        self.by_holder.get(&holder).copied().unwrap_or_default()
+    }
+
+    fn give_back(&mut self, holder: Holder, bytes: usize) {
+        self.all -= bytes;
+        let left = self.of(holder) - bytes;
+        if left == 0 {
+            self.by_holder.remove(&holder);
+        } else {
+            self.by_holder.insert(holder, left);
+        }
+    }
+}
+
+impl Drop for MemoryShare {
+    fn drop(&mut self) {
+        let held = *self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        if held > 0 {
+            self.budget.used().give_back(self.holder, held);
+            self.budget.freed.notify_all();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use hexforge_domain::id::UserId;
+    use hexforge_domain::policy::Actor;
+
+    use super::*;
+
+    fn stop() -> Stop {
+        Stop::after(Duration::from_secs(60), HangUp::default())
+    }
+
+    fn user(id: i64) -> Caller {
+        Caller::new(Actor::User { id: UserId(id), external: false }, None)
+    }
+
+    #[test]
+    fn memory_of_all_pushes_is_bounded_and_given_back() {
+        let budget = Arc::new(MemoryBudget::new(100));
+        let (one, two) = (budget.share(user(1)), budget.share(user(2)));
+        one.grow(60, &stop()).expect("it is free");
+        let gone = stop();
+        gone.hang_up.signal();
+        assert_eq!(two.grow(41, &gone), Err(NoMemory::Stopped(Stopped::HungUp)));
+        two.grow(40, &stop()).expect("it is free");
+        let late = Stop::after(Duration::ZERO, HangUp::default());
+        assert_eq!(one.grow(1, &late), Err(NoMemory::Stopped(Stopped::Late)));
+        drop(two);
+        one.grow(15, &stop()).expect("it is free again");
+        drop(one);
+        assert_eq!(budget.used().all, 0);
+        assert!(budget.used().by_holder.is_empty());
+    }
+
+    #[test]
+    fn nobody_takes_the_memory_of_all() {
+        let budget = Arc::new(MemoryBudget::new(100));
+        let pushes = [budget.share(user(1)), budget.share(user(1))];
+        assert_eq!(pushes[0].grow(76, &stop()), Err(NoMemory::Never));
+        pushes[0].grow(70, &stop()).expect("it is free");
+        let gone = stop();
+        gone.hang_up.signal();
+        assert_eq!(pushes[1].grow(6, &gone), Err(NoMemory::Stopped(Stopped::HungUp)));
+        budget.share(user(2)).grow(30, &stop()).expect("it is left to others");
+    }
+
+    #[test]
+    fn a_push_waits_for_memory_of_others() {
+        let budget = Arc::new(MemoryBudget::new(100));
+        let (one, two) = (budget.share(user(1)), budget.share(user(2)));
+        one.grow(60, &stop()).expect("it is free");
+        let is_waiting = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| {
+                is_waiting.store(true, Ordering::Relaxed);
+                let outcome = two.grow(60, &stop());
+                assert_eq!(budget.used().all, 60, "the first gave back before");
+                outcome
+            });
+            while !is_waiting.load(Ordering::Relaxed) {
+                std::thread::yield_now();
+            }
+            assert_eq!(budget.used().all, 60, "only one has it");
+            drop(one);
+            assert_eq!(waiting.join().expect("no panic"), Ok(()));
+        });
+    }
+}

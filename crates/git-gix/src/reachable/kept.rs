@@ -1,0 +1,205 @@
+//! Walks that are kept for the next caller.
+
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use gix::ObjectId;
+use gix::hashtable::HashSet;
+use gix::object::Kind;
+use hexforge_domain::id::ProjectId;
+use hexforge_domain::ports::git::GitError;
+use quick_cache::sync::{Cache, DefaultLifecycle};
+use quick_cache::{DefaultHashBuilder, OptionsBuilder, Weighter};
+
+use super::{History, Limits, Walk};
+use crate::error::failed;
+
+/// The number of ids that are kept for all repositories together, about 100 MB.
+const KEPT: u64 = 2_000_000;
+
+/// The number of ids at which a walk with a time limit stops. The cache does not accept an entry that needs nearly all
+/// of its capacity, so this is smaller than [`KEPT`].
+const LONGEST_WALK: usize = 1_800_000;
+
+/// The number of new ids after which the weight of a walk in the cache is updated.
+const GROWTH: u64 = 1_000;
+
+/// The pause between two attempts to continue a walk that another caller continues.
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// The objects at which a walk starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Scope {
+    /// The objects that refs hold.
+    Refs,
+    /// The same, and commits that pipelines keep.
+    RefsAndKept,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Key {
+    project: ProjectId,
+    scope: Scope,
+    with_contents: bool,
+}
+
+/// A question about the reachability of objects.
+#[derive(Clone, Copy)]
+pub(crate) struct Question<'a> {
+    /// The objects at which the walk starts, in the order of their bytes.
+    pub(crate) tips: &'a [ObjectId],
+    /// Reachable commits whose trees are read first, because the objects are probably in them.
+    pub(crate) first: &'a [ObjectId],
+    /// Whether some of the objects are trees or blobs.
+    pub(crate) with_contents: bool,
+}
+
+#[derive(Clone)]
+struct KeptWalk {
+    /// The number of ids in the walk when it was last put into the cache.
+    weight: u64,
+    walk: Arc<Mutex<Walk>>,
+}
+
+#[derive(Clone)]
+struct ByIds;
+
+impl Weighter<Key, KeptWalk> for ByIds {
+    fn weight(&self, _: &Key, kept: &KeptWalk) -> u64 {
+        kept.weight + 10
+    }
+}
+
+/// A cache of the walks that were used last, for all repositories.
+pub(crate) struct Walks(Cache<Key, KeptWalk, ByIds>);
+
+impl Default for Walks {
+    fn default() -> Self {
+        // The capacity is divided among shards, and one of several shards would be too small for a large repository.
+        let options = OptionsBuilder::new()
+            .estimated_items_capacity(1_000)
+            .weight_capacity(KEPT)
+            .shards(1)
+            .build()
+            .expect("both capacities are given");
+        Self(Cache::with_options(
+            options,
+            ByIds,
+            DefaultHashBuilder::default(),
+            DefaultLifecycle::default(),
+        ))
+    }
+}
+
+impl Walks {
+    /// Returns those of `ids` that are not reachable from `tips`.
+    /// # Errors
+    /// [`GitError::Unfinished`] if the time limit was reached before the walk found out; the next call continues the
+    /// walk. [`GitError::Busy`] if the history is too large for a walk with a time limit.
+    pub(crate) fn unreachable(
+        &self,
+        history: History<'_>,
+        (project, scope): (ProjectId, Scope),
+        mut tips: Vec<ObjectId>,
+        ids: impl Iterator<Item = ObjectId>,
+        until: Option<Instant>,
+    ) -> Result<HashSet<ObjectId>, GitError> {
+        tips.sort_unstable();
+        tips.dedup();
+        let (mut open, mut missing) = (HashSet::default(), HashSet::default());
+        let mut with_contents = false;
+        for id in ids.filter(|id| tips.binary_search(id).is_err()) {
+            match history.repo.try_find_header(id).map_err(failed)?.map(|header| header.kind()) {
+                Some(kind) => {
+                    with_contents |= matches!(kind, Kind::Tree | Kind::Blob);
+                    open.insert(id);
+                }
+                // An id that does not exist needs no walk.
+                None => {
+                    missing.insert(id);
+                }
+            }
+        }
+        let question = Question { tips: &tips, first: &[], with_contents };
+        self.retain_unreachable(history, (project, scope), question, &mut open, until)?;
+        missing.extend(open);
+        Ok(missing)
+    }
+
+    /// Removes the reachable objects from `open`, all of which exist.
+    /// # Errors
+    /// Those of [`Walks::unreachable`].
+    pub(crate) fn retain_unreachable(
+        &self,
+        history: History<'_>,
+        (project, scope): (ProjectId, Scope),
+        question: Question<'_>,
+        open: &mut HashSet<ObjectId>,
+        until: Option<Instant>,
+    ) -> Result<(), GitError> {
+        if open.is_empty() {
+            return Ok(());
+        }
+        let Question { tips, first, with_contents } = question;
+        let key = Key { project, scope, with_contents };
+        let new = || KeptWalk { weight: 0, walk: Arc::new(Mutex::new(Walk::new(with_contents))) };
+        // Concurrent callers wait for this walk instead of starting their own.
+        let kept = self.0.get_or_insert_with::<_, Infallible>(&key, || Ok(new()));
+        let Ok(kept) = kept;
+        let mut walk = lock(&kept.walk, until)?;
+        let limits = until.map(|until| Limits { until, ids: LONGEST_WALK });
+        let outcome = walk.look_for(history, tips, first, open, limits);
+        if outcome.is_err() {
+            // The failed step may have recorded only a part of its objects.
+            *walk = Walk::new(with_contents);
+        }
+        let weight = walk.len() as u64;
+        drop(walk);
+        if weight.abs_diff(kept.weight) > GROWTH {
+            self.0.insert(key, KeptWalk { weight, walk: kept.walk });
+        }
+        match outcome? {
+            true => Ok(()),
+            false if weight > LONGEST_WALK as u64 => Err(GitError::Busy),
+            false => Err(GitError::Unfinished),
+        }
+    }
+}
+
+/// Waits until no other caller continues the walk.
+/// # Errors
+/// [`GitError::Unfinished`] if the time limit is reached first.
+fn lock(walk: &Mutex<Walk>, until: Option<Instant>) -> Result<MutexGuard<'_, Walk>, GitError> {
+    let Some(until) = until else {
+        return Ok(walk.lock().unwrap_or_else(PoisonError::into_inner));
+    };
+    loop {
+        match walk.try_lock() {
+            Ok(walk) => return Ok(walk),
+            Err(TryLockError::Poisoned(poisoned)) => return Ok(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) if Instant::now() < until => thread::sleep(PAUSE),
+            Err(TryLockError::WouldBlock) => return Err(GitError::Unfinished),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_walk_through_a_large_repository_is_kept() {
+        let walks = Walks::default();
+        let key =
+            |project| Key { project: ProjectId(project), scope: Scope::Refs, with_contents: true };
+        let walk = |weight| KeptWalk { weight, walk: Arc::new(Mutex::new(Walk::new(true))) };
+        let longest = LONGEST_WALK as u64 + 50_000;
+        walks.0.insert(key(1), walk(longest));
+        assert!(walks.0.get(&key(1)).is_some());
+        walks.0.insert(key(2), walk(longest));
+        let kept = [1, 2].iter().filter(|project| walks.0.get(&key(**project)).is_some());
+        assert!(kept.count() < 2, "there is no room for both");
+    }
+}

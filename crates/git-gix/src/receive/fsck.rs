@@ -1,0 +1,211 @@
+//! What `git fsck` calls an error in an object, by git's names and rules.
+//!
+//! Objects with such errors are read in different ways by different programs: of a tree with two entries of one name,
+//! the service could show one file, and a clone check out the other.
+
+mod faults;
+mod ident;
+mod modules;
+#[cfg(test)]
+mod tests;
+
+use gix::bstr::ByteSlice;
+use gix::object::Kind;
+
+pub use faults::{AcceptedFaults, Fault};
+
+/// Lines of a `.gitattributes` are shorter.
+const LONGEST_ATTRIBUTES_LINE: usize = 2048;
+
+/// The checks, without those faults that are accepted.
+pub(super) struct Fsck<'a> {
+    pub(super) accepted: &'a AcceptedFaults,
+}
+
+impl Fsck<'_> {
+    /// The first fault of an object that is not accepted.
+    pub(super) fn check(&self, kind: Kind, data: &[u8]) -> Result<(), Fault> {
+        match kind {
+            Kind::Commit => self.commit(data),
+            Kind::Tag => self.tag(data),
+            Kind::Tree => self.tree(data),
+            Kind::Blob => Ok(()),
+        }
+    }
+
+    /// The first fault of a file that is called `.gitmodules` in some tree.
+    pub(super) fn modules(&self, data: &[u8]) -> Result<(), Fault> {
+        modules::faults(data).into_iter().try_for_each(|fault| self.report(fault))
+    }
+
+    /// The first fault of a file that is called `.gitattributes` in some tree.
+    pub(super) fn attributes(&self, data: &[u8]) -> Result<(), Fault> {
+        let is_long = |line: &[u8]| line.len() >= LONGEST_ATTRIBUTES_LINE;
+        match data.split(|&byte| byte == b'\n').any(is_long) {
+            true => self.report(Fault::GitattributesLineLength),
+            false => Ok(()),
+        }
+    }
+
+    /// Stops the checks of an object unless the fault is accepted.
+    pub(super) fn report(&self, fault: Fault) -> Result<(), Fault> {
+        if self.accepted.contains(fault) { Ok(()) } else { Err(fault) }
+    }
+
+    fn commit(&self, data: &[u8]) -> Result<(), Fault> {
+        self.headers(data)?;
+        let Some(rest) = data.strip_prefix(b"tree ") else {
+            return self.report(Fault::MissingTree);
+        };
+        let (line, mut rest) = split_line(rest);
+        if !is_id(line) {
+            self.report(Fault::BadTreeSha1)?;
+        }
+        while let Some(parent) = rest.strip_prefix(b"parent ") {
+            let (line, next) = split_line(parent);
+            if !is_id(line) {
+                self.report(Fault::BadParentSha1)?;
+            }
+            rest = next;
+        }
+        let mut authors = 0;
+        while let Some(author) = rest.strip_prefix(b"author ") {
+            let (line, next) = split_line(author);
+            self.ident(line)?;
+            rest = next;
+            authors += 1;
+        }
+        match authors {
+            0 => self.report(Fault::MissingAuthor)?,
+            1 => {}
+            _ => self.report(Fault::MultipleAuthors)?,
+        }
+        match rest.strip_prefix(b"committer ") {
+            Some(committer) => self.ident(split_line(committer).0),
+            None => self.report(Fault::MissingCommitter),
+        }
+    }
+
+    fn tag(&self, data: &[u8]) -> Result<(), Fault> {
+        self.headers(data)?;
+        let Some(rest) = data.strip_prefix(b"object ") else {
+            return self.report(Fault::MissingObject);
+        };
+        let (line, rest) = split_line(rest);
+        if !is_id(line) {
+            self.report(Fault::BadObjectSha1)?;
+        }
+        let Some(rest) = rest.strip_prefix(b"type ") else {
+            return self.report(Fault::MissingTypeEntry);
+        };
+        let (line, rest) = split_line(rest);
+        if Kind::from_bytes(line).is_err() {
+            self.report(Fault::BadType)?;
+        }
+        let Some(rest) = rest.strip_prefix(b"tag ") else {
+            return self.report(Fault::MissingTagEntry);
+        };
+        // Tags of early versions of git have no tagger.
+        match split_line(rest).1.strip_prefix(b"tagger ") {
+            Some(tagger) => self.ident(split_line(tagger).0),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether the headers of a commit or tag end as they should, and have no NUL.
+    fn headers(&self, data: &[u8]) -> Result<(), Fault> {
+        let end = data.find(b"\n\n").unwrap_or(data.len());
+        if data[..end].contains(&0) {
+            return self.report(Fault::NulInHeader);
+        }
+        match end < data.len() || data.ends_with(b"\n") {
+            true => Ok(()),
+            false => self.report(Fault::UnterminatedHeader),
+        }
+    }
+
+    fn ident(&self, line: &[u8]) -> Result<(), Fault> {
+        ident::fault(line).map_or(Ok(()), |fault| self.report(fault))
+    }
+
+    fn tree(&self, data: &[u8]) -> Result<(), Fault> {
+        let mut rest = data;
+        let mut previous: Option<Entry<'_>> = None;
+        // Names of files that a folder of the same name can follow, with other names in between.
+        let mut files_before: Vec<&[u8]> = Vec::new();
+        while !rest.is_empty() {
+            let Some((entry, next)) = Entry::split(rest) else {
+                return self.report(Fault::BadTree);
+            };
+            if let Some(previous) = &previous {
+                if previous.name == entry.name {
+                    self.report(Fault::DuplicateEntries)?;
+                } else if previous.sorted_by().gt(entry.sorted_by()) {
+                    self.report(Fault::TreeNotSorted)?;
+                }
+            }
+            if entry.is_tree() {
+                while let Some(&file) = files_before.last() {
+                    if entry.name == file {
+                        self.report(Fault::DuplicateEntries)?;
+                    }
+                    if entry.name.starts_with(file) {
+                        break;
+                    }
+                    files_before.pop();
+                }
+            } else {
+                while files_before.last().is_some_and(|file| !entry.name.starts_with(file)) {
+                    files_before.pop();
+                }
+                files_before.push(entry.name);
+            }
+            previous = Some(entry);
+            rest = next;
+        }
+        Ok(())
+    }
+}
+
+/// An entry of a tree, as it is stored.
+struct Entry<'a> {
+    mode: u32,
+    name: &'a [u8],
+}
+
+impl<'a> Entry<'a> {
+    /// The first entry of the data and what follows it; `None` if the data is no tree.
+    fn split(data: &'a [u8]) -> Option<(Self, &'a [u8])> {
+        let (mode, rest) = data.split_at(data.find_byte(b' ')?);
+        let is_octal = mode.iter().all(|digit| matches!(digit, b'0'..=b'7'));
+        if mode.is_empty() || !is_octal {
+            return None;
+        }
+        let mode = mode.iter().fold(0u32, |mode, digit| mode << 3 | u32::from(digit - b'0'));
+        let (name, rest) = rest[1..].split_at(rest[1..].find_byte(0)?);
+        let next = rest[1..].get(gix::hash::Kind::Sha1.len_in_bytes()..)?;
+        (!name.is_empty()).then_some((Self { mode, name }, next))
+    }
+
+    fn is_tree(&self) -> bool {
+        self.mode & 0o170_000 == 0o040_000
+    }
+
+    /// The bytes that trees are sorted by: the names of folders count as if they ended with a slash.
+    fn sorted_by(&self) -> impl Iterator<Item = &'a u8> {
+        let slash: &[u8] = if self.is_tree() { b"/" } else { b"" };
+        self.name.iter().chain(slash)
+    }
+}
+
+/// The bytes up to the end of the line, and those of the next lines.
+fn split_line(data: &[u8]) -> (&[u8], &[u8]) {
+    match data.find_byte(b'\n') {
+        Some(end) => (&data[..end], &data[end + 1..]),
+        None => (data, &[]),
+    }
+}
+
+fn is_id(text: &[u8]) -> bool {
+    gix::ObjectId::from_hex(text).is_ok()
+}

@@ -1,0 +1,80 @@
+//! Processor time of requests, and the caller each of them is charged to.
+
+use std::cell::Cell;
+use std::future::poll_fn;
+use std::net::SocketAddr;
+use std::pin::pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hexforge_application::limiter::Limiter;
+use hexforge_domain::limiter::{Caller, Holder};
+
+tokio::task_local!(static CURRENT: Meter);
+
+/// The meter of a connection. It charges the caller of the request that is served at the moment.
+#[derive(Clone)]
+pub(crate) struct Meter(Rc<State>);
+
+struct State {
+    limiter: Arc<Limiter>,
+    holder: Cell<Holder>,
+    /// The time that is not charged yet.
+    used: Cell<Duration>,
+}
+
+impl Meter {
+    /// Less than this is charged together with what follows.
+    const ENOUGH: Duration = Duration::from_millis(1);
+
+    /// Creates the meter of a connection. Until a request tells more, its caller is known by the address.
+    pub(crate) fn new(limiter: &Arc<Limiter>, peer: Option<SocketAddr>) -> Self {
+        let holder = Caller::unknown(peer.map(|peer| peer.ip())).holder();
+        let (holder, used) = (Cell::new(holder), Cell::default());
+        Self(Rc::new(State { limiter: Arc::clone(limiter), holder, used }))
+    }
+
+    /// The meter of the connection whose request is served on this thread.
+    pub(crate) fn current() -> Option<Self> {
+        CURRENT.try_with(Self::clone).ok()
+    }
+
+    /// The limiter and the caller that is charged.
+    pub(crate) fn account(&self) -> (Arc<Limiter>, Holder) {
+        (Arc::clone(&self.0.limiter), self.0.holder.get())
+    }
+
+    /// Charges a caller from now on.
+    pub(crate) fn set_holder(&self, holder: Holder) {
+        if self.0.holder.get() != holder {
+            self.charge();
+            self.0.holder.set(holder);
+        }
+    }
+
+    /// Runs a future of the connection, and charges the processor time that it uses on this thread.
+    pub(crate) async fn measure<F: Future>(&self, work: F) -> F::Output {
+        let mut work = pin!(work);
+        let measured = poll_fn(|cx| {
+            let begin = self.0.limiter.time_of_current_thread();
+            let polled = work.as_mut().poll(cx);
+            self.add(self.0.limiter.time_of_current_thread().saturating_sub(begin));
+            polled
+        });
+        let outcome = CURRENT.scope(self.clone(), measured).await;
+        self.charge();
+        outcome
+    }
+
+    fn add(&self, used: Duration) {
+        self.0.used.set(self.0.used.get() + used);
+        if self.0.used.get() >= Self::ENOUGH {
+            self.charge();
+        }
+    }
+
+    fn charge(&self) {
+        self.0.limiter.charge(self.0.holder.get(), self.0.used.take());
+    }
+}

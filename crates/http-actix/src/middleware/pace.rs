@@ -1,0 +1,53 @@
+//! Pauses of callers who use more than their share of the processors.
+
+use std::time::Duration;
+
+use actix_web::body::MessageBody;
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::middleware::Next;
+use actix_web::{Error, web};
+use tokio::time::sleep;
+
+use crate::meter::Meter;
+use crate::params::Params;
+use crate::shared::Shared;
+
+/// The time after which a request is served in any case.
+const LONGEST: Duration = Duration::from_secs(5);
+
+/// The time that a request is charged for after a pause, so that requests which paused together do not all go on
+/// together.
+const RESERVED: Duration = Duration::from_millis(1);
+
+/// Makes the caller of a request pause, before the request is read or anything is looked up for it, while its calls use
+/// more than their share and other threads wait for a processor. Health checks and metrics do not pause.
+pub async fn pace(
+    request: ServiceRequest,
+    next: Next<impl MessageBody>,
+) -> Result<ServiceResponse<impl MessageBody>, Error> {
+    if let Some(meter) = Meter::current()
+        && let Some(shared) = request.app_data::<web::Data<Shared>>()
+    {
+        let query = Params::of_query(request.request()).unwrap_or_default();
+        let caller = shared.known_callers.caller_of(&shared.app, request.request(), &query);
+        meter.set_holder(caller.holder());
+        if !request.path().starts_with("/-/") {
+            pause(&meter).await;
+        }
+    }
+    next.call(request).await
+}
+
+async fn pause(meter: &Meter) {
+    let (limiter, holder) = meter.account();
+    let mut paused = Duration::ZERO;
+    while paused < LONGEST
+        && let Some(pause) = limiter.pause(holder)
+    {
+        sleep(pause).await;
+        paused += pause;
+    }
+    if !paused.is_zero() {
+        limiter.charge(holder, RESERVED);
+    }
+}

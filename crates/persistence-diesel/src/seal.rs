@@ -1,0 +1,102 @@
+//! Secrets in the database: sealed with the key of the installation when they are written, opened when they are read.
+
+use std::sync::Arc;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+use hexforge_domain::ports::store::StoreError;
+use hexforge_domain::ports::vault::{Sealed, Vault};
+use hexforge_domain::text::Secret;
+
+/// Marks a sealed text. No web address and no runners token begins like this.
+const MARK: &str = "sealed:";
+
+/// What a text is sealed for. A text sealed for one column does not open in another.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Purpose {
+    HookUrl,
+    HookToken,
+    ImportUrl,
+    RunnersToken,
+    KeyProof,
+}
+
+impl Purpose {
+    fn as_str(self) -> &'static str {
+        match self {
+            Purpose::HookUrl => "url of a hook",
+            Purpose::HookToken => "token of a hook",
+            Purpose::ImportUrl => "url of an import",
+            Purpose::RunnersToken => "runners token of a project",
+            Purpose::KeyProof => "proof of the key",
+        }
+    }
+}
+
+/// Seals and opens texts of the database. Without a vault every attempt fails: nothing secret is stored in plain text.
+#[derive(Clone, Default)]
+pub(crate) struct Seals(pub Option<Arc<dyn Vault>>);
+
+impl Seals {
+    /// The text as it is stored.
+    pub fn seal(&self, purpose: Purpose, text: &str) -> Result<String, StoreError> {
+        let sealed = self.vault()?.seal(purpose.as_str(), text);
+        Ok(format!("{MARK}{}", STANDARD_NO_PAD.encode(sealed.0)))
+    }
+
+    /// The text that was sealed.
+    pub fn open(&self, purpose: Purpose, stored: &str) -> Result<String, StoreError> {
+        let vault = self.vault()?;
+        let bytes = stored.strip_prefix(MARK).and_then(|text| STANDARD_NO_PAD.decode(text).ok());
+        let sealed = Sealed(bytes.ok_or(StoreError::Corrupt("sealed text"))?);
+        let opened = vault.open(purpose.as_str(), &sealed);
+        let opened = opened.map_err(|error| StoreError::Failed(Box::new(error)))?;
+        Ok(opened.reveal().to_owned())
+    }
+
+    /// Like [`seal`](Self::seal), where there may be no secret.
+    pub fn seal_opt(
+        &self,
+        purpose: Purpose,
+        secret: Option<&Secret>,
+    ) -> Result<Option<String>, StoreError> {
+        secret.map(|secret| self.seal(purpose, secret.reveal())).transpose()
+    }
+
+    /// Like [`open`](Self::open), where there may be no secret.
+    pub fn open_opt(
+        &self,
+        purpose: Purpose,
+        stored: Option<&str>,
+    ) -> Result<Option<Secret>, StoreError> {
+        stored.map(|stored| self.open(purpose, stored).map(Secret::new)).transpose()
+    }
+
+    /// A keyed hash by which a runners token is found without being stored.
+    pub fn runners_token_proof(&self, token: &str) -> Result<String, StoreError> {
+        Ok(self.vault()?.token(&format!("lookup of runners token {token}")).reveal().to_owned())
+    }
+
+    fn vault(&self) -> Result<&dyn Vault, StoreError> {
+        let missing = || StoreError::Failed("the store was opened without a key".into());
+        self.0.as_deref().ok_or_else(missing)
+    }
+}
+
+/// Whether a stored text is sealed already.
+pub(crate) fn is_sealed(stored: &str) -> bool {
+    stored.starts_with(MARK)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_key_nothing_is_stored_or_read() {
+        let seals = Seals::default();
+        assert!(seals.seal(Purpose::HookUrl, "http://example.com").is_err());
+        assert!(seals.open(Purpose::HookUrl, "http://example.com").is_err());
+        assert!(seals.runners_token_proof("token").is_err());
+    }
+}

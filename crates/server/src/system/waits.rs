@@ -1,0 +1,186 @@
+//! The time that threads wait for a processor, as Linux tells it.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use rustix::process::Pid;
+use rustix::thread::gettid;
+
+/// The time between two looks at all threads.
+const INTERVAL: Duration = Duration::from_millis(100);
+
+/// Processors are busy when the waits of all threads add up to this part of the time.
+const LONG: f64 = 0.1;
+
+/// The time for which processors count as busy after threads waited long.
+const MEMORY: Duration = Duration::from_secs(1);
+
+/// The processor time of a thread, and the time that it waited for a processor.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Times {
+    pub(super) used: Duration,
+    pub(super) waited: Duration,
+}
+
+/// The file of Linux that begins with the nanoseconds for which a thread has had and has wanted a processor.
+#[derive(Debug)]
+pub(super) struct SchedulerFile(Option<File>);
+
+impl SchedulerFile {
+    /// Without the file all times are 0.
+    pub(super) fn of_current_thread() -> Self {
+        Self(File::open("/proc/thread-self/schedstat").ok())
+    }
+
+    pub(super) fn read(&self) -> Times {
+        let mut line = [0; 64];
+        let read = self.0.as_ref().and_then(|file| file.read_at(&mut line, 0).ok()).unwrap_or(0);
+        let text = str::from_utf8(&line[..read]).unwrap_or_default();
+        let mut numbers = text.split_ascii_whitespace().map(|number| number.parse().unwrap_or(0));
+        let mut next = || Duration::from_nanos(numbers.next().unwrap_or(0));
+        Times { used: next(), waited: next() }
+    }
+}
+
+/// The waits of threads for which calls wait.
+#[derive(Debug, Default)]
+pub(super) struct Waits(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    threads: HashMap<Pid, Thread>,
+    looked_at: Option<Instant>,
+    long_until: Option<Instant>,
+}
+
+#[derive(Debug)]
+struct Thread {
+    file: SchedulerFile,
+    /// The time that it had waited at the last look.
+    waited: Duration,
+}
+
+impl Waits {
+    /// Looks at the current thread until it ends.
+    pub(super) fn watch_current_thread(self: &Arc<Self>) {
+        thread_local!(static WATCHED: RefCell<Option<Watched>> = const { RefCell::new(None) });
+        WATCHED.with_borrow_mut(|watched| {
+            watched.get_or_insert_with(|| {
+                let (id, file) = (gettid(), SchedulerFile::of_current_thread());
+                let waited = file.read().waited;
+                self.lock().threads.insert(id, Thread { file, waited });
+                Watched { waits: Arc::clone(self), id }
+            });
+        });
+    }
+
+    /// Returns whether the threads had to wait long lately. The first look in a while cannot tell.
+    pub(super) fn are_long(&self, now: Instant) -> bool {
+        let mut state = self.lock();
+        if state.looked_at.is_none_or(|last| now >= last + INTERVAL) {
+            let threads = state.threads.values_mut();
+            let waited = threads.map(Thread::waited_since_last_look).sum();
+            state.note(waited, now);
+        }
+        state.long_until.is_some_and(|until| now < until)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Nothing that could panic is done while the lock is held.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Thread {
+    fn waited_since_last_look(&mut self) -> Duration {
+        let before = std::mem::replace(&mut self.waited, self.file.read().waited);
+        self.waited.saturating_sub(before)
+    }
+}
+
+impl State {
+    /// Notes what all threads have waited since the last look.
+    fn note(&mut self, waited: Duration, now: Instant) {
+        let elapsed = self.looked_at.replace(now).map(|last| now - last);
+        let elapsed = elapsed.filter(|elapsed| *elapsed < MEMORY);
+        if elapsed.is_some_and(|elapsed| waited > elapsed.mul_f64(LONG)) {
+            self.long_until = Some(now + MEMORY);
+        }
+    }
+}
+
+/// Ends the looks at a thread when that ends.
+struct Watched {
+    waits: Arc<Waits>,
+    id: Pid,
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        self.waits.lock().threads.remove(&self.id);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn processors_are_busy_for_a_while_after_threads_waited_long() {
+        let (begin, ms) = (Instant::now(), Duration::from_millis);
+        let mut state = State::default();
+        for (at, waited, is_long) in [
+            (0, 5_000, false),
+            (100, 9, false),
+            (200, 11, true),
+            (1_100, 0, true),
+            (1_200, 0, false),
+            (2_000, 81, true),
+            (9_000, 5_000, false),
+            (9_100, 11, true),
+        ] {
+            let now = begin + ms(at);
+            state.note(ms(waited), now);
+            assert_eq!(state.long_until.is_some_and(|until| now < until), is_long, "{at}");
+        }
+    }
+
+    #[test]
+    fn threads_are_looked_at_until_they_end() {
+        let waits = Arc::<Waits>::default();
+        thread::scope(|scope| {
+            let watch = || {
+                waits.watch_current_thread();
+                waits.watch_current_thread();
+                assert_eq!(waits.lock().threads.len(), 1);
+            };
+            scope.spawn(watch).join().expect("it does not panic");
+        });
+        assert!(waits.lock().threads.is_empty());
+    }
+
+    #[test]
+    fn threads_that_share_a_processor_wait() {
+        let wanted = 4 * thread::available_parallelism().expect("it is known").get();
+        let until = Instant::now() + Duration::from_secs(60);
+        let has_waited = AtomicBool::new(false);
+        thread::scope(|scope| {
+            let spin = || {
+                let file = SchedulerFile::of_current_thread();
+                while !has_waited.load(Ordering::Relaxed) {
+                    assert!(Instant::now() < until, "no thread waits");
+                    let waited = file.read().waited >= Duration::from_millis(5);
+                    has_waited.fetch_or(waited, Ordering::Relaxed);
+                }
+            };
+            (0..wanted).for_each(|_| drop(scope.spawn(spin)));
+        });
+    }
+}

@@ -1,0 +1,411 @@
+//! Threads for long work, which step back behind others the more they have done.
+//!
+//! The processor time that the work of each user and each address took lately is kept in an account. The threads of
+//! those who took much get a lower priority from the system. So a caller who keeps all processors busy is not felt by
+//! those who ask for little, and still has all processors when nobody else needs them. The threads that serve
+//! connections come before all of them, because every call waits for these.
+//!
+//! A process without privileges can lower the priority of its threads and never raise it. A thread that was lowered
+//! ends with its work; the others wait for more.
+
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::io;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use hexforge_domain::limiter::{Holder, RecentTime};
+use hexforge_domain::ports::work::{Job, WorkThreads};
+use rustix::process::{Pid, setpriority_process};
+use rustix::thread::gettid;
+use rustix::time::{ClockId, clock_gettime};
+
+use super::waits::{SchedulerFile, Waits};
+
+/// The time after which the half of what was used is forgotten.
+const HALF_LIFE: Duration = Duration::from_secs(10);
+
+/// The niceness of threads that answer calls or do long work, beside 0 for those that serve connections.
+const BASE: i32 = 5;
+
+/// Processor seconds in an account, and the niceness of its threads from there on. With 3, 7 and 12 more than others a
+/// thread gets a half, a fifth and a fifteenth of their time, if all want it. It is not lowered further, because it may
+/// hold the lock of the database.
+const LEVELS: [(f64, i32); 3] = [(1.5, BASE + 3), (3.0, BASE + 7), (6.0, BASE + 12)];
+
+/// The time between two looks at the threads that are at work.
+const INTERVAL: Duration = Duration::from_millis(100);
+
+/// How many threads wait for work, and for how long.
+const MOST_IDLE: usize = 16;
+const IDLE_TIME: Duration = Duration::from_secs(10);
+
+/// The threads of a process.
+#[derive(Debug)]
+pub struct PriorityThreads(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    since: Instant,
+    state: Mutex<State>,
+    begun: Condvar,
+    waits: Arc<Waits>,
+}
+
+impl Default for Shared {
+    fn default() -> Self {
+        Self {
+            since: Instant::now(),
+            state: Mutex::default(),
+            begun: Condvar::default(),
+            waits: Arc::default(),
+        }
+    }
+}
+
+#[derive(Default)]
+struct State {
+    at_work: HashMap<Pid, AtWork>,
+    idle: Vec<(Pid, Sender<(Holder, Job)>)>,
+    accounts: HashMap<Holder, RecentTime>,
+}
+
+impl std::fmt::Debug for State {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} at work, {} idle", self.at_work.len(), self.idle.len())
+    }
+}
+
+/// A thread that is at work.
+struct AtWork {
+    holder: Holder,
+    clock: Arc<dyn ThreadClock>,
+    /// What of its processor time is in the account.
+    counted: Duration,
+    niceness: i32,
+}
+
+impl AtWork {
+    /// The processor time since the last call.
+    fn used(&mut self) -> Duration {
+        let time = self.clock.time();
+        let new = time.saturating_sub(self.counted);
+        self.counted = time;
+        new
+    }
+}
+
+/// The niceness of threads whose holder has used so many seconds lately.
+fn niceness(seconds: f64) -> i32 {
+    let level = LEVELS.iter().rev().find(|(from, _)| seconds >= *from);
+    level.map_or(BASE, |(_, niceness)| *niceness)
+}
+
+impl State {
+    /// Adds to the account of a holder; returns the niceness that follows.
+    fn charge(&mut self, holder: Holder, used: Duration, now: Duration) -> i32 {
+        let account = self.accounts.entry(holder);
+        let account = account.or_insert_with(|| RecentTime::new(HALF_LIFE, now));
+        account.add(used, now);
+        niceness(account.seconds(now))
+    }
+
+    /// Counts what threads have used since the last look; returns those that are to be lowered.
+    fn look(&mut self, now: Duration) -> Vec<(Pid, i32)> {
+        let used: Vec<(Holder, Duration)> =
+            self.at_work.values_mut().map(|at_work| (at_work.holder, at_work.used())).collect();
+        for (holder, used) in used {
+            self.charge(holder, used, now);
+        }
+        let mut lowered = Vec::new();
+        for (thread, at_work) in &mut self.at_work {
+            let account = self.accounts.get(&at_work.holder);
+            let due = account.map_or(BASE, |account| niceness(account.seconds(now)));
+            if due > at_work.niceness {
+                at_work.niceness = due;
+                lowered.push((*thread, due));
+            }
+        }
+        // An account that is all but empty is like none.
+        self.accounts.retain(|_, account| account.seconds(now) > 0.01);
+        lowered
+    }
+}
+
+impl Default for PriorityThreads {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl PriorityThreads {
+    /// Starts without a thread for work, and with one that looks after the others.
+    pub fn new() -> Self {
+        let shared = Arc::<Shared>::default();
+        let watched = Arc::downgrade(&shared);
+        let watch = move || {
+            while let Some(shared) = watched.upgrade() {
+                shared.watch();
+            }
+        };
+        if let Err(error) = thread::Builder::new().name("priorities".into()).spawn(watch) {
+            tracing::warn!(%error, "long work keeps its priority");
+        }
+        Self(shared)
+    }
+}
+
+impl WorkThreads for PriorityThreads {
+    fn start(&self, holder: Holder, job: Job) -> io::Result<()> {
+        let mut state = self.0.lock();
+        let niceness = state.charge(holder, Duration::ZERO, self.0.since.elapsed());
+        let mut work = (holder, job);
+        // Who waits has never been lowered further.
+        while niceness == BASE
+            && let Some((_, idle)) = state.idle.pop()
+        {
+            match idle.send(work) {
+                Ok(()) => return Ok(()),
+                Err(unsent) => work = unsent.0,
+            }
+        }
+        drop(state);
+        let shared = Arc::clone(&self.0);
+        let run = move || shared.work(niceness, work);
+        thread::Builder::new().name("work".into()).spawn(run).map(drop)
+    }
+
+    fn answer_calls(&self) {
+        thread_local!(static IS_LOWERED: Cell<bool> = const { Cell::new(false) });
+        if !IS_LOWERED.replace(true) {
+            lower(gettid(), BASE);
+            self.0.waits.watch_current_thread();
+        }
+    }
+
+    fn serve_connections(&self) {
+        self.0.waits.watch_current_thread();
+    }
+
+    fn are_processors_busy(&self) -> bool {
+        self.0.waits.are_long(Instant::now())
+    }
+
+    fn time_of_current_thread(&self) -> Duration {
+        let time = clock_gettime(ClockId::ThreadCPUTime);
+        let seconds = u64::try_from(time.tv_sec).unwrap_or_default();
+        Duration::from_secs(seconds) + Duration::from_nanos(time.tv_nsec.unsigned_abs())
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Nothing that could panic is done while the lock is held.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The life of a thread.
+    fn work(&self, niceness: i32, mut work: (Holder, Job)) {
+        let thread = gettid();
+        lower(thread, niceness);
+        let clock: Arc<dyn ThreadClock> = Arc::new(SchedulerFile::of_current_thread());
+        loop {
+            let (holder, job) = work;
+            let (clock, counted) = (Arc::clone(&clock), clock.time());
+            self.lock().at_work.insert(thread, AtWork { holder, clock, counted, niceness });
+            self.begun.notify_one();
+            let end = AtEnd { shared: self, thread };
+            job();
+            if end.end() > BASE {
+                return;
+            }
+            let (sender, receiver) = channel();
+            let mut state = self.lock();
+            if state.idle.len() >= MOST_IDLE {
+                return;
+            }
+            state.idle.push((thread, sender));
+            drop(state);
+            work = match receiver.recv_timeout(IDLE_TIME) {
+                Ok(next) => next,
+                Err(RecvTimeoutError::Disconnected) => return,
+                Err(RecvTimeoutError::Timeout) => {
+                    self.lock().idle.retain(|(idle, _)| *idle != thread);
+                    // It may have been chosen before.
+                    match receiver.try_recv() {
+                        Ok(next) => next,
+                        Err(_) => return,
+                    }
+                }
+            };
+        }
+    }
+
+    /// Waits for work, and looks at it once.
+    fn watch(&self) {
+        let state = self.lock();
+        let (state, _) = self
+            .begun
+            .wait_timeout_while(state, IDLE_TIME, |state| state.at_work.is_empty())
+            .unwrap_or_else(PoisonError::into_inner);
+        let is_idle = state.at_work.is_empty();
+        drop(state);
+        if is_idle {
+            return;
+        }
+        thread::sleep(INTERVAL);
+        // A thread that is in the books has not ended.
+        let mut state = self.lock();
+        for (thread, niceness) in state.look(self.since.elapsed()) {
+            lower(thread, niceness);
+        }
+    }
+}
+
+/// Ends the work of a thread in the books, also after a panic.
+struct AtEnd<'a> {
+    shared: &'a Shared,
+    thread: Pid,
+}
+
+impl AtEnd<'_> {
+    /// Returns the niceness of the thread, which nobody changes from then on.
+    fn end(&self) -> i32 {
+        let mut state = self.shared.lock();
+        let Some(mut at_work) = state.at_work.remove(&self.thread) else { return BASE };
+        let rest = at_work.used();
+        state.charge(at_work.holder, rest, self.shared.since.elapsed());
+        at_work.niceness
+    }
+}
+
+impl Drop for AtEnd<'_> {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// The processor time of a thread.
+trait ThreadClock: Send + Sync {
+    fn time(&self) -> Duration;
+}
+
+impl ThreadClock for SchedulerFile {
+    fn time(&self) -> Duration {
+        self.read().used
+    }
+}
+
+/// Lowers the priority of a thread, and of those that it starts from then on. Elsewhere than on Linux that would be the
+/// whole process.
+fn lower(thread: Pid, niceness: i32) {
+    if cfg!(target_os = "linux")
+        && let Err(error) = setpriority_process(Some(thread), niceness)
+    {
+        tracing::debug!(%error, "a thread keeps its priority");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use super::*;
+    use hexforge_domain::id::UserId;
+
+    const EVE: Holder = Holder::User(UserId(1));
+    const ADA: Holder = Holder::User(UserId(2));
+
+    /// A clock that the test sets, in seconds.
+    #[derive(Default)]
+    struct SetClock(AtomicU64);
+
+    impl ThreadClock for SetClock {
+        fn time(&self) -> Duration {
+            Duration::from_secs(self.0.load(Ordering::Relaxed))
+        }
+    }
+
+    #[test]
+    fn the_threads_of_who_used_much_are_lowered() {
+        let (mut state, now) = (State::default(), Duration::from_secs(1));
+        let clocks = [EVE, EVE, ADA].map(|holder| (holder, Arc::<SetClock>::default()));
+        for (number, (holder, clock)) in (11..).zip(&clocks) {
+            let (holder, clock) = (*holder, Arc::clone(clock) as Arc<dyn ThreadClock>);
+            let at_work = AtWork { holder, clock, counted: Duration::ZERO, niceness: BASE };
+            state.at_work.insert(Pid::from_raw(number).expect("no zero"), at_work);
+        }
+        let mut lowered = |seconds: [u64; 3]| {
+            for ((_, clock), seconds) in clocks.iter().zip(seconds) {
+                clock.0.store(seconds, Ordering::Relaxed);
+            }
+            let lowered = state.look(now).into_iter();
+            let mut lowered: Vec<_> =
+                lowered.map(|(id, to)| (id.as_raw_nonzero().get(), to)).collect();
+            lowered.sort_unstable();
+            lowered
+        };
+        assert_eq!(lowered([1, 0, 0]), []);
+        assert_eq!(lowered([1, 1, 1]), [(11, 8), (12, 8)]);
+        assert_eq!(lowered([1, 1, 1]), [], "nobody has used more");
+        assert_eq!(lowered([2, 1, 1]), [(11, 12), (12, 12)]);
+        assert_eq!(lowered([5, 1, 1]), [(11, 17), (12, 17)]);
+    }
+
+    #[test]
+    fn what_was_used_is_forgotten() {
+        let (mut state, now) = (State::default(), Duration::from_secs(1));
+        assert_eq!(state.charge(EVE, Duration::from_secs(8), now), BASE + 12);
+        assert_eq!(state.charge(EVE, Duration::ZERO, now + HALF_LIFE), BASE + 7);
+        assert_eq!(state.charge(EVE, Duration::ZERO, now + 2 * HALF_LIFE), BASE + 3);
+        assert_eq!(state.charge(EVE, Duration::ZERO, now + 3 * HALF_LIFE), BASE);
+        state.look(now + 20 * HALF_LIFE);
+        assert!(state.accounts.is_empty());
+    }
+
+    #[test]
+    fn a_thread_that_works_uses_time() {
+        let clock = SchedulerFile::of_current_thread();
+        let begun = clock.time();
+        let until = Instant::now() + Duration::from_secs(60);
+        while clock.time() < begun + Duration::from_millis(20) {
+            assert!(Instant::now() < until, "it stands still");
+        }
+    }
+
+    #[test]
+    fn work_that_goes_on_is_lowered_and_work_of_others_is_not() {
+        let threads = PriorityThreads::new();
+        threads.0.lock().charge(EVE, Duration::from_secs(60), Duration::ZERO);
+        let niceness = |holder: Holder| {
+            let (sender, receiver) = channel();
+            let job = move || {
+                let own = rustix::process::getpriority_process(None);
+                sender.send(own.expect("it can be read")).expect("the test waits");
+            };
+            threads.start(holder, Box::new(job)).expect("there is a thread");
+            receiver.recv().expect("it is done")
+        };
+        for _ in 0..3 {
+            assert_eq!(niceness(ADA), BASE);
+            assert_eq!(niceness(EVE), BASE + 12);
+        }
+    }
+
+    #[test]
+    fn a_panic_ends_the_work_and_the_next_is_done() {
+        let threads = PriorityThreads::new();
+        threads.start(ADA, Box::new(|| panic!("as a library may"))).expect("there is a thread");
+        let (sender, receiver) = channel();
+        let job = move || sender.send(()).expect("the test waits");
+        threads.start(ADA, Box::new(job)).expect("there is a thread");
+        receiver.recv().expect("it is done");
+        let until = Instant::now() + Duration::from_secs(10);
+        while !threads.0.lock().at_work.is_empty() {
+            assert!(Instant::now() < until);
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! How much of what a client says has to be there before the work on it begins.
+//!
+//! A client that pushes names the refs first and may compute for minutes before the pack follows. Until then it needs
+//! no permit and no thread.
+
+/// Reads the beginning of what a client says, as far as it has come.
+pub(crate) enum Beginning {
+    /// The first byte is enough.
+    Anything,
+    Push(PushBeginning),
+}
+
+/// All that comes before the pack of a push, and the first byte of the pack if there is one.
+#[derive(Default)]
+pub(crate) struct PushBeginning {
+    /// How far it was read: nothing is looked at twice.
+    at: usize,
+    part: Part,
+    needs_pack: bool,
+    has_options: bool,
+}
+
+#[derive(Default)]
+enum Part {
+    #[default]
+    FirstCommand,
+    Commands,
+    Options,
+    Pack,
+}
+
+impl Beginning {
+    pub(crate) fn of_fetch() -> Self {
+        Self::Anything
+    }
+
+    pub(crate) fn of_push() -> Self {
+        Self::Push(PushBeginning::default())
+    }
+
+    /// Whether enough is there, of all that was said so far. Also what no client says is enough: whoever reads it says
+    /// what is wrong.
+    pub(crate) fn is_enough(&mut self, said: &[u8]) -> bool {
+        match self {
+            Self::Anything => !said.is_empty(),
+            Self::Push(push) => push.is_enough(said),
+        }
+    }
+}
+
+impl PushBeginning {
+    fn is_enough(&mut self, said: &[u8]) -> bool {
+        loop {
+            let mut rest = &said[self.at..];
+            if let Part::Pack = self.part {
+                return !self.needs_pack || !rest.is_empty();
+            }
+            let packet = packet(&mut rest);
+            match (packet, &self.part) {
+                (Packet::Incomplete, _) => return false,
+                (Packet::Wrong, _) => return true,
+                (Packet::Flush, Part::FirstCommand | Part::Commands) if self.has_options => {
+                    self.part = Part::Options;
+                }
+                (Packet::Flush, _) => self.part = Part::Pack,
+                (Packet::Line(line), Part::FirstCommand) => {
+                    self.has_options = has_options(line);
+                    self.needs_pack = changes_something(line);
+                    self.part = Part::Commands;
+                }
+                (Packet::Line(line), Part::Commands) => self.needs_pack |= changes_something(line),
+                (Packet::Line(_), Part::Options | Part::Pack) => (),
+            }
+            self.at = said.len() - rest.len();
+        }
+    }
+}
+
+/// Whether the client has push options, by the capabilities behind its first command.
+fn has_options(line: &[u8]) -> bool {
+    let capabilities = line.split(|byte| *byte == 0).nth(1).unwrap_or_default();
+    capabilities.split(u8::is_ascii_whitespace).any(|capability| capability == b"push-options")
+}
+
+/// Whether a line is a command that sets a ref: `old new name`, and `new` is not all zeros.
+fn changes_something(line: &[u8]) -> bool {
+    line.get(41..81).is_some_and(|new| new.iter().any(|digit| *digit != b'0'))
+}
+
+enum Packet<'a> {
+    Line(&'a [u8]),
+    Flush,
+    Incomplete,
+    Wrong,
+}
+
+fn packet<'a>(rest: &mut &'a [u8]) -> Packet<'a> {
+    let Some((length, behind)) = rest.split_at_checked(4) else { return Packet::Incomplete };
+    let length = std::str::from_utf8(length).ok();
+    let length = length.and_then(|digits| usize::from_str_radix(digits, 16).ok());
+    match length {
+        Some(0) => {
+            *rest = behind;
+            Packet::Flush
+        }
+        Some(length) if length >= 4 => match behind.split_at_checked(length - 4) {
+            Some((line, behind)) => {
+                *rest = behind;
+                Packet::Line(line)
+            }
+            None => Packet::Incomplete,
+        },
+        Some(_) | None => Packet::Wrong,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(text: &str) -> String {
+        format!("{:04x}{text}", text.len() + 4)
+    }
+
+    #[test]
+    fn a_push_begins_with_its_pack() {
+        let (zero, one) = ("0".repeat(40), "1".repeat(40));
+        let update =
+            |capabilities: &str| line(&format!("{zero} {one} refs/heads/a\0{capabilities}"));
+        let delete = line(&format!("{one} {zero} refs/heads/a\0report-status"));
+        for (said, is_enough) in [
+            (String::new(), false),
+            ("0".to_owned(), false),
+            (update("report-status"), false),
+            (update("report-status")[..50].to_owned(), false),
+            (format!("{}0000", update("report-status")), false),
+            (format!("{}0000P", update("report-status")), true),
+            (format!("{}0000", update("report-status push-options")), false),
+            (format!("{}0000{}", update("push-options"), line("ci.skip")), false),
+            (format!("{}0000{}0000", update("push-options"), line("ci.skip")), false),
+            (format!("{}0000{}0000PACK", update("push-options"), line("ci.skip")), true),
+            (format!("{}0000PACK", update("push-optionsx")), true),
+            (format!("{delete}0000"), true),
+            (format!("{delete}{}0000", update("")), false),
+            ("0000".to_owned(), true),
+            ("zzzz".to_owned(), true),
+            ("0003".to_owned(), true),
+            (line("hello"), false),
+            (format!("{}0000", line("shallow")), true),
+        ] {
+            let at_once = Beginning::of_push().is_enough(said.as_bytes());
+            let mut beginning = Beginning::of_push();
+            let byte_by_byte =
+                (0..=said.len()).any(|end| beginning.is_enough(&said.as_bytes()[..end]));
+            assert_eq!((at_once, byte_by_byte), (is_enough, is_enough), "{said:?}");
+        }
+    }
+}

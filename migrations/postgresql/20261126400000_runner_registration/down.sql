@@ -1,0 +1,1 @@
+DROP TABLE runner_registration;

@@ -1,0 +1,1 @@
+DROP INDEX tokens_by_end;

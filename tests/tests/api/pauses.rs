@@ -1,0 +1,61 @@
+//! Pauses of callers whose calls use more than their share of the processors.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use hexforge_domain::limiter::{Holder, Spending};
+use hexforge_domain::ports::work::{Job, WorkThreads};
+use hexforge_http_actix::Dialect;
+use hexforge_tests::forge::{ROOT, Restrictions};
+use hexforge_tests::{Backend, Forge, ForgeOptions};
+
+/// Processors on which everything takes as long as the test says.
+#[derive(Debug, Default)]
+struct SetProcessors {
+    are_busy: AtomicBool,
+    /// How many seconds pass between two looks at the clock.
+    pace: AtomicU64,
+    seconds: AtomicU64,
+}
+
+impl WorkThreads for SetProcessors {
+    fn start(&self, _: Holder, job: Job) -> io::Result<()> {
+        std::thread::Builder::new().spawn(job).map(drop)
+    }
+
+    fn are_processors_busy(&self) -> bool {
+        self.are_busy.load(Ordering::Relaxed)
+    }
+
+    fn time_of_current_thread(&self) -> Duration {
+        let pace = self.pace.load(Ordering::Relaxed);
+        Duration::from_secs(self.seconds.fetch_add(pace, Ordering::Relaxed))
+    }
+}
+
+#[test]
+fn callers_who_use_more_than_their_share_pause_while_processors_are_busy() {
+    let processors = Arc::<SetProcessors>::default();
+    let restrictions =
+        Restrictions { threads: Some(Arc::clone(&processors) as _), ..Restrictions::default() };
+    let options = ForgeOptions { backend: Backend::Fake, dialect: Dialect::Specification };
+    let forge = Forge::start_restricted(options, restrictions).expect("the fake is always there");
+    let (_, ada) = forge.user("ada");
+    let paused = |token: &str| {
+        let begin = Instant::now();
+        forge.get("/user").token(token).send().expect(200);
+        begin.elapsed() >= Spending::LONGEST_PAUSE
+    };
+    assert!(!paused(&ada) && !paused(ROOT), "nobody has used anything");
+    processors.pace.store(3600, Ordering::Relaxed);
+    assert!(!paused(ROOT) && !paused(ROOT), "processors are free");
+    processors.are_busy.store(true, Ordering::Relaxed);
+    assert!(paused(ROOT));
+    assert!(!paused(&ada), "she has used little");
+    assert!(paused(&ada), "that call was counted");
+    let begin = Instant::now();
+    assert_eq!(forge.page("GET", "/-/liveness").send().status, 200);
+    assert!(begin.elapsed() < Spending::LONGEST_PAUSE);
+}

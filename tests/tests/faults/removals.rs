@@ -1,0 +1,220 @@
+//! The program is killed in the middle of removing very much.
+
+use std::sync::LazyLock;
+use std::time::{Duration, Instant};
+
+use hexforge_persistence_diesel::testing::TestDatabase;
+use hexforge_tests::program::{self, Program, ROOT};
+use hexforge_tests::random::number_of;
+use hexforge_tests::recount::Auditor;
+
+use super::kills::serve;
+use super::lane::id_of;
+
+/// So many issues, notes and events each are removed: `HEXFORGE_TEST_REMOVED_ROWS`, 4,000 unless it is set.
+static MANY: LazyLock<i64> = LazyLock::new(|| {
+    number_of("HEXFORGE_TEST_REMOVED_ROWS")
+        .map_or(4_000, |rows| i64::try_from(rows).unwrap_or(i64::MAX))
+});
+
+/// The rest has to be gone by then.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+/// Megabytes that a removal may take: all of the rows would take more.
+const MEMORY: f64 = 64.0;
+
+#[test]
+fn a_large_project_is_gone_at_once_and_its_rows_after_a_kill_on_sqlite() {
+    a_large_project_is_removed(&TestDatabase::sqlite());
+}
+
+#[test]
+fn a_large_project_is_gone_at_once_and_its_rows_after_a_kill_on_postgres() {
+    if let Some(database) = TestDatabase::postgres() {
+        a_large_project_is_removed(&database);
+    }
+}
+
+#[test]
+fn a_group_with_a_large_project_is_gone_at_once_and_its_rows_after_a_kill_on_sqlite() {
+    a_large_group_is_removed(&TestDatabase::sqlite());
+}
+
+#[test]
+fn a_group_with_a_large_project_is_gone_at_once_and_its_rows_after_a_kill_on_postgres() {
+    if let Some(database) = TestDatabase::postgres() {
+        a_large_group_is_removed(&database);
+    }
+}
+
+#[test]
+fn what_a_removed_user_wrote_goes_with_all_counters_after_a_kill_on_sqlite() {
+    a_busy_user_is_removed(&TestDatabase::sqlite());
+}
+
+#[test]
+fn what_a_removed_user_wrote_goes_with_all_counters_after_a_kill_on_postgres() {
+    if let Some(database) = TestDatabase::postgres() {
+        a_busy_user_is_removed(&database);
+    }
+}
+
+fn new_project(server: &Program, name: &str) -> i64 {
+    let form = [("name", name), ("public", "true")];
+    id_of(&server.request("POST", "/projects").token(ROOT).form(&form).send().expect(201))
+}
+
+fn new_issue(server: &Program, project: i64, title: &str) -> i64 {
+    let path = format!("/projects/{project}/issues");
+    let form = [("title", title), ("labels", "bug")];
+    id_of(&server.request("POST", &path).token(ROOT).form(&form).send().expect(201))
+}
+
+/// Adds many issues of a user with a label, notes on one issue, and events.
+fn fill(database: &TestDatabase, project: i64, issue: i64, user: i64) {
+    let (now, many) = ("CURRENT_TIMESTAMP", *MANY);
+    let numbers = format!(
+        "WITH RECURSIVE numbers (i) AS (SELECT 101 UNION ALL SELECT i + 1 FROM numbers WHERE i < {many} + 100)"
+    );
+    let label = format!("(SELECT id FROM labels WHERE project_id = {project})");
+    database.execute(&format!(
+        "INSERT INTO issues (project_id, iid, author_id, title, state, confidential, created_at, updated_at) \
+         {numbers} SELECT {project}, i, {user}, 'many', 'opened', FALSE, {now}, {now} FROM numbers; \
+         INSERT INTO issue_labels (issue_id, label_id, author_id) \
+         SELECT id, {label}, {user} FROM issues WHERE project_id = {project} AND title = 'many'; \
+         INSERT INTO notes (project_id, issue_id, author_id, body, system, created_at, updated_at) \
+         {numbers} SELECT {project}, {issue}, {user}, 'many', FALSE, {now}, {now} FROM numbers; \
+         INSERT INTO events (project_id, author_id, action, created_at) \
+         {numbers} SELECT {project}, {user}, 'created', {now} FROM numbers; \
+         UPDATE projects SET open_issues_count = open_issues_count + {many} WHERE id = {project}; \
+         UPDATE labels SET open_issues = open_issues + {many} WHERE project_id = {project}; \
+         UPDATE issues SET user_notes_count = user_notes_count + {many} WHERE id = {issue};"
+    ));
+}
+
+/// How many rows of these tables there are for which a condition holds.
+fn sum(database: &TestDatabase, tables: &[String], condition: &str) -> i64 {
+    let count = |table: &String| format!("(SELECT count(*) FROM {table} WHERE {condition})");
+    let counts: Vec<String> = tables.iter().map(count).collect();
+    database.number(&format!("SELECT {}", counts.join(" + ")))
+}
+
+/// Waits until a number is no more than that; others may write meanwhile.
+fn wait_for(number: impl Fn() -> i64, at_most: i64) {
+    let until = Instant::now() + PATIENCE;
+    while number() > at_most {
+        assert!(Instant::now() < until, "{} rows are still there", number());
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+fn a_large_project_is_removed(database: &TestDatabase) {
+    what_holds_a_large_project_is_removed(database, |server| {
+        let large = new_project(server, "large");
+        (large, format!("/projects/{large}"))
+    });
+}
+
+fn a_large_group_is_removed(database: &TestDatabase) {
+    what_holds_a_large_project_is_removed(database, |server| {
+        let form = [("name", "team"), ("path", "team")];
+        let made = server.request("POST", "/groups").token(ROOT).form(&form).send().expect(201);
+        let group = id_of(&made);
+        let id = group.to_string();
+        let form = [("name", "large"), ("public", "true"), ("namespace_id", id.as_str())];
+        let made = server.request("POST", "/projects").token(ROOT).form(&form).send().expect(201);
+        (id_of(&made), format!("/groups/{group}"))
+    });
+}
+
+/// Makes a project with very many rows and removes it, or what it is in. `make` answers the project and the path of
+/// what is removed, and is called again to show that the name is free.
+fn what_holds_a_large_project_is_removed(
+    database: &TestDatabase,
+    make: impl Fn(&Program) -> (i64, String),
+) {
+    let folder = tempfile::tempdir().expect("a folder for temporary files exists");
+    let server = serve(folder.path(), &database.url);
+    let ((large, path), other) = (make(&server), new_project(&server, "other"));
+    let issue = new_issue(&server, large, "one");
+    fill(database, large, issue, 1);
+    let tables = database.tables_with("project_id");
+    let left = || sum(database, &tables, &format!("project_id = {large}"));
+    assert!(left() > 3 * *MANY);
+
+    server.forget_peak();
+    let before = server.peak_memory();
+    server.request("DELETE", &path).token(ROOT).send().expect(200);
+    // Gone at once, with the greater part of its rows still there.
+    let paths = [path, format!("/projects/{large}"), format!("/projects/{large}/issues")];
+    let assert_gone = |server: &Program| {
+        for path in &paths {
+            server.request("GET", path).token(ROOT).send().expect(404);
+        }
+    };
+    assert_gone(&server);
+    let (again, _) = make(&server);
+    new_issue(&server, other, "while the rest goes");
+    assert!(left() > *MANY, "{}", left());
+    let own = server.request("GET", "/issues").token(ROOT).send().expect(200);
+    assert_eq!(own.as_array().map(Vec::len), Some(1), "{own}");
+    wait_for(left, 2 * *MANY);
+    let grown = server.peak_memory() - before;
+    assert!(grown < MEMORY, "it took {grown} MB");
+
+    program::kill_now(server.pid());
+    assert!(left() > 0);
+    let server = serve(folder.path(), &database.url);
+    assert_gone(&server);
+    wait_for(left, 0);
+    for roots in ["project_roots", "namespace_roots"] {
+        wait_for(|| database.number(&format!("SELECT count(*) FROM {roots} WHERE removed")), 0);
+    }
+    for (project, issues) in [(other, 1), (again, 0)] {
+        let auditor = Auditor { address: server.address, token: ROOT };
+        assert_eq!(auditor.assert_counts(project).len(), issues);
+    }
+}
+
+fn a_busy_user_is_removed(database: &TestDatabase) {
+    let folder = tempfile::tempdir().expect("a folder for temporary files exists");
+    let server = serve(folder.path(), &database.url);
+    let form = [
+        ("username", "busy"),
+        ("name", "busy"),
+        ("email", "busy@example.com"),
+        ("password", "correct horse"),
+    ];
+    let add = |server: &Program| {
+        id_of(&server.request("POST", "/users").token(ROOT).form(&form).send().expect(201))
+    };
+    let user = add(&server);
+    let project = new_project(&server, "ship");
+    let issue = new_issue(&server, project, "one");
+    fill(database, project, issue, user);
+    let tables = ["issues", "notes", "events"].map(str::to_owned);
+    let left = || sum(database, &tables, &format!("author_id = {user}"));
+
+    server.forget_peak();
+    let before = server.peak_memory();
+    let path = format!("/users/{user}");
+    server.request("DELETE", &path).token(ROOT).send().expect(200);
+    server.request("GET", &path).token(ROOT).send().expect(404);
+    assert!(left() > *MANY, "{}", left());
+    let notes = format!("/projects/{project}/issues/{issue}/notes");
+    let notes = server.request("GET", &notes).token(ROOT).send().expect(200);
+    assert_eq!(notes.as_array().map(Vec::len), Some(0), "{notes}");
+    add(&server);
+    new_issue(&server, project, "while the rest goes");
+    wait_for(left, 2 * *MANY);
+    let grown = server.peak_memory() - before;
+    assert!(grown < MEMORY, "it took {grown} MB");
+
+    program::kill_now(server.pid());
+    assert!(left() > 0);
+    let server = serve(folder.path(), &database.url);
+    wait_for(left, 0);
+    wait_for(|| database.number("SELECT count(*) FROM user_roots WHERE removed"), 0);
+    let auditor = Auditor { address: server.address, token: ROOT };
+    assert_eq!(auditor.assert_counts(project).len(), 2);
+}
