@@ -133,8 +133,8 @@ fn set_trap(server: &Program, data: &Path, receiver: &Receiver) -> Result<Target
     Ok(Target { http: server.address, ssh, token, trap, commits, noise, tip, blob })
 }
 
-/// The process that attacks. It is a little less important to the system than the server, as a machine elsewhere
-/// would not take processors from it at all.
+/// The process that attacks. It gets a processor when nothing else wants one, as a machine elsewhere would not take
+/// processors from the server at all.
 struct Attackers {
     child: Child,
     output: BufReader<ChildStdout>,
@@ -145,8 +145,8 @@ impl Attackers {
         let file = folder.join("target.json");
         let mut written = std::fs::File::create(&file)?;
         write!(written, "{}", target.to_json())?;
-        let mut child = Command::new("nice")
-            .args(["-n", "10"])
+        let mut child = Command::new("chrt")
+            .args(["--idle", "0"])
             .arg(std::env::current_exe()?)
             .arg("--attack")
             .arg(&file)
@@ -154,7 +154,7 @@ impl Attackers {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
-            .context("nice cannot be started")?;
+            .context("chrt cannot be started")?;
         let output = child.stdout.take().context("the output is ours")?;
         let mut attackers = Self { child, output: BufReader::new(output) };
         let mut line = String::new();

@@ -6,6 +6,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use gix::prelude::ReferenceExt as _;
 use gix::refs::FullName;
 use hexforge_domain::branch::BranchName;
 use hexforge_domain::commit::{ObjectId, Signature};
@@ -23,9 +24,9 @@ use crate::store::{OpenRepository, Shared};
 /// What a ref holds now; a name that git does not allow names nothing.
 pub(crate) fn current(repo: &gix::Repository, name: &str) -> Result<Option<ObjectId>, GitError> {
     let Ok(name) = FullName::try_from(name) else { return Ok(None) };
-    let Some(mut reference) = repo.try_find_reference(&name).map_err(failed)? else {
-        return Ok(None);
-    };
+    let found = (1..ATTEMPTS).find_map(|_| find(repo, &name).ok());
+    let found = found.map_or_else(|| find(repo, &name), Ok)?;
+    let Some(mut reference) = found else { return Ok(None) };
     // A name is looked for in several places; only the very one counts.
     if reference.name() != name.as_ref() {
         return Ok(None);
@@ -34,6 +35,23 @@ pub(crate) fn current(repo: &gix::Repository, name: &str) -> Result<Option<Objec
         Some(id) => Ok(Some(from_gix(id))),
         None => Ok(reference.follow_to_object().ok().map(|id| from_gix(&id))),
     }
+}
+
+/// How often a ref is looked for while another program removes its folder.
+const ATTEMPTS: usize = 5;
+
+/// Looks for a ref. Gix reads packed refs first, and keeps them as long as their time stays the same: a ref that is
+/// packed before its own file is read would be in neither. What is not found is looked for in packed refs read anew.
+fn find<'repo>(
+    repo: &'repo gix::Repository,
+    name: &FullName,
+) -> Result<Option<gix::Reference<'repo>>, GitError> {
+    if let Some(found) = repo.try_find_reference(name).map_err(failed)? {
+        return Ok(Some(found));
+    }
+    let packed = repo.refs.open_packed_buffer().map_err(failed)?;
+    let found = repo.refs.try_find_packed(name.as_ref(), packed.as_ref()).map_err(failed)?;
+    Ok(found.map(|found| found.attach(repo)))
 }
 
 /// Makes all changes or none.

@@ -19,6 +19,8 @@ use crate::process::{QUICK, parse_id, parse_ids, run, run_command};
 use crate::request::{Request, Wire};
 use crate::support::git_command;
 
+const WRITE_GRAPH: &[&[&str]] = &[&["commit-graph", "write", "--reachable"]];
+
 /// A repository on the server, and the one that it is pushed from.
 pub struct Server {
     pub folder: TempDir,
@@ -121,13 +123,18 @@ impl Server {
             Maintenance::Repack => &[&["repack", "-adq"]],
             Maintenance::Gc => &[&["gc", "-q"]],
             Maintenance::Bitmap => &[&["repack", "-adbq"]],
-            Maintenance::CommitGraph => &[&["commit-graph", "write", "--reachable"]],
+            Maintenance::CommitGraph => WRITE_GRAPH,
             Maintenance::Loose => {
                 self.loosen();
                 &[]
             }
         };
-        for arguments in commands {
+        // Repacking drops what no ref leads to. A commit-graph that still names it is damaged, as git sees it.
+        let graph: &[&[&str]] = match how {
+            Maintenance::Repack | Maintenance::Bitmap if self.has_commit_graph() => WRITE_GRAPH,
+            _ => &[],
+        };
+        for arguments in commands.iter().chain(graph) {
             run(&folder, arguments, b"");
             let line = arguments.join(" ");
             writeln!(self.script, "git -C server {line}").expect("strings grow");
@@ -136,6 +143,11 @@ impl Server {
             self.store = open_store(&self.data);
         }
         self.stored = self.list_stored();
+    }
+
+    fn has_commit_graph(&self) -> bool {
+        let info = self.path().join("objects/info");
+        info.join("commit-graph").exists() || info.join("commit-graphs").exists()
     }
 
     /// Turns all packs into loose objects.
