@@ -82,13 +82,14 @@ pub fn measure(
     let hanging = Receiver::hanging(Duration::from_secs(60));
     let target = set_trap(&server, folder.path(), &hanging)?;
     ordinary.work(WARM_UP);
-    let quiet = ordinary.work(QUIET);
+    let (quiet, stolen_before) = with_stolen_time(|| ordinary.work(QUIET));
     server.forget_peak();
     let cpu = || [server.pid(), std::process::id()].map(|pid| processor_time(&[pid]));
     let attackers = Attackers::start(folder.path(), &target, plan.only)?;
     std::thread::sleep(GATHERING);
     let (before, cpu_of_attackers) = (cpu(), processor_time(&[attackers.pid()]));
-    let (hostile, memory) = sample_memory(&server, || ordinary.work(plan.time));
+    let ((hostile, memory), stolen) =
+        with_stolen_time(|| sample_memory(&server, || ordinary.work(plan.time)));
     let after = cpu();
     let cpu_of_attackers = processor_time(&[attackers.pid()]).saturating_sub(cpu_of_attackers);
     let outcomes = attackers.stop()?;
@@ -106,6 +107,9 @@ pub fn measure(
         part(after[0].saturating_sub(before[0])),
         part(cpu_of_attackers),
         part(after[1].saturating_sub(before[1])),
+    ));
+    tell(format!(
+        "other machines took {stolen_before:.1} % of all processors in quiet, {stolen:.1} % during the attack"
     ));
     for line in outcomes.lines() {
         tell(format!("attack by {line}"));
@@ -182,6 +186,22 @@ impl Drop for Attackers {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Does something, and the percentage of all processor time that other machines took from this one meanwhile. A machine
+/// that lost some percent of it has other 99th percentiles.
+fn with_stolen_time<T>(work: impl FnOnce() -> T) -> (T, f64) {
+    // The first line has the times of all processors: user, nice, system, idle, iowait, irq, softirq, steal.
+    let times = || -> Vec<u64> {
+        let text = std::fs::read_to_string("/proc/stat").unwrap_or_default();
+        let line = text.lines().next().unwrap_or_default();
+        line.split_ascii_whitespace().skip(1).take(8).map_while(|part| part.parse().ok()).collect()
+    };
+    let before = times();
+    let done = work();
+    let passed: Vec<u64> = times().iter().zip(&before).map(|(now, then)| now - then).collect();
+    let all: u64 = passed.iter().sum();
+    (done, 100.0 * passed.get(7).copied().unwrap_or(0) as f64 / all.max(1) as f64)
 }
 
 /// Does something, and how many megabytes the server held at most beside mapped files meanwhile.

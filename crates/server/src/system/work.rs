@@ -33,7 +33,7 @@ const BASE: i32 = 5;
 /// Processor seconds in an account, and the niceness of its threads from there on. With 3, 7 and 12 more than others a
 /// thread gets a half, a fifth and a fifteenth of their time, if all want it. It is not lowered further, because it may
 /// hold the lock of the database.
-const LEVELS: [(f64, i32); 3] = [(1.5, BASE + 3), (3.0, BASE + 7), (6.0, BASE + 12)];
+const LEVELS: [(f64, i32); 3] = [(0.5, BASE + 3), (1.0, BASE + 7), (2.0, BASE + 12)];
 
 /// The time between two looks at the threads that are at work.
 const INTERVAL: Duration = Duration::from_millis(100);
@@ -318,13 +318,13 @@ mod tests {
     const EVE: Holder = Holder::User(UserId(1));
     const ADA: Holder = Holder::User(UserId(2));
 
-    /// A clock that the test sets, in seconds.
+    /// A clock that the test sets, in milliseconds.
     #[derive(Default)]
     struct SetClock(AtomicU64);
 
     impl ThreadClock for SetClock {
         fn time(&self) -> Duration {
-            Duration::from_secs(self.0.load(Ordering::Relaxed))
+            Duration::from_millis(self.0.load(Ordering::Relaxed))
         }
     }
 
@@ -337,9 +337,9 @@ mod tests {
             let at_work = AtWork { holder, clock, counted: Duration::ZERO, niceness: BASE };
             state.at_work.insert(Pid::from_raw(number).expect("no zero"), at_work);
         }
-        let mut lowered = |seconds: [u64; 3]| {
-            for ((_, clock), seconds) in clocks.iter().zip(seconds) {
-                clock.0.store(seconds, Ordering::Relaxed);
+        let mut lowered = |times: [u64; 3]| {
+            for ((_, clock), time) in clocks.iter().zip(times) {
+                clock.0.store(time, Ordering::Relaxed);
             }
             let lowered = state.look(now).into_iter();
             let mut lowered: Vec<_> =
@@ -347,17 +347,17 @@ mod tests {
             lowered.sort_unstable();
             lowered
         };
-        assert_eq!(lowered([1, 0, 0]), []);
-        assert_eq!(lowered([1, 1, 1]), [(11, 8), (12, 8)]);
-        assert_eq!(lowered([1, 1, 1]), [], "nobody has used more");
-        assert_eq!(lowered([2, 1, 1]), [(11, 12), (12, 12)]);
-        assert_eq!(lowered([5, 1, 1]), [(11, 17), (12, 17)]);
+        assert_eq!(lowered([400, 0, 0]), []);
+        assert_eq!(lowered([400, 400, 400]), [(11, 8), (12, 8)]);
+        assert_eq!(lowered([400, 400, 400]), [], "nobody has used more");
+        assert_eq!(lowered([800, 400, 400]), [(11, 12), (12, 12)]);
+        assert_eq!(lowered([1_800, 400, 400]), [(11, 17), (12, 17)]);
     }
 
     #[test]
     fn what_was_used_is_forgotten() {
         let (mut state, now) = (State::default(), Duration::from_secs(1));
-        assert_eq!(state.charge(EVE, Duration::from_secs(8), now), BASE + 12);
+        assert_eq!(state.charge(EVE, Duration::from_secs(3), now), BASE + 12);
         assert_eq!(state.charge(EVE, Duration::ZERO, now + HALF_LIFE), BASE + 7);
         assert_eq!(state.charge(EVE, Duration::ZERO, now + 2 * HALF_LIFE), BASE + 3);
         assert_eq!(state.charge(EVE, Duration::ZERO, now + 3 * HALF_LIFE), BASE);
