@@ -232,7 +232,7 @@ fn a_fork_that_is_made_is_no_failure_when_its_copy_has_to_wait() {
     assert!(!task::work(&poem.world.app).expect("there is nothing left"));
 }
 
-/// What one address uses up of long work is counted whoever asks from it.
+/// Long work counts for the address of the request, whichever user asks from there.
 #[test]
 fn reading_counts_for_the_user_and_for_its_address() {
     let poem = a_poem();

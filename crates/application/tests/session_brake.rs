@@ -59,7 +59,7 @@ fn ten_failures_within_a_minute_brake_the_account_for_a_minute() {
     right(&world, "ada", None).expect("the pause is over");
 }
 
-/// Finding 16 of the audit: whoever has one address of IPv6 has a whole network of them.
+/// Finding 16 of the audit: a client with one IPv6 address has a whole network of addresses.
 #[test]
 fn addresses_of_one_ipv6_network_are_braked_together() {
     let (world, _) = world_with_users();

@@ -94,7 +94,7 @@ struct Shared {
     state: Mutex<State>,
 }
 
-/// While a permit is free, nobody waits who may have it.
+/// The permits that are taken, and the callers that wait. A caller waits only while no permit is free for it.
 #[derive(Debug, Default)]
 struct State {
     taken: usize,
@@ -158,7 +158,7 @@ impl Lane {
         Permit { lane: self.clone(), caller }
     }
 
-    /// Gives a permit back, and to those who may have it now.
+    /// Takes a permit back and hands free permits to waiting callers.
     fn release(&self, caller: Caller) {
         let mut state = self.lock();
         state.give_back(caller);
@@ -195,7 +195,7 @@ impl State {
         }
     }
 
-    /// Gives free permits to those who wait; whom to tell.
+    /// Hands free permits to waiting callers; returns the wakers of their tasks.
     fn grant(&mut self, shares: &Shares) -> Vec<Waker> {
         let mut wakers = Vec::new();
         loop {

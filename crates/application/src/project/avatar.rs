@@ -40,8 +40,8 @@ impl FoundAvatar {
         Ok(Self { branch: branch.cloned(), tip, file })
     }
 
-    /// The file to store for a project that is locked; what is stored already when somebody changed the branch since it
-    /// was read. Whoever changes a branch stores its picture with the record of the change, so the newest one stays.
+    /// Returns the file to store for a project that is locked, or the stored file when the branch was changed since it
+    /// was read. Each change of a branch stores its picture with the record of the change, so the newest picture stays.
     /// Reads one ref.
     pub(crate) fn or_stored(
         &self,

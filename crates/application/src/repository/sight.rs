@@ -1,6 +1,6 @@
 //! The access rule for objects of a repository.
 //!
-//! Callers who may read the code see all objects that are reachable from a ref. Unreachable objects, such as the
+//! Objects that are reachable from a ref are visible to all readers of the code. Unreachable objects, such as the
 //! commits of a deleted branch, are visible to masters only, unless a pipeline keeps them. A repository that began as
 //! a copy has unreachable objects of its source, whose masters are others: there only administrators see them.
 

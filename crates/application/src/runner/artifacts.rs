@@ -71,8 +71,8 @@ impl Receiving {
     }
 }
 
-/// The artifacts of a build, for whoever has its token, while a build of its pipeline runs: runners read artifacts
-/// of earlier builds by the tokens of these. With them the user of the build, for whom they are read.
+/// Opens the artifacts of a build by its token, while a build of its pipeline runs: runners read artifacts of earlier
+/// builds by the tokens of these. Returns the user of the build too, for whom the artifacts are read.
 pub fn open_artifacts(
     app: &App,
     id: BuildId,
