@@ -56,7 +56,7 @@ const OF_PIPELINES: [Rows; 4] = [
 const OF_LANES: [Rows; 1] = [rows("deliveries", "id", "lane_id")];
 
 /// What hangs on the root of a project and has nothing below it that was not removed before.
-const OF_PROJECTS: [Rows; 10] = [
+const OF_PROJECTS: [Rows; 12] = [
     rows("project_hooks", "id", "project_id"),
     rows("boards", "id", "project_id"),
     rows("milestones", "id", "project_id"),
@@ -67,6 +67,8 @@ const OF_PROJECTS: [Rows; 10] = [
     rows("stars", "project_id, user_id", "project_id"),
     rows("access_requests", "id", "project_id"),
     rows("protected_branches", "project_id, pattern", "project_id"),
+    rows("refs", "project_id, name", "project_id"),
+    rows("repositories", "project_id", "project_id"),
 ];
 /// What is removed first, because there is most of it.
 const FIRST_OF_PROJECTS: [Rows; 2] =

@@ -240,6 +240,43 @@ diesel::table! {
 }
 
 diesel::table! {
+    repositories (project_id) {
+        project_id -> BigInt,
+        head -> Text,
+        refs_version -> BigInt,
+        packs_version -> BigInt,
+    }
+}
+
+diesel::table! {
+    refs (project_id, name) {
+        project_id -> BigInt,
+        name -> Text,
+        target -> Binary,
+        peeled -> Nullable<Binary>,
+    }
+}
+
+diesel::table! {
+    packs (id) {
+        id -> BigInt,
+        project_id -> Nullable<BigInt>,
+        sha256 -> Binary,
+        bytes -> BigInt,
+        objects -> BigInt,
+        created_at -> Timestamp,
+        retired_at -> Nullable<Timestamp>,
+    }
+}
+
+diesel::table! {
+    condemned_packs (sha256) {
+        sha256 -> Binary,
+        at -> Timestamp,
+    }
+}
+
+diesel::table! {
     settled_changes (key) {
         key -> Text,
         at -> Timestamp,

@@ -7,7 +7,7 @@ use chrono::{NaiveDate, NaiveDateTime};
 use diesel::QueryResult;
 use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 use diesel::query_dsl::RunQueryDsl;
-use diesel::sql_types::{BigInt, Date, Integer, Text, Timestamp};
+use diesel::sql_types::{BigInt, Binary, Date, Integer, Nullable, Text, Timestamp};
 use hexforge_domain::paging::Page;
 
 use crate::connection::{DbConn, MultiBackend};
@@ -25,6 +25,7 @@ enum Piece {
     Day(NaiveDate),
     Moment(NaiveDateTime),
     Text(String),
+    Bytes(Option<Vec<u8>>),
     /// Written into the text: numbers mean nothing else there, and parameters are limited in number.
     Ids(Vec<i64>),
     Uncached,
@@ -80,6 +81,10 @@ impl Sql {
 
     pub fn text(self, text: String) -> Self {
         self.add(Piece::Text(text))
+    }
+
+    pub fn bytes(self, bytes: Option<&[u8]>) -> Self {
+        self.add(Piece::Bytes(bytes.map(<[u8]>::to_vec)))
     }
 
     /// Ids with commas between them, for `IN`.
@@ -155,6 +160,7 @@ impl QueryFragment<MultiBackend> for Sql {
                 Piece::Day(day) => out.push_bind_param::<Date, _>(day)?,
                 Piece::Moment(moment) => out.push_bind_param::<Timestamp, _>(moment)?,
                 Piece::Text(text) => out.push_bind_param::<Text, _>(text)?,
+                Piece::Bytes(bytes) => out.push_bind_param::<Nullable<Binary>, _>(bytes)?,
                 Piece::Uncached => out.unsafe_to_cache_prepared(),
                 Piece::Ids(ids) => {
                     // The text differs each time, so there is no use in keeping the statement.

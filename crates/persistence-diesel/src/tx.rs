@@ -16,10 +16,12 @@ use hexforge_domain::milestone::port::Milestones;
 use hexforge_domain::namespace::port::Namespaces;
 use hexforge_domain::note::port::Notes;
 use hexforge_domain::outbox::port::Outbox;
+use hexforge_domain::pack::port::Packs;
 use hexforge_domain::paging::Page;
 use hexforge_domain::pipeline::port::Pipelines;
 use hexforge_domain::ports::store::{Mode, StoreError, Tx};
 use hexforge_domain::project::port::{ProjectHooks, Projects, Shares, Stars};
+use hexforge_domain::refs::port::Refs;
 use hexforge_domain::removal::port::Removals;
 use hexforge_domain::repository::port::{RepositoryTasks, SettledChanges};
 use hexforge_domain::runner::port::Runners;
@@ -305,6 +307,12 @@ impl Tx for DieselTx<'_> {
         self
     }
     fn repository_tasks(&mut self) -> &mut dyn RepositoryTasks {
+        self
+    }
+    fn refs(&mut self) -> &mut dyn Refs {
+        self
+    }
+    fn packs(&mut self) -> &mut dyn Packs {
         self
     }
     fn settled_changes(&mut self) -> &mut dyn SettledChanges {

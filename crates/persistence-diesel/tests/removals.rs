@@ -4,12 +4,15 @@ mod support;
 
 use std::collections::BTreeSet;
 
+use hexforge_domain::commit::ObjectId;
 use hexforge_domain::id::{IssueId, PipelineId, ProjectId, UserId};
 use hexforge_domain::member::AccessLevel;
 use hexforge_domain::member::request::RequestSource;
+use hexforge_domain::pack::{Pack, PackName};
 use hexforge_domain::ports::store::{Store, StoreError, Tx};
 use hexforge_domain::ports::vault::Sealed;
 use hexforge_domain::project::{CoverageExpression, Starred};
+use hexforge_domain::refs::Ref;
 use hexforge_domain::removal::Step;
 use hexforge_domain::testing::builders::{
     a_build, a_definition, a_group, a_hook, a_member, a_milestone, a_moment, a_note, a_pipeline,
@@ -93,6 +96,11 @@ fn furnish(
     tx.variables().insert(project, &VariableKey::stored("A".into()), &Sealed(vec![1]))?;
     let coverage = CoverageExpression::stored("[0-9]+".into());
     tx.projects().set_coverage_expression(project, Some(&coverage))?;
+    let (object, pack) = (ObjectId::from_bytes([1; 20]), PackName::from_bytes([1; 32]));
+    tx.refs().lock(project)?;
+    tx.refs()
+        .put(project, &[Ref { name: "refs/heads/master".into(), target: object, peeled: None }])?;
+    tx.packs().add(project, &[Pack { name: pack, bytes: 100, objects: 1 }], a_moment())?;
     let group = a_group("team").insert(tx)?;
     tx.shares().insert(a_share(project, group.id, AccessLevel::Guest))?;
     Ok((issue, pipeline.id))
@@ -120,6 +128,14 @@ fn fill(database: &TestDatabase, project: ProjectId, issue: IssueId, pipeline: P
             "events",
             "project_id, author_id, action, created_at",
             format!("{project}, {user}, 'created', {now}"),
+        ),
+        (
+            "refs",
+            "project_id, name, target",
+            format!(
+                "{project}, 'refs/heads/many/' || i, \
+                 (SELECT target FROM refs WHERE project_id = {project})"
+            ),
         ),
         (
             "build_definitions",
@@ -190,6 +206,10 @@ fn no_step_removes_more_than_it_may_and_nothing_is_left() {
             }
         }
         assert!(steps > 4 * MANY / i64::from(LIMIT), "{steps} steps");
+        // Packs keep their rows for a while.
+        let (now, later) = (a_moment(), a_moment() + chrono::TimeDelta::seconds(1));
+        let forgotten = store.write(|tx| tx.packs().forget_retired(now, later, 10));
+        assert_eq!(forgotten.expect("retired packs can be forgotten"), 1);
         assert_eq!(rows(&database), empty);
         for table in &tables {
             assert_eq!(of_project(table), 0, "{table}");

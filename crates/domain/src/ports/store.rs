@@ -13,8 +13,10 @@ use crate::milestone::port::Milestones;
 use crate::namespace::port::Namespaces;
 use crate::note::port::Notes;
 use crate::outbox::port::Outbox;
+use crate::pack::port::Packs;
 use crate::pipeline::port::Pipelines;
 use crate::project::port::{ProjectHooks, Projects, Shares, Stars};
+use crate::refs::port::Refs;
 use crate::removal::port::Removals;
 use crate::repository::port::{RepositoryTasks, SettledChanges};
 use crate::runner::port::Runners;
@@ -62,6 +64,10 @@ pub trait Tx {
     fn releases(&mut self) -> &mut dyn Releases;
     /// Work on repositories that waits to be done.
     fn repository_tasks(&mut self) -> &mut dyn RepositoryTasks;
+    /// Refs and HEAD of all repositories.
+    fn refs(&mut self) -> &mut dyn Refs;
+    /// The packs of all repositories.
+    fn packs(&mut self) -> &mut dyn Packs;
     /// Changes of repositories that are recorded.
     fn settled_changes(&mut self) -> &mut dyn SettledChanges;
     /// The hooks of the service.

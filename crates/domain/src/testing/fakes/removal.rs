@@ -55,6 +55,11 @@ impl Tables {
         self.project_hooks.retain(|hook| hook.project != id);
         self.protections.retain(|(project, _)| *project != id);
         self.releases.retain(|(project, _)| *project != id);
+        self.repositories.remove(&id);
+        self.refs.retain(|(project, _), _| *project != id);
+        for pack in self.packs.iter_mut().filter(|pack| pack.project == Some(id)) {
+            pack.project = None;
+        }
         // A task that copies from it stays, and will find nothing there.
         self.repository_tasks.retain(|task| task.project != id);
         self.events.retain(|event| event.project != id);

@@ -1,6 +1,7 @@
 //! One transaction of the store in memory.
 
 use super::deliveries::{DeliveryRow, LaneRow};
+use super::packs::PackRow;
 use super::repository_tasks::TaskRow;
 use super::tokens::TokenRow;
 use super::users::UserRow;
@@ -35,6 +36,8 @@ use crate::note::Note;
 use crate::note::port::Notes;
 use crate::outbox::OutboxEntry;
 use crate::outbox::port::Outbox;
+use crate::pack::PackName;
+use crate::pack::port::Packs;
 use crate::pipeline::port::Pipelines;
 use crate::pipeline::{CommitFacts, Pipeline};
 use crate::ports::store::{StoreError, Tx};
@@ -42,6 +45,8 @@ use crate::project::hook::ProjectHook;
 use crate::project::port::{ProjectHooks, Projects, Shares, Stars};
 use crate::project::share::NewShare;
 use crate::project::{CoverageExpression, Project};
+use crate::refs::port::Refs;
+use crate::refs::{Ref, RepositoryState};
 use crate::removal::port::Removals;
 use crate::repository::port::{RepositoryTasks, SettledChanges};
 use crate::runner::Runner;
@@ -85,6 +90,10 @@ pub(super) struct Tables {
     pub protections: Vec<(ProjectId, Protection)>,
     pub releases: Vec<(ProjectId, Release)>,
     pub repository_tasks: Vec<TaskRow>,
+    pub repositories: BTreeMap<ProjectId, RepositoryState>,
+    pub refs: BTreeMap<(ProjectId, String), Ref>,
+    pub packs: Vec<PackRow>,
+    pub condemned_packs: BTreeMap<PackName, Timestamp>,
     pub settled_changes: BTreeMap<String, Timestamp>,
     pub system_hooks: Vec<SystemHook>,
     /// The last numbers of the issues and of the milestones of projects.
@@ -232,6 +241,14 @@ impl Tx for FakeTx {
     }
 
     fn repository_tasks(&mut self) -> &mut dyn RepositoryTasks {
+        self
+    }
+
+    fn refs(&mut self) -> &mut dyn Refs {
+        self
+    }
+
+    fn packs(&mut self) -> &mut dyn Packs {
         self
     }
 

@@ -1,0 +1,76 @@
+//! Packs: files of objects that never change. A pack is named by the SHA-256 of its bytes, and belongs to each repository
+//! that has a row of the pack.
+
+pub mod port;
+
+use std::fmt;
+
+/// The name of a pack: the SHA-256 of its bytes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PackName([u8; 32]);
+
+impl PackName {
+    /// The name that these bytes are.
+    pub const fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    /// The bytes of the name.
+    pub const fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
+    /// Reads the 64 lower-case hexadecimal digits of a name.
+    pub fn parse(text: &str) -> Option<Self> {
+        let digits = text.as_bytes();
+        if digits.len() != 64 || text.contains(|c: char| c.is_ascii_uppercase()) {
+            return None;
+        }
+        let mut bytes = [0; 32];
+        for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
+            let digit = |at: usize| char::from(pair[at]).to_digit(16);
+            *byte = u8::try_from(digit(0)? * 16 + digit(1)?).ok()?;
+        }
+        Some(Self(bytes))
+    }
+}
+
+impl fmt::Display for PackName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for PackName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// A pack of a repository.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pack {
+    /// The name of the pack.
+    pub name: PackName,
+    /// The length of the pack, without its index.
+    pub bytes: u64,
+    /// The number of objects in the pack.
+    pub objects: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_read_as_it_is_written() {
+        let name = PackName::from_bytes(std::array::from_fn(|at| (at * 8) as u8));
+        assert_eq!(PackName::parse(&name.to_string()), Some(name));
+        let text = name.to_string();
+        for wrong in
+            [&text[1..], &text.to_uppercase(), &text.replace('f', "g"), &format!("{text}0")]
+        {
+            assert_eq!(PackName::parse(wrong), None, "{wrong}");
+        }
+    }
+}

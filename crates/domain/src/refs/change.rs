@@ -1,0 +1,136 @@
+//! Changing refs: each only from the object that it is expected to hold, and no name inside of another.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use super::Ref;
+use crate::commit::ObjectId;
+use crate::id::ProjectId;
+use crate::ports::git::RefChange;
+use crate::ports::store::{StoreError, Tx};
+
+/// How several changes belong together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Manner {
+    /// All changes are made, or none.
+    Together,
+    /// Each change is made that can be.
+    Each,
+}
+
+/// The objects to which tag objects lead in the end, by the tag objects.
+pub type Peeled = HashMap<ObjectId, ObjectId>;
+
+/// The outcome of changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Made {
+    /// The names of the changed refs, in the order in which they were asked for.
+    pub done: Vec<String>,
+    /// The names of the refs that could not be changed, in the same order: a ref holds another object than expected, or a
+    /// name collides with another as a folder.
+    pub refused: Vec<String>,
+}
+
+/// Changes refs of a repository. No name is asked for twice.
+///
+/// With [`Manner::Together`] nothing is done as soon as one change is refused; the transaction may hold a part of the
+/// changes then, and the caller rolls it back.
+pub fn change(
+    tx: &mut dyn Tx,
+    project: ProjectId,
+    changes: &[RefChange],
+    peeled: &Peeled,
+    manner: Manner,
+) -> Result<Made, StoreError> {
+    tx.refs().lock(project)?;
+    let names: Vec<&str> = changes.iter().map(|change| change.name.as_str()).collect();
+    let found = tx.refs().find(project, &names)?;
+    let held: HashMap<&str, ObjectId> =
+        found.iter().map(|one| (one.name.as_str(), one.target)).collect();
+    let is_expected = |change: &&RefChange| {
+        let now = held.get(change.name.as_str()).copied();
+        now == change.old && (now.is_some() || change.new.is_some())
+    };
+    let (mut possible, stale): (Vec<&RefChange>, Vec<&RefChange>) =
+        changes.iter().partition(is_expected);
+    if manner == Manner::Together && !stale.is_empty() {
+        return Ok(outcome(changes, &[]));
+    }
+    // What is removed makes room for new names.
+    let removed: Vec<&str> =
+        possible.iter().filter(|change| change.new.is_none()).map(|c| c.name.as_str()).collect();
+    if !removed.is_empty() {
+        tx.refs().remove(project, &removed)?;
+    }
+    let created: Vec<&str> =
+        possible.iter().filter(|change| change.old.is_none()).map(|c| c.name.as_str()).collect();
+    let colliding = colliding(tx, project, &created)?;
+    possible.retain(|change| !colliding.contains(change.name.as_str()));
+    if manner == Manner::Together && !colliding.is_empty() {
+        return Ok(outcome(changes, &[]));
+    }
+    let kept = possible.iter().filter_map(|change| {
+        let (name, target) = (change.name.clone(), change.new?);
+        Some(Ref { name, target, peeled: peeled.get(&target).copied() })
+    });
+    let kept: Vec<Ref> = kept.collect();
+    if !kept.is_empty() {
+        tx.refs().put(project, &kept)?;
+    }
+    Ok(outcome(changes, &possible))
+}
+
+/// Sorts changes into those that were made and the others.
+fn outcome(changes: &[RefChange], made: &[&RefChange]) -> Made {
+    let made: HashSet<&str> = made.iter().map(|change| change.name.as_str()).collect();
+    let names = changes.iter().map(|change| change.name.clone());
+    let (done, refused) = names.partition(|name| made.contains(name.as_str()));
+    Made { done, refused }
+}
+
+/// Those of the new names that need a folder where a ref is, or that would be a ref where a folder is.
+fn colliding(
+    tx: &mut dyn Tx,
+    project: ProjectId,
+    created: &[&str],
+) -> Result<HashSet<String>, StoreError> {
+    if created.is_empty() {
+        return Ok(HashSet::new());
+    }
+    let new: BTreeSet<&str> = created.iter().copied().collect();
+    let above: BTreeSet<&str> = created.iter().flat_map(|name| folders(name)).collect();
+    let above: Vec<&str> = above.into_iter().collect();
+    let mut taken: HashSet<String> =
+        tx.refs().find(project, &above)?.into_iter().map(|one| one.name).collect();
+    taken.extend(created.iter().map(|name| (*name).to_owned()));
+    let is_inside = |name: &&&str| folders(name).any(|folder| taken.contains(folder));
+    let mut colliding: HashSet<String> =
+        created.iter().filter(is_inside).map(|name| (*name).to_owned()).collect();
+    colliding.extend(tx.refs().folders_among(project, created)?);
+    let is_folder = |name: &&&str| {
+        let folder = format!("{name}/");
+        new.range(folder.as_str()..).next().is_some_and(|next| next.starts_with(&folder))
+    };
+    colliding.extend(created.iter().filter(is_folder).map(|name| (*name).to_owned()));
+    Ok(colliding)
+}
+
+/// The folders of a name below `refs/heads` and the like, from the outside in.
+fn folders(name: &str) -> impl Iterator<Item = &str> {
+    name.match_indices('/').skip(2).map(|(at, _)| &name[..at])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_of_a_name_begin_below_the_kind_of_ref() {
+        for (name, expected) in [
+            ("refs/heads/a", vec![]),
+            ("refs/heads/a/b", vec!["refs/heads/a"]),
+            ("refs/tags/a/b/c", vec!["refs/tags/a", "refs/tags/a/b"]),
+        ] {
+            assert_eq!(folders(name).collect::<Vec<_>>(), expected, "{name}");
+        }
+    }
+}

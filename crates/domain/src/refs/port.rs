@@ -1,0 +1,42 @@
+//! The port to stored refs.
+
+use super::{Ref, RepositoryState};
+use crate::id::ProjectId;
+use crate::ports::store::StoreError;
+
+/// Refs and HEAD of all repositories. Names are compared and ordered by their bytes.
+pub trait Refs {
+    /// The state of a repository; `None` when nothing was ever put into the repository.
+    fn state(&mut self, project: ProjectId) -> Result<Option<RepositoryState>, StoreError>;
+
+    /// The same, made when it is missing. Other transactions that lock the state wait until this one ends. Each change
+    /// below is made after a lock.
+    /// # Errors
+    /// [`StoreError::Gone`] when there is no such project.
+    fn lock(&mut self, project: ProjectId) -> Result<RepositoryState, StoreError>;
+
+    /// The refs of exactly these names, in any order.
+    fn find(&mut self, project: ProjectId, names: &[&str]) -> Result<Vec<Ref>, StoreError>;
+
+    /// Those of these names that other refs use as a folder: `refs/heads/a` when there is `refs/heads/a/b`.
+    fn folders_among(
+        &mut self,
+        project: ProjectId,
+        names: &[&str],
+    ) -> Result<Vec<String>, StoreError>;
+
+    /// All refs of a repository, by name.
+    fn list(&mut self, project: ProjectId) -> Result<Vec<Ref>, StoreError>;
+
+    /// Makes these refs, or has those that exist hold other objects. No name is there twice.
+    fn put(&mut self, project: ProjectId, refs: &[Ref]) -> Result<(), StoreError>;
+
+    /// Removes the refs of these names; a missing ref is passed over.
+    fn remove(&mut self, project: ProjectId, names: &[&str]) -> Result<(), StoreError>;
+
+    /// Has HEAD stand for another ref, named as a whole.
+    fn set_head(&mut self, project: ProjectId, head: &str) -> Result<(), StoreError>;
+
+    /// Gives a repository without refs all refs and the HEAD of another. Without a source nothing changes.
+    fn copy(&mut self, source: ProjectId, target: ProjectId) -> Result<(), StoreError>;
+}
