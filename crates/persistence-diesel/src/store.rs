@@ -16,11 +16,12 @@ use crate::sealing::{self, SealError};
 use crate::tx::DieselTx;
 use crate::{backend, error, migrations};
 
-/// How many connections read at the same time on SQLite.
-const READERS: u32 = 8;
-/// How many connections of each kind one process opens to PostgreSQL. Reads have their own, so that a
-/// flood of writes does not keep them waiting.
-const CONNECTIONS: u32 = 12;
+/// The number of connections that read at the same time. There are more than calls that read at the same time
+/// (`http-actix`), so that no call waits for a connection that slow queries of other callers hold.
+const READERS: u32 = 20;
+/// The number of connections to PostgreSQL that write. Reads have their own, so that a flood of writes does not keep
+/// them waiting. Three processes stay below the 100 connections that PostgreSQL allows by default.
+const WRITERS: u32 = 10;
 
 /// What can be chosen about a store.
 #[derive(Clone, Default)]
@@ -73,8 +74,8 @@ impl DieselStore {
                 pool::lazy(connector(Role::Writer), 1),
             ),
             DatabaseUrl::Postgres(_) => (
-                pool::lazy(connector(Role::Reader), CONNECTIONS),
-                pool::lazy(connector(Role::Writer), CONNECTIONS),
+                pool::lazy(connector(Role::Reader), READERS),
+                pool::lazy(connector(Role::Writer), WRITERS),
             ),
         };
         let (totals, seals) = (Totals::default(), Seals(options.vault));
@@ -100,7 +101,7 @@ impl DieselStore {
 /// Takes one in its place that was tried just now.
 fn renew(conn: &mut Borrowed<'_>) -> Result<(), StoreError> {
     let mut last = None;
-    for _ in 0..=CONNECTIONS {
+    for _ in 0..=READERS.max(WRITERS) {
         conn.renew()?;
         match conn.batch_execute("SELECT 1") {
             Ok(()) => return Ok(()),
