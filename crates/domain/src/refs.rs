@@ -3,8 +3,10 @@
 
 mod change;
 pub mod port;
+mod snapshot;
 
 pub use change::{Made, Manner, Peeled, change};
+pub use snapshot::Snapshot;
 
 use crate::commit::ObjectId;
 

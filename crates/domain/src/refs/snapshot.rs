@@ -1,0 +1,235 @@
+//! All refs of a repository at one version, as a value that many readers share.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::{Ref, RepositoryState};
+
+/// The number of refs in a new chunk. A change of one ref copies one chunk.
+const CHUNK: usize = 256;
+
+/// A chunk with more refs is cut into two.
+const LONGEST_CHUNK: usize = 2 * CHUNK;
+
+/// All refs of a repository, in the order of the bytes of their names, and HEAD.
+///
+/// Refs lie in chunks that snapshots share: the snapshot after a change costs one chunk for each changed ref, and not
+/// all refs of the repository.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    head: Arc<str>,
+    version: i64,
+    /// No chunk is empty.
+    chunks: Vec<Arc<[Ref]>>,
+}
+
+impl Snapshot {
+    /// The refs of a repository, which are in the order of their names.
+    pub fn new(state: &RepositoryState, refs: &[Ref]) -> Self {
+        let chunks = refs.chunks(CHUNK).map(Arc::from).collect();
+        Self { head: state.head.as_str().into(), version: state.refs_version, chunks }
+    }
+
+    /// The version of the refs, see [`RepositoryState::refs_version`].
+    pub fn version(&self) -> i64 {
+        self.version
+    }
+
+    /// The whole name of the ref that HEAD stands for. The ref may be missing.
+    pub fn head(&self) -> &str {
+        &self.head
+    }
+
+    /// The number of refs.
+    pub fn len(&self) -> usize {
+        self.chunks.iter().map(|chunk| chunk.len()).sum()
+    }
+
+    /// Returns whether there are no refs.
+    pub fn is_empty(&self) -> bool {
+        self.chunks.is_empty()
+    }
+
+    /// The ref of exactly this name.
+    pub fn find(&self, name: &str) -> Option<&Ref> {
+        let chunk = self.chunks.get(self.chunk_of(name))?;
+        let at = chunk.binary_search_by(|one| one.name.as_str().cmp(name)).ok()?;
+        chunk.get(at)
+    }
+
+    /// All refs.
+    pub fn iter(&self) -> impl Iterator<Item = &Ref> {
+        self.chunks.iter().flat_map(|chunk| chunk.iter())
+    }
+
+    /// The places of the refs in a folder, which ends with a slash.
+    pub fn folder(&self, folder: &str) -> Range<usize> {
+        // All names in the folder come before the first name that has the next character in place of the last slash.
+        let after = format!("{}0", folder.trim_end_matches('/'));
+        self.place(folder)..self.place(&after)
+    }
+
+    /// The refs at these places.
+    pub fn range(&self, places: Range<usize>) -> impl Iterator<Item = &Ref> {
+        let mut before = 0;
+        let parts = self.chunks.iter().filter_map(move |chunk| {
+            let start = places.start.saturating_sub(before).min(chunk.len());
+            let end = places.end.saturating_sub(before).min(chunk.len());
+            before += chunk.len();
+            chunk.get(start..end)
+        });
+        parts.flatten()
+    }
+
+    /// The snapshot after changes: refs that hold an object, and names of refs that are gone.
+    pub fn changed<'a>(
+        &self,
+        state: &RepositoryState,
+        changes: impl IntoIterator<Item = (&'a str, Option<&'a Ref>)>,
+    ) -> Self {
+        let mut by_chunk: BTreeMap<usize, BTreeMap<&str, Option<&Ref>>> = BTreeMap::new();
+        for (name, new) in changes {
+            by_chunk.entry(self.chunk_of(name)).or_default().insert(name, new);
+        }
+        let mut chunks = Vec::with_capacity(self.chunks.len() + 1);
+        let mut copied = 0;
+        for (at, changes) in by_chunk {
+            chunks.extend(self.chunks[copied..at].iter().cloned());
+            let old = self.chunks.get(at).map_or(&[][..], |chunk| chunk);
+            let new = merged(old, changes);
+            let size = if new.len() > LONGEST_CHUNK { CHUNK } else { LONGEST_CHUNK };
+            chunks.extend(new.chunks(size).map(Arc::from));
+            copied = (at + 1).min(self.chunks.len());
+        }
+        chunks.extend(self.chunks[copied..].iter().cloned());
+        Self { head: state.head.as_str().into(), version: state.refs_version, chunks }
+    }
+
+    /// The chunk in which a name is, or would be.
+    fn chunk_of(&self, name: &str) -> usize {
+        let starts_before =
+            |chunk: &Arc<[Ref]>| chunk.first().is_some_and(|first| first.name.as_str() <= name);
+        self.chunks.partition_point(starts_before).saturating_sub(1)
+    }
+
+    /// The number of refs with smaller names.
+    fn place(&self, name: &str) -> usize {
+        let at = self.chunk_of(name);
+        let before: usize = self.chunks.iter().take(at).map(|chunk| chunk.len()).sum();
+        let inside = self
+            .chunks
+            .get(at)
+            .map_or(0, |chunk| chunk.partition_point(|one| one.name.as_str() < name));
+        before + inside
+    }
+}
+
+/// A chunk with its changes.
+fn merged(old: &[Ref], changes: BTreeMap<&str, Option<&Ref>>) -> Vec<Ref> {
+    let mut refs: BTreeMap<&str, &Ref> = old.iter().map(|one| (one.name.as_str(), one)).collect();
+    for (name, new) in changes {
+        match new {
+            Some(new) => refs.insert(name, new),
+            None => refs.remove(name),
+        };
+    }
+    refs.into_values().cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commit::ObjectId;
+
+    fn a_ref(name: &str, byte: u8) -> Ref {
+        Ref { name: name.to_owned(), target: ObjectId::from_bytes([byte; 20]), peeled: None }
+    }
+
+    fn state(version: i64) -> RepositoryState {
+        RepositoryState { refs_version: version, ..RepositoryState::default() }
+    }
+
+    fn snapshot(names: &[&str]) -> Snapshot {
+        let refs: Vec<Ref> = names.iter().map(|name| a_ref(name, 1)).collect();
+        Snapshot::new(&state(1), &refs)
+    }
+
+    fn names<'a>(refs: impl Iterator<Item = &'a Ref>) -> Vec<&'a str> {
+        refs.map(|one| one.name.as_str()).collect()
+    }
+
+    #[test]
+    fn folders_are_ranges() {
+        let all =
+            ["refs/heads-x/a", "refs/heads/a", "refs/heads/b/c", "refs/heads0", "refs/tags/v1"];
+        let snapshot = snapshot(&all);
+        for (folder, expected) in [
+            ("refs/heads/", &all[1..3]),
+            ("refs/heads/b/", &all[2..3]),
+            ("refs/tags/", &all[4..]),
+            ("refs/", &all[..]),
+            ("refs/none/", &[]),
+            ("zzz/", &[]),
+        ] {
+            assert_eq!(names(snapshot.range(snapshot.folder(folder))), expected, "{folder}");
+        }
+        assert_eq!(names(snapshot.range(1..3)), &all[1..3]);
+        assert_eq!(names(snapshot.range(4..9)), &all[4..]);
+        assert!(Snapshot::new(&state(0), &[]).folder("refs/heads/").is_empty());
+    }
+
+    #[test]
+    fn a_snapshot_stays_as_it_is_when_a_changed_one_is_made() {
+        let before = snapshot(&["refs/heads/a", "refs/heads/b"]);
+        let new = a_ref("refs/heads/c", 2);
+        let after =
+            before.changed(&state(2), [("refs/heads/a", None), ("refs/heads/c", Some(&new))]);
+        assert_eq!(names(before.iter()), ["refs/heads/a", "refs/heads/b"]);
+        assert_eq!(names(after.iter()), ["refs/heads/b", "refs/heads/c"]);
+        assert_eq!((before.version(), after.version()), (1, 2));
+        assert_eq!(after.head(), "refs/heads/master");
+    }
+
+    /// Random changes, compared with a map that has the same ones.
+    #[test]
+    fn changes_do_what_they_do_to_a_map() {
+        let mut random: u64 = 7;
+        let mut next = |below: u64| {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (random >> 33) % below
+        };
+        for size in [0, 1, 5, 300, 2000] {
+            let mut map: BTreeMap<String, Ref> = (0..size)
+                .map(|n| format!("refs/heads/{:05}", n * 3))
+                .map(|name| (name.clone(), a_ref(&name, 1)))
+                .collect();
+            let first: Vec<Ref> = map.values().cloned().collect();
+            let mut snapshot = Snapshot::new(&state(0), &first);
+            for round in 0..100 {
+                let mut changes = Vec::new();
+                for _ in 0..=next(60) {
+                    let name = format!("refs/heads/{:05}", next(6100));
+                    let new = (next(3) > 0).then(|| a_ref(&name, next(200) as u8));
+                    changes.push((name, new));
+                }
+                for (name, new) in &changes {
+                    match new {
+                        Some(new) => map.insert(name.clone(), new.clone()),
+                        None => map.remove(name),
+                    };
+                }
+                let changes = changes.iter().map(|(name, new)| (name.as_str(), new.as_ref()));
+                snapshot = snapshot.changed(&state(round), changes);
+                assert!(snapshot.iter().eq(map.values()), "size {size}, round {round}");
+                assert_eq!(snapshot.len(), map.len());
+                assert!(
+                    snapshot.chunks.iter().all(|chunk| (1..=LONGEST_CHUNK).contains(&chunk.len()))
+                );
+                let asked = format!("refs/heads/{:05}", next(6100));
+                assert_eq!(snapshot.find(&asked), map.get(&asked));
+                assert_eq!(snapshot.place(&asked), map.range(..asked.clone()).count());
+            }
+        }
+    }
+}
