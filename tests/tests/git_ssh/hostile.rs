@@ -23,11 +23,11 @@ fn forge() -> Forge {
     Forge::start(options).expect("SQLite is there")
 }
 
-/// One on which clients with a permit may do nothing for a second.
+/// One on which clients with a permit may do nothing for some seconds: fewer would be too few for a client on a busy machine.
 fn hurrying_forge() -> Forge {
     let dialect = hexforge_http_actix::Dialect::Specification;
     let options = hexforge_tests::ForgeOptions { backend: Backend::Sqlite, dialect };
-    let transfer = TransferLimits { idle: Duration::from_secs(1), ..TransferLimits::default() };
+    let transfer = TransferLimits { idle: Duration::from_secs(4), ..TransferLimits::default() };
     let restrictions = Restrictions { transfer, ..Restrictions::default() };
     Forge::start_restricted(options, restrictions).expect("SQLite is there")
 }
@@ -140,7 +140,7 @@ fn packet(line: &str) -> String {
 /// Waits until nobody fetches or pushes.
 #[track_caller]
 fn assert_all_turns_free(forge: &Forge) {
-    for _ in 0..200 {
+    for _ in 0..400 {
         let (fetches, pushes) = forge.free_turns();
         if (fetches, pushes) == ALL_TURNS {
             return;
@@ -155,7 +155,8 @@ fn assert_all_turns_free(forge: &Forge) {
 fn slow_readers_are_let_go() {
     const SIZE: usize = 24 << 20;
     let forge = hurrying_forge();
-    let scene = Scene::on(&forge, forge.ssh_within(hurried()));
+    // The push goes to a server with patience: a busy machine may need more than a second for it.
+    let mut scene = Scene::new(&forge);
     let mut state = 1_u64;
     let noise: Vec<u8> = (0..SIZE)
         .map(|_| {
@@ -165,6 +166,7 @@ fn slow_readers_are_let_go() {
         .collect();
     let tip = scene.tree.write("noise", noise).commit("Noise\n");
     scene.git(&["push", "-q", &scene.address(), "master"]).ok();
+    scene.ssh = forge.ssh_within(hurried());
     let mut child = talking(&scene, "git-upload-pack 'ada/ship.git'");
     let mut stdin = child.stdin.take().expect("it is ours");
     let wish = format!("{}0000{}", packet(&format!("want {tip} ofs-delta\n")), packet("done\n"));
