@@ -4,6 +4,8 @@ use std::fmt;
 
 use chrono::{DateTime, FixedOffset, TimeZone};
 
+use crate::hex;
+
 /// The name git gives to an object: the SHA-1 of its content.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectId([u8; 20]);
@@ -24,16 +26,7 @@ impl ObjectId {
 
     /// Reads the 40 hexadecimal digits of a name.
     pub fn parse(text: &str) -> Option<Self> {
-        let digits = text.as_bytes();
-        if digits.len() != 40 {
-            return None;
-        }
-        let mut bytes = [0; 20];
-        for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
-            let digit = |at: usize| char::from(pair[at]).to_digit(16);
-            *byte = u8::try_from(digit(0)? * 16 + digit(1)?).ok()?;
-        }
-        Some(Self(bytes))
+        hex::parse(text).map(Self)
     }
 }
 

@@ -5,6 +5,8 @@ pub mod port;
 
 use std::fmt;
 
+use crate::hex;
+
 /// The name of a pack: the SHA-256 of its bytes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PackName([u8; 32]);
@@ -22,16 +24,8 @@ impl PackName {
 
     /// Reads the 64 lower-case hexadecimal digits of a name.
     pub fn parse(text: &str) -> Option<Self> {
-        let digits = text.as_bytes();
-        if digits.len() != 64 || text.contains(|c: char| c.is_ascii_uppercase()) {
-            return None;
-        }
-        let mut bytes = [0; 32];
-        for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
-            let digit = |at: usize| char::from(pair[at]).to_digit(16);
-            *byte = u8::try_from(digit(0)? * 16 + digit(1)?).ok()?;
-        }
-        Some(Self(bytes))
+        let is_lower = !text.contains(|c: char| c.is_ascii_uppercase());
+        hex::parse(text).filter(|_| is_lower).map(Self)
     }
 }
 

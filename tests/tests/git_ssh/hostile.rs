@@ -23,7 +23,7 @@ fn forge() -> Forge {
     Forge::start(options).expect("SQLite is there")
 }
 
-/// One on which clients with a permit may do nothing for some seconds: fewer would be too few for a client on a busy machine.
+/// A forge whose clients with a permit may do nothing for four seconds: a client on a busy machine needs more than one.
 fn hurrying_forge() -> Forge {
     let dialect = hexforge_http_actix::Dialect::Specification;
     let options = hexforge_tests::ForgeOptions { backend: Backend::Sqlite, dialect };

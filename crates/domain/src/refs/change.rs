@@ -32,8 +32,8 @@ pub struct Made {
 
 /// Changes refs of a repository. No name is asked for twice.
 ///
-/// With [`Manner::Together`] nothing is done as soon as one change is refused; the transaction may hold a part of the
-/// changes then, and the caller rolls it back.
+/// A refusal under [`Manner::Together`] ends the call with every change refused. The transaction may have removed refs by
+/// then, so the caller rolls the transaction back.
 pub fn change(
     tx: &mut dyn Tx,
     project: ProjectId,
@@ -55,7 +55,7 @@ pub fn change(
     if manner == Manner::Together && !stale.is_empty() {
         return Ok(outcome(changes, &[]));
     }
-    // What is removed makes room for new names.
+    // The names of removed refs are free for new refs.
     let removed: Vec<&str> =
         possible.iter().filter(|change| change.new.is_none()).map(|c| c.name.as_str()).collect();
     if !removed.is_empty() {
@@ -79,7 +79,7 @@ pub fn change(
     Ok(outcome(changes, &possible))
 }
 
-/// Sorts changes into those that were made and the others.
+/// The names of all changes, split into those that were made and those that were refused.
 fn outcome(changes: &[RefChange], made: &[&RefChange]) -> Made {
     let made: HashSet<&str> = made.iter().map(|change| change.name.as_str()).collect();
     let names = changes.iter().map(|change| change.name.clone());

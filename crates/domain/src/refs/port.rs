@@ -28,7 +28,7 @@ pub trait Refs {
     /// All refs of a repository, by name.
     fn list(&mut self, project: ProjectId) -> Result<Vec<Ref>, StoreError>;
 
-    /// Makes these refs, or has those that exist hold other objects. No name is there twice.
+    /// Stores refs. A ref whose name exists holds the new object from then on. No two of the refs have the same name.
     fn put(&mut self, project: ProjectId, refs: &[Ref]) -> Result<(), StoreError>;
 
     /// Removes the refs of these names; a missing ref is passed over.

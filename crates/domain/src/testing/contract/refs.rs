@@ -7,7 +7,7 @@ use crate::ports::store::{Store, StoreError};
 use crate::refs::{Ref, RepositoryState};
 use crate::testing::builders::{a_project, a_user, home_of};
 
-/// An object id of which all bytes are the same.
+/// Builds an object id by repeating one byte.
 pub(super) fn id(byte: u8) -> ObjectId {
     ObjectId::from_bytes([byte; 20])
 }
