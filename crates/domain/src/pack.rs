@@ -1,5 +1,5 @@
-//! Packs: files of objects that never change. A pack is named by the SHA-256 of its bytes, and belongs to each repository
-//! that has a row of the pack.
+//! Packs: files of objects that never change. A pack is named by the SHA-256 of its bytes, and belongs to each
+//! repository that has a row of the pack.
 
 pub mod port;
 

@@ -25,15 +25,15 @@ pub type Peeled = HashMap<ObjectId, ObjectId>;
 pub struct Made {
     /// The names of the changed refs, in the order in which they were asked for.
     pub done: Vec<String>,
-    /// The names of the refs that could not be changed, in the same order: a ref holds another object than expected, or a
-    /// name collides with another as a folder.
+    /// The names of the refs that could not be changed, in the same order: a ref holds another object than expected, or
+    /// a name collides with another as a folder.
     pub refused: Vec<String>,
 }
 
 /// Changes refs of a repository. No name is asked for twice.
 ///
-/// A refusal under [`Manner::Together`] ends the call with every change refused. The transaction may have removed refs by
-/// then, so the caller rolls the transaction back.
+/// A refusal under [`Manner::Together`] ends the call with every change refused. The transaction may have removed refs
+/// by then, so the caller rolls the transaction back.
 pub fn change(
     tx: &mut dyn Tx,
     project: ProjectId,
