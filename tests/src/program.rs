@@ -143,6 +143,11 @@ impl Program {
         Ok(self.child.wait()?)
     }
 
+    /// Whether the process has ended.
+    pub fn has_ended(&mut self) -> Result<bool> {
+        Ok(self.child.try_wait()?.is_some())
+    }
+
     /// Waits until the process ends by itself.
     pub fn wait(&mut self) -> Result<ExitStatus> {
         Ok(self.child.wait()?)

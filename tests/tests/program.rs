@@ -308,7 +308,7 @@ fn a_stop_finishes_what_runs_and_ends_well() {
         let asked = Instant::now();
         let status = server.stop().expect("a running process can be told to stop");
         assert_eq!(status.code(), Some(0));
-        assert!(asked.elapsed() < Duration::from_secs(10), "{:?}", asked.elapsed());
+        assert!(asked.elapsed() < Duration::from_secs(25), "{:?}", asked.elapsed());
         let answered = running.join().expect("the request does not panic");
         assert!(matches!(answered, Some(201) | None), "{answered:?}");
     }
@@ -340,7 +340,7 @@ fn uploads_survive_a_sudden_end_and_a_start_finishes_what_was_interrupted() {
         assert_eq!((file.status, file.text()), (200, "a picture"));
         let asked = Instant::now();
         while removed.exists() || trashed.exists() {
-            assert!(asked.elapsed() < Duration::from_secs(10), "what was interrupted is left");
+            assert!(asked.elapsed() < Duration::from_secs(30), "what was interrupted is left");
             std::thread::sleep(Duration::from_millis(10));
         }
         let own = place.data_dir().join("uploads").join(shelf(&project["id"]));
@@ -461,12 +461,14 @@ fn a_stop_does_not_wait_for_imports_and_they_begin_again() {
 
     let mut server = start();
     let _second = silent.accept().expect("the import begins again");
-    // A second signal waits for nothing.
-    server.tell_to_stop().expect("it can be told to stop");
-    std::thread::sleep(Duration::from_millis(500));
+    // A second signal waits for nothing. Signals are repeated, because two that come before the process is given
+    // a core are one signal.
     let asked = Instant::now();
-    server.stop().expect("it can be told to stop");
-    assert!(asked.elapsed() < Duration::from_secs(7), "{:?}", asked.elapsed());
+    while !server.has_ended().expect("the process can be asked") {
+        server.tell_to_stop().expect("it can be told to stop");
+        std::thread::sleep(Duration::from_millis(500));
+    }
+    assert!(asked.elapsed() < Duration::from_secs(9), "{:?}", asked.elapsed());
 }
 
 #[test]

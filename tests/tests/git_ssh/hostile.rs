@@ -63,7 +63,7 @@ fn handshakes_have_a_deadline() {
         let mut stream = connect(server);
         stream.write_all(opening).expect("it reads");
         let (_, took) = until_closed(stream);
-        assert!(took < Duration::from_secs(10), "{opening:?} took {took:?}");
+        assert!(took < Duration::from_secs(20), "{opening:?} took {took:?}");
     }
 }
 

@@ -119,7 +119,7 @@ fn nobody_is_waited_for_longer_than_allowed() {
     let mut response = client().send(request).expect("a head");
     let error = response.body.read_to_end(&mut Vec::new()).expect_err("no end");
     assert_eq!(error.kind(), std::io::ErrorKind::TimedOut);
-    assert!(started.elapsed() < Duration::from_secs(10));
+    assert!(started.elapsed() < Duration::from_secs(19));
 }
 
 #[test]
@@ -137,11 +137,11 @@ fn an_answer_that_comes_in_drops_is_cut_off_in_time() {
     let mut response = client().send(request).expect("a head");
     let error = response.body.read_to_end(&mut Vec::new()).expect_err("no end");
     assert_eq!(error.kind(), std::io::ErrorKind::TimedOut);
-    assert!(started.elapsed() < Duration::from_secs(5));
+    assert!(started.elapsed() < Duration::from_secs(9));
     let silent = Server::new("127.0.0.1", |_, _| std::thread::sleep(Duration::from_secs(20)));
     let error = client().send(OutgoingRequest { time_outs, ..get(&silent.url("/")) }).err();
     assert_eq!(error, Some(OutgoingError::TimedOut));
-    assert!(started.elapsed() < Duration::from_secs(10));
+    assert!(started.elapsed() < Duration::from_secs(19));
 }
 
 #[test]
