@@ -12,9 +12,9 @@ use chrono::TimeDelta;
 use hexforge_application::app::{App, Settings};
 use hexforge_application::delivery;
 use hexforge_application::limiter::Limiter;
-use hexforge_application::repository::task;
-use hexforge_application::setup;
+use hexforge_application::{repository, setup};
 use hexforge_delivery_reqwest::{Guard, GuardedClient};
+use hexforge_domain::branch::BranchName;
 use hexforge_domain::delivery::lane::ClaimLimits;
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::limiter::TransferLimits;
@@ -22,7 +22,7 @@ use hexforge_domain::network::Network;
 use hexforge_domain::policy::strict::StrictRules;
 use hexforge_domain::ports::build_files::BuildFiles;
 use hexforge_domain::ports::secrets::Secrets;
-use hexforge_domain::ports::store::Store;
+use hexforge_domain::ports::store::{Store, StoreError};
 use hexforge_domain::ports::uploads::Uploads;
 use hexforge_domain::ports::work::WorkThreads;
 use hexforge_domain::testing::fakes::{
@@ -37,7 +37,8 @@ use hexforge_persistence_diesel::Options;
 use hexforge_persistence_diesel::testing::TestDatabase;
 use hexforge_server::http;
 use hexforge_server::system::{
-    Argon2Passwords, FileVault, FsBuildFiles, FsUploads, OpensshKeys, SystemSecrets, Trash,
+    Argon2Passwords, FileVault, FsBuildFiles, FsUploads, MemoryRefCache, OpensshKeys,
+    SystemSecrets, Trash,
 };
 use hexforge_ssh_russh::{HostKeys, Limits, Server};
 use hexforge_yaml_saphyr::SaphyrReader;
@@ -45,6 +46,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::client::Request;
+use crate::ref_rows::RefRows;
 use crate::work_tree::WorkTree;
 
 /// On which store it runs.
@@ -211,6 +213,7 @@ impl Forge {
         let app = App {
             store,
             git: Arc::new(git),
+            refs: Arc::new(MemoryRefCache::default()),
             imports: Arc::new(FakeImports),
             outgoing: Arc::new(GuardedClient::new(guard).expect("a client can be made")),
             clock: Arc::new(clock.clone()),
@@ -292,13 +295,33 @@ impl Forge {
 
     /// A work tree from which the repository of a project is filled.
     pub fn work_tree(&self, project: i64) -> WorkTree {
-        WorkTree::new(&Layout::new(self.folder.path()).repository(ProjectId(project)))
+        let bare = Layout::new(self.folder.path()).repository(ProjectId(project));
+        WorkTree::new(&bare).with_rows(self.ref_rows(project))
+    }
+
+    /// The rows of the refs of a project.
+    pub fn ref_rows(&self, project: i64) -> RefRows {
+        RefRows::new(Arc::clone(&self.app.store), ProjectId(project))
     }
 
     /// Brings a work tree into its repository, and lets the project know.
     pub fn fill(&self, project: i64, tree: &WorkTree) {
         tree.push();
-        task::refresh(&self.app, ProjectId(project)).expect("the repository can be read");
+        let (store, project) = (&self.app.store, ProjectId(project));
+        let refs = repository::refs(&self.app, project).expect("rows can be read");
+        let default = refs.default_branch();
+        let picture = |name: &&str| {
+            let branch = default.as_ref().map_or_else(String::new, BranchName::full);
+            let size = tree.command(&["cat-file", "-s", &format!("{branch}:{name}")]).output();
+            let size = size.expect("git can be started").stdout;
+            String::from_utf8_lossy(&size).trim().parse().is_ok_and(|size: u64| size <= 2 << 20)
+        };
+        let avatar = ["logo.png", "logo.jpg", "logo.gif"].into_iter().find(picture);
+        let told = store.write::<_, StoreError>(|tx| {
+            tx.projects().set_default_branch(project, default.as_ref())?;
+            tx.projects().set_avatar(project, avatar)
+        });
+        told.expect("the project is stored");
     }
 
     /// Sends hooks everything that is due now, one after the other; how many attempts that took.

@@ -7,15 +7,18 @@ pub(crate) mod pack;
 use std::cell::RefCell;
 use std::io::Read;
 use std::path::PathBuf;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use hexforge_domain::ci::config::{Configuration, Target};
 use hexforge_domain::id::ProjectId;
-use hexforge_domain::ports::git::{GitError, GitStore};
+use hexforge_domain::limiter::Caller;
+use hexforge_domain::ports::git::{GitError, GitStore, Repository};
 use hexforge_domain::ports::git_transport::{Conversation, HangUp, ProtocolVersion};
 use hexforge_domain::ports::public_keys::PublicKeys;
 use hexforge_domain::push::RefKind;
 use hexforge_domain::ref_name::{BranchName, TagName};
+use hexforge_domain::refs::{RepositoryState, Snapshot};
+use hexforge_git_gix::refs::disk;
 use hexforge_git_gix::{GixStore, Layout};
 use hexforge_http_actix::Dialect;
 use hexforge_server::system::OpensshKeys;
@@ -45,6 +48,7 @@ pub const TARGETS: [FuzzTarget; 8] = [
 struct Scene {
     _folder: TempDir,
     store: GixStore,
+    refs: Arc<Snapshot>,
     commit: String,
 }
 
@@ -58,7 +62,15 @@ impl Scene {
         tree.git(&["tag", "-m", "sealed", "v1"]);
         tree.push();
         let store = GixStore::new(folder.path(), |doomed| std::fs::remove_dir_all(doomed));
-        Self { _folder: folder, store, commit }
+        let on_disk = disk::read(tree.bare()).expect("git wrote them");
+        let refs = Arc::new(Snapshot::new(&RepositoryState::default(), &on_disk.refs));
+        Self { _folder: folder, store, refs, commit }
+    }
+
+    fn open(&self) -> Box<dyn Repository> {
+        let refs = Arc::clone(&self.refs);
+        let opened = self.store.open(ProjectId(1), refs, Caller::BACKGROUND);
+        opened.expect("the repository is sound")
     }
 }
 
@@ -89,7 +101,7 @@ pub fn pkt_lines_of_pushes(data: &[u8]) {
 }
 
 fn receive(scene: &Scene, from: &mut dyn Read) {
-    let repository = scene.store.open(ProjectId(1)).expect("the repository is sound");
+    let repository = scene.open();
     let Some(Some(mut push)) = assert_not_ours(repository.receive(from, &HangUp::default())) else {
         return;
     };
@@ -118,7 +130,7 @@ pub fn pkt_lines_of_fetches(data: &[u8]) {
     let conversation =
         if choice & 2 == 0 { Conversation::Stateless } else { Conversation::Stateful };
     with_scene(|scene| {
-        let repository = scene.store.open(ProjectId(1)).expect("the repository is sound");
+        let repository = scene.open();
         let sink = &mut std::io::sink();
         assert_not_ours(repository.upload_pack(version, conversation, &mut wishes, sink));
     });

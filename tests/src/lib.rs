@@ -10,6 +10,7 @@ pub mod program;
 pub mod random;
 pub mod receiver;
 pub mod recount;
+pub mod ref_rows;
 pub mod runner;
 pub mod small_disk;
 pub mod ssh_client;

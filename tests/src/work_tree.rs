@@ -1,5 +1,6 @@
 //! A checkout made with the real git, from which tests fill repositories.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
@@ -7,10 +8,13 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use tempfile::TempDir;
 
+use crate::ref_rows::RefRows;
+
 /// A work tree, and the bare repository on disk that it is pushed to.
 pub struct WorkTree {
     folder: TempDir,
     bare: PathBuf,
+    rows: Option<RefRows>,
     made: AtomicI64,
 }
 
@@ -32,13 +36,18 @@ impl WorkTree {
     /// An empty one for the bare repository in that folder, which is made.
     pub fn new(bare: &Path) -> Self {
         let folder = TempDir::new().expect("a temporary folder can be made");
-        let tree = Self { folder, bare: bare.to_owned(), made: AtomicI64::new(0) };
+        let tree = Self { folder, bare: bare.to_owned(), rows: None, made: AtomicI64::new(0) };
         std::fs::create_dir_all(bare).expect("the folder of the repository can be made");
         tree.git(&["init", "-q", "-b", "master"]);
         if !bare.join("HEAD").exists() {
             tree.git(&["init", "-q", "--bare", "-b", "master", &bare.to_string_lossy()]);
         }
         tree
+    }
+
+    /// The same, whose bare repository has the refs of these rows.
+    pub fn with_rows(self, rows: RefRows) -> Self {
+        Self { rows: Some(rows), ..self }
     }
 
     /// Where the files are.
@@ -65,7 +74,7 @@ impl WorkTree {
     /// Runs git in the bare repository.
     pub fn git_bare(&self, arguments: &[&str]) -> String {
         let bare = self.bare.to_string_lossy().into_owned();
-        self.git(&[&["--git-dir", &bare], arguments].concat())
+        self.beside_rows(|| self.git(&[&["--git-dir", &bare], arguments].concat()))
     }
 
     /// git in the work tree, without anybody's configuration and at a fixed time.
@@ -115,14 +124,35 @@ impl WorkTree {
     /// Brings all branches and tags into the bare repository.
     pub fn push(&self) {
         let bare = self.bare.to_string_lossy().into_owned();
-        self.git(&[
-            "push",
-            "-q",
-            "--force",
-            &bare,
-            "refs/heads/*:refs/heads/*",
-            "refs/tags/*:refs/tags/*",
-        ]);
+        let all = ["refs/heads/*:refs/heads/*", "refs/tags/*:refs/tags/*"];
+        self.beside_rows(|| self.git(&[&["push", "-q", "--force", &bare], &all[..]].concat()));
+    }
+
+    /// Does something to the bare repository, and the same to the rows of its refs.
+    pub fn beside_rows<T>(&self, work: impl FnOnce() -> T) -> T {
+        if let Some(rows) = &self.rows {
+            rows.give(&self.bare);
+        }
+        let done = work();
+        if let Some(rows) = &self.rows {
+            rows.take(&self.bare);
+        }
+        done
+    }
+
+    /// All refs at an address, as git lists them.
+    pub fn refs_at(&self, address: &str) -> BTreeMap<String, String> {
+        let listed = self.git(&["ls-remote", "--refs", address]);
+        let pairs = listed.lines().filter_map(|line| line.split_once('\t'));
+        pairs.map(|(id, name)| (name.to_owned(), id.to_owned())).collect()
+    }
+
+    /// Checks that git gets every ref at an address with all of its objects.
+    pub fn assert_sound_at(&self, address: &str) {
+        let copy = TempDir::new().expect("a temporary folder can be made");
+        let folder = copy.path().to_string_lossy().into_owned();
+        self.git(&["clone", "-q", "--mirror", address, &folder]);
+        self.git(&["--git-dir", &folder, "fsck", "--strict", "--full"]);
     }
 
     /// Checks that git finds nothing wrong with the bare repository.

@@ -123,7 +123,7 @@ fn comes_back(database: impl Fn() -> TestDatabase) {
     });
     let left: Vec<_> = std::fs::read_dir(backups.path()).expect("a folder").flatten().collect();
     assert_eq!(left.len(), extent.backups, "nothing else stays: {left:?}");
-    assert!(!data.path().join("journal/held").exists());
+    assert!(!data.path().join("backup.lock").exists());
 }
 
 /// Restores a backup into a folder and a database of its own, and compares what is there with what was known before.
@@ -140,7 +140,12 @@ fn restored(file: &Path, database: &TestDatabase, known: &Known, world: &World) 
         assert!(fsck.status.success(), "{}", String::from_utf8_lossy(&fsck.stderr));
     }
     let server = Program::start_with_ssh(&program::built(), &to, &database.url).expect("it serves");
+    let tree = WorkTree::new(&data.path().join("unused.git"));
     for (project, pushed) in &known.pushed {
+        let shown = server.request("GET", &format!("/projects/{project}")).token(ROOT).send();
+        let shown = shown.expect(200);
+        let path = shown["path_with_namespace"].as_str().expect("a path");
+        tree.assert_sound_at(&url(server.address, path));
         let path = format!("/projects/{project}/repository/branches/master");
         let now = server.request("GET", &path).token(ROOT).send().expect(200);
         let tip = now["commit"]["id"].as_str().expect("a commit").to_owned();
@@ -179,7 +184,6 @@ fn restored(file: &Path, database: &TestDatabase, known: &Known, world: &World) 
     let id = made["id"].as_i64().expect("an id");
     assert!(known.pushed.keys().all(|known| *known < id));
     assert!(!Layout::new(&to).repository(ProjectId(id)).exists(), "nothing of another project");
-    let tree = WorkTree::new(&data.path().join("unused.git"));
     tree.write("file", "after").commit("After");
     tree.git(&["push", "-q", &url(server.address, "root/after"), "master"]);
 }

@@ -44,19 +44,10 @@ fn acknowledged_pushes_survive_a_kill(database: &TestDatabase) {
     for name in &acknowledged {
         assert!(branches.contains(name), "{name}");
     }
-    // A branch is there exactly if its making is told, once. What was left to tell is told soon.
-    let told = || {
-        let told = names(&server, "/projects/1/events", |event| &event["data"]["ref"]);
-        let name = |full: &String| full.strip_prefix("refs/heads/").map(str::to_owned);
-        told.iter().filter_map(name).collect::<Vec<_>>()
-    };
-    for _ in 0..100 {
-        if told().len() >= branches.len() {
-            break;
-        }
-        std::thread::sleep(Duration::from_millis(100));
-    }
-    assert_eq!(told(), branches);
+    // A branch is there exactly if its making is told, once.
+    let told = names(&server, "/projects/1/events", |event| &event["data"]["ref"]);
+    let name = |full: &String| full.strip_prefix("refs/heads/").map(str::to_owned);
+    assert_eq!(told.iter().filter_map(name).collect::<Vec<_>>(), branches);
 }
 
 /// A text of each thing in all pages of a list, sorted.

@@ -9,9 +9,11 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use hexforge_domain::id::ProjectId;
+use hexforge_domain::ports::store::{Store, StoreError};
 use hexforge_git_gix::Layout;
 use hexforge_http_actix::{Dialect, openapi};
 use hexforge_persistence_diesel::DatabaseUrl;
+use hexforge_persistence_diesel::Options;
 use hexforge_persistence_diesel::testing::TestDatabase;
 use hexforge_tests::program::{self, Program, ROOT, address_of};
 use hexforge_tests::{Request, WorkTree};
@@ -204,9 +206,15 @@ fn the_doctor_says_what_is_wrong() {
         swap(&of(1), &aside);
         wrong("that of project 1: it is missing, and had the default branch `master`\n");
         swap(&aside, &of(1));
-        std::fs::write(of(3).join("HEAD"), "ref: refs/heads/other\n").expect("it can be written");
-        wrong("that of project 3: its default branch is `other`, the database says `master`\n");
-        std::fs::write(of(3).join("HEAD"), "ref: refs/heads/master\n").expect("it can be written");
+        let set_head = |name: &str| {
+            let store = place.database.open(Options::default());
+            let store: &dyn Store = &store;
+            let set = store.write::<_, StoreError>(|tx| tx.refs().set_head(ProjectId(3), name));
+            set.expect("it can be written");
+        };
+        set_head("refs/heads/other");
+        wrong("that of project 3: its default branch is `other`, its project says `master`\n");
+        set_head("refs/heads/master");
         std::fs::create_dir_all(of(99).parent().expect("a folder")).expect("it can be made");
         swap(&of(3), &of(99));
         wrong("that of project 3: it is missing");
@@ -404,25 +412,31 @@ fn a_damaged_repository_is_logged_once_for_each_request_and_hurts_no_other() {
     let log = place.folder.path().join("log");
     let file = std::fs::File::create(&log).expect("the log can be made");
     let (program, database) = (program::built(), &place.database.url);
-    let server = Program::start_logging(&program, &place.data_dir(), database, file.into())
-        .expect("it serves");
+    let server = Program::start(&program, &place.data_dir(), database).expect("it serves");
     let made = server.request("POST", "/projects").token(ROOT).form(&[("name", "shop")]).send();
     let id = made.expect(201)["id"].as_i64().expect("a project has an id");
     let layout = hexforge_git_gix::Layout::new(place.data_dir());
-    let tree = hexforge_tests::WorkTree::new(&layout.repository(ProjectId(id)));
+    let bare = layout.repository(ProjectId(id));
+    let tree = hexforge_tests::WorkTree::new(&place.folder.path().join("unused.git"));
     // More than is read at once.
     tree.write("large", vec![b'x'; 300_000]).write("small", "x").write("well", "well");
     tree.commit("Begin");
-    tree.push();
+    let address = format!("http://root:{ROOT}@{}/root/shop.git", server.address);
+    tree.git(&["push", "-q", &address, "master"]);
+    // A running server holds on to the files of packs.
+    drop(server);
+    single_objects(&tree, &bare);
     for path in ["large", "small"] {
         let blob = tree.git(&["rev-parse", &format!("HEAD:{path}")]);
-        let object = tree.bare().join("objects").join(&blob[..2]).join(&blob[2..]);
+        let object = bare.join("objects").join(&blob[..2]).join(&blob[2..]);
         let mut bytes = std::fs::read(&object).expect("the object is there");
         // The head of the object stays readable.
         bytes.truncate(bytes.len() - 8);
         std::fs::remove_file(&object).expect("it can be replaced");
         std::fs::write(&object, bytes).expect("it can be replaced");
     }
+    let server = Program::start_logging(&program, &place.data_dir(), database, file.into())
+        .expect("it serves");
     let ask = |path: &str| {
         let call = format!("/projects/{id}/repository/blobs/master?filepath={path}");
         server.request("GET", &call).token(ROOT).send()
@@ -436,6 +450,22 @@ fn a_damaged_repository_is_logged_once_for_each_request_and_hurts_no_other() {
         assert_eq!(ask("well").text(), "well");
     }
     assert_eq!(told(&logged()), 3);
+}
+
+/// Has git put each object of a repository into a file of its own.
+fn single_objects(tree: &hexforge_tests::WorkTree, bare: &Path) {
+    let packs = std::fs::read_dir(bare.join("objects/pack")).expect("it has packs");
+    for file in packs.map(|file| file.expect("it can be read").path()) {
+        let elsewhere = tree.path().join(file.file_name().expect("a file has a name"));
+        std::fs::rename(&file, &elsewhere).expect("both are in one folder");
+        if elsewhere.extension().is_some_and(|extension| extension == "pack") {
+            let pack = std::fs::File::open(&elsewhere).expect("it is there");
+            let bare = bare.to_string_lossy();
+            let unpacked =
+                tree.command(&["--git-dir", &bare, "unpack-objects", "-q"]).stdin(pack).status();
+            assert!(unpacked.expect("git can be started").success());
+        }
+    }
 }
 
 #[test]

@@ -14,6 +14,7 @@ use hexforge_domain::ports::imports::Imports;
 use hexforge_domain::ports::outgoing::Outgoing;
 use hexforge_domain::ports::passwords::Passwords;
 use hexforge_domain::ports::public_keys::PublicKeys;
+use hexforge_domain::ports::ref_cache::RefCache;
 use hexforge_domain::ports::secrets::Secrets;
 use hexforge_domain::ports::store::Store;
 use hexforge_domain::ports::uploads::Uploads;
@@ -28,6 +29,8 @@ pub struct App {
     pub store: Arc<dyn Store>,
     /// All repositories.
     pub git: Arc<dyn GitStore>,
+    /// Refs that were used last.
+    pub refs: Arc<dyn RefCache>,
     /// Repositories elsewhere.
     pub imports: Arc<dyn Imports>,
     /// Other servers, for hooks.

@@ -6,6 +6,7 @@ pub mod protect;
 use hexforge_domain::branch::protection::{Protected, Protection};
 use hexforge_domain::branch::{Branch, BranchName};
 use hexforge_domain::id::ProjectId;
+use hexforge_domain::limiter::Caller;
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::project::ProjectAbility;
@@ -16,7 +17,7 @@ use crate::access;
 use crate::app::App;
 use crate::error::{Error, Thing};
 use crate::push::{self, Pushed};
-use crate::repository::sight;
+use crate::repository::{self, open, sight};
 
 /// A branch with what protections make of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,14 +43,18 @@ pub fn list(
     page: Page,
 ) -> Result<Paged<BranchView>, Error> {
     let (project, protections) = readable(app, actor, named)?;
-    let branches = app.git.open(project.id)?.branches(page)?;
+    let branches = open::open_gate(app, &project, Caller::BACKGROUND)?.branches(page)?;
     Ok(branches.map(|branch| BranchView::new(branch, &protections)))
 }
 
 /// One branch.
 pub fn get(app: &App, actor: Actor, named: &ProjectRef, name: &str) -> Result<BranchView, Error> {
     let (project, protections) = readable(app, actor, named)?;
-    Ok(BranchView::new(find(app, project.id, name)?, &protections))
+    let missing = || Error::NotFound(Thing::Branch);
+    let name = BranchName::parse(name).map_err(|_| missing())?;
+    let repository = open::open_gate(app, &project, Caller::BACKGROUND)?;
+    let branch = repository.branch(&name)?.ok_or_else(missing)?;
+    Ok(BranchView::new(branch, &protections))
 }
 
 /// Makes a branch where another one, a tag or a commit is.
@@ -63,9 +68,9 @@ pub fn create(
     let project = pushable(app, actor, named)?;
     let refused = |text: &'static str| Error::Refused(text.into());
     let name = BranchName::parse_new(name).map_err(|_| refused("Branch name is invalid"))?;
-    let repository = app.git.open(project.id)?;
+    let repository = repository::open(app, project.id)?;
     let exists = || refused("Branch already exists");
-    if repository.ref_target(&name.full())?.is_some() {
+    if repository.refs().target(&name.full()).is_some() {
         return Err(exists());
     }
     let from = from.trim();
@@ -77,7 +82,7 @@ pub fn create(
         Ok(Pushed::Declined(refusal)) => return Err(declined(refusal)),
         // Somebody else was faster, or the name is a folder of other names.
         Err(Error::Git(GitError::Conflict(_))) => {
-            return Err(match repository.ref_target(&name.full())? {
+            return Err(match repository::refs(app, project.id)?.target(&name.full()) {
                 Some(_) => exists(),
                 None => in_the_way(&name),
             });
@@ -99,9 +104,9 @@ pub fn delete(
     let project = pushable(app, actor, named)?;
     let missing = || Error::Missing("No such branch");
     let name = BranchName::parse(name).map_err(|_| missing())?;
-    let repository = app.git.open(project.id)?;
-    let tip = repository.ref_target(&name.full())?.ok_or_else(missing)?;
-    if repository.default_branch()?.as_ref() == Some(&name) {
+    let repository = repository::open(app, project.id)?;
+    let tip = repository.refs().target(&name.full()).ok_or_else(missing)?;
+    if repository.refs().default_branch().as_ref() == Some(&name) {
         return Ok(Err(Kept::Default));
     }
     let protections = app.store.read(|tx| tx.protections().list(project.id))?;
@@ -113,7 +118,7 @@ pub fn delete(
         Ok(Pushed::Done) => Ok(Ok(())),
         Ok(Pushed::Declined(refusal)) => Err(declined(refusal)),
         Err(Error::Git(GitError::Conflict(_))) => {
-            Err(match repository.ref_target(&name.full())? {
+            Err(match repository::refs(app, project.id)?.target(&name.full()) {
                 // Moved by somebody else meanwhile.
                 Some(_) => in_the_way(&name),
                 None => missing(),
@@ -157,7 +162,7 @@ pub(crate) fn declined(refusal: hexforge_domain::policy::push::PushRefusal) -> E
 pub(crate) fn find(app: &App, project: ProjectId, name: &str) -> Result<Branch, Error> {
     let missing = || Error::NotFound(Thing::Branch);
     let name = BranchName::parse(name).map_err(|_| missing())?;
-    app.git.open(project)?.branch(&name)?.ok_or_else(missing)
+    repository::open(app, project)?.branch(&name)?.ok_or_else(missing)
 }
 
 /// The project and its protections, if the actor may read its code.

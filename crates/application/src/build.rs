@@ -22,7 +22,7 @@ use hexforge_domain::project::{Project, ProjectRef};
 use crate::access;
 use crate::app::App;
 use crate::error::{Error, Thing};
-use crate::repository::sight;
+use crate::repository::{self, sight};
 use crate::view::build::{self as view, BuildView};
 
 /// The builds of a project, newest first; with statuses, only those that have one of them.
@@ -51,7 +51,7 @@ pub fn list_of_commit(
     page: Page,
 ) -> Result<Paged<BuildView>, Error> {
     let project = app.store.read(|tx| may(app, tx, actor, CiAbility::ReadBuilds, named))?;
-    let repository = app.git.open(project.id)?;
+    let repository = repository::open(app, project.id)?;
     let commit = sight::resolve(app, actor, project.id, repository.as_ref(), revision)?;
     let commit = commit.ok_or(Error::NotFound(Thing::Commit))?;
     // Only the whole name finds builds; of what else names a commit nothing is known here.

@@ -21,7 +21,7 @@ use crate::app::App;
 use crate::error::{Error, Thing};
 use crate::pipeline::prepare::Target;
 use crate::pipeline::progress::Progress;
-use crate::repository::sight;
+use crate::repository::{self, sight};
 use crate::view::build::{self as view, BuildView};
 
 /// The stage of what others say, which comes after all others.
@@ -56,7 +56,7 @@ pub fn list(
         access::ci::project(tx, actor, CiAbility::ReadStatuses, named, app.today())
     };
     let project = app.store.read(may)?;
-    let repository = app.git.open(project.id)?;
+    let repository = repository::open(app, project.id)?;
     let commit = sight::resolve(app, actor, project.id, repository.as_ref(), revision)?;
     let filter = StatusFilter {
         commit: commit.ok_or(Error::NotFound(Thing::Commit))?,
@@ -115,7 +115,7 @@ pub fn post(
         app.store.read(|tx| access::ci::project(tx, actor, ability, named, app.today()))?;
     word.check()?;
     let user = access::own_account(actor)?;
-    let repository = app.git.open(project.id)?;
+    let repository = repository::open(app, project.id)?;
     let missing = || Error::NotFound(Thing::Commit);
     let id = sight::resolve(app, actor, project.id, repository.as_ref(), revision)?;
     let id = id.ok_or_else(missing)?;

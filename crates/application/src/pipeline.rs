@@ -23,6 +23,7 @@ use hexforge_domain::user::User;
 use crate::access;
 use crate::app::App;
 use crate::error::{Error, Thing};
+use crate::repository;
 use crate::view::project as project_view;
 use create::{NoPipeline, Order};
 use prepare::Target;
@@ -76,7 +77,7 @@ pub fn create(
     let project = app.store.read(|tx| may(app, tx, actor, CiAbility::Run, named))?;
     let user = access::own_account(actor)?;
     let refused = |reason: NoPipeline| Error::Invalid(FieldErrors::one("base", reason));
-    let repository = app.git.open(project.id)?;
+    let repository = repository::open(app, project.id)?;
     let target = Target::named(repository.as_ref(), reference)?;
     let target = target.ok_or_else(|| refused(NoPipeline::NoReference))?;
     let prepared = prepare::read(app, repository.as_ref(), target)?;

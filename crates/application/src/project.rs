@@ -138,7 +138,7 @@ pub fn list_simple(
 
 /// One project, with what the actor is to it.
 pub fn get(app: &App, actor: Actor, named: &ProjectRef) -> Result<ProjectView, Error> {
-    let mut view: ProjectView = app.store.glance(|tx| {
+    app.store.glance(|tx| {
         let (today, read) = (app.today(), ProjectAbility::Read);
         let (project, facts) = access::project_with_facts(tx, actor, read, named, today)?;
         let administers = facts.allows(actor, ProjectAbility::Administer);
@@ -146,15 +146,8 @@ pub fn get(app: &App, actor: Actor, named: &ProjectRef) -> Result<ProjectView, E
         let views = view::full_page(tx, one, Reader { actor, today }, actor.user())?;
         let view = views.items.into_iter().next();
         let view = view.ok_or(Error::NotFound(crate::error::Thing::Project))?;
-        Ok::<_, Error>(if administers { with_administration(tx, view)? } else { view })
-    })?;
-    // Others may change a repository too. Of one project that is asked for; lists show what is stored. A
-    // damaged repository does not hide its project.
-    let repository = app.git.open(view.project.id);
-    if let Ok(branch) = repository.and_then(|repository| repository.default_branch()) {
-        view.project.default_branch = branch;
-    }
-    Ok(view)
+        Ok(if administers { with_administration(tx, view)? } else { view })
+    })
 }
 
 /// A project after it was made or changed, with its token for those who administer it.

@@ -1,49 +1,50 @@
-//! Changing branches and tags, by whatever way: the rules before, and everything that follows.
-//!
-//! Refs and rows cannot be changed in one step. The change of the refs is noted on disk first, with who made
-//! it; then the rows are written; then the note goes. What a crash leaves between is recorded by
-//! [`settle_all`] at the next start, or before the next change of the same repository.
+//! Changing branches and tags, by whatever way: the rules before, and everything that follows, in one transaction.
 
 mod closing;
-mod note;
 mod received;
 mod told;
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use hexforge_domain::branch::BranchName;
 use hexforge_domain::branch::protection::{DeveloperRights, Protected, Protection};
 use hexforge_domain::commit::ObjectId;
 use hexforge_domain::event::NewEvent;
-use hexforge_domain::id::{ProjectId, UserId};
+use hexforge_domain::id::ProjectId;
+use hexforge_domain::limiter::Caller;
 use hexforge_domain::member::AccessLevel;
 use hexforge_domain::outbox::SystemEvent;
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::project::{ProjectAbility, Standing};
 use hexforge_domain::policy::push::{PushFacts, PushRefusal, RefAction};
-use hexforge_domain::ports::git::{ChangeKey, GitError, RefChange, Repository, Unsettled};
+use hexforge_domain::ports::git::{GitError, RefChange, Repository};
+use hexforge_domain::ports::git_transport::Proposal;
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::Project;
 use hexforge_domain::push::{Push, Reach, RefKind};
+use hexforge_domain::refs::{self, Made, Manner, Peeled, Snapshot};
 use hexforge_domain::tag::Release;
 
 use crate::access;
 use crate::app::App;
 use crate::error::Error;
-use crate::issue::mentions::Others;
 use crate::pipeline::{create, prepare};
 use crate::project::avatar::FoundAvatar;
+use crate::repository::open;
 use crate::tag::release;
 use crate::view::project as view;
 
-use note::Note;
+use closing::Said;
 pub use received::{Client, receive};
-use told::Detail;
+use told::Told;
 
-/// What became of a change.
+/// The outcome of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pushed {
-    /// It is made, recorded and on disk.
+    /// The change and everything that follows from it are committed.
     Done,
-    /// The rules do not allow it.
+    /// The rules do not allow the change.
     Declined(PushRefusal),
 }
 
@@ -52,12 +53,9 @@ pub enum Pushed {
 enum Way {
     /// As a push, or as what looks like one.
     Push,
-    /// A tag was removed through the interface.
+    /// A tag was removed through the interface, which has rules of its own.
     TagRemoval,
 }
-
-/// What is stored together with the record of a change.
-type Beside<'a> = dyn Fn(&mut dyn Tx) -> Result<(), Error> + 'a;
 
 /// Changes one ref, if the rules for pushes allow it.
 pub(crate) fn one(
@@ -67,7 +65,7 @@ pub(crate) fn one(
     repository: &dyn Repository,
     change: RefChange,
 ) -> Result<Pushed, Error> {
-    all(app, actor, project, repository, &[change])
+    all(app, actor, project, repository, vec![change])
 }
 
 /// Changes refs together, if the rules for pushes allow each.
@@ -76,29 +74,28 @@ pub fn all(
     actor: Actor,
     project: &Project,
     repository: &dyn Repository,
-    changes: &[RefChange],
+    changes: Vec<RefChange>,
 ) -> Result<Pushed, Error> {
-    publishing(app, actor, project, repository, changes, None)
+    let proposal = Proposal { changes, peeled: Peeled::new(), manner: Manner::Together };
+    publishing(app, actor, project, repository, proposal, None)
 }
 
-/// Like [`all`]; a release is published together with the record of the changes.
+/// Like [`all`]; a release is published together with the changes.
 pub(crate) fn publishing(
     app: &App,
     actor: Actor,
     project: &Project,
     repository: &dyn Repository,
-    changes: &[RefChange],
-    release: Option<&Release>,
+    proposal: Proposal,
+    release: Option<Release>,
 ) -> Result<Pushed, Error> {
-    let facts = facts(app, actor, project, repository)?;
-    for change in changes {
-        let action = action(repository, change)?;
-        if let Err(refusal) = facts.check(&RefKind::of(&change.name), action) {
-            return Ok(Pushed::Declined(refusal));
-        }
+    let mut actions = HashMap::new();
+    for change in &proposal.changes {
+        actions.insert(change.name.clone(), action(repository, change)?);
     }
-    make(app, actor, project, repository, changes, Way::Push, release)?;
-    Ok(Pushed::Done)
+    let (project, way) = (project.id, Way::Push);
+    let wanted = Wanted { actor, project, proposal, actions, way, release };
+    made(wanted.make(app, repository.refs())?)
 }
 
 /// Removes a tag without asking the rules for pushes: the interface has its own.
@@ -109,188 +106,210 @@ pub(crate) fn remove_tag(
     repository: &dyn Repository,
     change: RefChange,
 ) -> Result<(), Error> {
-    make(app, actor, project, repository, &[change], Way::TagRemoval, None)
+    let (changes, peeled, manner) = (vec![change], Peeled::new(), Manner::Together);
+    let wanted = Wanted {
+        actor,
+        project: project.id,
+        proposal: Proposal { changes, peeled, manner },
+        actions: HashMap::new(),
+        way: Way::TagRemoval,
+        release: None,
+    };
+    made(wanted.make(app, repository.refs())?).map(drop)
 }
 
-/// How often a change that is made is tried to be recorded while others are in the way.
+/// The outcome of changes that were made together.
+fn made(outcome: Outcome) -> Result<Pushed, Error> {
+    match outcome {
+        Outcome::Declined(refusal) => Ok(Pushed::Declined(refusal)),
+        Outcome::Ended(made) => match made.refused.into_iter().next() {
+            Some(name) => Err(GitError::Conflict(name).into()),
+            None => Ok(Pushed::Done),
+        },
+    }
+}
+
+/// The number of attempts while the store is busy.
 const TRIES: u32 = 10;
 
-fn make(
-    app: &App,
+/// Changes of refs that somebody asks for.
+struct Wanted {
     actor: Actor,
-    project: &Project,
-    repository: &dyn Repository,
-    changes: &[RefChange],
+    project: ProjectId,
+    proposal: Proposal,
+    /// The actions of the changes by the names of their refs; the rules for pushes are asked about these.
+    actions: HashMap<String, RefAction>,
     way: Way,
-    release: Option<&Release>,
-) -> Result<(), Error> {
-    let user = access::own_account(actor)?;
-    settle(app, Some(project.id))?;
-    let note = Note { user, way, release: release.cloned() };
-    let key = repository.update(changes, &note.to_string())?;
-    made(app, project.id, &note, &key, changes)
+    release: Option<Release>,
 }
 
-/// Records a change that is made, and forgets the note of it.
-fn made(
-    app: &App,
-    project: ProjectId,
-    note: &Note,
-    key: &ChangeKey,
-    changes: &[RefChange],
-) -> Result<(), Error> {
-    let mut tries = 1;
-    let recorded = loop {
-        match record_noted(app, project, note, key, changes, Detail::Full) {
-            Err(Error::Store(StoreError::Busy)) if tries < TRIES => tries += 1,
-            outcome => break outcome,
-        }
-    };
-    match finish(app, key, recorded) {
-        // It is made and noted, and will be recorded. Whoever tried all of it again would find it made.
-        Err(Error::Store(StoreError::Busy)) => Ok(()),
-        outcome => outcome,
+/// The outcome of changes that were tried.
+enum Outcome {
+    /// The rules do not allow one of the changes. Nothing is changed.
+    Declined(PushRefusal),
+    /// The changes that were made are committed.
+    Ended(Made),
+}
+
+/// Why a transaction that changes refs is rolled back.
+enum Stop {
+    /// The rules do not allow one of the changes.
+    Declined(PushRefusal),
+    /// The refs of these names could not be changed.
+    Refused(Vec<String>),
+    Failed(Error),
+}
+
+impl<E: Into<Error>> From<E> for Stop {
+    fn from(error: E) -> Self {
+        Stop::Failed(error.into())
     }
 }
 
-fn record_noted(
-    app: &App,
-    project: ProjectId,
-    note: &Note,
-    key: &ChangeKey,
-    changes: &[RefChange],
-    detail: Detail,
-) -> Result<(), Error> {
-    let beside = |tx: &mut dyn Tx| match &note.release {
-        Some(release) => release::put(tx, project, release, app.clock.now()),
-        None => Ok(()),
-    };
-    record(app, project, note.user, note.way, key, changes, detail, &beside)
+/// Data read from the repository for the rows. It is read before the transaction begins, since that may take long.
+struct Findings {
+    told: Vec<(RefChange, Told)>,
+    said: Said,
+    pipelines: Vec<prepare::Prepared>,
+    avatar: FoundAvatar,
 }
 
-/// Records what processes that are gone left unrecorded.
-pub fn settle_all(app: &App) -> Result<(), Error> {
-    // While the database is away nothing can be recorded, and what is left must not count it as a try.
-    app.store.ready()?;
-    settle(app, None)
-}
-
-/// How often the record of a change is tried with everything that is told of it.
-const TRIES_IN_FULL: u32 = 5;
-
-fn settle(app: &App, project: Option<ProjectId>) -> Result<(), Error> {
-    let mut first = Ok(());
-    for Unsettled { key, project, note, changes, tries } in app.git.unsettled(project)? {
-        // Whatever it is that keeps it from being recorded, what follows from the change matters more.
-        let detail = if tries < TRIES_IN_FULL { Detail::Full } else { Detail::Nothing };
-        let note = Note::read(&note, &changes);
-        let recorded = record_noted(app, project, &note, &key, &changes, detail);
-        // One that cannot be recorded is left, and holds up no other.
-        first = first.and(finish(app, &key, recorded));
-    }
-    first
-}
-
-/// Forgets the note of what is recorded; what could not be recorded is left for later.
-fn finish(app: &App, key: &ChangeKey, recorded: Result<(), Error>) -> Result<(), Error> {
-    match recorded {
-        Ok(()) => Ok(app.git.settle(key)?),
-        Err(error) => {
-            app.git.leave(key);
-            Err(error)
+impl Wanted {
+    /// Makes the changes. `refs` is a recent snapshot; the transaction reads the current one.
+    ///
+    /// Where some changes cannot be made and the others may be made without them, the transaction is rolled back and the
+    /// others are tried again: so nothing is told of a change that was not made.
+    fn make(mut self, app: &App, refs: &Snapshot) -> Result<Outcome, Error> {
+        access::own_account(self.actor)?;
+        let (mut tries, mut refused) = (1, Vec::new());
+        loop {
+            let found = self.look(app, refs)?;
+            match app.store.write(|tx| self.record(app, tx, found)) {
+                Ok(after) => {
+                    app.refs.keep(self.project, Arc::new(after));
+                    let done = self.proposal.changes.into_iter().map(|change| change.name);
+                    return Ok(Outcome::Ended(Made { done: done.collect(), refused }));
+                }
+                Err(Stop::Failed(Error::Store(StoreError::Busy))) if tries < TRIES => tries += 1,
+                Err(Stop::Failed(error)) => return Err(error),
+                Err(Stop::Declined(refusal)) => return Ok(Outcome::Declined(refusal)),
+                Err(Stop::Refused(names)) => {
+                    let gone: HashSet<&str> = names.iter().map(String::as_str).collect();
+                    self.proposal.changes.retain(|change| !gone.contains(change.name.as_str()));
+                    refused.extend(names);
+                    if self.proposal.manner == Manner::Together || self.proposal.changes.is_empty()
+                    {
+                        return Ok(Outcome::Ended(Made { done: vec![], refused }));
+                    }
+                }
+            }
         }
     }
-}
 
-/// Writes the rows that follow from a change: the lines of the feeds, the news for hooks, the default branch,
-/// the pipelines.
-#[expect(clippy::too_many_arguments, reason = "all that is known of a change")]
-fn record(
-    app: &App,
-    project: ProjectId,
-    user: UserId,
-    way: Way,
-    key: &ChangeKey,
-    changes: &[RefChange],
-    detail: Detail,
-    beside: &Beside<'_>,
-) -> Result<(), Error> {
-    let repository = app.git.open(project)?;
-    let repository = repository.as_ref();
-    let default = shown_branch(repository, detail, None)?;
-    let mut changed = told::all(app, repository, default.as_ref(), way, changes, detail)?;
-    let new_default = default.as_ref().filter(|default| {
-        let full = default.full();
-        changes.iter().any(|change| change.name == full && change.old.is_none())
-    });
-    if let Some(default) = new_default {
-        repository.set_head(default)?;
-    }
-    let prepared = match detail {
-        Detail::Full => changes
-            .iter()
-            .map(|change| prepare::pushed(app, repository, change))
-            .collect::<Result<Vec<_>, GitError>>()?,
-        Detail::Nothing => vec![],
-    };
-    let reach = match way {
-        Way::Push => Reach::Everywhere,
-        Way::TagRemoval => Reach::Project,
-    };
-    let avatar = read_avatar(repository, detail, default.as_ref())?;
-    let said = closing::said(&mut changed, default.as_ref(), &app.settings.external_url);
-    let now = app.clock.now();
-    app.store.write(|tx| {
-        let user = tx.users().find(user)?;
-        let (found, others) = match &user {
-            Some(user) => said.locked(app, tx, user, project)?,
-            None => (tx.projects().lock(project)?, Others::default()),
-        };
-        // A project that is gone meanwhile needs no record.
-        let Some(found) = found else { return Ok(()) };
-        if !tx.settled_changes().record(key, now)? {
-            return Ok(());
+    /// Reads the commits, pipelines and picture that the rows need.
+    fn look(&self, app: &App, refs: &Snapshot) -> Result<Findings, Error> {
+        let changes = &self.proposal.changes;
+        let proposed = Arc::new(self.proposal.applied(refs));
+        let default = proposed.default_branch();
+        let caller = Caller::new(self.actor, None);
+        let repository = app.git.open(self.project, proposed, caller)?;
+        let repository = repository.as_ref();
+        let mut told = told::all(app, repository, default.as_ref(), self.way, changes)?;
+        let said = closing::said(&mut told, default.as_ref(), &app.settings.external_url);
+        let mut pipelines = Vec::new();
+        for change in changes {
+            pipelines.extend(prepare::pushed(app, repository, change)?);
         }
-        // Others may have chosen another one until now; from here on they wait.
-        let default = shown_branch(repository, detail, found.default_branch.as_ref())?;
-        tx.projects().set_default_branch(project, default.as_ref())?;
-        if let Some(default) = default.as_ref().filter(|default| new_default == Some(*default)) {
+        let avatar = FoundAvatar::read(repository, default.as_ref())?;
+        Ok(Findings { told, said, pipelines, avatar })
+    }
+
+    /// Changes the refs and writes the rows that follow: events, hook deliveries, the default branch, pipelines. Returns
+    /// the refs after the changes.
+    fn record(&self, app: &App, tx: &mut dyn Tx, found: Findings) -> Result<Snapshot, Stop> {
+        let Findings { told, said, pipelines, avatar } = found;
+        let (project, now) = (self.project, app.clock.now());
+        // Whoever pushes may have been blocked meanwhile, and the project removed.
+        let gone = Stop::Declined(PushRefusal::Project);
+        let user = access::own_account(self.actor)?;
+        let user = tx.users().find(user)?.filter(|user| user.state.may_act());
+        let Some(user) = user else { return Err(gone) };
+        let (found, others) = said.locked(app, tx, &user, project)?;
+        let Some(found) = found else { return Err(gone) };
+        let before = open::locked(app, tx, project)?;
+        self.check(app, tx, Actor::of(user.id, &user.privileges), &found, &before)?;
+
+        let Proposal { changes, peeled, manner } = &self.proposal;
+        let made = refs::change(tx, project, changes, peeled, *manner)?;
+        if !made.refused.is_empty() {
+            return Err(Stop::Refused(made.refused));
+        }
+        let after = self.proposal.applied(&before);
+        if let Some(default) = &after.default_branch()
+            && changes.iter().any(|change| change.old.is_none() && change.name == default.full())
+        {
+            if after.head() != default.full() {
+                tx.refs().set_head(project, &default.full())?;
+            }
             protect(tx, project, default)?;
         }
-        let avatar = match &avatar {
-            Some(avatar) => {
-                avatar.or_stored(repository, default.as_ref(), found.avatar.as_deref())?
-            }
-            None => found.avatar.clone(),
-        };
-        if avatar != found.avatar {
-            tx.projects().set_avatar(project, avatar.as_deref())?;
-        }
-        let found = Project { default_branch: default, avatar, ..found };
+        let found = avatar.store(tx, found, &after)?;
         let placed = view::placed(tx, found)?;
-        if !changed.is_empty() {
-            tx.projects().touch(project, now)?;
-        }
         for change in changes {
             note_ref(tx, project, change)?;
         }
-        // Of what somebody did who is gone, nobody is told.
-        if let Some(user) = user {
-            for (change, told) in changed {
-                let push = told::push(&placed, &user, &change, told, reach);
-                tx.events().insert(event(&push, now))?;
-                tx.outbox().record(&SystemEvent::Pushed(Box::new(push)), now)?;
-            }
-            for prepared in prepared.iter().flatten() {
-                create::of_push(tx, &placed, &user, prepared, now)?;
-            }
-            said.act(app, tx, &user, &placed.project, &others, now)?;
+        let reach = match self.way {
+            Way::Push => Reach::Everywhere,
+            Way::TagRemoval => Reach::Project,
+        };
+        if !told.is_empty() {
+            tx.projects().touch(project, now)?;
         }
-        beside(tx)
-    })
+        for (change, told) in told {
+            let push = told::push(&placed, &user, &change, told, reach);
+            tx.events().insert(event(&push, now))?;
+            tx.outbox().record(&SystemEvent::Pushed(Box::new(push)), now)?;
+        }
+        for prepared in &pipelines {
+            create::of_push(tx, &placed, &user, prepared, now)?;
+        }
+        said.act(app, tx, &user, &placed.project, &others, now)?;
+        if let Some(release) = &self.release {
+            release::put(tx, project, release, now)?;
+        }
+        Ok(open::committed(tx, project, &after)?)
+    }
+
+    /// Asks the rules about each change.
+    fn check(
+        &self,
+        app: &App,
+        tx: &mut dyn Tx,
+        actor: Actor,
+        project: &Project,
+        refs: &Snapshot,
+    ) -> Result<(), Stop> {
+        if self.way == Way::TagRemoval {
+            let ability = app.settings.strict.to_remove_tags();
+            access::check_project(tx, actor, ProjectAbility::PushCode, project, app.today())?;
+            return Ok(access::check_project(tx, actor, ability, project, app.today())?);
+        }
+        let facts = facts(app, tx, actor, project, refs)?;
+        for change in &self.proposal.changes {
+            // A change whose action is not known is not allowed.
+            let action = self.actions.get(&change.name);
+            let action = action.ok_or(Stop::Declined(PushRefusal::Project))?;
+            facts.check(&RefKind::of(&change.name), *action).map_err(Stop::Declined)?;
+        }
+        let is_head = |change: &&RefChange| change.new.is_none() && change.name == refs.head();
+        match self.proposal.changes.iter().find(is_head) {
+            Some(change) => Err(Stop::Refused(vec![change.name.clone()])),
+            None => Ok(()),
+        }
+    }
 }
 
-/// What goes with a tag, and which pipelines are those of branches and tags that are there.
+/// Updates the rows that depend on a ref: the release of a removed tag, and whether the ref of a pipeline exists.
 fn note_ref(tx: &mut dyn Tx, project: ProjectId, change: &RefChange) -> Result<(), StoreError> {
     let present = change.new.is_some();
     match RefKind::of(&change.name) {
@@ -305,30 +324,6 @@ fn note_ref(tx: &mut dyn Tx, project: ProjectId, change: &RefChange) -> Result<(
             tx.pipelines().note_ref(project, false, branch.as_str(), present)
         }
         RefKind::Branch(_) | RefKind::Tag(_) | RefKind::Other => Ok(()),
-    }
-}
-
-/// The branch that is shown when none is asked for; where little is told, what cannot be read is as it was.
-fn shown_branch(
-    repository: &dyn Repository,
-    detail: Detail,
-    before: Option<&BranchName>,
-) -> Result<Option<BranchName>, GitError> {
-    match (repository.default_branch(), detail) {
-        (Err(_), Detail::Nothing) => Ok(before.cloned()),
-        (outcome, _) => outcome,
-    }
-}
-
-/// The picture of the project; `None` where little is told and it cannot be read.
-fn read_avatar(
-    repository: &dyn Repository,
-    detail: Detail,
-    branch: Option<&BranchName>,
-) -> Result<Option<FoundAvatar>, GitError> {
-    match (FoundAvatar::read(repository, branch), detail) {
-        (Err(_), Detail::Nothing) => Ok(None),
-        (outcome, _) => outcome.map(Some),
     }
 }
 
@@ -354,34 +349,32 @@ fn event(push: &Push, at: hexforge_domain::Timestamp) -> NewEvent {
 }
 
 /// What the rules for pushes need to know.
-pub fn facts(
+fn facts(
     app: &App,
+    tx: &mut dyn Tx,
     actor: Actor,
     project: &Project,
-    repository: &dyn Repository,
+    refs: &Snapshot,
 ) -> Result<PushFacts, Error> {
-    let first = !repository.has_branches()?;
-    app.store.read(|tx| {
-        let today = app.today();
-        let push = access::check_project(tx, actor, ProjectAbility::PushCode, project, today);
-        let may_push = match push {
-            Ok(()) => true,
-            Err(Error::Store(error)) => return Err(error.into()),
-            Err(_) => false,
-        };
-        // Administrators have the level of their own memberships, too.
-        let standing = match actor.user() {
-            Some(user) => tx.projects().standing(project.id, user, today)?,
-            None => Standing::default(),
-        };
-        let owner = standing.owner.then_some(AccessLevel::Master);
-        Ok(PushFacts {
-            may_push,
-            admin: matches!(actor, Actor::Admin { .. }),
-            level: standing.level.max(owner),
-            first,
-            protections: tx.protections().list(project.id)?,
-        })
+    let today = app.today();
+    let push = access::check_project(tx, actor, ProjectAbility::PushCode, project, today);
+    let may_push = match push {
+        Ok(()) => true,
+        Err(Error::Store(error)) => return Err(error.into()),
+        Err(_) => false,
+    };
+    // Administrators have the level of their own memberships, too.
+    let standing = match actor.user() {
+        Some(user) => tx.projects().standing(project.id, user, today)?,
+        None => Standing::default(),
+    };
+    let owner = standing.owner.then_some(AccessLevel::Master);
+    Ok(PushFacts {
+        may_push,
+        admin: matches!(actor, Actor::Admin { .. }),
+        level: standing.level.max(owner),
+        first: !refs.has_branches(),
+        protections: tx.protections().list(project.id)?,
     })
 }
 

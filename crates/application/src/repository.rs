@@ -1,5 +1,6 @@
 //! What is in repositories.
 
+pub(crate) mod open;
 pub(crate) mod sight;
 pub mod task;
 
@@ -17,6 +18,7 @@ use hexforge_domain::repository::{Archive, ArchiveFormat, Comparison, Contributo
 use crate::access;
 use crate::app::App;
 use crate::error::{Error, Thing};
+pub use open::{open, open_for, refs};
 
 /// Shorter beginnings of object ids name no blob: all blobs could be found by trying them.
 const SHORTEST_NAME: usize = 7;
@@ -66,7 +68,7 @@ pub fn revision(
     Readable { project, actor, caller }: &Readable,
     name: &str,
 ) -> Result<Option<Revision>, Error> {
-    let repository = app.git.open_for(project.id, *caller)?;
+    let repository = open::open_gate(app, project, *caller)?;
     let commit = sight::resolve(app, *actor, project.id, repository.as_ref(), name)?;
     Ok(commit.map(|commit| Revision { repository, name: name.to_owned(), commit }))
 }
@@ -80,9 +82,9 @@ pub fn revision_or_default(
     if let Some(name) = name.map(str::trim).filter(|name| !name.is_empty()) {
         return revision(app, readable, name);
     }
-    let repository = app.git.open_for(readable.project.id, readable.caller)?;
+    let repository = open::open_gate(app, &readable.project, readable.caller)?;
     // A branch is not mistaken for a tag of the same name.
-    let tip = repository.default_tip()?;
+    let tip = repository.refs().default_tip();
     Ok(tip.map(|(branch, commit)| Revision {
         repository,
         name: branch.as_str().to_owned(),
@@ -147,7 +149,7 @@ pub fn blob(
     Readable { project, actor, caller }: &Readable,
     name: &str,
 ) -> Result<FoundFile, Error> {
-    let repository = app.git.open_for(project.id, *caller)?;
+    let repository = open::open_gate(app, project, *caller)?;
     let blob = if name.len() < SHORTEST_NAME { None } else { repository.find_blob(name)? };
     let blob = blob.ok_or(Error::NotFound(Thing::Blob))?;
     if !sight::sees(app, *actor, project.id, repository.as_ref(), blob.id)? {

@@ -3,11 +3,14 @@
 pub mod release;
 
 use hexforge_domain::commit::Signature;
+use hexforge_domain::limiter::Caller;
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::project::ProjectAbility;
 use hexforge_domain::ports::git::{GitError, RefChange};
+use hexforge_domain::ports::git_transport::Proposal;
 use hexforge_domain::project::ProjectRef;
+use hexforge_domain::refs::{Manner, Peeled};
 use hexforge_domain::tag::{Release, Tag, TagName};
 use hexforge_domain::text::{limit, within_field};
 
@@ -16,7 +19,7 @@ use crate::app::App;
 use crate::branch::{declined, pushable};
 use crate::error::{Error, Thing};
 use crate::push::{self, Pushed};
-use crate::repository::sight;
+use crate::repository::{self, open, sight};
 
 /// A tag with what was published about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +52,7 @@ pub fn list(
 ) -> Result<Paged<TagView>, Error> {
     let code = ProjectAbility::DownloadCode;
     let project = app.store.glance(|tx| access::gate(tx, actor, code, named, app.today()))?;
-    let tags = app.git.open(project.id)?.tags(page)?;
+    let tags = open::open_gate(app, &project, Caller::BACKGROUND)?.tags(page)?;
     let names: Vec<&TagName> = tags.items.iter().map(|tag| &tag.name).collect();
     let releases = app.store.glance(|tx| tx.releases().of_tags(project.id, &names))?;
     Ok(tags.map(|tag| {
@@ -70,7 +73,8 @@ pub fn get(app: &App, actor: Actor, named: &ProjectRef, name: &str) -> Result<Ta
         Ok::<_, Error>((project, release))
     })?;
     let name = parsed.map_err(|_| missing())?;
-    let tag = app.git.open(project.id)?.tag(&name)?.ok_or_else(missing)?;
+    let repository = open::open_gate(app, &project, Caller::BACKGROUND)?;
+    let tag = repository.tag(&name)?.ok_or_else(missing)?;
     Ok(TagView { tag, release })
 }
 
@@ -82,9 +86,9 @@ pub fn create(app: &App, actor: Actor, named: &ProjectRef, new: &NewTag) -> Resu
     for (field, given) in [("message", &new.message), ("release_description", &new.release)] {
         within_field(field, given.as_deref().unwrap_or_default(), limit::LONG)?;
     }
-    let repository = app.git.open(project.id)?;
+    let repository = repository::open(app, project.id)?;
     let exists = || refused(format!("Tag {name} already exists"));
-    if repository.ref_target(&name.full())?.is_some() {
+    if repository.refs().target(&name.full()).is_some() {
         return Err(exists());
     }
     let from = new.from.trim();
@@ -103,14 +107,16 @@ pub fn create(app: &App, actor: Actor, named: &ProjectRef, new: &NewTag) -> Resu
     };
     let release = new.release.as_ref().filter(|text| !text.trim().is_empty());
     let release = release.map(|text| Release { tag: name.clone(), description: text.clone() });
-    let changes = [RefChange { name: name.full(), old: None, new: Some(target) }];
+    let changes = vec![RefChange { name: name.full(), old: None, new: Some(target) }];
+    let peeled = if target == commit { Peeled::new() } else { Peeled::from([(target, commit)]) };
+    let proposal = Proposal { changes, peeled, manner: Manner::Together };
     let repository = repository.as_ref();
-    match push::publishing(app, actor, &project, repository, &changes, release.as_ref()) {
+    match push::publishing(app, actor, &project, repository, proposal, release.clone()) {
         Ok(Pushed::Done) => (),
         Ok(Pushed::Declined(refusal)) => return Err(declined(refusal)),
         // Somebody else was faster, or the name is a folder of other names.
         Err(Error::Git(GitError::Conflict(_))) => {
-            return Err(match repository.ref_target(&name.full())? {
+            return Err(match repository::refs(app, project.id)?.target(&name.full()) {
                 Some(_) => exists(),
                 None => {
                     refused(format!("Could not update tag {name}. Please refresh and try again."))
@@ -130,12 +136,12 @@ pub fn delete(app: &App, actor: Actor, named: &ProjectRef, name: &str) -> Result
     app.store.read(|tx| access::project(tx, actor, ability, named, app.today()))?;
     let missing = || Error::Missing("No such tag");
     let name = TagName::parse(name).map_err(|_| missing())?;
-    let repository = app.git.open(project.id)?;
-    let target = repository.ref_target(&name.full())?.ok_or_else(missing)?;
+    let repository = repository::open(app, project.id)?;
+    let target = repository.refs().target(&name.full()).ok_or_else(missing)?;
     let change = RefChange { name: name.full(), old: Some(target), new: None };
     match push::remove_tag(app, actor, &project, repository.as_ref(), change) {
         Err(Error::Git(GitError::Conflict(_))) => {
-            Err(match repository.ref_target(&name.full())? {
+            Err(match repository::refs(app, project.id)?.target(&name.full()) {
                 // Moved by somebody else meanwhile.
                 Some(_) => Error::Refused(
                     format!("Could not update tag {name}. Please refresh and try again.").into(),

@@ -17,6 +17,7 @@ use crate::ci_token;
 use crate::error::{Error, Thing};
 use crate::pipeline::create::{self, Order};
 use crate::pipeline::prepare::{self, Target};
+use crate::repository;
 use crate::view::project as project_view;
 
 /// A trigger with its token.
@@ -110,7 +111,7 @@ pub fn start(
     if !project.features.builds {
         return Err(no_builds());
     }
-    let repository = app.git.open(project.id)?;
+    let repository = repository::open(app, project.id)?;
     let target = Target::named(repository.as_ref(), reference)?.ok_or_else(no_builds)?;
     let prepared = prepare::read(app, repository.as_ref(), target)?.ok_or_else(no_builds)?;
     let now = app.clock.now();

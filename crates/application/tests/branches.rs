@@ -15,8 +15,6 @@ use hexforge_domain::limiter::Caller;
 use hexforge_domain::member::AccessLevel;
 use hexforge_domain::paging::Page;
 use hexforge_domain::policy::Actor;
-use hexforge_domain::ports::git::GitError;
-use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::project::ProjectRef;
 use hexforge_domain::testing::builders::{
     a_branch, a_member, a_project, a_protection, a_user, home_of, join_project,
@@ -74,7 +72,6 @@ fn a_branch_is_made_where_another_one_is() {
     assert_eq!(made.branch.commit, master.branch.commit);
     assert!(!made.protection.protected);
     assert_eq!(poem.names(), ["master", "new"]);
-    assert_eq!(poem.world.git.unsettled_count(), 0);
 }
 
 #[test]
@@ -165,8 +162,8 @@ fn the_default_branch_is_changed_with_the_project() {
     edit("next").expect("it is a branch");
     let found = poem.world.read(|tx| tx.projects().find(&poem.named)).expect("it is there");
     assert_eq!(found.default_branch, Some(a_branch("next")));
-    let shown = poem.world.app.git.open(poem.id).and_then(|repository| repository.default_branch());
-    assert_eq!(shown.expect("it can be read"), Some(a_branch("next")));
+    let shown = repository::refs(&poem.world.app, poem.id).expect("it can be read");
+    assert_eq!(shown.default_branch(), Some(a_branch("next")));
     let error = poem.world.refusal(|_| edit("missing"));
     assert_eq!(invalid(error), wrong([("default_branch", "does not exist")]));
 }
@@ -185,45 +182,14 @@ fn a_blocked_user_s_merged_branches_stay() {
 }
 
 #[test]
-fn head_is_moved_while_others_may_write_and_shown_as_it_is() {
-    let poem = a_poem();
-    poem.create(poem.ada, "next", "master").expect("owners may");
-    let edit = |name: &str| {
-        let fields = ProjectFields { default_branch: Some(name.to_owned()), ..Default::default() };
-        edit::edit(&poem.world.app, poem.ada, &poem.named, NameRule::Optional, &fields)
-    };
-    let shown = || {
-        let found = poem.world.read(|tx| tx.projects().find(&poem.named)).expect("it is there");
-        found.default_branch
-    };
-    let store = poem.world.app.store.clone();
-    poem.world.git.on_head(move || {
-        let (store, (done, end)) = (store.clone(), std::sync::mpsc::channel());
-        std::thread::spawn(move || {
-            store.write(|_| Ok::<_, StoreError>(())).expect("it can be written");
-            done.send(()).expect("somebody waits");
-        });
-        let written = end.recv_timeout(std::time::Duration::from_secs(20));
-        written.map_err(|_| GitError::Failed("nobody can write".into()))
-    });
-    edit("next").expect("it is a branch");
-    assert_eq!(shown(), Some(a_branch("next")));
-    poem.world.git.on_head(|| Err(GitError::Failed("the disk is full".into())));
-    assert_error!(edit("master").expect_err("git failed"), Error::Git(_));
-    assert_eq!(shown(), Some(a_branch("next")), "as git has it");
-}
-
-#[test]
 fn a_fork_that_is_made_is_no_failure_when_its_copy_has_to_wait() {
     let mut poem = a_poem();
     let store = poem.world.failing_store();
     store.busy(1, 1);
     let fork = fork::create(&poem.world.app, poem.developer, &poem.named, &ForkTarget::Own);
     let fork = fork.expect("it is made").project.id;
-    let has_branches = || {
-        let repository = poem.world.app.git.open(fork).expect("it can be opened");
-        repository.has_branches().expect("it can be read")
-    };
+    let has_branches =
+        || repository::refs(&poem.world.app, fork).expect("they can be read").has_branches();
     assert!(!has_branches());
     // The end of the work is stored although others are in the way.
     store.busy(2, 3);

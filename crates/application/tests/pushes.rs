@@ -1,4 +1,4 @@
-//! What is recorded of changes, also of those that a crash left unrecorded.
+//! Changes of refs, and what is recorded together with them.
 
 mod support;
 
@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use hexforge_application::app::App;
 use hexforge_application::project::edit::{self, NameRule};
 use hexforge_application::project::fields::ProjectFields;
-use hexforge_application::push;
+use hexforge_application::push::{self, Pushed};
+use hexforge_application::repository;
 use hexforge_application::tag::{self, NewTag};
 use hexforge_application::{branch, event};
 use hexforge_domain::commit::ObjectId;
@@ -68,55 +69,60 @@ fn a_change_is_an_event_and_news_with_the_same_content() {
     assert_eq!(default_of(&world, poem), Some(a_branch("master")));
 }
 
-#[test]
-fn what_was_left_unrecorded_is_recorded_once() {
-    let (world, ada, poem) = a_poem();
-    let tip = world.git.commit(poem, "master", &[("a", "one")]);
-    let made = RefChange { name: "refs/heads/master".into(), old: None, new: Some(tip) };
-    world.git.leave_unsettled(poem, &ada.id.to_string(), vec![made]);
-    for _ in 0..2 {
-        push::settle_all(&world.app).expect("it can be recorded");
-        assert_eq!(actions(&world, actor(&ada), poem), [EventAction::PushedNew]);
-        let told = pushes(&world);
-        assert_eq!(told.len(), 1);
-        assert_eq!((told[0].user.id, told[0].after, told[0].total_commits), (ada.id, tip, 1));
-        assert_eq!(world.git.unsettled_count(), 0);
-    }
-    // What follows from a first push follows from a late one, too.
-    assert_eq!(default_of(&world, poem), Some(a_branch("master")));
-    let protections = world.read(|tx| tx.protections().list(poem));
-    assert_eq!(protections.len(), 1);
-    assert_eq!(protections[0].pattern, "master");
+/// Changes refs as their owner would by a push.
+fn push_all(world: &World, who: &User, project: ProjectId, changes: Vec<RefChange>) {
+    let found = world.read(|tx| tx.projects().find(&ProjectRef::Id(project)));
+    let found = found.expect("it is there");
+    let repository = repository::open(&world.app, project).expect("it can be opened");
+    let pushed = push::all(&world.app, actor(who), &found, &*repository, changes);
+    assert_eq!(pushed.expect("the owner may"), Pushed::Done);
+}
+
+fn a_new(name: &str, tip: ObjectId) -> RefChange {
+    RefChange { name: format!("refs/heads/{name}"), old: None, new: Some(tip) }
 }
 
 #[test]
-fn the_next_change_records_what_was_left_before_it() {
+fn a_first_branch_becomes_the_default_and_is_protected() {
     let (world, ada, poem) = a_poem();
+    let home = home_of(&*world.app.store, ada.id);
+    let song = a_project("song", home, ada.id).stored_in(&*world.app.store).id;
+    // Both are copies of the same objects: the song has no ref yet.
     let tip = world.git.commit(poem, "master", &[("a", "one")]);
-    let made = RefChange { name: "refs/heads/master".into(), old: None, new: Some(tip) };
-    world.git.leave_unsettled(poem, &ada.id.to_string(), vec![made]);
+    world.app.git.copy(poem, song).expect("objects can be copied");
+    push_all(&world, &ada, song, vec![a_new("begin", tip), a_new("next", tip)]);
+    assert_eq!(default_of(&world, song), Some(a_branch("begin")));
+    let refs = repository::refs(&world.app, song).expect("they can be read");
+    assert_eq!((refs.head(), refs.len()), ("refs/heads/begin", 2));
+    let protections = world.read(|tx| tx.protections().list(song));
+    assert_eq!(protections.iter().map(|one| one.pattern.as_str()).collect::<Vec<_>>(), ["begin"]);
+    assert_eq!(actions(&world, actor(&ada), song), [EventAction::PushedNew; 2]);
+}
+
+#[test]
+fn a_change_that_cannot_be_recorded_is_not_made() {
+    let (mut world, ada, poem) = a_poem();
+    world.git.commit(poem, "master", &[("a", "one")]);
     let named = ProjectRef::Id(poem);
-    branch::create(&world.app, actor(&ada), &named, "new", "master").expect("owners may");
-    let told: Vec<String> = pushes(&world).into_iter().map(|push| push.reference).collect();
-    assert_eq!(told, ["refs/heads/master", "refs/heads/new"]);
+    let create = |world: &World, name: &str| {
+        branch::create(&world.app, actor(&ada), &named, name, "master").map(drop)
+    };
+    let store = world.failing_store();
+    let refs = |world: &World| repository::refs(&world.app, poem).expect("they can be read").len();
+    store.broken(0, 1);
+    assert!(create(&world, "new").is_err());
+    assert_eq!((refs(&world), pushes(&world).len()), (1, 0));
+    // Others who are in the way for a while are no failure.
+    store.busy(0, 9);
+    create(&world, "new").expect("it is tried again");
+    assert_eq!((refs(&world), pushes(&world).len()), (2, 1));
+    store.busy(0, 10);
+    assert!(create(&world, "other").is_err());
+    assert_eq!((refs(&world), pushes(&world).len()), (2, 1));
 }
 
 #[test]
-fn a_change_that_did_not_happen_and_one_of_nobody_are_forgotten() {
-    let (world, ada, poem) = a_poem();
-    let tip = world.git.commit(poem, "master", &[("a", "one")]);
-    let made = RefChange { name: "refs/heads/master".into(), old: None, new: Some(tip) };
-    world.git.leave_unsettled(poem, &ada.id.to_string(), vec![]);
-    world.git.leave_unsettled(poem, "987654", vec![made.clone()]);
-    world.git.leave_unsettled(poem, "nonsense", vec![made.clone()]);
-    world.git.leave_unsettled(ProjectId(987_654), &ada.id.to_string(), vec![]);
-    push::settle_all(&world.app).expect("there is nothing to record");
-    assert_eq!(pushes(&world), []);
-    assert_eq!(world.git.unsettled_count(), 0);
-}
-
-#[test]
-fn a_removed_tag_tells_its_commit_whenever_it_is_recorded() {
+fn a_removed_tag_tells_its_commit() {
     let (world, ada, poem) = a_poem();
     let commit = world.git.commit(poem, "master", &[("a", "one")]);
     let named = ProjectRef::Id(poem);
@@ -134,55 +140,13 @@ fn a_removed_tag_tells_its_commit_whenever_it_is_recorded() {
     assert_ne!(told[0].after, commit, "the tag's own name");
     tag::delete(&world.app, actor(&ada), &named, "v1").expect("owners may");
     assert_eq!(pushes(&world).pop().map(|push| push.before), Some(commit));
-    // The same after a crash in between, and as a push would tell it.
-    let gone = || RefChange { name: "refs/tags/v2".into(), old: Some(told[1].after), new: None };
+    // A push tells the tag object instead.
     let releases = || world.read(|tx| tx.releases().find(poem, &a_release("v2", "").tag));
     assert!(releases().is_some());
-    for (note, before) in
-        [(format!("{} removes a tag", ada.id), commit), (ada.id.to_string(), told[1].after)]
-    {
-        world.git.leave_unsettled(poem, &note, vec![gone()]);
-        push::settle_all(&world.app).expect("it can be recorded");
-        assert_eq!(pushes(&world).pop().map(|push| push.before), Some(before), "{note}");
-        assert!(releases().is_none());
-    }
-}
-
-fn first_branch(tip: ObjectId) -> Vec<RefChange> {
-    vec![RefChange { name: "refs/heads/master".into(), old: None, new: Some(tip) }]
-}
-
-#[test]
-fn one_that_cannot_be_recorded_holds_up_no_other() {
-    let (mut world, ada, poem) = a_poem();
-    let home = home_of(&*world.app.store, ada.id);
-    let song = a_project("song", home, ada.id).stored_in(&*world.app.store).id;
-    for project in [poem, song] {
-        let tip = world.git.commit(project, "master", &[("a", "one")]);
-        world.git.leave_unsettled(project, &ada.id.to_string(), first_branch(tip));
-    }
-    world.failing_store().broken(0, 1);
-    assert!(push::settle_all(&world.app).is_err());
-    assert_eq!((pushes(&world).len(), world.git.unsettled_count()), (1, 1));
-    push::settle_all(&world.app).expect("it was left for later");
-    assert_eq!((pushes(&world).len(), world.git.unsettled_count()), (2, 0));
-}
-
-#[test]
-fn what_fails_again_and_again_is_recorded_without_details() {
-    let (mut world, ada, poem) = a_poem();
-    let tip = world.git.commit(poem, "master", &[("a", "one")]);
-    world.git.leave_unsettled(poem, &ada.id.to_string(), first_branch(tip));
-    let store = world.failing_store();
-    for _ in 0..5 {
-        store.broken(0, 1);
-        assert!(push::settle_all(&world.app).is_err());
-    }
-    push::settle_all(&world.app).expect("it can be recorded");
-    let told = pushes(&world);
-    assert_eq!((told[0].after, told[0].checkout), (tip, Some(tip)));
-    assert_eq!((told[0].commits.len(), told[0].total_commits), (0, 0));
-    assert_eq!(default_of(&world, poem), Some(a_branch("master")));
+    let gone = RefChange { name: "refs/tags/v2".into(), old: Some(told[1].after), new: None };
+    push_all(&world, &ada, poem, vec![gone]);
+    assert_eq!(pushes(&world).pop().map(|push| push.before), Some(told[1].after));
+    assert!(releases().is_none());
 }
 
 #[test]
@@ -196,8 +160,7 @@ fn what_is_told_of_a_push_has_a_limit() {
         old: None,
         new: Some(if number == 0 { long } else { tip }),
     });
-    world.git.leave_unsettled(poem, &ada.id.to_string(), changes.collect());
-    push::settle_all(&world.app).expect("it can be recorded");
+    push_all(&world, &ada, poem, changes.collect());
     let told = pushes(&world);
     assert_eq!(told.len(), 400, "each is told");
     assert_eq!(told[0].commits[0].message.len(), TOLD_TEXT);
@@ -213,49 +176,12 @@ fn what_is_told_of_a_push_has_a_limit() {
         old: None,
         new: Some(tip),
     });
-    world.git.leave_unsettled(poem, &ada.id.to_string(), changes.collect());
-    push::settle_all(&world.app).expect("it can be recorded");
+    push_all(&world, &ada, poem, changes.collect());
     let told = pushes(&world).split_off(400);
     let bytes: usize =
         told.iter().flat_map(|push| &push.commits).map(|commit| commit.message.len()).sum();
     assert!(bytes < 20 << 20, "{bytes}");
     assert!(told.iter().all(|push| push.commits.len() == 20 && push.total_commits == 20));
-}
-
-#[test]
-fn what_follows_for_the_project_follows_whoever_pushed() {
-    let (world, _, poem) = a_poem();
-    let tip = world.git.commit(poem, "master", &[("a", "one")]);
-    world.git.leave_unsettled(poem, "987654", first_branch(tip));
-    push::settle_all(&world.app).expect("it can be recorded");
-    assert_eq!(pushes(&world), []);
-    assert_eq!(default_of(&world, poem), Some(a_branch("master")));
-    assert_eq!(world.read(|tx| tx.protections().list(poem)).len(), 1);
-}
-
-#[test]
-fn a_change_that_is_made_is_no_failure_when_its_record_has_to_wait() {
-    let (mut world, ada, poem) = a_poem();
-    world.git.commit(poem, "master", &[("a", "one")]);
-    let named = ProjectRef::Id(poem);
-    let store = world.failing_store();
-    store.busy(0, 10);
-    branch::create(&world.app, actor(&ada), &named, "new", "master").expect("it is made");
-    assert_eq!((pushes(&world).len(), world.git.unsettled_count()), (0, 1));
-    store.busy(1, 10);
-    let wanted = NewTag {
-        name: "v1".to_owned(),
-        from: "master".to_owned(),
-        message: None,
-        release: Some("news\n\nof it\n".to_owned()),
-    };
-    tag::create(&world.app, actor(&ada), &named, &wanted).expect("it is made");
-    let release = || world.read(|tx| tx.releases().find(poem, &a_release("v1", "").tag));
-    assert!(release().is_none());
-    push::settle_all(&world.app).expect("it can be recorded");
-    let told: Vec<String> = pushes(&world).into_iter().map(|push| push.reference).collect();
-    assert_eq!(told, ["refs/heads/new", "refs/tags/v1"]);
-    assert_eq!(release().map(|release| release.description).as_deref(), Some("news\n\nof it\n"));
 }
 
 /// A store that knows whether a transaction writes just now.
@@ -302,8 +228,8 @@ fn no_tree_is_read_while_a_transaction_writes() {
     // Each new branch is recorded, together with the picture of the default branch.
     let change = RefChange { name: "refs/heads/new".to_owned(), old: None, new: Some(tip) };
     let found = world.read(|tx| tx.projects().find(&named)).expect("it is there");
-    let repository = app.git.open(poem).expect("it has commits");
-    push::all(&app, actor(&ada), &found, &*repository, &[change]).expect("the owner may");
+    let repository = repository::open(&app, poem).expect("it has commits");
+    push::all(&app, actor(&ada), &found, &*repository, vec![change]).expect("the owner may");
     let edited = |branch: &str| {
         let fields =
             ProjectFields { default_branch: Some(branch.to_owned()), ..ProjectFields::default() };

@@ -10,6 +10,7 @@ pub mod outgoing;
 pub mod passwords;
 pub mod payloads;
 pub mod public_keys;
+pub mod ref_cache;
 pub mod secrets;
 pub mod store;
 pub mod uploads;

@@ -35,6 +35,9 @@ pub struct RepositoryState {
 impl RepositoryState {
     /// The ref that HEAD of a new repository stands for.
     pub const FIRST_HEAD: &'static str = "refs/heads/master";
+
+    /// The version of refs that are still in files, as an earlier release kept them.
+    pub const IN_FILES: i64 = -1;
 }
 
 impl Default for RepositoryState {

@@ -76,7 +76,6 @@ fn every_case_is_run() {
         "repository_concurrency",
         "repository_tasks",
         "runners",
-        "settled_changes",
         "shares",
         "sign_in_addresses",
         "sign_in_failures",

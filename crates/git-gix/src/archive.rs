@@ -15,9 +15,11 @@ mod walk;
 mod zip;
 
 use std::io::Write;
+use std::sync::Arc;
 
 use flate2::GzBuilder;
 use hexforge_domain::ports::git::GitError;
+use hexforge_domain::refs;
 use hexforge_domain::repository::{Archive, ArchiveFormat};
 
 use self::eager::Eager;
@@ -36,10 +38,11 @@ pub(crate) enum Lasting {
 /// Writes the files of a commit.
 pub(crate) fn write(
     repo: &gix::Repository,
+    refs: &Arc<refs::Snapshot>,
     archive: &Archive,
     to: &mut dyn Write,
 ) -> Result<Lasting, GitError> {
-    let snapshot = Snapshot::read(repo, archive)?;
+    let snapshot = Snapshot::read(repo, refs, archive)?;
     match archive.format {
         ArchiveFormat::Tar => {
             let (to, lasting) = write_tar(repo, &snapshot, Eager::new(to))?;

@@ -1,4 +1,4 @@
-//! A repository that has everything another has.
+//! A repository that has the objects of another.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -6,19 +6,11 @@ use std::path::Path;
 
 use hexforge_domain::ports::git::GitError;
 
-use crate::durable::{sync_folder, write_file};
-use crate::error::{failed, io};
-use crate::store::OpenRepository;
+use crate::durable::sync_folder;
+use crate::error::io;
 
-/// Fills a new repository with the objects, branches and tags of another. Objects are never changed, so
-/// both can have the same files.
-pub(crate) fn copy(open: &OpenRepository, source: &Path, target: &Path) -> Result<(), GitError> {
-    let repo = open.handle();
-    // First the refs: objects that come later are in addition.
-    let refs = packed_refs(&repo)?;
-    write_file(&target.join("packed-refs"), &refs)?;
-    fs::copy(source.join("HEAD"), target.join("HEAD")).map_err(io)?;
-    open.put_back(repo);
+/// Gives a repository all objects of another. Objects are never changed, so both can have the same files.
+pub(crate) fn copy(source: &Path, target: &Path) -> Result<(), GitError> {
     // What is packed anew meanwhile goes from one file into another; then it is looked for again.
     for _ in 0..TRIES {
         if link_objects(&source.join("objects"), &target.join("objects"))? == Linked::All {
@@ -36,27 +28,6 @@ const TRIES: u32 = 10;
 enum Linked {
     All,
     SomeWentAway,
-}
-
-/// All branches and tags, as git writes them into one file.
-fn packed_refs(repo: &gix::Repository) -> Result<Vec<u8>, GitError> {
-    let mut lines = b"# pack-refs with: sorted \n".to_vec();
-    let platform = repo.references().map_err(failed)?;
-    let mut rows = Vec::new();
-    for prefix in ["refs/heads/", "refs/tags/"] {
-        for reference in platform.prefixed(prefix).map_err(failed)? {
-            let Ok(mut reference) = reference else { continue };
-            let Ok(id) = reference.follow_to_object() else { continue };
-            rows.push((reference.name().as_bstr().to_owned(), id.detach()));
-        }
-    }
-    rows.sort();
-    for (name, id) in rows {
-        lines.extend_from_slice(format!("{id} ").as_bytes());
-        lines.extend_from_slice(&name);
-        lines.push(b'\n');
-    }
-    Ok(lines)
 }
 
 fn link_objects(source: &Path, target: &Path) -> Result<Linked, GitError> {

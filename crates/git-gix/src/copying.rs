@@ -1,4 +1,4 @@
-//! Copying a repository while others work in it, and bringing the copy back to an earlier moment.
+//! Copying a repository while others work in it, and rewinding ref files of backups of earlier releases.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -14,8 +14,7 @@ pub type Visit<'a> = dyn FnMut(&Path, &mut File) -> io::Result<()> + 'a;
 
 /// Shows every file that a copy of a repository needs.
 ///
-/// Refs come before objects: what a ref holds was there before it, and objects are never removed. Single refs come before
-/// packed ones, since they go from the one to the other. Packs may be put together meanwhile: one that is gone is in
+/// Ref files of an earlier release are copied as they are. Packs may be put together meanwhile: one that is gone is in
 /// another, so it is looked again until nothing is new. Fails with [`ErrorKind::NotFound`] if the repository goes.
 pub fn files(repository: &Path, visit: &mut Visit<'_>) -> io::Result<()> {
     below(repository, Path::new("refs"), visit)?;

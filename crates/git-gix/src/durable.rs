@@ -3,7 +3,7 @@
 //! A file is on disk once it is synced; that it has its name, once its folder is.
 
 use std::fs::{self, File};
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 use std::path::Path;
 
 use hexforge_domain::ports::git::GitError;
@@ -21,21 +21,6 @@ pub(crate) fn sync_file(file: &Path) -> Result<(), GitError> {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(io(error)),
         _ => Ok(()),
     }
-}
-
-/// Writes a file; its folder is left to the caller.
-pub(crate) fn write_file(file: &Path, content: &[u8]) -> Result<(), GitError> {
-    let mut file = File::create(file).map_err(io)?;
-    file.write_all(content).and_then(|()| file.sync_all()).map_err(io)
-}
-
-/// Puts a new file in the place of another, in one step; its folder is left to the caller.
-pub(crate) fn replace_file(file: &Path, content: &[u8]) -> Result<(), GitError> {
-    let folder = file.parent().ok_or_else(|| GitError::Failed("no folder".into()))?;
-    // Copies of repositories leave files of this name out.
-    let mut new = tempfile::Builder::new().prefix("tmp_").tempfile_in(folder).map_err(io)?;
-    new.write_all(content).and_then(|()| new.as_file().sync_all()).map_err(io)?;
-    new.persist(file).map(drop).map_err(|error| io(error.error))
 }
 
 /// Makes a folder with all that are missing above it.

@@ -7,7 +7,9 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use hexforge_domain::id::ProjectId;
+use hexforge_domain::refs::{Ref, Snapshot};
 
+use crate::commit::to_gix;
 use crate::store::{GixStore, open_folder};
 
 /// No more than these are told of one repository.
@@ -16,15 +18,15 @@ const TOLD: usize = 10;
 impl GixStore {
     /// What is wrong with the repository of a project, for people: nothing if all is well. `None` if it has none.
     ///
-    /// It opens, HEAD and all refs can be read, what they hold is there, and each pack has its index.
-    pub fn examine(&self, project: ProjectId) -> Option<Vec<String>> {
+    /// It opens, what its refs hold is there, and each pack has its index.
+    pub fn examine(&self, project: ProjectId, refs: &Snapshot) -> Option<Vec<String>> {
         let folder = self.layout().repository(project);
         if !folder.exists() {
             return None;
         }
         let mut wrong = packs(&folder.join("objects").join("pack"));
         match open_folder(&folder) {
-            Ok(repository) => wrong.extend(refs(&repository.to_thread_local())),
+            Ok(repository) => wrong.extend(missing(&repository.to_thread_local(), refs)),
             Err(error) => wrong.push(format!("it cannot be opened: {error:?}")),
         }
         wrong.truncate(TOLD);
@@ -55,45 +57,18 @@ fn packs(folder: &Path) -> Vec<String> {
     of_packs.chain(of_indexes).collect()
 }
 
-fn refs(repository: &gix::Repository) -> Vec<String> {
-    let mut wrong = Vec::new();
-    if let Err(error) = repository.head_name() {
-        wrong.push(format!("HEAD cannot be read: {error}"));
-    }
-    let platform = match repository.references() {
-        Ok(platform) => platform,
-        Err(error) => {
-            wrong.push(format!("its refs cannot be read: {error}"));
-            return wrong;
-        }
-    };
-    let all = match platform.all() {
-        Ok(all) => all,
-        Err(error) => {
-            wrong.push(format!("its refs cannot be read: {error}"));
-            return wrong;
-        }
-    };
-    for reference in all {
-        if wrong.len() >= TOLD {
-            break;
-        }
-        match reference {
-            Err(error) => wrong.push(format!("a ref cannot be read: {error}")),
-            Ok(reference) => {
-                let target = reference.target();
-                if let Some(id) = target.try_id().filter(|id| !repository.has_object(id)) {
-                    let name = reference.name().as_bstr();
-                    wrong.push(format!("{name} holds {id}, which is not there"));
-                }
-            }
-        }
-    }
-    wrong
+/// What refs hold has to be there.
+fn missing(repository: &gix::Repository, refs: &Snapshot) -> Vec<String> {
+    let missing = refs.iter().filter(|one| !repository.has_object(to_gix(one.target)));
+    let told = |one: &Ref| format!("{} holds {}, which is not there", one.name, one.target);
+    missing.take(TOLD).map(told).collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use hexforge_domain::commit::ObjectId;
+    use hexforge_domain::refs::RepositoryState;
+
     use super::*;
     use crate::store::init;
 
@@ -102,26 +77,28 @@ mod tests {
         let data = tempfile::tempdir().expect("a folder for temporary files exists");
         let store = GixStore::new(data.path(), |_| Ok(()));
         let project = ProjectId(7);
-        assert_eq!(store.examine(project), None);
+        let no_refs = Snapshot::new(&RepositoryState::default(), &[]);
+        assert_eq!(store.examine(project, &no_refs), None);
         let folder = store.layout().repository(project);
         init(&folder).expect("a repository can be made");
-        assert_eq!(store.examine(project), Some(vec![]));
+        assert_eq!(store.examine(project, &no_refs), Some(vec![]));
         let write = |file: &str, content: &str| {
             fs::write(folder.join(file), content).expect("the repository can be written");
         };
         write("objects/pack/pack-1.pack", "");
         write("objects/pack/pack-2.idx", "");
-        let wrong = store.examine(project).expect("it is there");
+        let wrong = store.examine(project, &no_refs).expect("it is there");
         assert_eq!(wrong[..2], ["pack-1.pack has no index", "pack-2.idx has no pack"]);
         for file in ["objects/pack/pack-1.pack", "objects/pack/pack-2.idx"] {
             fs::remove_file(folder.join(file)).expect("it was written above");
         }
-        write("refs/heads/gone", &format!("{}\n", "1".repeat(40)));
-        write("refs/heads/nonsense", "nonsense\n");
-        let wrong = store.examine(project).expect("it is there").join("; ");
+        let gone = ObjectId::parse(&"1".repeat(40)).expect("an id");
+        let gone = Ref { name: "refs/heads/gone".to_owned(), target: gone, peeled: None };
+        let refs = Snapshot::new(&RepositoryState::default(), &[gone]);
+        let wrong = store.examine(project, &refs).expect("it is there").join("; ");
         assert!(wrong.contains("refs/heads/gone holds 1111"), "{wrong}");
-        assert!(wrong.contains("a ref cannot be read"), "{wrong}");
-        write("HEAD", "nonsense\n");
-        assert!(!store.examine(project).expect("it is there").is_empty());
+        fs::remove_file(folder.join("HEAD")).expect("each repository has it");
+        let wrong = store.examine(project, &no_refs).expect("it is there").join("; ");
+        assert!(wrong.starts_with("it cannot be opened"), "{wrong}");
     }
 }

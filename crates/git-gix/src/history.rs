@@ -59,7 +59,7 @@ impl GitHistory for GixRepository {
 
     fn write_archive(&self, wanted: &Archive, to: &mut dyn Write) -> Result<(), GitError> {
         let bound = self.bound().ok_or(GitError::Missing)?;
-        let make = |to: &mut dyn Write| archive::write(bound.repo(), wanted, to);
+        let make = |to: &mut dyn Write| archive::write(bound.repo(), self.refs(), wanted, to);
         self.shared().archives.write((self.project(), self.caller()), wanted, to, make)
     }
 

@@ -19,19 +19,16 @@ use std::time::{Duration, Instant};
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::limiter::Caller;
 use hexforge_domain::ports::git::GitError;
-use hexforge_domain::ports::imports::{ImportError, Imports};
+use hexforge_domain::ports::imports::{ImportError, Imported, Imports};
 use hexforge_domain::ports::outgoing::{Outgoing, TimeOuts};
 
+use crate::copy;
 use crate::intake::{Bounds, SizeLimit};
 use crate::limits::Stop;
-use crate::place::{self, Placed};
 use crate::store::{GixStore, Shared, init};
 use address::Address;
 use exchange::Remote;
 use stream::Patience;
-
-/// A file in a repository that came by an import, all of it.
-const IMPORTED: &str = "hexforge-imported";
 
 /// How much an import may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,20 +80,13 @@ impl HttpImports {
         Bounds::new(stop, pack, limits.object_bytes, self.store.memory.share(Caller::BACKGROUND))
     }
 
-    fn fetch_from(&self, project: ProjectId, address: &Address) -> Result<(), ImportError> {
+    fn fetch_from(&self, project: ProjectId, address: &Address) -> Result<Imported, ImportError> {
         let deadline = Instant::now() + self.limits.time;
-        let marker = self.store.layout.repository(project).join(IMPORTED);
-        if marker.exists() {
-            return Ok(());
-        }
-        if place::is_taken(&self.store, project).map_err(|error| failed(&error))? {
-            return Err(taken());
-        }
         let patience = Patience { deadline, stopped: Arc::clone(&self.stopped) };
         let mut remote = Remote::find(&*self.outgoing, address, self.limits, patience)?;
         let listing = remote.listing()?;
         if listing.refs.is_empty() {
-            return Ok(());
+            return Ok(Imported::default());
         }
         let made = self.store.scratch().map_err(|error| failed(&error))?;
         init(made.path()).map_err(|error| failed(&error))?;
@@ -105,22 +95,18 @@ impl HttpImports {
         let objects = pack::index(&mut sent, made.path(), &bounds)?;
         let accepted = self.store.accepted_faults();
         pack::check(&listing, made.path(), &objects, &bounds, accepted)?;
-        listing.write(made.path()).map_err(|error| failed(&error))?;
+        let imported = listing.imported(made.path()).map_err(|error| failed(&error))?;
         if self.stopped.load(Ordering::Relaxed) {
             return Err(stream::stopped());
         }
-        std::fs::write(made.path().join(IMPORTED), "").map_err(disk)?;
-        match place::put(&self.store, made, project).map_err(|error| failed(&error))? {
-            Placed::Done => (),
-            Placed::Taken => return Err(taken()),
-        }
-        // Where something was there before, only what git knows was moved.
-        std::fs::write(marker, "").map_err(disk)
+        let open = self.store.open_or_create(project).map_err(|error| failed(&error))?;
+        copy::copy(made.path(), open.git_dir()).map_err(|error| failed(&error))?;
+        Ok(imported)
     }
 }
 
 impl Imports for HttpImports {
-    fn fetch(&self, project: ProjectId, url: &str) -> Result<(), ImportError> {
+    fn fetch(&self, project: ProjectId, url: &str) -> Result<Imported, ImportError> {
         let address = Address::parse(url)?;
         // A server may say again what it was told.
         self.fetch_from(project, &address).map_err(|error| address.without_secrets(error))
@@ -131,20 +117,10 @@ impl Imports for HttpImports {
     }
 }
 
-/// Something else is there already.
-fn taken() -> ImportError {
-    ImportError::Refused("the project is no longer empty".into())
-}
-
 /// What is wrong on our side; the details are for the log.
 fn failed(error: &GitError) -> ImportError {
     tracing::error!(%error, "an imported repository could not be stored");
     ImportError::Failed("the repository could not be stored".into())
-}
-
-/// What a failure of our disk means.
-fn disk(error: std::io::Error) -> ImportError {
-    failed(&crate::error::io(error))
 }
 
 /// The server says something that git does not say.

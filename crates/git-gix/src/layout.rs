@@ -44,21 +44,6 @@ impl Layout {
         self.data.join("repositories").join("scratch")
     }
 
-    /// Where changes of repositories are noted until they are recorded in the database.
-    pub(crate) fn journal(&self) -> PathBuf {
-        self.data.join("journal")
-    }
-
-    /// Where notes of changes are kept while somebody copies everything, see [`hold`](crate::hold).
-    pub(crate) fn held(&self) -> PathBuf {
-        self.data.join("journal").join("held")
-    }
-
-    /// By whom.
-    pub(crate) fn holder(&self) -> PathBuf {
-        self.data.join("journal").join("holder")
-    }
-
     /// Where archives are kept that may be asked for again.
     pub(crate) fn archives(&self) -> PathBuf {
         self.data.join("cache").join("archives")

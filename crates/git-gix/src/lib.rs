@@ -1,8 +1,11 @@
 //! hexforge's git ports on gix: repositories on disk, read and written in this process.
 //!
-//! [`GixStore`] keeps one bare repository for each project in the folder that [`layout`] names. Whatever
-//! another process does to a repository is seen by the next call: what is cached is either named by its
-//! content, or checked against the disk each time.
+//! [`GixStore`] keeps the objects of one repository for each project in the folder that [`layout`] names. Refs are
+//! handed in as a snapshot. Cached data is named by its content or by the version of the refs, or checked against the disk.
+
+// Tests of the whole crate and those inside of it use the same helpers.
+#[cfg(test)]
+extern crate self as hexforge_git_gix;
 
 mod annotation;
 mod archive;
@@ -18,10 +21,8 @@ mod durable;
 mod error;
 mod examine;
 mod history;
-pub mod hold;
 mod import;
 mod intake;
-mod journal;
 pub mod layout;
 mod limits;
 mod lineage;
@@ -33,7 +34,7 @@ mod peel;
 mod place;
 mod reachable;
 mod receive;
-mod refs;
+pub mod refs;
 mod repository;
 mod revision;
 mod store;

@@ -11,7 +11,7 @@ use crate::commit::{from_gix, to_gix};
 use crate::error::failed;
 use crate::reachable::{History, Scope};
 use crate::repository::GixRepository;
-use crate::{refs, revision, tree};
+use crate::{revision, tree};
 
 /// The time limit of one call that searches a history.
 const SLICE: Duration = Duration::from_millis(30);
@@ -19,7 +19,7 @@ const SLICE: Duration = Duration::from_millis(30);
 impl GitObjects for GixRepository {
     fn resolve(&self, revision: &str) -> Result<Option<Resolved>, GitError> {
         let Some(bound) = self.bound() else { return Ok(None) };
-        revision::resolve(bound.repo(), revision)
+        revision::resolve(bound.repo(), self.refs(), revision)
     }
 
     fn is_reachable(&self, id: ObjectId, kept: &[ObjectId]) -> Result<bool, GitError> {
@@ -102,7 +102,7 @@ impl GixRepository {
         until: Option<Instant>,
     ) -> Result<bool, GitError> {
         let Some(bound) = self.bound() else { return Ok(false) };
-        let mut tips = refs::all(bound)?.tips.clone();
+        let mut tips = self.derived(bound).tips.clone();
         tips.extend(kept.iter().copied().map(to_gix));
         let scope = if kept.is_empty() { Scope::Refs } else { Scope::RefsAndKept };
         let shared = self.shared();

@@ -12,22 +12,25 @@ pub(crate) mod outside;
 mod quarantine;
 mod report;
 
+use std::collections::HashSet;
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 
+use hexforge_domain::branch::BranchName;
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::limiter::Caller;
 use hexforge_domain::policy::push::RefAction;
-use hexforge_domain::ports::git::{ChangeKey, GitError, RefChange};
-use hexforge_domain::ports::git_transport::{HangUp, ReceivedPush};
+use hexforge_domain::ports::git::{GitError, RefChange};
+use hexforge_domain::ports::git_transport::{HangUp, Proposal, ReceivedPush};
+use hexforge_domain::refs::{Made, Manner, Peeled, Snapshot};
 
 pub(crate) use advertise::advertise;
 
-use crate::commit::to_gix;
+use crate::commit::{from_gix, to_gix};
 use crate::compare;
 use crate::error::reader_gone;
 use crate::limits::{Stop, Stopped};
-use crate::refs::update::{self, current};
+use crate::peel::Peeler;
 use crate::repository::GixRepository;
 use crate::store::Shared;
 use check::{Tips, Wrong};
@@ -56,6 +59,7 @@ pub(crate) fn receive(
         stop: Stop::after(shared.limits.time, hang_up.clone()),
         shared,
         project: repository.project(),
+        refs: Arc::clone(repository.refs()),
         caller: repository.caller(),
         asked,
         unpacked: Ok(()),
@@ -63,7 +67,7 @@ pub(crate) fn receive(
         message: None,
     };
     push.take_in_objects(from)?;
-    push.compare_with(repository)?;
+    push.compare_with(repository.refs());
     Ok(Some(Box::new(push)))
 }
 
@@ -73,6 +77,8 @@ struct Received {
     stop: Stop,
     shared: Arc<Shared>,
     project: ProjectId,
+    /// The refs when the push began.
+    refs: Arc<Snapshot>,
     caller: Caller,
     asked: Asked,
     /// What was wrong with the objects.
@@ -100,7 +106,8 @@ impl Received {
         };
         let (shared, stop) = (Arc::clone(&self.shared), self.stop.clone());
         let (project, caller) = (self.project, self.caller);
-        let reachable = Reachable { shared: &shared, project, caller, stop: &stop };
+        let refs = Arc::clone(&self.refs);
+        let reachable = Reachable { shared: &shared, project, refs: &refs, caller, stop: &stop };
         let (view, objects) = (&quarantine.view, quarantine.objects());
         let checked = match objects {
             Some(objects) => {
@@ -133,18 +140,12 @@ impl Received {
         }
     }
 
-    /// Refuses what rests on a state of the refs that is gone.
-    fn compare_with(&mut self, repository: &GixRepository) -> Result<(), GitError> {
-        for command in self.asked.commands.iter_mut().filter(|command| command.is_waiting()) {
-            let now = match repository.bound() {
-                Some(bound) => current(bound.repo(), &command.change.name)?,
-                None => None,
-            };
-            if now != command.change.old || (now.is_none() && command.change.new.is_none()) {
-                command.refuse(NOT_UPDATED);
-            }
-        }
-        Ok(())
+    /// Refuses changes of refs that hold another object by now.
+    fn compare_with(&mut self, refs: &Snapshot) {
+        self.refuse_waiting(NOT_UPDATED, |change| {
+            let now = refs.target(&change.name);
+            now != change.old || (now.is_none() && change.new.is_none())
+        });
     }
 
     /// Refuses a push that took too long; nobody is there to be told when the client hung up.
@@ -184,27 +185,48 @@ impl Received {
         waiting.map(|command| command.change.clone()).collect()
     }
 
-    fn change_refs(&mut self, note: &str) -> Result<Option<(ChangeKey, Vec<RefChange>)>, GitError> {
-        let changes = self.waiting();
-        if self.asked.atomic {
-            return match update::update(&self.shared, self.project, &changes, note) {
-                Ok(key) => Ok(Some((key, changes))),
-                Err(GitError::Conflict(name)) => {
-                    self.refuse_waiting(NOT_UPDATED, |change| change.name == name);
-                    self.keep_together();
-                    Ok(None)
-                }
-                Err(GitError::Missing) => {
-                    self.refuse_waiting(NOT_ATOMIC, |_| true);
-                    Ok(None)
-                }
-                Err(error) => Err(error),
-            };
+    /// Makes the objects part of the repository. Returns `false` when the repository has no room for them.
+    fn keep_objects(&mut self) -> Result<bool, GitError> {
+        let Some(quarantine) = &mut self.quarantine else { return Ok(true) };
+        let open = self.shared.open_or_create(self.project)?;
+        match quarantine.release(&open) {
+            Err(GitError::TooLarge) => {
+                let most = self.shared.limits.repository_bytes;
+                self.not_unpacked(quarantine::repository_full(most));
+                return Ok(false);
+            }
+            released => released?,
         }
-        let possible = update::update_possible(&self.shared, self.project, changes, note)?;
-        let refused: std::collections::HashSet<String> = possible.refused.into_iter().collect();
-        self.refuse_waiting(NOT_UPDATED, |change| refused.contains(&change.name));
-        Ok(possible.made)
+        open.load_packs();
+        self.shared.make_room(self.project, &open);
+        Ok(true)
+    }
+
+    /// Peels the tag objects that refs are to hold. Returns also the names of branches whose object is no commit.
+    fn peel(&self, changes: &[RefChange]) -> Result<(Peeled, Vec<String>), GitError> {
+        let (mut peeled, mut wrong) = (Peeled::new(), Vec::new());
+        let Some(quarantine) = &self.quarantine else { return Ok((peeled, wrong)) };
+        let mut peeler = Peeler::new(&quarantine.view);
+        for change in changes {
+            let Some(new) = change.new else { continue };
+            self.stop.check().map_err(stopped_error)?;
+            let (kind, last) = peeler.peel(to_gix(new))?;
+            let last = from_gix(&last);
+            let is_branch = change.name.starts_with(BranchName::FOLDER);
+            if is_branch && (last != new || kind != gix::object::Kind::Commit) {
+                wrong.push(change.name.clone());
+            } else if last != new {
+                peeled.insert(new, last);
+            }
+        }
+        Ok((peeled, wrong))
+    }
+}
+
+fn stopped_error(stopped: Stopped) -> GitError {
+    match stopped {
+        Stopped::Late => GitError::Busy,
+        Stopped::HungUp => hung_up(),
     }
 }
 
@@ -226,10 +248,7 @@ impl ReceivedPush for Received {
         };
         let quarantine = self.quarantine.as_ref().ok_or(GitError::Missing)?;
         let is_ancestor = compare::is_ancestor_until(&self.stop, &quarantine.view, old, new);
-        self.stop.check().map_err(|stopped| match stopped {
-            Stopped::Late => GitError::Busy,
-            Stopped::HungUp => hung_up(),
-        })?;
+        self.stop.check().map_err(stopped_error)?;
         match is_ancestor {
             Ok(true) => Ok(RefAction::FastForward),
             // What is no commit has no history.
@@ -238,43 +257,36 @@ impl ReceivedPush for Received {
         }
     }
 
-    fn take(&mut self, note: &str) -> Result<Option<(ChangeKey, Vec<RefChange>)>, GitError> {
-        if let Some(open) = self.shared.open(self.project)? {
-            let repo = open.handle();
-            let head = repo.head_name().ok().flatten();
-            open.put_back(repo);
-            if let Some(head) = head {
-                let is_head = |change: &RefChange| head.as_bstr() == change.name.as_str();
-                self.refuse_waiting(CURRENT_BRANCH, |c| c.new.is_none() && is_head(c));
-            }
-        }
+    fn keep(&mut self, refs: &Snapshot) -> Result<Option<Proposal>, GitError> {
+        self.compare_with(refs);
+        let is_removed = |change: &RefChange| change.new.is_none() && change.name == refs.head();
+        self.refuse_waiting(CURRENT_BRANCH, is_removed);
+        let (peeled, wrong) = self.peel(&self.waiting())?;
+        self.refuse_waiting(NOT_UPDATED, |change| wrong.contains(&change.name));
         self.keep_together();
-        let waiting = self.waiting();
-        if waiting.is_empty() {
+        let changes = self.waiting();
+        let has_new = changes.iter().any(|change| change.new.is_some());
+        if changes.is_empty() || (has_new && !self.keep_objects()?) {
             return Ok(None);
         }
-        if let Some(quarantine) = &mut self.quarantine
-            && waiting.iter().any(|change| change.new.is_some())
-        {
-            let open = self.shared.open_or_create(self.project)?;
-            match quarantine.release(&open) {
-                Err(GitError::TooLarge) => {
-                    self.not_unpacked(quarantine::repository_full(
-                        self.shared.limits.repository_bytes,
-                    ));
-                    return Ok(None);
-                }
-                released => released?,
-            }
-            self.shared.make_room(self.project, &open);
-        }
-        let made = self.change_refs(note)?;
-        if made.is_some() {
-            for command in self.asked.commands.iter_mut().filter(|command| command.is_waiting()) {
-                command.outcome = Outcome::Done;
+        let manner = if self.asked.atomic { Manner::Together } else { Manner::Each };
+        Ok(Some(Proposal { changes, peeled, manner }))
+    }
+
+    fn conclude(&mut self, made: &Made) {
+        let refused: HashSet<&str> = made.refused.iter().map(String::as_str).collect();
+        self.refuse_waiting(NOT_UPDATED, |change| refused.contains(change.name.as_str()));
+        self.keep_together();
+        let mut tip = None;
+        for command in self.asked.commands.iter_mut().filter(|command| command.is_waiting()) {
+            command.outcome = Outcome::Done;
+            if command.change.name == self.refs.head() {
+                tip = command.change.new;
             }
         }
-        Ok(made)
+        if let (Some(tip), Ok(Some(open))) = (tip, self.shared.open(self.project)) {
+            self.shared.contributors.warm(open.shared(), to_gix(tip));
+        }
     }
 
     fn decline(&mut self, reason: &str) {

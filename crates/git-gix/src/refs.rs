@@ -1,87 +1,66 @@
-//! Branches, tags and HEAD.
+//! Branches, tags and HEAD, as the snapshot of refs has them that a repository is opened with.
 
-pub(crate) mod leftover;
-mod lock;
-pub(crate) mod packed;
-pub(crate) mod snapshot;
-pub(crate) mod update;
-mod write;
+mod derived;
+pub mod disk;
+mod tag;
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
-use hexforge_domain::branch::{Branch, BranchName, default_branch};
+use hexforge_domain::branch::{Branch, BranchName};
 use hexforge_domain::commit::{ObjectId, Signature};
 use hexforge_domain::paging::{Page, Paged};
-use hexforge_domain::ports::git::{ChangeKey, GitError, GitRefs, RefChange};
+use hexforge_domain::ports::git::{GitError, GitRefs};
+use hexforge_domain::refs::{Ref, Snapshot};
 use hexforge_domain::tag::{Tag, TagName};
 
-use crate::commit::{from_gix, to_gix};
+use crate::commit::to_gix;
 use crate::compare;
 use crate::error::failed;
 use crate::repository::{Bound, GixRepository};
-use crate::text;
-use snapshot::{Row, Snapshot};
+pub(crate) use derived::Derived;
+
+/// How much is kept of what a walk reads.
+pub(crate) const WALK_CACHE: usize = 16 * 1024 * 1024;
 
 impl GitRefs for GixRepository {
-    fn default_tip(&self) -> Result<Option<(BranchName, ObjectId)>, GitError> {
-        let Some(bound) = self.bound() else { return Ok(None) };
-        let head = branch_of_head(bound)?;
-        // Where that one exists it is the default, whatever others there are; and to find one ref is cheap.
-        if let Some(name) = &head
-            && let Some(tip) = tip_of(bound, name)?
-        {
-            return Ok(Some((BranchName::of_stored(name.clone()), tip)));
-        }
-        let refs = all(bound)?;
-        let names = refs.branches.iter().map(|row| &*row.name);
-        let default = default_branch(names, head.as_deref());
-        let row = default.and_then(|name| refs.branches.iter().find(|row| &*row.name == name));
-        Ok(row.map(|row| (BranchName::of_stored(row.name.to_string()), from_gix(&row.target))))
-    }
-
-    fn has_branches(&self) -> Result<bool, GitError> {
-        let Some(bound) = self.bound() else { return Ok(false) };
-        if let Some(name) = branch_of_head(bound)?
-            && tip_of(bound, &name)?.is_some()
-        {
-            return Ok(true);
-        }
-        Ok(!all(bound)?.branches.is_empty())
+    fn refs(&self) -> &Arc<Snapshot> {
+        self.refs()
     }
 
     fn branches(&self, page: Page) -> Result<Paged<Branch>, GitError> {
-        let Some(bound) = self.bound() else { return Ok(Paged { items: vec![], total: 0 }) };
-        let refs = all(bound)?;
+        let places = self.refs().folder(BranchName::FOLDER);
+        let total = places.len() as u64;
+        let Some(bound) = self.bound() else { return Ok(Paged { items: vec![], total }) };
         let mut items = Vec::new();
-        for row in cut(&refs.branches, page) {
+        for one in self.refs().range(cut(places, page)) {
             // A branch that leads nowhere is left out, so that it does not hide the others.
-            match self.branch_at(bound, &row.name, row.target) {
+            match self.branch_at(bound, one) {
                 Ok(branch) => items.push(branch),
-                Err(GitError::Corrupt(why)) => warn(&row.name, &why),
+                Err(GitError::Corrupt(why)) => warn(&one.name, &why),
                 Err(error) => return Err(error),
             }
         }
-        Ok(Paged { items, total: refs.branches.len() as u64 })
+        Ok(Paged { items, total })
     }
 
     fn branch(&self, name: &BranchName) -> Result<Option<Branch>, GitError> {
-        let Some(bound) = self.bound() else { return Ok(None) };
-        match update::current(bound.repo(), &name.full())? {
-            Some(target) => self.branch_at(bound, name.as_str(), to_gix(target)).map(Some),
-            None => Ok(None),
+        match (self.bound(), self.refs().find(&name.full())) {
+            (Some(bound), Some(found)) => self.branch_at(bound, found).map(Some),
+            _ => Ok(None),
         }
     }
 
     fn tags(&self, page: Page) -> Result<Paged<Tag>, GitError> {
         let Some(bound) = self.bound() else { return Ok(Paged { items: vec![], total: 0 }) };
-        let refs = all(bound)?;
+        let derived = self.derived(bound);
+        let refs = self.refs();
         let tags =
-            refs.tags_of_commits(|target| bound.open().leads_to_commit(bound.repo(), target));
+            derived.tags_of_commits(refs, |id| bound.open().leads_to_commit(bound.repo(), id));
         let mut items = Vec::new();
-        for row in cut(tags, page) {
-            match self.tag_at(bound, &row.name, row.target) {
+        for one in &tags[cut(0..tags.len(), page)] {
+            match self.tag_at(bound, one) {
                 Ok(tag) => items.extend(tag),
-                Err(GitError::Corrupt(why)) => warn(&row.name, &why),
+                Err(GitError::Corrupt(why)) => warn(&one.name, &why),
                 Err(error) => return Err(error),
             }
         }
@@ -89,31 +68,25 @@ impl GitRefs for GixRepository {
     }
 
     fn tag(&self, name: &TagName) -> Result<Option<Tag>, GitError> {
-        let Some(bound) = self.bound() else { return Ok(None) };
-        match update::current(bound.repo(), &name.full())? {
-            Some(target) => self.tag_at(bound, name.as_str(), to_gix(target)),
-            None => Ok(None),
-        }
-    }
-
-    fn ref_target(&self, full_name: &str) -> Result<Option<ObjectId>, GitError> {
-        match self.bound() {
-            Some(bound) => update::current(bound.repo(), full_name),
-            None => Ok(None),
+        match (self.bound(), self.refs().find(&name.full())) {
+            (Some(bound), Some(found)) => self.tag_at(bound, found),
+            _ => Ok(None),
         }
     }
 
     fn merged_into(&self, tip: ObjectId) -> Result<Vec<(BranchName, ObjectId)>, GitError> {
         let Some(bound) = self.bound() else { return Ok(Vec::new()) };
-        let refs = all(bound)?;
-        let tip = to_gix(tip);
-        let wanted: std::collections::HashSet<gix::ObjectId> =
-            refs.branches.iter().map(|row| row.target).filter(|target| *target != tip).collect();
+        let wanted: std::collections::HashSet<gix::ObjectId> = self
+            .branch_refs()
+            .map(|one| one.target)
+            .filter(|target| *target != tip)
+            .map(to_gix)
+            .collect();
         // One walk for all branches; it ends when each was met.
         let mut met = std::collections::HashSet::new();
         let mut repo = bound.repo().clone();
         repo.object_cache_size_if_unset(WALK_CACHE);
-        let walk = repo.rev_walk([tip]).use_commit_graph(true).all().map_err(failed)?;
+        let walk = repo.rev_walk([to_gix(tip)]).use_commit_graph(true).all().map_err(failed)?;
         for commit in walk {
             if met.len() == wanted.len() {
                 break;
@@ -123,26 +96,15 @@ impl GitRefs for GixRepository {
                 met.insert(id);
             }
         }
-        let merged = refs.branches.iter().filter(|row| met.contains(&row.target));
-        let named =
-            |row: &Row| (BranchName::of_stored(row.name.to_string()), from_gix(&row.target));
-        Ok(merged.map(named).collect())
+        let merged = self.branch_refs().filter(|one| met.contains(&to_gix(one.target)));
+        Ok(merged.map(|one| (branch_name(one), one.target)).collect())
     }
 
     fn first_with(&self, commit: ObjectId) -> Result<Option<BranchName>, GitError> {
         let Some(bound) = self.bound() else { return Ok(None) };
-        let refs = all(bound)?;
-        let tips: Vec<gix::ObjectId> = refs.branches.iter().map(|row| row.target).collect();
+        let tips: Vec<gix::ObjectId> = self.branch_refs().map(|one| to_gix(one.target)).collect();
         let place = compare::first_containing(bound.repo(), &tips, to_gix(commit))?;
-        let row = place.and_then(|place| refs.branches.get(place));
-        Ok(row.map(|row| BranchName::of_stored(row.name.to_string())))
-    }
-
-    fn set_head(&self, branch: &BranchName) -> Result<(), GitError> {
-        match self.bound() {
-            Some(bound) => update::set_head(bound, branch),
-            None => Err(GitError::Missing),
-        }
+        Ok(place.and_then(|place| self.branch_refs().nth(place)).map(branch_name))
     }
 
     fn write_tag(
@@ -153,77 +115,53 @@ impl GitRefs for GixRepository {
         message: &str,
     ) -> Result<ObjectId, GitError> {
         let bound = self.bound().ok_or(GitError::Missing)?;
-        update::write_tag(bound, name, to_gix(commit), tagger, message)
-    }
-
-    fn update(&self, changes: &[RefChange], note: &str) -> Result<ChangeKey, GitError> {
-        update::update(self.shared(), self.project(), changes, note)
+        tag::write(bound, name, to_gix(commit), tagger, message)
     }
 }
 
-/// How much is kept of what a walk reads.
-pub(crate) const WALK_CACHE: usize = 16 * 1024 * 1024;
-
 impl GixRepository {
-    fn branch_at(
-        &self,
-        bound: &Bound,
-        name: &str,
-        target: gix::ObjectId,
-    ) -> Result<Branch, GitError> {
-        let commit = self.shared().commit(self.project(), bound.repo(), target)?;
-        Ok(Branch { name: BranchName::of_stored(name.to_owned()), commit })
+    /// All branches, in the order of the bytes of their names.
+    fn branch_refs(&self) -> impl Iterator<Item = &Ref> {
+        self.refs().range(self.refs().folder(BranchName::FOLDER))
+    }
+
+    /// What follows from the refs, kept for as long as they stay the same.
+    pub(crate) fn derived(&self, bound: &Bound) -> Arc<Derived> {
+        bound.open().derived(self.refs())
+    }
+
+    fn branch_at(&self, bound: &Bound, one: &Ref) -> Result<Branch, GitError> {
+        let commit = self.shared().commit(self.project(), bound.repo(), to_gix(one.target))?;
+        Ok(Branch { name: branch_name(one), commit })
     }
 
     /// The tag, if it leads to a commit.
-    fn tag_at(
-        &self,
-        bound: &Bound,
-        name: &str,
-        target: gix::ObjectId,
-    ) -> Result<Option<Tag>, GitError> {
+    fn tag_at(&self, bound: &Bound, one: &Ref) -> Result<Option<Tag>, GitError> {
+        let target = to_gix(one.target);
         let Some(pinned) = self.shared().pinned(self.project(), bound.repo(), target)? else {
             return Ok(None);
         };
         let commit = self.shared().commit(self.project(), bound.repo(), pinned.commit)?;
-        let name = TagName::of_stored(name.to_owned());
+        let name = TagName::of_stored(short(one, TagName::FOLDER).to_owned());
         Ok(Some(Tag { name, message: pinned.message, commit }))
     }
 }
 
-/// The name of the branch that HEAD names, whether or not there is one.
-fn branch_of_head(bound: &Bound) -> Result<Option<String>, GitError> {
-    // Asked for its name, gix would look for the branch too.
-    let head = bound.repo().find_reference("HEAD").map_err(failed)?;
-    let target = head.target();
-    let name = target.try_name().and_then(|name| name.as_bstr().strip_prefix(b"refs/heads/"));
-    Ok(name.map(text::path))
+fn branch_name(one: &Ref) -> BranchName {
+    BranchName::of_stored(short(one, BranchName::FOLDER).to_owned())
 }
 
-/// The tip of the branch of that name.
-fn tip_of(bound: &Bound, name: &str) -> Result<Option<ObjectId>, GitError> {
-    let full = format!("{}{name}", BranchName::FOLDER);
-    update::current(bound.repo(), &full)
+/// The name of a ref without its folder.
+fn short<'a>(one: &'a Ref, folder: &str) -> &'a str {
+    one.name.strip_prefix(folder).unwrap_or(&one.name)
 }
 
-/// All refs as they are now.
-pub(crate) fn all(bound: &Bound) -> Result<Arc<Snapshot>, GitError> {
-    let kept = bound.open().refs.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    if let Some(kept) = kept.filter(|kept| kept.is_current()) {
-        return Ok(kept);
-    }
-    let fresh = Arc::new(Snapshot::take(bound.repo())?);
-    if fresh.may_be_kept() {
-        let mut kept = bound.open().refs.lock().unwrap_or_else(PoisonError::into_inner);
-        *kept = Some(Arc::clone(&fresh));
-    }
-    Ok(fresh)
-}
-
-fn cut<T>(rows: &[T], page: Page) -> &[T] {
-    let start = usize::try_from(page.offset()).unwrap_or(usize::MAX).min(rows.len());
+/// The places of a page among these places.
+fn cut(places: std::ops::Range<usize>, page: Page) -> std::ops::Range<usize> {
+    let offset = usize::try_from(page.offset()).unwrap_or(usize::MAX);
+    let start = places.start.saturating_add(offset).min(places.end);
     let limit = page.limit().map_or(usize::MAX, |limit| limit as usize);
-    &rows[start..start.saturating_add(limit).min(rows.len())]
+    start..start.saturating_add(limit).min(places.end)
 }
 
 fn warn(name: &str, why: &str) {

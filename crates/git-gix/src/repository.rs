@@ -5,6 +5,7 @@ use std::sync::Arc;
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::limiter::Caller;
 use hexforge_domain::ports::git::GitError;
+use hexforge_domain::refs::Snapshot;
 
 use crate::compare::Ancestry;
 use crate::store::{OpenRepository, Shared};
@@ -13,6 +14,7 @@ use crate::store::{OpenRepository, Shared};
 pub(crate) struct GixRepository {
     shared: Arc<Shared>,
     project: ProjectId,
+    refs: Arc<Snapshot>,
     caller: Caller,
     bound: Option<Bound>,
     ancestry: Ancestry,
@@ -28,10 +30,14 @@ impl GixRepository {
     pub(crate) fn open(
         shared: Arc<Shared>,
         project: ProjectId,
+        refs: Arc<Snapshot>,
         caller: Caller,
     ) -> Result<Self, GitError> {
-        let bound = shared.open(project)?.map(|open| Bound { repo: Some(open.handle()), open });
-        Ok(Self { shared, project, caller, bound, ancestry: Ancestry::default() })
+        let bound = shared.open(project)?.map(|open| {
+            open.load_packs_of(&refs);
+            Bound { repo: Some(open.handle()), open }
+        });
+        Ok(Self { shared, project, refs, caller, bound, ancestry: Ancestry::default() })
     }
 
     pub(crate) fn bound(&self) -> Option<&Bound> {
@@ -48,6 +54,11 @@ impl GixRepository {
 
     pub(crate) fn project(&self) -> ProjectId {
         self.project
+    }
+
+    /// The refs with which the repository was opened.
+    pub(crate) fn refs(&self) -> &Arc<Snapshot> {
+        &self.refs
     }
 
     /// For whom it is opened.

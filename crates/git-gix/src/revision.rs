@@ -2,8 +2,9 @@
 
 use gix::ObjectId;
 use hexforge_domain::ports::git::{GitError, Resolved};
+use hexforge_domain::refs::Snapshot;
 
-use crate::commit::from_gix;
+use crate::commit::{from_gix, to_gix};
 use crate::error::{failed, is_of_the_machine};
 use crate::peel::to_commit;
 
@@ -16,13 +17,14 @@ const PEELS: [&str; 2] = ["^{}", "^{commit}"];
 /// The commit that a revision names; tags are followed.
 pub(crate) fn resolve(
     repo: &gix::Repository,
+    refs: &Snapshot,
     revision: &str,
 ) -> Result<Option<Resolved>, GitError> {
     if !is_plain(revision) {
         return Ok(None);
     }
     let base = &revision[..revision.find(['~', '^']).unwrap_or(revision.len())];
-    let reference = if is_id(base) { None } else { find_ref(repo, base)? };
+    let reference = if is_id(base) { None } else { find_ref(refs, base) };
     let named = match reference {
         // The name may look like that of an object too, as `2024-release` does. It is the ref that counts.
         Some(target) => format!("{target}{}", &revision[base.len()..]),
@@ -53,21 +55,18 @@ fn is_id(name: &str) -> bool {
     ObjectId::from_hex(name.as_bytes()).is_ok()
 }
 
-/// Returns the object that a ref holds. The name may be short, as `master` for `refs/heads/master`.
-fn find_ref(repo: &gix::Repository, name: &str) -> Result<Option<ObjectId>, GitError> {
-    // Refs have valid names only.
-    let Ok(name) = <&gix::refs::PartialNameRef>::try_from(name) else { return Ok(None) };
-    let reference = match repo.try_find_reference(name) {
-        Ok(reference) => reference,
-        Err(error) if error.is_corrupted() || is_of_the_machine(&error) => {
-            return Err(failed(error));
-        }
-        // No file can have the name, so no ref has it.
-        Err(_) => return Ok(None),
-    };
-    let Some(mut reference) = reference else { return Ok(None) };
-    // The target of a symbolic ref may be missing.
-    Ok(reference.follow_to_object().ok().map(gix::Id::detach))
+/// The places where git looks for a name that may be short, as `master` for `refs/heads/master`.
+const FOLDERS: [&str; 5] = ["", "refs/", "refs/tags/", "refs/heads/", "refs/remotes/"];
+
+/// Returns the object that a ref holds.
+fn find_ref(refs: &Snapshot, name: &str) -> Option<ObjectId> {
+    if name == "HEAD" || name == "@" {
+        return refs.find(refs.head()).map(|found| to_gix(found.target));
+    }
+    let found = FOLDERS.iter().find_map(|folder| refs.find(&format!("{folder}{name}")));
+    // A folder of remote repositories has a HEAD of its own.
+    let found = found.or_else(|| refs.find(&format!("refs/remotes/{name}/HEAD")));
+    found.map(|found| to_gix(found.target))
 }
 
 /// Whether a revision is a name with steps back at most: git has others that search through all history.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -13,7 +13,8 @@ use hexforge_domain::commit::{Commit, ObjectId};
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::limiter::Caller;
 use hexforge_domain::ports::files::{FilesError, ProjectFiles};
-use hexforge_domain::ports::git::{ChangeKey, GitError, GitStore, Repository, Unsettled};
+use hexforge_domain::ports::git::{GitError, GitStore, Repository};
+use hexforge_domain::refs::Snapshot;
 use hexforge_domain::repository::Comparison;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
@@ -25,7 +26,6 @@ use crate::commit;
 use crate::contributors::ContributorIndex;
 use crate::durable::{sync_file, sync_folder};
 use crate::error::{failed, io};
-use crate::journal::Journal;
 use crate::layout::Layout;
 use crate::limits::{MemoryBudget, PushLimits};
 use crate::lineage::Lineages;
@@ -34,7 +34,7 @@ use crate::peel::to_commit;
 use crate::place;
 use crate::reachable::Walks;
 use crate::receive::fsck::AcceptedFaults;
-use crate::refs::snapshot::Snapshot;
+use crate::refs::Derived;
 use crate::repository::GixRepository;
 use crate::upload::packs::OpenPacks;
 use crate::upload::{CompressedObjects, Plans};
@@ -72,7 +72,6 @@ pub struct GixStore {
 /// What all requests share. Everything in it may be lost at any time.
 pub(crate) struct Shared {
     pub(crate) layout: Layout,
-    pub(crate) journal: Journal,
     pub(crate) archives: ArchiveCache,
     pub(crate) contributors: ContributorIndex,
     pub(crate) tidying: Tidying,
@@ -113,13 +112,17 @@ type Discard = dyn Fn(&Path) -> std::io::Result<()> + Send + Sync;
 pub(crate) struct OpenRepository {
     opened: gix::ThreadSafeRepository,
     idle: Mutex<Vec<gix::Repository>>,
-    pub(crate) refs: Mutex<Option<Arc<Snapshot>>>,
+    /// What follows from its refs.
+    derived: Mutex<Option<Arc<Derived>>>,
     /// Those of its packs that are being sent from.
     pub(crate) packs: OpenPacks,
     /// Which of the objects that tags hold lead to commits. That never changes.
     tags: Mutex<HashMap<gix::ObjectId, bool>>,
     /// How many packs the handles can know.
     slots: usize,
+    /// The newest version of refs whose packs are loaded.
+    loaded: AtomicI64,
+    loading: Mutex<()>,
 }
 
 impl GixStore {
@@ -147,7 +150,6 @@ impl GixStore {
                 memory: Arc::new(MemoryBudget::new(limits.memory_bytes)),
                 limits,
                 discard: Box::new(discard),
-                journal: Journal::new(layout.journal(), layout.held()),
                 open: Cache::new(OPEN_REPOSITORIES),
                 commits: Cache::new(COMMITS),
                 annotations: Cache::new(ANNOTATIONS),
@@ -213,10 +215,12 @@ impl Shared {
         let open = Arc::new(OpenRepository {
             opened: open_with(&folder, Slots::Given(slots))?,
             idle: Mutex::default(),
-            refs: Mutex::default(),
+            derived: Mutex::default(),
             packs: OpenPacks::default(),
             tags: Mutex::default(),
             slots: slots.into(),
+            loaded: AtomicI64::new(0),
+            loading: Mutex::default(),
         });
         self.open.insert(project, Arc::clone(&open));
         Ok(Some(open))
@@ -319,17 +323,28 @@ impl Shared {
 }
 
 impl OpenRepository {
+    /// Loads the packs to which refs of this version lead, unless that was done.
+    pub(crate) fn load_packs_of(&self, refs: &Snapshot) {
+        if refs.version() > self.loaded.load(Ordering::Acquire) {
+            self.load_packs();
+            self.loaded.fetch_max(refs.version(), Ordering::Release);
+        }
+    }
+
+    /// Loads the indexes of all packs, by one thread at a time: while two threads load the same index, gix may miss an
+    /// object for a moment.
+    pub(crate) fn load_packs(&self) {
+        let _turn = self.loading.lock().unwrap_or_else(PoisonError::into_inner);
+        let handle = self.handle();
+        // An object that does not exist is looked for in each index, and then in the folder again.
+        let _ = handle.has_object(gix::ObjectId::null(gix::hash::Kind::Sha1));
+        self.put_back(handle);
+    }
+
     /// A handle for one request.
     pub(crate) fn handle(&self) -> gix::Repository {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let handle = idle.unwrap_or_else(|| self.opened.to_thread_local());
-        // gix reads this file anew when its time is another one, which may come too late right after a
-        // change.
-        if is_fresh(&handle.refs.packed_refs_path()) {
-            // A failure comes up again where the file is needed.
-            let _ = handle.refs.force_refresh_packed_buffer();
-        }
-        handle
+        idle.unwrap_or_else(|| self.opened.to_thread_local())
     }
 
     /// Keeps a handle for the next request.
@@ -338,6 +353,18 @@ impl OpenRepository {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         if idle.len() < IDLE_HANDLES {
             idle.push(handle);
+        }
+    }
+
+    /// What follows from these refs, kept until it is asked for other ones.
+    pub(crate) fn derived(&self, refs: &Snapshot) -> Arc<Derived> {
+        if refs.version() == Snapshot::UNCOMMITTED {
+            return Arc::new(Derived::of(refs));
+        }
+        let mut kept = self.derived.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*kept {
+            Some(kept) if kept.version == refs.version() => Arc::clone(kept),
+            _ => Arc::clone(kept.insert(Arc::new(Derived::of(refs)))),
         }
     }
 
@@ -398,16 +425,6 @@ impl ProjectFiles for GixStore {
                 }
             }
         }
-        if let Err(error) = crate::hold::tidy(&self.shared.layout) {
-            tracing::warn!(%error, "what a copy left behind stays");
-        }
-        for file in self.shared.journal.unfinished() {
-            if is_old(&file)
-                && let Err(error) = fs::remove_file(&file)
-            {
-                tracing::warn!(file = %file.display(), %error, "a leftover stays");
-            }
-        }
         Ok(())
     }
 }
@@ -420,51 +437,20 @@ pub(crate) fn is_old(folder: &Path) -> bool {
 }
 
 impl GitStore for GixStore {
-    fn open(&self, project: ProjectId) -> Result<Box<dyn Repository>, GitError> {
-        self.open_for(project, Caller::BACKGROUND)
-    }
-
-    fn open_for(
+    fn open(
         &self,
         project: ProjectId,
+        refs: Arc<Snapshot>,
         caller: Caller,
     ) -> Result<Box<dyn Repository>, GitError> {
-        Ok(Box::new(GixRepository::open(Arc::clone(&self.shared), project, caller)?))
+        Ok(Box::new(GixRepository::open(Arc::clone(&self.shared), project, refs, caller)?))
     }
 
     fn copy(&self, source: ProjectId, target: ProjectId) -> Result<(), GitError> {
-        let Some(open) = self.shared.open(source)? else {
-            return Ok(());
-        };
-        let made = self.shared.scratch()?;
-        init(made.path())?;
-        crate::copy::copy(&open, &self.shared.layout.repository(source), made.path())?;
-        // What has refs already was copied before, or got them from its owner.
-        place::put(&self.shared, made, target).map(drop)
+        let source = self.shared.open(source)?.ok_or(GitError::Missing)?;
+        let target = self.shared.open_or_create(target)?;
+        crate::copy::copy(source.git_dir(), target.git_dir())
     }
-
-    fn unsettled(&self, project: Option<ProjectId>) -> Result<Vec<Unsettled>, GitError> {
-        self.shared.journal.unsettled(project, |project| self.shared.open(project))
-    }
-
-    fn settle(&self, change: &ChangeKey) -> Result<(), GitError> {
-        self.shared.journal.settle(change)
-    }
-
-    fn leave(&self, change: &ChangeKey) {
-        self.shared.journal.leave(change);
-    }
-}
-
-/// File times are only as fine as the ticks of the kernel's clock: what was changed this short a time ago
-/// may be changed again without another time.
-pub(crate) const TOO_FRESH: Duration = Duration::from_millis(100);
-
-/// Whether a file was changed so lately that its time does not tell its states apart.
-fn is_fresh(file: &Path) -> bool {
-    let changed = fs::metadata(file).and_then(|metadata| metadata.modified());
-    // A time that is yet to come tells nothing either.
-    changed.is_ok_and(|changed| changed.elapsed().map_or(true, |age| age <= TOO_FRESH))
 }
 
 pub(crate) fn open_folder(folder: &Path) -> Result<gix::ThreadSafeRepository, GitError> {

@@ -19,7 +19,7 @@ impl GitTransport for GixRepository {
     ) -> Result<(), GitError> {
         match service {
             Service::ReceivePack => receive::advertise(self, version, to),
-            Service::UploadPack => upload::advertise(self.bound(), service, version, to),
+            Service::UploadPack => upload::advertise(self, version, to),
         }
     }
 

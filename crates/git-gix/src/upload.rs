@@ -34,10 +34,11 @@ use std::sync::Arc;
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::limiter::Caller;
 use hexforge_domain::ports::git::GitError;
-use hexforge_domain::ports::git_transport::{Conversation, ProtocolVersion, Service};
+use hexforge_domain::ports::git_transport::{Conversation, ProtocolVersion};
+use hexforge_domain::refs::Snapshot;
 
 use crate::lineage::Lineages;
-use crate::repository::{Bound, GixRepository};
+use crate::repository::GixRepository;
 use crate::store::Shared;
 pub(crate) use compressed::CompressedObjects;
 use packs::Packs;
@@ -50,20 +51,15 @@ const AGENT: &str = concat!("agent=hexforge/", env!("CARGO_PKG_VERSION"));
 
 /// Tells a client what there is. A repository that was never made has nothing.
 pub(crate) fn advertise(
-    bound: Option<&Bound>,
-    service: Service,
+    repository: &GixRepository,
     version: ProtocolVersion,
     to: &mut dyn Write,
 ) -> Result<(), GitError> {
-    let repo = bound.map(|bound| bound.repo().clone());
-    let repo = repo.as_ref();
-    match (service, version) {
-        (Service::UploadPack, ProtocolVersion::V2) => advertise::commands(to),
-        (Service::UploadPack, _) => {
-            let listing = Listing::read(repo)?;
-            advertise::for_fetching(repo, &listing, version, to)
+    match version {
+        ProtocolVersion::V2 => advertise::commands(to),
+        ProtocolVersion::V0 | ProtocolVersion::V1 => {
+            advertise::for_fetching(&Listing::of(repository.refs()), version, to)
         }
-        (Service::ReceivePack, _) => advertise::for_pushing(&Listing::read(repo)?, version, to),
     }
 }
 
@@ -100,6 +96,7 @@ pub(crate) fn serve(
 struct Source {
     /// Absent when nothing was ever put into the repository.
     repo: Option<gix::Repository>,
+    refs: Arc<Snapshot>,
     packs: Packs,
     shared: Arc<Shared>,
     project: ProjectId,
@@ -118,7 +115,8 @@ impl Source {
             None => (None, Packs::default()),
         };
         let (project, caller) = (repository.project(), repository.caller());
-        Ok(Self { repo, packs, shared: Arc::clone(repository.shared()), project, caller })
+        let (refs, shared) = (Arc::clone(repository.refs()), Arc::clone(repository.shared()));
+        Ok(Self { repo, refs, packs, shared, project, caller })
     }
 
     /// Where the commits come from that are met here.

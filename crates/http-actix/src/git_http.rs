@@ -11,8 +11,10 @@ use std::sync::Arc;
 
 use actix_web::http::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderName};
 use actix_web::{HttpRequest, HttpResponse, web};
+use hexforge_application::error::Error;
 use hexforge_application::git_access::{GitRefusal, may_fetch, may_fetch_own, may_push};
 use hexforge_application::push;
+use hexforge_application::repository;
 use hexforge_domain::limiter::{Caller as PermitHolder, Permit};
 use hexforge_domain::ports::git::GitError;
 use hexforge_domain::ports::git_transport::{Conversation, HangUp, ProtocolVersion, Service};
@@ -79,7 +81,8 @@ async fn info_refs(
             let named = write!(to, "{:04x}{line}0000", line.len() + 4);
             named.map_err(GitError::ReaderGone)?;
         }
-        app.git.open(project.id)?.advertise(service, version, to)
+        let repository = repository::open(&app, project.id)?;
+        Ok::<_, Error>(repository.advertise(service, version, to)?)
     });
     let media_type = format!("application/x-{}-advertisement", service.as_str());
     Ok(written.await?.of_unknown_size(&mut answer::uncached(&media_type)))
@@ -105,8 +108,9 @@ async fn upload_pack(
     drop(actix_web::rt::spawn(body::pump(early, incoming, sender)));
     let written = stream::start(&shared.limiter, permit, move |to| {
         let mut from = encoding.decoded(body, LONGEST_WISH);
-        let repository = app.git.open_for(project.id, holder)?;
-        repository.upload_pack(version, Conversation::Stateless, &mut from, to)
+        let repository = repository::open_for(&app, project.id, holder)?;
+        let stateless = Conversation::Stateless;
+        Ok::<_, Error>(repository.upload_pack(version, stateless, &mut from, to)?)
     });
     Ok(written.await?.of_unknown_size(&mut answer::uncached(&result_of(service))))
 }

@@ -27,7 +27,7 @@ const PIECE: usize = 64 * 1024;
 /// How many pieces wait for a slow reader.
 const WAITING: usize = 4;
 
-type Piece = Result<Bytes, GitError>;
+type Piece = Result<Bytes, Error>;
 
 /// What is being written. Its beginning is there already, so an error can still be an answer.
 pub struct Body {
@@ -39,10 +39,10 @@ pub struct Body {
 }
 
 /// Starts to write; answers with the error when nothing could be written.
-pub async fn start(
+pub async fn start<E: Into<Error>>(
     limiter: &Limiter,
     permit: Permit,
-    write: impl FnOnce(&mut dyn Write) -> Result<(), GitError> + Send + 'static,
+    write: impl FnOnce(&mut dyn Write) -> Result<(), E> + Send + 'static,
 ) -> ApiResult<Body> {
     let (sender, mut rest) = channel(WAITING);
     let complete = Arc::new(AtomicBool::new(false));
@@ -54,10 +54,11 @@ pub async fn start(
         let _entered = span.enter();
         let waiting = BytesMut::with_capacity(PIECE);
         let mut pipe = Pipe { sender, runtime, waiting, is_begun: false, rate };
-        match write(&mut pipe).and_then(|()| pipe.flush().map_err(GitError::ReaderGone)) {
+        let written = write(&mut pipe).map_err(E::into);
+        match written.and_then(|()| Ok(pipe.flush().map_err(GitError::ReaderGone)?)) {
             Ok(()) => done.store(true, Ordering::Release),
             // That it was told so is the answer: branches may be gone since the client heard of them.
-            Err(GitError::Protocol(why)) if pipe.is_begun => {
+            Err(Error::Git(GitError::Protocol(why))) if pipe.is_begun => {
                 tracing::debug!(why, "a client was told what is wrong with what it said");
                 done.store(true, Ordering::Release);
             }
@@ -67,7 +68,7 @@ pub async fn start(
     begun.map_err(|error| ApiError::internal(&error))?;
     let first = match rest.recv().await {
         Some(Ok(first)) => Some(first),
-        Some(Err(error)) => return Err(ApiError::from(Error::Git(error))),
+        Some(Err(error)) => return Err(error.into()),
         None if complete.load(Ordering::Acquire) => None,
         None => return Err(ApiError::internal(&"nothing was written")),
     };
@@ -146,9 +147,11 @@ impl Pipe {
     }
 
     /// Tells why there is no more: the caller while it can still be told, else the log.
-    fn give_up(&mut self, error: GitError) {
+    fn give_up(&mut self, error: Error) {
         match error {
-            GitError::ReaderGone(cause) => tracing::debug!(%cause, "an answer was not read"),
+            Error::Git(GitError::ReaderGone(cause)) => {
+                tracing::debug!(%cause, "an answer was not read");
+            }
             error if self.is_begun => {
                 tracing::error!(cause = %error, "an answer could not be finished");
                 // Without this, too, the answer does not end well.

@@ -15,7 +15,7 @@ use hexforge_domain::id::ProjectId;
 
 use crate::connection::{DatabaseUrl, DbConn, Role};
 use crate::migrations;
-use crate::schema::{projects, settled_changes};
+use crate::schema::projects;
 use postgres::PostgresRestore;
 use sqlite::SqliteRestore;
 
@@ -105,21 +105,6 @@ impl Snapshot {
             (DbConn::Sqlite(_), Some(copy)) => sqlite::give(copy, parts),
             (DbConn::Sqlite(_), None) => Ok(()),
         }
-    }
-
-    /// Those of these changes of repositories that were not recorded then.
-    pub fn unrecorded(&mut self, keys: &[String]) -> Result<BTreeSet<String>, BackupError> {
-        let mut left: BTreeSet<String> = keys.iter().cloned().collect();
-        for keys in keys.chunks(1000) {
-            let recorded: Vec<String> = settled_changes::table
-                .filter(settled_changes::key.eq_any(keys))
-                .select(settled_changes::key)
-                .load(&mut self.conn)?;
-            for key in recorded {
-                left.remove(&key);
-            }
-        }
-        Ok(left)
     }
 
     /// Those of these projects that were there then.

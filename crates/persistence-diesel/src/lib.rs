@@ -59,7 +59,6 @@ pub mod schema;
 mod seal;
 mod sealing;
 mod search;
-mod settled_change;
 mod share;
 mod sign_in;
 mod sql;

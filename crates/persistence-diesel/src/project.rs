@@ -51,6 +51,25 @@ impl<DB: DieselBackend> QueryFragment<DB> for ForksCount {
     }
 }
 
+/// The version of the refs of a project; 0 without a repository.
+#[derive(Clone, Copy, Debug, QueryId, ValidGrouping)]
+struct RefsVersion;
+
+impl Expression for RefsVersion {
+    type SqlType = BigInt;
+}
+
+impl AppearsOnTable<projects::table> for RefsVersion {}
+impl SelectableExpression<projects::table> for RefsVersion {}
+
+impl<DB: DieselBackend> QueryFragment<DB> for RefsVersion {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, DB>) -> QueryResult<()> {
+        let version = "(SELECT refs_version FROM repositories WHERE project_id = projects.id)";
+        out.push_sql(&format!("coalesce({version}, 0)"));
+        Ok(())
+    }
+}
+
 /// A row, without what only searches and lookups read.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = projects)]
@@ -138,6 +157,8 @@ struct GateRow {
     path: String,
     visibility_level: i32,
     archived: bool,
+    #[diesel(select_expression = RefsVersion)]
+    refs_version: i64,
 }
 
 impl TryFrom<GateRow> for ProjectGate {
@@ -149,6 +170,7 @@ impl TryFrom<GateRow> for ProjectGate {
             path: ProjectPath::stored(row.path),
             visibility: visibility(row.visibility_level)?,
             archived: Archived::from_bool(row.archived),
+            refs_version: row.refs_version,
         })
     }
 }

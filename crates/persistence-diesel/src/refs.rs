@@ -1,7 +1,7 @@
 //! Refs and HEAD.
 
 use diesel::prelude::*;
-use diesel::sql_types::Text;
+use diesel::sql_types::{BigInt, Text};
 use hexforge_domain::commit::ObjectId;
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::ports::store::StoreError;
@@ -172,6 +172,17 @@ impl Refs for DieselTx<'_> {
         let raised = repositories::refs_version.eq(repositories::refs_version + 1);
         self.run(|conn| diesel::update(row).set((head, raised)).execute(conn))?;
         Ok(())
+    }
+
+    fn in_files(&mut self, after: ProjectId, limit: i64) -> Result<Vec<ProjectId>, StoreError> {
+        let in_files = repositories::table
+            .filter(repositories::refs_version.eq(RepositoryState::IN_FILES.into_sql::<BigInt>()))
+            .filter(repositories::project_id.gt(after.0))
+            .order(repositories::project_id)
+            .select(repositories::project_id)
+            .limit(limit);
+        let ids: Vec<i64> = self.run(|conn| in_files.load(conn))?;
+        Ok(ids.into_iter().map(ProjectId).collect())
     }
 
     fn copy(&mut self, source: ProjectId, target: ProjectId) -> Result<(), StoreError> {

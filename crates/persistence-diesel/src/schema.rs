@@ -277,13 +277,6 @@ diesel::table! {
 }
 
 diesel::table! {
-    settled_changes (key) {
-        key -> Text,
-        at -> Timestamp,
-    }
-}
-
-diesel::table! {
     system_hooks (id) {
         id -> BigInt,
         url -> Text,

@@ -23,7 +23,7 @@ use hexforge_domain::ports::store::{Mode, StoreError, Tx};
 use hexforge_domain::project::port::{ProjectHooks, Projects, Shares, Stars};
 use hexforge_domain::refs::port::Refs;
 use hexforge_domain::removal::port::Removals;
-use hexforge_domain::repository::port::{RepositoryTasks, SettledChanges};
+use hexforge_domain::repository::port::RepositoryTasks;
 use hexforge_domain::runner::port::Runners;
 use hexforge_domain::sign_in::port::{SignInAddresses, SignInFailures};
 use hexforge_domain::system_hook::port::SystemHooks;
@@ -313,9 +313,6 @@ impl Tx for DieselTx<'_> {
         self
     }
     fn packs(&mut self) -> &mut dyn Packs {
-        self
-    }
-    fn settled_changes(&mut self) -> &mut dyn SettledChanges {
         self
     }
     fn system_hooks(&mut self) -> &mut dyn SystemHooks {

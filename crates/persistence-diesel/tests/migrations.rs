@@ -12,7 +12,6 @@ use hexforge_domain::member::AccessLevel;
 use hexforge_domain::member::request::RequestSource;
 use hexforge_domain::namespace::Namespace;
 use hexforge_domain::paging::{Page, Paged};
-use hexforge_domain::ports::git::ChangeKey;
 use hexforge_domain::ports::store::{Store, StoreError};
 use hexforge_domain::ports::vault::Sealed;
 use hexforge_domain::project::Starred;
@@ -114,7 +113,6 @@ fn fill(database: &TestDatabase) {
         tx.protections().put(source.id, &a_protection("master"))?;
         tx.releases().insert(source.id, &a_release("v1", "text"), a_moment())?;
         tx.repository_tasks().insert(source.id, &an_import(ada.id), a_moment())?;
-        tx.settled_changes().record(&ChangeKey("change".into()), a_moment())?;
         let pipeline = tx.pipelines().insert(a_pipeline(source.id))?;
         let definition = tx.builds().define(pipeline.id, &a_definition())?;
         tx.builds().insert(a_build(&pipeline, definition, "rspec"))?;

@@ -1,9 +1,9 @@
 //! Backups: everything of one moment in one file, while others go on serving; and back.
 //!
-//! The database decides which moment it is: it is copied first, and sees one state. Repositories are copied after that,
-//! so they have at least what the database speaks of; what was changed in them since then is known by its notes
-//! (see [`hexforge_git_gix::hold`]) and taken back when the backup is restored. Other files never change once the
-//! database speaks of them, and are not removed while a backup is made.
+//! The database decides which moment it is: it is copied first, and sees one state, refs included. Objects are stored
+//! before the refs that lead to them, so the repositories, which are copied later, have each object. Other files never
+//! change once the database speaks of them. Nothing is removed while a backup is made, see
+//! [`Hold`](crate::system::Hold).
 
 mod file;
 mod make;

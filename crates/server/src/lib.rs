@@ -11,5 +11,6 @@ pub mod memory;
 pub mod serve;
 pub mod ssh;
 pub mod system;
+pub mod upgrade;
 pub mod wiring;
 pub mod worker;

@@ -25,13 +25,15 @@ use tokio::sync::oneshot;
 use crate::config::Config;
 use crate::system::PriorityThreads;
 use crate::worker::{Desk, Workers};
-use crate::{first_start, http, ssh, wiring};
+use crate::{first_start, http, ssh, upgrade, wiring};
 
 /// Serves until told to stop. `terminal` is where people are told how to get in.
 pub fn run(config: &Config, terminal: &mut dyn Write) -> Result<()> {
     let desk = Arc::new(Desk::default());
     let bell = Arc::clone(&desk);
     let mut app = wiring::ringing_app(config, Some(Arc::new(move || bell.ring())))?;
+    upgrade::check_journal(config, &app)?;
+    upgrade::run(config, &app, terminal)?;
     let listener = TcpListener::bind(config.listen)
         .with_context(|| format!("the address {} (listen) cannot be served", config.listen))?;
     let address = listener.local_addr().context("the socket has no address")?;

@@ -17,8 +17,8 @@ use hexforge_yaml_saphyr::SaphyrReader;
 
 use crate::config::Config;
 use crate::system::{
-    self, Argon2Passwords, FileVault, FsBuildFiles, FsUploads, OpensshKeys, SystemClock,
-    SystemSecrets, Trash, permissions,
+    self, Argon2Passwords, FileVault, FsBuildFiles, FsUploads, MemoryRefCache, OpensshKeys,
+    SystemClock, SystemSecrets, Trash, permissions,
 };
 
 /// The application on the real adapters, its database brought up to date.
@@ -46,6 +46,7 @@ pub fn ringing_app(config: &Config, on_news: Option<Arc<dyn Fn() + Send + Sync>>
     Ok(App {
         store: Arc::new(store),
         git: Arc::new(git),
+        refs: Arc::new(MemoryRefCache::default()),
         imports: Arc::new(imports),
         outgoing,
         clock: Arc::new(SystemClock),

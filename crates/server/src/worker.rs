@@ -16,7 +16,7 @@ use hexforge_application::delivery;
 use hexforge_application::error::Error;
 use hexforge_application::member::expiry;
 use hexforge_application::repository::task::{self, Lane, Outcome};
-use hexforge_application::{push, removal, session};
+use hexforge_application::{removal, session};
 use hexforge_domain::id::RepositoryTaskId;
 use hexforge_domain::ports::payloads::Payloads;
 
@@ -64,7 +64,6 @@ impl Workers {
         let mut workers = vec![
             // What has expired gives nothing meanwhile, so nobody waits for this.
             Worker::start("expiry", Duration::from_secs(5 * 60), end_memberships(app.clone()))?,
-            Worker::start("settling", Duration::from_secs(60), settle(app.clone()))?,
             // Nobody is shown artifacts that have expired, and silence is counted in hours.
             Worker::start("builds", Duration::from_secs(5 * 60), tend_builds(app.clone()))?,
             Worker::start("pruning", Duration::from_secs(5 * 60), prune(app.clone()))?,
@@ -89,15 +88,6 @@ fn end_memberships(app: App) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, E
         if ended > 0 {
             tracing::info!(ended, "memberships ended by their day");
         }
-        Ok(Round::Done)
-    }
-}
-
-/// Records changes of repositories that a process left unrecorded which is gone.
-fn settle(app: App) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, Error> {
-    move |_| {
-        push::settle_all(&app)?;
-        task::forget_settled(&app)?;
         Ok(Round::Done)
     }
 }

@@ -11,6 +11,7 @@ use hexforge_application::git_access::{GitRefusal, may_fetch, may_push};
 use hexforge_application::limiter::Limiter;
 use hexforge_application::public_key::{self, KeyHolder};
 use hexforge_application::push;
+use hexforge_application::repository;
 use hexforge_domain::limiter::{Caller, Lane, Permit};
 use hexforge_domain::ports::git::GitError;
 use hexforge_domain::ports::git_transport::{Conversation, ProtocolVersion, Service};
@@ -218,7 +219,8 @@ impl Served<'_> {
         let told = on_a_thread(&self.shared.limiter, permit, move || {
             let (mut output, project) = (output, project);
             if let Task::Serve(service) = task {
-                app.git.open(project.id)?.advertise(service, version, &mut output)?;
+                let repository = repository::open(&app, project.id)?;
+                repository.advertise(service, version, &mut output)?;
                 output.flush().map_err(GitError::ReaderGone)?;
             }
             Ok((output, project))
@@ -242,11 +244,11 @@ impl Served<'_> {
             match task {
                 Task::Archive => {
                     let mut from = from.take(LONGEST_WISH);
-                    let repository = app.git.open_for(project.id, caller)?;
+                    let repository = repository::open_for(&app, project.id, caller)?;
                     repository.upload_archive(&mut from, &mut output)?;
                 }
                 Task::Serve(Service::UploadPack) => {
-                    let repository = app.git.open_for(project.id, caller)?;
+                    let repository = repository::open_for(&app, project.id, caller)?;
                     let mut from = from.take(LONGEST_WISH);
                     let stateful = Conversation::Stateful;
                     repository.upload_pack(version, stateful, &mut from, &mut output)?;

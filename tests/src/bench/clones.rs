@@ -16,6 +16,7 @@ use super::load::{processor_time, quantile};
 use super::long_history::{History, git};
 use super::streams::{asked_for, user};
 use crate::program::{Program, ROOT};
+use crate::ref_rows::adopt;
 
 /// How many clone at once.
 const CROWD: usize = 64;
@@ -39,6 +40,7 @@ pub fn measure(
     std::fs::create_dir_all(bare.parent().context("a parent")?)?;
     history.make(&bare)?;
     fill(&bare, FILES, 1 << 20)?;
+    adopt(database, 1, &bare);
     let tips = Command::new("git")
         .args(["for-each-ref", "--format=%(objectname)"])
         .current_dir(&bare)

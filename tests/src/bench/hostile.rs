@@ -24,6 +24,7 @@ use super::history;
 use super::load::processor_time;
 use crate::program::Program;
 use crate::receiver::Receiver;
+use crate::ref_rows::adopt;
 use attack::{READY, Target};
 use ordinary::{Figures, Kinds, Ordinary, new_project, sign_up};
 
@@ -80,7 +81,7 @@ pub fn measure(
     )?;
     let ordinary = Ordinary::new(&server)?;
     let hanging = Receiver::hanging(Duration::from_secs(60));
-    let target = set_trap(&server, folder.path(), &hanging)?;
+    let target = set_trap(&server, database, folder.path(), &hanging)?;
     ordinary.work(WARM_UP);
     let (quiet, stolen_before) = with_stolen_time(|| ordinary.work(QUIET));
     server.forget_peak();
@@ -119,13 +120,21 @@ pub fn measure(
 }
 
 /// Makes the hostile user, its projects and its hooks.
-fn set_trap(server: &Program, data: &Path, receiver: &Receiver) -> Result<Target> {
+fn set_trap(
+    server: &Program,
+    database: &TestDatabase,
+    data: &Path,
+    receiver: &Receiver,
+) -> Result<Target> {
     let (_, token) = sign_up(server, "eve");
     let [trap, noise] = ["trap", "noise"].map(|name| new_project(server, &token, name));
     let layout = Layout::new(data);
-    let commits = history::make(&layout.repository(ProjectId(trap)))?;
+    let repository = layout.repository(ProjectId(trap));
+    let commits = history::make(&repository)?;
+    adopt(database, trap, &repository);
     let repository = layout.repository(ProjectId(noise));
     let blob = history::make_large(&repository, LARGE)?;
+    adopt(database, noise, &repository);
     let tip = history::git(&repository, &["rev-parse", "master"])?;
     for hook in 0..HOOKS {
         let url = receiver.url(&format!("/{hook}"));

@@ -13,6 +13,7 @@ use super::beside::{self, GitCost};
 use super::history::{self, APART, FOLDER, README};
 use super::load::{Call, Cost, Once, measure, measure_at_once, measure_once};
 use crate::program::{Program, ROOT};
+use crate::ref_rows::adopt;
 
 /// What to measure.
 pub struct Plan<'a> {
@@ -90,6 +91,9 @@ pub fn compare(
     let copy = layout.repository(ProjectId(2));
     std::fs::create_dir_all(copy.parent().context("it is in a folder")?)?;
     ensure!(Command::new("cp").arg("-r").args([&bare, &copy]).status()?.success(), "no copy");
+    for (project, bare) in [(1, &bare), (2, &copy)] {
+        adopt(database, project, bare);
+    }
     let mut stage = Stage { plan, program, bare, commits, show };
     stage.steady()?;
     stage.compare()?;

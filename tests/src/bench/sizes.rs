@@ -13,6 +13,7 @@ use super::load::{Call, Cost, a_post, measure, measure_at_once, measure_each, pr
 use super::world::{self, People, Size};
 use super::{contents, git_sizes, history, tracker_world, transport};
 use crate::program::{Program, ROOT};
+use crate::ref_rows::adopt;
 
 /// What to measure.
 pub struct Plan<'a> {
@@ -86,6 +87,7 @@ pub fn measure_in(
         std::fs::remove_dir_all(&bare)?;
     }
     transport::copy(source, &bare)?;
+    adopt(database, project, &bare);
     let stage = Stage { database, program, token, plan };
     stage.reads(project, issue, projects, tell);
     stage.git(&folder.path().join("git"), source, tell)?;

@@ -14,6 +14,7 @@ use hexforge_persistence_diesel::testing::TestDatabase;
 use super::history;
 use super::load::{Answer, Call, connect, quantile};
 use crate::program::{Program, ROOT};
+use crate::ref_rows::adopt;
 
 /// How many ask at once, and how many pull archives while others ask for something small.
 const CROWD: usize = 64;
@@ -46,9 +47,11 @@ pub fn measure(
         program.request("POST", "/projects").token(ROOT).form(&form).send().expect(201);
     }
     let commits = history::make(&layout.repository(ProjectId(2)))?;
+    adopt(database, 2, &layout.repository(ProjectId(2)));
     crowd(&program, &commits, tell);
     others(&program, &commits, plan.time, tell);
     let id = history::make_large(&layout.repository(ProjectId(1)), plan.megabytes << 20)?;
+    adopt(database, 1, &layout.repository(ProjectId(1)));
     let raw = format!("raw_blobs/{id}");
     // Of what went on before, something stays: so first the program that had all that to do.
     for call in [&*raw, "archive.tar"] {

@@ -1,7 +1,10 @@
 //! Clones, fetches and pushes beside `git http-backend`, on copies of the same repository.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -15,6 +18,7 @@ use super::backend::Backend;
 use super::load::processor_time;
 use super::long_history::{History, git};
 use crate::program::{Program, ROOT};
+use crate::ref_rows::adopt;
 
 /// How long a server is given to clean up before its processor time is read.
 const CLEANING_UP: Duration = Duration::from_millis(20);
@@ -84,14 +88,16 @@ impl Line {
 type Folder = dyn Fn(&str) -> Result<PathBuf>;
 
 /// One server, from which repositories are had by name.
-struct Side {
+struct Side<'a> {
     pid: u32,
     /// Up to the name of a repository.
     base: String,
     folder: Box<Folder>,
+    /// Lets the side know of refs that git put into a repository.
+    adopt: Box<dyn Fn(&Path) + 'a>,
 }
 
-impl Side {
+impl Side<'_> {
     fn url(&self, name: &str) -> String {
         format!("{}/{name}.git", self.base)
     }
@@ -117,6 +123,8 @@ pub fn compare(
     let pid = program.pid();
     let base = format!("http://root:{ROOT}@{}/root", program.address);
     let layout = Layout::new(&data);
+    let projects = Rc::new(RefCell::new(HashMap::<PathBuf, i64>::new()));
+    let made_here = Rc::clone(&projects);
     let hexforge = Side {
         pid,
         base,
@@ -128,7 +136,14 @@ pub fn compare(
             let made = made.send();
             ensure!(made.status == 201, "a project cannot be made: {}", made.status);
             let id = made.json()["id"].as_i64().context("an id")?;
-            Ok(layout.repository(ProjectId(id)))
+            let folder = layout.repository(ProjectId(id));
+            made_here.borrow_mut().insert(folder.clone(), id);
+            Ok(folder)
+        }),
+        adopt: Box::new(move |folder| {
+            if let Some(project) = projects.borrow().get(folder) {
+                adopt(database, *project, folder);
+            }
         }),
     };
     let backend = Side {
@@ -138,6 +153,7 @@ pub fn compare(
             let _alive = &backend;
             Ok(roots.join(format!("{name}.git")))
         }),
+        adopt: Box::new(|_| ()),
     };
     let mut bench = Bench {
         plan,
@@ -165,7 +181,7 @@ fn take_over(repository: &Path, source: &Path) -> Result<()> {
 
 struct Bench<'a> {
     plan: &'a Plan<'a>,
-    sides: [Side; 2],
+    sides: [Side<'a>; 2],
     source: &'a Path,
     /// Emptied before each operation.
     scratch: PathBuf,
@@ -187,6 +203,7 @@ impl Bench<'_> {
             let commit = one_more(&plain[side], "master")?;
             let name = format!("refs/heads/one-more-{number}");
             git(Some(&plain[side]), &["update-ref", &name, &commit])?;
+            (bench.sides[side].adopt)(&plain[side]);
             let into = bench.scratch.join("clone.git").to_string_lossy().into_owned();
             let url = bench.sides[side].url("plain");
             bench.run(side, &bench.scratch, &[&clone[..], &[&url, &into]].concat())
@@ -199,6 +216,7 @@ impl Bench<'_> {
             number += 1;
             let commit = one_more(&plain[side], "master")?;
             git(Some(&plain[side]), &["update-ref", "refs/heads/shallow", &commit])?;
+            (bench.sides[side].adopt)(&plain[side]);
             let into = bench.scratch.join("clone.git").to_string_lossy().into_owned();
             let url = bench.sides[side].url("plain");
             let branch = ["--branch", "shallow", &url, &into];
@@ -256,6 +274,7 @@ impl Bench<'_> {
             if bitmap {
                 git(Some(&folder), &["repack", "-adqb"])?;
             }
+            (side.adopt)(&folder);
             folders.push(folder);
         }
         Ok(folders)

@@ -19,7 +19,6 @@ on_every_store!(
     what_is_pushed_to_an_empty_repository_later_is_not_removed,
     an_empty_repository_has_no_branches,
     the_default_branch_follows_what_is_there,
-    a_default_branch_that_others_choose_is_shown_at_once,
     a_branch_that_becomes_the_default_is_protected,
     what_others_change_is_seen_at_once,
     of_two_branches_of_one_name_made_at_once_one_is_made,
@@ -310,30 +309,6 @@ fn the_default_branch_follows_what_is_there(forge: &Forge) {
     stage.tree.assert_sound();
 }
 
-/// GET /projects/:id
-fn a_default_branch_that_others_choose_is_shown_at_once(forge: &Forge) {
-    let stage = an_empty_stage(forge);
-    let shown = || read(forge, ROOT, &stage.cast.project)["default_branch"].clone();
-    stage.tree.write("a", "a").commit("One");
-    stage.tree.push();
-    assert_eq!(shown(), "master");
-    for name in ["a", "z"] {
-        stage.tree.git_bare(&["branch", name, "master"]);
-        assert_eq!(shown(), "master");
-        stage.tree.git_bare(&["symbolic-ref", "HEAD", &format!("refs/heads/{name}")]);
-        assert_eq!(shown(), name);
-        stage.tree.git_bare(&["pack-refs", "--all", "--prune"]);
-        assert_eq!(shown(), name);
-        stage.tree.git_bare(&["symbolic-ref", "HEAD", "refs/heads/missing"]);
-        assert_eq!(shown(), "master");
-    }
-    stage.tree.git_bare(&["update-ref", "-d", "refs/heads/master"]);
-    assert_eq!(shown(), "a");
-    // Without a readable HEAD the project is there with what was known last: nothing, in this case.
-    std::fs::write(stage.tree.bare().join("HEAD"), "nonsense").expect("it can be written");
-    assert_eq!(shown(), Value::Null);
-}
-
 /// POST /projects/:id/repository/branches
 fn a_branch_that_becomes_the_default_is_protected(forge: &Forge) {
     let stage = an_empty_stage(forge);
@@ -385,21 +360,6 @@ fn what_others_change_is_seen_at_once(forge: &Forge) {
         stage.tree.git_bare(&["update-ref", "-d", &full]);
         assert_eq!(tip_of(&name), None);
         assert!(list().iter().all(|(other, _)| *other != name));
-    }
-    // Files written by hand, twice within a few milliseconds.
-    let file = stage.tree.bare().join("refs/heads/quick");
-    let lock = stage.tree.bare().join("refs/heads/quick.lock");
-    for round in 0..40 {
-        let commit = if round % 2 == 0 { &one } else { &two };
-        std::fs::write(&lock, format!("{commit}\n")).expect("the file can be written");
-        std::fs::rename(&lock, &file).expect("the file can be renamed");
-        assert!(list().contains(&("quick".to_owned(), commit.clone())), "round {round}");
-        let packed = format!("# pack-refs with: sorted \n{commit} refs/heads/swift\n");
-        let new = stage.tree.bare().join("packed-refs.new");
-        std::fs::write(&new, packed).expect("the file can be written");
-        std::fs::rename(&new, stage.tree.bare().join("packed-refs")).expect("it can be renamed");
-        assert!(list().contains(&("swift".to_owned(), commit.clone())), "round {round}");
-        assert_eq!(tip_of("swift").as_ref(), Some(commit), "round {round}");
     }
 }
 

@@ -11,7 +11,7 @@ use hexforge_tests::program::{self, Program, ROOT, RUNNERS};
 use hexforge_tests::{Numbers, Response, Runner, SmallDisk, WorkTree};
 use serde_json::Value;
 
-use super::git::{CONFIGURATION, bare};
+use super::git::CONFIGURATION;
 use super::lane::{Place, SHIP};
 
 /// A megabyte that cannot be packed.
@@ -109,8 +109,12 @@ impl Scene {
         scene
     }
 
+    fn url(&self) -> String {
+        format!("http://root:{ROOT}@{}/root/ship.git", self.server.address)
+    }
+
     fn push(&self, branch: &str) -> Output {
-        let url = format!("http://root:{ROOT}@{}/root/ship.git", self.server.address);
+        let url = self.url();
         let change = format!("HEAD:refs/heads/{branch}");
         let mut push = self.tree.command(&["push", "-q", &url, &change]);
         push.env("GIT_TERMINAL_PROMPT", "0").output().expect("git can be started")
@@ -189,7 +193,6 @@ impl Scene {
         assert!(pushed.status.success(), "{}", String::from_utf8_lossy(&pushed.stderr));
         self.runner.end(&self.build, "success");
         Place::new(&[self.server.address], &self.data).auditor().assert_counts(SHIP);
-        let repository = bare(&self.data, SHIP);
-        self.tree.git(&["--git-dir", &repository, "fsck", "--strict", "--full"]);
+        self.tree.assert_sound_at(&self.url());
     }
 }

@@ -1,11 +1,8 @@
 //! Pushes by the real git; branches and tags by the interface.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::process::Stdio;
 
-use hexforge_domain::id::ProjectId;
-use hexforge_git_gix::Layout;
 use hexforge_tests::{Numbers, WorkTree};
 use serde_json::Value;
 
@@ -36,24 +33,11 @@ impl Pusher {
     }
 
     fn assert_there(&self, place: &Place<'_>) {
-        let found = refs(&self.tree, &bare(place.data, YARD));
+        let found = self.tree.refs_at(&place.repository());
         for (branch, commit) in &self.branches {
             assert_eq!(found.get(&format!("refs/heads/{branch}")), Some(commit), "{branch}");
         }
     }
-}
-
-/// Where a repository is.
-pub fn bare(data: &Path, project: i64) -> String {
-    Layout::new(data).repository(ProjectId(project)).display().to_string()
-}
-
-/// All refs of a repository, as git sees them.
-pub fn refs(tree: &WorkTree, bare: &str) -> BTreeMap<String, String> {
-    let listed =
-        tree.git(&["--git-dir", bare, "for-each-ref", "--format=%(refname) %(objectname)"]);
-    let pairs = listed.lines().filter_map(|line| line.split_once(' '));
-    pairs.map(|(name, id)| (name.to_owned(), id.to_owned())).collect()
 }
 
 impl Lane for Pusher {
@@ -76,7 +60,7 @@ impl Lane for Pusher {
 
     fn check(&mut self, place: &Place<'_>, _: &[Value]) {
         if let Some((branch, commit)) = self.doubt.take() {
-            let found = refs(&self.tree, &bare(place.data, YARD));
+            let found = self.tree.refs_at(&place.repository());
             if let Some(now) = found.get(&format!("refs/heads/{branch}")) {
                 assert_eq!(*now, commit, "{branch}");
                 self.branches.insert(branch, commit);

@@ -164,14 +164,14 @@ impl World {
     pub fn check(&mut self, place: &Place<'_>) {
         let issues = self.recount(place);
         self.lanes().for_each(|lane| lane.check(place, &issues));
-        self.assert_repositories_are_sound(place.data);
+        self.assert_repositories_are_sound(place);
     }
 
     /// The same for everything that was ever acknowledged.
     pub fn check_all(&mut self, place: &Place<'_>) {
         let issues = self.recount(place);
         self.lanes().for_each(|lane| lane.check_all(place, &issues));
-        self.assert_repositories_are_sound(place.data);
+        self.assert_repositories_are_sound(place);
     }
 
     fn recount(&self, place: &Place<'_>) -> Vec<serde_json::Value> {
@@ -188,8 +188,9 @@ impl World {
         issues
     }
 
-    fn assert_repositories_are_sound(&self, data: &Path) {
-        for repository in repositories(&data.join("repositories")) {
+    fn assert_repositories_are_sound(&self, place: &Place<'_>) {
+        self.tree.assert_sound_at(&place.repository());
+        for repository in repositories(&place.data.join("repositories")) {
             let path = repository.display().to_string();
             let fsck = ["--git-dir", &path, "fsck", "--strict", "--connectivity-only"];
             let found = self.tree.command(&fsck).output().expect("git can be started");

@@ -10,7 +10,6 @@ use hexforge_tests::program::{self, Program, ROOT};
 use hexforge_tests::random::number_of;
 use hexforge_tests::{Receiver, WorkTree};
 
-use super::git::{bare, refs};
 use super::kills::{World, serve};
 use super::lane::{Place, SHIP, id_of};
 
@@ -46,7 +45,7 @@ fn two_processes_serve_as_one_and_the_end_of_one_loses_nothing() {
 struct Pair {
     one: Program,
     two: Program,
-    folder: tempfile::TempDir,
+    _folder: tempfile::TempDir,
     tree: WorkTree,
 }
 
@@ -58,7 +57,7 @@ impl Pair {
         one.request("POST", "/projects").token(ROOT).form(&form).send().expect(201);
         let tree = WorkTree::new(&folder.path().join("unused.git"));
         tree.write("README", "hello\n").commit("Begin\n");
-        let pair = Self { one, two, folder, tree };
+        let pair = Self { one, two, _folder: folder, tree };
         assert!(pair.push(&pair.one, "HEAD:refs/heads/master"));
         pair
     }
@@ -109,13 +108,12 @@ fn of_pushes_to_two_processes_at_once_each_branch_gets_one() {
     let one = pair.push_at_once(&to(|_| "shared".to_owned()));
     let taken: Vec<usize> = (0..8).filter(|number| one[*number]).collect();
     assert_eq!(taken.len(), 1, "{one:?}");
-    let repository = bare(pair.folder.path(), SHIP);
-    let found = refs(&pair.tree, &repository);
+    let found = pair.tree.refs_at(&Pair::url(&pair.one));
     assert_eq!(found.get("refs/heads/shared"), Some(&commits[taken[0]]));
     for (number, commit) in commits.iter().enumerate() {
         assert_eq!(found.get(&format!("refs/heads/own-{number}")), Some(commit));
     }
-    pair.tree.git(&["--git-dir", &repository, "fsck", "--strict", "--full"]);
+    pair.tree.assert_sound_at(&Pair::url(&pair.two));
     for server in [&pair.one, &pair.two] {
         let path = format!("/projects/{SHIP}/repository/branches");
         let branches = server.request("GET", &path).token(ROOT).send().expect(200);
@@ -167,8 +165,7 @@ fn branches_and_commits(pair: &Pair) {
         there.request("DELETE", &branch).token(ROOT).send().expect(200);
         here.request("GET", &branch).token(ROOT).send().expect(404);
     }
-    let tree = &pair.tree;
-    tree.git(&["--git-dir", &bare(pair.folder.path(), SHIP), "fsck", "--strict", "--full"]);
+    pair.tree.assert_sound_at(&Pair::url(&pair.one));
 }
 
 fn rights(pair: &Pair) {

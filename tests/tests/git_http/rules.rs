@@ -17,6 +17,7 @@ on_every_store!(
     one_refusal_declines_the_whole_push,
     existing_tags_are_for_masters,
     atomic_pushes_are_all_or_nothing,
+    nothing_is_told_of_a_change_that_is_not_made,
     the_branch_of_head_stays,
     whoever_is_blocked_while_a_push_comes_in_pushes_no_more,
 );
@@ -102,6 +103,30 @@ fn atomic_pushes_are_all_or_nothing(forge: &Forge) {
     scene.push("ada", &["--atomic", "master:refs/heads/d", "master:refs/tags/e"]).ok();
     assert!(scene.server_ref("refs/tags/e").is_some());
     scene.assert_sound();
+}
+
+/// A commit that names an issue comes to two branches of one push, of which one cannot be made.
+fn nothing_is_told_of_a_change_that_is_not_made(forge: &Forge) {
+    let scene = Scene::filled(forge);
+    let issues = format!("/projects/{}/issues", scene.project);
+    let issue = forge.post(&issues).token(&scene.ada).form(&[("title", "A leak")]).send();
+    let notes = format!("{issues}/{}/notes", issue.expect(201)["id"]);
+    let before = scene.events().len();
+    let made = scene.tree.commit("Made, see #1\n");
+    scene.tree.git(&["checkout", "-q", "-b", "aside", "HEAD^"]);
+    scene.tree.commit("Not made, see #1\n");
+    let changes = ["master:refs/heads/made", "aside:refs/heads/master/aside"];
+    scene.push("ada", &changes).refused(&["failed to update ref"]);
+    assert_eq!(scene.server_ref("refs/heads/made"), Some(made.clone()));
+    assert_eq!(scene.server_ref("refs/heads/master/aside"), None);
+    let events = scene.events();
+    assert_eq!(events.len() - before, 1);
+    assert_eq!(events[0]["data"]["ref"], "refs/heads/made");
+    let notes = forge.get(&notes).token(&scene.ada).send().expect(200);
+    let notes: Vec<&str> =
+        notes.as_array().expect("a list").iter().filter_map(|note| note["body"].as_str()).collect();
+    assert_eq!(notes.len(), 1, "{notes:?}");
+    assert!(notes[0].contains(&made), "{notes:?}");
 }
 
 /// 2.9: unprotected, the branch that HEAD names is kept by git itself.

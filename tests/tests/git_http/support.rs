@@ -106,13 +106,17 @@ impl<'a> Scene<'a> {
         Layout::new(self.forge.folder.path()).repository(ProjectId(self.project))
     }
 
-    /// What git finds in the repository on the server's disk.
+    /// What git finds in the repository on the server's disk, with the refs of the rows.
     pub fn on_server(&self, arguments: &[&str]) -> String {
+        let rows = self.forge.ref_rows(self.project);
+        rows.give(&self.bare());
         let bare = self.bare().to_string_lossy().into_owned();
-        self.tree.git(&[&["--git-dir", &bare], arguments].concat())
+        let said = self.tree.git(&[&["--git-dir", &bare], arguments].concat());
+        rows.take(&self.bare());
+        said
     }
 
-    /// What a ref is on the server's disk.
+    /// What a ref is on the server.
     pub fn server_ref(&self, name: &str) -> Option<String> {
         let all = self.on_server(&["for-each-ref", "--format=%(refname) %(objectname)"]);
         let of = |line: &str| Some(line.strip_prefix(name)?.strip_prefix(' ')?.to_owned());

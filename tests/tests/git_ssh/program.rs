@@ -4,8 +4,6 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use hexforge_domain::id::ProjectId;
-use hexforge_git_gix::Layout;
 use hexforge_persistence_diesel::testing::TestDatabase;
 use hexforge_tests::WorkTree;
 use hexforge_tests::program::{self, Program, ROOT};
@@ -46,7 +44,7 @@ fn every_operation(database: &TestDatabase, transport: Transport) {
     let fields = [("title", "laptop"), ("key", &key.public())];
     server.request("POST", "/user/keys").token(ROOT).form(&fields).send().expect(201);
     for version in ["0", "1", "2"] {
-        let place = Place::new(&server, transport, &data, &key, folder.path(), version);
+        let place = Place::new(&server, transport, &key, folder.path(), version);
         place.clones_of_all_kinds();
         place.growing();
         place.shallow();
@@ -65,10 +63,8 @@ struct Place<'a> {
     transport: Transport,
     ssh: SocketAddr,
     key: &'a Identity,
-    data: &'a Path,
     folder: PathBuf,
     version: &'static str,
-    project: i64,
     /// From where it comes.
     tree: WorkTree,
 }
@@ -78,7 +74,6 @@ impl<'a> Place<'a> {
     fn new(
         server: &'a Program,
         transport: Transport,
-        data: &'a Path,
         key: &'a Identity,
         folder: &Path,
         version: &'static str,
@@ -86,14 +81,13 @@ impl<'a> Place<'a> {
         let name = format!("p{version}");
         let fields = [("name", name.as_str())];
         let made = server.request("POST", "/projects").token(ROOT).form(&fields).send().expect(201);
-        let project = made["id"].as_i64().expect("projects have ids");
         let shown = made["ssh_url_to_repo"].as_str().expect("an address").to_owned();
         let folder = folder.join(&name);
         std::fs::create_dir_all(&folder).expect("a folder can be made");
         let tree = WorkTree::new(&folder.join("unused.git"));
         let ssh = server.ssh.expect("it serves SSH");
         assert_eq!(shown, address(ssh, &format!("root/{name}.git")));
-        let place = Self { server, transport, ssh, key, data, folder, version, project, tree };
+        let place = Self { server, transport, ssh, key, folder, version, tree };
         for number in 0..12 {
             place.tree.write("count", number.to_string());
             place.tree.write(&format!("dir/{number}"), noise(20_000, number));
@@ -156,11 +150,19 @@ impl<'a> Place<'a> {
         ids
     }
 
-    /// The repository on the server's disk, which git finds sound.
+    /// What git says of all that the server has, which git finds sound.
     fn on_server(&self, arguments: &[&str]) -> String {
-        let bare = Layout::new(self.data).repository(ProjectId(self.project));
-        self.fsck(&bare);
-        self.git_in(&bare, arguments).ok()
+        let copy = self.mirror_of(&self.address());
+        self.git_in(copy.path(), arguments).ok()
+    }
+
+    /// A copy of everything at an address.
+    fn mirror_of(&self, address: &str) -> tempfile::TempDir {
+        let copy = tempfile::tempdir().expect("a folder for temporary files exists");
+        let folder = copy.path().display().to_string();
+        self.git(&["clone", "-q", "--mirror", address, &folder]).ok();
+        self.fsck(copy.path());
+        copy
     }
 
     fn clones_of_all_kinds(&self) {
@@ -335,18 +337,16 @@ impl<'a> Place<'a> {
         let name = format!("m{}", self.version);
         let fields = [("name", name.as_str())];
         let made = self.server.request("POST", "/projects").token(ROOT).form(&fields).send();
-        let id = made.expect(201)["id"].as_i64().expect("projects have ids");
+        made.expect(201);
         let at = self.address_of(&format!("root/{name}.git"));
         let mirror = self.folder.join("mirror");
         self.git_in(&mirror, &["push", "-q", "--mirror", &at]).ok();
-        let bare = Layout::new(self.data).repository(ProjectId(id));
-        self.fsck(&bare);
         let refs = |folder: &Path| self.git_in(folder, &["for-each-ref"]).ok();
-        assert_eq!(refs(&bare), refs(&mirror));
+        assert_eq!(refs(self.mirror_of(&at).path()), refs(&mirror));
         // Mirrors remove what is not there any more.
         self.git_in(&mirror, &["branch", "-D", "side"]).ok();
         self.git_in(&mirror, &["push", "-q", "--mirror", &at]).ok();
-        assert_eq!(refs(&bare), refs(&mirror));
+        assert_eq!(refs(self.mirror_of(&at).path()), refs(&mirror));
     }
 }
 

@@ -83,8 +83,10 @@ impl<'a> Server<'a> {
         Ok(())
     }
 
-    /// The repository of the project on the server's disk.
+    /// The repository of the project on the server's disk, with its refs for git.
     pub fn on_disk(&self) -> PathBuf {
-        Layout::new(self.forge.folder.path()).repository(ProjectId(self.project))
+        let bare = Layout::new(self.forge.folder.path()).repository(ProjectId(self.project));
+        self.forge.ref_rows(self.project).give(&bare);
+        bare
     }
 }

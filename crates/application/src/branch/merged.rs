@@ -12,6 +12,7 @@ use crate::access;
 use crate::app::App;
 use crate::error::Error;
 use crate::push;
+use crate::repository;
 
 /// Has the branches removed that are in the default branch, later. Who may read the code may ask; nothing
 /// happens unless it may push too.
@@ -20,7 +21,7 @@ pub fn request(app: &App, actor: Actor, named: &ProjectRef) -> Result<(), Error>
     let code = ProjectAbility::DownloadCode;
     let gate = app.store.glance(|tx| access::gate(tx, actor, code, named, app.today()))?;
     // What is pushed to an empty repository before its turn comes was not meant.
-    if !app.git.open(gate.id)?.has_branches()? {
+    if !repository::refs(app, gate.id)?.has_branches() {
         return Ok(());
     }
     app.store.write(|tx| {
@@ -56,9 +57,9 @@ pub(crate) fn remove(app: &App, project: ProjectId, user: UserId) -> Result<(), 
         Ok(Some((actor, project, protections)))
     })?;
     let Some((actor, project, protections)) = found else { return Ok(()) };
-    let repository = app.git.open(project.id)?;
-    let Some(default) = repository.default_branch()? else { return Ok(()) };
-    let Some(tip) = repository.ref_target(&default.full())? else { return Ok(()) };
+    let repository = repository::open(app, project.id)?;
+    let Some(default) = repository.refs().default_branch() else { return Ok(()) };
+    let Some(tip) = repository.refs().target(&default.full()) else { return Ok(()) };
     for (name, target) in repository.merged_into(tip)? {
         if name == default || Protected::of(name.as_str(), &protections).protected {
             continue;

@@ -96,7 +96,7 @@ pub(crate) fn pushed(
     let prepared = Target::pushed(repository, change)
         .and_then(|target| target.map_or(Ok(None), |target| read(app, repository, target)));
     match prepared {
-        Err(GitError::Corrupt(_) | GitError::Missing) => Ok(None),
+        Err(GitError::Corrupt(_) | GitError::Missing | GitError::TooLarge) => Ok(None),
         prepared => prepared,
     }
 }

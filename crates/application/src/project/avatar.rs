@@ -2,14 +2,18 @@
 
 use hexforge_domain::branch::BranchName;
 use hexforge_domain::commit::ObjectId;
+use hexforge_domain::limiter::Caller;
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::project::ProjectAbility;
 use hexforge_domain::ports::git::{Blob, GitError, Repository};
+use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::{Project, ProjectRef};
+use hexforge_domain::refs::Snapshot;
 
 use crate::access;
 use crate::app::App;
 use crate::error::{Error, Thing};
+use crate::repository::open;
 
 /// The names of such files; the first that is there counts.
 const NAMES: [&str; 3] = ["logo.png", "logo.jpg", "logo.gif"];
@@ -21,7 +25,8 @@ const LARGEST: u64 = 2 << 20;
 pub(crate) struct FoundAvatar {
     branch: Option<BranchName>,
     tip: Option<ObjectId>,
-    file: Option<&'static str>,
+    /// `None` when the branch cannot be read.
+    file: Option<Option<&'static str>>,
 }
 
 impl FoundAvatar {
@@ -30,35 +35,55 @@ impl FoundAvatar {
         repository: &dyn Repository,
         branch: Option<&BranchName>,
     ) -> Result<Self, GitError> {
-        let tip = tip(repository, branch)?;
-        let mut file = None;
-        for name in NAMES {
-            if file.is_none() && blob_at(repository, tip, name)?.is_some() {
-                file = Some(name);
-            }
-        }
+        let tip = tip(repository.refs(), branch);
+        let file = match picture(repository, tip) {
+            // A damaged branch hinders no change, least of all the one that mends it.
+            Err(GitError::Corrupt(_) | GitError::Missing | GitError::TooLarge) => None,
+            file => Some(file?),
+        };
         Ok(Self { branch: branch.cloned(), tip, file })
     }
 
-    /// Returns the file to store for a project that is locked, or the stored file when the branch was changed since it
-    /// was read. Each change of a branch stores its picture with the record of the change, so the newest picture stays.
-    /// Reads one ref.
-    pub(crate) fn or_stored(
+    /// Stores the default branch and the picture of a locked project with these refs. The stored picture stays when the
+    /// branch changed after the picture was read: the other change stored its own picture.
+    pub(crate) fn store(
         &self,
-        repository: &dyn Repository,
-        branch: Option<&BranchName>,
-        stored: Option<&str>,
-    ) -> Result<Option<String>, GitError> {
-        let is_current = self.branch.as_ref() == branch && self.tip == tip(repository, branch)?;
-        Ok(if is_current { self.file } else { stored }.map(str::to_owned))
+        tx: &mut dyn Tx,
+        before: Project,
+        refs: &Snapshot,
+    ) -> Result<Project, StoreError> {
+        let default_branch = refs.default_branch();
+        if default_branch != before.default_branch {
+            tx.projects().set_default_branch(before.id, default_branch.as_ref())?;
+        }
+        let is_current =
+            self.branch == default_branch && self.tip == tip(refs, default_branch.as_ref());
+        let avatar = match self.file {
+            Some(file) if is_current => file.map(str::to_owned),
+            Some(_) | None => before.avatar.clone(),
+        };
+        if avatar != before.avatar {
+            tx.projects().set_avatar(before.id, avatar.as_deref())?;
+        }
+        Ok(Project { default_branch, avatar, ..before })
     }
 }
 
-fn tip(
+/// The first file of a commit that is a picture.
+fn picture(
     repository: &dyn Repository,
-    branch: Option<&BranchName>,
-) -> Result<Option<ObjectId>, GitError> {
-    branch.map_or(Ok(None), |branch| repository.ref_target(&branch.full()))
+    tip: Option<ObjectId>,
+) -> Result<Option<&'static str>, GitError> {
+    for name in NAMES {
+        if blob_at(repository, tip, name)?.is_some() {
+            return Ok(Some(name));
+        }
+    }
+    Ok(None)
+}
+
+fn tip(refs: &Snapshot, branch: Option<&BranchName>) -> Option<ObjectId> {
+    refs.target(&branch?.full())
 }
 
 fn blob_at(
@@ -87,8 +112,8 @@ pub fn get(app: &App, actor: Actor, named: &ProjectRef) -> Result<Picture, Error
         Err(_) => return Err(missing()),
     };
     let name = project.avatar.ok_or_else(missing)?;
-    let repository = app.git.open(project.id)?;
-    let tip = tip(&*repository, project.default_branch.as_ref())?;
+    let repository = open::open_for(app, project.id, Caller::new(actor, None))?;
+    let tip = tip(repository.refs(), project.default_branch.as_ref());
     let found = blob_at(&*repository, tip, &name)?;
     let mut content = Vec::new();
     repository.write_blob(found.ok_or_else(missing)?.id, &mut content)?;

@@ -1,14 +1,18 @@
 //! Changing projects.
 
+use std::sync::Arc;
+
 use hexforge_domain::branch::BranchName;
 use hexforge_domain::field_errors::FieldErrors;
+use hexforge_domain::id::ProjectId;
+use hexforge_domain::limiter::Caller;
 use hexforge_domain::outbox::SystemEvent;
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::project::ProjectAbility;
-use hexforge_domain::ports::git::Repository;
 use hexforge_domain::ports::store::Tx;
 use hexforge_domain::project::{Project, ProjectRef};
 
+use super::avatar::FoundAvatar;
 use super::create::{check_group_visibility, check_taken, taken};
 use super::fields::{ParsedProject, ProjectFields};
 use super::fork_link::too_visible;
@@ -16,7 +20,7 @@ use super::shown_with_token;
 use crate::access;
 use crate::app::App;
 use crate::error::Error;
-use crate::repository::task;
+use crate::repository::open;
 use crate::view::project::{self as view, Place, ProjectView};
 
 /// Whether a change has to name the project again.
@@ -36,7 +40,12 @@ pub fn edit(
     rule: NameRule,
     fields: &ProjectFields,
 ) -> Result<ProjectView, Error> {
-    let (mut shown, head) = app.store.write(|tx| {
+    let picture = match &fields.default_branch {
+        Some(name) => picture(app, actor, named, name)?,
+        None => None,
+    };
+    let mut changed = None;
+    let shown = app.store.write(|tx| {
         let today = app.today();
         let before = access::locked_project(tx, actor, ProjectAbility::Administer, named, today)?;
         match (rule, &fields.name) {
@@ -51,42 +60,57 @@ pub fn edit(
         let mut errors = FieldErrors::default();
         let parsed = fields.parse_change(&mut errors);
         check(tx, &before, &place, &parsed, &mut errors)?;
-        let repository = app.git.open(before.id)?;
-        let head = head(repository.as_ref(), fields, &mut errors)?;
+        let head = head(tx, before.id, fields, &mut errors)?;
         errors.into_result()?;
         if let Some(expression) = &parsed.coverage_expression {
             tx.projects().set_coverage_expression(before.id, expression.as_ref())?;
         }
         let mut after = applied(fields, parsed, &before);
-        if let Some(head) = &head {
-            after.default_branch = Some(head.clone());
-        }
+        after.default_branch = head.clone().or(after.default_branch);
         if after != before {
             after.updated_at = app.clock.now();
             store(tx, &place, &before, &after)?;
         }
-        Ok::<_, Error>((shown_with_token(tx, actor, after, today)?, head))
+        if let (Some(head), Some(picture)) = (&head, &picture) {
+            let refs = open::locked(app, tx, after.id)?;
+            tx.refs().set_head(after.id, &head.full())?;
+            let refs = open::committed(tx, after.id, &refs)?;
+            let default_branch = before.default_branch.clone();
+            after = picture.store(tx, Project { default_branch, ..after }, &refs)?;
+            changed = Some((after.id, refs));
+        }
+        shown_with_token(tx, actor, after, today)
     })?;
-    // Others may be changing the repository for long: nobody who writes has to wait for them meanwhile.
-    if let Some(head) = &head {
-        let project = shown.project.id;
-        let set = app.git.open(project)?.set_head(head);
-        // Whatever became of it, and whatever others chose meanwhile: what is shown is what git has.
-        shown.project.avatar = task::refresh(app, project)?;
-        set?;
+    if let Some((project, refs)) = changed {
+        app.refs.keep(project, Arc::new(refs));
     }
     Ok(shown)
 }
 
+/// Reads the picture of the branch that is to be shown when none is asked for.
+fn picture(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    branch: &str,
+) -> Result<Option<FoundAvatar>, Error> {
+    let ability = ProjectAbility::Administer;
+    let gate = app.store.glance(|tx| access::gate(tx, actor, ability, named, app.today()))?;
+    let Ok(branch) = BranchName::parse(branch) else { return Ok(None) };
+    let repository = open::open_gate(app, &gate, Caller::new(actor, None))?;
+    Ok(Some(FoundAvatar::read(&*repository, Some(&branch))?))
+}
+
 /// The branch that is to be shown when none is asked for, if one is given.
 fn head(
-    repository: &dyn Repository,
+    tx: &mut dyn Tx,
+    project: ProjectId,
     fields: &ProjectFields,
     errors: &mut FieldErrors,
 ) -> Result<Option<BranchName>, Error> {
     let Some(name) = fields.default_branch.as_deref() else { return Ok(None) };
     if let Ok(name) = BranchName::parse(name)
-        && repository.ref_target(&name.full())?.is_some()
+        && !tx.refs().find(project, &[&name.full()])?.is_empty()
     {
         return Ok(Some(name));
     }
@@ -131,9 +155,6 @@ fn store(tx: &mut dyn Tx, place: &Place, before: &Project, after: &Project) -> R
     tx.projects().update(after).map_err(taken)?;
     if after.visibility < before.visibility {
         tx.projects().lower_forks(after.id, after.updated_at)?;
-    }
-    if after.default_branch != before.default_branch {
-        tx.projects().set_default_branch(after.id, after.default_branch.as_ref())?;
     }
     if after.path != before.path {
         let renamed = SystemEvent::ProjectRenamed(place.facts(after), place.path_of(before));

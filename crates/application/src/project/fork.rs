@@ -14,7 +14,7 @@ use super::shown_with_token;
 use crate::access;
 use crate::app::App;
 use crate::error::{Error, Thing};
-use crate::repository::task;
+use crate::repository::{self, task};
 use crate::view::project::ProjectView;
 
 /// Into which namespace a fork goes.
@@ -94,6 +94,6 @@ pub fn create(
         Err(Error::Store(StoreError::Busy)) => (),
         outcome => outcome?,
     }
-    view.project.default_branch = app.git.open(view.project.id)?.default_branch()?;
+    view.project.default_branch = repository::refs(app, view.project.id)?.default_branch();
     Ok(view)
 }

@@ -1,20 +1,21 @@
 //! Pushes of git clients.
 
+use std::collections::HashMap;
 use std::io::{Read, Write};
 
 use hexforge_domain::limiter::Caller;
 use hexforge_domain::policy::Actor;
-use hexforge_domain::policy::push::PushRefusal;
-use hexforge_domain::ports::git::Repository;
-use hexforge_domain::ports::git_transport::{HangUp, ReceivedPush};
+use hexforge_domain::policy::push::{PushRefusal, RefAction};
+use hexforge_domain::ports::git_transport::{HangUp, Proposal, ReceivedPush};
 use hexforge_domain::project::{Project, ProjectRef};
 use hexforge_domain::push::RefKind;
+use hexforge_domain::refs::Snapshot;
 
-use super::note::Note;
-use super::{Way, facts, made, settle};
+use super::{Outcome, Wanted, Way, facts};
 use crate::access;
 use crate::app::App;
 use crate::error::Error;
+use crate::repository::open;
 
 /// The two ends of the connection to a client that pushes.
 pub struct Client<'a> {
@@ -35,52 +36,67 @@ pub fn receive(
     client: Client<'_>,
 ) -> Result<(), Error> {
     let Client { from, to, hang_up } = client;
-    let repository = app.git.open_for(project.id, Caller::new(actor, None))?;
+    let repository = open::open_for(app, project.id, Caller::new(actor, None))?;
     let Some(mut push) = repository.receive(from, hang_up)? else { return Ok(()) };
-    // Sending takes time: what is decided now is decided by what is there now.
-    let repository = app.git.open(project.id)?;
-    match refusal(app, actor, project, repository.as_ref(), push.as_ref())? {
-        Some(refusal) => push.decline(&refusal.to_string()),
-        None => take(app, actor, project, push.as_mut())?,
+    // Sending takes time, so the rules are checked against the current refs.
+    let refs = open::refs(app, project.id)?;
+    match allowed(app, actor, project, &refs, push.as_ref())? {
+        Err(refusal) => push.decline(&refusal.to_string()),
+        Ok(actions) => {
+            if let Some(proposal) = push.keep(&refs)? {
+                take(app, actor, project, &refs, proposal, actions, push.as_mut())?;
+            }
+        }
     }
     Ok(push.answer(to)?)
 }
 
-/// The first thing that the rules do not allow.
-fn refusal(
+/// The actions of the changes by the names of the refs, or the first refusal by the rules.
+type Allowed = Result<HashMap<String, RefAction>, PushRefusal>;
+
+/// Asks the rules before any object is kept. The transaction asks them again.
+fn allowed(
     app: &App,
     actor: Actor,
     project: &Project,
-    repository: &dyn Repository,
+    refs: &Snapshot,
     push: &dyn ReceivedPush,
-) -> Result<Option<PushRefusal>, Error> {
-    // It may have been archived or removed meanwhile, and whoever pushes blocked or made less of.
-    let found = app.store.read(|tx| {
+) -> Result<Allowed, Error> {
+    // The project may have been archived or removed meanwhile, and whoever pushes blocked or made less of.
+    let facts = app.store.read(|tx| {
         let project = tx.projects().find(&ProjectRef::Id(project.id))?;
-        Ok::<_, Error>(project.zip(access::anew(tx, actor)?))
+        match project.zip(access::anew(tx, actor)?) {
+            Some((project, actor)) => facts(app, tx, actor, &project, refs).map(Some),
+            None => Ok(None),
+        }
     })?;
-    let Some((project, actor)) = found else { return Ok(Some(PushRefusal::Project)) };
-    let facts = facts(app, actor, &project, repository)?;
+    let Some(facts) = facts else { return Ok(Err(PushRefusal::Project)) };
+    let mut actions = HashMap::new();
     for change in push.changes() {
         let action = push.action(change)?;
         if let Err(refusal) = facts.check(&RefKind::of(&change.name), action) {
-            return Ok(Some(refusal));
+            return Ok(Err(refusal));
         }
+        actions.insert(change.name.clone(), action);
     }
-    Ok(None)
+    Ok(Ok(actions))
 }
 
+/// Commits the changes and tells the push the outcome.
 fn take(
     app: &App,
     actor: Actor,
     project: &Project,
+    refs: &Snapshot,
+    proposal: Proposal,
+    actions: HashMap<String, RefAction>,
     push: &mut dyn ReceivedPush,
 ) -> Result<(), Error> {
-    let user = access::own_account(actor)?;
-    settle(app, Some(project.id))?;
-    let note = Note { user, way: Way::Push, release: None };
-    match push.take(&note.to_string())? {
-        Some((key, changes)) => made(app, project.id, &note, &key, &changes),
-        None => Ok(()),
+    let (project, way) = (project.id, Way::Push);
+    let wanted = Wanted { actor, project, proposal, actions, way, release: None };
+    match wanted.make(app, refs)? {
+        Outcome::Declined(refusal) => push.decline(&refusal.to_string()),
+        Outcome::Ended(made) => push.conclude(&made),
     }
+    Ok(())
 }

@@ -27,15 +27,6 @@ pub(super) struct Told {
     messages: Vec<Commit>,
 }
 
-/// How much is told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Detail {
-    /// As much as fits.
-    Full,
-    /// Only which refs were what and are what.
-    Nothing,
-}
-
 /// Of so many commits of a branch the messages are read, the newest ones.
 const READ_COMMITS: usize = 1000;
 
@@ -58,20 +49,16 @@ pub(super) fn all(
     default: Option<&BranchName>,
     way: Way,
     changes: &[RefChange],
-    detail: Detail,
 ) -> Result<Vec<(RefChange, Told)>, GitError> {
-    let refs = match detail {
-        Detail::Full => TOLD_REFS,
-        Detail::Nothing => 0,
-    };
     let until = app.clock.now() + TIME_TO_TELL;
-    let mut telling = Telling { app, repository, default, until, refs, bytes: TOLD_BYTES };
+    let (refs, bytes) = (TOLD_REFS, TOLD_BYTES);
+    let mut telling = Telling { app, repository, default, until, refs, bytes };
     let shown = changes.iter().filter(|change| RefKind::of(&change.name) != RefKind::Other);
     let told = shown.map(|change| {
         let told = telling.told(change)?;
-        let told = match (way, detail) {
-            (Way::TagRemoval, Detail::Full) => told.before_peeled(repository)?,
-            (Way::TagRemoval, Detail::Nothing) | (Way::Push, _) => told,
+        let told = match way {
+            Way::TagRemoval => told.before_peeled(repository)?,
+            Way::Push => told,
         };
         Ok((change.clone(), told))
     });
@@ -89,8 +76,7 @@ struct Telling<'a> {
 }
 
 impl Telling<'_> {
-    /// Looks up what came with a change. What is damaged or too much is passed over: the change is made, and
-    /// has to be told.
+    /// Looks up what came with a change. What is damaged or too much is passed over.
     fn told(&mut self, change: &RefChange) -> Result<Told, GitError> {
         let before = or_zero(change.old);
         let checkout = match RefKind::of(&change.name) {
@@ -105,7 +91,7 @@ impl Telling<'_> {
         }
         self.refs -= 1;
         match self.looked_up(change, new, little.clone()) {
-            Err(GitError::Corrupt(_) | GitError::TooLarge) => Ok(little),
+            Err(GitError::Corrupt(_) | GitError::Missing | GitError::TooLarge) => Ok(little),
             told => told,
         }
     }
@@ -129,7 +115,7 @@ impl Telling<'_> {
                     (Some(old), _) => vec![old],
                     // What the default branch has is nothing new.
                     (None, Some(default)) if *default != name => {
-                        self.repository.ref_target(&default.full())?.into_iter().collect()
+                        self.repository.refs().target(&default.full()).into_iter().collect()
                     }
                     (None, _) => vec![],
                 };

@@ -1,11 +1,21 @@
 //! Work on repositories that is done after the request that asked for it.
 
-use chrono::TimeDelta;
-use hexforge_domain::id::{ProjectId, RepositoryTaskId};
-use hexforge_domain::ports::imports::ImportError;
-use hexforge_domain::ports::store::StoreError;
-use hexforge_domain::repository::task::{RepositoryTask, TaskKind, retry_at};
+use std::collections::HashSet;
+use std::sync::Arc;
 
+use chrono::TimeDelta;
+use hexforge_domain::branch::BranchName;
+use hexforge_domain::id::{ProjectId, RepositoryTaskId};
+use hexforge_domain::limiter::Caller;
+use hexforge_domain::ports::git::RefChange;
+use hexforge_domain::ports::git_transport::Proposal;
+use hexforge_domain::ports::imports::{ImportError, Imported};
+use hexforge_domain::ports::store::StoreError;
+use hexforge_domain::refs::{self, Manner, Ref, RepositoryState, Snapshot};
+use hexforge_domain::repository::task::{RepositoryTask, TaskKind, retry_at};
+use hexforge_domain::tag::TagName;
+
+use super::open;
 use crate::app::App;
 use crate::branch::merged;
 use crate::error::Error;
@@ -73,12 +83,6 @@ pub fn give_back(app: &App, id: RepositoryTaskId) -> Result<(), Error> {
     Ok(app.store.write(|tx| tx.repository_tasks().fail(id, "the server was stopped", Some(now)))?)
 }
 
-/// Forgets what was kept so that no change is recorded twice, once it is long settled.
-pub fn forget_settled(app: &App) -> Result<(), Error> {
-    let before = app.clock.now() - TimeDelta::days(7);
-    Ok(app.store.write(|tx| tx.settled_changes().forget_before(before))?)
-}
-
 /// Does a task that was given out.
 pub fn attempt(app: &App, task: RepositoryTask) -> Result<Outcome, Error> {
     let done = match &task.kind {
@@ -127,31 +131,60 @@ impl<E: Into<Error>> From<E> for Failure {
 }
 
 fn copy(app: &App, source: ProjectId, target: ProjectId) -> Result<(), Failure> {
+    // Refs are read before objects are copied, so each object that they lead to is copied.
+    let refs = super::refs(app, source)?;
+    if refs.is_empty() {
+        return Ok(());
+    }
     app.git.copy(source, target)?;
-    refresh(app, target)?;
+    let is_copied = |one: &&Ref| {
+        one.name.starts_with(BranchName::FOLDER) || one.name.starts_with(TagName::FOLDER)
+    };
+    let head = Some(refs.head().to_owned());
+    let refs = refs.iter().filter(is_copied).cloned().collect();
+    fill(app, target, Imported { head, refs })?;
     Ok(())
 }
 
 fn import(app: &App, project: ProjectId, url: &str) -> Result<(), Failure> {
-    app.imports.fetch(project, url).map_err(|error| match error {
+    let imported = app.imports.fetch(project, url).map_err(|error| match error {
         ImportError::Refused(reason) => Failure::Final(reason),
         ImportError::Failed(reason) => Failure::Passing(reason),
     })?;
-    refresh(app, project)?;
+    fill(app, project, imported)?;
     Ok(())
 }
 
-/// Keeps with the project which branch its repository shows, and its picture; answers the picture.
-pub fn refresh(app: &App, project: ProjectId) -> Result<Option<String>, Error> {
-    let repository = app.git.open(project)?;
-    let found = FoundAvatar::read(&*repository, repository.default_branch()?.as_ref())?;
-    app.store.write(|tx| {
-        // Read once nobody else can store another one.
-        let Some(before) = tx.projects().lock(project)? else { return Ok(None) };
-        let default = repository.default_branch()?;
-        tx.projects().set_default_branch(project, default.as_ref())?;
-        let avatar = found.or_stored(&*repository, default.as_ref(), before.avatar.as_deref())?;
-        tx.projects().set_avatar(project, avatar.as_deref())?;
-        Ok(avatar)
-    })
+/// Gives a repository its first refs, whose objects it has. Where refs were pushed meanwhile, these stay.
+fn fill(app: &App, project: ProjectId, Imported { head, refs }: Imported) -> Result<(), Error> {
+    let head = head.unwrap_or_else(|| RepositoryState::FIRST_HEAD.to_owned());
+    let new = |one: &Ref| RefChange { name: one.name.clone(), old: None, new: Some(one.target) };
+    let changes = refs.iter().map(new).collect();
+    let peeled = refs.iter().filter_map(|one| Some((one.target, one.peeled?))).collect();
+    let mut proposal = Proposal { changes, peeled, manner: Manner::Each };
+    let state =
+        |refs_version| RepositoryState { head: head.clone(), refs_version, packs_version: 0 };
+    let before = super::refs(app, project)?;
+    let proposed = proposal.applied(&before);
+    let proposed = Arc::new(proposed.changed(&state(Snapshot::UNCOMMITTED), []));
+    let repository = app.git.open(project, Arc::clone(&proposed), Caller::BACKGROUND)?;
+    let avatar = FoundAvatar::read(&*repository, proposed.default_branch().as_ref())?;
+    let after = app.store.write(|tx| {
+        let Some(found) = tx.projects().lock(project)? else { return Ok(None) };
+        let before = open::locked(app, tx, project)?;
+        let Proposal { changes, peeled, manner } = &proposal;
+        let made = refs::change(tx, project, changes, peeled, *manner)?;
+        if before.is_empty() {
+            tx.refs().set_head(project, &head)?;
+        }
+        let refused: HashSet<&str> = made.refused.iter().map(String::as_str).collect();
+        proposal.changes.retain(|change| !refused.contains(change.name.as_str()));
+        let after = open::committed(tx, project, &proposal.applied(&before))?;
+        avatar.store(tx, found, &after)?;
+        Ok::<_, Error>(Some(after))
+    })?;
+    if let Some(after) = after {
+        app.refs.keep(project, Arc::new(after));
+    }
+    Ok(())
 }

@@ -11,6 +11,7 @@ use hexforge_domain::text::{limit, within_field};
 use crate::app::App;
 use crate::branch::pushable;
 use crate::error::{Error, Thing};
+use crate::repository;
 
 /// Publishes something about a tag.
 pub fn create(
@@ -23,7 +24,7 @@ pub fn create(
     let (project, release) = of_tag(app, actor, named, tag, description)?;
     let exists = || Error::Conflict("Release already exists");
     app.store.write(|tx| {
-        still_there(app, tx, project, &release.tag)?;
+        still_there(tx, project, &release.tag)?;
         if tx.releases().find(project, &release.tag)?.is_some() {
             return Err(exists());
         }
@@ -45,7 +46,7 @@ pub fn update(
 ) -> Result<Release, Error> {
     let (project, release) = of_tag(app, actor, named, tag, description)?;
     let changed = app.store.write(|tx| {
-        still_there(app, tx, project, &release.tag)?;
+        still_there(tx, project, &release.tag)?;
         Ok::<_, Error>(tx.releases().update(project, &release, app.clock.now())?)
     })?;
     if changed { Ok(release) } else { Err(Error::Missing("Release does not exist")) }
@@ -68,11 +69,13 @@ fn missing() -> Error {
     Error::Missing("Tag does not exist")
 }
 
-/// Looks for a tag again while nobody can record that it is gone, with which its release goes.
-fn still_there(app: &App, tx: &mut dyn Tx, project: ProjectId, tag: &TagName) -> Result<(), Error> {
+/// Checks that a tag exists, with the project locked: a removal of the tag, which removes its release too, waits.
+fn still_there(tx: &mut dyn Tx, project: ProjectId, tag: &TagName) -> Result<(), Error> {
     tx.projects().lock(project)?.ok_or(Error::NotFound(Thing::Project))?;
-    app.git.open(project)?.ref_target(&tag.full())?.ok_or_else(missing)?;
-    Ok(())
+    match tx.refs().find(project, &[&tag.full()])?.is_empty() {
+        true => Err(missing()),
+        false => Ok(()),
+    }
 }
 
 /// The release that is meant, of a tag that exists.
@@ -85,7 +88,7 @@ fn of_tag(
 ) -> Result<(ProjectId, Release), Error> {
     let project = pushable(app, actor, named)?;
     let tag = TagName::parse(tag).map_err(|_| missing())?;
-    app.git.open(project.id)?.ref_target(&tag.full())?.ok_or_else(missing)?;
+    repository::refs(app, project.id)?.target(&tag.full()).ok_or_else(missing)?;
     if description.trim().is_empty() {
         return Err(Error::NotGiven("description"));
     }

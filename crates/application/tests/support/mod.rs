@@ -25,7 +25,7 @@ use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::testing::builders::{UserBuilder, a_user};
 use hexforge_domain::testing::fakes::{
     FakeBuildFiles, FakeClock, FakeGit, FakeImports, FakeOutgoing, FakePasswords, FakePublicKeys,
-    FakeSecrets, FakeStore, FakeUploads, FakeVault, FakeYaml,
+    FakeRefCache, FakeSecrets, FakeStore, FakeUploads, FakeVault, FakeYaml,
 };
 use hexforge_domain::token::{NewToken, Token};
 use hexforge_domain::user::{ProjectsLimit, User, UserState};
@@ -47,11 +47,13 @@ pub struct World {
 
 impl World {
     pub fn new() -> Self {
-        let (clock, git) = (FakeClock::default(), FakeGit::default());
-        let outgoing = FakeOutgoing::default();
+        let (clock, outgoing) = (FakeClock::default(), FakeOutgoing::default());
+        let store = Arc::new(FakeStore::default());
+        let git = FakeGit::new(store.clone());
         let app = App {
-            store: Arc::new(FakeStore::default()),
+            store,
             git: Arc::new(git.clone()),
+            refs: Arc::new(FakeRefCache::default()),
             imports: Arc::new(FakeImports),
             outgoing: Arc::new(outgoing.clone()),
             clock: Arc::new(clock.clone()),

@@ -14,37 +14,24 @@ use crate::paging::{Page, Paged};
 use crate::ports::files::ProjectFiles;
 use crate::ports::git_transport::GitTransport;
 use crate::push::ChangedPaths;
+use crate::refs::Snapshot;
 use crate::repository::{Archive, Comparison, Contributors, TreeEntry};
 use crate::tag::{Tag, TagName};
 
 /// All repositories.
 pub trait GitStore: ProjectFiles {
-    /// The repository of a project, for one request: what others change is seen by the next call.
-    fn open(&self, project: ProjectId) -> Result<Box<dyn Repository>, GitError>;
-
-    /// The same for a caller, with whom others share what long work needs.
-    fn open_for(
+    /// The repository of a project with its refs of one version. Long work counts for the caller.
+    fn open(
         &self,
         project: ProjectId,
+        refs: Arc<Snapshot>,
         caller: Caller,
-    ) -> Result<Box<dyn Repository>, GitError> {
-        let _ = caller;
-        self.open(project)
-    }
+    ) -> Result<Box<dyn Repository>, GitError>;
 
-    /// Gives `target`, which is empty, everything that `source` has. May be done again after it failed.
+    /// Gives `target` all objects that `source` has. May be done again after it failed.
+    /// # Errors
+    /// [`GitError::Missing`] when the source has none.
     fn copy(&self, source: ProjectId, target: ProjectId) -> Result<(), GitError>;
-
-    /// What processes that are gone changed in repositories, or in that of one project, and did not settle;
-    /// oldest first. Each is handed out once, until it is [left](Self::leave). Of all repositories those that
-    /// cannot be read are passed over.
-    fn unsettled(&self, project: Option<ProjectId>) -> Result<Vec<Unsettled>, GitError>;
-
-    /// Forgets a change that is recorded.
-    fn settle(&self, change: &ChangeKey) -> Result<(), GitError>;
-
-    /// Puts a change that could not be recorded back among the unsettled.
-    fn leave(&self, change: &ChangeKey);
 }
 
 /// One repository.
@@ -54,17 +41,8 @@ impl<T: GitRefs + GitObjects + GitHistory + GitTransport + Send> Repository for 
 
 /// Branches, tags and HEAD.
 pub trait GitRefs {
-    /// The branch shown when none is asked for, see [`default_branch`](crate::branch::default_branch), and the
-    /// commit it is at.
-    fn default_tip(&self) -> Result<Option<(BranchName, ObjectId)>, GitError>;
-
-    /// The name of that branch.
-    fn default_branch(&self) -> Result<Option<BranchName>, GitError> {
-        Ok(self.default_tip()?.map(|(branch, _)| branch))
-    }
-
-    /// Whether there is any branch.
-    fn has_branches(&self) -> Result<bool, GitError>;
+    /// All refs and HEAD, of the version that the repository was opened with.
+    fn refs(&self) -> &Arc<Snapshot>;
 
     /// Branches by name, in the order of its bytes.
     fn branches(&self, page: Page) -> Result<Paged<Branch>, GitError>;
@@ -78,9 +56,6 @@ pub trait GitRefs {
     /// The tag of exactly this name.
     fn tag(&self, name: &TagName) -> Result<Option<Tag>, GitError>;
 
-    /// What a ref of this full name holds itself: the tag object of an annotated tag.
-    fn ref_target(&self, full_name: &str) -> Result<Option<ObjectId>, GitError>;
-
     /// Branches whose tips are ancestors of `tip` and not `tip` itself.
     fn merged_into(&self, tip: ObjectId) -> Result<Vec<(BranchName, ObjectId)>, GitError>;
 
@@ -89,10 +64,7 @@ pub trait GitRefs {
     /// [`GitError::Missing`] when there is no such commit; [`GitError::TooLarge`] when there is too much to look at.
     fn first_with(&self, commit: ObjectId) -> Result<Option<BranchName>, GitError>;
 
-    /// Points HEAD to a branch.
-    fn set_head(&self, branch: &BranchName) -> Result<(), GitError>;
-
-    /// Stores an annotated tag object; a ref to it is made by [`update`](Self::update).
+    /// Stores an annotated tag object, on disk.
     fn write_tag(
         &self,
         name: &TagName,
@@ -100,13 +72,6 @@ pub trait GitRefs {
         tagger: &Signature,
         message: &str,
     ) -> Result<ObjectId, GitError>;
-
-    /// Makes all of these changes or none. When it returns, they are on disk, together with `note`, which
-    /// stays among the [`unsettled`](GitStore::unsettled) until it is [settled](GitStore::settle).
-    /// # Errors
-    /// [`GitError::Conflict`] when a ref is not what it was expected to be, and when a name collides with
-    /// another as a folder; [`GitError::Missing`] when a new value is no object that such a ref may hold.
-    fn update(&self, changes: &[RefChange], note: &str) -> Result<ChangeKey, GitError>;
 }
 
 /// The commit that a revision names, and how it was found.
@@ -207,25 +172,6 @@ pub struct RefChange {
     pub old: Option<ObjectId>,
     /// What it is to be; `None` when it is to go.
     pub new: Option<ObjectId>,
-}
-
-/// By which a change of a repository is settled.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ChangeKey(pub String);
-
-/// A change of a repository that nobody has recorded elsewhere yet.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unsettled {
-    /// By which it is settled.
-    pub key: ChangeKey,
-    /// Where it happened.
-    pub project: ProjectId,
-    /// What the changing call had to say about it.
-    pub note: String,
-    /// The refs as they were changed; empty when the change did not happen.
-    pub changes: Vec<RefChange>,
-    /// How often it was handed out before, also to processes that did not survive it.
-    pub tries: u32,
 }
 
 /// Why git did not do what it was asked for.

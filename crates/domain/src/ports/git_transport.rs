@@ -4,8 +4,9 @@ use std::io::{Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::git::{ChangeKey, GitError, RefChange};
+use super::git::{GitError, RefChange};
 use crate::policy::push::RefAction;
+use crate::refs::{Made, Manner, Peeled, Ref, Snapshot};
 
 /// What a client wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,7 +116,7 @@ pub trait GitTransport {
     fn upload_archive(&self, from: &mut dyn Read, to: &mut dyn Write) -> Result<(), GitError>;
 
     /// Reads what a client pushes: which refs are to change, and the objects for them, which stay apart until
-    /// they are [taken](ReceivedPush::take). `None` when the client only looked, and pushes nothing.
+    /// they are [kept](ReceivedPush::keep). `None` when the client only looked, and pushes nothing.
     /// # Errors
     /// [`GitError::ReaderGone`] soon after the client hung up.
     fn receive(
@@ -123,6 +124,31 @@ pub trait GitTransport {
         from: &mut dyn Read,
         hang_up: &HangUp,
     ) -> Result<Option<Box<dyn ReceivedPush>>, GitError>;
+}
+
+/// Changes of refs that are asked for. The objects are stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proposal {
+    /// The changes.
+    pub changes: Vec<RefChange>,
+    /// The objects to which new tag objects lead.
+    pub peeled: Peeled,
+    /// Whether the changes are made together.
+    pub manner: Manner,
+}
+
+impl Proposal {
+    /// The refs after the changes, which are not committed.
+    pub fn applied(&self, refs: &Snapshot) -> Snapshot {
+        let new = |change: &RefChange| {
+            let target = change.new?;
+            let peeled = self.peeled.get(&target).copied();
+            Some(Ref { name: change.name.clone(), target, peeled })
+        };
+        let new: Vec<Option<Ref>> = self.changes.iter().map(new).collect();
+        let names = self.changes.iter().map(|change| change.name.as_str());
+        refs.proposed(names.zip(new.iter().map(Option::as_ref)))
+    }
 }
 
 /// A push that was read and checked and is not part of the repository yet. Dropped, it leaves nothing.
@@ -136,10 +162,12 @@ pub trait ReceivedPush {
     /// [`GitError::ReaderGone`] when the client hung up.
     fn action(&self, change: &RefChange) -> Result<RefAction, GitError>;
 
-    /// Makes the objects part of the repository and changes the refs: all that can be changed, or all or none if
-    /// the client wants that. What was changed is noted as with [`GitRefs::update`](super::git::GitRefs::update);
-    /// `None` when nothing was.
-    fn take(&mut self, note: &str) -> Result<Option<(ChangeKey, Vec<RefChange>)>, GitError>;
+    /// Stores the objects in the repository, synced, and returns the changes of refs that remain. A change that the
+    /// current refs do not allow is refused. `None` when no change remains.
+    fn keep(&mut self, refs: &Snapshot) -> Result<Option<Proposal>, GitError>;
+
+    /// Sets the outcome of each change for the [`answer`](Self::answer).
+    fn conclude(&mut self, made: &Made);
 
     /// Refuses everything for one reason, which people see.
     fn decline(&mut self, reason: &str);

@@ -1,17 +1,26 @@
 //! The port to repositories that are elsewhere.
 
 use crate::id::ProjectId;
+use crate::refs::Ref;
 
 /// Fetches repositories from elsewhere.
 pub trait Imports: Send + Sync {
-    /// Puts all branches and tags of the repository at an address into that of a project, which is empty, all
-    /// at once. The address may carry a user name and a password; no error does. May be done again after it
-    /// succeeded: then nothing happens.
-    fn fetch(&self, project: ProjectId, url: &str) -> Result<(), ImportError>;
+    /// Stores all objects of the repository at an address in that of a project, synced, and returns its branches, tags
+    /// and HEAD. The address may carry a user name and a password; no error does. May be done again.
+    fn fetch(&self, project: ProjectId, url: &str) -> Result<Imported, ImportError>;
 
     /// Ends what is being fetched as soon as possible, and fetches nothing any more: the server stops. What
     /// is ended so may succeed later.
     fn stop(&self);
+}
+
+/// The refs of an imported repository.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Imported {
+    /// The whole name of the branch for which HEAD stands.
+    pub head: Option<String>,
+    /// All branches and tags, by name.
+    pub refs: Vec<Ref>,
 }
 
 /// Why a repository could not be fetched; the text is for whoever asked for it.

@@ -18,7 +18,7 @@ use crate::pipeline::port::Pipelines;
 use crate::project::port::{ProjectHooks, Projects, Shares, Stars};
 use crate::refs::port::Refs;
 use crate::removal::port::Removals;
-use crate::repository::port::{RepositoryTasks, SettledChanges};
+use crate::repository::port::RepositoryTasks;
 use crate::runner::port::Runners;
 use crate::sign_in::port::{SignInAddresses, SignInFailures};
 use crate::system_hook::port::SystemHooks;
@@ -68,8 +68,6 @@ pub trait Tx {
     fn refs(&mut self) -> &mut dyn Refs;
     /// The packs of all repositories.
     fn packs(&mut self) -> &mut dyn Packs;
-    /// Changes of repositories that are recorded.
-    fn settled_changes(&mut self) -> &mut dyn SettledChanges;
     /// The hooks of the service.
     fn system_hooks(&mut self) -> &mut dyn SystemHooks;
     /// The labels of all projects.

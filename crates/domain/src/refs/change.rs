@@ -26,14 +26,14 @@ pub struct Made {
     /// The names of the changed refs, in the order in which they were asked for.
     pub done: Vec<String>,
     /// The names of the refs that could not be changed, in the same order: a ref holds another object than expected, or
-    /// a name collides with another as a folder.
+    /// a name collides with another as a folder. Under [`Manner::Together`] other changes may be in neither list.
     pub refused: Vec<String>,
 }
 
 /// Changes refs of a repository. No name is asked for twice.
 ///
-/// A refusal under [`Manner::Together`] ends the call with every change refused. The transaction may have removed refs
-/// by then, so the caller rolls the transaction back.
+/// A refusal under [`Manner::Together`] ends the call. The transaction may have removed refs by then, so the caller
+/// rolls the transaction back.
 pub fn change(
     tx: &mut dyn Tx,
     project: ProjectId,
@@ -53,7 +53,7 @@ pub fn change(
     let (mut possible, stale): (Vec<&RefChange>, Vec<&RefChange>) =
         changes.iter().partition(is_expected);
     if manner == Manner::Together && !stale.is_empty() {
-        return Ok(outcome(changes, &[]));
+        return Ok(Made { done: vec![], refused: names_of(&stale) });
     }
     // The names of removed refs are free for new refs.
     let removed: Vec<&str> =
@@ -64,10 +64,12 @@ pub fn change(
     let created: Vec<&str> =
         possible.iter().filter(|change| change.old.is_none()).map(|c| c.name.as_str()).collect();
     let colliding = colliding(tx, project, &created)?;
-    possible.retain(|change| !colliding.contains(change.name.as_str()));
+    let collides = |change: &&RefChange| colliding.contains(change.name.as_str());
     if manner == Manner::Together && !colliding.is_empty() {
-        return Ok(outcome(changes, &[]));
+        let colliding: Vec<&RefChange> = possible.into_iter().filter(collides).collect();
+        return Ok(Made { done: vec![], refused: names_of(&colliding) });
     }
+    possible.retain(|change| !collides(change));
     let kept = possible.iter().filter_map(|change| {
         let (name, target) = (change.name.clone(), change.new?);
         Some(Ref { name, target, peeled: peeled.get(&target).copied() })
@@ -76,15 +78,14 @@ pub fn change(
     if !kept.is_empty() {
         tx.refs().put(project, &kept)?;
     }
-    Ok(outcome(changes, &possible))
+    let done: HashSet<&str> = possible.iter().map(|change| change.name.as_str()).collect();
+    let names = changes.iter().map(|change| change.name.clone());
+    let (done, refused) = names.partition(|name| done.contains(name.as_str()));
+    Ok(Made { done, refused })
 }
 
-/// The names of all changes, split into those that were made and those that were refused.
-fn outcome(changes: &[RefChange], made: &[&RefChange]) -> Made {
-    let made: HashSet<&str> = made.iter().map(|change| change.name.as_str()).collect();
-    let names = changes.iter().map(|change| change.name.clone());
-    let (done, refused) = names.partition(|name| made.contains(name.as_str()));
-    Made { done, refused }
+fn names_of(changes: &[&RefChange]) -> Vec<String> {
+    changes.iter().map(|change| change.name.clone()).collect()
 }
 
 /// Those of the new names that need a folder where a ref is, or that would be a ref where a folder is.

@@ -37,6 +37,9 @@ pub trait Refs {
     /// Has HEAD stand for another ref, named as a whole.
     fn set_head(&mut self, project: ProjectId, head: &str) -> Result<(), StoreError>;
 
+    /// Up to `limit` repositories of projects after one whose refs an earlier release kept in files, by id.
+    fn in_files(&mut self, after: ProjectId, limit: i64) -> Result<Vec<ProjectId>, StoreError>;
+
     /// Gives a repository without refs all refs and the HEAD of another. Without a source nothing changes.
     fn copy(&mut self, source: ProjectId, target: ProjectId) -> Result<(), StoreError>;
 }

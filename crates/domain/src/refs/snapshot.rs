@@ -5,6 +5,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::{Ref, RepositoryState};
+use crate::branch::{BranchName, default_branch};
+use crate::commit::ObjectId;
 
 /// The number of refs in a new chunk. A change of one ref copies one chunk.
 const CHUNK: usize = 256;
@@ -25,6 +27,9 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
+    /// The version of refs that are not committed: two snapshots of this version may differ.
+    pub const UNCOMMITTED: i64 = i64::MIN;
+
     /// The refs of a repository, which are in the order of their names.
     pub fn new(state: &RepositoryState, refs: &[Ref]) -> Self {
         let chunks = refs.chunks(CHUNK).map(Arc::from).collect();
@@ -56,6 +61,36 @@ impl Snapshot {
         let chunk = self.chunks.get(self.chunk_of(name))?;
         let at = chunk.binary_search_by(|one| one.name.as_str().cmp(name)).ok()?;
         chunk.get(at)
+    }
+
+    /// The object that the ref of this name holds: the tag object of an annotated tag.
+    pub fn target(&self, name: &str) -> Option<ObjectId> {
+        self.find(name).map(|found| found.target)
+    }
+
+    /// The branch that is shown when none is asked for, see [`default_branch`](crate::branch::default_branch), and the
+    /// commit that the branch holds.
+    pub fn default_tip(&self) -> Option<(BranchName, ObjectId)> {
+        let head = self.head().strip_prefix(BranchName::FOLDER);
+        // The branch of HEAD is the default whatever other branches there are, and to find one ref is cheap.
+        if let (Some(name), Some(target)) = (head, self.target(self.head())) {
+            return Some((BranchName::of_stored(name.to_owned()), target));
+        }
+        let branches = self.range(self.folder(BranchName::FOLDER));
+        let names = branches.filter_map(|one| one.name.strip_prefix(BranchName::FOLDER));
+        let name = BranchName::of_stored(default_branch(names, head)?.to_owned());
+        let target = self.target(&name.full())?;
+        Some((name, target))
+    }
+
+    /// The branch that is shown when none is asked for.
+    pub fn default_branch(&self) -> Option<BranchName> {
+        self.default_tip().map(|(branch, _)| branch)
+    }
+
+    /// Returns whether there is a branch.
+    pub fn has_branches(&self) -> bool {
+        !self.folder(BranchName::FOLDER).is_empty()
     }
 
     /// All refs.
@@ -106,6 +141,17 @@ impl Snapshot {
         Self { head: state.head.as_str().into(), version: state.refs_version, chunks }
     }
 
+    /// The snapshot after changes that are not committed. Its version is [`UNCOMMITTED`](Self::UNCOMMITTED).
+    pub fn proposed<'a>(
+        &self,
+        changes: impl IntoIterator<Item = (&'a str, Option<&'a Ref>)>,
+    ) -> Self {
+        let head = self.head().to_owned();
+        let state =
+            RepositoryState { head, refs_version: Self::UNCOMMITTED, ..RepositoryState::default() };
+        self.changed(&state, changes)
+    }
+
     /// The chunk in which a name is, or would be.
     fn chunk_of(&self, name: &str) -> usize {
         let starts_before =
@@ -140,7 +186,6 @@ fn merged(old: &[Ref], changes: BTreeMap<&str, Option<&Ref>>) -> Vec<Ref> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commit::ObjectId;
 
     fn a_ref(name: &str, byte: u8) -> Ref {
         Ref { name: name.to_owned(), target: ObjectId::from_bytes([byte; 20]), peeled: None }

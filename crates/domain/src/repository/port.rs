@@ -3,7 +3,6 @@
 use super::task::{ImportState, RepositoryTask, TaskKind};
 use crate::Timestamp;
 use crate::id::{ProjectId, RepositoryTaskId};
-use crate::ports::git::ChangeKey;
 use crate::ports::store::StoreError;
 
 /// Work on repositories that waits to be done.
@@ -60,13 +59,4 @@ pub trait RepositoryTasks {
         &mut self,
         projects: &[ProjectId],
     ) -> Result<Vec<(ProjectId, ImportState)>, StoreError>;
-}
-
-/// Changes of repositories that are recorded, so that none is recorded twice.
-pub trait SettledChanges {
-    /// Notes that a change is recorded; answers `false` when it was already.
-    fn record(&mut self, change: &ChangeKey, at: Timestamp) -> Result<bool, StoreError>;
-
-    /// Forgets changes recorded before this moment.
-    fn forget_before(&mut self, before: Timestamp) -> Result<(), StoreError>;
 }

@@ -74,7 +74,6 @@ pub mod removals;
 pub mod repository_concurrency;
 pub mod repository_tasks;
 pub mod runners;
-pub mod settled_changes;
 pub mod shares;
 pub mod sign_in_addresses;
 pub mod sign_in_failures;

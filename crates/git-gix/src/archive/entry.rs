@@ -1,10 +1,12 @@
 //! What goes into an archive, whatever its format.
 
 use std::io::Write;
+use std::sync::Arc;
 
 use gix::prelude::ObjectIdExt;
 use hexforge_domain::commit::Commit;
 use hexforge_domain::ports::git::GitError;
+use hexforge_domain::refs;
 use hexforge_domain::repository::Archive;
 
 use crate::blob::Stored;
@@ -18,10 +20,16 @@ pub(super) struct Snapshot {
     pub(super) commit: Commit,
     /// The folder around everything, with a slash; empty when there is none.
     pub(super) folder: Vec<u8>,
+    /// The refs of the repository.
+    pub(super) refs: Arc<refs::Snapshot>,
 }
 
 impl Snapshot {
-    pub(super) fn read(repo: &gix::Repository, archive: &Archive) -> Result<Self, GitError> {
+    pub(super) fn read(
+        repo: &gix::Repository,
+        refs: &Arc<refs::Snapshot>,
+        archive: &Archive,
+    ) -> Result<Self, GitError> {
         let id = commit::to_gix(archive.commit);
         match repo.try_find_header(id).map_err(failed)? {
             Some(header) if header.kind() == gix::objs::Kind::Commit => {}
@@ -37,6 +45,7 @@ impl Snapshot {
             tree: tree.map_err(failed)?.detach(),
             commit: commit::read(repo, id)?,
             folder,
+            refs: Arc::clone(refs),
         })
     }
 

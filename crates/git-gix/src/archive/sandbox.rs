@@ -2,10 +2,14 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 
 use gix::prelude::ObjectIdExt;
 use hexforge_domain::commit::ObjectId;
+use hexforge_domain::refs::Snapshot;
 use hexforge_domain::repository::{Archive, ArchiveFormat};
+
+use crate::support::refs::refs_of;
 
 /// A repository in a folder that is removed at the end.
 pub(crate) struct Sandbox {
@@ -80,6 +84,11 @@ impl Sandbox {
         gix::open_opts(self.path().join(".git"), options).expect("a repository")
     }
 
+    /// The refs as git keeps them.
+    pub(crate) fn refs(&self) -> Arc<Snapshot> {
+        refs_of(&self.path().join(".git"))
+    }
+
     /// The file of a loose object.
     pub(crate) fn loose(&self, id: gix::ObjectId) -> PathBuf {
         let name = id.attach(&self.open()).to_string();
@@ -89,7 +98,7 @@ impl Sandbox {
     pub(crate) fn archive(&self, commit: ObjectId, format: ArchiveFormat) -> Vec<u8> {
         let archive = Archive { commit, format, folder: "shop-master".to_owned() };
         let mut bytes = Vec::new();
-        super::write(&self.open(), &archive, &mut bytes).expect("an archive");
+        super::write(&self.open(), &self.refs(), &archive, &mut bytes).expect("an archive");
         bytes
     }
 

@@ -3,12 +3,13 @@
 use chrono::{DateTime, FixedOffset};
 use gix::bstr::ByteSlice;
 use gix::prelude::ObjectIdExt;
+use hexforge_domain::branch::BranchName;
 use hexforge_domain::commit::{ObjectId, Signature};
 use hexforge_domain::ports::git::GitError;
+use hexforge_domain::tag::TagName;
 
 use super::entry::Snapshot;
-use crate::commit::to_gix;
-use crate::error::failed;
+use crate::commit::{from_gix, to_gix};
 
 const START: &[u8] = b"$Format:";
 /// What is put into one file; beyond that, its placeholders stay.
@@ -93,8 +94,8 @@ impl<'a> Placeholders<'a> {
             "s" => subject,
             "b" => body.to_owned(),
             "B" => commit.message.clone(),
-            "D" => self.refs()?.join(", "),
-            "d" => match self.refs()? {
+            "D" => self.refs().join(", "),
+            "d" => match self.refs() {
                 refs if refs.is_empty() => String::new(),
                 refs => format!(" ({})", refs.join(", ")),
             },
@@ -115,34 +116,26 @@ impl<'a> Placeholders<'a> {
     }
 
     /// The branches and tags that lead to the commit, as `git log --decorate` names them.
-    fn refs(&mut self) -> Result<Vec<String>, GitError> {
+    fn refs(&mut self) -> Vec<String> {
         self.asked_repository = true;
-        let head = self.repo.head().map_err(failed)?;
-        let current = head.referent_name().map(ToOwned::to_owned);
-        let is_head = head.id().is_some_and(|id| id == self.snapshot.id);
+        let refs = &self.snapshot.refs;
+        let wanted = from_gix(&self.snapshot.id);
+        let is_head = refs.find(refs.head()).is_some_and(|head| head.target == wanted);
         let mut names = Vec::new();
-        let references = self.repo.references().map_err(failed)?;
-        for prefix in ["refs/heads/", "refs/tags/"] {
-            for reference in references.prefixed(prefix).map_err(failed)? {
-                let mut reference = reference.map_err(failed)?;
-                let name = reference.name().to_owned();
-                // One that leads nowhere does not lead here.
-                let target = reference.peel_to_id().ok();
-                let is_current = is_head && current.as_ref() == Some(&name);
-                if target.is_some_and(|id| id == self.snapshot.id) && !is_current {
-                    let tag = if prefix == "refs/tags/" { "tag: " } else { "" };
-                    names.push(format!("{tag}{}", name.shorten()));
+        for (folder, word) in [(BranchName::FOLDER, ""), (TagName::FOLDER, "tag: ")] {
+            for one in refs.range(refs.folder(folder)) {
+                let is_current = is_head && one.name == refs.head();
+                if one.peeled.unwrap_or(one.target) == wanted && !is_current {
+                    names.push(format!("{word}{}", one.name.trim_start_matches(folder)));
                 }
             }
         }
         if is_head {
-            names.push(match current {
-                Some(name) => format!("HEAD -> {}", name.shorten()),
-                None => "HEAD".to_owned(),
-            });
+            let branch = refs.head().trim_start_matches(BranchName::FOLDER);
+            names.push(format!("HEAD -> {branch}"));
         }
         names.reverse();
-        Ok(names)
+        names
     }
 }
 

@@ -184,5 +184,6 @@ fn try_archive(
     to: &mut dyn Write,
 ) -> Result<Lasting, GitError> {
     let format = ArchiveFormat::TarGz;
-    write(&sandbox.open(), &Archive { commit, format, folder: "f".to_owned() }, to)
+    let archive = Archive { commit, format, folder: "f".to_owned() };
+    write(&sandbox.open(), &sandbox.refs(), &archive, to)
 }

@@ -7,11 +7,10 @@ use gix::ObjectId;
 use gix::bstr::{BStr, BString, ByteSlice};
 use gix::refs::FullName;
 use hexforge_domain::ports::git::GitError;
-use hexforge_domain::ports::imports::ImportError;
+use hexforge_domain::ports::imports::{ImportError, Imported};
 
 use super::strange;
-use crate::durable::write_file;
-use crate::refs::packed;
+use crate::peel::Peeler;
 use crate::store::open_folder;
 
 /// All branches and tags.
@@ -77,15 +76,15 @@ impl Listing {
         Ok(self)
     }
 
-    /// Writes branches, tags and HEAD into a repository that nobody uses yet.
-    pub(crate) fn write(&self, repository: &Path) -> Result<(), GitError> {
+    /// Branches, tags and HEAD, whose objects are in a repository.
+    pub(crate) fn imported(&self, repository: &Path) -> Result<Imported, GitError> {
         let repo = open_folder(repository)?.to_thread_local();
-        let refs = self.refs.iter().map(|(name, id)| (&name[..], Some(*id)));
-        packed::rewrite(&repo, &refs.collect())?;
-        if let Some(head) = self.head() {
-            write_file(&repository.join("HEAD"), format!("ref: {head}\n").as_bytes())?;
+        let mut refs = Vec::with_capacity(self.refs.len());
+        let mut peeler = Peeler::new(&repo);
+        for (name, id) in &self.refs {
+            refs.push(peeler.read_ref(name.to_string(), *id)?);
         }
-        Ok(())
+        Ok(Imported { head: self.head().map(ToString::to_string), refs })
     }
 
     /// The branch that HEAD is. Old servers tell only its commit, which may be that of several.

@@ -6,11 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use hexforge_domain::id::ProjectId;
+use hexforge_domain::limiter::Caller;
 use hexforge_domain::ports::git::GitStore;
 use tempfile::TempDir;
 
 use super::*;
 use crate::store::GixStore;
+use crate::support::refs::refs_of;
 use crate::support::{Scratch, git_command};
 
 const PROJECT: ProjectId = ProjectId(1);
@@ -129,7 +131,12 @@ fn damaged_packs_stay_as_they_are() {
 #[test]
 fn whoever_reads_meanwhile_notices_nothing() {
     let forge = Forge::new(60);
-    let tip = forge.store.open(PROJECT).expect("it opens").resolve("master");
+    let refs = refs_of(&forge.repository);
+    let open = || {
+        let opened = forge.store.open(PROJECT, Arc::clone(&refs), Caller::BACKGROUND);
+        opened.expect("it opens")
+    };
+    let tip = open().resolve("master");
     let tip = tip.expect("it reads").expect("a commit").commit;
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -138,7 +145,7 @@ fn whoever_reads_meanwhile_notices_nothing() {
                 scope.spawn(|| {
                     let mut rounds = 0;
                     while !stop.load(Ordering::Relaxed) || rounds == 0 {
-                        let repository = forge.store.open(PROJECT).expect("it opens");
+                        let repository = open();
                         let between = repository.commits_between(&[], tip, 100);
                         assert_eq!(between.expect("it reads").0, 60);
                         repository.changed_paths(tip).expect("it reads");

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::limiter::Caller;
@@ -11,6 +12,7 @@ use tempfile::TempDir;
 use crate::commit::from_gix;
 use crate::repository::GixRepository;
 use crate::store::GixStore;
+use crate::support::refs::refs_of;
 use crate::support::{Random, Scratch, git_command};
 
 const PROJECT: ProjectId = ProjectId(1);
@@ -43,6 +45,12 @@ impl Moving {
         let output = output.expect("git runs");
         assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).expect("text").trim().to_owned()
+    }
+
+    /// The repository with the refs of now.
+    fn open(&self) -> GixRepository {
+        let (shared, refs) = (Arc::clone(self.store.shared()), refs_of(&self.repository));
+        GixRepository::open(shared, PROJECT, refs, Caller::BACKGROUND).expect("it opens")
     }
 
     fn list(&self, args: &[&str]) -> Vec<String> {
@@ -106,8 +114,7 @@ impl Moving {
             all.swap(at, self.random.below(at + 1));
         }
         let kept: Vec<_> = kept.iter().map(|id| from_gix(id)).collect();
-        let shared = std::sync::Arc::clone(self.store.shared());
-        let opened = GixRepository::open(shared, PROJECT, Caller::BACKGROUND).expect("it opens");
+        let opened = self.open();
         let is_reachable = |id: &String| {
             let id = gix::ObjectId::from_hex(id.as_bytes()).expect("an id");
             loop {
@@ -163,8 +170,7 @@ fn a_walk_goes_on_where_it_was_interrupted() {
     moving.work.git(&["push", "-q", &target, "HEAD:refs/heads/master"]);
     let first = moving.list(&["rev-list", "--reverse", "master"]).remove(0);
     let first = gix::ObjectId::from_hex(first.as_bytes()).expect("an id");
-    let shared = std::sync::Arc::clone(moving.store.shared());
-    let opened = GixRepository::open(shared, PROJECT, Caller::BACKGROUND).expect("it opens");
+    let opened = moving.open();
     let past = Some(std::time::Instant::now());
     let mut calls = 0;
     loop {

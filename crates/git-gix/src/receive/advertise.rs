@@ -5,7 +5,8 @@ use std::io::Write;
 use hexforge_domain::ports::git::GitError;
 use hexforge_domain::ports::git_transport::ProtocolVersion;
 
-use crate::error::{failed, reader_gone};
+use crate::commit::to_gix;
+use crate::error::reader_gone;
 use crate::packet;
 use crate::repository::GixRepository;
 
@@ -20,14 +21,14 @@ pub(crate) fn advertise(
     version: ProtocolVersion,
     to: &mut dyn Write,
 ) -> Result<(), GitError> {
-    let refs = all_refs(repository)?;
     // There is no second version for pushing: who asks for it is answered without one.
     if version == ProtocolVersion::V1 {
         packet::line(to, "version 1").map_err(reader_gone)?;
     }
     let mut capabilities = Some(CAPABILITIES);
-    for (id, name) in &refs {
-        write(to, id, name, capabilities.take()).map_err(reader_gone)?;
+    for one in repository.refs().iter() {
+        let id = to_gix(one.target);
+        write(to, &id, one.name.as_bytes(), capabilities.take()).map_err(reader_gone)?;
     }
     if capabilities.is_some() {
         let none = gix::ObjectId::null(gix::hash::Kind::Sha1);
@@ -50,25 +51,4 @@ fn write(
     }
     line.push(b'\n');
     packet::write(to, &line)
-}
-
-/// All refs by name, each with what it holds itself.
-fn all_refs(repository: &GixRepository) -> Result<Vec<(gix::ObjectId, Vec<u8>)>, GitError> {
-    let Some(bound) = repository.bound() else { return Ok(Vec::new()) };
-    let platform = bound.repo().references().map_err(failed)?;
-    let mut refs = Vec::new();
-    for reference in platform.prefixed("refs/").map_err(failed)? {
-        // A ref that cannot be read, or that was removed meanwhile, is not there.
-        let Ok(mut reference) = reference else { continue };
-        let name = reference.name().as_bstr().to_vec();
-        let id = match reference.target().try_id() {
-            Some(id) => id.to_owned(),
-            None => match reference.follow_to_object() {
-                Ok(id) => id.detach(),
-                Err(_) => continue,
-            },
-        };
-        refs.push((id, name));
-    }
-    Ok(refs)
 }

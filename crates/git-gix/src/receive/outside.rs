@@ -13,11 +13,11 @@ use gix::object::Kind;
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::limiter::Caller;
 use hexforge_domain::ports::git::GitError;
+use hexforge_domain::refs::Snapshot;
 
 use super::check::Wrong;
 use crate::limits::Stop;
 use crate::reachable::{History, Question, Scope};
-use crate::refs;
 use crate::repository::GixRepository;
 use crate::store::Shared;
 
@@ -34,6 +34,8 @@ const MOST_FIRST: usize = 256;
 pub(crate) struct Reachable<'a> {
     pub(super) shared: &'a Arc<Shared>,
     pub(super) project: ProjectId,
+    /// The refs when the push began: what they reach, the client was told of.
+    pub(super) refs: &'a Arc<Snapshot>,
     pub(super) caller: Caller,
     pub(super) stop: &'a Stop,
 }
@@ -62,11 +64,10 @@ impl Reachable<'_> {
     ) -> Result<bool, Wrong> {
         let until = Instant::now() + LONGEST;
         while !open.is_empty() {
-            // Others may have pushed meanwhile. A walk that is asked about older refs than others ask about starts anew.
-            let repository =
-                GixRepository::open(Arc::clone(self.shared), self.project, self.caller)?;
+            let (shared, refs) = (Arc::clone(self.shared), Arc::clone(self.refs));
+            let repository = GixRepository::open(shared, self.project, refs, self.caller)?;
             let Some(bound) = repository.bound() else { return Ok(false) };
-            let refs = refs::all(bound)?;
+            let refs = repository.derived(bound);
             let history = History { repo: bound.repo(), lineages: &self.shared.lineages };
             let place = (self.project, Scope::Refs);
             let question = Question { tips: &refs.tips, first, with_contents };

@@ -17,10 +17,6 @@ const FETCHING: &str = "multi_ack multi_ack_detailed thin-pack side-band side-ba
                         deepen-since deepen-not deepen-relative no-progress include-tag no-done filter \
                         allow-tip-sha1-in-want allow-reachable-sha1-in-want object-format=sha1";
 
-/// What pushing clients may use.
-const PUSHING: &str =
-    "report-status delete-refs side-band-64k quiet atomic ofs-delta object-format=sha1";
-
 /// The commands of the second version, and what they can do.
 pub(super) fn commands(to: &mut dyn Write) -> Result<(), GitError> {
     for line in [
@@ -38,38 +34,21 @@ pub(super) fn commands(to: &mut dyn Write) -> Result<(), GitError> {
 
 /// All refs, annotated tags also with what they lead to.
 pub(super) fn for_fetching(
-    repo: Option<&gix::Repository>,
     listing: &Listing,
     version: ProtocolVersion,
     to: &mut dyn Write,
 ) -> Result<(), GitError> {
-    let symbolic = listing.head.as_ref().and_then(|head| head.symbolic.as_ref());
     let mut capabilities = format!("{FETCHING} {AGENT}").into_bytes();
-    if let Some(branch) = symbolic {
+    if let Some(branch) = listing.head().and_then(|head| head.symbolic) {
         capabilities.extend_from_slice(b" symref=HEAD:");
         capabilities.extend_from_slice(branch);
     }
     let mut lines = Lines::begin(version, capabilities, to)?;
     for one in listing.all() {
-        lines.write(one.target, one.name.as_ref(), "")?;
-        if let Some(peeled) = repo.and_then(|repo| one.peeled(repo)) {
-            lines.write(peeled, one.name.as_ref(), "^{}")?;
+        lines.write(one.target, one.name, "")?;
+        if let Some(peeled) = one.peeled {
+            lines.write(peeled, one.name, "^{}")?;
         }
-    }
-    lines.end()
-}
-
-/// All refs that can be changed.
-pub(super) fn for_pushing(
-    listing: &Listing,
-    version: ProtocolVersion,
-    to: &mut dyn Write,
-) -> Result<(), GitError> {
-    // Pushing has no second version: clients that ask for it get the first.
-    let version = if version == ProtocolVersion::V1 { version } else { ProtocolVersion::V0 };
-    let mut lines = Lines::begin(version, format!("{PUSHING} {AGENT}").into_bytes(), to)?;
-    for one in &listing.refs {
-        lines.write(one.target, one.name.as_ref(), "")?;
     }
     lines.end()
 }

@@ -47,8 +47,8 @@ pub(super) fn find(
     for &tag in &roots.tags {
         found.insert(&bitmap, tag);
     }
-    for one in tags.into_iter().flat_map(|listing| &listing.refs) {
-        let Some(peeled) = one.peeled(repo) else { continue };
+    for one in tags.into_iter().flat_map(Listing::refs) {
+        let Some(peeled) = one.peeled else { continue };
         if found.contains(&bitmap, peeled) {
             for tag in Roots::of(repo, &[one.target])?.tags {
                 found.insert(&bitmap, tag);

@@ -129,8 +129,8 @@ impl<'a, 'to> Collector<'a, 'to> {
 
     /// Adds annotated tags of what is sent.
     pub(super) fn add_tags_of_sent(&mut self, listing: &Listing) -> Result<(), GitError> {
-        for one in &listing.refs {
-            let Some(peeled) = one.peeled(self.repo) else { continue };
+        for one in listing.refs() {
+            let Some(peeled) = one.peeled else { continue };
             if self.sent.contains(&peeled) {
                 for tag in Roots::of(self.repo, &[one.target])?.tags {
                     self.add(tag);

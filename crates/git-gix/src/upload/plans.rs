@@ -203,7 +203,7 @@ pub(super) fn name_of(
     part("wants", &mut request.wants.iter().copied());
     part("ends", &mut ends.all.iter().copied());
     if request.include_tag {
-        part("refs", &mut listing.refs.iter().map(|one| one.target));
+        part("refs", &mut listing.refs().map(|one| one.target));
     }
     hasher.update(format!("{:?} {}\n", request.filter, request.ofs_delta).as_bytes());
     for (_, pack) in source.packs.all() {

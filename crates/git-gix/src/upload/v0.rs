@@ -38,9 +38,9 @@ pub(super) fn serve(
     conversation: Conversation,
     wire: &mut Wire<'_>,
 ) -> Result<(), GitError> {
-    let listing = Listing::read(source.repo.as_ref())?;
+    let listing = Listing::of(&source.refs);
     let mut request = Request::default();
-    wire.begin_request(listing.all().count());
+    wire.begin_request(listing.len() + 1);
     let Some(capabilities) = needs(source, &listing, &mut request, wire)? else { return Ok(()) };
     reachable::check(source, &listing, &request.wants)?;
     let repo = source.repo()?;

@@ -128,26 +128,25 @@ fn list(source: &Source, wire: &mut Wire<'_>) -> Result<(), GitError> {
     prefixes.sort();
     let all = prefixes.is_empty() && (too_many || !has_hopeless);
     let shown = |name: &BStr| all || starts_with_any(name, &prefixes);
-    let listing = Listing::read(source.repo.as_ref())?;
-    if let Some(branch) = listing.unborn.as_ref().filter(|_| unborn && shown("HEAD".into())) {
+    let listing = Listing::of(&source.refs);
+    if let Some(branch) = listing.unborn().filter(|_| unborn && shown("HEAD".into())) {
         wire.bytes(&[b"unborn HEAD symref-target:", branch, b"\n"])?;
     }
-    for one in listing.all().filter(|one| shown(one.name.as_ref())) {
-        let line = ref_line(source, one, symbolic, peel);
+    for one in listing.all().filter(|one| shown(one.name)) {
+        let line = ref_line(&one, symbolic, peel);
         wire.bytes(&[&line])?;
     }
     wire.end()
 }
 
-fn ref_line(source: &Source, one: &Ref, symbolic: bool, peel: bool) -> Vec<u8> {
+fn ref_line(one: &Ref<'_>, symbolic: bool, peel: bool) -> Vec<u8> {
     let mut line = format!("{} ", one.target).into_bytes();
-    line.extend_from_slice(&one.name);
-    if let Some(target) = one.symbolic.as_ref().filter(|_| symbolic) {
+    line.extend_from_slice(one.name);
+    if let Some(target) = one.symbolic.filter(|_| symbolic) {
         line.extend_from_slice(b" symref-target:");
         line.extend_from_slice(target);
     }
-    let repo = source.repo.as_ref().filter(|_| peel);
-    if let Some(peeled) = repo.and_then(|repo| one.peeled(repo)) {
+    if let Some(peeled) = one.peeled.filter(|_| peel) {
         line.extend_from_slice(format!(" peeled:{peeled}").as_bytes());
     }
     line.push(b'\n');
@@ -172,10 +171,10 @@ struct Said {
 }
 
 fn fetch(source: &Source, wire: &mut Wire<'_>) -> Result<(), GitError> {
-    let listing = Listing::read(source.repo.as_ref())?;
+    let listing = Listing::of(&source.refs);
     let mut request = Request::default();
     let mut said = Said::default();
-    wire.begin_request(listing.all().count());
+    wire.begin_request(listing.len() + 1);
     while let Some(line) = argument(wire)? {
         take(source, &listing, &mut request, &mut said, &line)?;
     }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::ports::git::GitStore;
 use hexforge_domain::ports::imports::Imports;
+use hexforge_domain::refs::Ref;
 use hexforge_git_gix::{HttpImports, ImportLimits, copying};
 
 use crate::backend::{Backend, Network};
@@ -15,6 +16,7 @@ use crate::operation::{Action, Operation};
 use crate::oracle::{Failure, UnderTest};
 use crate::scenario::run_fetches_with;
 use crate::server::{Server, open_store};
+use crate::support::refs;
 
 /// How a repository is copied.
 #[derive(Clone, Copy, Debug)]
@@ -90,7 +92,11 @@ pub fn check_complete(history: &History, server: &Server, question: &str) -> Res
 fn go_on_with_fork(server: &mut Server) -> Result<(), String> {
     let target = ProjectId(server.project.0 + 1);
     server.store.copy(server.project, target).map_err(|error| format!("{error:?}"))?;
+    // The copy has no refs of its own.
+    let copied = refs::refs_of(&server.path());
     server.project = target;
+    let all: Vec<Ref> = copied.iter().cloned().collect();
+    refs::put(&server.path(), Some(copied.head()), &all);
     Ok(())
 }
 
@@ -121,7 +127,12 @@ fn go_on_with_import(server: &mut Server) -> Result<(), String> {
     let network = Network::new(move |seen| Ok(backend.answer(&seen)));
     let target = ProjectId(server.project.0 + 1);
     let imports = HttpImports::new(&server.store, Arc::new(network), ImportLimits::default());
-    imports.fetch(target, &format!("http://host/{name}")).map_err(|error| error.to_string())?;
+    let imported = imports.fetch(target, &format!("http://host/{name}"));
+    let imported = imported.map_err(|error| error.to_string())?;
+    if !imported.refs.iter().eq(refs::refs_of(&source).iter()) {
+        return Err(format!("other refs are imported: {imported:?}"));
+    }
     server.project = target;
+    refs::put(&server.path(), imported.head.as_deref(), &imported.refs);
     Ok(())
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use gix::ObjectId;
 use hexforge_domain::id::ProjectId;
-use hexforge_domain::ports::git::{GitStore, Repository};
+use hexforge_domain::ports::git::Repository;
 use hexforge_domain::ports::git_transport::HangUp;
 use hexforge_git_gix::GixStore;
 use tempfile::TempDir;
@@ -17,7 +17,7 @@ use crate::objects::Ids;
 use crate::operation::Maintenance;
 use crate::process::{QUICK, parse_id, parse_ids, run, run_command};
 use crate::request::{Request, Wire};
-use crate::support::git_command;
+use crate::support::{git_command, refs};
 
 const WRITE_GRAPH: &[&[&str]] = &[&["commit-graph", "write", "--reachable"]];
 
@@ -60,7 +60,7 @@ impl Server {
     }
 
     pub fn open(&self) -> Box<dyn Repository> {
-        self.store.open(self.project).expect("the store opens its repository")
+        refs::open(&self.store, self.project)
     }
 
     /// What git prints about the server's repository.
@@ -101,16 +101,8 @@ impl Server {
         if commands.iter().any(|(_, _, new)| new.is_some()) {
             bytes.extend_from_slice(pack);
         }
-        let repository = self.open();
-        let push =
-            repository.receive(&mut &bytes[..], &HangUp::default()).expect("the push is read");
-        let mut push = push.expect("there are commands");
-        if let Some((key, _)) = push.take("a test").expect("refs can be changed") {
-            self.store.settle(&key).expect("the change is settled");
-        }
-        let mut answer = Vec::new();
-        push.answer(&mut answer).expect("memory takes everything");
-        String::from_utf8_lossy(&answer).into_owned()
+        let report = refs::receive(&self.store, self.project, &mut &bytes[..], &HangUp::default());
+        report.expect("the push is answered")
     }
 
     /// Reorganizes the repository by git. The store learns of it, or is opened again.

@@ -5,7 +5,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 use hexforge_domain::id::ProjectId;
-use hexforge_domain::ports::imports::{ImportError, Imports};
+use hexforge_domain::ports::imports::{ImportError, Imported, Imports};
 use hexforge_git_gix::{GixStore, HttpImports, ImportLimits};
 use tempfile::TempDir;
 
@@ -94,7 +94,7 @@ impl Store {
         self.store.layout().repository(PROJECT)
     }
 
-    pub fn import(&self, network: &Arc<Network>, url: &str) -> Result<(), ImportError> {
+    pub fn import(&self, network: &Arc<Network>, url: &str) -> Result<Imported, ImportError> {
         self.import_within(network, url, ImportLimits::default())
     }
 
@@ -103,7 +103,7 @@ impl Store {
         network: &Arc<Network>,
         url: &str,
         limits: ImportLimits,
-    ) -> Result<(), ImportError> {
+    ) -> Result<Imported, ImportError> {
         let network: Arc<Network> = Arc::clone(network);
         HttpImports::new(&self.store, network, limits).fetch(PROJECT, url)
     }

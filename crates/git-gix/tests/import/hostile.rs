@@ -6,12 +6,15 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use hexforge_domain::ports::imports::ImportError;
+use hexforge_domain::commit::ObjectId;
+use hexforge_domain::ports::imports::{ImportError, Imported};
 use hexforge_domain::ports::outgoing::OutgoingMethod;
+use hexforge_domain::refs::Ref;
 use hexforge_git_gix::ImportLimits;
 
 use crate::backend::{Answer, Network};
-use crate::fixture::{Source, Store, git, refs};
+use crate::fixture::{Source, Store, git};
+use crate::support::refs::put;
 
 const TELLS: &str = "application/x-git-upload-pack-advertisement";
 const SENDS: &str = "application/x-git-upload-pack-result";
@@ -89,9 +92,13 @@ fn an_old_server_without_any_capability_is_understood() {
     for (capabilities, sent) in [("", plain(&pack)), ("side-band", banded(&pack))] {
         let refs_told = told(&[(&head, "HEAD"), (&head, "refs/heads/x")], capabilities);
         let store = Store::new();
-        assert_eq!(store.import(&server(refs_told, sent), "http://h/a.git"), Ok(()));
-        assert_eq!(refs(&store.repository()), format!("{head} refs/heads/x"));
-        assert_eq!(git(&store.repository(), &["symbolic-ref", "HEAD"]), "refs/heads/x");
+        let imported = store.import(&server(refs_told, sent), "http://h/a.git");
+        let target = ObjectId::parse(&head).expect("an id");
+        let one = Ref { name: "refs/heads/x".to_owned(), target, peeled: None };
+        let expected = Imported { head: Some(one.name.clone()), refs: vec![one] };
+        assert_eq!(imported.as_ref(), Ok(&expected));
+        put(&store.repository(), expected.head.as_deref(), &expected.refs);
+        git(&store.repository(), &["fsck", "--strict", "--full"]);
     }
 }
 

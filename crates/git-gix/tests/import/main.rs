@@ -4,3 +4,5 @@ mod backend;
 mod fixture;
 mod hostile;
 mod real;
+#[path = "../support/mod.rs"]
+mod support;

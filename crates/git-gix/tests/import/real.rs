@@ -1,32 +1,46 @@
 //! What git's own server sends.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hexforge_domain::ports::git::GitStore;
-use hexforge_domain::ports::imports::ImportError;
+use hexforge_domain::ports::imports::{ImportError, Imported};
 use hexforge_domain::ports::outgoing::OutgoingError;
+use hexforge_domain::refs::Ref;
 use hexforge_git_gix::ImportLimits;
 
 use crate::backend::{Answer, Backend, Network};
 use crate::fixture::{PROJECT, Source, Store, git, refs};
+use crate::support::refs::{open, put, refs_of};
 
-fn refused(why: &str) -> Result<(), ImportError> {
+fn refused(why: &str) -> Result<Imported, ImportError> {
     Err(ImportError::Refused(why.into()))
 }
 
-/// The project has what the source has.
-fn assert_imported(store: &Store, source: &Source) {
+/// The project has the objects that the source has, and these are the refs of the source. The project gets them.
+fn assert_imported(store: &Store, source: &Source, imported: &Imported) {
+    assert_objects_alone(store);
     let (to, from) = (store.repository(), source.repository());
+    let head = git(&from, &["symbolic-ref", "HEAD"]);
+    assert_eq!(imported.head.as_ref(), Some(&head));
+    let is_imported =
+        |one: &&Ref| ["refs/heads/", "refs/tags/"].iter().any(|kind| one.name.starts_with(kind));
+    let expected = refs_of(&from);
+    let expected: Vec<&Ref> = expected.iter().filter(is_imported).collect();
+    assert!(imported.refs.iter().eq(expected), "only branches and tags: {imported:?}");
+    put(&to, imported.head.as_deref(), &imported.refs);
     assert_eq!(refs(&to), refs(&from));
-    let head = |folder| git(folder, &["symbolic-ref", "HEAD"]);
-    assert_eq!(head(&to), head(&from));
+    assert_eq!(git(&to, &["symbolic-ref", "HEAD"]), head);
     git(&to, &["fsck", "--strict", "--full"]);
-    assert_eq!(git(&to, &["for-each-ref", "refs/pull/"]), "", "only branches and tags");
+}
+
+/// An import writes no refs, and leaves nothing else.
+fn assert_objects_alone(store: &Store) {
+    assert_eq!(git(&store.repository(), &["for-each-ref"]), "");
     assert!(store.is_tidy());
     let odd = |file: &std::path::Path| {
         let extension = file.extension().and_then(|extension| extension.to_str());
-        matches!(extension, Some("keep" | "lock")) && !file.ends_with("hexforge.lock")
+        matches!(extension, Some("keep" | "lock"))
     };
     assert!(!store.files().iter().any(|file| odd(file)), "{:?}", store.files());
 }
@@ -38,16 +52,18 @@ fn all_branches_and_tags_come_in_each_version_of_the_protocol() {
         let backend = Backend { protocol, ..source.backend() };
         let network = Arc::new(Network::new(move |seen| Ok(backend.answer(&seen))));
         let store = Store::new();
-        assert_eq!(store.import(&network, "http://h/a.git"), Ok(()), "{protocol:?}");
-        assert_imported(&store, &source);
+        let imported = store.import(&network, "http://h/a.git");
+        let imported = imported.unwrap_or_else(|error| panic!("{protocol:?}: {error}"));
+        assert_imported(&store, &source, &imported);
         // In version 2 refs are asked for by a request of their own.
         let asked = network.asked.lock().expect("no panic").len();
         let is_second = matches!(protocol, None | Some("version=2"));
         assert_eq!(asked, if is_second { 3 } else { 2 }, "{protocol:?}");
         // And the store sees them.
-        let repository = store.store.open(PROJECT).expect("a repository");
-        let default = repository.default_branch().expect("readable").expect("there");
+        let repository = open(&store.store, PROJECT);
+        let default = repository.refs().default_branch().expect("there");
         assert_eq!(default.as_str(), "trunk");
+        assert!(repository.branch(&default).expect("readable").is_some());
     }
 }
 
@@ -61,8 +77,8 @@ fn thousands_of_refs_come() {
     }
     std::fs::write(source.repository().join("packed-refs"), lines).expect("written");
     let store = Store::new();
-    assert_eq!(store.import(&Arc::new(source.network()), "http://h/a.git"), Ok(()));
-    assert_imported(&store, &source);
+    let imported = store.import(&Arc::new(source.network()), "http://h/a.git").expect("it comes");
+    assert_imported(&store, &source, &imported);
 }
 
 #[test]
@@ -72,7 +88,8 @@ fn an_empty_repository_leaves_the_project_empty() {
         let backend = Backend { protocol, ..source.backend() };
         let network = Arc::new(Network::new(move |seen| Ok(backend.answer(&seen))));
         let store = Store::new();
-        assert_eq!(store.import(&network, "http://h/a.git"), Ok(()), "{protocol:?}");
+        let imported = store.import(&network, "http://h/a.git");
+        assert_eq!(imported, Ok(Imported::default()), "{protocol:?}");
         assert_eq!(store.files(), Vec::<std::path::PathBuf>::new());
     }
 }
@@ -87,8 +104,8 @@ fn the_suffix_of_repositories_may_be_left_out() {
         false => Ok(Answer::new(404, "text/plain", "")),
     }));
     let store = Store::new();
-    assert_eq!(store.import(&network, "http://h/a/"), Ok(()));
-    assert_imported(&store, &source);
+    let imported = store.import(&network, "http://h/a/").expect("it comes");
+    assert_imported(&store, &source, &imported);
     let asked = network.asked.lock().expect("no panic").clone();
     assert_eq!(asked[0], "http://h/a/info/refs?service=git-upload-pack");
     assert_eq!(asked[1], "http://h/a.git/info/refs?service=git-upload-pack");
@@ -127,8 +144,8 @@ fn after_a_redirect_objects_are_asked_for_at_the_new_place() {
             Ok(backend.answer(&seen))
         }));
         let store = Store::new();
-        assert_eq!(store.import(&network, "http://ada:s3cret@h/old"), Ok(()));
-        assert_imported(&store, &source);
+        let imported = store.import(&network, "http://ada:s3cret@h/old").expect("it comes");
+        assert_imported(&store, &source, &imported);
     }
 }
 
@@ -224,42 +241,67 @@ fn an_import_takes_no_more_than_allowed() {
     assert_eq!(within(short), Err(ImportError::Failed("the import took too long".into())));
 }
 
+/// All objects in a repository.
+fn objects(repository: &std::path::Path) -> BTreeSet<String> {
+    let all = ["cat-file", "--batch-all-objects", "--batch-check=%(objectname)"];
+    git(repository, &all).lines().map(str::to_owned).collect()
+}
+
+/// What came after the import may have failed, so that all of it is tried again.
+#[test]
+fn an_import_may_be_done_again() {
+    let source = Source::filled();
+    let (store, network) = (Store::new(), Arc::new(source.network()));
+    let first = store.import(&network, "http://h/a.git").expect("it comes");
+    let before = objects(&store.repository());
+    let again = store.import(&network, "http://h/a.git");
+    assert_eq!(again.as_ref(), Ok(&first));
+    assert_eq!(objects(&store.repository()), before);
+    assert_imported(&store, &source, &first);
+}
+
 #[test]
 fn a_project_that_has_something_keeps_it() {
     let source = Source::filled();
     let (store, network) = (Store::new(), Arc::new(source.network()));
-    assert_eq!(store.import(&network, "http://h/a.git"), Ok(()));
-    let asked = network.asked.lock().expect("no panic").len();
+    let imported = store.import(&network, "http://h/a.git").expect("it comes");
+    assert_imported(&store, &source, &imported);
+    let before = (refs(&store.repository()), objects(&store.repository()));
     let other = Source::filled();
-    let elsewhere = Arc::new(other.network());
-    // What came after it may have failed, so that all of it is tried again.
-    assert_eq!(store.import(&elsewhere, "http://h/a.git"), Ok(()), "it is there already");
-    assert_eq!(elsewhere.asked.lock().expect("no panic").len(), 0, "nothing was asked");
-    std::fs::remove_file(store.repository().join("hexforge-imported")).expect("it was imported");
-    let again = store.import(&elsewhere, "http://h/a.git");
-    assert_eq!(again, refused("the project is no longer empty"));
-    assert_eq!(network.asked.lock().expect("no panic").len(), asked, "nothing was asked");
-    assert_imported(&store, &source);
+    let tree = git(&other.repository(), &["rev-parse", "HEAD^{tree}"]);
+    let new = git(&other.repository(), &["commit-tree", &tree, "-m", "of the other"]);
+    git(&other.repository(), &["update-ref", "refs/heads/trunk", &new]);
+    let elsewhere = store.import(&Arc::new(other.network()), "http://h/a.git").expect("it comes");
+    let trunk = elsewhere.refs.iter().find(|one| one.name == "refs/heads/trunk").expect("a branch");
+    assert_eq!(trunk.target.to_string(), new);
+    assert_eq!(refs(&store.repository()), before.0);
+    let after = objects(&store.repository());
+    assert!(before.1.is_subset(&after) && after.contains(&new));
+    git(&store.repository(), &["fsck", "--strict", "--full"]);
 }
 
 #[test]
 fn what_is_put_into_the_project_meanwhile_stays() {
     let source = Source::filled();
+    let tree = git(&source.repository(), &["rev-parse", "HEAD^{tree}"]);
+    let mine = git(&source.repository(), &["commit-tree", &tree, "-m", "mine"]);
     let store = Store::new();
     let (backend, folder, from) = (source.backend(), store.repository(), source.repository());
+    let commit = mine.clone();
     let network = Arc::new(Network::new(move |seen| {
         if seen.path.ends_with("git-upload-pack") && !folder.exists() {
             std::fs::create_dir_all(folder.parent().expect("a parent")).expect("a folder");
             let to = folder.to_str().expect("text");
             git(&from, &["init", "-q", "--bare", to]);
-            git(&from, &["push", "-q", to, "refs/tags/light:refs/heads/mine"]);
+            git(&from, &["push", "-q", to, &format!("{commit}:refs/heads/mine")]);
         }
         Ok(backend.answer(&seen))
     }));
-    let imported = store.import(&network, "http://h/a.git");
-    assert_eq!(imported, refused("the project is no longer empty"));
-    assert!(refs(&store.repository()).ends_with(" refs/heads/mine"));
-    assert!(store.is_tidy());
+    let imported = store.import(&network, "http://h/a.git").expect("it comes");
+    assert_eq!(refs(&store.repository()), format!("{mine} refs/heads/mine"));
+    git(&store.repository(), &["update-ref", "-d", "refs/heads/mine"]);
+    assert!(objects(&store.repository()).contains(&mine));
+    assert_imported(&store, &source, &imported);
 }
 
 #[test]
@@ -270,10 +312,14 @@ fn a_repository_without_refs_is_filled() {
     std::fs::create_dir_all(folder.parent().expect("a parent")).expect("a folder");
     git(source.0.path(), &["init", "-q", "--bare", folder.to_str().expect("text")]);
     // Somebody looked into it before.
-    let before = store.store.open(PROJECT).expect("a repository");
-    assert!(!before.has_branches().expect("readable"));
-    assert_eq!(store.import(&Arc::new(source.network()), "http://h/a.git"), Ok(()));
-    assert_imported(&store, &source);
-    let after = store.store.open(PROJECT).expect("a repository");
-    assert!(after.has_branches().expect("readable"));
+    let before = open(&store.store, PROJECT);
+    assert!(!before.refs().has_branches());
+    let imported = store.import(&Arc::new(source.network()), "http://h/a.git").expect("it comes");
+    assert_imported(&store, &source, &imported);
+    let after = open(&store.store, PROJECT);
+    assert!(after.refs().has_branches());
+    let (branch, tip) = after.refs().default_tip().expect("there");
+    for repository in [&before, &after] {
+        assert!(repository.commit(tip).expect("readable").is_some(), "{}", branch.as_str());
+    }
 }

@@ -12,13 +12,13 @@ use std::process::Command;
 use gix::ObjectId;
 use gix::object::Kind;
 use hexforge_domain::id::ProjectId;
-use hexforge_domain::ports::git::{GitError, GitStore};
+use hexforge_domain::ports::git::GitError;
 use hexforge_domain::ports::git_transport::HangUp;
 use hexforge_git_gix::{GixStore, PushLimits};
 use tempfile::TempDir;
 
 use packs::{Bomb, PackBuilder, chains, commit, id_of};
-use support::git_command;
+use support::{git_command, refs};
 
 const PROJECT: ProjectId = ProjectId(7);
 const ZERO: &str = "0000000000000000000000000000000000000000";
@@ -43,14 +43,7 @@ impl Server {
     }
 
     fn receive(&self, from: &mut dyn Read, hang_up: &HangUp) -> Result<String, GitError> {
-        let repository = self.store.open(PROJECT).expect("a repository");
-        let mut push = repository.receive(from, hang_up)?.expect("there are commands");
-        if let Some((key, _)) = push.take("a test")? {
-            self.store.settle(&key)?;
-        }
-        let mut answer = Vec::new();
-        push.answer(&mut answer)?;
-        Ok(String::from_utf8_lossy(&answer).into_owned())
+        refs::receive(&self.store, PROJECT, from, hang_up)
     }
 
     /// Asserts that a push was refused with this text, and left no byte.
@@ -177,7 +170,7 @@ fn large_objects_in_deltas_take_little_memory_to_push_and_to_read() {
         let before = peak();
         let report = server.push(&bomb.pack, bomb.commit, "master");
         assert!(report.contains("ok refs/heads/master"), "{report}");
-        let repository = server.store.open(PROJECT).expect("a repository");
+        let repository = refs::open(&server.store, PROJECT);
         for id in &bomb.files {
             let id = port_id(id);
             let mut read = Counted(0);
@@ -279,7 +272,7 @@ fn large_objects_that_are_based_on_each_other_are_taken() {
     assert!(report.contains("ok refs/heads/master"), "{report}");
     server.git(&["fsck", "--full"]);
     server.assert_clean();
-    let repository = server.store.open(PROJECT).expect("a repository");
+    let repository = refs::open(&server.store, PROJECT);
     for version in &versions {
         let id = port_id(&id_of(Kind::Blob, version));
         let mut read = Vec::new();
@@ -324,7 +317,7 @@ fn what_two_pushes_bring_at_once_does_not_exceed_the_repository() {
     let limits = PushLimits { repository_bytes: 3 << 20, ..PushLimits::default() };
     let server = Server::new(limits);
     let mut received = Vec::new();
-    let repository = server.store.open(PROJECT).expect("a repository");
+    let repository = refs::open(&server.store, PROJECT);
     for seed in 1..=2 {
         let (pack, tip) = file(2 << 20, seed);
         let wire = wire(&pack, tip, &format!("b{seed}"));
@@ -333,12 +326,8 @@ fn what_two_pushes_bring_at_once_does_not_exceed_the_repository() {
     }
     let mut answers = Vec::new();
     for push in &mut received {
-        if let Some((key, _)) = push.take("a test").expect("it is answered") {
-            server.store.settle(&key).expect("it is settled");
-        }
-        let mut answer = Vec::new();
-        push.answer(&mut answer).expect("memory");
-        answers.push(String::from_utf8_lossy(&answer).into_owned());
+        let answer = refs::take(&server.store.layout().repository(PROJECT), push.as_mut());
+        answers.push(answer.expect("it is answered"));
     }
     drop(received);
     assert!(answers[0].contains("ok refs/heads/b1"), "{answers:?}");

@@ -3,6 +3,8 @@
 //! Tests of the whole crate and those inside of it use this file; not each of them uses all of it.
 #![allow(dead_code)]
 
+pub mod refs;
+
 use std::cell::Cell;
 use std::ffi::OsStr;
 use std::fs;
@@ -64,19 +66,7 @@ impl Scratch {
     ) -> (bool, Vec<u8>, Vec<u8>) {
         let mut git = git_command();
         git.current_dir(self.path()).args(args).envs(self.dates());
-        let mut child = git
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("git is installed");
-        let mut stdin = child.stdin.take().expect("it was asked for");
-        let output = std::thread::scope(|scope| {
-            // git may end without reading all of it.
-            scope.spawn(move || drop(stdin.write_all(input)));
-            child.wait_with_output().expect("git ends")
-        });
-        (output.status.success(), output.stdout, output.stderr)
+        run_command(git, input)
     }
 
     fn dates(&self) -> [(&'static str, String); 2] {
@@ -168,6 +158,19 @@ pub fn git_command() -> Command {
         .env("GIT_COMMITTER_EMAIL", "grace@example.com")
         .env("LC_ALL", "C");
     git
+}
+
+/// Runs a command that reads `input`. Returns whether it succeeded, and what it printed.
+pub fn run_command(mut command: Command, input: &[u8]) -> (bool, Vec<u8>, Vec<u8>) {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("git is installed");
+    let mut stdin = child.stdin.take().expect("it was asked for");
+    let output = std::thread::scope(|scope| {
+        // git may end without reading all of it.
+        scope.spawn(move || drop(stdin.write_all(input)));
+        child.wait_with_output().expect("git ends")
+    });
+    (output.status.success(), output.stdout, output.stderr)
 }
 
 /// Numbers that look random and are the same for the same seed.

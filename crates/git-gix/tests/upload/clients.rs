@@ -521,19 +521,3 @@ fn clients_may_only_ask_what_both_have() {
         assert!(!common.contains(&run(&folder, &["rev-parse", "HEAD"])), "{name}");
     }
 }
-
-#[test]
-fn names_that_are_no_text_are_shown() {
-    let scratch = history();
-    let server = Server::of(&scratch);
-    let tip = server.run(&["rev-parse", "master"]);
-    let packed = [format!("{tip} refs/heads/gr").as_bytes(), b"\xfcn\n"].concat();
-    std::fs::write(server.repository().join("packed-refs"), packed).expect("a file");
-    std::fs::write(server.repository().join("HEAD"), b"ref: refs/heads/gr\xfcn\n").expect("a file");
-    let clones = Clones::new();
-    for (name, version, url) in ways(&server) {
-        let folder = clones.make(&name, version, &url, &["--mirror"]);
-        assert_eq!(run(&folder, &["rev-parse", "HEAD"]), tip, "{name}");
-        run(&folder, &["fetch", "-q", "origin"]);
-    }
-}

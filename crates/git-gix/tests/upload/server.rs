@@ -9,11 +9,12 @@ use std::thread;
 
 use flate2::read::GzDecoder;
 use hexforge_domain::id::ProjectId;
-use hexforge_domain::ports::git::{GitStore, Repository};
+use hexforge_domain::ports::git::Repository;
 use hexforge_domain::ports::git_transport::{Conversation, ProtocolVersion, Service};
 use hexforge_git_gix::GixStore;
 use tempfile::TempDir;
 
+use crate::support::refs::open;
 use crate::support::{Scratch, git_command};
 
 pub const PROJECT: ProjectId = ProjectId(7);
@@ -77,7 +78,7 @@ impl Server {
     }
 
     pub fn transport(&self) -> Box<dyn Repository> {
-        self.store.open(PROJECT).expect("a repository")
+        open(&self.store, PROJECT)
     }
 
     /// What is answered to one request that stands for itself.
@@ -166,7 +167,7 @@ fn http(store: &GixStore, stream: &TcpStream) -> io::Result<bool> {
         let packed = std::mem::take(&mut body);
         GzDecoder::new(&packed[..]).read_to_end(&mut body)?;
     }
-    let repository = store.open(PROJECT).expect("a repository");
+    let repository = open(store, PROJECT);
     let mut answer = Vec::new();
     let kind = if target.contains("info/refs") {
         if version != ProtocolVersion::V2 {
@@ -195,7 +196,7 @@ fn daemon(store: &GixStore, mut stream: &TcpStream) {
     stream.read_exact(&mut line).expect("a line");
     let line = String::from_utf8(line).expect("plain text");
     let version = ProtocolVersion::parse(&line.split('\0').collect::<Vec<_>>().join(":"));
-    let repository = store.open(PROJECT).expect("a repository");
+    let repository = open(store, PROJECT);
     let mut to = stream;
     repository.advertise(Service::UploadPack, version, &mut to).expect("an advertisement");
     let _ = repository.upload_pack(version, Conversation::Stateful, &mut { stream }, &mut to);

@@ -1,6 +1,6 @@
 //! `hexforge backup`.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, BufWriter, ErrorKind, Write};
@@ -10,15 +10,14 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail, ensure};
 use hexforge_domain::id::ProjectId;
 use hexforge_git_gix::copying;
-use hexforge_git_gix::hold::{Hold, Noted};
 use hexforge_persistence_diesel::backup::{self as database, BackupError, Parts, Snapshot};
 
 use super::Summary;
 use super::file::{Header, Kind, Writer};
-use super::manifest::{MANIFEST, Manifest, REWINDS};
+use super::manifest::{MANIFEST, Manifest};
 use super::progress::Progress;
 use crate::config::Config;
-use crate::system::{Trash, random_name, trash};
+use crate::system::{Hold, Trash, random_name, trash};
 
 /// Of how many projects it is asked at once whether the database has them.
 const BATCH: usize = 500;
@@ -32,8 +31,7 @@ pub fn make(config: &Config, file: &Path) -> Result<Summary> {
     let place = Place::beside(file)?;
     let hold = Hold::take(data).context("the data folder cannot be held on to")?;
     let Some(hold) = hold else { bail!("another backup is being made") };
-    // In this order: what is not recorded in the database, but was noted before, was perhaps acknowledged.
-    let before = hold.unsettled()?;
+    // The database comes first: the objects of its refs were stored before the refs.
     progress.step("copying the database");
     let mut snapshot = Snapshot::take(&config.database_url, &place.folder)?;
     let writer = Writer::begin(BufWriter::with_capacity(256 * 1024, place.create()?))?;
@@ -53,7 +51,6 @@ pub fn make(config: &Config, file: &Path) -> Result<Summary> {
         copy.projects(&mut snapshot, root)?;
     }
     copy.thrown_away(&mut snapshot)?;
-    copy.notes(&hold.notes()?, &before, &mut snapshot)?;
     let Copy { writer, summary, .. } = copy;
     let written = writer.finish()?.into_inner().map_err(io::IntoInnerError::into_error)?;
     place.finish(&written, file)?;
@@ -246,40 +243,6 @@ impl<W: Write> Copy<'_, W> {
             }
         }
         Ok(())
-    }
-
-    /// What is needed to bring repositories to the moment of the database.
-    fn notes(
-        &mut self,
-        notes: &[Noted],
-        before: &BTreeSet<String>,
-        snapshot: &mut Snapshot,
-    ) -> Result<()> {
-        let keys: Vec<String> = notes.iter().map(|note| note.key.clone()).collect();
-        let unrecorded = snapshot.unrecorded(&keys)?;
-        let mut rewinds = BTreeMap::new();
-        for note in notes.iter().filter(|note| unrecorded.contains(&note.key)) {
-            if before.contains(&note.key) {
-                // The restore records it, if it was made.
-                let path = Path::new("journal").join(&note.key);
-                let header = Header { kind: Kind::File, path, mode: 0o600 };
-                let mut entry = self.writer.entry(&header)?;
-                entry.write_all(&note.content)?;
-                entry.finish()?;
-                self.count(note.content.len() as u64);
-                continue;
-            }
-            for change in &note.changes {
-                // The first of several changes knows what was there before all of them.
-                rewinds.entry((note.project, change.name.clone())).or_insert(change.old);
-            }
-        }
-        let mut text = String::new();
-        for ((project, name), old) in rewinds {
-            let old = old.map_or("none".to_owned(), |old| old.to_string());
-            text.push_str(&format!("{project} {old} {name}\n"));
-        }
-        self.part(REWINDS, text.as_bytes())
     }
 }
 

@@ -4,7 +4,8 @@ use anyhow::{Context, Result, ensure};
 
 /// The path of the entry that has it, which is the first.
 pub(super) const MANIFEST: &str = "manifest";
-/// The path of the entry with what refs held at the moment of the backup, where they were changed later.
+/// The path of the entry with earlier values of refs that changed during the backup. Only backups of releases that kept
+/// refs in files have it.
 pub(super) const REWINDS: &str = "rewinds";
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,13 +9,8 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
-use hexforge_application::app::App;
-use hexforge_application::push;
 use hexforge_domain::commit::ObjectId;
 use hexforge_domain::id::ProjectId;
-use hexforge_domain::paging::Page;
-use hexforge_domain::ports::store::StoreError;
-use hexforge_domain::project::query::{ProjectFilter, ProjectScope};
 use hexforge_git_gix::{Layout, copying};
 use hexforge_persistence_diesel::backup::{self as database, Restore};
 
@@ -25,7 +20,7 @@ use super::manifest::{MANIFEST, REWINDS};
 use super::progress::Progress;
 use super::verify::{is_repository, look, read};
 use crate::config::Config;
-use crate::{system, wiring};
+use crate::{system, upgrade, wiring};
 
 /// Where files are until all of them are there.
 const UNFINISHED: &str = ".restoring";
@@ -66,10 +61,7 @@ pub fn restore(config: &Config, file: &Path) -> Result<Summary> {
     progress.step("writing to the disk");
     files.finish(data)?;
     restore.finish(&config.database_url)?;
-    let app = wiring::app(config)?;
-    // Changes that were noted and not yet recorded then.
-    push::settle_all(&app)?;
-    agree_on_default_branches(&app)?;
+    upgrade::run(config, &wiring::app(config)?, &mut io::stderr())?;
     Ok(summary)
 }
 
@@ -149,7 +141,7 @@ impl Files {
         Ok(())
     }
 
-    /// Takes back what was changed after the moment of the backup. It comes last.
+    /// Takes back changes of ref files after the moment of a backup of an earlier release. The entry comes last.
     fn rewind(&mut self, content: &mut dyn BufRead) -> Result<()> {
         let layout = Layout::new(&self.folder);
         let mut project = None;
@@ -201,25 +193,4 @@ impl Drop for Files {
         // Once all is in its place there is nothing here.
         let _ = fs::remove_dir_all(&self.folder);
     }
-}
-
-/// Lets HEAD of each repository name the branch that the database says: HEAD may have been changed after its moment.
-fn agree_on_default_branches(app: &App) -> Result<()> {
-    const BATCH: usize = 500;
-    let all = ProjectFilter::newest_first(ProjectScope::All, app.today());
-    for number in 1.. {
-        let page = Page::Numbered { number, size: BATCH as u64 };
-        let some = app.store.read::<_, StoreError>(|tx| tx.projects().list(&all, page))?.items;
-        for project in &some {
-            let Some(branch) = &project.default_branch else { continue };
-            let repository = app.git.open(project.id)?;
-            if repository.default_branch()?.as_ref() != Some(branch) {
-                repository.set_head(branch)?;
-            }
-        }
-        if some.len() < BATCH {
-            break;
-        }
-    }
-    Ok(())
 }

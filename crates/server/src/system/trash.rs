@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Sender, channel};
 
 use hexforge_domain::ports::files::is_no_room;
-use hexforge_git_gix::hold::is_held;
 
+use super::hold::is_held;
 use super::random_name;
 
 /// A folder for folders that are to go. What it holds when the program ends goes at the next start.

@@ -64,10 +64,7 @@ macro_rules! store_contract_of_repositories {
             repository_tasks::nothing_happens_to_a_task_that_is_gone,
             repository_concurrency::tasks_asked_for_at_once_go_to_one_each,
             repository_concurrency::tasks_added_at_once_are_given_out_one_after_the_other,
-            repository_concurrency::a_change_recorded_at_once_is_recorded_once,
             repository_concurrency::a_release_made_at_once_is_made_once,
-            settled_changes::a_change_is_recorded_once,
-            settled_changes::changes_recorded_before_a_moment_are_forgotten,
         }
     };
 }

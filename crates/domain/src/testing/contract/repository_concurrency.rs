@@ -3,7 +3,6 @@
 use super::check::{read, write};
 use super::concurrency::{Attempt, THREADS, assert_one_wins};
 use crate::id::{ProjectId, RepositoryTaskId};
-use crate::ports::git::ChangeKey;
 use crate::ports::store::{Store, StoreError};
 use crate::repository::task::TaskKind;
 use crate::testing::builders::{a_project, a_release, a_tag, a_user, at, home_of};
@@ -77,20 +76,6 @@ pub fn tasks_added_at_once_are_given_out_one_after_the_other(store: &dyn Store) 
         }
     });
     assert!(done.is_sorted(), "{done:?}");
-}
-
-/// See [`SettledChanges::record`](crate::repository::port::SettledChanges::record).
-pub fn a_change_recorded_at_once_is_recorded_once(store: &dyn Store) {
-    let start = Barrier::new(THREADS);
-    let first: Vec<bool> = thread::scope(|scope| {
-        let record = || {
-            start.wait();
-            write(store, |tx| tx.settled_changes().record(&ChangeKey("change".into()), at(0)))
-        };
-        let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(record)).collect();
-        threads.into_iter().map(|thread| thread.join().expect("no thread panics")).collect()
-    });
-    assert_eq!(first.iter().filter(|first| **first).count(), 1, "{first:?}");
 }
 
 /// See [`Releases::insert`](crate::tag::port::Releases::insert).

@@ -1,57 +1,57 @@
-//! Repositories in memory: refs and commits by the real rules, files as a map for each commit. Diffs have no
-//! text, and an archive is the list of its files.
+//! Repositories in memory: commits by the real rules, files as a map for each commit. Diffs have no text, and an
+//! archive is the list of its files.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{Read, Write};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use crate::branch::{Branch, BranchName, default_branch};
+use crate::branch::{Branch, BranchName};
 use crate::commit::{Commit, ObjectId, Signature};
 use crate::id::ProjectId;
 use crate::limiter::Caller;
 use crate::paging::{Page, Paged};
 use crate::ports::files::{FilesError, ProjectFiles};
 use crate::ports::git::{
-    Blob, ChangeKey, Depth, GitError, GitHistory, GitObjects, GitRefs, GitStore, RefChange,
-    Repository, Resolved, Unsettled,
+    Blob, Depth, GitError, GitHistory, GitObjects, GitRefs, GitStore, Repository, Resolved,
 };
 use crate::ports::git_transport::{
     Conversation, GitTransport, HangUp, ProtocolVersion, ReceivedPush, Service,
 };
+use crate::ports::store::Store;
 use crate::push::{ChangedPaths, told_text};
+use crate::refs::{Ref, Snapshot};
 use crate::repository::{
     Archive, Comparison, Contributor, Contributors, EntryKind, FileDiff, TreeEntry,
 };
 use crate::tag::{Tag, TagName};
 
-/// The repositories of all projects.
-#[derive(Clone, Default)]
-pub struct FakeGit(Arc<Mutex<State>>);
+/// The repositories of all projects, whose refs are in a store.
+#[derive(Clone)]
+pub struct FakeGit {
+    store: Arc<dyn Store>,
+    state: Arc<Mutex<State>>,
+}
 
 #[derive(Default)]
 struct State {
     repositories: HashMap<ProjectId, Stored>,
-    notes: BTreeMap<u64, Unsettled>,
-    /// Those that were handed out.
-    taken: BTreeMap<u64, Unsettled>,
     made: u64,
-    on_head: Option<OnHead>,
     on_tree_read: Option<Arc<dyn Fn() + Send + Sync>>,
     last_caller: Option<Caller>,
 }
 
-/// What happens before HEAD is pointed elsewhere.
-type OnHead = Arc<dyn Fn() -> Result<(), GitError> + Send + Sync>;
-
 #[derive(Clone, Default)]
 struct Stored {
-    refs: BTreeMap<String, ObjectId>,
-    head: Option<String>,
     commits: HashMap<ObjectId, (Commit, BTreeMap<String, Vec<u8>>)>,
     annotations: HashMap<ObjectId, (ObjectId, String)>,
 }
 
 impl FakeGit {
+    /// No repository yet.
+    pub fn new(store: Arc<dyn Store>) -> Self {
+        Self { store, state: Arc::default() }
+    }
+
     /// Puts a commit with these files on a branch, after what the branch has; makes both when needed.
     pub fn commit(&self, project: ProjectId, branch: &str, files: &[(&str, &str)]) -> ObjectId {
         self.commit_with(project, branch, files, None)
@@ -69,12 +69,14 @@ impl FakeGit {
         files: &[(&str, &str)],
         message: Option<&str>,
     ) -> ObjectId {
+        let name = format!("{}{branch}", BranchName::FOLDER);
+        let before = self.store.read(|tx| tx.refs().find(project, &[&name]));
+        let before = before.expect("refs in memory can be read");
+        let parents: Vec<ObjectId> = before.iter().map(|one| one.target).collect();
         let mut state = self.state();
         state.made += 1;
         let (id, made) = (id_of(state.made), state.made);
         let stored = state.repositories.entry(project).or_default();
-        let name = format!("{}{branch}", BranchName::FOLDER);
-        let parents: Vec<ObjectId> = stored.refs.get(&name).copied().into_iter().collect();
         let who = Signature {
             name: "Ada".into(),
             email: "ada@example.com".into(),
@@ -84,13 +86,13 @@ impl FakeGit {
         let commit = Commit { id, parents, message, author: who.clone(), committer: who };
         let files = files.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec()));
         stored.commits.insert(id, (commit, files.collect()));
-        stored.refs.insert(name, id);
+        drop(state);
+        let put = self.store.write(|tx| {
+            tx.refs().lock(project)?;
+            tx.refs().put(project, &[Ref { name, target: id, peeled: None }])
+        });
+        put.expect("the project is stored");
         id
-    }
-
-    /// Has this done before HEAD is pointed elsewhere from now on.
-    pub fn on_head(&self, call: impl Fn() -> Result<(), GitError> + Send + Sync + 'static) {
-        self.state().on_head = Some(Arc::new(call));
     }
 
     /// Calls this before a file is looked up in a tree from now on.
@@ -103,31 +105,8 @@ impl FakeGit {
         self.state().last_caller
     }
 
-    /// How many changes wait to be settled, whoever has them.
-    pub fn unsettled_count(&self) -> usize {
-        let state = self.state();
-        state.notes.len() + state.taken.len()
-    }
-
-    /// What changes of a crashed process would have left behind.
-    pub fn leave_unsettled(&self, project: ProjectId, note: &str, changes: Vec<RefChange>) {
-        let mut state = self.state();
-        state.made += 1;
-        let (number, note) = (state.made, note.to_owned());
-        let key = ChangeKey(number.to_string());
-        state.notes.insert(number, Unsettled { key, project, note, changes, tries: 0 });
-    }
-
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().expect("no test panics while it holds the repositories")
-    }
-}
-
-impl State {
-    /// A change that was handed out.
-    fn take_back(&mut self, change: &ChangeKey) -> Option<(u64, Unsettled)> {
-        let number = change.0.parse().ok()?;
-        Some((number, self.taken.remove(&number)?))
+        self.state.lock().expect("no test panics while it holds the repositories")
     }
 }
 
@@ -154,55 +133,28 @@ impl ProjectFiles for FakeGit {
 }
 
 impl GitStore for FakeGit {
-    fn open(&self, project: ProjectId) -> Result<Box<dyn Repository>, GitError> {
-        Ok(Box::new(FakeRepository { git: self.clone(), project }))
-    }
-
-    fn open_for(
+    fn open(
         &self,
         project: ProjectId,
+        refs: Arc<Snapshot>,
         caller: Caller,
     ) -> Result<Box<dyn Repository>, GitError> {
         self.state().last_caller = Some(caller);
-        self.open(project)
+        Ok(Box::new(FakeRepository { git: self.clone(), project, refs }))
     }
 
     fn copy(&self, source: ProjectId, target: ProjectId) -> Result<(), GitError> {
         let mut state = self.state();
-        if let Some(stored) = state.repositories.get(&source).cloned() {
-            state.repositories.insert(target, stored);
-        }
+        let stored = state.repositories.get(&source).cloned().ok_or(GitError::Missing)?;
+        state.repositories.insert(target, stored);
         Ok(())
-    }
-
-    fn unsettled(&self, project: Option<ProjectId>) -> Result<Vec<Unsettled>, GitError> {
-        let mut state = self.state();
-        let (given, kept) = std::mem::take(&mut state.notes)
-            .into_iter()
-            .partition(|(_, note)| project.is_none_or(|project| note.project == project));
-        state.notes = kept;
-        let given: BTreeMap<u64, Unsettled> = given;
-        let tried = |note: &Unsettled| Unsettled { tries: note.tries + 1, ..note.clone() };
-        state.taken.extend(given.iter().map(|(number, note)| (*number, tried(note))));
-        Ok(given.into_values().collect())
-    }
-
-    fn settle(&self, change: &ChangeKey) -> Result<(), GitError> {
-        self.state().take_back(change);
-        Ok(())
-    }
-
-    fn leave(&self, change: &ChangeKey) {
-        let mut state = self.state();
-        if let Some((number, note)) = state.take_back(change) {
-            state.notes.insert(number, note);
-        }
     }
 }
 
 struct FakeRepository {
     git: FakeGit,
     project: ProjectId,
+    refs: Arc<Snapshot>,
 }
 
 impl FakeRepository {
@@ -250,84 +202,61 @@ impl Stored {
     }
 }
 
-impl GitRefs for FakeRepository {
-    fn default_tip(&self) -> Result<Option<(BranchName, ObjectId)>, GitError> {
-        let stored = self.stored();
-        let names = stored.refs.keys().filter_map(|name| name.strip_prefix(BranchName::FOLDER));
-        let head = stored.head.as_deref().unwrap_or("master");
-        let branch =
-            default_branch(names, Some(head)).map(|name| BranchName::of_stored(name.to_owned()));
-        Ok(branch.and_then(|branch| {
-            let tip = *stored.refs.get(&branch.full())?;
-            Some((branch, tip))
-        }))
+impl FakeRepository {
+    /// All branches with the commits that they hold.
+    fn tips(&self) -> impl Iterator<Item = (BranchName, ObjectId)> {
+        self.refs.iter().filter_map(|one| {
+            let name = one.name.strip_prefix(BranchName::FOLDER)?.to_owned();
+            Some((BranchName::of_stored(name), one.target))
+        })
     }
+}
 
-    fn has_branches(&self) -> Result<bool, GitError> {
-        Ok(self.stored().refs.keys().any(|name| name.starts_with(BranchName::FOLDER)))
+impl GitRefs for FakeRepository {
+    fn refs(&self) -> &Arc<Snapshot> {
+        &self.refs
     }
 
     fn branches(&self, page: Page) -> Result<Paged<Branch>, GitError> {
         let stored = self.stored();
-        let branches = stored.refs.iter().filter_map(|(name, id)| {
-            let name = name.strip_prefix(BranchName::FOLDER)?.to_owned();
-            Some(Branch { name: BranchName::of_stored(name), commit: stored.commit_of(*id)? })
-        });
+        let branches = self
+            .tips()
+            .filter_map(|(name, tip)| Some(Branch { name, commit: stored.commit_of(tip)? }));
         Ok(page.cut(branches.collect()))
     }
 
     fn branch(&self, name: &BranchName) -> Result<Option<Branch>, GitError> {
-        let stored = self.stored();
-        let commit = stored.refs.get(&name.full()).and_then(|id| stored.commit_of(*id));
+        let tip = self.refs.target(&name.full());
+        let commit = tip.and_then(|tip| self.stored().commit_of(tip));
         Ok(commit.map(|commit| Branch { name: name.clone(), commit }))
     }
 
     fn tags(&self, page: Page) -> Result<Paged<Tag>, GitError> {
         let stored = self.stored();
-        let tags = stored
+        let tags = self
             .refs
             .iter()
-            .rev()
-            .filter_map(|(name, id)| stored.tag(name.strip_prefix(TagName::FOLDER)?, *id));
-        Ok(page.cut(tags.collect()))
+            .filter_map(|one| stored.tag(one.name.strip_prefix(TagName::FOLDER)?, one.target));
+        let mut tags: Vec<Tag> = tags.collect();
+        tags.reverse();
+        Ok(page.cut(tags))
     }
 
     fn tag(&self, name: &TagName) -> Result<Option<Tag>, GitError> {
-        let stored = self.stored();
-        Ok(stored.refs.get(&name.full()).and_then(|id| stored.tag(name.as_str(), *id)))
-    }
-
-    fn ref_target(&self, full_name: &str) -> Result<Option<ObjectId>, GitError> {
-        Ok(self.stored().refs.get(full_name).copied())
+        let target = self.refs.target(&name.full());
+        Ok(target.and_then(|target| self.stored().tag(name.as_str(), target)))
     }
 
     fn merged_into(&self, tip: ObjectId) -> Result<Vec<(BranchName, ObjectId)>, GitError> {
-        let stored = self.stored();
-        let reachable = stored.reachable(&[tip]);
-        let merged = stored.refs.iter().filter_map(|(name, id)| {
-            let name = name.strip_prefix(BranchName::FOLDER)?.to_owned();
-            let merged = *id != tip && reachable.contains(id);
-            merged.then(|| (BranchName::of_stored(name), *id))
-        });
-        Ok(merged.collect())
+        let reachable = self.stored().reachable(&[tip]);
+        let is_merged = |(_, id): &(BranchName, ObjectId)| *id != tip && reachable.contains(id);
+        Ok(self.tips().filter(is_merged).collect())
     }
 
     fn first_with(&self, commit: ObjectId) -> Result<Option<BranchName>, GitError> {
         let stored = self.stored();
-        let mut branches = stored.refs.iter().filter_map(|(name, id)| {
-            let name = name.strip_prefix(BranchName::FOLDER)?;
-            stored.reachable(&[*id]).contains(&commit).then(|| name.to_owned())
-        });
-        Ok(branches.next().map(BranchName::of_stored))
-    }
-
-    fn set_head(&self, branch: &BranchName) -> Result<(), GitError> {
-        let on_head = self.git.state().on_head.clone();
-        on_head.map_or(Ok(()), |call| call())?;
-        let mut state = self.git.state();
-        let stored = state.repositories.get_mut(&self.project).ok_or(GitError::Missing)?;
-        stored.head = Some(branch.as_str().to_owned());
-        Ok(())
+        let has = |(_, tip): &(BranchName, ObjectId)| stored.reachable(&[*tip]).contains(&commit);
+        Ok(self.tips().find(has).map(|(name, _)| name))
     }
 
     fn write_tag(
@@ -344,40 +273,6 @@ impl GitRefs for FakeRepository {
         stored.annotations.insert(id, (commit, message.to_owned()));
         Ok(id)
     }
-
-    fn update(&self, changes: &[RefChange], note: &str) -> Result<ChangeKey, GitError> {
-        let mut state = self.git.state();
-        state.made += 1;
-        let (number, key) = (state.made, ChangeKey(state.made.to_string()));
-        let stored = state.repositories.entry(self.project).or_default();
-        let mut refs = stored.refs.clone();
-        for change in changes {
-            let conflict = || GitError::Conflict(change.name.clone());
-            if refs.get(&change.name).copied() != change.old {
-                return Err(conflict());
-            }
-            match change.new {
-                None => refs.remove(&change.name),
-                Some(new) => {
-                    let name = &change.name;
-                    let below = |other: &String| {
-                        other.starts_with(&format!("{name}/"))
-                            || name.starts_with(&format!("{other}/"))
-                    };
-                    if refs.keys().any(below) {
-                        return Err(conflict());
-                    }
-                    stored.commit_of(new).ok_or(GitError::Missing)?;
-                    refs.insert(change.name.clone(), new)
-                }
-            };
-        }
-        stored.refs = refs;
-        let (project, note, changes) = (self.project, note.to_owned(), changes.to_vec());
-        let made = Unsettled { key: key.clone(), project, note, changes, tries: 0 };
-        state.taken.insert(number, made);
-        Ok(key)
-    }
 }
 
 impl GitObjects for FakeRepository {
@@ -385,8 +280,8 @@ impl GitObjects for FakeRepository {
         let stored = self.stored();
         let places = [TagName::FOLDER, BranchName::FOLDER];
         let named =
-            places.iter().find_map(|folder| stored.refs.get(&format!("{folder}{revision}")));
-        let id = named.copied().or_else(|| ObjectId::parse(revision));
+            places.iter().find_map(|folder| self.refs.target(&format!("{folder}{revision}")));
+        let id = named.or_else(|| ObjectId::parse(revision));
         let through_ref = named.is_some();
         let commit = id.and_then(|id| stored.commit_of(id));
         Ok(commit.map(|commit| Resolved { commit: commit.id, through_ref }))
@@ -394,7 +289,8 @@ impl GitObjects for FakeRepository {
 
     fn is_reachable(&self, id: ObjectId, kept: &[ObjectId]) -> Result<bool, GitError> {
         let stored = self.stored();
-        let tips = stored.refs.values().chain(kept).filter_map(|id| stored.commit_of(*id));
+        let held = self.refs.iter().map(|one| one.target);
+        let tips = held.chain(kept.iter().copied()).filter_map(|id| stored.commit_of(id));
         let tips: Vec<ObjectId> = tips.map(|commit| commit.id).collect();
         Ok(stored.reachable(&tips).contains(&id))
     }

@@ -1,14 +1,14 @@
 //! Repositories elsewhere, in memory.
 
 use crate::id::ProjectId;
-use crate::ports::imports::{ImportError, Imports};
+use crate::ports::imports::{ImportError, Imported, Imports};
 
 /// Knows of no repository anywhere.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FakeImports;
 
 impl Imports for FakeImports {
-    fn fetch(&self, _: ProjectId, _: &str) -> Result<(), ImportError> {
+    fn fetch(&self, _: ProjectId, _: &str) -> Result<Imported, ImportError> {
         Err(ImportError::Refused("there is no repository".into()))
     }
 

@@ -85,11 +85,10 @@ impl Projects for FakeTx {
 
     fn gate(&mut self, named: &ProjectRef) -> Result<Option<ProjectGate>, StoreError> {
         let found = Projects::find(self, named)?;
-        Ok(found.map(|Project { id, path, visibility, archived, .. }| ProjectGate {
-            id,
-            path,
-            visibility,
-            archived,
+        Ok(found.map(|Project { id, path, visibility, archived, .. }| {
+            let state = self.tables.repositories.get(&id);
+            let refs_version = state.map_or(0, |state| state.refs_version);
+            ProjectGate { id, path, visibility, archived, refs_version }
         }))
     }
 

@@ -73,6 +73,17 @@ impl Refs for FakeTx {
         Ok(())
     }
 
+    fn in_files(&mut self, after: ProjectId, limit: i64) -> Result<Vec<ProjectId>, StoreError> {
+        let all = self.tables.repositories.iter();
+        let in_files = all.filter(|(project, state)| {
+            **project > after && state.refs_version == RepositoryState::IN_FILES
+        });
+        let mut ids: Vec<ProjectId> = in_files.map(|(project, _)| *project).collect();
+        ids.sort_unstable();
+        ids.truncate(usize::try_from(limit).unwrap_or_default());
+        Ok(ids)
+    }
+
     fn copy(&mut self, source: ProjectId, target: ProjectId) -> Result<(), StoreError> {
         let Some(state) = Refs::state(self, source)? else { return Ok(()) };
         let refs = Refs::list(self, source)?;

@@ -48,7 +48,7 @@ use crate::project::{CoverageExpression, Project};
 use crate::refs::port::Refs;
 use crate::refs::{Ref, RepositoryState};
 use crate::removal::port::Removals;
-use crate::repository::port::{RepositoryTasks, SettledChanges};
+use crate::repository::port::RepositoryTasks;
 use crate::runner::Runner;
 use crate::runner::port::Runners;
 use crate::sign_in::Failures;
@@ -94,7 +94,6 @@ pub(super) struct Tables {
     pub refs: BTreeMap<(ProjectId, String), Ref>,
     pub packs: Vec<PackRow>,
     pub condemned_packs: BTreeMap<PackName, Timestamp>,
-    pub settled_changes: BTreeMap<String, Timestamp>,
     pub system_hooks: Vec<SystemHook>,
     /// The last numbers of the issues and of the milestones of projects.
     pub iids: BTreeMap<ProjectId, (i64, i64)>,
@@ -249,10 +248,6 @@ impl Tx for FakeTx {
     }
 
     fn packs(&mut self) -> &mut dyn Packs {
-        self
-    }
-
-    fn settled_changes(&mut self) -> &mut dyn SettledChanges {
         self
     }
 

@@ -41,7 +41,7 @@ fn the_first_bytes_come_at_once() {
     for format in [ArchiveFormat::Tar, ArchiveFormat::TarGz, ArchiveFormat::Zip] {
         let mut pieces = Pieces(Vec::new());
         let archive = Archive { commit, format, folder: "f".to_owned() };
-        write(&sandbox.open(), &archive, &mut pieces).expect("an archive");
+        write(&sandbox.open(), &sandbox.refs(), &archive, &mut pieces).expect("an archive");
         assert!(pieces.0.len() > 1, "{format:?}: {:?}", pieces.0);
         assert!(pieces.0[0] <= 512, "{format:?}: {:?}", pieces.0);
     }

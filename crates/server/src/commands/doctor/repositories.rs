@@ -2,6 +2,7 @@
 
 use hexforge_application::app::App;
 use hexforge_application::error::Error;
+use hexforge_application::repository;
 use hexforge_domain::branch::BranchName;
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::paging::Page;
@@ -89,28 +90,23 @@ fn of_project(app: &App, git: &GixStore, project: &Project) -> Result<Vec<String
 
 fn look(app: &App, git: &GixStore, project: &Project) -> Vec<String> {
     let told = project.default_branch.as_ref().map(BranchName::as_str);
-    let Some(mut wrong) = git.examine(project.id) else {
+    let refs = match repository::refs(app, project.id) {
+        Ok(refs) => refs,
+        Err(error) => return vec![format!("its refs cannot be read: {error}")],
+    };
+    let Some(mut wrong) = git.examine(project.id, &refs) else {
         return match told {
             Some(branch) => vec![format!("it is missing, and had the default branch `{branch}`")],
             // There is one from the first push on.
             None => vec![],
         };
     };
-    let found = app.git.open(project.id).and_then(|repository| repository.default_branch());
-    match found {
-        Err(error) => wrong.push(format!("its default branch cannot be read: {error}")),
-        Ok(found) => {
-            let found = found.as_ref().map(BranchName::as_str);
-            let name =
-                |branch: Option<&str>| branch.map_or("none".into(), |name| format!("`{name}`"));
-            if found != told {
-                wrong.push(format!(
-                    "its default branch is {}, the database says {}",
-                    name(found),
-                    name(told)
-                ));
-            }
-        }
+    let found = refs.default_branch();
+    let found = found.as_ref().map(BranchName::as_str);
+    if found != told {
+        let name = |branch: Option<&str>| branch.map_or("none".into(), |name| format!("`{name}`"));
+        let (found, told) = (name(found), name(told));
+        wrong.push(format!("its default branch is {found}, its project says {told}"));
     }
     wrong
 }

@@ -1,0 +1,93 @@
+//! Opening repositories with their refs, which are rows of the store.
+
+use std::sync::Arc;
+
+use hexforge_domain::id::ProjectId;
+use hexforge_domain::limiter::Caller;
+use hexforge_domain::ports::git::Repository;
+use hexforge_domain::ports::store::{StoreError, Tx};
+use hexforge_domain::project::ProjectGate;
+use hexforge_domain::refs::{RepositoryState, Snapshot};
+
+use crate::app::App;
+use crate::error::Error;
+
+/// Opens the repository of a project with its current refs, for short work.
+pub fn open(app: &App, project: ProjectId) -> Result<Box<dyn Repository>, Error> {
+    open_for(app, project, Caller::BACKGROUND)
+}
+
+/// Opens the repository of a project with its current refs. Long work is charged to the caller.
+pub fn open_for(
+    app: &App,
+    project: ProjectId,
+    caller: Caller,
+) -> Result<Box<dyn Repository>, Error> {
+    Ok(app.git.open(project, refs(app, project)?, caller)?)
+}
+
+/// Like [`open_for`], with the version that was read together with the project: no query when the cache has it.
+pub(crate) fn open_gate(
+    app: &App,
+    gate: &ProjectGate,
+    caller: Caller,
+) -> Result<Box<dyn Repository>, Error> {
+    let refs = since(app, gate.id, gate.refs_version)?;
+    Ok(app.git.open(gate.id, refs, caller)?)
+}
+
+/// Returns the current refs of a project.
+pub fn refs(app: &App, project: ProjectId) -> Result<Arc<Snapshot>, StoreError> {
+    let state = app.store.glance(|tx| tx.refs().state(project))?;
+    since(app, project, state.unwrap_or_default().refs_version)
+}
+
+/// Returns the refs of this version or a later one, from the cache or the store. Version 0 is an empty repository.
+fn since(app: &App, project: ProjectId, version: i64) -> Result<Arc<Snapshot>, StoreError> {
+    if version == 0 {
+        return Ok(Arc::new(Snapshot::new(&RepositoryState::default(), &[])));
+    }
+    if let Some(refs) = app.refs.since(project, version) {
+        return Ok(refs);
+    }
+    let refs = app.store.read(|tx| {
+        let state = tx.refs().state(project)?.unwrap_or_default();
+        read(tx, project, &state)
+    })?;
+    app.refs.keep(project, Arc::clone(&refs));
+    Ok(refs)
+}
+
+/// Locks the state of a repository and returns its refs.
+pub(crate) fn locked(
+    app: &App,
+    tx: &mut dyn Tx,
+    project: ProjectId,
+) -> Result<Arc<Snapshot>, StoreError> {
+    let state = tx.refs().lock(project)?;
+    match app.refs.since(project, state.refs_version) {
+        Some(refs) => Ok(refs),
+        None => read(tx, project, &state),
+    }
+}
+
+/// These refs with the HEAD and the version that the transaction gives them.
+pub(crate) fn committed(
+    tx: &mut dyn Tx,
+    project: ProjectId,
+    refs: &Snapshot,
+) -> Result<Snapshot, StoreError> {
+    Ok(refs.changed(&tx.refs().state(project)?.unwrap_or_default(), []))
+}
+
+fn read(
+    tx: &mut dyn Tx,
+    project: ProjectId,
+    state: &RepositoryState,
+) -> Result<Arc<Snapshot>, StoreError> {
+    if state.refs_version == RepositoryState::IN_FILES {
+        // The upgrade could not take them over, and said why in the log.
+        return Err(StoreError::Corrupt("list of refs: it is still in files"));
+    }
+    Ok(Arc::new(Snapshot::new(state, &tx.refs().list(project)?)))
+}

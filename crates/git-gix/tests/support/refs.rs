@@ -1,0 +1,130 @@
+//! Refs of bare repositories. Git keeps them in files, and the store gets them as a value.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
+use hexforge_domain::commit::ObjectId;
+use hexforge_domain::id::ProjectId;
+use hexforge_domain::limiter::Caller;
+use hexforge_domain::ports::git::{GitError, GitStore, RefChange, Repository};
+use hexforge_domain::ports::git_transport::{HangUp, Proposal, ReceivedPush};
+use hexforge_domain::refs::{Made, Manner, Ref, RepositoryState, Snapshot};
+use hexforge_git_gix::GixStore;
+use hexforge_git_gix::refs::disk;
+
+use super::{git_command, run_command};
+
+/// No two snapshots of different refs have the same version. Only repositories that were never made have version 0.
+static LAST_VERSION: AtomicI64 = AtomicI64::new(0);
+
+/// The last snapshot of each repository. Refs that did not change keep their version, as they do in the database.
+static LAST: LazyLock<Mutex<HashMap<PathBuf, Arc<Snapshot>>>> = LazyLock::new(Mutex::default);
+
+/// The refs that git keeps in a folder. A folder without a repository has none.
+pub fn refs_of(folder: &Path) -> Arc<Snapshot> {
+    if !folder.join("HEAD").exists() {
+        return Arc::new(Snapshot::new(&RepositoryState::default(), &[]));
+    }
+    let read = disk::read(folder).expect("the refs can be read");
+    assert_eq!(read.wrong, Vec::<String>::new(), "all refs of {} are read", folder.display());
+    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = last.get(folder)
+        && known.head() == read.head
+        && known.iter().eq(&read.refs)
+    {
+        return Arc::clone(known);
+    }
+    let refs_version = LAST_VERSION.fetch_add(1, Ordering::Relaxed) + 1;
+    let state = RepositoryState { head: read.head, refs_version, ..RepositoryState::default() };
+    let snapshot = Arc::new(Snapshot::new(&state, &read.refs));
+    last.insert(folder.to_owned(), Arc::clone(&snapshot));
+    snapshot
+}
+
+/// The repository of a project with the refs that git keeps in its folder.
+pub fn open(store: &GixStore, project: ProjectId) -> Box<dyn Repository> {
+    let refs = refs_of(&store.layout().repository(project));
+    store.open(project, refs, Caller::BACKGROUND).expect("the repository can be opened")
+}
+
+/// Reads a push and makes the changes that it asks for. Returns the report.
+pub fn receive(
+    store: &GixStore,
+    project: ProjectId,
+    from: &mut dyn Read,
+    hang_up: &HangUp,
+) -> Result<String, GitError> {
+    let push = open(store, project).receive(from, hang_up)?;
+    take(&store.layout().repository(project), push.expect("there are commands").as_mut())
+}
+
+/// Makes the changes that a push asks for, in the files that git keeps in a folder. Returns the report.
+pub fn take(folder: &Path, push: &mut dyn ReceivedPush) -> Result<String, GitError> {
+    let before = refs_of(folder);
+    if let Some(mut proposal) = push.keep(&before)? {
+        let made = make(folder, &proposal);
+        proposal.changes.retain(|change| made.done.contains(&change.name));
+        let expected = proposal.applied(&before);
+        let after = refs_of(folder);
+        assert!(expected.iter().eq(after.iter()), "{expected:?} is proposed and not {after:?}");
+        push.conclude(&made);
+    }
+    let mut answer = Vec::new();
+    push.answer(&mut answer)?;
+    Ok(String::from_utf8_lossy(&answer).into_owned())
+}
+
+/// Changes refs with git. What git refuses is refused.
+pub fn make(folder: &Path, proposal: &Proposal) -> Made {
+    let names = |changes: &[RefChange]| changes.iter().map(|change| change.name.clone()).collect();
+    if update(folder, &proposal.changes) {
+        return Made { done: names(&proposal.changes), refused: vec![] };
+    }
+    if proposal.manner == Manner::Together {
+        return Made { done: vec![], refused: names(&proposal.changes) };
+    }
+    // The names of removed refs are free for new refs.
+    let mut ordered: Vec<&RefChange> = proposal.changes.iter().collect();
+    ordered.sort_by_key(|change| change.new.is_some());
+    let (mut done, mut refused) = (Vec::new(), Vec::new());
+    for change in ordered {
+        let list =
+            if update(folder, std::slice::from_ref(change)) { &mut done } else { &mut refused };
+        list.push(change.name.clone());
+    }
+    Made { done, refused }
+}
+
+/// Gives the repository in a folder these refs, and HEAD if there is one.
+pub fn put(folder: &Path, head: Option<&str>, refs: &[Ref]) {
+    let created =
+        |one: &Ref| RefChange { name: one.name.clone(), old: None, new: Some(one.target) };
+    let changes: Vec<RefChange> = refs.iter().map(created).collect();
+    assert!(update(folder, &changes), "git takes the refs {refs:?}");
+    if let Some(head) = head {
+        let (is_ok, _, stderr) = git(folder, &["symbolic-ref", "HEAD", head], b"");
+        assert!(is_ok, "{}", String::from_utf8_lossy(&stderr));
+    }
+}
+
+/// Makes all changes or none. Returns whether git made them.
+pub fn update(folder: &Path, changes: &[RefChange]) -> bool {
+    let mut lines = String::new();
+    for RefChange { name, old, new } in changes {
+        let or_zero = |id: &Option<ObjectId>| id.unwrap_or(ObjectId::ZERO);
+        let (old, new) = (or_zero(old), or_zero(new));
+        // Names may have characters that git would read as quotes.
+        write!(lines, "update {name}\0{new}\0{old}\0").expect("strings grow");
+    }
+    git(folder, &["update-ref", "--stdin", "-z"], lines.as_bytes()).0
+}
+
+fn git(folder: &Path, arguments: &[&str], input: &[u8]) -> (bool, Vec<u8>, Vec<u8>) {
+    let mut git = git_command();
+    git.current_dir(folder).args(["-c", "core.fsync=none"]).args(arguments);
+    run_command(git, input)
+}

@@ -1,0 +1,95 @@
+//! The lock that keeps removed files on disk while a backup is made.
+//!
+//! A backup has the files of the moment at which its database was copied, so the trash is not emptied while any process
+//! holds the lock. A lock file that is not locked was left by a process that was killed.
+
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How often the lock is tried, and the time between.
+const TRIES: u32 = 10;
+const BETWEEN: Duration = Duration::from_millis(20);
+
+/// Keeps removed files on disk until it is dropped.
+pub struct Hold {
+    path: PathBuf,
+    _lock: File,
+}
+
+fn path(data: &Path) -> PathBuf {
+    data.join("backup.lock")
+}
+
+impl Hold {
+    /// Holds on to the files of a data folder. `None` when somebody else does.
+    pub fn take(data: &Path) -> io::Result<Option<Self>> {
+        let path = path(data);
+        for _ in 0..TRIES {
+            let lock = File::create(&path)?;
+            match lock.try_lock() {
+                Ok(()) if is_at(&lock, &path) => return Ok(Some(Self { path, _lock: lock })),
+                // Somebody else let go at this moment, and removed the file.
+                Ok(()) => (),
+                // Whoever looks whether the file is locked has the lock for a moment.
+                Err(TryLockError::WouldBlock) => std::thread::sleep(BETWEEN),
+                Err(TryLockError::Error(error)) => return Err(error),
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        // What stays is removed by whoever looks next.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// Returns whether somebody holds on to the files of a data folder.
+pub fn is_held(data: &Path) -> bool {
+    let path = path(data);
+    let Ok(lock) = File::open(&path) else { return false };
+    match lock.try_lock() {
+        Ok(()) => {
+            if is_at(&lock, &path) {
+                let _ = fs::remove_file(&path);
+            }
+            false
+        }
+        Err(_) => true,
+    }
+}
+
+/// Returns whether an open file is the one at a path.
+fn is_at(file: &File, path: &Path) -> bool {
+    let same = |file: fs::Metadata, there: fs::Metadata| {
+        (file.dev(), file.ino()) == (there.dev(), there.ino())
+    };
+    file.metadata().and_then(|file| Ok(same(file, fs::metadata(path)?))).unwrap_or(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_holds_on_until_it_lets_go() {
+        let folder = tempfile::tempdir().expect("a folder for temporary files exists");
+        let take = || Hold::take(folder.path()).expect("the folder can be written");
+        assert!(!is_held(folder.path()));
+        let hold = take();
+        assert!(hold.is_some() && is_held(folder.path()));
+        assert!(take().is_none());
+        drop(hold);
+        assert!(!is_held(folder.path()));
+        // A holder that was killed leaves the file and no lock.
+        fs::write(path(folder.path()), "").expect("the folder can be written");
+        assert!(!is_held(folder.path()));
+        assert!(!path(folder.path()).exists());
+        assert!(take().is_some());
+    }
+}
