@@ -23,6 +23,7 @@ use hexforge_domain::policy::strict::StrictRules;
 use hexforge_domain::ports::build_files::BuildFiles;
 use hexforge_domain::ports::secrets::Secrets;
 use hexforge_domain::ports::store::{Store, StoreError};
+use hexforge_domain::ports::upkeep::NoUpkeep;
 use hexforge_domain::ports::uploads::Uploads;
 use hexforge_domain::ports::work::WorkThreads;
 use hexforge_domain::testing::fakes::{
@@ -33,6 +34,7 @@ use hexforge_domain::user::ProjectsLimit;
 use hexforge_git_gix::{GixStore, Layout};
 use hexforge_http_actix::connection::HEAD_TIMEOUT;
 use hexforge_http_actix::{Dialect, HttpSettings, JsonPayloads, RateLimits, Shared};
+use hexforge_pack_store::FolderPacks;
 use hexforge_persistence_diesel::Options;
 use hexforge_persistence_diesel::testing::TestDatabase;
 use hexforge_server::http;
@@ -207,13 +209,17 @@ impl Forge {
             }
         };
         // Git is real on every store: what it answers is compared with what git says.
-        let git = GixStore::new(folder.path(), move |doomed| trash.take(doomed))
-            .verify_fetches(verifies_fetches());
+        let packs = Arc::new(FolderPacks::new(folder.path().join("packs")));
+        let discard = move |doomed: &std::path::Path| trash.take(doomed);
+        let git =
+            GixStore::new(folder.path(), packs.clone(), discard).verify_fetches(verifies_fetches());
         let clock = FakeClock::default();
         let app = App {
             store,
             git: Arc::new(git),
             refs: Arc::new(MemoryRefCache::default()),
+            packs,
+            upkeep: Arc::new(NoUpkeep),
             imports: Arc::new(FakeImports),
             outgoing: Arc::new(GuardedClient::new(guard).expect("a client can be made")),
             clock: Arc::new(clock.clone()),
@@ -231,6 +237,8 @@ impl Forge {
                 hook_timeout: Duration::from_secs(2),
                 strict: StrictRules::default(),
                 runners_token: Some(SystemSecrets.digest(RUNNERS)),
+                repository_bytes: u64::MAX,
+                sweep_after: TimeDelta::hours(24),
                 session: TimeDelta::days(SESSION_DAYS),
             },
         };
@@ -242,10 +250,12 @@ impl Forge {
             let database = database.downcast_ref::<TestDatabase>().expect("it is one of these");
             let options = Options { queries: Some(Arc::clone(&queries)), ..Options::default() };
             let trash = Arc::new(Trash::new(folder.path()));
-            let git = GixStore::new(folder.path(), move |doomed| trash.take(doomed))
+            let packs = Arc::new(FolderPacks::new(folder.path().join("packs")));
+            let discard = move |doomed: &std::path::Path| trash.take(doomed);
+            let git = GixStore::new(folder.path(), packs.clone(), discard)
                 .verify_fetches(verifies_fetches());
             let store = Arc::new(database.open(options));
-            App { store, git: Arc::new(git), ..app.clone() }
+            App { store, git: Arc::new(git), packs, ..app.clone() }
         });
         let beside = beside.map(|app| {
             let (address, handle, thread, _) = listen(&app, options.dialect, &restrictions);
@@ -265,6 +275,15 @@ impl Forge {
             _database: database,
             folder,
         })
+    }
+
+    /// The number of files of packs that pushes are bringing.
+    pub fn scratch_packs(&self) -> usize {
+        let scratch = std::fs::read_dir(self.folder.path().join("repositories").join("scratch"));
+        let folders = scratch.into_iter().flatten().flatten();
+        let packs =
+            folders.flat_map(|folder| std::fs::read_dir(folder.path().join("objects/pack")));
+        packs.flatten().count()
     }
 
     /// Where git is served over SSH, which begins when it is asked for first.

@@ -21,6 +21,7 @@ use hexforge_domain::refs::{RepositoryState, Snapshot};
 use hexforge_git_gix::refs::disk;
 use hexforge_git_gix::{GixStore, Layout};
 use hexforge_http_actix::Dialect;
+use hexforge_pack_store::FolderPacks;
 use hexforge_server::system::OpensshKeys;
 use hexforge_yaml_saphyr::SaphyrReader;
 use tempfile::TempDir;
@@ -61,9 +62,11 @@ impl Scene {
         tree.git(&["branch", "other", "HEAD^"]);
         tree.git(&["tag", "-m", "sealed", "v1"]);
         tree.push();
-        let store = GixStore::new(folder.path(), |doomed| std::fs::remove_dir_all(doomed));
+        let packs = Arc::new(FolderPacks::new(folder.path().join("packs")));
+        let discard = |doomed: &std::path::Path| std::fs::remove_dir_all(doomed);
+        let store = GixStore::new(folder.path(), packs, discard);
         let on_disk = disk::read(tree.bare()).expect("git wrote them");
-        let refs = Arc::new(Snapshot::new(&RepositoryState::default(), &on_disk.refs));
+        let refs = Arc::new(Snapshot::new(&RepositoryState::default(), &on_disk.refs, &[]));
         Self { _folder: folder, store, refs, commit }
     }
 
@@ -89,7 +92,12 @@ fn assert_not_ours<T>(outcome: Result<T, GitError>) -> Option<T> {
         Err(GitError::Protocol(_) | GitError::Missing | GitError::TooLarge) => None,
         Err(GitError::ReaderGone(_) | GitError::Busy | GitError::Unfinished) => None,
         Err(GitError::Conflict(_)) => None,
-        Err(error @ (GitError::Failed(_) | GitError::Corrupt(_) | GitError::Full(_))) => {
+        Err(
+            error @ (GitError::Failed(_)
+            | GitError::Corrupt(_)
+            | GitError::Full(_)
+            | GitError::Away(_)),
+        ) => {
             panic!("{error}")
         }
     }

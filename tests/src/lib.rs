@@ -3,6 +3,7 @@
 
 pub mod bench;
 pub mod client;
+pub mod damage;
 pub mod description;
 pub mod forge;
 pub mod hostile;

@@ -1,14 +1,19 @@
-//! The refs of a repository in files of git, beside the rows that hexforge reads: what tests do with git to the one is
+//! A repository in files of git, beside the rows and packs that hexforge reads: what tests do with git to the one is
 //! done to the other.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hexforge_domain::id::ProjectId;
+use hexforge_domain::limiter::Caller;
+use hexforge_domain::pack::Pack;
+use hexforge_domain::ports::git::GitStore;
 use hexforge_domain::ports::store::{Store, StoreError};
 use hexforge_domain::refs::{Ref, Snapshot};
+use hexforge_git_gix::GixStore;
 use hexforge_git_gix::refs::disk::{self, RefsOnDisk};
+use hexforge_pack_store::FolderPacks;
 use hexforge_persistence_diesel::Options;
 use hexforge_persistence_diesel::testing::TestDatabase;
 
@@ -26,7 +31,7 @@ pub fn adopt(database: &TestDatabase, project: i64, bare: &Path) {
     RefRows::new(Arc::clone(&store), project).take(bare);
     let told = store.write::<_, StoreError>(|tx| {
         let (state, refs) = (tx.refs().lock(project)?, tx.refs().list(project)?);
-        let default = Snapshot::new(&state, &refs).default_branch();
+        let default = Snapshot::new(&state, &refs, &[]).default_branch();
         tx.projects().set_default_branch(project, default.as_ref())
     });
     told.expect("the project is stored");
@@ -37,10 +42,11 @@ impl RefRows {
         Self { store, project }
     }
 
-    /// Gives a bare repository the refs of the rows.
+    /// Gives a bare repository the packs and refs of the rows.
     pub fn give(&self, bare: &Path) {
         let (state, refs) = self.read();
         let Some(head) = state else { return };
+        self.link(bare);
         for folder in ["refs/heads", "refs/tags"] {
             let folder = bare.join(folder);
             std::fs::remove_dir_all(&folder).expect("a bare repository has it");
@@ -56,8 +62,9 @@ impl RefRows {
         std::fs::write(bare.join("HEAD"), format!("ref: {head}\n")).expect("it can be written");
     }
 
-    /// Takes over the refs of a bare repository.
+    /// Takes over the objects and refs of a bare repository.
     pub fn take(&self, bare: &Path) {
+        self.take_objects(bare);
         let RefsOnDisk { head, refs, wrong } = disk::read(bare).expect("git wrote them");
         let (state, before) = self.read();
         let before: BTreeMap<String, Ref> =
@@ -80,6 +87,41 @@ impl RefRows {
         taken.expect("the project is stored");
     }
 
+    /// Stores the packs and loose objects that git has put into a repository, and links them in their place.
+    fn take_objects(&self, bare: &Path) {
+        let own = own_files(bare);
+        if own.is_empty() {
+            return;
+        }
+        let git = store_of(bare);
+        let found = git.take_over(bare).expect("git wrote them");
+        let taken = self.store.write::<_, StoreError>(|tx| {
+            tx.refs().lock(self.project)?;
+            let live = tx.packs().live(self.project)?;
+            let is_new = |pack: &&Pack| live.iter().all(|one| one.name != pack.name);
+            let new: Vec<Pack> = found.iter().filter(is_new).copied().collect();
+            tx.packs().add(self.project, &new, chrono::Utc::now())?;
+            Ok(())
+        });
+        taken.expect("the project is stored");
+        self.link(bare);
+        for file in own {
+            std::fs::remove_file(file).expect("git wrote it");
+        }
+    }
+
+    /// Links the packs of the rows into a bare repository.
+    fn link(&self, bare: &Path) {
+        let refs = self.store.read::<_, StoreError>(|tx| {
+            let state = tx.refs().state(self.project)?.unwrap_or_default();
+            let (refs, packs) = (tx.refs().list(self.project)?, tx.packs().live(self.project)?);
+            Ok(Snapshot::new(&state, &refs, &packs))
+        });
+        let refs = Arc::new(refs.expect("rows can be read"));
+        let opened = store_of(bare).open(self.project, refs, Caller::BACKGROUND);
+        opened.expect("the packs can be linked");
+    }
+
     /// HEAD and all refs.
     fn read(&self) -> (Option<String>, Vec<Ref>) {
         let read = self.store.read::<_, StoreError>(|tx| {
@@ -88,4 +130,33 @@ impl RefRows {
         });
         read.expect("rows can be read")
     }
+}
+
+/// A store in the data folder of a bare repository.
+fn store_of(bare: &Path) -> GixStore {
+    let data = bare.ancestors().nth(4).expect("repositories are four folders deep");
+    let packs = Arc::new(FolderPacks::glancing(data.join("packs")));
+    GixStore::new(data, packs, |doomed: &Path| std::fs::remove_dir_all(doomed))
+}
+
+/// The loose objects and packs that git itself has written: the names of linked packs are longer.
+fn own_files(bare: &Path) -> Vec<PathBuf> {
+    let objects = bare.join("objects");
+    let mut own = Vec::new();
+    for folder in std::fs::read_dir(&objects).expect("a repository has objects") {
+        let folder = folder.expect("it can be read").path();
+        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if name != "pack" && name.len() != 2 {
+            continue;
+        }
+        for file in std::fs::read_dir(&folder).expect("it is a folder") {
+            let file = file.expect("it can be read").path();
+            let stem = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            let linked = stem.strip_prefix("pack-").is_some_and(|name| name.len() == 64);
+            if !linked {
+                own.push(file);
+            }
+        }
+    }
+    own
 }

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use tempfile::TempDir;
 
+use crate::damage::{Damage, damage};
 use crate::ref_rows::RefRows;
 
 /// A work tree, and the bare repository on disk that it is pushed to.
@@ -138,6 +139,11 @@ impl WorkTree {
             rows.take(&self.bare);
         }
         done
+    }
+
+    /// Damages an object of the bare repository where it lies in a pack.
+    pub fn damage(&self, revision: &str, how: Damage) {
+        damage(&self.bare, &self.git(&["rev-parse", revision]), how);
     }
 
     /// All refs at an address, as git lists them.

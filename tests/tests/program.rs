@@ -4,17 +4,19 @@
 mod access_log;
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use hexforge_domain::id::ProjectId;
+use hexforge_domain::pack::MANY_PACKS;
 use hexforge_domain::ports::store::{Store, StoreError};
 use hexforge_git_gix::Layout;
 use hexforge_http_actix::{Dialect, openapi};
 use hexforge_persistence_diesel::DatabaseUrl;
 use hexforge_persistence_diesel::Options;
 use hexforge_persistence_diesel::testing::TestDatabase;
+use hexforge_tests::damage::{Damage, damage};
 use hexforge_tests::program::{self, Program, ROOT, address_of};
 use hexforge_tests::{Request, WorkTree};
 
@@ -157,15 +159,24 @@ fn migrations_are_checked_and_applied() {
     }
 }
 
+/// The stored packs of a data folder.
+fn stored_packs(data: &Path) -> Vec<PathBuf> {
+    let shelves = std::fs::read_dir(data.join("packs")).expect("there are packs").flatten();
+    let files = shelves.flat_map(|shelf| std::fs::read_dir(shelf.path()).expect("a folder"));
+    let files = files.flatten().map(|file| file.path());
+    files.filter(|file| file.extension() == Some("pack".as_ref())).collect()
+}
+
 /// design.md section 2: checks database, migrations, repositories, disk, and says what is wrong.
 #[test]
 fn the_doctor_says_what_is_wrong() {
     for place in places() {
-        let look = || {
-            let output = place.run(&["doctor"], "");
+        let look_with = |arguments: &[&str]| {
+            let output = place.run(arguments, "");
             assert_eq!(text(&output.stderr), "");
             (output.status.code(), text(&output.stdout))
         };
+        let look = || look_with(&["doctor"]);
         let (code, found) = look();
         assert_eq!(code, Some(1), "there is nothing yet: {found}");
         assert!(found.starts_with("wrong  database: "), "{found}");
@@ -183,16 +194,12 @@ fn the_doctor_says_what_is_wrong() {
         }
         let (code, found) = look();
         assert_eq!(code, Some(0), "{found}");
-        assert_eq!(found.lines().filter(|line| line.starts_with("ok     ")).count(), 5, "{found}");
+        assert_eq!(found.lines().filter(|line| line.starts_with("ok     ")).count(), 6, "{found}");
         assert!(found.contains("ok     repositories: 2 of 3 projects, all whole\n"), "{found}");
         // It looks at a server that runs and at one that does not.
         drop(server);
         let of = |id: i64| Layout::new(place.data_dir()).repository(ProjectId(id));
-        let packs = of(1).join("objects/pack");
-        let index = std::fs::read_dir(&packs).expect("there are packs").flatten();
-        let index =
-            index.map(|entry| entry.path()).find(|path| path.extension() == Some("idx".as_ref()));
-        let index = index.expect("a push leaves a pack");
+        let index = stored_packs(&place.data_dir()).remove(0).with_extension("idx");
         let aside = place.folder.path().join("aside");
         let swap = |from: &Path, to: &Path| std::fs::rename(from, to).expect("it can be moved");
         let wrong = |expected: &str| {
@@ -201,11 +208,34 @@ fn the_doctor_says_what_is_wrong() {
             assert!(found.contains(&format!("wrong  repositories: {expected}")), "{found}");
         };
         swap(&index, &aside);
-        wrong("that of project 1: pack-");
+        wrong("that of project 1: the index of the pack ");
         swap(&aside, &index);
-        swap(&of(1), &aside);
-        wrong("that of project 1: it is missing, and had the default branch `master`\n");
-        swap(&aside, &of(1));
+        let pack = index.with_extension("pack");
+        swap(&pack, &aside);
+        wrong("that of project 1: the pack ");
+        let mut bytes = std::fs::read(&aside).expect("it is there");
+        let last = bytes.len() - 1;
+        std::fs::write(&pack, &bytes[..last]).expect("it can be written");
+        wrong("that of project 1: the pack ");
+        // Other bytes of the same number are found by whoever reads them.
+        bytes[last / 2] ^= 1;
+        std::fs::write(&pack, &bytes).expect("it can be written");
+        assert_eq!(look().0, Some(0));
+        let (code, found) = look_with(&["doctor", "--deep"]);
+        assert_eq!(code, Some(1), "{found}");
+        assert!(found.contains("is damaged: its SHA-256 is"), "{found}");
+        swap(&aside, &pack);
+        assert_eq!(look_with(&["doctor", "--deep"]).0, Some(0));
+        // Folders of repositories are made from rows and packs.
+        std::fs::remove_dir_all(of(1)).expect("it is there");
+        let stray = "ab".repeat(32);
+        let stray = place.data_dir().join("packs/ab").join(format!("{stray}.pack"));
+        std::fs::create_dir_all(stray.parent().expect("a folder")).expect("it can be made");
+        std::fs::write(&stray, "").expect("it can be written");
+        let (code, found) = look();
+        assert_eq!(code, Some(0), "{found}");
+        assert!(found.contains("1 belong to no repository"), "{found}");
+        assert!(found.contains(&"ab".repeat(32)), "{found}");
         let set_head = |name: &str| {
             let store = place.database.open(Options::default());
             let store: &dyn Store = &store;
@@ -217,7 +247,6 @@ fn the_doctor_says_what_is_wrong() {
         set_head("refs/heads/master");
         std::fs::create_dir_all(of(99).parent().expect("a folder")).expect("it can be made");
         swap(&of(3), &of(99));
-        wrong("that of project 3: it is missing");
         wrong("there is one of project 99, which does not exist\n");
         swap(&of(99), &of(3));
         assert_eq!(look().0, Some(0));
@@ -412,7 +441,8 @@ fn a_damaged_repository_is_logged_once_for_each_request_and_hurts_no_other() {
     let log = place.folder.path().join("log");
     let file = std::fs::File::create(&log).expect("the log can be made");
     let (program, database) = (program::built(), &place.database.url);
-    let server = Program::start(&program, &place.data_dir(), database).expect("it serves");
+    let server = Program::start_logging(&program, &place.data_dir(), database, file.into())
+        .expect("it serves");
     let made = server.request("POST", "/projects").token(ROOT).form(&[("name", "shop")]).send();
     let id = made.expect(201)["id"].as_i64().expect("a project has an id");
     let layout = hexforge_git_gix::Layout::new(place.data_dir());
@@ -423,24 +453,15 @@ fn a_damaged_repository_is_logged_once_for_each_request_and_hurts_no_other() {
     tree.commit("Begin");
     let address = format!("http://root:{ROOT}@{}/root/shop.git", server.address);
     tree.git(&["push", "-q", &address, "master"]);
-    // A running server holds on to the files of packs.
-    drop(server);
-    single_objects(&tree, &bare);
-    for path in ["large", "small"] {
-        let blob = tree.git(&["rev-parse", &format!("HEAD:{path}")]);
-        let object = bare.join("objects").join(&blob[..2]).join(&blob[2..]);
-        let mut bytes = std::fs::read(&object).expect("the object is there");
-        // The head of the object stays readable.
-        bytes.truncate(bytes.len() - 8);
-        std::fs::remove_file(&object).expect("it can be replaced");
-        std::fs::write(&object, bytes).expect("it can be replaced");
-    }
-    let server = Program::start_logging(&program, &place.data_dir(), database, file.into())
-        .expect("it serves");
     let ask = |path: &str| {
         let call = format!("/projects/{id}/repository/blobs/master?filepath={path}");
         server.request("GET", &call).token(ROOT).send()
     };
+    assert_eq!(ask("well").text(), "well");
+    for path in ["large", "small"] {
+        let blob = tree.git(&["rev-parse", &format!("HEAD:{path}")]);
+        damage(&bare, &blob, Damage::Garbage);
+    }
     let logged = || std::fs::read_to_string(&log).expect("the log can be read");
     let told = |log: &str| log.lines().filter(|line| line.contains("ERROR")).count();
     for (number, path) in ["small", "large", "small"].into_iter().enumerate() {
@@ -450,21 +471,67 @@ fn a_damaged_repository_is_logged_once_for_each_request_and_hurts_no_other() {
         assert_eq!(ask("well").text(), "well");
     }
     assert_eq!(told(&logged()), 3);
+    // A server that has not used the pack yet knows it by its bytes, and names it.
+    let form = [("name", "well")];
+    server.request("POST", "/projects").token(ROOT).form(&form).send().expect(201);
+    let other = format!("http://root:{ROOT}@{}/root/well.git", server.address);
+    tree.write("other", "well").commit("Go on");
+    tree.git(&["checkout", "-q", "--orphan", "alone"]);
+    tree.commit("Alone");
+    tree.git(&["push", "-q", &other, "alone:master"]);
+    drop(server);
+    let file = std::fs::File::options().append(true).open(&log).expect("it is there");
+    let server = Program::start_logging(&program, &place.data_dir(), database, file.into())
+        .expect("it serves");
+    let branches = |id: i64| {
+        let call = format!("/projects/{id}/repository/branches");
+        server.request("GET", &call).token(ROOT).send().status
+    };
+    assert_eq!((branches(id), branches(id + 1)), (500, 200));
+    let packs = std::fs::read_dir(bare.join("objects/pack")).expect("it has packs");
+    let name = packs.flatten().find_map(|file| {
+        let name = file.file_name().into_string().ok()?;
+        Some(name.strip_prefix("pack-")?.strip_suffix(".pack")?.to_owned())
+    });
+    let name = name.expect("it has a pack");
+    assert!(logged().contains(&format!("the pack {name} is damaged")), "{}", logged());
 }
 
-/// Has git put each object of a repository into a file of its own.
-fn single_objects(tree: &hexforge_tests::WorkTree, bare: &Path) {
-    let packs = std::fs::read_dir(bare.join("objects/pack")).expect("it has packs");
-    for file in packs.map(|file| file.expect("it can be read").path()) {
-        let elsewhere = tree.path().join(file.file_name().expect("a file has a name"));
-        std::fs::rename(&file, &elsewhere).expect("both are in one folder");
-        if elsewhere.extension().is_some_and(|extension| extension == "pack") {
-            let pack = std::fs::File::open(&elsewhere).expect("it is there");
-            let bare = bare.to_string_lossy();
-            let unpacked =
-                tree.command(&["--git-dir", &bare, "unpack-objects", "-q"]).stdin(pack).status();
-            assert!(unpacked.expect("git can be started").success());
+#[test]
+fn many_pushes_leave_few_packs_and_a_fork_shares_them() {
+    for place in places() {
+        let server = Program::start(&program::built(), &place.data_dir(), &place.database.url)
+            .expect("it serves");
+        let ask = |method: &str, path: &str| server.request(method, path).token(ROOT);
+        ask("POST", "/projects").form(&[("name", "ship")]).send().expect(201);
+        ask("POST", "/groups").form(&[("name", "fleet"), ("path", "fleet")]).send().expect(201);
+        let tree = WorkTree::new(&place.folder.path().join("unused.git"));
+        let address = |path: &str| format!("http://root:{ROOT}@{}/{path}.git", server.address);
+        for number in 0..MANY_PACKS + 6 {
+            tree.write("file", format!("{number}\n")).commit(&format!("Change {number}"));
+            tree.git(&["push", "-q", &address("root/ship"), "master"]);
         }
+        let live = |project: i64| {
+            let condition = format!("project_id = {project} AND retired_at IS NULL");
+            place.database.number(&format!("SELECT count(*) FROM packs WHERE {condition}"))
+        };
+        let end = Instant::now() + Duration::from_secs(60);
+        while live(1) >= MANY_PACKS as i64 {
+            assert!(Instant::now() < end, "{} packs are left", live(1));
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        tree.assert_sound_at(&address("root/ship"));
+        let stored = || stored_packs(&place.data_dir()).len();
+        let before = stored();
+        ask("POST", "/projects/fork/1").form(&[("namespace", "fleet")]).send().expect(201);
+        assert_eq!((stored(), live(2)), (before, live(1)), "a fork copies no file");
+        tree.assert_sound_at(&address("fleet/ship"));
+        assert_eq!(tree.refs_at(&address("fleet/ship")), tree.refs_at(&address("root/ship")));
+        // Each goes its own way.
+        ask("DELETE", "/projects/1").send().expect(200);
+        tree.write("file", "of the fork").commit("More");
+        tree.git(&["push", "-q", &address("fleet/ship"), "master"]);
+        tree.assert_sound_at(&address("fleet/ship"));
     }
 }
 

@@ -1,6 +1,7 @@
-//! An installation of an earlier release, which kept refs in files, is taken over with all of them.
+//! An installation of an earlier release, which kept refs in files and packs without rows, is taken over as a whole.
 
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hexforge_domain::id::ProjectId;
@@ -37,40 +38,151 @@ fn refs_are_taken_over(database: &TestDatabase) {
     let before = everything(&server, &tree);
     server.stop().expect("it can be told to stop");
 
-    let bare = |project: i64| Layout::new(&data).repository(ProjectId(project));
-    let packed = |project: i64| std::fs::read(bare(project).join("packed-refs")).expect("refs");
-    give_refs_to_files(database, &[(1, bare(1)), (2, bare(2))]);
-    let down = match &database.url {
-        DatabaseUrl::Sqlite(_) => {
-            include_str!("../../migrations/sqlite/20261130100000_refs_leave_files/down.sql")
-        }
-        DatabaseUrl::Postgres(_) => {
-            include_str!("../../migrations/postgresql/20261130100000_refs_leave_files/down.sql")
-        }
+    let layout = Layout::new(&data);
+    let store = Arc::new(database.open(Options::default()));
+    for project in [ProjectId(1), ProjectId(2)] {
+        let bare = layout.repository(project);
+        RefRows::new(store.clone(), project).give(&bare);
+        own_objects(&tree, &bare);
+    }
+    drop(store);
+    std::fs::remove_dir_all(data.join("packs")).expect("there are packs");
+    database.execute("DELETE FROM packs; DELETE FROM refs; DELETE FROM repositories;");
+    for (version, down) in downs(&database.url) {
+        database.execute(down);
+        let record = format!("DELETE FROM __diesel_schema_migrations WHERE version = '{version}';");
+        database.execute(&record);
+    }
+    let files = |place: &dyn Fn(ProjectId) -> PathBuf| {
+        [1, 2].map(|project| contents(&place(ProjectId(project))))
     };
-    database.execute("DELETE FROM refs; DELETE FROM repositories;");
-    database.execute(down);
-    database.execute("DELETE FROM __diesel_schema_migrations WHERE version = '20261130100000';");
-    let files = [packed(1), packed(2)];
+    let old = files(&|project| layout.repository(project));
 
     let mut server = start();
     assert_eq!(everything(&server, &tree), before);
-    assert_eq!([packed(1), packed(2)], files, "files are left as they are");
+    let aside = files(&|project| layout.earlier(project));
+    assert!(aside == old, "files are left as they are");
+    for name in &PROJECTS[..2] {
+        tree.assert_sound_at(&address(&server, name));
+    }
     // An upgrade that was interrupted goes on, and leaves alone what is done.
     tree.git(&["push", "-q", &address(&server, PROJECTS[1]), "master:refs/heads/later"]);
     let later = tree.refs_at(&address(&server, PROJECTS[1]));
     server.stop().expect("it can be told to stop");
-    database.execute("DELETE FROM refs WHERE project_id = 1;");
-    database.execute("UPDATE repositories SET refs_version = -1 WHERE project_id = 1;");
-    let server = start();
+    let forget = |project: i64| {
+        database.execute(&format!(
+            "DELETE FROM refs WHERE project_id = {project}; DELETE FROM packs WHERE project_id = {project}; \
+             UPDATE repositories SET refs_version = -1, packs_version = -1 WHERE project_id = {project};"
+        ));
+    };
+    forget(1);
+    let mut server = start();
     assert_eq!(everything(&server, &tree)[0], before[0]);
     assert_eq!(tree.refs_at(&address(&server, PROJECTS[1])), later);
+    server.stop().expect("it can be told to stop");
+    // A damaged repository is left alone, and all others are served; a later start finds it mended.
+    let pack = pack_in(&layout.earlier(ProjectId(1)));
+    let whole = std::fs::read(&pack).expect("it can be read");
+    replace(&pack, &whole[..whole.len() - 1]);
+    forget(1);
+    let mut server = start();
+    let branches = |server: &Program, project: i64| {
+        let path = format!("/projects/{project}/repository/branches");
+        server.request("GET", &path).token(ROOT).send().status
+    };
+    assert_eq!((branches(&server, 1), branches(&server, 2)), (500, 200));
+    server.stop().expect("it can be told to stop");
+    replace(&pack, &whole);
+    let server = start();
+    assert_eq!(everything(&server, &tree)[0], before[0]);
     for name in &PROJECTS[..2] {
         tree.assert_sound_at(&address(&server, name));
     }
     // It goes on.
     tree.write("file", "more").commit("More");
     tree.git(&["push", "-q", &address(&server, PROJECTS[0]), "master"]);
+}
+
+/// What takes back the migrations since the earlier release, with their versions.
+fn downs(url: &DatabaseUrl) -> [(&'static str, &'static str); 2] {
+    match url {
+        DatabaseUrl::Sqlite(_) => [
+            (
+                "20261201100000",
+                include_str!("../../migrations/sqlite/20261201100000_packs_leave_files/down.sql"),
+            ),
+            (
+                "20261130100000",
+                include_str!("../../migrations/sqlite/20261130100000_refs_leave_files/down.sql"),
+            ),
+        ],
+        DatabaseUrl::Postgres(_) => [
+            (
+                "20261201100000",
+                include_str!(
+                    "../../migrations/postgresql/20261201100000_packs_leave_files/down.sql"
+                ),
+            ),
+            (
+                "20261130100000",
+                include_str!(
+                    "../../migrations/postgresql/20261130100000_refs_leave_files/down.sql"
+                ),
+            ),
+        ],
+    }
+}
+
+/// Gives a repository files of its own in place of links to packs, as an earlier release had them: loose objects of one
+/// pack, and all other packs.
+fn own_objects(tree: &WorkTree, bare: &Path) {
+    let folder = bare.join("objects/pack");
+    let aside = bare.join("aside");
+    std::fs::rename(&folder, &aside).expect("it can be moved");
+    std::fs::create_dir(&folder).expect("it is not there");
+    let files = std::fs::read_dir(&aside).expect("it is a folder").flatten();
+    let mut packs: Vec<PathBuf> = files.map(|file| file.path()).collect();
+    packs.retain(|file| file.extension() == Some("pack".as_ref()));
+    packs.sort();
+    let git_dir = bare.to_string_lossy();
+    for (number, pack) in packs.iter().enumerate() {
+        let input = std::fs::File::open(pack).expect("it is there");
+        let how: &[&str] =
+            if number == 0 { &["unpack-objects", "-q"] } else { &["index-pack", "--stdin"] };
+        let arguments = [&["--git-dir", &git_dir], how].concat();
+        let output = tree.command(&arguments).stdin(input).output().expect("git can be started");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    std::fs::remove_dir_all(aside).expect("it is there");
+}
+
+/// All files below a folder with their contents.
+fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    fn collect(root: &Path, folder: &Path, all: &mut BTreeMap<PathBuf, Vec<u8>>) {
+        for entry in std::fs::read_dir(folder).expect("it is a folder").flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                collect(root, &path, all);
+            } else {
+                let name = path.strip_prefix(root).expect("it is below").to_owned();
+                all.insert(name, std::fs::read(&path).expect("it can be read"));
+            }
+        }
+    }
+    let mut all = BTreeMap::new();
+    collect(folder, folder, &mut all);
+    all
+}
+
+fn pack_in(bare: &Path) -> PathBuf {
+    let files = std::fs::read_dir(bare.join("objects/pack")).expect("it has packs").flatten();
+    let mut files = files.map(|file| file.path());
+    files.find(|file| file.extension() == Some("pack".as_ref())).expect("it has a pack")
+}
+
+fn replace(file: &Path, content: &[u8]) {
+    std::fs::remove_file(file).expect("it is there");
+    std::fs::write(file, content).expect("it can be written");
 }
 
 fn address(server: &Program, name: &str) -> String {
@@ -127,12 +239,4 @@ fn everything(server: &Program, tree: &WorkTree) -> Vec<(String, Vec<Value>)> {
         (listed, shown)
     };
     PROJECTS.iter().enumerate().map(of).collect()
-}
-
-/// Writes the refs of projects into files, as an earlier release kept them.
-fn give_refs_to_files(database: &TestDatabase, projects: &[(i64, PathBuf)]) {
-    let store = Arc::new(database.open(Options::default()));
-    for (project, bare) in projects {
-        RefRows::new(store.clone(), ProjectId(*project)).give(bare);
-    }
 }

@@ -12,11 +12,13 @@ use hexforge_domain::ports::files::ProjectFiles;
 use hexforge_domain::ports::git::GitStore;
 use hexforge_domain::ports::imports::Imports;
 use hexforge_domain::ports::outgoing::Outgoing;
+use hexforge_domain::ports::pack_store::PackStore;
 use hexforge_domain::ports::passwords::Passwords;
 use hexforge_domain::ports::public_keys::PublicKeys;
 use hexforge_domain::ports::ref_cache::RefCache;
 use hexforge_domain::ports::secrets::Secrets;
 use hexforge_domain::ports::store::Store;
+use hexforge_domain::ports::upkeep::Upkeep;
 use hexforge_domain::ports::uploads::Uploads;
 use hexforge_domain::ports::vault::Vault;
 use hexforge_domain::token::TokenHash;
@@ -31,6 +33,10 @@ pub struct App {
     pub git: Arc<dyn GitStore>,
     /// Refs that were used last.
     pub refs: Arc<dyn RefCache>,
+    /// The pack store.
+    pub packs: Arc<dyn PackStore>,
+    /// The queue for background work on repositories.
+    pub upkeep: Arc<dyn Upkeep>,
     /// Repositories elsewhere.
     pub imports: Arc<dyn Imports>,
     /// Other servers, for hooks.
@@ -82,6 +88,10 @@ pub struct Settings {
     pub strict: StrictRules,
     /// The digest of the token by which runners register for all projects, if one was chosen.
     pub runners_token: Option<TokenHash>,
+    /// The size limit of all packs of one repository, in bytes.
+    pub repository_bytes: u64,
+    /// The grace period of packs that no repository names.
+    pub sweep_after: TimeDelta,
     /// How long a session lasts after its last use.
     pub session: TimeDelta,
 }

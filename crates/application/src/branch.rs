@@ -76,6 +76,8 @@ pub fn create(
     let from = from.trim();
     let tip = sight::resolve(app, actor, project.id, repository.as_ref(), from)?;
     let tip = tip.ok_or_else(|| refused("Invalid reference name"))?;
+    // Read before the change: a damaged commit gets no branch.
+    let commit = repository.commit(tip)?.ok_or(GitError::Missing)?;
     let change = RefChange { name: name.full(), old: None, new: Some(tip) };
     match push::one(app, actor, &project, repository.as_ref(), change) {
         Ok(Pushed::Done) => (),
@@ -89,7 +91,6 @@ pub fn create(
         }
         Err(error) => return Err(error),
     }
-    let commit = repository.commit(tip)?.ok_or(GitError::Missing)?;
     let protections = app.store.read(|tx| tx.protections().list(project.id))?;
     Ok(BranchView::new(Branch { name, commit }, &protections))
 }

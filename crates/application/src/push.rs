@@ -1,4 +1,5 @@
-//! Changing branches and tags, by whatever way: the rules before, and everything that follows, in one transaction.
+//! Changes of branches and tags, by push or API: checks the push rules, and writes refs, events, hook deliveries and
+//! pipelines in one transaction.
 
 mod closing;
 mod received;
@@ -31,7 +32,7 @@ use crate::app::App;
 use crate::error::Error;
 use crate::pipeline::{create, prepare};
 use crate::project::avatar::FoundAvatar;
-use crate::repository::open;
+use crate::repository::{open, packs};
 use crate::tag::release;
 use crate::view::project as view;
 
@@ -76,7 +77,8 @@ pub fn all(
     repository: &dyn Repository,
     changes: Vec<RefChange>,
 ) -> Result<Pushed, Error> {
-    let proposal = Proposal { changes, peeled: Peeled::new(), manner: Manner::Together };
+    let (peeled, manner, packs) = (Peeled::new(), Manner::Together, vec![]);
+    let proposal = Proposal { changes, peeled, manner, packs };
     publishing(app, actor, project, repository, proposal, None)
 }
 
@@ -106,11 +108,11 @@ pub(crate) fn remove_tag(
     repository: &dyn Repository,
     change: RefChange,
 ) -> Result<(), Error> {
-    let (changes, peeled, manner) = (vec![change], Peeled::new(), Manner::Together);
+    let (changes, peeled, packs) = (vec![change], Peeled::new(), vec![]);
     let wanted = Wanted {
         actor,
         project: project.id,
-        proposal: Proposal { changes, peeled, manner },
+        proposal: Proposal { changes, peeled, manner: Manner::Together, packs },
         actions: HashMap::new(),
         way: Way::TagRemoval,
         release: None,
@@ -122,7 +124,8 @@ pub(crate) fn remove_tag(
 fn made(outcome: Outcome) -> Result<Pushed, Error> {
     match outcome {
         Outcome::Declined(refusal) => Ok(Pushed::Declined(refusal)),
-        Outcome::Ended(made) => match made.refused.into_iter().next() {
+        Outcome::NoRoom => Err(Error::Refused("The repository has reached its size limit".into())),
+        Outcome::Ended(made, _) => match made.refused.into_iter().next() {
             Some(name) => Err(GitError::Conflict(name).into()),
             None => Ok(Pushed::Done),
         },
@@ -143,12 +146,14 @@ struct Wanted {
     release: Option<Release>,
 }
 
-/// The outcome of changes that were tried.
+/// The result of [`Wanted::make`].
 enum Outcome {
     /// The rules do not allow one of the changes. Nothing is changed.
     Declined(PushRefusal),
-    /// The changes that were made are committed.
-    Ended(Made),
+    /// The repository would be larger than the limit. Nothing is changed.
+    NoRoom,
+    /// [`Made`] lists the changes by outcome. The snapshot is the one after the commit, `None` when nothing changed.
+    Ended(Made, Option<Arc<Snapshot>>),
 }
 
 /// Why a transaction that changes refs is rolled back.
@@ -175,10 +180,10 @@ struct Findings {
 }
 
 impl Wanted {
-    /// Makes the changes. `refs` is a recent snapshot; the transaction reads the current one.
+    /// Makes the changes in one transaction. `refs` is a recent snapshot; the transaction reads the current one.
     ///
-    /// Where some changes cannot be made and the others may be made without them, the transaction is rolled back and the
-    /// others are tried again: so nothing is told of a change that was not made.
+    /// When some changes are refused and the others may be made alone, it rolls back and tries the others, so that no
+    /// event or hook tells of a change that was not made.
     fn make(mut self, app: &App, refs: &Snapshot) -> Result<Outcome, Error> {
         access::own_account(self.actor)?;
         let (mut tries, mut refused) = (1, Vec::new());
@@ -186,11 +191,15 @@ impl Wanted {
             let found = self.look(app, refs)?;
             match app.store.write(|tx| self.record(app, tx, found)) {
                 Ok(after) => {
-                    app.refs.keep(self.project, Arc::new(after));
+                    app.upkeep.later(self.project);
+                    let after = Arc::new(after);
+                    app.refs.keep(self.project, Arc::clone(&after));
                     let done = self.proposal.changes.into_iter().map(|change| change.name);
-                    return Ok(Outcome::Ended(Made { done: done.collect(), refused }));
+                    let made = Made { done: done.collect(), refused };
+                    return Ok(Outcome::Ended(made, Some(after)));
                 }
                 Err(Stop::Failed(Error::Store(StoreError::Busy))) if tries < TRIES => tries += 1,
+                Err(Stop::Failed(Error::Git(GitError::TooLarge))) => return Ok(Outcome::NoRoom),
                 Err(Stop::Failed(error)) => return Err(error),
                 Err(Stop::Declined(refusal)) => return Ok(Outcome::Declined(refusal)),
                 Err(Stop::Refused(names)) => {
@@ -199,7 +208,7 @@ impl Wanted {
                     refused.extend(names);
                     if self.proposal.manner == Manner::Together || self.proposal.changes.is_empty()
                     {
-                        return Ok(Outcome::Ended(Made { done: vec![], refused }));
+                        return Ok(Outcome::Ended(Made { done: vec![], refused }, None));
                     }
                 }
             }
@@ -224,8 +233,8 @@ impl Wanted {
         Ok(Findings { told, said, pipelines, avatar })
     }
 
-    /// Changes the refs and writes the rows that follow: events, hook deliveries, the default branch, pipelines. Returns
-    /// the refs after the changes.
+    /// Writes the rows of packs, refs, events, hook deliveries, the default branch and pipelines. Returns the refs
+    /// after the changes.
     fn record(&self, app: &App, tx: &mut dyn Tx, found: Findings) -> Result<Snapshot, Stop> {
         let Findings { told, said, pipelines, avatar } = found;
         let (project, now) = (self.project, app.clock.now());
@@ -239,7 +248,8 @@ impl Wanted {
         let before = open::locked(app, tx, project)?;
         self.check(app, tx, Actor::of(user.id, &user.privileges), &found, &before)?;
 
-        let Proposal { changes, peeled, manner } = &self.proposal;
+        let Proposal { changes, peeled, manner, packs } = &self.proposal;
+        packs::add(app, tx, project, &before, packs)?;
         let made = refs::change(tx, project, changes, peeled, *manner)?;
         if !made.refused.is_empty() {
             return Err(Stop::Refused(made.refused));

@@ -1,6 +1,7 @@
 //! What is in repositories.
 
 pub(crate) mod open;
+pub mod packs;
 pub(crate) mod sight;
 pub mod task;
 

@@ -98,18 +98,21 @@ pub fn create(app: &App, actor: Actor, named: &ProjectRef, new: &NewTag) -> Resu
         text.as_deref().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
     };
     let message = text(&new.message);
-    let target = match &message {
+    // Read before the change: a damaged commit gets no tag.
+    let shown = repository.commit(commit)?.ok_or(GitError::Missing)?;
+    let (target, packs) = match &message {
         Some(message) => {
             let tagger = tagger(app, actor)?;
-            repository.write_tag(&name, commit, &tagger, message)?
+            let (tag, pack) = repository.write_tag(&name, commit, &tagger, message)?;
+            (tag, vec![pack])
         }
-        None => commit,
+        None => (commit, vec![]),
     };
     let release = new.release.as_ref().filter(|text| !text.trim().is_empty());
     let release = release.map(|text| Release { tag: name.clone(), description: text.clone() });
     let changes = vec![RefChange { name: name.full(), old: None, new: Some(target) }];
     let peeled = if target == commit { Peeled::new() } else { Peeled::from([(target, commit)]) };
-    let proposal = Proposal { changes, peeled, manner: Manner::Together };
+    let proposal = Proposal { changes, peeled, manner: Manner::Together, packs };
     let repository = repository.as_ref();
     match push::publishing(app, actor, &project, repository, proposal, release.clone()) {
         Ok(Pushed::Done) => (),
@@ -125,8 +128,7 @@ pub fn create(app: &App, actor: Actor, named: &ProjectRef, new: &NewTag) -> Resu
         }
         Err(error) => return Err(error),
     }
-    let commit = repository.commit(commit)?.ok_or(GitError::Missing)?;
-    Ok(TagView { tag: Tag { name, message, commit }, release })
+    Ok(TagView { tag: Tag { name, message, commit: shown }, release })
 }
 
 /// Removes a tag and what was published about it.

@@ -15,6 +15,7 @@ use hexforge_domain::limiter::Caller;
 use hexforge_domain::member::AccessLevel;
 use hexforge_domain::paging::Page;
 use hexforge_domain::policy::Actor;
+use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::project::ProjectRef;
 use hexforge_domain::testing::builders::{
     a_branch, a_member, a_project, a_protection, a_user, home_of, join_project,
@@ -181,20 +182,20 @@ fn a_blocked_user_s_merged_branches_stay() {
     assert_eq!(poem.names(), ["master", "old"]);
 }
 
+/// A fork is one transaction: it has everything, or it is not there.
 #[test]
-fn a_fork_that_is_made_is_no_failure_when_its_copy_has_to_wait() {
+fn a_fork_has_the_branches_of_its_source_at_once() {
     let mut poem = a_poem();
     let store = poem.world.failing_store();
-    store.busy(1, 1);
-    let fork = fork::create(&poem.world.app, poem.developer, &poem.named, &ForkTarget::Own);
-    let fork = fork.expect("it is made").project.id;
-    let has_branches =
-        || repository::refs(&poem.world.app, fork).expect("they can be read").has_branches();
-    assert!(!has_branches());
-    // The end of the work is stored although others are in the way.
-    store.busy(2, 3);
-    assert!(task::work(&poem.world.app).expect("it can be done"));
-    assert!(has_branches());
+    store.busy(0, 1);
+    let make = || fork::create(&poem.world.app, poem.developer, &poem.named, &ForkTarget::Own);
+    let error = make().expect_err("others are in the way");
+    assert!(matches!(error, Error::Store(StoreError::Busy)), "{error:?}");
+    let fork = make().expect("nothing was left").project;
+    assert_eq!(fork.default_branch, Some(a_branch("master")));
+    let refs = |id| repository::refs(&poem.world.app, id).expect("they can be read");
+    assert!(refs(fork.id).has_branches());
+    assert!(refs(fork.id).iter().eq(refs(poem.id).iter()));
     assert!(!task::work(&poem.world.app).expect("there is nothing left"));
 }
 

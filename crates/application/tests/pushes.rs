@@ -87,9 +87,8 @@ fn a_first_branch_becomes_the_default_and_is_protected() {
     let (world, ada, poem) = a_poem();
     let home = home_of(&*world.app.store, ada.id);
     let song = a_project("song", home, ada.id).stored_in(&*world.app.store).id;
-    // Both are copies of the same objects: the song has no ref yet.
+    // The fake shares objects between projects: the song has no ref yet.
     let tip = world.git.commit(poem, "master", &[("a", "one")]);
-    world.app.git.copy(poem, song).expect("objects can be copied");
     push_all(&world, &ada, song, vec![a_new("begin", tip), a_new("next", tip)]);
     assert_eq!(default_of(&world, song), Some(a_branch("begin")));
     let refs = repository::refs(&world.app, song).expect("they can be read");

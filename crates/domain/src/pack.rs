@@ -7,6 +7,9 @@ use std::fmt;
 
 use crate::hex;
 
+/// The number of live packs from which on small packs of a repository are merged.
+pub const MANY_PACKS: usize = 24;
+
 /// The name of a pack: the SHA-256 of its bytes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PackName([u8; 32]);

@@ -78,8 +78,8 @@ pub struct ProjectGate {
     pub visibility: Visibility,
     /// See [`Project::archived`].
     pub archived: Archived,
-    /// See [`RepositoryState::refs_version`](crate::refs::RepositoryState::refs_version); 0 without a repository.
-    pub refs_version: i64,
+    /// See [`RepositoryState::version`](crate::refs::RepositoryState::version); 0 without a repository.
+    pub repository_version: i64,
 }
 
 /// What a project is about, at most 2000 characters.

@@ -24,7 +24,7 @@ pub struct Ref {
 /// HEAD of a repository, and the numbers by which cached refs and packs are known to be current.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RepositoryState {
-    /// The whole name of the ref that HEAD stands for. The ref may be missing.
+    /// The full name of the ref that HEAD points to. The ref may not exist.
     pub head: String,
     /// A number that grows with each change of refs or HEAD.
     pub refs_version: i64,
@@ -33,11 +33,22 @@ pub struct RepositoryState {
 }
 
 impl RepositoryState {
-    /// The ref that HEAD of a new repository stands for.
+    /// The ref that HEAD of a new repository points to.
     pub const FIRST_HEAD: &'static str = "refs/heads/master";
 
-    /// The version of refs that are still in files, as an earlier release kept them.
+    /// The version of refs or packs that are still in files, as earlier releases kept them.
     pub const IN_FILES: i64 = -1;
+
+    /// A number that grows with each change of refs, HEAD or the list of packs: 0 for a repository without content, and
+    /// [`IN_FILES`](Self::IN_FILES) while refs or packs are still in files.
+    pub fn version(&self) -> i64 {
+        if self.is_in_files() { Self::IN_FILES } else { self.refs_version + self.packs_version }
+    }
+
+    /// Returns whether refs or packs are still in files.
+    pub fn is_in_files(&self) -> bool {
+        [self.refs_version, self.packs_version].contains(&Self::IN_FILES)
+    }
 }
 
 impl Default for RepositoryState {

@@ -1,8 +1,8 @@
 //! Repositories from elsewhere, fetched by git's smart HTTP protocol.
 //!
 //! What the other server says is data and nothing else: its refs are checked, its objects are indexed, and
-//! only when everything is there does the repository move to its place, in one step. Until then it lies in
-//! a scratch folder that goes away with any failure. Submodules and LFS files are not fetched.
+//! only when everything is there are they stored as a pack. Until then they lie in a scratch folder that goes away with
+//! any failure. Submodules and LFS files are not fetched.
 
 mod address;
 mod exchange;
@@ -16,14 +16,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use hexforge_domain::id::ProjectId;
 use hexforge_domain::limiter::Caller;
 use hexforge_domain::ports::git::GitError;
 use hexforge_domain::ports::imports::{ImportError, Imported, Imports};
 use hexforge_domain::ports::outgoing::{Outgoing, TimeOuts};
 
-use crate::copy;
-use crate::intake::{Bounds, SizeLimit};
+use crate::intake::{Bounds, SizeLimit, Taken};
 use crate::limits::Stop;
 use crate::store::{GixStore, Shared, init};
 use address::Address;
@@ -80,7 +78,7 @@ impl HttpImports {
         Bounds::new(stop, pack, limits.object_bytes, self.store.memory.share(Caller::BACKGROUND))
     }
 
-    fn fetch_from(&self, project: ProjectId, address: &Address) -> Result<Imported, ImportError> {
+    fn fetch_from(&self, address: &Address) -> Result<Imported, ImportError> {
         let deadline = Instant::now() + self.limits.time;
         let patience = Patience { deadline, stopped: Arc::clone(&self.stopped) };
         let mut remote = Remote::find(&*self.outgoing, address, self.limits, patience)?;
@@ -92,24 +90,25 @@ impl HttpImports {
         init(made.path()).map_err(|error| failed(&error))?;
         let mut sent = remote.pack(&listing)?;
         let bounds = self.bounds(deadline);
-        let objects = pack::index(&mut sent, made.path(), &bounds)?;
+        let taken = pack::index(&mut sent, made.path(), &bounds)?;
         let accepted = self.store.accepted_faults();
-        pack::check(&listing, made.path(), &objects, &bounds, accepted)?;
-        let imported = listing.imported(made.path()).map_err(|error| failed(&error))?;
+        pack::check(&listing, made.path(), &taken.objects, &bounds, accepted)?;
+        let (refs, head) = listing.imported(made.path()).map_err(|error| failed(&error))?;
         if self.stopped.load(Ordering::Relaxed) {
             return Err(stream::stopped());
         }
-        let open = self.store.open_or_create(project).map_err(|error| failed(&error))?;
-        copy::copy(made.path(), open.git_dir()).map_err(|error| failed(&error))?;
-        Ok(imported)
+        let Taken { data, index, objects } = taken;
+        let stored = self.store.store_pack(&data, &index, objects.len());
+        let pack = stored.map_err(|error| failed(&error))?;
+        Ok(Imported { head, refs, packs: vec![pack] })
     }
 }
 
 impl Imports for HttpImports {
-    fn fetch(&self, project: ProjectId, url: &str) -> Result<Imported, ImportError> {
+    fn fetch(&self, url: &str) -> Result<Imported, ImportError> {
         let address = Address::parse(url)?;
         // A server may say again what it was told.
-        self.fetch_from(project, &address).map_err(|error| address.without_secrets(error))
+        self.fetch_from(&address).map_err(|error| address.without_secrets(error))
     }
 
     fn stop(&self) {

@@ -72,6 +72,11 @@ impl NewObjects {
         found.ok().map(|at| self.kinds[at].1)
     }
 
+    /// The number of objects.
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
     /// The existing objects that the sender named as bases of its objects.
     pub(crate) fn bases(&self) -> &[ObjectId] {
         &self.bases

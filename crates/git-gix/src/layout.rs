@@ -23,6 +23,13 @@ impl Layout {
         shard.join(format!("{second:02x}")).join(format!("{}.git", project.0))
     }
 
+    /// The repository of a project as an earlier release left it.
+    pub fn earlier(&self, project: ProjectId) -> PathBuf {
+        let [first, second, ..] = project.0.to_le_bytes();
+        let shelf = self.data.join("repositories-before-upgrade").join(format!("{first:02x}"));
+        shelf.join(format!("{second:02x}")).join(format!("{}.git", project.0))
+    }
+
     /// The shard that a project is in.
     pub fn shard_of(project: ProjectId) -> u8 {
         project.0.to_le_bytes()[0]

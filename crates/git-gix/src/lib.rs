@@ -1,7 +1,7 @@
 //! hexforge's git ports on gix: repositories on disk, read and written in this process.
 //!
-//! [`GixStore`] keeps the objects of one repository for each project in the folder that [`layout`] names. Refs are
-//! handed in as a snapshot. Cached data is named by its content or by the version of the refs, or checked against the disk.
+//! [`GixStore`] reads objects from packs of the pack store, which it links into one folder per repository. Refs and the
+//! list of packs are handed in as a snapshot. Cached data is named by its content or by the version of the repository.
 
 // Tests of the whole crate and those inside of it use the same helpers.
 #[cfg(test)]
@@ -15,9 +15,6 @@ mod block;
 mod commit;
 mod compare;
 mod contributors;
-mod copy;
-pub mod copying;
-mod durable;
 mod error;
 mod examine;
 mod history;
@@ -28,19 +25,23 @@ mod limits;
 mod lineage;
 mod maintenance;
 mod objects;
+mod open;
+mod pack_file;
 mod pack_index;
 mod packet;
 mod peel;
-mod place;
 mod reachable;
 mod receive;
 pub mod refs;
 mod repository;
 mod revision;
+pub mod rewind;
+mod scratch;
 mod store;
 #[cfg(test)]
 #[path = "../tests/support/mod.rs"]
 mod support;
+mod takeover;
 mod text;
 mod transport;
 mod tree;

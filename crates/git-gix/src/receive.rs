@@ -1,8 +1,8 @@
 //! Taking in what git clients push.
 //!
-//! The objects of a push are indexed and checked in a folder of their own, from which they move into the
-//! repository only when the push is taken; then the refs are changed in one step. A push that is refused, or
-//! that breaks off, leaves nothing.
+//! The objects of a push are indexed and checked in a folder of their own, and stored as a pack when the rules allow
+//! the push. The pack becomes part of the repository in the transaction that changes the refs. A push that is refused
+//! or interrupted leaves at most a stored pack that no row names.
 
 mod advertise;
 pub(crate) mod check;
@@ -66,7 +66,7 @@ pub(crate) fn receive(
         quarantine: None,
         message: None,
     };
-    push.take_in_objects(from)?;
+    push.take_in_objects(repository, from)?;
     push.compare_with(repository.refs());
     Ok(Some(Box::new(push)))
 }
@@ -90,12 +90,15 @@ struct Received {
 
 impl Received {
     /// Reads the pack, which comes unless refs are only removed.
-    fn take_in_objects(&mut self, from: &mut dyn Read) -> Result<(), GitError> {
+    fn take_in_objects(
+        &mut self,
+        repository: &GixRepository,
+        from: &mut dyn Read,
+    ) -> Result<(), GitError> {
         if self.asked.commands.iter().all(|command| command.change.new.is_none()) {
             return Ok(());
         }
-        let place = (self.project, self.caller);
-        let quarantine = match Quarantine::fill(&self.shared, place, from, &self.stop) {
+        let quarantine = match Quarantine::fill(repository, from, &self.stop) {
             Ok(quarantine) => quarantine,
             Err(Refused::Bad(reason)) => {
                 self.not_unpacked(reason);
@@ -185,23 +188,6 @@ impl Received {
         waiting.map(|command| command.change.clone()).collect()
     }
 
-    /// Makes the objects part of the repository. Returns `false` when the repository has no room for them.
-    fn keep_objects(&mut self) -> Result<bool, GitError> {
-        let Some(quarantine) = &mut self.quarantine else { return Ok(true) };
-        let open = self.shared.open_or_create(self.project)?;
-        match quarantine.release(&open) {
-            Err(GitError::TooLarge) => {
-                let most = self.shared.limits.repository_bytes;
-                self.not_unpacked(quarantine::repository_full(most));
-                return Ok(false);
-            }
-            released => released?,
-        }
-        open.load_packs();
-        self.shared.make_room(self.project, &open);
-        Ok(true)
-    }
-
     /// Peels the tag objects that refs are to hold. Returns also the names of branches whose object is no commit.
     fn peel(&self, changes: &[RefChange]) -> Result<(Peeled, Vec<String>), GitError> {
         let (mut peeled, mut wrong) = (Peeled::new(), Vec::new());
@@ -266,14 +252,26 @@ impl ReceivedPush for Received {
         self.keep_together();
         let changes = self.waiting();
         let has_new = changes.iter().any(|change| change.new.is_some());
-        if changes.is_empty() || (has_new && !self.keep_objects()?) {
+        if changes.is_empty() {
             return Ok(None);
         }
+        let pack = match &mut self.quarantine {
+            Some(quarantine) if has_new => {
+                let most = self.shared.limits.repository_bytes;
+                if refs.bytes().saturating_add(quarantine.bytes()?) > most {
+                    self.no_room();
+                    return Ok(None);
+                }
+                quarantine.store(&self.shared, self.project)?
+            }
+            Some(_) | None => None,
+        };
+        let packs = pack.into_iter().collect();
         let manner = if self.asked.atomic { Manner::Together } else { Manner::Each };
-        Ok(Some(Proposal { changes, peeled, manner }))
+        Ok(Some(Proposal { changes, peeled, manner, packs }))
     }
 
-    fn conclude(&mut self, made: &Made) {
+    fn conclude(&mut self, made: &Made, refs: &Snapshot) {
         let refused: HashSet<&str> = made.refused.iter().map(String::as_str).collect();
         self.refuse_waiting(NOT_UPDATED, |change| refused.contains(change.name.as_str()));
         self.keep_together();
@@ -284,9 +282,14 @@ impl ReceivedPush for Received {
                 tip = command.change.new;
             }
         }
-        if let (Some(tip), Ok(Some(open))) = (tip, self.shared.open(self.project)) {
+        if let (Some(tip), Ok(Some(open))) = (tip, self.shared.open(self.project, refs)) {
             self.shared.contributors.warm(open.shared(), to_gix(tip));
         }
+    }
+
+    fn no_room(&mut self) {
+        let most = self.shared.limits.repository_bytes;
+        self.not_unpacked(quarantine::repository_full(most));
     }
 
     fn decline(&mut self, reason: &str) {

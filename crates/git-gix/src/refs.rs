@@ -2,12 +2,14 @@
 
 mod derived;
 pub mod disk;
+pub(crate) mod shown;
 mod tag;
 
 use std::sync::Arc;
 
 use hexforge_domain::branch::{Branch, BranchName};
 use hexforge_domain::commit::{ObjectId, Signature};
+use hexforge_domain::pack::Pack;
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::git::{GitError, GitRefs};
 use hexforge_domain::refs::{Ref, Snapshot};
@@ -113,9 +115,8 @@ impl GitRefs for GixRepository {
         commit: ObjectId,
         tagger: &Signature,
         message: &str,
-    ) -> Result<ObjectId, GitError> {
-        let bound = self.bound().ok_or(GitError::Missing)?;
-        tag::write(bound, name, to_gix(commit), tagger, message)
+    ) -> Result<(ObjectId, Pack), GitError> {
+        tag::write(self.shared(), name, to_gix(commit), tagger, message)
     }
 }
 

@@ -8,7 +8,8 @@ use hexforge_domain::ports::git::GitError;
 use hexforge_domain::refs::Snapshot;
 
 use crate::compare::Ancestry;
-use crate::store::{OpenRepository, Shared};
+use crate::open::OpenRepository;
+use crate::store::Shared;
 
 /// The repository of a project; empty until something is put into it.
 pub(crate) struct GixRepository {
@@ -33,10 +34,8 @@ impl GixRepository {
         refs: Arc<Snapshot>,
         caller: Caller,
     ) -> Result<Self, GitError> {
-        let bound = shared.open(project)?.map(|open| {
-            open.load_packs_of(&refs);
-            Bound { repo: Some(open.handle()), open }
-        });
+        let open = shared.open(project, &refs)?;
+        let bound = open.map(|open| Bound { repo: Some(open.handle()), open });
         Ok(Self { shared, project, refs, caller, bound, ancestry: Ancestry::default() })
     }
 
@@ -72,7 +71,7 @@ impl Bound {
         self.repo.as_ref().expect("the handle is given back only when this is dropped")
     }
 
-    pub(crate) fn open(&self) -> &OpenRepository {
+    pub(crate) fn open(&self) -> &Arc<OpenRepository> {
         &self.open
     }
 }

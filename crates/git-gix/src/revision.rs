@@ -1,6 +1,9 @@
 //! What revisions name.
 
+use std::collections::HashSet;
+
 use gix::ObjectId;
+use gix::object::Kind;
 use hexforge_domain::ports::git::{GitError, Resolved};
 use hexforge_domain::refs::Snapshot;
 
@@ -28,7 +31,11 @@ pub(crate) fn resolve(
     let named = match reference {
         // The name may look like that of an object too, as `2024-release` does. It is the ref that counts.
         Some(target) => format!("{target}{}", &revision[base.len()..]),
-        None => revision.to_owned(),
+        // Git's own files of refs may be old, so only objects are looked for there.
+        None => match find_object(repo, base)? {
+            Some(id) => format!("{id}{}", &revision[base.len()..]),
+            None => return Ok(None),
+        },
     };
     let name = match ObjectId::from_hex(named.as_bytes()) {
         Ok(id) => id,
@@ -53,6 +60,27 @@ pub(crate) fn resolve(
 /// Returns whether a name is a whole object id. Git prefers the object to a ref of the same name.
 fn is_id(name: &str) -> bool {
     ObjectId::from_hex(name.as_bytes()).is_ok()
+}
+
+/// The object whose id begins with these digits: a commit or tag, if there are several. `git describe` writes digits
+/// with a name before them.
+fn find_object(repo: &gix::Repository, name: &str) -> Result<Option<ObjectId>, GitError> {
+    let digits = name.rsplit_once("-g").map_or(name, |(_, digits)| digits);
+    if let Ok(id) = ObjectId::from_hex(digits.as_bytes()) {
+        return Ok(Some(id));
+    }
+    let Ok(prefix) = gix::hash::Prefix::from_hex(digits) else { return Ok(None) };
+    let mut candidates = HashSet::default();
+    repo.objects.lookup_prefix(prefix, Some(&mut candidates)).map_err(failed)?;
+    if candidates.len() > 1 {
+        let is_commit = |id: &ObjectId| {
+            let header = repo.find_header(*id);
+            header.is_ok_and(|header| matches!(header.kind(), Kind::Commit | Kind::Tag))
+        };
+        candidates.retain(is_commit);
+    }
+    let mut candidates = candidates.into_iter();
+    Ok(candidates.next().filter(|_| candidates.next().is_none()))
 }
 
 /// The places where git looks for a name that may be short, as `master` for `refs/heads/master`.

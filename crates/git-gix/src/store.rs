@@ -2,18 +2,18 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
-use gix::odb::store::init::Slots;
 use hexforge_domain::commit::{Commit, ObjectId};
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::limiter::Caller;
+use hexforge_domain::pack::{Pack, PackName};
 use hexforge_domain::ports::files::{FilesError, ProjectFiles};
-use hexforge_domain::ports::git::{GitError, GitStore, Repository};
+use hexforge_domain::ports::git::{GitError, GitStore, MergedPacks, Repository};
+use hexforge_domain::ports::pack_store::PackStore;
 use hexforge_domain::refs::Snapshot;
 use hexforge_domain::repository::Comparison;
 use quick_cache::Weighter;
@@ -24,29 +24,21 @@ use crate::archive::cache::{self, ArchiveCache};
 use crate::blob::kept::KeptFiles;
 use crate::commit;
 use crate::contributors::ContributorIndex;
-use crate::durable::{sync_file, sync_folder};
 use crate::error::{failed, io};
 use crate::layout::Layout;
 use crate::limits::{MemoryBudget, PushLimits};
 use crate::lineage::Lineages;
-use crate::maintenance::{self, MANY_PACKS, Tidying};
-use crate::peel::to_commit;
-use crate::place;
+use crate::maintenance;
+use crate::open::{Linked, OpenRepository};
 use crate::reachable::Walks;
 use crate::receive::fsck::AcceptedFaults;
-use crate::refs::Derived;
+use crate::refs::shown;
 use crate::repository::GixRepository;
-use crate::upload::packs::OpenPacks;
+use crate::scratch::ScratchPool;
 use crate::upload::{CompressedObjects, Plans};
 
 /// How many repositories are kept open.
 const OPEN_REPOSITORIES: usize = 256;
-
-/// How many handles to one repository are kept for the next requests.
-const IDLE_HANDLES: usize = 8;
-
-/// Of how many objects of a repository is kept whether they lead to a commit.
-const MOST_TAGS: usize = 100_000;
 
 /// How many commits are kept in the form in which they are shown.
 const COMMITS: usize = 50_000;
@@ -63,6 +55,9 @@ const COMPARISONS: u64 = 32 * 1024 * 1024;
 /// Longer messages are read anew each time, so that the kept commits stay within some tens of MB.
 const LONGEST_KEPT_MESSAGE: usize = 2000;
 
+/// How often a repository is opened anew while its packs change.
+const TRIES: u32 = 10;
+
 /// The repositories of one data folder.
 #[derive(Clone)]
 pub struct GixStore {
@@ -74,11 +69,14 @@ pub(crate) struct Shared {
     pub(crate) layout: Layout,
     pub(crate) archives: ArchiveCache,
     pub(crate) contributors: ContributorIndex,
-    pub(crate) tidying: Tidying,
     pub(crate) limits: PushLimits,
     /// What pushes and imports may hold while objects are indexed.
     pub(crate) memory: Arc<MemoryBudget>,
     discard: Box<Discard>,
+    pub(crate) packs: Arc<dyn PackStore>,
+    scratch_pool: ScratchPool,
+    /// Staged repositories by project and new pack. No committed row names these packs.
+    staged: Mutex<HashMap<(ProjectId, PackName), Weak<OpenRepository>>>,
     open: Cache<ProjectId, Arc<OpenRepository>>,
     commits: Cache<(ProjectId, gix::ObjectId), Arc<Commit>>,
     annotations: Cache<(ProjectId, gix::ObjectId), Arc<Pinned>>,
@@ -108,36 +106,21 @@ impl Weighter<(ProjectId, ObjectId, ObjectId), Arc<Comparison>> for BySize {
 
 type Discard = dyn Fn(&Path) -> std::io::Result<()> + Send + Sync;
 
-/// A repository that is open.
-pub(crate) struct OpenRepository {
-    opened: gix::ThreadSafeRepository,
-    idle: Mutex<Vec<gix::Repository>>,
-    /// What follows from its refs.
-    derived: Mutex<Option<Arc<Derived>>>,
-    /// Those of its packs that are being sent from.
-    pub(crate) packs: OpenPacks,
-    /// Which of the objects that tags hold lead to commits. That never changes.
-    tags: Mutex<HashMap<gix::ObjectId, bool>>,
-    /// How many packs the handles can know.
-    slots: usize,
-    /// The newest version of refs whose packs are loaded.
-    loaded: AtomicI64,
-    loading: Mutex<()>,
-}
-
 impl GixStore {
-    /// The repositories in a data folder. `discard` takes folders out of the way at once, and removes them
-    /// in its own time.
+    /// Opens the repositories of a data folder, whose objects are in a pack store. `discard` moves a folder away at
+    /// once and removes it later.
     pub fn new(
         data: impl Into<PathBuf>,
+        packs: Arc<dyn PackStore>,
         discard: impl Fn(&Path) -> std::io::Result<()> + Send + Sync + 'static,
     ) -> Self {
-        Self::with_limits(data, PushLimits::default(), discard)
+        Self::with_limits(data, packs, PushLimits::default(), discard)
     }
 
     /// The same, with limits of one's own.
     pub fn with_limits(
         data: impl Into<PathBuf>,
+        packs: Arc<dyn PackStore>,
         limits: PushLimits,
         discard: impl Fn(&Path) -> std::io::Result<()> + Send + Sync + 'static,
     ) -> Self {
@@ -146,7 +129,9 @@ impl GixStore {
             shared: Arc::new(Shared {
                 archives: ArchiveCache::new(layout.archives(), cache::BUDGET),
                 contributors: ContributorIndex::default(),
-                tidying: Tidying::default(),
+                packs,
+                scratch_pool: ScratchPool::default(),
+                staged: Mutex::default(),
                 memory: Arc::new(MemoryBudget::new(limits.memory_bytes)),
                 limits,
                 discard: Box::new(discard),
@@ -202,55 +187,122 @@ impl Shared {
         self.verify_fetches.load(Ordering::Relaxed)
     }
 
-    /// The repository of a project, if anything was ever put into it.
-    pub(crate) fn open(&self, project: ProjectId) -> Result<Option<Arc<OpenRepository>>, GitError> {
-        if let Some(open) = self.open.get(&project) {
-            return Ok(Some(open));
-        }
-        let folder = self.layout.repository(project);
-        if !folder.join("HEAD").exists() {
-            return Ok(None);
-        }
-        let slots = slots_for(count_packs(&folder));
-        let open = Arc::new(OpenRepository {
-            opened: open_with(&folder, Slots::Given(slots))?,
-            idle: Mutex::default(),
-            derived: Mutex::default(),
-            packs: OpenPacks::default(),
-            tags: Mutex::default(),
-            slots: slots.into(),
-            loaded: AtomicI64::new(0),
-            loading: Mutex::default(),
-        });
-        self.open.insert(project, Arc::clone(&open));
-        Ok(Some(open))
-    }
-
-    /// The repository of a project, made when there is none yet.
-    pub(crate) fn open_or_create(
+    /// The repository of a project with the packs of its refs; `None` when nothing was ever put into it.
+    pub(crate) fn open(
         &self,
         project: ProjectId,
-    ) -> Result<Arc<OpenRepository>, GitError> {
-        if let Some(open) = self.open(project)? {
-            return Ok(open);
+        refs: &Snapshot,
+    ) -> Result<Option<Arc<OpenRepository>>, GitError> {
+        let open = self.open_committed(project, refs)?;
+        match refs.new_packs() {
+            [] => Ok(open),
+            new => self.open_with_new_packs(project, open.as_deref(), new).map(Some),
         }
-        let made = self.scratch()?;
-        init(made.path())?;
-        // Somebody else may have been faster: then theirs stays.
-        place::put_first(self, made, project)?;
-        self.open(project)?
-            .ok_or_else(|| GitError::Failed("the new repository is not there".into()))
     }
 
-    /// What a new pack asks for: few enough packs, and that all of them can be known to who is open.
-    pub(crate) fn make_room(self: &Arc<Self>, project: ProjectId, open: &OpenRepository) {
-        let packs = count_packs(open.git_dir());
-        if packs * 4 > open.slots * 3 {
-            self.forget_open(project);
+    /// The same, without the packs that no committed row names.
+    fn open_committed(
+        &self,
+        project: ProjectId,
+        refs: &Snapshot,
+    ) -> Result<Option<Arc<OpenRepository>>, GitError> {
+        let folder = self.layout.repository(project);
+        for _ in 0..TRIES {
+            let open = match self.open.get(&project) {
+                Some(open) => open,
+                None => {
+                    if !folder.join("HEAD").exists() {
+                        if refs.packs().is_empty() {
+                            return Ok(None);
+                        }
+                        self.make_folder(&folder)?;
+                    }
+                    let open = Arc::new(OpenRepository::open(&folder, refs.packs().len())?);
+                    self.open.insert(project, Arc::clone(&open));
+                    open
+                }
+            };
+            match open.link(&*self.packs, refs)? {
+                Linked::All => return Ok(Some(open)),
+                // The open handle has unlinked files mapped, or no free slots for more packs.
+                Linked::OpenAnew => self.forget_open(project),
+            }
         }
-        if packs >= MANY_PACKS {
-            maintenance::later(self, project);
+        Err(GitError::Busy)
+    }
+
+    /// Makes the folder of a repository, without any packs. Others may do so at the same time.
+    fn make_folder(&self, folder: &Path) -> Result<(), GitError> {
+        let made = self.scratch()?;
+        init(made.path())?;
+        let parent = folder.parent().ok_or_else(|| GitError::Failed("no folder".into()))?;
+        fs::create_dir_all(parent).map_err(io)?;
+        match fs::rename(made.path(), folder) {
+            Ok(()) => {
+                // It is no longer where it would be removed.
+                let _ = made.keep();
+                Ok(())
+            }
+            Err(_) if folder.join("HEAD").exists() => Ok(()),
+            Err(error) => Err(io(error)),
         }
+    }
+
+    /// A repository in a scratch folder, which sees the objects of another and gets so many packs.
+    pub(crate) fn stage(
+        &self,
+        base: Option<&OpenRepository>,
+        packs: usize,
+    ) -> Result<OpenRepository, GitError> {
+        let objects = base.map(|base| fs::canonicalize(base.git_dir().join("objects")));
+        let objects = objects.transpose().map_err(io)?;
+        let folder = self.scratch_pool.take(objects.as_deref(), || self.scratch())?;
+        OpenRepository::in_scratch(folder, packs)
+    }
+
+    /// Registers the staged repository of a project for readers of its new pack.
+    pub(crate) fn register_staged(
+        &self,
+        project: ProjectId,
+        pack: PackName,
+        staged: &Arc<OpenRepository>,
+    ) {
+        let mut all = self.staged.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|_, staged| staged.strong_count() > 0);
+        all.insert((project, pack), Arc::downgrade(staged));
+    }
+
+    /// A repository with these packs beside its own, which no committed row names.
+    fn open_with_new_packs(
+        &self,
+        project: ProjectId,
+        base: Option<&OpenRepository>,
+        packs: &[Pack],
+    ) -> Result<Arc<OpenRepository>, GitError> {
+        if let [pack] = packs {
+            let all = self.staged.lock().unwrap_or_else(PoisonError::into_inner);
+            // A first push sees nothing of others that were committed meanwhile.
+            if let Some(staged) = all.get(&(project, pack.name)).and_then(Weak::upgrade)
+                && (base.is_none() || staged.has_base())
+            {
+                return Ok(staged);
+            }
+        }
+        let staged = self.stage(base, packs.len())?;
+        for pack in packs {
+            staged.link_pack(&*self.packs, pack)?;
+        }
+        Ok(Arc::new(staged))
+    }
+
+    /// Stores a pack, synced. Its files may be shared with the store from then on.
+    pub(crate) fn store_pack(
+        &self,
+        data: &Path,
+        index: &Path,
+        objects: usize,
+    ) -> Result<Pack, GitError> {
+        Ok(self.packs.put(data, index, objects as u64)?)
     }
 
     /// Opens the repository of a project anew the next time.
@@ -322,81 +374,6 @@ impl Shared {
     }
 }
 
-impl OpenRepository {
-    /// Loads the packs to which refs of this version lead, unless that was done.
-    pub(crate) fn load_packs_of(&self, refs: &Snapshot) {
-        if refs.version() > self.loaded.load(Ordering::Acquire) {
-            self.load_packs();
-            self.loaded.fetch_max(refs.version(), Ordering::Release);
-        }
-    }
-
-    /// Loads the indexes of all packs, by one thread at a time: while two threads load the same index, gix may miss an
-    /// object for a moment.
-    pub(crate) fn load_packs(&self) {
-        let _turn = self.loading.lock().unwrap_or_else(PoisonError::into_inner);
-        let handle = self.handle();
-        // An object that does not exist is looked for in each index, and then in the folder again.
-        let _ = handle.has_object(gix::ObjectId::null(gix::hash::Kind::Sha1));
-        self.put_back(handle);
-    }
-
-    /// A handle for one request.
-    pub(crate) fn handle(&self) -> gix::Repository {
-        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        idle.unwrap_or_else(|| self.opened.to_thread_local())
-    }
-
-    /// Keeps a handle for the next request.
-    pub(crate) fn put_back(&self, mut handle: gix::Repository) {
-        handle.object_cache_size(None);
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        if idle.len() < IDLE_HANDLES {
-            idle.push(handle);
-        }
-    }
-
-    /// What follows from these refs, kept until it is asked for other ones.
-    pub(crate) fn derived(&self, refs: &Snapshot) -> Arc<Derived> {
-        if refs.version() == Snapshot::UNCOMMITTED {
-            return Arc::new(Derived::of(refs));
-        }
-        let mut kept = self.derived.lock().unwrap_or_else(PoisonError::into_inner);
-        match &*kept {
-            Some(kept) if kept.version == refs.version() => Arc::clone(kept),
-            _ => Arc::clone(kept.insert(Arc::new(Derived::of(refs)))),
-        }
-    }
-
-    /// Whether what a tag holds leads to a commit; what cannot be read does not.
-    pub(crate) fn leads_to_commit(&self, repo: &gix::Repository, target: gix::ObjectId) -> bool {
-        let known = self.tags.lock().unwrap_or_else(PoisonError::into_inner).get(&target).copied();
-        known.unwrap_or_else(|| {
-            let leads = match to_commit(repo, target) {
-                Ok(commit) => commit.is_some(),
-                // It may be there again later.
-                Err(_) => return false,
-            };
-            let mut tags = self.tags.lock().unwrap_or_else(PoisonError::into_inner);
-            if tags.len() >= MOST_TAGS {
-                tags.clear();
-            }
-            tags.insert(target, leads);
-            leads
-        })
-    }
-
-    /// Where it is.
-    pub(crate) fn git_dir(&self) -> &Path {
-        self.opened.path()
-    }
-
-    /// What can be shared with other threads.
-    pub(crate) fn shared(&self) -> &gix::ThreadSafeRepository {
-        &self.opened
-    }
-}
-
 impl ProjectFiles for GixStore {
     fn projects(&self) -> Result<Box<dyn Iterator<Item = ProjectId>>, FilesError> {
         let layout = self.shared.layout.clone();
@@ -416,13 +393,11 @@ impl ProjectFiles for GixStore {
 
     fn tidy(&self) -> Result<(), FilesError> {
         // What is younger may be at work in another process.
-        for leftover in [self.shared.layout.scratch()] {
-            for folder in folders(&leftover) {
-                if is_old(&folder)
-                    && let Err(error) = (self.shared.discard)(&folder)
-                {
-                    tracing::warn!(folder = %folder.display(), %error, "a leftover stays");
-                }
+        for folder in folders(&self.shared.layout.scratch()) {
+            if is_old(&folder)
+                && let Err(error) = (self.shared.discard)(&folder)
+            {
+                tracing::warn!(folder = %folder.display(), %error, "a leftover stays");
             }
         }
         Ok(())
@@ -446,55 +421,20 @@ impl GitStore for GixStore {
         Ok(Box::new(GixRepository::open(Arc::clone(&self.shared), project, refs, caller)?))
     }
 
-    fn copy(&self, source: ProjectId, target: ProjectId) -> Result<(), GitError> {
-        let source = self.shared.open(source)?.ok_or(GitError::Missing)?;
-        let target = self.shared.open_or_create(target)?;
-        crate::copy::copy(source.git_dir(), target.git_dir())
-    }
-}
-
-pub(crate) fn open_folder(folder: &Path) -> Result<gix::ThreadSafeRepository, GitError> {
-    // Packs may come while it is open.
-    open_with(folder, Slots::AsNeededByDiskState { multiplier: 2.0, minimum: 64 })
-}
-
-fn open_with(folder: &Path, slots: Slots) -> Result<gix::ThreadSafeRepository, GitError> {
-    // Nothing of the machine's or the user's configuration has a say here.
-    let options = gix::open::Options::isolated().open_path_as_is(true).object_store_slots(slots);
-    // Each object is what its name says: there are refs that tell git to show others instead.
-    let options = options.config_overrides(["core.useReplaceRefs=false"]);
-    gix::ThreadSafeRepository::open_opts(folder, options).map_err(failed)
-}
-
-/// A repository that is open learns of new packs only as long as there are slots for them.
-fn slots_for(packs: usize) -> u16 {
-    u16::try_from(packs * 2).unwrap_or(u16::MAX).clamp(LEAST_SLOTS, MOST_SLOTS)
-}
-
-const LEAST_SLOTS: u16 = 256;
-/// gix has no more.
-const MOST_SLOTS: u16 = (1 << 15) - 1;
-
-fn count_packs(git_dir: &Path) -> usize {
-    let is_index = |file: &PathBuf| file.extension().is_some_and(|extension| extension == "idx");
-    folders(&git_dir.join("objects").join("pack")).iter().filter(|file| is_index(file)).count()
-}
-
-/// The bytes of all packs in a folder, with their indexes.
-pub(crate) fn size_of_packs(folder: &Path) -> Result<u64, GitError> {
-    let entries = match fs::read_dir(folder) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(0),
-        Err(error) => return Err(io(error)),
-    };
-    let mut bytes = 0;
-    for entry in entries {
-        // Packs may be merged meanwhile.
-        if let Ok(metadata) = entry.map_err(io)?.metadata() {
-            bytes += metadata.len();
+    fn show_refs(&self, project: ProjectId, refs: &Snapshot) -> Result<(), GitError> {
+        match self.shared.open(project, refs)? {
+            Some(open) => shown::write(open.git_dir(), refs),
+            None => Ok(()),
         }
     }
-    Ok(bytes)
+
+    fn merge_packs(
+        &self,
+        project: ProjectId,
+        packs: &[Pack],
+    ) -> Result<Option<MergedPacks>, GitError> {
+        maintenance::merge_packs(&self.shared, project, packs)
+    }
 }
 
 /// What every repository has, and nothing else: no sample hooks, no description.
@@ -502,12 +442,8 @@ pub(crate) fn init(folder: &Path) -> Result<(), GitError> {
     init_with(folder, &["objects/info", "objects/pack", "refs/heads", "refs/tags", "info"])
 }
 
-/// The same for objects alone, which are put elsewhere soon: each folder takes as long as much of a small push.
-pub(crate) fn init_for_objects(folder: &Path) -> Result<(), GitError> {
-    init_with(folder, &["objects/info", "objects/pack", "refs"])
-}
-
-fn init_with(folder: &Path, parts: &[&str]) -> Result<(), GitError> {
+/// The same with these folders.
+pub(crate) fn init_with(folder: &Path, parts: &[&str]) -> Result<(), GitError> {
     for part in parts {
         fs::create_dir_all(folder.join(part)).map_err(io)?;
     }
@@ -518,27 +454,8 @@ fn init_with(folder: &Path, parts: &[&str]) -> Result<(), GitError> {
     fs::write(folder.join("HEAD"), "ref: refs/heads/master\n").map_err(io)
 }
 
-/// Makes a pack and its index part of the packs in a folder, on disk.
-pub(crate) fn put_pack(data: &Path, index: &Path, packs: &Path) -> Result<(), GitError> {
-    for file in [data, index] {
-        sync_file(file)?;
-    }
-    put_synced_pack(data, index, packs)
-}
-
-/// The same for files that are on disk already.
-pub(crate) fn put_synced_pack(data: &Path, index: &Path, packs: &Path) -> Result<(), GitError> {
-    // A pack counts once its index is there, so that comes last.
-    for file in [data, index] {
-        let name = file.file_name().ok_or_else(|| GitError::Failed("no file".into()))?;
-        fs::set_permissions(file, fs::Permissions::from_mode(0o444)).map_err(io)?;
-        fs::rename(file, packs.join(name)).map_err(io)?;
-    }
-    sync_folder(packs)
-}
-
 /// What is in a folder; nothing when it cannot be read.
-fn folders(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn folders(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten();
     entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect()
 }

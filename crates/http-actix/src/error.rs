@@ -212,6 +212,10 @@ impl From<Error> for ApiError {
             Error::Files(error) => Self::internal(&Chain(&error)),
             Error::Vault(error) => Self::internal(&Chain(&error)),
             Error::Git(error @ GitError::Full(_)) => Self::full(&Chain(&error)),
+            Error::Git(error @ GitError::Away(_)) => {
+                tracing::warn!(cause = %Chain(&error), "the pack store does not answer");
+                Self::unavailable("5")
+            }
             Error::Git(GitError::Busy) => Self::unavailable("5").busy(),
             Error::Git(GitError::Unfinished) => Self::unavailable("5").unfinished(),
             // Removed or moved by somebody else while the call ran.

@@ -12,10 +12,11 @@ use std::path::Path;
 
 use diesel::prelude::*;
 use hexforge_domain::id::ProjectId;
+use hexforge_domain::pack::PackName;
 
 use crate::connection::{DatabaseUrl, DbConn, Role};
 use crate::migrations;
-use crate::schema::projects;
+use crate::schema::{packs, projects, repositories};
 use postgres::PostgresRestore;
 use sqlite::SqliteRestore;
 
@@ -113,6 +114,48 @@ impl Snapshot {
         let found: Vec<i64> = projects::table
             .filter(projects::id.eq_any(&ids))
             .select(projects::id)
+            .load(&mut self.conn)?;
+        Ok(found.into_iter().map(ProjectId).collect())
+    }
+
+    /// The names of packs that repositories had at the moment of the snapshot: at most `limit` that follow a name, in
+    /// order.
+    pub fn packs(
+        &mut self,
+        after: Option<PackName>,
+        limit: i64,
+    ) -> Result<Vec<PackName>, BackupError> {
+        let after = after.map(|name| name.as_bytes().to_vec()).unwrap_or_default();
+        let found: Vec<Vec<u8>> = packs::table
+            .filter(packs::retired_at.is_null())
+            .filter(packs::project_id.is_not_null())
+            .filter(packs::sha256.gt(after))
+            .select(packs::sha256)
+            .distinct()
+            .order(packs::sha256)
+            .limit(limit)
+            .load(&mut self.conn)?;
+        let name = |bytes: Vec<u8>| bytes.try_into().map(PackName::from_bytes);
+        let names: Result<Vec<PackName>, _> = found.into_iter().map(name).collect();
+        names.map_err(|_| BackupError::Refused("the name of a pack cannot be read".into()))
+    }
+
+    /// The number of repositories that had packs at the moment of the snapshot.
+    pub fn repositories(&mut self) -> Result<u64, BackupError> {
+        let count: i64 = packs::table
+            .filter(packs::retired_at.is_null())
+            .select(diesel::dsl::count(packs::project_id).aggregate_distinct())
+            .get_result(&mut self.conn)?;
+        Ok(count.unsigned_abs())
+    }
+
+    /// The projects whose repositories were still in files of an earlier release at the moment of the snapshot.
+    pub fn in_files(&mut self) -> Result<Vec<ProjectId>, BackupError> {
+        let is_in_files = repositories::refs_version.lt(0).or(repositories::packs_version.lt(0));
+        let found: Vec<i64> = repositories::table
+            .filter(is_in_files)
+            .order(repositories::project_id)
+            .select(repositories::project_id)
             .load(&mut self.conn)?;
         Ok(found.into_iter().map(ProjectId).collect())
     }

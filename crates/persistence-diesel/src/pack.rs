@@ -1,5 +1,7 @@
 //! The rows of packs.
 
+use std::collections::HashSet;
+
 use diesel::prelude::*;
 use diesel::sql_types::Binary;
 use hexforge_domain::Timestamp;
@@ -49,6 +51,15 @@ impl DieselTx<'_> {
             self.run(|conn| backend::hold(conn, &format!("pack {name}")))?;
         }
         Ok(())
+    }
+
+    /// Those of these packs that have no row.
+    fn names_without_row(&mut self, names: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, StoreError> {
+        let used: Vec<Vec<u8>> = self.by_ids(&names, |conn, names| {
+            packs::table.filter(packs::sha256.among(names)).select(packs::sha256).load(conn)
+        })?;
+        let used: HashSet<Vec<u8>> = used.into_iter().collect();
+        Ok(names.into_iter().filter(|name| !used.contains(name)).collect())
     }
 
     /// Raises the number by which a cached list of packs is known to be old.
@@ -138,7 +149,9 @@ impl Packs for DieselTx<'_> {
                 .moment(stored(before))
                 .sql(" ORDER BY retired_at, id LIMIT ")
                 .id(i64::from(limit))
-                .sql(")"),
+                // A row that is live again by now stays.
+                .sql(") AND retired_at < ")
+                .moment(stored(before)),
         )?;
         Ok(u32::try_from(removed).unwrap_or(limit))
     }
@@ -158,23 +171,37 @@ impl Packs for DieselTx<'_> {
         self.read_names(rows)
     }
 
-    fn condemn(&mut self, names: &[PackName], at: Timestamp) -> Result<Vec<PackName>, StoreError> {
+    fn without_row(&mut self, names: &[PackName]) -> Result<Vec<PackName>, StoreError> {
+        let unused = self.names_without_row(bytes_of(names.iter().copied()))?;
+        self.read_names(unused)
+    }
+
+    fn condemn(
+        &mut self,
+        names: &[PackName],
+        at: Timestamp,
+        abandoned: Timestamp,
+    ) -> Result<Vec<PackName>, StoreError> {
         let names = bytes_of(names.iter().copied());
         self.hold_packs(&names)?;
-        let used: Vec<Vec<u8>> = self.by_ids(&names, |conn, names| {
-            packs::table.filter(packs::sha256.among(names)).select(packs::sha256).load(conn)
-        })?;
-        let unused: Vec<Vec<u8>> = names.into_iter().filter(|name| !used.contains(name)).collect();
-        for name in &unused {
-            self.execute(
+        let mut taken = Vec::new();
+        for name in self.names_without_row(names)? {
+            let changed = self.changed(
                 Sql::new("INSERT INTO condemned_packs (sha256, at) VALUES (")
-                    .bytes(Some(name))
+                    .bytes(Some(&name))
                     .sql(", ")
                     .moment(stored(at))
-                    .sql(") ON CONFLICT (sha256) DO UPDATE SET at = excluded.at"),
+                    .sql(
+                        ") ON CONFLICT (sha256) DO UPDATE SET at = excluded.at \
+                         WHERE condemned_packs.at < ",
+                    )
+                    .moment(stored(abandoned)),
             )?;
+            if changed > 0 {
+                taken.push(name);
+            }
         }
-        self.read_names(unused)
+        self.read_names(taken)
     }
 
     fn condemned_before(
@@ -193,11 +220,11 @@ impl Packs for DieselTx<'_> {
         self.read_names(rows)
     }
 
-    fn release(&mut self, names: &[PackName]) -> Result<(), StoreError> {
+    fn release(&mut self, names: &[PackName], at: Timestamp) -> Result<(), StoreError> {
         let names = bytes_of(names.iter().copied());
         self.run(|conn| {
-            let released = condemned_packs::table.filter(condemned_packs::sha256.among(&names));
-            diesel::delete(released).execute(conn)
+            let released = condemned_packs::table.filter(condemned_packs::at.eq(stored(at)));
+            diesel::delete(released.filter(condemned_packs::sha256.among(&names))).execute(conn)
         })?;
         Ok(())
     }

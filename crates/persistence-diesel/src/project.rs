@@ -51,21 +51,25 @@ impl<DB: DieselBackend> QueryFragment<DB> for ForksCount {
     }
 }
 
-/// The version of the refs of a project; 0 without a repository.
+/// The version of a project's repository; 0 without a repository. See
+/// [`RepositoryState::version`](hexforge_domain::refs::RepositoryState::version).
 #[derive(Clone, Copy, Debug, QueryId, ValidGrouping)]
-struct RefsVersion;
+struct RepositoryVersion;
 
-impl Expression for RefsVersion {
+impl Expression for RepositoryVersion {
     type SqlType = BigInt;
 }
 
-impl AppearsOnTable<projects::table> for RefsVersion {}
-impl SelectableExpression<projects::table> for RefsVersion {}
+impl AppearsOnTable<projects::table> for RepositoryVersion {}
+impl SelectableExpression<projects::table> for RepositoryVersion {}
 
-impl<DB: DieselBackend> QueryFragment<DB> for RefsVersion {
+impl<DB: DieselBackend> QueryFragment<DB> for RepositoryVersion {
     fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, DB>) -> QueryResult<()> {
-        let version = "(SELECT refs_version FROM repositories WHERE project_id = projects.id)";
-        out.push_sql(&format!("coalesce({version}, 0)"));
+        out.push_sql(
+            "coalesce((SELECT CASE WHEN refs_version < 0 OR packs_version < 0 THEN -1 \
+             ELSE refs_version + packs_version END FROM repositories \
+             WHERE project_id = projects.id), 0)",
+        );
         Ok(())
     }
 }
@@ -157,8 +161,8 @@ struct GateRow {
     path: String,
     visibility_level: i32,
     archived: bool,
-    #[diesel(select_expression = RefsVersion)]
-    refs_version: i64,
+    #[diesel(select_expression = RepositoryVersion)]
+    repository_version: i64,
 }
 
 impl TryFrom<GateRow> for ProjectGate {
@@ -170,7 +174,7 @@ impl TryFrom<GateRow> for ProjectGate {
             path: ProjectPath::stored(row.path),
             visibility: visibility(row.visibility_level)?,
             archived: Archived::from_bool(row.archived),
-            refs_version: row.refs_version,
+            repository_version: row.repository_version,
         })
     }
 }

@@ -1,7 +1,7 @@
 //! Refs and HEAD.
 
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Text};
+use diesel::sql_types::Text;
 use hexforge_domain::commit::ObjectId;
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::ports::store::StoreError;
@@ -175,13 +175,12 @@ impl Refs for DieselTx<'_> {
     }
 
     fn in_files(&mut self, after: ProjectId, limit: i64) -> Result<Vec<ProjectId>, StoreError> {
-        let in_files = repositories::table
-            .filter(repositories::refs_version.eq(RepositoryState::IN_FILES.into_sql::<BigInt>()))
-            .filter(repositories::project_id.gt(after.0))
-            .order(repositories::project_id)
-            .select(repositories::project_id)
-            .limit(limit);
-        let ids: Vec<i64> = self.run(|conn| in_files.load(conn))?;
+        // The same condition as that of the partial index, so that the index is used.
+        let query = Sql::new(
+            "SELECT project_id FROM repositories \
+             WHERE (refs_version < 0 OR packs_version < 0) AND project_id > ",
+        );
+        let ids = self.ids(query.id(after.0).sql(" ORDER BY project_id LIMIT ").id(limit))?;
         Ok(ids.into_iter().map(ProjectId).collect())
     }
 
@@ -191,7 +190,12 @@ impl Refs for DieselTx<'_> {
             Sql::new("INSERT INTO refs (project_id, name, target, peeled) SELECT CAST(")
                 .id(target.0)
                 .sql(" AS BIGINT), name, target, peeled FROM refs WHERE project_id = ")
-                .id(source.0),
+                .id(source.0)
+                // `0` follows `/` in byte order, so these are all names below the folders.
+                .sql(
+                    " AND (name > 'refs/heads/' AND name < 'refs/heads0' \
+                     OR name > 'refs/tags/' AND name < 'refs/tags0')",
+                ),
         )?;
         Refs::set_head(self, target, &state.head)
     }

@@ -32,7 +32,11 @@ pub enum Command {
     /// Bring the database's schema up to date. `serve` does the same when it starts.
     Migrate(Migrate),
     /// Look whether everything is as it should be, and say what is not. Ends with 1 if anything is wrong.
-    Doctor,
+    Doctor {
+        /// Also read all packs and indexes, and compare them with their names and checksums.
+        #[arg(long)]
+        deep: bool,
+    },
     /// Print the description of the interface, as OpenAPI 3.1.
     Openapi,
     /// Write the database, all repositories and all files into one new file, as they are at one moment. The server may

@@ -34,7 +34,7 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
         Command::Migrate(Migrate { check }) => migrate(&config, check),
-        Command::Doctor => doctor::run(&config),
+        Command::Doctor { deep } => doctor::run(&config, deep),
         Command::Openapi => {
             say(&format!("{:#}\n", openapi::document(config.dialect)))?;
             Ok(ExitCode::SUCCESS)

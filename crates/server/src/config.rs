@@ -69,6 +69,8 @@ pub struct Config {
     pub push_memory_mb: usize,
     /// After how many hours a build fails of which nothing is heard.
     pub build_silence_hours: u32,
+    /// The grace period of packs that no repository names, in hours.
+    pub sweep_after_hours: u32,
     /// After how many days without use a session ends.
     pub session_days: u32,
     /// Requests a minute; 0 is no limit.
@@ -189,6 +191,7 @@ impl Config {
                 24,
                 1..=8760,
             )?,
+            sweep_after_hours: number("sweep_after_hours", chosen.sweep_after_hours, 24, 1..=8760)?,
             session_days: number("session_days", chosen.session_days, 14, 1..=3650)?,
             rate_limit_per_token: number(
                 "rate_limit_per_token",

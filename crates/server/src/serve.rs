@@ -23,7 +23,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::oneshot;
 
 use crate::config::Config;
-use crate::system::PriorityThreads;
+use crate::system::{PriorityThreads, UpkeepQueue};
 use crate::worker::{Desk, Workers};
 use crate::{first_start, http, ssh, upgrade, wiring};
 
@@ -32,6 +32,8 @@ pub fn run(config: &Config, terminal: &mut dyn Write) -> Result<()> {
     let desk = Arc::new(Desk::default());
     let bell = Arc::clone(&desk);
     let mut app = wiring::ringing_app(config, Some(Arc::new(move || bell.ring())))?;
+    let upkeep = Arc::new(UpkeepQueue::default());
+    app.upkeep = upkeep.clone();
     upgrade::check_journal(config, &app)?;
     upgrade::run(config, &app, terminal)?;
     let listener = TcpListener::bind(config.listen)
@@ -65,7 +67,7 @@ pub fn run(config: &Config, terminal: &mut dyn Write) -> Result<()> {
         revision: format!("hexforge-{}", env!("CARGO_PKG_VERSION")),
     };
     let payloads = JsonPayloads::new(&settings.external_url, settings.ssh_port);
-    let workers = Workers::start(&app, Arc::new(payloads), desk)?;
+    let workers = Workers::start(&app, Arc::new(payloads), desk, upkeep)?;
     let limiter =
         Limiter::new(config.transfer_limits()).with_threads(Arc::new(PriorityThreads::new()));
     let limiter = Arc::new(match &config.database_url {

@@ -1,24 +1,28 @@
 //! Bringing a data folder of an earlier release up to date.
 //!
-//! Earlier releases kept refs in files of each repository. A migration marks all repositories of that time, and here
-//! the refs of each are stored as rows, in one transaction for each repository. What is done is not done again, so an
-//! upgrade that was interrupted goes on where it was. Files are left as they are.
+//! Earlier releases kept refs in files, and packs without rows. A migration marks all repositories of that time. Here
+//! the folder of each is moved aside, its objects are stored as packs, and refs and packs become rows, in one
+//! transaction per repository. An interrupted upgrade continues at the next start. No file is removed.
 
+use std::fs::File;
 use std::io::Write;
-use std::path::Path;
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use hexforge_application::app::App;
+use hexforge_application::repository::packs;
 use hexforge_domain::branch::BranchName;
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::project::ProjectRef;
 use hexforge_domain::refs::{RepositoryState, Snapshot};
-use hexforge_git_gix::Layout;
 use hexforge_git_gix::refs::disk::{self, RefsOnDisk};
+use hexforge_git_gix::{GixStore, Layout};
 
 use crate::config::Config;
+use crate::system;
 
 /// The number of repositories per query.
 const BATCH: i64 = 500;
@@ -26,27 +30,28 @@ const BATCH: i64 = 500;
 /// The time between two progress lines.
 const BETWEEN: Duration = Duration::from_secs(5);
 
-/// Takes over the refs of all repositories that still have them in files. A repository whose refs cannot be read is named in
-/// the log and left as it is; the next start tries it again.
+/// Takes over all repositories that are still in files. A repository that cannot be read is named in the log and left
+/// as it is; the next start tries it again.
 pub fn run(config: &Config, app: &App, terminal: &mut dyn Write) -> Result<()> {
     let layout = Layout::new(&config.data_dir);
+    let git = GixStore::new(&config.data_dir, Arc::clone(&app.packs), |_| Ok(()));
     let (mut done, mut left, mut last, mut told) = (0_u64, 0_u64, ProjectId(0), Instant::now());
     loop {
         let batch = app.store.read::<_, StoreError>(|tx| tx.refs().in_files(last, BATCH))?;
         let Some(end) = batch.last() else { break };
         last = *end;
         if done + left == 0 {
-            writeln!(terminal, "Taking over the refs of repositories into the database.")?;
+            writeln!(terminal, "Taking over repositories of an earlier release.")?;
         }
         for project in batch {
-            let folder = layout.repository(project);
-            match take_over(app, project, &folder) {
+            let folder = layout.earlier(project);
+            match take_over(app, &git, project) {
                 Ok(()) => done += 1,
                 Err(error) => {
                     left += 1;
                     let (folder, error) = (folder.display(), format!("{error:#}"));
-                    tracing::error!(%project, %folder, error, "refs cannot be taken over");
-                    writeln!(terminal, "The refs in {folder} cannot be taken over: {error}")?;
+                    tracing::error!(%project, %folder, error, "a repository cannot be taken over");
+                    writeln!(terminal, "The repository in {folder} cannot be taken over: {error}")?;
                 }
             }
             if told.elapsed() > BETWEEN {
@@ -56,37 +61,62 @@ pub fn run(config: &Config, app: &App, terminal: &mut dyn Write) -> Result<()> {
         }
     }
     if done + left > 0 {
-        writeln!(terminal, "The refs of {done} repositories are in the database, {left} are not.")?;
+        writeln!(terminal, "{done} repositories are taken over, {left} are not.")?;
     }
     Ok(())
 }
 
-fn take_over(app: &App, project: ProjectId, folder: &Path) -> Result<()> {
-    let found = if folder.try_exists()? { Some(disk::read(folder)?) } else { None };
+fn take_over(app: &App, git: &GixStore, project: ProjectId) -> Result<()> {
+    let folder = &move_aside(git.layout(), project)?;
+    let there = folder.try_exists()?;
+    let packs = if there { git.take_over(folder)? } else { vec![] };
+    let found = if there { Some(disk::read(folder)?) } else { None };
     for wrong in found.iter().flat_map(|found| &found.wrong) {
         tracing::warn!(%project, wrong, "a ref is not taken over");
     }
     app.store.write::<_, anyhow::Error>(|tx| {
-        // Somebody else may have taken them over meanwhile.
-        if tx.refs().lock(project)?.refs_version != RepositoryState::IN_FILES {
-            return Ok(());
-        }
+        // Another process may have taken the repository over meanwhile.
+        let state = tx.refs().lock(project)?;
         let shown =
             tx.projects().find(&ProjectRef::Id(project))?.and_then(|one| one.default_branch);
-        ensure!(found.is_some() || shown.is_none(), "the folder is missing");
+        ensure!(there || shown.is_none(), "the folder is missing");
+        if state.packs_version == RepositoryState::IN_FILES {
+            packs::insert(app, tx, project, &packs)?;
+        }
+        if state.refs_version != RepositoryState::IN_FILES {
+            let refs = tx.refs().list(project)?;
+            let wrong = git.examine(&Snapshot::new(&state, &refs, &packs), false);
+            ensure!(wrong.is_empty(), "{}", wrong.join("; "));
+            return Ok(());
+        }
         let RefsOnDisk { head, refs, .. } = found.unwrap_or_default();
-        // HEAD and the default branch may differ: an earlier release changed them in two steps. The project's one counts.
+        // HEAD and the default branch may differ: an earlier release changed them in two steps. The project's one
+        // counts.
         let full = shown.as_ref().map(BranchName::full);
         let full = full.filter(|name| refs.iter().any(|one| one.name == *name));
         tx.refs().put(project, &refs)?;
         tx.refs().set_head(project, &full.unwrap_or(head))?;
         let state = tx.refs().lock(project)?;
-        let default = Snapshot::new(&state, &refs).default_branch();
+        let default = Snapshot::new(&state, &refs, &packs).default_branch();
         if default != shown {
             tx.projects().set_default_branch(project, default.as_ref())?;
         }
         Ok(())
     })
+}
+
+/// Moves the old folder aside, because the new one is made at the same path. Returns where it is then.
+fn move_aside(layout: &Layout, project: ProjectId) -> Result<PathBuf> {
+    let (from, to) = (layout.repository(project), layout.earlier(project));
+    if !to.try_exists()? && from.try_exists()? {
+        let shelf = to.parent().context("the folder is in another")?;
+        system::make_folders(shelf)?;
+        std::fs::rename(&from, &to)?;
+        for folder in [Some(shelf), from.parent()].into_iter().flatten() {
+            File::open(folder)?.sync_all()?;
+        }
+    }
+    Ok(to)
 }
 
 /// Refuses the upgrade of a data folder in which an earlier release noted changes that it has not recorded.

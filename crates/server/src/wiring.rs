@@ -1,6 +1,7 @@
 //! Puts adapters into ports.
 
 use std::net::{IpAddr, UdpSocket};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,9 +10,11 @@ use chrono::TimeDelta;
 use hexforge_application::app::{App, Settings};
 use hexforge_delivery_reqwest::{Guard, GuardedClient};
 use hexforge_domain::ports::secrets::Secrets;
+use hexforge_domain::ports::upkeep::NoUpkeep;
 use hexforge_domain::ports::vault::Vault;
 use hexforge_domain::user::ProjectsLimit;
 use hexforge_git_gix::{GixStore, HttpImports, ImportLimits, PushLimits};
+use hexforge_pack_store::FolderPacks;
 use hexforge_persistence_diesel::{DatabaseUrl, DieselStore, Options};
 use hexforge_yaml_saphyr::SaphyrReader;
 
@@ -32,7 +35,9 @@ pub fn ringing_app(config: &Config, on_news: Option<Arc<dyn Fn() + Send + Sync>>
     let trash = Arc::new(Trash::new(&config.data_dir));
     let discarded = Arc::clone(&trash);
     let limits = push_limits(config);
-    let git = GixStore::with_limits(&config.data_dir, limits, move |folder| discarded.take(folder))
+    let packs = Arc::new(packs(config));
+    let discard = move |folder: &Path| discarded.take(folder);
+    let git = GixStore::with_limits(&config.data_dir, packs.clone(), limits, discard)
         .verify_fetches(config.verify_fetches)
         .accept_faults(config.accepted_object_errors.clone());
     let outgoing = Arc::new(outgoing(config)?);
@@ -47,6 +52,8 @@ pub fn ringing_app(config: &Config, on_news: Option<Arc<dyn Fn() + Send + Sync>>
         store: Arc::new(store),
         git: Arc::new(git),
         refs: Arc::new(MemoryRefCache::default()),
+        packs,
+        upkeep: Arc::new(NoUpkeep),
         imports: Arc::new(imports),
         outgoing,
         clock: Arc::new(SystemClock),
@@ -70,9 +77,16 @@ pub fn ringing_app(config: &Config, on_news: Option<Arc<dyn Fn() + Send + Sync>>
                 .runners_token
                 .as_ref()
                 .map(|token| SystemSecrets.digest(token.reveal())),
+            repository_bytes: limits.repository_bytes,
+            sweep_after: TimeDelta::hours(config.sweep_after_hours.into()),
             session: TimeDelta::days(config.session_days.into()),
         },
     })
+}
+
+/// The store of packs.
+pub fn packs(config: &Config) -> FolderPacks {
+    FolderPacks::new(config.data_dir.join("packs"))
 }
 
 /// What pushes and imports may bring and take.

@@ -15,11 +15,13 @@ use hexforge_application::build::silence;
 use hexforge_application::delivery;
 use hexforge_application::error::Error;
 use hexforge_application::member::expiry;
+use hexforge_application::repository::packs;
 use hexforge_application::repository::task::{self, Lane, Outcome};
 use hexforge_application::{removal, session};
 use hexforge_domain::id::RepositoryTaskId;
 use hexforge_domain::ports::payloads::Payloads;
 
+use crate::system::UpkeepQueue;
 use deliveries::Deliveries;
 pub use desk::Desk;
 
@@ -59,7 +61,12 @@ enum Round {
 
 impl Workers {
     /// Starts all of them.
-    pub fn start(app: &App, payloads: Arc<dyn Payloads>, desk: Arc<Desk>) -> Result<Self> {
+    pub fn start(
+        app: &App,
+        payloads: Arc<dyn Payloads>,
+        desk: Arc<Desk>,
+        upkeep: Arc<UpkeepQueue>,
+    ) -> Result<Self> {
         let hour = Duration::from_secs(60 * 60);
         let mut workers = vec![
             // What has expired gives nothing meanwhile, so nobody waits for this.
@@ -70,6 +77,8 @@ impl Workers {
             // Whoever removed something sees it gone already.
             Worker::start("removing", Duration::from_secs(1), finish_removals(app.clone()))?,
             Worker::start("tidying", 24 * hour, tidy(app.clone()))?,
+            Worker::start("sweeping", hour, sweep(app.clone()))?,
+            Worker::start("tending", SHORT, tend(app.clone(), upkeep))?,
             Worker::start_on_tasks("repositories", Duration::from_secs(1), Lane::Local, app)?,
         ];
         for _ in 0..IMPORTING {
@@ -130,6 +139,35 @@ fn tidy(app: App) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, Error> {
         }
         if !std::mem::take(&mut is_first) {
             removal::tidy(&app)?;
+        }
+        Ok(Round::Done)
+    }
+}
+
+/// Removes packs that no repository has any more.
+fn sweep(app: App) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, Error> {
+    move |go_on| {
+        let removed = packs::sweep(&app, go_on)?;
+        if removed > 0 {
+            tracing::info!(removed, "packs removed that no repository has");
+        }
+        Ok(Round::Done)
+    }
+}
+
+/// How long the thread that tends repositories waits before it looks whether it is to stop.
+const UPKEEP_WAIT: Duration = Duration::from_millis(500);
+
+/// Does what follows changes of repositories and takes longer.
+fn tend(
+    app: App,
+    queue: Arc<UpkeepQueue>,
+) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, Error> {
+    move |_| {
+        let Some(project) = queue.next(UPKEEP_WAIT) else { return Ok(Round::Done) };
+        // It comes again with the next change. The project may have been removed meanwhile.
+        if let Err(error) = packs::tend(&app, project) {
+            tracing::warn!(%project, %error, "a repository cannot be tended");
         }
         Ok(Round::Done)
     }

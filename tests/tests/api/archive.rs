@@ -1,6 +1,7 @@
 //! GET /projects/:id/repository/archive: reference section 4.4, but for what is in an archive.
 
 use hexforge_tests::client::exchange;
+use hexforge_tests::damage::Damage;
 use hexforge_tests::forge::ROOT;
 use hexforge_tests::{Forge, Response, on_every_store};
 use serde_json::{Value, json};
@@ -146,9 +147,7 @@ fn damage_breaks_an_archive_and_nothing_else(forge: &Forge) {
     let (repo, first) = filled(forge);
     repo.tree.write("z.txt", "z\n").commit("Go on");
     repo.fill();
-    let id = repo.tree.git(&["rev-parse", "HEAD:z.txt"]);
-    let file = repo.tree.bare().join("objects").join(&id[..2]).join(&id[2..]);
-    std::fs::remove_file(file).expect("few objects are not packed");
+    repo.tree.damage("HEAD:z.txt", Damage::Missing);
     let ends = |bytes: &[u8]| bytes.ends_with(b"\r\n0\r\n\r\n");
     for format in ["tar", "tar.gz", "tar.bz2", "zip"] {
         // The second time there is nothing that was kept of the first.

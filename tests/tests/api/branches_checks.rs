@@ -1,5 +1,6 @@
 //! What is refused about branches, to whom and in which order: reference sections 1.1 to 1.3, 2.6 and 2.7.
 
+use hexforge_tests::damage::Damage;
 use hexforge_tests::forge::ROOT;
 use hexforge_tests::{Forge, on_every_store};
 use serde_json::{Value, json};
@@ -346,10 +347,9 @@ fn protected_names_are_for_those_who_may_push_there(forge: &Forge) {
 /// POST /projects/:id/repository/branches, DELETE /projects/:id/repository/branches/:branch
 fn a_damaged_default_branch_hinders_no_change(forge: &Forge) {
     let stage = a_stage(forge);
-    let tree = stage.id("master^{tree}");
-    let file = stage.tree.bare().join("objects").join(&tree[..2]).join(&tree[2..]);
-    std::fs::remove_file(&file).expect("few objects are not packed");
-    std::fs::write(&file, "this is no object").expect("it can be written");
+    // Whoever uses a pack for the first time checks its bytes.
+    forge.get(&stage.branches).token(ROOT).send().expect(200);
+    stage.tree.damage("master^{tree}", Damage::Garbage);
     new_branch(forge, &stage, "new", "feature/x");
     forge.delete(&format!("{}/new", stage.branches)).token(ROOT).send().expect(200);
 }
@@ -359,22 +359,17 @@ fn a_damaged_default_branch_hinders_no_change(forge: &Forge) {
 fn a_damaged_object_hurts_only_those_who_ask_for_it(forge: &Forge) {
     let stage = a_stage(forge);
     let internal = message("500 Internal Server Error");
-    let files = ["missing", "garbage", "empty"].map(|name| {
+    let files = ["missing", "garbage"].map(|name| {
         stage.tree.git(&["checkout", "-q", "--orphan", name]);
         (name, stage.tree.write("f", name).commit(name))
     });
     stage.tree.push();
-    for (name, commit) in &files {
-        let file = stage.tree.bare().join("objects").join(&commit[..2]).join(&commit[2..]);
-        std::fs::remove_file(&file).expect("few objects are not packed");
-        match *name {
-            "garbage" => std::fs::write(&file, "this is no object").expect("it can be written"),
-            "empty" => std::fs::write(&file, "").expect("it can be written"),
-            _ => (),
-        }
-    }
-    let [(_, missing), (_, garbage), (_, empty)] = &files;
-    for name in ["missing", "garbage", "empty"] {
+    // Whoever uses a pack for the first time checks its bytes.
+    forge.get(&format!("{}/master", stage.branches)).token(ROOT).send().expect(200);
+    stage.tree.damage("missing", Damage::Missing);
+    stage.tree.damage("garbage", Damage::Garbage);
+    let [(_, missing), (_, garbage)] = &files;
+    for name in ["missing", "garbage"] {
         let answer = forge.get(&format!("{}/{name}", stage.branches)).token(ROOT).send();
         assert_eq!(answer.expect(500), internal, "{name}");
     }
@@ -384,13 +379,9 @@ fn a_damaged_object_hurts_only_those_who_ask_for_it(forge: &Forge) {
         list,
         Value::from(vec![branch_json(&stage, "feature/x"), branch_json(&stage, "master")])
     );
-    for (from, status) in [
-        (missing.as_str(), 400),
-        (garbage.as_str(), 500),
-        (empty.as_str(), 500),
-        ("garbage", 500),
-        ("missing", 400),
-    ] {
+    for (from, status) in
+        [(missing.as_str(), 400), (garbage.as_str(), 500), ("garbage", 500), ("missing", 400)]
+    {
         let form = [("branch_name", "new"), ("ref", from)];
         let answer = forge.post(&stage.branches).token(ROOT).form(&form).send();
         let text =
@@ -401,7 +392,7 @@ fn a_damaged_object_hurts_only_those_who_ask_for_it(forge: &Forge) {
     let list = forge.get(&stage.branches).token(ROOT).send().expect(200);
     assert_eq!(names(&list), ["feature/x", "fine", "master"]);
     // What leads nowhere can be removed.
-    for name in ["missing", "garbage", "empty"] {
+    for name in ["missing", "garbage"] {
         let path = format!("{}/{name}", stage.branches);
         forge.delete(&path).token(ROOT).send().expect(200);
     }

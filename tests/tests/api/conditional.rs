@@ -3,6 +3,7 @@
 
 use std::io::Read;
 
+use hexforge_tests::damage::Damage;
 use hexforge_tests::forge::ROOT;
 use hexforge_tests::{Forge, Request, Response, on_every_store};
 use serde_json::Value;
@@ -182,9 +183,7 @@ fn content_is_named_by_its_commit(forge: &Forge) {
 fn what_is_known_is_not_read_again(forge: &Forge) {
     let repo = filled(forge);
     let tag = tag_of(&repo.get("tree", &[]));
-    let objects = repo.tree.bare().join("objects");
-    std::fs::rename(&objects, repo.tree.bare().join("gone")).expect("it is there");
-    std::fs::create_dir(&objects).expect("it is not there");
+    repo.tree.damage("HEAD^{tree}", Damage::Garbage);
     assert_known(&knowing(repo.ask("tree"), &tag), &tag);
     assert_ne!(repo.get("tree", &[]).status, 200);
 }

@@ -1,5 +1,6 @@
 //! What is refused about tags, to whom and in which order: reference sections 1.1 to 1.3, 3.3 and 3.4.
 
+use hexforge_tests::damage::{Damage, damage};
 use hexforge_tests::forge::ROOT;
 use hexforge_tests::{Forge, on_every_store};
 use serde_json::json;
@@ -253,13 +254,10 @@ fn a_damaged_tag_hurts_only_those_who_ask_for_it(forge: &Forge) {
     let stage = a_stage(forge);
     stage.tree.git_bare(&["tag", "-a", "bad", "-m", "m", "master"]);
     stage.tree.git_bare(&["tag", "-a", "gone", "-m", "m", "master"]);
-    for name in ["bad", "gone"] {
-        let id = stage.id(&format!("refs/tags/{name}"));
-        let file = stage.tree.bare().join("objects").join(&id[..2]).join(&id[2..]);
-        std::fs::remove_file(&file).expect("a new object is not packed");
-        if name == "bad" {
-            std::fs::write(&file, "this is no object").expect("it can be written");
-        }
+    // Whoever uses a pack for the first time checks its bytes.
+    forge.get(&format!("{}/v1.0.0", stage.tags)).token(ROOT).send().expect(200);
+    for (name, how) in [("bad", Damage::Garbage), ("gone", Damage::Missing)] {
+        damage(stage.tree.bare(), &stage.id(&format!("refs/tags/{name}")), how);
         let answer = forge.get(&format!("{}/{name}", stage.tags)).token(ROOT).send();
         assert_eq!(answer.expect(500), message("500 Internal Server Error"), "{name}");
     }

@@ -2,7 +2,8 @@
 
 use std::os::unix::ffi::OsStrExt;
 
-use hexforge_tests::{Forge, WorkTree, on_every_store};
+use hexforge_tests::damage::Damage;
+use hexforge_tests::{Forge, on_every_store};
 use serde_json::{Value, json};
 
 use super::repository_support::{NO_REVISIONS, Repo, assert_for_readers_of_code, column};
@@ -291,17 +292,10 @@ fn names_of_all_kinds_are_listed(forge: &Forge) {
 fn damage_is_an_error_of_its_own(forge: &Forge) {
     let repo = filled(forge);
     let broken = json!({"message": "500 Internal Server Error"});
-    let loose = |tree: &WorkTree, object: &str| {
-        let id = tree.git(&["rev-parse", object]);
-        tree.bare().join("objects").join(&id[..2]).join(&id[2..])
-    };
-    let put = |path: &std::path::Path, bytes: &[u8]| {
-        // Git makes what it stores read-only.
-        std::fs::remove_file(path).expect("the object is there");
-        std::fs::write(path, bytes).expect("it can be replaced");
-    };
-    std::fs::remove_file(loose(&repo.tree, "HEAD:lib/deep")).expect("the object is there");
-    put(&loose(&repo.tree, "HEAD:README"), b"damaged");
+    // Whoever uses a pack for the first time checks its bytes.
+    repo.get("tree", &[]).expect(200);
+    repo.tree.damage("HEAD:lib/deep", Damage::Missing);
+    repo.tree.damage("HEAD:README", Damage::Garbage);
     assert_eq!(repo.get("tree", &[]).status, 200);
     assert_eq!(column(&repo.get("tree", &[("path", "lib")]).expect(200), "name"), ["deep", "a.rs"]);
     assert_eq!(repo.get("tree", &[("path", "lib/deep")]).expect(500), broken);
@@ -318,12 +312,13 @@ fn damage_is_an_error_of_its_own(forge: &Forge) {
     let first = tree.write("a", "a").commit("Well");
     tree.write("a", "b").commit("Better");
     forge.fill(other, &tree);
-    // Nobody looked at it yet: what is known of a commit stays known.
-    put(&loose(&tree, &first), b"");
     let ask = |path: &str| {
         let path = format!("/projects/{other}/repository/{path}");
         forge.get(&path).token(hexforge_tests::forge::ROOT).send()
     };
+    ask("tree").expect(200);
+    // Nobody looked at it yet: what is known of a commit stays known.
+    tree.damage(&first, Damage::Garbage);
     assert_eq!(ask(&format!("tree?ref_name={first}")).expect(500), broken);
     assert_eq!(ask(&format!("compare?from={first}&to=x")).expect(500), broken);
     assert_eq!(ask("tree").status, 200);

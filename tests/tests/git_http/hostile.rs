@@ -370,8 +370,7 @@ fn a_push_ends_when_its_client_hangs_up(forge: &Forge) {
     );
     let mut client = TcpStream::connect(forge.address).expect("the server listens");
     client.write_all(head.as_bytes()).and_then(|()| client.write_all(&body)).expect("it reads");
-    let scratch = forge.folder.path().join("repositories").join("scratch");
-    let is_at_work = || std::fs::read_dir(&scratch).is_ok_and(|mut all| all.next().is_some());
+    let is_at_work = || forge.scratch_packs() > 0;
     let wait_while = |condition: &dyn Fn() -> bool, what: &str| {
         let until = Instant::now() + Duration::from_secs(120);
         while condition() {

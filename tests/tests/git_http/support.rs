@@ -132,9 +132,7 @@ impl<'a> Scene<'a> {
 
     #[track_caller]
     pub fn assert_clean(&self) {
-        let scratch = self.forge.folder.path().join("repositories").join("scratch");
-        let left = std::fs::read_dir(scratch).into_iter().flatten().count();
-        assert_eq!(left, 0, "no quarantine is left");
+        assert_eq!(self.forge.scratch_packs(), 0, "no quarantine is left");
     }
 
     /// The project as ada sees it.

@@ -211,8 +211,7 @@ fn clients_that_go_away_leave_nothing(forge: &Forge) {
         child.wait().expect("a killed process ends");
         assert_all_turns_free(forge);
     }
-    let scratch = forge.folder.path().join("repositories").join("scratch");
-    assert_eq!(std::fs::read_dir(scratch).into_iter().flatten().count(), 0);
+    assert_eq!(forge.scratch_packs(), 0);
     assert!(!scene.git(&["ls-remote", &scene.address()]).ok().contains("refs/heads/x"));
 }
 

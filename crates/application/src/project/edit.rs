@@ -83,6 +83,7 @@ pub fn edit(
     })?;
     if let Some((project, refs)) = changed {
         app.refs.keep(project, Arc::new(refs));
+        app.upkeep.later(project);
     }
     Ok(shown)
 }

@@ -3,9 +3,7 @@
 use hexforge_domain::field_errors::FieldErrors;
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::project::ProjectAbility;
-use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::project::{Features, NewProject, ProjectRef};
-use hexforge_domain::repository::task::TaskKind;
 
 use super::create::{
     TAKEN, check_group_visibility, check_limit, check_taken, new_runners_token, store_new,
@@ -14,7 +12,7 @@ use super::shown_with_token;
 use crate::access;
 use crate::app::App;
 use crate::error::{Error, Thing};
-use crate::repository::{self, task};
+use crate::repository::packs;
 use crate::view::project::ProjectView;
 
 /// Into which namespace a fork goes.
@@ -34,7 +32,7 @@ pub fn create(
     target: &ForkTarget,
 ) -> Result<ProjectView, Error> {
     let user = access::own_account(actor)?;
-    let (mut view, task) = app.store.write(|tx| {
+    app.store.write(|tx| {
         let today = app.today();
         let creator = tx.users().find(user)?.ok_or(Error::Unauthenticated)?;
         let namespace = match target {
@@ -84,16 +82,8 @@ pub fn create(
             Error::Invalid(_) => Error::ConflictingFields(FieldErrors::one("path", TAKEN)),
             error => error,
         })?;
-        let copy = TaskKind::Copy { source: source.id };
-        let task = tx.repository_tasks().insert(fork.id, &copy, app.clock.now())?;
-        Ok::<_, Error>((shown_with_token(tx, actor, fork, today)?, task))
-    })?;
-    // Copying takes no longer than a request may; where it fails it is tried again later.
-    match task::work_on(app, task) {
-        // The fork is made, and the task is stored: whoever tried all of it again would find it taken.
-        Err(Error::Store(StoreError::Busy)) => (),
-        outcome => outcome?,
-    }
-    view.project.default_branch = repository::refs(app, view.project.id)?.default_branch();
-    Ok(view)
+        packs::copy(app, tx, source.id, fork.id)?;
+        let fork = tx.projects().find(&ProjectRef::Id(fork.id))?.unwrap_or(fork);
+        shown_with_token(tx, actor, fork, today)
+    })
 }

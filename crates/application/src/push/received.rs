@@ -62,7 +62,7 @@ fn allowed(
     refs: &Snapshot,
     push: &dyn ReceivedPush,
 ) -> Result<Allowed, Error> {
-    // The project may have been archived or removed meanwhile, and whoever pushes blocked or made less of.
+    // Since the push began, the project may have been archived or removed, and the user blocked or demoted.
     let facts = app.store.read(|tx| {
         let project = tx.projects().find(&ProjectRef::Id(project.id))?;
         match project.zip(access::anew(tx, actor)?) {
@@ -96,7 +96,8 @@ fn take(
     let wanted = Wanted { actor, project, proposal, actions, way, release: None };
     match wanted.make(app, refs)? {
         Outcome::Declined(refusal) => push.decline(&refusal.to_string()),
-        Outcome::Ended(made) => push.conclude(&made),
+        Outcome::NoRoom => push.no_room(),
+        Outcome::Ended(made, after) => push.conclude(&made, after.as_deref().unwrap_or(refs)),
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Opening repositories with their refs, which are rows of the store.
+//! Opening repositories with their refs and packs, which are rows of the store.
 
 use std::sync::Arc;
 
@@ -32,20 +32,20 @@ pub(crate) fn open_gate(
     gate: &ProjectGate,
     caller: Caller,
 ) -> Result<Box<dyn Repository>, Error> {
-    let refs = since(app, gate.id, gate.refs_version)?;
+    let refs = since(app, gate.id, gate.repository_version)?;
     Ok(app.git.open(gate.id, refs, caller)?)
 }
 
 /// Returns the current refs of a project.
 pub fn refs(app: &App, project: ProjectId) -> Result<Arc<Snapshot>, StoreError> {
     let state = app.store.glance(|tx| tx.refs().state(project))?;
-    since(app, project, state.unwrap_or_default().refs_version)
+    since(app, project, state.unwrap_or_default().version())
 }
 
 /// Returns the refs of this version or a later one, from the cache or the store. Version 0 is an empty repository.
 fn since(app: &App, project: ProjectId, version: i64) -> Result<Arc<Snapshot>, StoreError> {
     if version == 0 {
-        return Ok(Arc::new(Snapshot::new(&RepositoryState::default(), &[])));
+        return Ok(Arc::new(Snapshot::empty()));
     }
     if let Some(refs) = app.refs.since(project, version) {
         return Ok(refs);
@@ -65,29 +65,36 @@ pub(crate) fn locked(
     project: ProjectId,
 ) -> Result<Arc<Snapshot>, StoreError> {
     let state = tx.refs().lock(project)?;
-    match app.refs.since(project, state.refs_version) {
+    match app.refs.since(project, state.version()) {
         Some(refs) => Ok(refs),
         None => read(tx, project, &state),
     }
 }
 
-/// These refs with the HEAD and the version that the transaction gives them.
+/// These proposed refs with the HEAD and the version that the transaction gives them.
 pub(crate) fn committed(
     tx: &mut dyn Tx,
     project: ProjectId,
     refs: &Snapshot,
 ) -> Result<Snapshot, StoreError> {
-    Ok(refs.changed(&tx.refs().state(project)?.unwrap_or_default(), []))
+    Ok(refs.committed(&tx.refs().state(project)?.unwrap_or_default()))
 }
 
-fn read(
+/// Reads the refs and packs of a repository in this state.
+pub(crate) fn read(
     tx: &mut dyn Tx,
     project: ProjectId,
     state: &RepositoryState,
 ) -> Result<Arc<Snapshot>, StoreError> {
-    if state.refs_version == RepositoryState::IN_FILES {
-        // The upgrade could not take them over, and said why in the log.
-        return Err(StoreError::Corrupt("list of refs: it is still in files"));
+    if state.is_in_files() {
+        return Err(in_files());
     }
-    Ok(Arc::new(Snapshot::new(state, &tx.refs().list(project)?)))
+    // Refs are read first: later packs still contain every object that these refs lead to.
+    let refs = tx.refs().list(project)?;
+    Ok(Arc::new(Snapshot::new(state, &refs, &tx.packs().live(project)?)))
+}
+
+/// The error for a repository that the upgrade could not take over. The log of the upgrade says why.
+pub(crate) fn in_files() -> StoreError {
+    StoreError::Corrupt("repository: it is still in files of an earlier release")
 }

@@ -4,7 +4,6 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use chrono::TimeDelta;
-use hexforge_domain::branch::BranchName;
 use hexforge_domain::id::{ProjectId, RepositoryTaskId};
 use hexforge_domain::limiter::Caller;
 use hexforge_domain::ports::git::RefChange;
@@ -13,9 +12,8 @@ use hexforge_domain::ports::imports::{ImportError, Imported};
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::refs::{self, Manner, Ref, RepositoryState, Snapshot};
 use hexforge_domain::repository::task::{RepositoryTask, TaskKind, retry_at};
-use hexforge_domain::tag::TagName;
 
-use super::open;
+use super::{open, packs};
 use crate::app::App;
 use crate::branch::merged;
 use crate::error::Error;
@@ -131,23 +129,11 @@ impl<E: Into<Error>> From<E> for Failure {
 }
 
 fn copy(app: &App, source: ProjectId, target: ProjectId) -> Result<(), Failure> {
-    // Refs are read before objects are copied, so each object that they lead to is copied.
-    let refs = super::refs(app, source)?;
-    if refs.is_empty() {
-        return Ok(());
-    }
-    app.git.copy(source, target)?;
-    let is_copied = |one: &&Ref| {
-        one.name.starts_with(BranchName::FOLDER) || one.name.starts_with(TagName::FOLDER)
-    };
-    let head = Some(refs.head().to_owned());
-    let refs = refs.iter().filter(is_copied).cloned().collect();
-    fill(app, target, Imported { head, refs })?;
-    Ok(())
+    Ok(app.store.write(|tx| packs::copy(app, tx, source, target))?)
 }
 
 fn import(app: &App, project: ProjectId, url: &str) -> Result<(), Failure> {
-    let imported = app.imports.fetch(project, url).map_err(|error| match error {
+    let imported = app.imports.fetch(url).map_err(|error| match error {
         ImportError::Refused(reason) => Failure::Final(reason),
         ImportError::Failed(reason) => Failure::Passing(reason),
     })?;
@@ -155,24 +141,26 @@ fn import(app: &App, project: ProjectId, url: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Gives a repository its first refs, whose objects it has. Where refs were pushed meanwhile, these stay.
-fn fill(app: &App, project: ProjectId, Imported { head, refs }: Imported) -> Result<(), Error> {
+/// Gives a repository its first refs, whose objects are in stored packs. Where refs were pushed meanwhile, these stay.
+fn fill(app: &App, project: ProjectId, imported: Imported) -> Result<(), Error> {
+    let Imported { head, refs, packs } = imported;
     let head = head.unwrap_or_else(|| RepositoryState::FIRST_HEAD.to_owned());
     let new = |one: &Ref| RefChange { name: one.name.clone(), old: None, new: Some(one.target) };
     let changes = refs.iter().map(new).collect();
     let peeled = refs.iter().filter_map(|one| Some((one.target, one.peeled?))).collect();
-    let mut proposal = Proposal { changes, peeled, manner: Manner::Each };
-    let state =
-        |refs_version| RepositoryState { head: head.clone(), refs_version, packs_version: 0 };
+    let mut proposal = Proposal { changes, peeled, manner: Manner::Each, packs };
+    let refs_version = Snapshot::UNCOMMITTED;
+    let state = RepositoryState { head: head.clone(), refs_version, packs_version: 0 };
     let before = super::refs(app, project)?;
     let proposed = proposal.applied(&before);
-    let proposed = Arc::new(proposed.changed(&state(Snapshot::UNCOMMITTED), []));
+    let proposed = Arc::new(proposed.changed(&state, []));
     let repository = app.git.open(project, Arc::clone(&proposed), Caller::BACKGROUND)?;
     let avatar = FoundAvatar::read(&*repository, proposed.default_branch().as_ref())?;
     let after = app.store.write(|tx| {
         let Some(found) = tx.projects().lock(project)? else { return Ok(None) };
         let before = open::locked(app, tx, project)?;
-        let Proposal { changes, peeled, manner } = &proposal;
+        let Proposal { changes, peeled, manner, packs } = &proposal;
+        packs::add(app, tx, project, &before, packs)?;
         let made = refs::change(tx, project, changes, peeled, *manner)?;
         if before.is_empty() {
             tx.refs().set_head(project, &head)?;
@@ -185,6 +173,7 @@ fn fill(app: &App, project: ProjectId, Imported { head, refs }: Imported) -> Res
     })?;
     if let Some(after) = after {
         app.refs.keep(project, Arc::new(after));
+        app.upkeep.later(project);
     }
     Ok(())
 }

@@ -20,8 +20,10 @@ use hexforge_domain::outbox::SystemEvent;
 use hexforge_domain::paging::Page;
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::strict::StrictRules;
+use hexforge_domain::ports::pack_store::PackStore;
 use hexforge_domain::ports::passwords::Passwords;
 use hexforge_domain::ports::store::{StoreError, Tx};
+use hexforge_domain::ports::upkeep::NoUpkeep;
 use hexforge_domain::testing::builders::{UserBuilder, a_user};
 use hexforge_domain::testing::fakes::{
     FakeBuildFiles, FakeClock, FakeGit, FakeImports, FakeOutgoing, FakePasswords, FakePublicKeys,
@@ -54,6 +56,8 @@ impl World {
             store,
             git: Arc::new(git.clone()),
             refs: Arc::new(FakeRefCache::default()),
+            packs: Arc::clone(git.packs()) as Arc<dyn PackStore>,
+            upkeep: Arc::new(NoUpkeep),
             imports: Arc::new(FakeImports),
             outgoing: Arc::new(outgoing.clone()),
             clock: Arc::new(clock.clone()),
@@ -71,6 +75,8 @@ impl World {
                 hook_timeout: Duration::from_secs(10),
                 strict: StrictRules::default(),
                 runners_token: None,
+                repository_bytes: 10 << 30,
+                sweep_after: TimeDelta::hours(24),
                 session: TimeDelta::days(14),
             },
         };

@@ -42,10 +42,19 @@ pub trait Packs {
         limit: u32,
     ) -> Result<Vec<PackName>, StoreError>;
 
+    /// Those of these packs that have no row, in any order.
+    fn without_row(&mut self, packs: &[PackName]) -> Result<Vec<PackName>, StoreError>;
+
     /// Condemns those of these packs that have no row, and returns their names in order. A condemned pack cannot be
     /// added until it is [released](Self::release). Every removal of a stored pack comes after this, so that no pack is
-    /// removed that is just being added.
-    fn condemn(&mut self, packs: &[PackName], at: Timestamp) -> Result<Vec<PackName>, StoreError>;
+    /// removed that is just being added. A pack that was condemned at or after `abandoned` and is not released belongs
+    /// to another caller, and is passed over.
+    fn condemn(
+        &mut self,
+        packs: &[PackName],
+        at: Timestamp,
+        abandoned: Timestamp,
+    ) -> Result<Vec<PackName>, StoreError>;
 
     /// The packs that were condemned before a moment and never released, at most `limit`: a process was stopped in
     /// between.
@@ -55,6 +64,7 @@ pub trait Packs {
         limit: u32,
     ) -> Result<Vec<PackName>, StoreError>;
 
-    /// Lets condemned packs be added again, after they were removed from the place where packs are stored.
-    fn release(&mut self, packs: &[PackName]) -> Result<(), StoreError>;
+    /// Lets packs be added again that were condemned at this moment, after they were removed from the place where packs
+    /// are stored.
+    fn release(&mut self, packs: &[PackName], at: Timestamp) -> Result<(), StoreError>;
 }

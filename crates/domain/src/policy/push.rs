@@ -1,4 +1,4 @@
-//! The rules about changes of branches and tags, by whatever way they come.
+//! The rules for changes of branches and tags, through git pushes and through the API.
 
 use crate::branch::protection::Protection;
 use crate::member::AccessLevel;

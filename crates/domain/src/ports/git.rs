@@ -10,6 +10,7 @@ use crate::branch::{Branch, BranchName};
 use crate::commit::{Commit, ObjectId, Signature};
 use crate::id::ProjectId;
 use crate::limiter::Caller;
+use crate::pack::{Pack, PackName};
 use crate::paging::{Page, Paged};
 use crate::ports::files::ProjectFiles;
 use crate::ports::git_transport::GitTransport;
@@ -20,7 +21,7 @@ use crate::tag::{Tag, TagName};
 
 /// All repositories.
 pub trait GitStore: ProjectFiles {
-    /// The repository of a project with its refs of one version. Long work counts for the caller.
+    /// The repository of a project with its refs and packs of one version. Long work counts for the caller.
     fn open(
         &self,
         project: ProjectId,
@@ -28,10 +29,26 @@ pub trait GitStore: ProjectFiles {
         caller: Caller,
     ) -> Result<Box<dyn Repository>, GitError>;
 
-    /// Gives `target` all objects that `source` has. May be done again after it failed.
-    /// # Errors
-    /// [`GitError::Missing`] when the source has none.
-    fn copy(&self, source: ProjectId, target: ProjectId) -> Result<(), GitError>;
+    /// Writes HEAD and refs into the folder of a repository, for people who look at it with git. Nothing reads them
+    /// back.
+    fn show_refs(&self, project: ProjectId, refs: &Snapshot) -> Result<(), GitError>;
+
+    /// Stores one pack, synced, with all objects of small packs of a repository. `None` when there are too few small
+    /// packs.
+    fn merge_packs(
+        &self,
+        project: ProjectId,
+        packs: &[Pack],
+    ) -> Result<Option<MergedPacks>, GitError>;
+}
+
+/// A pack that has all objects of others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MergedPacks {
+    /// The new pack.
+    pub pack: Pack,
+    /// The packs whose objects the new pack has.
+    pub replaced: Vec<PackName>,
 }
 
 /// One repository.
@@ -64,14 +81,14 @@ pub trait GitRefs {
     /// [`GitError::Missing`] when there is no such commit; [`GitError::TooLarge`] when there is too much to look at.
     fn first_with(&self, commit: ObjectId) -> Result<Option<BranchName>, GitError>;
 
-    /// Stores an annotated tag object, on disk.
+    /// Stores an annotated tag object, synced, in a pack of its own.
     fn write_tag(
         &self,
         name: &TagName,
         commit: ObjectId,
         tagger: &Signature,
         message: &str,
-    ) -> Result<ObjectId, GitError>;
+    ) -> Result<(ObjectId, Pack), GitError>;
 }
 
 /// The commit that a revision names, and how it was found.
@@ -120,7 +137,8 @@ pub trait GitHistory {
     fn compare(&self, from: ObjectId, to: ObjectId) -> Result<Arc<Comparison>, GitError>;
 
     /// How many commits are reachable from `to` and from none of `hidden`, and the newest `limit` of them,
-    /// oldest first, fewer if these are more than anybody reads, each with as much of its texts as is [told](crate::push::told_text).
+    /// oldest first, fewer if these are more than anybody reads, each with as much of its texts as is
+    /// [told](crate::push::told_text).
     /// # Errors
     /// [`GitError::TooLarge`] when there are too many to be counted in time.
     fn commits_between(
@@ -201,6 +219,9 @@ pub enum GitError {
     /// There is no room to write to; it works again as soon as there is.
     #[error("the disk is full: {0}")]
     Full(String),
+    /// The pack store does not answer; later it may.
+    #[error("{0}")]
+    Away(String),
     /// The repository is damaged.
     #[error("the repository is damaged: {0}")]
     Corrupt(String),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::git::{GitError, RefChange};
+use crate::pack::Pack;
 use crate::policy::push::RefAction;
 use crate::refs::{Made, Manner, Peeled, Ref, Snapshot};
 
@@ -135,6 +136,8 @@ pub struct Proposal {
     pub peeled: Peeled,
     /// Whether the changes are made together.
     pub manner: Manner,
+    /// The stored packs with new objects.
+    pub packs: Vec<Pack>,
 }
 
 impl Proposal {
@@ -147,11 +150,12 @@ impl Proposal {
         };
         let new: Vec<Option<Ref>> = self.changes.iter().map(new).collect();
         let names = self.changes.iter().map(|change| change.name.as_str());
-        refs.proposed(names.zip(new.iter().map(Option::as_ref)))
+        refs.proposed(names.zip(new.iter().map(Option::as_ref)), &self.packs)
     }
 }
 
-/// A push that was read and checked and is not part of the repository yet. Dropped, it leaves nothing.
+/// A push that was read and checked and is not part of the repository yet. Dropped before [`keep`](Self::keep), it
+/// leaves nothing; after it, at most a stored pack that the sweep removes.
 pub trait ReceivedPush {
     /// The changes that are asked for, with what is wrong with each by itself: a name that git does not allow,
     /// objects that are missing. What is wrong is told to the client when the answer is written.
@@ -162,12 +166,16 @@ pub trait ReceivedPush {
     /// [`GitError::ReaderGone`] when the client hung up.
     fn action(&self, change: &RefChange) -> Result<RefAction, GitError>;
 
-    /// Stores the objects in the repository, synced, and returns the changes of refs that remain. A change that the
-    /// current refs do not allow is refused. `None` when no change remains.
+    /// Stores the objects as a pack, synced, and returns the changes of refs that remain. The pack is part of the
+    /// repository as soon as a committed row names it. A change that the current refs do not allow is refused. `None`
+    /// when no change remains.
     fn keep(&mut self, refs: &Snapshot) -> Result<Option<Proposal>, GitError>;
 
-    /// Sets the outcome of each change for the [`answer`](Self::answer).
-    fn conclude(&mut self, made: &Made);
+    /// Sets the outcome of each change for the [`answer`](Self::answer). `refs` are those after the changes.
+    fn conclude(&mut self, made: &Made, refs: &Snapshot);
+
+    /// Refuses all changes because the repository would exceed its size limit.
+    fn no_room(&mut self);
 
     /// Refuses everything for one reason, which people see.
     fn decline(&mut self, reason: &str);

@@ -1,13 +1,13 @@
 //! The port to repositories that are elsewhere.
 
-use crate::id::ProjectId;
+use crate::pack::Pack;
 use crate::refs::Ref;
 
 /// Fetches repositories from elsewhere.
 pub trait Imports: Send + Sync {
-    /// Stores all objects of the repository at an address in that of a project, synced, and returns its branches, tags
-    /// and HEAD. The address may carry a user name and a password; no error does. May be done again.
-    fn fetch(&self, project: ProjectId, url: &str) -> Result<Imported, ImportError>;
+    /// Stores all objects of the repository at an address as packs, synced, and returns its branches, tags and HEAD.
+    /// The address may carry a user name and a password; no error does. May be done again.
+    fn fetch(&self, url: &str) -> Result<Imported, ImportError>;
 
     /// Ends what is being fetched as soon as possible, and fetches nothing any more: the server stops. What
     /// is ended so may succeed later.
@@ -21,6 +21,8 @@ pub struct Imported {
     pub head: Option<String>,
     /// All branches and tags, by name.
     pub refs: Vec<Ref>,
+    /// The stored packs with its objects.
+    pub packs: Vec<Pack>,
 }
 
 /// Why a repository could not be fetched; the text is for whoever asked for it.

@@ -34,12 +34,13 @@ pub trait Refs {
     /// Removes the refs of these names; a missing ref is passed over.
     fn remove(&mut self, project: ProjectId, names: &[&str]) -> Result<(), StoreError>;
 
-    /// Has HEAD stand for another ref, named as a whole.
+    /// Points HEAD to another ref, given by its full name.
     fn set_head(&mut self, project: ProjectId, head: &str) -> Result<(), StoreError>;
 
-    /// Up to `limit` repositories of projects after one whose refs an earlier release kept in files, by id.
+    /// Up to `limit` repositories of projects after one whose refs or packs are still [in
+    /// files](super::RepositoryState::IN_FILES), by id.
     fn in_files(&mut self, after: ProjectId, limit: i64) -> Result<Vec<ProjectId>, StoreError>;
 
-    /// Gives a repository without refs all refs and the HEAD of another. Without a source nothing changes.
+    /// Copies the branches, tags and HEAD of `source` to `target`, which has no refs. A missing source changes nothing.
     fn copy(&mut self, source: ProjectId, target: ProjectId) -> Result<(), StoreError>;
 }

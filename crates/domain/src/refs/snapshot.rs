@@ -1,4 +1,4 @@
-//! All refs of a repository at one version, as a value that many readers share.
+//! All refs and packs of a repository at one version, as a value that many readers share.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::{Ref, RepositoryState};
 use crate::branch::{BranchName, default_branch};
 use crate::commit::ObjectId;
+use crate::pack::Pack;
 
 /// The number of refs in a new chunk. A change of one ref copies one chunk.
 const CHUNK: usize = 256;
@@ -14,7 +15,7 @@ const CHUNK: usize = 256;
 /// A chunk with more refs is cut into two.
 const LONGEST_CHUNK: usize = 2 * CHUNK;
 
-/// All refs of a repository, in the order of the bytes of their names, and HEAD.
+/// All refs of a repository, in the order of the bytes of their names, HEAD, and the packs with their objects.
 ///
 /// Refs lie in chunks that snapshots share: the snapshot after a change costs one chunk for each changed ref, and not
 /// all refs of the repository.
@@ -24,26 +25,56 @@ pub struct Snapshot {
     version: i64,
     /// No chunk is empty.
     chunks: Vec<Arc<[Ref]>>,
+    packs: Arc<[Pack]>,
+    /// Packs that are stored and that no committed row names.
+    new_packs: Arc<[Pack]>,
 }
 
 impl Snapshot {
     /// The version of refs that are not committed: two snapshots of this version may differ.
     pub const UNCOMMITTED: i64 = i64::MIN;
 
-    /// The refs of a repository, which are in the order of their names.
-    pub fn new(state: &RepositoryState, refs: &[Ref]) -> Self {
+    /// The refs of a repository, which are in the order of their names, and its live packs.
+    pub fn new(state: &RepositoryState, refs: &[Ref], packs: &[Pack]) -> Self {
         let chunks = refs.chunks(CHUNK).map(Arc::from).collect();
-        Self { head: state.head.as_str().into(), version: state.refs_version, chunks }
+        let (packs, new_packs) = (packs.into(), [].into());
+        Self {
+            head: state.head.as_str().into(),
+            version: state.version(),
+            chunks,
+            packs,
+            new_packs,
+        }
     }
 
-    /// The version of the refs, see [`RepositoryState::refs_version`].
+    /// The refs of a repository without content.
+    pub fn empty() -> Self {
+        Self::new(&RepositoryState::default(), &[], &[])
+    }
+
+    /// The version of the refs and packs, see [`RepositoryState::version`].
     pub fn version(&self) -> i64 {
         self.version
     }
 
-    /// The whole name of the ref that HEAD stands for. The ref may be missing.
+    /// The full name of the ref that HEAD points to. The ref may not exist.
     pub fn head(&self) -> &str {
         &self.head
+    }
+
+    /// The packs with the objects of the repository, in the order in which they were added.
+    pub fn packs(&self) -> &[Pack] {
+        &self.packs
+    }
+
+    /// Packs that the repository gets if a [proposed](Self::proposed) change is committed.
+    pub fn new_packs(&self) -> &[Pack] {
+        &self.new_packs
+    }
+
+    /// The bytes of all packs, without new ones.
+    pub fn bytes(&self) -> u64 {
+        self.packs.iter().map(|pack| pack.bytes).sum()
     }
 
     /// The number of refs.
@@ -138,18 +169,34 @@ impl Snapshot {
             copied = (at + 1).min(self.chunks.len());
         }
         chunks.extend(self.chunks[copied..].iter().cloned());
-        Self { head: state.head.as_str().into(), version: state.refs_version, chunks }
+        let (packs, new_packs) = (Arc::clone(&self.packs), Arc::clone(&self.new_packs));
+        Self {
+            head: state.head.as_str().into(),
+            version: state.version(),
+            chunks,
+            packs,
+            new_packs,
+        }
     }
 
     /// The snapshot after changes that are not committed. Its version is [`UNCOMMITTED`](Self::UNCOMMITTED).
     pub fn proposed<'a>(
         &self,
         changes: impl IntoIterator<Item = (&'a str, Option<&'a Ref>)>,
+        packs: &[Pack],
     ) -> Self {
         let head = self.head().to_owned();
         let state =
             RepositoryState { head, refs_version: Self::UNCOMMITTED, ..RepositoryState::default() };
-        self.changed(&state, changes)
+        let is_new = |pack: &&Pack| self.packs.iter().all(|known| known.name != pack.name);
+        let new_packs = packs.iter().filter(is_new).copied().collect();
+        Self { new_packs, ..self.changed(&state, changes) }
+    }
+
+    /// A proposed snapshot with the HEAD and the version that its transaction gave it. New packs are live.
+    pub fn committed(&self, state: &RepositoryState) -> Self {
+        let packs = self.packs.iter().chain(self.new_packs.iter()).copied().collect();
+        Self { packs, new_packs: [].into(), ..self.changed(state, []) }
     }
 
     /// The chunk in which a name is, or would be.
@@ -197,7 +244,7 @@ mod tests {
 
     fn snapshot(names: &[&str]) -> Snapshot {
         let refs: Vec<Ref> = names.iter().map(|name| a_ref(name, 1)).collect();
-        Snapshot::new(&state(1), &refs)
+        Snapshot::new(&state(1), &refs, &[])
     }
 
     fn names<'a>(refs: impl Iterator<Item = &'a Ref>) -> Vec<&'a str> {
@@ -221,7 +268,7 @@ mod tests {
         }
         assert_eq!(names(snapshot.range(1..3)), &all[1..3]);
         assert_eq!(names(snapshot.range(4..9)), &all[4..]);
-        assert!(Snapshot::new(&state(0), &[]).folder("refs/heads/").is_empty());
+        assert!(Snapshot::new(&state(0), &[], &[]).folder("refs/heads/").is_empty());
     }
 
     #[test]
@@ -250,7 +297,7 @@ mod tests {
                 .map(|name| (name.clone(), a_ref(&name, 1)))
                 .collect();
             let first: Vec<Ref> = map.values().cloned().collect();
-            let mut snapshot = Snapshot::new(&state(0), &first);
+            let mut snapshot = Snapshot::new(&state(0), &first, &[]);
             for round in 0..100 {
                 let mut changes = Vec::new();
                 for _ in 0..=next(60) {

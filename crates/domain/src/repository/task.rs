@@ -7,7 +7,7 @@ use crate::text::Secret;
 /// What is to be done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TaskKind {
-    /// Give the project everything that another has.
+    /// Copy refs and packs of another project. Only tasks that an earlier release queued have this kind.
     Copy {
         /// From where.
         source: ProjectId,

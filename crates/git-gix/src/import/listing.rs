@@ -7,11 +7,12 @@ use gix::ObjectId;
 use gix::bstr::{BStr, BString, ByteSlice};
 use gix::refs::FullName;
 use hexforge_domain::ports::git::GitError;
-use hexforge_domain::ports::imports::{ImportError, Imported};
+use hexforge_domain::ports::imports::ImportError;
+use hexforge_domain::refs::Ref;
 
 use super::strange;
+use crate::open::open_folder;
 use crate::peel::Peeler;
-use crate::store::open_folder;
 
 /// All branches and tags.
 #[derive(Debug, Default)]
@@ -77,14 +78,17 @@ impl Listing {
     }
 
     /// Branches, tags and HEAD, whose objects are in a repository.
-    pub(crate) fn imported(&self, repository: &Path) -> Result<Imported, GitError> {
+    pub(crate) fn imported(
+        &self,
+        repository: &Path,
+    ) -> Result<(Vec<Ref>, Option<String>), GitError> {
         let repo = open_folder(repository)?.to_thread_local();
         let mut refs = Vec::with_capacity(self.refs.len());
         let mut peeler = Peeler::new(&repo);
         for (name, id) in &self.refs {
             refs.push(peeler.read_ref(name.to_string(), *id)?);
         }
-        Ok(Imported { head: self.head().map(ToString::to_string), refs })
+        Ok((refs, self.head().map(ToString::to_string)))
     }
 
     /// The branch that HEAD is. Old servers tell only its commit, which may be that of several.

@@ -10,18 +10,17 @@ use hexforge_domain::ports::imports::ImportError;
 use super::listing::Listing;
 use super::stream::{broken, too_late};
 use super::{failed, strange};
-use crate::durable::{sync_file, sync_folder};
 use crate::intake::{self, Bounds, NewObjects, Taken, Unfit};
 use crate::limits::Stopped;
+use crate::open::open_folder;
 use crate::receive::{self, check::Wrong, fsck::AcceptedFaults};
-use crate::store::open_folder;
 
-/// Puts a pack into a repository, whole or not at all.
+/// Puts a pack into a repository in a scratch folder.
 pub(crate) fn index(
     pack: &mut dyn Read,
     repository: &Path,
     bounds: &Bounds,
-) -> Result<NewObjects, ImportError> {
+) -> Result<Taken, ImportError> {
     let folder = repository.join("objects").join("pack");
     // Nothing is here yet that objects could be based on.
     let taken = intake::take_in(pack, &folder, None, bounds).map_err(|unfit| match unfit {
@@ -35,12 +34,7 @@ pub(crate) fn index(
         Unfit::Stopped(stopped) => ended(stopped),
         Unfit::Failed(error) => failed(&error),
     })?;
-    let Taken { data, index, objects } = taken.ok_or_else(|| strange("no objects"))?;
-    for file in [&data, &index] {
-        sync_file(file).map_err(|error| failed(&error))?;
-    }
-    sync_folder(&folder).map_err(|error| failed(&error))?;
-    Ok(objects)
+    taken.ok_or_else(|| strange("no objects"))
 }
 
 fn ended(stopped: Stopped) -> ImportError {

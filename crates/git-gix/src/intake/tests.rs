@@ -48,7 +48,7 @@ fn packed(scratch: &Scratch, options: &[&str], revisions: &str) -> Vec<u8> {
 /// A bare repository, empty.
 fn bare(folder: &Path) -> gix::Repository {
     crate::store::init(folder).expect("a repository can be made");
-    crate::store::open_folder(folder).expect("it can be opened").to_thread_local()
+    crate::open::open_folder(folder).expect("it can be opened").to_thread_local()
 }
 
 fn take(pack: &[u8], into: &gix::Repository) -> Result<Option<Taken>, Unfit> {
@@ -131,7 +131,7 @@ fn what_is_based_on_objects_of_the_repository_is_completed() {
             let repo = bare(incoming.path());
             let alternates = format!("{}\n", folder.path().join("objects").display());
             fs::write(incoming.path().join("objects/info/alternates"), alternates).expect("a file");
-            let sees_both = crate::store::open_folder(incoming.path()).expect("a repository");
+            let sees_both = crate::open::open_folder(incoming.path()).expect("a repository");
             drop(repo);
             let repo = sees_both.to_thread_local();
             let taken = take(&rest, &repo).expect("a good pack").expect("objects");

@@ -23,6 +23,8 @@ pub(super) fn to_merge(sizes: &[u64]) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use hexforge_domain::pack::MANY_PACKS;
+
     use super::*;
 
     #[test]
@@ -50,13 +52,13 @@ mod tests {
         for _ in 0..10_000 {
             sizes.push(3);
             sizes.sort_unstable();
-            if sizes.len() >= super::super::MANY_PACKS {
+            if sizes.len() >= MANY_PACKS {
                 let small: u64 = sizes.drain(..to_merge(&sizes)).sum();
                 copied += small;
                 sizes.push(small);
                 sizes.sort_unstable();
             }
-            assert!(sizes.len() <= super::super::MANY_PACKS, "{sizes:?}");
+            assert!(sizes.len() <= MANY_PACKS, "{sizes:?}");
         }
         assert!(copied < 30_000 * 20, "{copied}");
     }

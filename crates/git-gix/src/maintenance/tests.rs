@@ -1,37 +1,38 @@
 //! Against the real git, which has to find everything in its place afterwards.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use hexforge_domain::id::ProjectId;
 use hexforge_domain::limiter::Caller;
 use hexforge_domain::ports::git::GitStore;
+use hexforge_domain::refs::Snapshot;
 use tempfile::TempDir;
 
 use super::*;
 use crate::store::GixStore;
-use crate::support::refs::refs_of;
+use crate::support::refs::{self, refs_of};
 use crate::support::{Scratch, git_command};
 
 const PROJECT: ProjectId = ProjectId(1);
 
 /// A data folder whose one repository has many packs.
 struct Forge {
-    _folder: TempDir,
+    folder: TempDir,
     store: GixStore,
     repository: PathBuf,
+    packs: Vec<Pack>,
 }
 
 impl Forge {
     fn new(commits: usize) -> Self {
         let source = Scratch::new();
-        // Only we tidy here.
+        // Only we merge packs here.
         source.git(&["config", "gc.auto", "0"]);
         source.git(&["config", "maintenance.auto", "false"]);
         let folder = tempfile::tempdir().expect("a folder");
-        let store = GixStore::new(folder.path(), |_| Ok(()));
+        let store = refs::store(folder.path());
         let repository = store.layout().repository(PROJECT);
         let mut lines: Vec<String> = (0..300).map(|line| format!("line {line}\n")).collect();
         for commit in 0..commits {
@@ -50,13 +51,12 @@ impl Forge {
         let name = source.git_dir().join("objects/pack/pack");
         let name = name.to_str().expect("a path");
         source.git_bytes(&["pack-objects", "-q", name], ids.as_bytes());
-        std::fs::create_dir_all(repository.parent().expect("a parent")).expect("folders");
-        let copied = git_command()
-            .args(["clone", "--quiet", "--mirror", "--local"])
-            .args([source.path(), &repository])
-            .status();
-        assert!(copied.expect("git runs").success());
-        Self { _folder: folder, store, repository }
+        let packs = store.take_over(&source.git_dir()).expect("the packs are whole");
+        refs::add_packs(&store, PROJECT, &packs);
+        let all = refs_of(&source.git_dir());
+        let all: Vec<_> = all.iter().cloned().collect();
+        refs::put(&repository, None, &all);
+        Self { folder, store, repository, packs }
     }
 
     fn git(&self, args: &[&str]) -> String {
@@ -67,11 +67,17 @@ impl Forge {
         String::from_utf8(output.stdout).expect("text") + &errors
     }
 
-    fn tidy(&self) -> bool {
-        tidy(self.store.shared(), &self.repository).expect("it is tidied")
+    /// Merges packs, and has the new one in the place of those that it replaces.
+    fn merge(&mut self) -> bool {
+        let merged = self.store.merge_packs(PROJECT, &self.packs).expect("they can be merged");
+        let Some(MergedPacks { pack, replaced }) = merged else { return false };
+        self.packs.retain(|one| !replaced.contains(&one.name));
+        self.packs.push(pack);
+        refs::replace_packs(&self.store, PROJECT, &self.packs);
+        true
     }
 
-    fn packs(&self) -> Vec<PathBuf> {
+    fn linked(&self) -> Vec<PathBuf> {
         files(&self.repository.join("objects/pack"), "pack")
     }
 
@@ -88,53 +94,52 @@ fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
 
 #[test]
 fn many_packs_become_one_with_all_that_they_had() {
-    let forge = Forge::new(30);
+    let mut forge = Forge::new(30);
     let before = forge.objects();
-    assert!(forge.packs().len() > 25);
-    assert!(forge.tidy());
-    assert_eq!(forge.packs().len(), 1);
+    assert!(forge.linked().len() > 25);
+    assert!(forge.merge());
+    assert_eq!(forge.linked().len(), 1);
     assert_eq!(forge.objects(), before);
     assert_eq!(forge.git(&["fsck", "--strict", "--full"]), "");
-    let pack = forge.packs().remove(0);
+    let pack = forge.linked().remove(0);
     let pack = pack.to_str().expect("a path");
     forge.git(&["verify-pack", pack]);
     forge.git(&["index-pack", "--strict", "-o", "again.idx", pack]);
-    assert!(!forge.tidy(), "nothing is left to do");
-}
-
-#[test]
-fn packs_that_others_keep_stay() {
-    let forge = Forge::new(5);
-    let kept = forge.packs().remove(0);
-    std::fs::write(kept.with_extension("keep"), "").expect("a file");
-    assert!(forge.tidy());
-    assert_eq!(forge.packs().len(), 2);
-    assert!(kept.exists());
-    assert_eq!(forge.git(&["fsck", "--strict", "--full"]), "");
+    assert!(!forge.merge(), "nothing is left to do");
 }
 
 #[test]
 fn damaged_packs_stay_as_they_are() {
     let forge = Forge::new(5);
-    let packs = forge.packs();
-    for pack in &packs {
-        let mut bytes = std::fs::read(pack).expect("a pack");
+    let stored: Vec<PathBuf> = forge.packs.iter().map(|pack| stored_at(&forge, pack)).collect();
+    for file in &stored {
+        let mut bytes = std::fs::read(file).expect("a pack");
         let middle = bytes.len() / 2;
         bytes[middle] ^= 0xff;
-        std::fs::remove_file(pack).expect("a file");
-        std::fs::write(pack, bytes).expect("a file");
+        std::fs::remove_file(file).expect("a file");
+        std::fs::write(file, bytes).expect("a file");
     }
-    tidy(forge.store.shared(), &forge.repository).expect_err("it is damaged");
-    assert_eq!(forge.packs().len(), packs.len());
+    // A process that has not used them yet.
+    let store = refs::store(forge.folder.path());
+    let error = store.merge_packs(PROJECT, &forge.packs).expect_err("they are damaged");
+    let names = forge.packs.iter().map(|pack| pack.name.to_string());
+    assert!(names.into_iter().any(|name| error.to_string().contains(&name)), "{error}");
+    assert!(stored.iter().all(|file| file.exists()));
+}
+
+fn stored_at(forge: &Forge, pack: &Pack) -> PathBuf {
+    let name = pack.name.to_string();
+    forge.folder.path().join("packs").join(&name[..2]).join(format!("{name}.pack"))
 }
 
 #[test]
 fn whoever_reads_meanwhile_notices_nothing() {
-    let forge = Forge::new(60);
-    let refs = refs_of(&forge.repository);
+    let mut forge = Forge::new(60);
+    let store = forge.store.clone();
+    let refs: Mutex<Arc<Snapshot>> = Mutex::new(refs_of(&forge.repository));
     let open = || {
-        let opened = forge.store.open(PROJECT, Arc::clone(&refs), Caller::BACKGROUND);
-        opened.expect("it opens")
+        let refs = Arc::clone(&refs.lock().expect("no panic"));
+        store.open(PROJECT, refs, Caller::BACKGROUND).expect("it opens")
     };
     let tip = open().resolve("master");
     let tip = tip.expect("it reads").expect("a commit").commit;
@@ -154,24 +159,12 @@ fn whoever_reads_meanwhile_notices_nothing() {
                 })
             })
             .collect();
-        assert!(forge.tidy());
+        assert!(forge.merge());
+        *refs.lock().expect("no panic") = refs_of(&forge.repository);
         std::thread::sleep(Duration::from_millis(50));
         stop.store(true, Ordering::Relaxed);
         for reader in readers {
             reader.join().expect("the reader found everything");
         }
     });
-}
-
-#[test]
-fn it_is_done_in_the_background() {
-    let forge = Forge::new(30);
-    let shared = Arc::clone(forge.store.shared());
-    let open = shared.open(PROJECT).expect("it opens").expect("it is there");
-    shared.make_room(PROJECT, &open);
-    let begun = Instant::now();
-    while forge.packs().len() > 1 {
-        assert!(begun.elapsed() < Duration::from_secs(30), "it is not tidied");
-        std::thread::sleep(Duration::from_millis(10));
-    }
 }

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use crate::commit::from_gix;
 use crate::repository::GixRepository;
 use crate::store::GixStore;
-use crate::support::refs::refs_of;
+use crate::support::refs::{self, refs_of};
 use crate::support::{Random, Scratch, git_command};
 
 const PROJECT: ProjectId = ProjectId(1);
@@ -30,7 +30,7 @@ struct Moving {
 impl Moving {
     fn new(seed: u64) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        let store = GixStore::new(folder.path(), |_| Ok(()));
+        let store = refs::store(folder.path());
         let repository = store.layout().repository(PROJECT);
         std::fs::create_dir_all(repository.parent().expect("a parent")).expect("folders");
         let made = git_command().args(["init", "--quiet", "--bare"]).arg(&repository).status();

@@ -1,32 +1,27 @@
 //! Where the objects of a push are until it is taken: a repository of their own that sees those of the real one.
 
-use std::fs::{self, File};
 use std::io::Read;
+use std::sync::Arc;
 
 use hexforge_domain::id::ProjectId;
-use hexforge_domain::limiter::Caller;
+use hexforge_domain::pack::Pack;
 use hexforge_domain::ports::git::GitError;
-use tempfile::TempDir;
 
-use crate::durable::sync_file;
 use crate::error::io as disk;
 use crate::intake::{self, Bounds, NewObjects, SizeLimit, Taken, Unfit};
 use crate::limits::{PushLimits, Stop, Stopped};
-use crate::store::{
-    OpenRepository, Shared, init_for_objects, open_folder, put_synced_pack, size_of_packs,
-};
+use crate::open::OpenRepository;
+use crate::repository::GixRepository;
+use crate::store::Shared;
 
 /// New objects.
 pub(super) struct Quarantine {
-    #[expect(dead_code, reason = "the folder goes when this is dropped")]
-    folder: TempDir,
+    staged: Arc<OpenRepository>,
     /// The pack and its index, if there are any objects.
     files: Option<Taken>,
     /// Sees the new objects and those that were there before.
     pub(super) view: gix::Repository,
     pub(super) bounds: Bounds,
-    /// Bytes of all packs of the repository.
-    repository_bytes: u64,
 }
 
 /// Why objects were not taken in; the text is for the client.
@@ -48,31 +43,23 @@ impl From<GitError> for Refused {
 impl Quarantine {
     /// Takes in a pack, whose objects may be based on others that are there.
     pub(super) fn fill(
-        shared: &Shared,
-        (project, caller): (ProjectId, Caller),
+        repository: &GixRepository,
         from: &mut dyn Read,
         stop: &Stop,
     ) -> Result<Self, Refused> {
-        let folder = shared.scratch()?;
-        init_for_objects(folder.path())?;
-        let objects = shared.layout.repository(project).join("objects");
-        let mut stored = 0;
-        if objects.is_dir() {
-            stored = size_of_packs(&objects.join("pack"))?;
-            let objects = fs::canonicalize(objects).map_err(disk)?;
-            let line = format!("{}\n", objects.display());
-            fs::write(folder.path().join("objects/info/alternates"), line).map_err(disk)?;
-        }
-        let view = open_folder(folder.path())?.to_thread_local();
+        let shared = repository.shared();
+        let base = repository.bound().map(|bound| &**bound.open());
+        let staged = Arc::new(shared.stage(base, 1)?);
+        let view = staged.handle();
         let limits = &shared.limits;
         let bounds = Bounds::new(
             stop.clone(),
-            pack_limit(limits, stored),
+            pack_limit(limits, repository.refs().bytes()),
             limits.object_bytes,
-            shared.memory.share(caller),
+            shared.memory.share(repository.caller()),
         );
-        let files = index(&view, &folder, from, &bounds)?;
-        Ok(Self { folder, files, view, bounds, repository_bytes: limits.repository_bytes })
+        let files = index(&view, from, &bounds)?;
+        Ok(Self { staged, files, view, bounds })
     }
 
     /// The new objects, if there are any.
@@ -80,24 +67,24 @@ impl Quarantine {
         self.files.as_ref().map(|files| &files.objects)
     }
 
-    /// Makes the objects part of a repository, on disk.
-    /// # Errors
-    /// [`GitError::TooLarge`] when others filled the repository meanwhile.
-    pub(super) fn release(&mut self, open: &OpenRepository) -> Result<(), GitError> {
-        let Some(Taken { data, index, .. }) = self.files.take() else { return Ok(()) };
-        let packs = open.git_dir().join("objects").join("pack");
-        fs::create_dir_all(&packs).map_err(disk)?;
-        for file in [&data, &index] {
-            sync_file(file)?;
+    /// The length of the pack.
+    pub(super) fn bytes(&self) -> Result<u64, GitError> {
+        match &self.files {
+            Some(files) => Ok(std::fs::metadata(&files.data).map_err(disk)?.len()),
+            None => Ok(0),
         }
-        // Two pushes must not both take the last room. The lock goes with the file.
-        let lock = File::create(open.git_dir().join("size.lock")).map_err(disk)?;
-        lock.lock().map_err(disk)?;
-        let new = fs::metadata(&data).map_err(disk)?.len();
-        if size_of_packs(&packs)?.saturating_add(new) > self.repository_bytes {
-            return Err(GitError::TooLarge);
-        }
-        put_synced_pack(&data, &index, &packs)
+    }
+
+    /// Stores the objects as a pack, synced. Until the push ends, readers of this pack use the quarantine.
+    pub(super) fn store(
+        &mut self,
+        shared: &Shared,
+        project: ProjectId,
+    ) -> Result<Option<Pack>, GitError> {
+        let Some(Taken { data, index, objects }) = self.files.take() else { return Ok(None) };
+        let pack = shared.store_pack(&data, &index, objects.len())?;
+        shared.register_staged(project, pack.name, &self.staged);
+        Ok(Some(pack))
     }
 }
 
@@ -124,11 +111,10 @@ pub(super) fn repository_full(bytes: u64) -> String {
 
 fn index(
     view: &gix::Repository,
-    folder: &TempDir,
     from: &mut dyn Read,
     bounds: &Bounds,
 ) -> Result<Option<Taken>, Refused> {
-    let packs = folder.path().join("objects").join("pack");
+    let packs = view.git_dir().join("objects").join("pack");
     intake::take_in(from, &packs, Some(view), bounds).map_err(|unfit| match unfit {
         Unfit::Bad(what) => {
             tracing::info!(what, "a pushed pack is not valid");

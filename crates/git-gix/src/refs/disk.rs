@@ -1,4 +1,4 @@
-//! The refs that git keeps in files: of repositories from before refs were rows, and of those that git made.
+//! Reads refs from files: of repositories of earlier releases, and of those that git wrote.
 
 use std::path::Path;
 
@@ -7,13 +7,13 @@ use hexforge_domain::ports::git::GitError;
 use hexforge_domain::refs::{Ref, RepositoryState};
 
 use crate::error::failed;
+use crate::open::open_folder;
 use crate::peel::Peeler;
-use crate::store::open_folder;
 
 /// The refs of a repository in files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RefsOnDisk {
-    /// The whole name of the ref that HEAD stands for.
+    /// The full name of the ref that HEAD points to.
     pub head: String,
     /// All refs, by name.
     pub refs: Vec<Ref>,

@@ -1,24 +1,24 @@
 //! Annotated tags.
 
-use std::path::{Path, PathBuf};
-
+use gix::objs::WriteTo;
 use hexforge_domain::commit::{ObjectId, Signature};
+use hexforge_domain::pack::Pack;
 use hexforge_domain::ports::git::GitError;
 use hexforge_domain::tag::TagName;
 
 use crate::commit::from_gix;
-use crate::durable::{sync_file, sync_folder};
-use crate::error::failed;
-use crate::repository::Bound;
+use crate::error::{failed, io as disk};
+use crate::pack_file::PackWriter;
+use crate::store::Shared;
 
-/// Stores an annotated tag.
+/// Stores an annotated tag in a pack of its own.
 pub(super) fn write(
-    bound: &Bound,
+    shared: &Shared,
     name: &TagName,
     commit: gix::ObjectId,
     tagger: &Signature,
     message: &str,
-) -> Result<ObjectId, GitError> {
+) -> Result<(ObjectId, Pack), GitError> {
     let tag = gix::objs::Tag {
         target: commit,
         target_kind: gix::object::Kind::Commit,
@@ -34,23 +34,19 @@ pub(super) fn write(
         message: format!("{}\n", message.replace('\0', "")).into(),
         signature: None,
     };
-    let id = bound.repo().write_object(&tag).map_err(failed)?.detach();
-    let file = loose(bound.repo().git_dir(), &id);
-    sync_file(&file)?;
-    // The folder may be new.
-    for folder in file.ancestors().skip(1).take(2).filter(|folder| folder.is_dir()) {
-        sync_folder(folder)?;
-    }
-    Ok(from_gix(&id))
+    let mut data = Vec::new();
+    tag.write_to(&mut data).map_err(disk)?;
+    let kind = gix::object::Kind::Tag;
+    let id = gix::objs::compute_hash(gix::hash::Kind::Sha1, kind, &data).map_err(failed)?;
+    let scratch = shared.scratch()?;
+    let mut writer = PackWriter::new(scratch.path(), 1)?;
+    writer.put_object(id, kind, &data)?;
+    let files = writer.finish()?;
+    let pack = shared.store_pack(&files.data, &files.index, files.objects)?;
+    Ok((from_gix(&id), pack))
 }
 
 /// A name as git can keep it: without what ends it.
 fn one_line(text: &str) -> String {
     text.chars().filter(|c| !matches!(c, '<' | '>') && !c.is_control()).collect()
-}
-
-/// Where an object is that is in no pack.
-pub(crate) fn loose(git_dir: &Path, id: &gix::oid) -> PathBuf {
-    let hex = id.to_string();
-    git_dir.join("objects").join(&hex[..2]).join(&hex[2..])
 }

@@ -26,7 +26,7 @@ pub(crate) struct Pack {
 
 impl Pack {
     /// Opens the pack with that index.
-    fn open(index: &Path) -> Option<Self> {
+    pub(crate) fn open(index: &Path) -> Option<Self> {
         // One that cannot be read may just have been removed; then its objects are elsewhere.
         let index = pack::index::File::at(index, gix::hash::Kind::Sha1).ok()?;
         Some(Self { index, data: OnceLock::new(), by_offset: OnceLock::new() })
@@ -167,11 +167,6 @@ impl Packs {
         let name = id.to_hex().to_string();
         self.folders.iter().any(|folder| folder.join(&name[..2]).join(&name[2..]).exists())
     }
-}
-
-/// Opens the packs in a folder, for somebody alone.
-pub(crate) fn open_all(folder: &Path) -> Result<Vec<Pack>, GitError> {
-    Ok(indexes(folder)?.iter().filter_map(|index| Pack::open(index)).collect())
 }
 
 /// The indexes of the packs in a folder.

@@ -1,14 +1,11 @@
 //! Copies of repositories: forks, backups and imports. After each push the server goes on with a copy.
 
-use std::fs;
-use std::path::Path;
 use std::sync::Arc;
 
 use hexforge_domain::id::ProjectId;
-use hexforge_domain::ports::git::GitStore;
 use hexforge_domain::ports::imports::Imports;
 use hexforge_domain::refs::Ref;
-use hexforge_git_gix::{HttpImports, ImportLimits, copying};
+use hexforge_git_gix::{HttpImports, ImportLimits};
 
 use crate::backend::{Backend, Network};
 use crate::history::History;
@@ -91,7 +88,7 @@ pub fn check_complete(history: &History, server: &Server, question: &str) -> Res
 
 fn go_on_with_fork(server: &mut Server) -> Result<(), String> {
     let target = ProjectId(server.project.0 + 1);
-    server.store.copy(server.project, target).map_err(|error| format!("{error:?}"))?;
+    refs::fork(&server.store, server.project, target);
     // The copy has no refs of its own.
     let copied = refs::refs_of(&server.path());
     server.project = target;
@@ -100,22 +97,17 @@ fn go_on_with_fork(server: &mut Server) -> Result<(), String> {
     Ok(())
 }
 
+/// A backup has the stored packs, and rows for the rest.
 fn go_on_with_backup(server: &mut Server) -> Result<(), String> {
     let data = server.data.join("backup");
     let source = server.path();
     let store = open_store(&data);
-    let target = store.layout().repository(server.project);
-    let mut visit = |path: &Path, file: &mut fs::File| {
-        let path = target.join(path);
-        fs::create_dir_all(path.parent().expect("it is in a folder"))?;
-        std::io::copy(file, &mut fs::File::create_new(path)?).map(drop)
-    };
-    copying::files(&source, &mut visit).map_err(|error| format!("{error:?}"))?;
-    // A server starts with these folders only where there are files in them.
-    for folder in ["refs/heads", "refs/tags"] {
-        fs::create_dir_all(target.join(folder)).map_err(|error| format!("{error:?}"))?;
-    }
+    let packs = store.take_over(&source).map_err(|error| format!("{error:?}"))?;
+    refs::add_packs(&store, server.project, &packs);
+    let all = refs::refs_of(&source);
     (server.store, server.data) = (store, data);
+    let refs: Vec<Ref> = all.iter().cloned().collect();
+    refs::put(&server.path(), Some(all.head()), &refs);
     Ok(())
 }
 
@@ -127,8 +119,9 @@ fn go_on_with_import(server: &mut Server) -> Result<(), String> {
     let network = Network::new(move |seen| Ok(backend.answer(&seen)));
     let target = ProjectId(server.project.0 + 1);
     let imports = HttpImports::new(&server.store, Arc::new(network), ImportLimits::default());
-    let imported = imports.fetch(target, &format!("http://host/{name}"));
+    let imported = imports.fetch(&format!("http://host/{name}"));
     let imported = imported.map_err(|error| error.to_string())?;
+    refs::add_packs(&server.store, target, &imported.packs);
     if !imported.refs.iter().eq(refs::refs_of(&source).iter()) {
         return Err(format!("other refs are imported: {imported:?}"));
     }

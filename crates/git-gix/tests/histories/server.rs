@@ -131,6 +131,9 @@ impl Server {
             let line = arguments.join(" ");
             writeln!(self.script, "git -C server {line}").expect("strings grow");
         }
+        if !matches!(how, Maintenance::CommitGraph) {
+            refs::forget_packs(&folder);
+        }
         if reopen {
             self.store = open_store(&self.data);
         }
@@ -263,7 +266,7 @@ pub fn changes(old: &Refs, new: &Refs) -> Vec<RefCommand> {
 }
 
 pub fn open_store(data: &Path) -> GixStore {
-    GixStore::new(data, |path: &Path| fs::remove_dir_all(path))
+    refs::store(data)
 }
 
 /// Makes what `git init --bare` makes, without a process.

@@ -1,8 +1,7 @@
-//! Many pushes leave many packs, which the server merges in the background.
+//! Many pushes leave many packs, which are merged.
 
-use std::fs::File;
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use hexforge_domain::pack::{MANY_PACKS, Pack};
+use hexforge_domain::ports::git::{GitStore, MergedPacks};
 
 use crate::copies::{Kind, check_complete, copy};
 use crate::history::History;
@@ -11,61 +10,55 @@ use crate::oracle::{Failure, UnderTest};
 use crate::readings::read;
 use crate::scenario::run_fetches_with;
 use crate::server::Server;
-
-/// With this number of packs the server begins to merge them.
-const MANY_PACKS: usize = 24;
-
-const LONGEST: Duration = Duration::from_secs(30);
+use crate::support::refs;
 
 /// Pushes many times, and reads and fetches at the end.
 pub fn run_tidying(operations: &[Operation], under_test: UnderTest) -> Result<(), Failure> {
     run_fetches_with(operations, under_test, &|operation, history, server| {
+        let is_many = packs_of(server).len() >= MANY_PACKS;
         match operation.action {
-            // Merging may have ended already; its lock stays.
-            Action::Push if count_packs(server) < MANY_PACKS && !lock_of(server).exists() => Ok(()),
+            Action::Push if !is_many => Ok(()),
             Action::Push => match operation.branch % 4 {
-                // The next push comes while packs are merged.
+                // The next push comes before packs are merged.
                 0 => Ok(()),
-                // Or somebody copies the repository meanwhile.
+                // Or somebody copies the repository before.
                 1 => copy(history, server, Kind::Fork),
                 2 => copy(history, server, Kind::Backup),
-                _ => wait_and_check(history, server).map(drop),
+                _ => merge_and_check(history, server),
             },
-            // Packs of a copy are merged with its first push.
-            _ if !lock_of(server).exists() => read(history, server, &mut operation.random()),
             _ => {
-                let _lock = wait_and_check(history, server)?;
+                if is_many {
+                    merge_and_check(history, server)?;
+                }
                 read(history, server, &mut operation.random())
             }
         }
     })
 }
 
-/// Who merges packs of a repository locks this file.
-fn lock_of(server: &Server) -> std::path::PathBuf {
-    server.path().join("tidying.lock")
+fn packs_of(server: &Server) -> Vec<Pack> {
+    refs::refs_of(&server.path()).packs().to_vec()
 }
 
-/// Waits until the packs are merged, and checks that everything is there. With the lock nobody begins again.
-fn wait_and_check(history: &History, server: &Server) -> Result<File, Failure> {
+/// Merges packs, and checks that everything is there.
+fn merge_and_check(history: &History, server: &Server) -> Result<(), Failure> {
     let question = "merged packs";
-    let begun = Instant::now();
-    while count_packs(server) >= MANY_PACKS {
-        if begun.elapsed() > LONGEST {
-            let difference = format!("{question}: there are still many packs");
-            return Err(Failure::of(server, question, difference));
+    let fail = |difference: String| {
+        Err(Failure::of(server, question, format!("{question}: {difference}")))
+    };
+    let mut packs = packs_of(server);
+    let before = packs.len();
+    match server.store.merge_packs(server.project, &packs) {
+        Err(error) => return fail(error.to_string()),
+        Ok(None) => return fail("none is merged".to_owned()),
+        Ok(Some(MergedPacks { pack, replaced })) => {
+            packs.retain(|one| !replaced.contains(&one.name));
+            packs.push(pack);
         }
-        sleep(Duration::from_millis(2));
     }
-    let lock = File::create(lock_of(server)).expect("the lock file can be written");
-    lock.lock().expect("the lock is free after some time");
-    check_complete(history, server, question)?;
-    Ok(lock)
-}
-
-fn count_packs(server: &Server) -> usize {
-    let folder = server.path().join("objects/pack");
-    let files = folder.read_dir().into_iter().flatten();
-    let is_index = |name: &std::ffi::OsStr| name.to_string_lossy().ends_with(".idx");
-    files.filter(|file| file.as_ref().is_ok_and(|file| is_index(&file.file_name()))).count()
+    if packs.len() >= before.min(MANY_PACKS) {
+        return fail(format!("of {before} packs {} are left", packs.len()));
+    }
+    refs::replace_packs(&server.store, server.project, &packs);
+    check_complete(history, server, question)
 }

@@ -10,6 +10,7 @@ use hexforge_git_gix::{GixStore, HttpImports, ImportLimits};
 use tempfile::TempDir;
 
 use crate::backend::{Backend, Network};
+use crate::support::refs;
 
 pub const PROJECT: ProjectId = ProjectId(7);
 
@@ -87,7 +88,7 @@ pub struct Store {
 impl Store {
     pub fn new() -> Self {
         let data = tempfile::tempdir().expect("a folder");
-        Self { store: GixStore::new(data.path(), |folder| std::fs::remove_dir_all(folder)), data }
+        Self { store: refs::store(data.path()), data }
     }
 
     pub fn repository(&self) -> PathBuf {
@@ -105,7 +106,9 @@ impl Store {
         limits: ImportLimits,
     ) -> Result<Imported, ImportError> {
         let network: Arc<Network> = Arc::clone(network);
-        HttpImports::new(&self.store, network, limits).fetch(PROJECT, url)
+        let imported = HttpImports::new(&self.store, network, limits).fetch(url)?;
+        refs::add_packs(&self.store, PROJECT, &imported.packs);
+        Ok(imported)
     }
 
     /// Every file below the data folder.

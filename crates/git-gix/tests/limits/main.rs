@@ -6,7 +6,6 @@ mod support;
 
 use std::fs;
 use std::io::{self, Read, Write};
-use std::path::Path;
 use std::process::Command;
 
 use gix::ObjectId;
@@ -14,6 +13,7 @@ use gix::object::Kind;
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::ports::git::GitError;
 use hexforge_domain::ports::git_transport::HangUp;
+use hexforge_domain::refs::Snapshot;
 use hexforge_git_gix::{GixStore, PushLimits};
 use tempfile::TempDir;
 
@@ -31,8 +31,7 @@ struct Server {
 impl Server {
     fn new(limits: PushLimits) -> Self {
         let data = tempfile::tempdir().expect("a folder");
-        let discard = |folder: &Path| fs::remove_dir_all(folder);
-        let store = GixStore::with_limits(data.path(), limits, discard);
+        let store = refs::store_within(data.path(), limits);
         Self { data, store }
     }
 
@@ -56,9 +55,10 @@ impl Server {
 
     #[track_caller]
     fn assert_clean(&self) {
-        let scratch = self.data.path().join("repositories").join("scratch");
-        let left = fs::read_dir(scratch).into_iter().flatten().count();
-        assert_eq!(left, 0, "nothing is left of the push");
+        let scratch = fs::read_dir(self.data.path().join("repositories").join("scratch"));
+        let folders = scratch.into_iter().flatten().flatten();
+        let packs = folders.flat_map(|folder| fs::read_dir(folder.path().join("objects/pack")));
+        assert_eq!(packs.flatten().count(), 0, "nothing is left of the push");
     }
 
     fn git(&self, arguments: &[&str]) -> String {
@@ -312,29 +312,23 @@ fn what_is_beyond_a_limit_is_refused_and_leaves_no_byte() {
     server.git(&["fsck", "--full"]);
 }
 
+/// The transaction that adds a pack looks whether there is still room for it.
 #[test]
-fn what_two_pushes_bring_at_once_does_not_exceed_the_repository() {
+fn a_push_that_finds_no_room_in_the_end_is_refused() {
     let limits = PushLimits { repository_bytes: 3 << 20, ..PushLimits::default() };
     let server = Server::new(limits);
-    let mut received = Vec::new();
-    let repository = refs::open(&server.store, PROJECT);
-    for seed in 1..=2 {
-        let (pack, tip) = file(2 << 20, seed);
-        let wire = wire(&pack, tip, &format!("b{seed}"));
-        let push = repository.receive(&mut &wire[..], &HangUp::default());
-        received.push(push.expect("it is read").expect("there are commands"));
-    }
-    let mut answers = Vec::new();
-    for push in &mut received {
-        let answer = refs::take(&server.store.layout().repository(PROJECT), push.as_mut());
-        answers.push(answer.expect("it is answered"));
-    }
-    drop(received);
-    assert!(answers[0].contains("ok refs/heads/b1"), "{answers:?}");
-    server.assert_refused(
-        &answers[1],
-        "unpack the repository would be larger than the limit of 3 MiB",
-    );
+    let (pack, tip) = file(2 << 20, 1);
+    let wire = wire(&pack, tip, "b1");
+    let push = refs::open(&server.store, PROJECT).receive(&mut &wire[..], &HangUp::default());
+    let mut push = push.expect("it is read").expect("there are commands");
+    let proposal = push.keep(&Snapshot::empty()).expect("it can be stored").expect("a change");
+    assert_eq!((proposal.changes.len(), proposal.packs.len()), (1, 1));
+    push.no_room();
+    let mut answer = Vec::new();
+    push.answer(&mut answer).expect("it can be written");
+    drop(push);
+    let text = "unpack the repository would be larger than the limit of 3 MiB";
+    server.assert_refused(&String::from_utf8_lossy(&answer), text);
 }
 
 /// Signals the hang-up of its client with its last byte.

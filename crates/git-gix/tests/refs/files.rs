@@ -74,7 +74,7 @@ fn nothing_is_shown_in_place_of_something_else() {
     let world = World::new();
     let [one, _, three] = world.commits;
     world.git(&["replace", &three.to_string(), &one.to_string()]);
-    let anew = store(world.data.path());
+    let anew = refs::store(world.data.path());
     let repository = refs::open(&anew, PROJECT);
     let commit = repository.commit(three).expect("it reads").expect("it is there");
     assert_eq!(commit.message.trim(), "three");

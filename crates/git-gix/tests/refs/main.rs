@@ -12,7 +12,7 @@ use hexforge_domain::branch::BranchName;
 use hexforge_domain::commit::{ObjectId, Signature};
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::paging::Page;
-use hexforge_domain::ports::git::{GitError, GitStore, RefChange, Repository};
+use hexforge_domain::ports::git::{RefChange, Repository};
 use hexforge_domain::ports::git_transport::HangUp;
 use hexforge_domain::refs::Ref;
 use hexforge_domain::tag::TagName;
@@ -33,7 +33,7 @@ struct World {
 impl World {
     fn new() -> Self {
         let data = tempfile::tempdir().expect("a temporary folder can be made");
-        let store = store(data.path());
+        let store = refs::store(data.path());
         let scratch = Scratch::new();
         let commits = ["one", "two", "three"].map(|text| {
             scratch.write("file", text);
@@ -81,10 +81,6 @@ impl World {
     fn assert_sound(&self) {
         self.git(&["fsck", "--strict", "--full"]);
     }
-}
-
-fn store(data: &Path) -> GixStore {
-    GixStore::new(data, |folder| std::fs::remove_dir_all(folder))
 }
 
 fn git_in(folder: &Path, arguments: &[&str]) -> String {
@@ -137,7 +133,9 @@ fn head_and_annotated_tags_are_as_git_writes_them() {
         email: "a@b".to_owned(),
         at: Signature::time(1_474_540_200, 3600),
     };
-    let tag = world.open().write_tag(&name, one, &tagger, "Text").expect("it can be written");
+    let written = world.open().write_tag(&name, one, &tagger, "Text");
+    let (tag, pack) = written.expect("it can be written");
+    refs::add_packs(&world.store, PROJECT, &[pack]);
     world.update(&[change("refs/tags/v/1", None, Some(tag))]);
     let expected =
         format!("object {one}\ntype commit\ntag v/1\ntagger A b C <a@b> 1474540200 +0100\n\nText");
@@ -161,7 +159,7 @@ fn a_push_that_began_before_a_copy_leads_to_nothing_unreachable() {
     let [one, _, three] = world.commits;
     world.git(&["update-ref", "refs/heads/master", &one.to_string()]);
     let early = refs::open(&world.store, OTHER);
-    world.store.copy(PROJECT, OTHER).expect("it can be copied");
+    refs::fork(&world.store, PROJECT, OTHER);
     let all: Vec<Ref> = world.open().refs().iter().cloned().collect();
     let copy = world.store.layout().repository(OTHER);
     refs::put(&copy, None, &all);
@@ -179,7 +177,7 @@ fn a_push_that_began_before_a_copy_leads_to_nothing_unreachable() {
         let mut bytes = format!("{:04x}{line}0000", line.len() + 4).into_bytes();
         bytes.extend_from_slice(&empty);
         let push = handle.receive(&mut &bytes[..], &HangUp::default()).expect("it can be read");
-        let answer = refs::take(&copy, push.expect("it has a command").as_mut());
+        let answer = refs::take(&world.store, OTHER, push.expect("it has a command").as_mut());
         let answer = answer.expect("it is answered");
         assert!(answer.contains(expected), "{answer}");
     }
@@ -197,7 +195,7 @@ fn a_copy_has_all_objects_and_a_life_of_its_own() {
     world.git(&["tag", "-a", "loose", "-m", "m", "master~1"]);
     world.git(&["branch", "moved", "master~1"]);
     world.git(&["symbolic-ref", "HEAD", "refs/heads/moved"]);
-    world.store.copy(PROJECT, OTHER).expect("it can be copied");
+    refs::fork(&world.store, PROJECT, OTHER);
     let copy = world.store.layout().repository(OTHER);
     let list =
         |folder: &Path| git_in(folder, &["for-each-ref", "--format=%(refname) %(objectname)"]);
@@ -208,19 +206,6 @@ fn a_copy_has_all_objects_and_a_life_of_its_own() {
     refs::put(&copy, Some("refs/heads/moved"), &all);
     assert_eq!(list(&copy), list(&world.bare()));
     git_in(&copy, &["fsck", "--strict", "--full"]);
-    // The files of objects are the same ones.
-    let pack = |folder: &Path| {
-        let mut entries = std::fs::read_dir(folder.join("objects/pack")).expect("packs");
-        entries.find_map(|entry| {
-            let path = entry.expect("an entry").path();
-            (path.extension()? == "pack").then_some(path)
-        })
-    };
-    let inode = |path: &Path| {
-        std::os::unix::fs::MetadataExt::ino(&std::fs::metadata(path).expect("it is there"))
-    };
-    let (ours, theirs) = (pack(&world.bare()).expect("a pack"), pack(&copy).expect("a pack"));
-    assert_eq!(inode(&ours), inode(&theirs));
     let before = list(&world.bare());
     let changes = [
         change("refs/heads/master", Some(three), Some(one)),
@@ -235,10 +220,7 @@ fn a_copy_has_all_objects_and_a_life_of_its_own() {
     world.update(&[change("refs/heads/master", Some(three), None)]);
     world.git(&["gc", "-q", "--prune=now"]);
     git_in(&copy, &["fsck", "--strict", "--full"]);
-    // Again: what is there stays. Of nothing there is no copy.
-    world.store.copy(PROJECT, OTHER).expect("it can be asked for again");
+    // Again: what is there stays.
+    refs::fork(&world.store, PROJECT, OTHER);
     assert!(git_in(&copy, &["rev-parse", "refs/heads/new"]) == two.to_string());
-    let missing = world.store.copy(ProjectId(99), ProjectId(100));
-    assert!(matches!(missing, Err(GitError::Missing)), "{missing:?}");
-    assert!(!world.store.layout().repository(ProjectId(100)).exists());
 }

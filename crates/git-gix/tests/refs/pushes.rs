@@ -83,7 +83,7 @@ fn a_push_is_decided_by_the_refs_of_its_end() {
         // Somebody else makes one of the branches meanwhile.
         world.update(&[change(names[1], None, Some(two))]);
         let before = world.refs();
-        let report = refs::take(&world.bare(), push.as_mut()).expect("it is answered");
+        let report = refs::take(&world.store, PROJECT, push.as_mut()).expect("it is answered");
         if capabilities.ends_with("atomic") {
             let expected = [
                 "ng refs/heads/a atomic transaction failed".to_owned(),
@@ -166,9 +166,9 @@ fn a_ref_holds_what_there_is_and_a_branch_a_commit() {
     world.assert_sound();
 }
 
-/// Every name that git takes, on whatever system it may be checked out.
+/// Every ref name that git accepts is accepted, also those that other systems reserve.
 #[test]
-fn names_that_mean_something_else_elsewhere_are_names() {
+fn ref_names_that_other_systems_reserve_are_accepted() {
     let world = World::new();
     let one = Some(world.commits[0]);
     for name in ["aux", "con.txt", "nul/x", "a./b", "lt<gt>", "pipe|\"quoted\"", "COM1.x"] {

@@ -10,16 +10,21 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use hexforge_domain::commit::ObjectId;
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::limiter::Caller;
+use hexforge_domain::pack::Pack;
 use hexforge_domain::ports::git::{GitError, GitStore, RefChange, Repository};
 use hexforge_domain::ports::git_transport::{HangUp, Proposal, ReceivedPush};
 use hexforge_domain::refs::{Made, Manner, Ref, RepositoryState, Snapshot};
-use hexforge_git_gix::GixStore;
 use hexforge_git_gix::refs::disk;
+use hexforge_git_gix::{GixStore, PushLimits};
+use hexforge_pack_store::FolderPacks;
 
 use super::{git_command, run_command};
 
 /// No two snapshots of different refs have the same version. Only repositories that were never made have version 0.
 static LAST_VERSION: AtomicI64 = AtomicI64::new(0);
+
+/// The packs that pushes, imports and forks gave to repositories, as the rows of the database have them.
+static PACKS: LazyLock<Mutex<HashMap<PathBuf, Vec<Pack>>>> = LazyLock::new(Mutex::default);
 
 /// The last snapshot of each repository. Refs that did not change keep their version, as they do in the database.
 static LAST: LazyLock<Mutex<HashMap<PathBuf, Arc<Snapshot>>>> = LazyLock::new(Mutex::default);
@@ -27,22 +32,72 @@ static LAST: LazyLock<Mutex<HashMap<PathBuf, Arc<Snapshot>>>> = LazyLock::new(Mu
 /// The refs that git keeps in a folder. A folder without a repository has none.
 pub fn refs_of(folder: &Path) -> Arc<Snapshot> {
     if !folder.join("HEAD").exists() {
-        return Arc::new(Snapshot::new(&RepositoryState::default(), &[]));
+        return Arc::new(Snapshot::empty());
     }
     let read = disk::read(folder).expect("the refs can be read");
     assert_eq!(read.wrong, Vec::<String>::new(), "all refs of {} are read", folder.display());
+    let packs = packs_of(folder);
     let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(known) = last.get(folder)
         && known.head() == read.head
         && known.iter().eq(&read.refs)
+        && known.packs() == packs
     {
         return Arc::clone(known);
     }
-    let refs_version = LAST_VERSION.fetch_add(1, Ordering::Relaxed) + 1;
-    let state = RepositoryState { head: read.head, refs_version, ..RepositoryState::default() };
-    let snapshot = Arc::new(Snapshot::new(&state, &read.refs));
+    let snapshot = Arc::new(new_snapshot(read.head, &read.refs, &packs));
     last.insert(folder.to_owned(), Arc::clone(&snapshot));
     snapshot
+}
+
+fn new_snapshot(head: String, refs: &[Ref], packs: &[Pack]) -> Snapshot {
+    let refs_version = LAST_VERSION.fetch_add(1, Ordering::Relaxed) + 1;
+    Snapshot::new(&RepositoryState { head, refs_version, packs_version: 0 }, refs, packs)
+}
+
+fn packs_of(folder: &Path) -> Vec<Pack> {
+    let packs = PACKS.lock().unwrap_or_else(PoisonError::into_inner);
+    packs.get(folder).cloned().unwrap_or_default()
+}
+
+/// A store of repositories in a data folder.
+pub fn store(data: &Path) -> GixStore {
+    store_within(data, PushLimits::default())
+}
+
+/// The same, with limits.
+pub fn store_within(data: &Path, limits: PushLimits) -> GixStore {
+    let packs = Arc::new(FolderPacks::new(data.join("packs")));
+    GixStore::with_limits(data, packs, limits, |folder: &Path| std::fs::remove_dir_all(folder))
+}
+
+/// Gives the repository of a project packs of the store, as a transaction does.
+pub fn add_packs(store: &GixStore, project: ProjectId, new: &[Pack]) {
+    let folder = store.layout().repository(project);
+    let refs = refs_of(&folder);
+    let mut packs = packs_of(&folder);
+    packs.extend(new.iter().filter(|pack| refs.packs().iter().all(|one| one.name != pack.name)));
+    PACKS.lock().unwrap_or_else(PoisonError::into_inner).insert(folder, packs.clone());
+    let refs: Vec<Ref> = refs.iter().cloned().collect();
+    let snapshot = new_snapshot(RepositoryState::FIRST_HEAD.to_owned(), &refs, &packs);
+    store.open(project, Arc::new(snapshot), Caller::BACKGROUND).expect("packs can be linked");
+}
+
+/// Takes all packs of the store from a repository: git has put their objects into files of its own.
+pub fn forget_packs(folder: &Path) {
+    PACKS.lock().unwrap_or_else(PoisonError::into_inner).remove(folder);
+}
+
+/// Gives the repository of a project these packs in place of all others.
+pub fn replace_packs(store: &GixStore, project: ProjectId, packs: &[Pack]) {
+    forget_packs(&store.layout().repository(project));
+    add_packs(store, project, packs);
+}
+
+/// Gives a project all objects of another.
+pub fn fork(store: &GixStore, source: ProjectId, target: ProjectId) {
+    let packs = store.take_over(&store.layout().repository(source)).expect("packs can be stored");
+    add_packs(store, target, &packs);
 }
 
 /// The repository of a project with the refs that git keeps in its folder.
@@ -59,19 +114,25 @@ pub fn receive(
     hang_up: &HangUp,
 ) -> Result<String, GitError> {
     let push = open(store, project).receive(from, hang_up)?;
-    take(&store.layout().repository(project), push.expect("there are commands").as_mut())
+    take(store, project, push.expect("there are commands").as_mut())
 }
 
-/// Makes the changes that a push asks for, in the files that git keeps in a folder. Returns the report.
-pub fn take(folder: &Path, push: &mut dyn ReceivedPush) -> Result<String, GitError> {
+/// Makes the changes that a push asks for, in the files that git keeps. Returns the report.
+pub fn take(
+    store: &GixStore,
+    project: ProjectId,
+    push: &mut dyn ReceivedPush,
+) -> Result<String, GitError> {
+    let folder = &store.layout().repository(project);
     let before = refs_of(folder);
     if let Some(mut proposal) = push.keep(&before)? {
+        add_packs(store, project, &proposal.packs);
         let made = make(folder, &proposal);
         proposal.changes.retain(|change| made.done.contains(&change.name));
         let expected = proposal.applied(&before);
         let after = refs_of(folder);
         assert!(expected.iter().eq(after.iter()), "{expected:?} is proposed and not {after:?}");
-        push.conclude(&made);
+        push.conclude(&made, &after);
     }
     let mut answer = Vec::new();
     push.answer(&mut answer)?;

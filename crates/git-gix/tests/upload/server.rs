@@ -14,7 +14,7 @@ use hexforge_domain::ports::git_transport::{Conversation, ProtocolVersion, Servi
 use hexforge_git_gix::GixStore;
 use tempfile::TempDir;
 
-use crate::support::refs::open;
+use crate::support::refs::{open, store};
 use crate::support::{Scratch, git_command};
 
 pub const PROJECT: ProjectId = ProjectId(7);
@@ -31,7 +31,7 @@ impl Server {
     /// Serves a repository that was never made.
     pub fn empty() -> Self {
         let data = tempfile::tempdir().expect("a folder");
-        let store = Arc::new(GixStore::new(data.path(), |path: &Path| fs::remove_dir_all(path)));
+        let store = Arc::new(store(data.path()));
         let http = listen(Arc::clone(&store), |store, stream| {
             while http(store, &stream).expect("a request that is answered") {}
         });

@@ -9,8 +9,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 use hexforge_domain::id::ProjectId;
-use hexforge_git_gix::copying;
+use hexforge_git_gix::Layout;
+use hexforge_pack_store::FolderPacks;
 use hexforge_persistence_diesel::backup::{self as database, BackupError, Parts, Snapshot};
+use hexforge_persistence_diesel::{DatabaseUrl, store};
 
 use super::Summary;
 use super::file::{Header, Kind, Writer};
@@ -18,6 +20,7 @@ use super::manifest::{MANIFEST, Manifest};
 use super::progress::Progress;
 use crate::config::Config;
 use crate::system::{Hold, Trash, random_name, trash};
+use crate::wiring;
 
 /// Of how many projects it is asked at once whether the database has them.
 const BATCH: usize = 500;
@@ -27,6 +30,13 @@ pub fn make(config: &Config, file: &Path) -> Result<Summary> {
     let data = &config.data_dir;
     ensure!(data.is_dir(), "there is no data folder {}", data.display());
     ensure!(!file.exists(), "{} is there already", file.display());
+    if database::kind(&config.database_url) != "sqlite" || database_file_exists(config) {
+        let pending = store::pending_migrations(&config.database_url)?;
+        ensure!(
+            pending.is_empty(),
+            "the database is of an earlier release: make the backup with that release, or start this one first"
+        );
+    }
     let mut progress = Progress::new();
     let place = Place::beside(file)?;
     let hold = Hold::take(data).context("the data folder cannot be held on to")?;
@@ -36,28 +46,39 @@ pub fn make(config: &Config, file: &Path) -> Result<Summary> {
     let mut snapshot = Snapshot::take(&config.database_url, &place.folder)?;
     let writer = Writer::begin(BufWriter::with_capacity(256 * 1024, place.create()?))?;
     let (links, summary) = (HashMap::new(), Summary::default());
-    let mut copy = Copy { data, writer, links, summary, progress };
+    let mut copy = Copy { data, writer, links, summary, progress, missing: vec![] };
     let manifest = Manifest {
         made: chrono::Utc::now().format("%Y-%m-%d %H:%M:%S UTC").to_string(),
         program: env!("CARGO_PKG_VERSION").to_owned(),
         database: database::kind(&config.database_url).to_owned(),
         migrations: snapshot.migrations()?,
+        repositories: Some(snapshot.repositories()?),
     };
+    copy.summary.repositories = manifest.repositories.unwrap_or_default();
     copy.part(MANIFEST, manifest.write().as_bytes())?;
     snapshot.give(&mut copy)?;
     copy.progress.step("copying repositories and files");
     copy.keys()?;
-    for root in ["repositories", "uploads", "builds"] {
+    copy.packs(&mut snapshot, &wiring::packs(config))?;
+    copy.in_files(&mut snapshot)?;
+    for root in ["uploads", "builds"] {
         copy.projects(&mut snapshot, root)?;
     }
     copy.thrown_away(&mut snapshot)?;
-    let Copy { writer, summary, .. } = copy;
+    let Copy { writer, summary, missing, .. } = copy;
     let written = writer.finish()?.into_inner().map_err(io::IntoInnerError::into_error)?;
     place.finish(&written, file)?;
     drop(hold);
     // What was thrown away meanwhile waited for this.
     Trash::new(data).empty().context("the trash cannot be emptied")?;
+    let lost = missing.len();
+    ensure!(lost == 0, "the backup is made, but {lost} packs are missing: {}", missing.join(", "));
     Ok(summary)
+}
+
+/// Returns whether there is a database in a file: to ask it for migrations would make it.
+fn database_file_exists(config: &Config) -> bool {
+    matches!(&config.database_url, DatabaseUrl::Sqlite(file) if file.exists())
 }
 
 /// A folder for what is not finished, beside the file that it will be; it goes with this.
@@ -120,6 +141,8 @@ struct Copy<'a, W: Write> {
     links: HashMap<Identity, PathBuf>,
     summary: Summary,
     progress: Progress,
+    /// The names of packs that are not there.
+    missing: Vec<String>,
 }
 
 impl<W: Write> Copy<'_, W> {
@@ -210,22 +233,46 @@ impl<W: Write> Copy<'_, W> {
             let ids: Vec<ProjectId> = some.iter().map(|(id, _)| *id).collect();
             let known = snapshot.projects(&ids)?;
             for (_, folder) in some.iter().filter(|(id, _)| known.contains(id)) {
-                self.folder(folder, folder.strip_prefix(data)?)?;
+                self.tree(folder, folder.strip_prefix(data)?)?;
             }
         }
     }
 
-    /// The folder of a project, under the path that it has or had in the data folder.
-    fn folder(&mut self, from: &Path, path: &Path) -> Result<()> {
-        if !path.starts_with("repositories") {
-            return Ok(self.tree(from, path)?);
+    /// The packs of all repositories, each with its index.
+    fn packs(&mut self, snapshot: &mut Snapshot, packs: &FolderPacks) -> Result<()> {
+        let (data, mut last) = (self.data, None);
+        loop {
+            let names = snapshot.packs(last, BATCH as i64)?;
+            let Some(end) = names.last() else { return Ok(()) };
+            last = Some(*end);
+            for name in names {
+                let pack = packs.path(name);
+                let index = pack.with_extension("idx");
+                let opened = File::open(&index).and_then(|index| Ok([index, File::open(&pack)?]));
+                let mut opened = match opened {
+                    // Everything else is worth a backup all the same.
+                    Err(error) if error.kind() == ErrorKind::NotFound => {
+                        self.missing.push(name.to_string());
+                        continue;
+                    }
+                    opened => opened.with_context(|| format!("the pack {name}"))?,
+                };
+                for (file, opened) in [&index, &pack].into_iter().zip(&mut opened) {
+                    self.open_file(file.strip_prefix(data)?, opened)?;
+                }
+            }
         }
-        self.summary.repositories += 1;
-        match copying::files(from, &mut |file, open| self.open_file(&path.join(file), open)) {
-            // It was thrown away, and is found there.
-            Err(error) if error.kind() == ErrorKind::NotFound && !from.exists() => Ok(()),
-            outcome => outcome.with_context(|| format!("{} cannot be copied", from.display())),
+    }
+
+    /// Repositories that an upgrade could not take over, with all their files.
+    fn in_files(&mut self, snapshot: &mut Snapshot) -> Result<()> {
+        let (data, layout) = (self.data, Layout::new(self.data));
+        for project in snapshot.in_files()? {
+            for folder in [layout.repository(project), layout.earlier(project)] {
+                self.tree(&folder, folder.strip_prefix(data)?)?;
+            }
         }
+        Ok(())
     }
 
     /// What was removed since the moment of the backup.
@@ -237,8 +284,10 @@ impl<W: Write> Copy<'_, W> {
             if snapshot.projects(&[project])?.is_empty() {
                 continue;
             }
+            // The folders of repositories are made from rows and packs.
             match place.is_dir() {
-                true => self.folder(&place, &was)?,
+                _ if was.starts_with("repositories") => (),
+                true => self.tree(&place, &was)?,
                 false => self.file(&place, &was)?,
             }
         }

@@ -18,14 +18,21 @@ pub(super) struct Manifest {
     pub database: String,
     /// Which migrations that has seen.
     pub migrations: Vec<String>,
+    /// The number of repositories; `None` in backups of earlier releases.
+    pub repositories: Option<u64>,
 }
 
 impl Manifest {
     pub fn write(&self) -> String {
-        let Self { made, program, database, migrations } = self;
+        let Self { made, program, database, migrations, repositories } = self;
+        let repositories =
+            repositories.map(|count| format!("repositories {count}\n")).unwrap_or_default();
         let migrations: Vec<String> =
             migrations.iter().map(|version| format!("migration {version}\n")).collect();
-        format!("made {made}\nprogram {program}\ndatabase {database}\n{}", migrations.concat())
+        format!(
+            "made {made}\nprogram {program}\ndatabase {database}\n{repositories}{}",
+            migrations.concat()
+        )
     }
 
     pub fn parse(text: &str) -> Result<Self> {
@@ -43,6 +50,7 @@ impl Manifest {
             program: one("program")?,
             database: one("database")?,
             migrations,
+            repositories: one("repositories").ok().and_then(|count| count.parse().ok()),
         })
     }
 }
@@ -58,6 +66,7 @@ mod tests {
             program: "0.1.0".into(),
             database: "sqlite".into(),
             migrations: vec!["20260101000000".into(), "20260102000000".into()],
+            repositories: Some(3),
         };
         assert_eq!(Manifest::parse(&manifest.write()).expect("it is whole"), manifest);
         assert!(Manifest::parse("made now\n").is_err());

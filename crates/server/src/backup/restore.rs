@@ -11,7 +11,7 @@ use std::path::{Component, Path, PathBuf};
 use anyhow::{Context, Result, bail, ensure};
 use hexforge_domain::commit::ObjectId;
 use hexforge_domain::id::ProjectId;
-use hexforge_git_gix::{Layout, copying};
+use hexforge_git_gix::{Layout, rewind};
 use hexforge_persistence_diesel::backup::{self as database, Restore};
 
 use super::Summary;
@@ -149,7 +149,7 @@ impl Files {
         let take_back = |project: Option<ProjectId>, refs: &mut BTreeMap<_, _>| -> Result<()> {
             let folder = project.map(|project| layout.repository(project));
             if let Some(folder) = folder.filter(|folder| folder.exists()) {
-                copying::rewind(&folder, refs)?;
+                rewind::rewind(&folder, refs)?;
             }
             refs.clear();
             Ok(())

@@ -11,7 +11,8 @@ use super::file::{self, Header, Kind};
 use super::manifest::{MANIFEST, Manifest};
 use super::progress::Progress;
 
-/// Reads a whole backup and checks that nothing in it is damaged or missing. Answers when it was made, and what is in it.
+/// Reads a whole backup and checks that nothing in it is damaged or missing. Answers when it was made, and what is in
+/// it.
 pub fn verify(file: &Path) -> Result<(String, Summary)> {
     let (manifest, summary) = look(file)?;
     Ok((manifest.made, summary))
@@ -33,7 +34,9 @@ pub(super) fn look(file: &Path) -> Result<(Manifest, Summary)> {
         progress.done(&summary);
         Ok(())
     })?;
-    Ok((manifest.context("the backup is empty")?, summary))
+    let manifest = manifest.context("the backup is empty")?;
+    summary.repositories = manifest.repositories.unwrap_or(summary.repositories);
+    Ok((manifest, summary))
 }
 
 /// Reads the entries of a backup in a file.
@@ -55,10 +58,13 @@ fn first(header: &Header, content: &mut dyn BufRead) -> Result<Manifest> {
     Manifest::parse(&text)
 }
 
-/// Whether an entry is HEAD of a repository, of which each has one: `repositories/<2 hex>/<2 hex>/<project id>.git/HEAD`.
+/// Whether an entry is HEAD of a repository, of which each has one: `repositories/<2 hex>/<2 hex>/<project
+/// id>.git/HEAD`.
 pub(super) fn is_repository(header: &Header) -> bool {
     let is_head = header.path.file_name().is_some_and(|name| name == "HEAD");
-    let is_there = header.path.starts_with("repositories") && header.path.iter().count() == 5;
+    let roots = ["repositories", "repositories-before-upgrade"];
+    let is_there = roots.iter().any(|root| header.path.starts_with(root));
+    let is_there = is_there && header.path.iter().count() == 5;
     header.kind == Kind::File && is_head && is_there
 }
 

@@ -21,7 +21,7 @@ const ROOM_MB: u64 = 1024;
 type Finding = std::result::Result<String, Vec<String>>;
 
 /// Makes all checks. Those that need a database that is up to date are left out where it is not.
-pub fn run(config: &Config) -> Result<ExitCode> {
+pub fn run(config: &Config, deep: bool) -> Result<ExitCode> {
     let database = database(config);
     let usable = database.is_ok();
     let mut findings = vec![("database", database), ("data folder", data_folder(config))];
@@ -30,7 +30,8 @@ pub fn run(config: &Config) -> Result<ExitCode> {
     if usable {
         let app = wiring::app(config)?;
         findings.push(("hooks", hooks(&app)));
-        findings.push(("repositories", repositories::check(config, &app)));
+        findings.push(("repositories", repositories::check(config, &app, deep)));
+        findings.push(("packs", repositories::check_packs(&app)));
     }
     for (name, finding) in findings {
         match finding {
@@ -63,7 +64,7 @@ fn database(config: &Config) -> Finding {
 /// Repositories and uploads can be written.
 fn data_folder(config: &Config) -> Finding {
     let mut wrong = Vec::new();
-    for folder in ["", "repositories", "uploads", "builds"] {
+    for folder in ["", "repositories", "packs", "uploads", "builds"] {
         let folder = config.data_dir.join(folder);
         // What has nothing in it yet is made when it gets something.
         if folder.exists() || folder == config.data_dir {

@@ -79,6 +79,9 @@ pub struct Overrides {
     /// After how many hours a build fails of which nothing is heard [default: 24].
     #[arg(long, global = true, env = "HEXFORGE_BUILD_SILENCE_HOURS", value_name = "HOURS")]
     pub build_silence_hours: Option<String>,
+    /// The grace period of packs that no repository names, in hours, 1 to 8760 [default: 24].
+    #[arg(long, global = true, env = "HEXFORGE_SWEEP_AFTER_HOURS", value_name = "HOURS")]
+    pub sweep_after_hours: Option<String>,
     /// After how many days without use the token of a sign-in (`POST /session`) ends, 1 to 3650 [default: 14].
     #[arg(long, global = true, env = "HEXFORGE_SESSION_DAYS", value_name = "DAYS")]
     pub session_days: Option<String>,
@@ -145,6 +148,7 @@ impl Overrides {
             max_object_mb: given(self.max_object_mb).or(other.max_object_mb),
             push_memory_mb: given(self.push_memory_mb).or(other.push_memory_mb),
             build_silence_hours: given(self.build_silence_hours).or(other.build_silence_hours),
+            sweep_after_hours: given(self.sweep_after_hours).or(other.sweep_after_hours),
             session_days: given(self.session_days).or(other.session_days),
             rate_limit_per_token: given(self.rate_limit_per_token).or(other.rate_limit_per_token),
             rate_limit_per_address: given(self.rate_limit_per_address)

@@ -31,6 +31,7 @@ impl fmt::Display for Config {
         writeln!(f, "max_object_mb = {}", self.max_object_mb)?;
         writeln!(f, "push_memory_mb = {}", self.push_memory_mb)?;
         writeln!(f, "build_silence_hours = {}", self.build_silence_hours)?;
+        writeln!(f, "sweep_after_hours = {}", self.sweep_after_hours)?;
         writeln!(f, "session_days = {}", self.session_days)?;
         writeln!(f, "rate_limit_per_token = {}", self.rate_limit_per_token)?;
         writeln!(f, "rate_limit_per_address = {}", self.rate_limit_per_address)?;

@@ -144,7 +144,8 @@ pub fn names_of_packs_come_in_pages(store: &dyn Store) {
 /// See [`Packs::condemn`](crate::pack::port::Packs::condemn).
 pub fn a_condemned_pack_cannot_be_added(store: &dyn Store) {
     let [one, _] = two_projects(store);
-    let condemned = write(store, |tx| tx.packs().condemn(&[name(2), name(1), name(2)], at(0)));
+    let condemned =
+        write(store, |tx| tx.packs().condemn(&[name(2), name(1), name(2)], at(0), at(0)));
     assert_eq!(condemned, [1, 2].map(name));
     let attempt = |packs: &[u8]| -> Result<(), StoreError> {
         let packs: Vec<Pack> = packs.iter().map(|byte| a_pack(*byte)).collect();
@@ -155,7 +156,7 @@ pub fn a_condemned_pack_cannot_be_added(store: &dyn Store) {
     };
     assert!(matches!(attempt(&[3, 1]), Err(StoreError::Busy)));
     assert_eq!(live(store, one), []);
-    write(store, |tx| tx.packs().release(&[name(1), name(9)]));
+    write(store, |tx| tx.packs().release(&[name(1), name(9)], at(0)));
     assert!(attempt(&[3, 1]).is_ok());
     assert!(matches!(attempt(&[2]), Err(StoreError::Busy)));
     assert_eq!(live(store, one), [3, 1].map(a_pack));
@@ -166,7 +167,7 @@ pub fn a_pack_with_a_row_is_not_condemned(store: &dyn Store) {
     let [one, _] = two_projects(store);
     add(store, one, &[1, 2]);
     retire(store, one, &[2], 1);
-    let condemned = write(store, |tx| tx.packs().condemn(&[1, 2, 3].map(name), at(0)));
+    let condemned = write(store, |tx| tx.packs().condemn(&[1, 2, 3].map(name), at(0), at(0)));
     assert_eq!(condemned, [name(3)]);
     add(store, one, &[1, 2]);
 }
@@ -174,15 +175,25 @@ pub fn a_pack_with_a_row_is_not_condemned(store: &dyn Store) {
 /// See [`Packs::condemned_before`](crate::pack::port::Packs::condemned_before).
 pub fn packs_that_stay_condemned_are_found(store: &dyn Store) {
     for (pack, moment) in [(1, 10), (2, 20), (3, 30)] {
-        write(store, |tx| tx.packs().condemn(&[name(pack)], at(moment)));
+        write(store, |tx| tx.packs().condemn(&[name(pack)], at(moment), at(0)));
     }
     let before = |moment, limit| read(store, |tx| tx.packs().condemned_before(at(moment), limit));
     assert_eq!(before(10, 10), []);
     assert_eq!(before(21, 10), [1, 2].map(name));
     assert_eq!(before(100, 1).len(), 1);
-    // Condemned once more, as by another process that goes on with the removal.
-    write(store, |tx| tx.packs().condemn(&[name(1)], at(40)));
+    // While one process is at work on a pack, no other one gets it.
+    let condemn = |moment, abandoned| {
+        let all = [1, 2, 3].map(name);
+        write(store, |tx| tx.packs().condemn(&all, at(moment), at(abandoned)))
+    };
+    assert_eq!(condemn(40, 10), []);
+    assert_eq!(condemn(40, 20), [name(1)]);
     assert_eq!(before(40, 10), [2, 3].map(name));
+    // The first process releases too late.
+    write(store, |tx| tx.packs().release(&[1, 2].map(name), at(10)));
+    assert_eq!(before(100, 10), [1, 2, 3].map(name));
+    write(store, |tx| tx.packs().release(&[1, 2].map(name), at(40)));
+    assert_eq!(before(100, 10), [2, 3].map(name));
 }
 
 /// No pack is both in use and condemned, however the two transactions meet.
@@ -198,7 +209,7 @@ pub fn a_pack_is_added_or_condemned_at_once(store: &dyn Store) {
                     start.wait();
                     let outcome = store.write(|tx| {
                         if n % 2 == 0 {
-                            return tx.packs().condemn(&[name(round)], at(0)).map(drop);
+                            return tx.packs().condemn(&[name(round)], at(0), at(0)).map(drop);
                         }
                         tx.refs().lock(one)?;
                         tx.packs().add(one, &[a_pack(round)], at(0))

@@ -120,7 +120,7 @@ pub fn a_project_is_found_by_its_id_and_by_its_path_in_any_case(store: &dyn Stor
         let (project, gate) =
             read(store, |tx| Ok((tx.projects().find(named)?, tx.projects().gate(named)?)));
         let told = project.clone().map(|Project { id, path, visibility, archived, .. }| {
-            ProjectGate { id, path, visibility, archived, refs_version: 0 }
+            ProjectGate { id, path, visibility, archived, repository_version: 0 }
         });
         assert_eq!(gate, told, "{named:?}");
         project

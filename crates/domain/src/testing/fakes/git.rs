@@ -5,14 +5,18 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{Read, Write};
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use super::FakePackStore;
+use crate::Timestamp;
 use crate::branch::{Branch, BranchName};
 use crate::commit::{Commit, ObjectId, Signature};
 use crate::id::ProjectId;
 use crate::limiter::Caller;
+use crate::pack::{Pack, PackName};
 use crate::paging::{Page, Paged};
 use crate::ports::files::{FilesError, ProjectFiles};
 use crate::ports::git::{
-    Blob, Depth, GitError, GitHistory, GitObjects, GitRefs, GitStore, Repository, Resolved,
+    Blob, Depth, GitError, GitHistory, GitObjects, GitRefs, GitStore, MergedPacks, Repository,
+    Resolved,
 };
 use crate::ports::git_transport::{
     Conversation, GitTransport, HangUp, ProtocolVersion, ReceivedPush, Service,
@@ -29,12 +33,16 @@ use crate::tag::{Tag, TagName};
 #[derive(Clone)]
 pub struct FakeGit {
     store: Arc<dyn Store>,
+    packs: Arc<FakePackStore>,
     state: Arc<Mutex<State>>,
 }
 
 #[derive(Default)]
 struct State {
-    repositories: HashMap<ProjectId, Stored>,
+    /// The projects into whose repositories something was put.
+    projects: HashSet<ProjectId>,
+    /// The objects of all repositories. Forks share them, as they share packs.
+    stored: Stored,
     made: u64,
     on_tree_read: Option<Arc<dyn Fn() + Send + Sync>>,
     last_caller: Option<Caller>,
@@ -49,7 +57,12 @@ struct Stored {
 impl FakeGit {
     /// No repository yet.
     pub fn new(store: Arc<dyn Store>) -> Self {
-        Self { store, state: Arc::default() }
+        Self { store, packs: Arc::default(), state: Arc::default() }
+    }
+
+    /// The names of the packs that it stored.
+    pub fn packs(&self) -> &Arc<FakePackStore> {
+        &self.packs
     }
 
     /// Puts a commit with these files on a branch, after what the branch has; makes both when needed.
@@ -76,7 +89,7 @@ impl FakeGit {
         let mut state = self.state();
         state.made += 1;
         let (id, made) = (id_of(state.made), state.made);
-        let stored = state.repositories.entry(project).or_default();
+        state.projects.insert(project);
         let who = Signature {
             name: "Ada".into(),
             email: "ada@example.com".into(),
@@ -85,7 +98,7 @@ impl FakeGit {
         let message = message.map_or_else(|| format!("Commit {made}\n"), str::to_owned);
         let commit = Commit { id, parents, message, author: who.clone(), committer: who };
         let files = files.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec()));
-        stored.commits.insert(id, (commit, files.collect()));
+        state.stored.commits.insert(id, (commit, files.collect()));
         drop(state);
         let put = self.store.write(|tx| {
             tx.refs().lock(project)?;
@@ -119,12 +132,12 @@ fn id_of(number: u64) -> ObjectId {
 
 impl ProjectFiles for FakeGit {
     fn projects(&self) -> Result<Box<dyn Iterator<Item = ProjectId>>, FilesError> {
-        let projects: Vec<ProjectId> = self.state().repositories.keys().copied().collect();
+        let projects: Vec<ProjectId> = self.state().projects.iter().copied().collect();
         Ok(Box::new(projects.into_iter()))
     }
 
     fn discard(&self, project: ProjectId) {
-        self.state().repositories.remove(&project);
+        self.state().projects.remove(&project);
     }
 
     fn tidy(&self) -> Result<(), FilesError> {
@@ -135,31 +148,31 @@ impl ProjectFiles for FakeGit {
 impl GitStore for FakeGit {
     fn open(
         &self,
-        project: ProjectId,
+        _: ProjectId,
         refs: Arc<Snapshot>,
         caller: Caller,
     ) -> Result<Box<dyn Repository>, GitError> {
         self.state().last_caller = Some(caller);
-        Ok(Box::new(FakeRepository { git: self.clone(), project, refs }))
+        Ok(Box::new(FakeRepository { git: self.clone(), refs }))
     }
 
-    fn copy(&self, source: ProjectId, target: ProjectId) -> Result<(), GitError> {
-        let mut state = self.state();
-        let stored = state.repositories.get(&source).cloned().ok_or(GitError::Missing)?;
-        state.repositories.insert(target, stored);
+    fn show_refs(&self, _: ProjectId, _: &Snapshot) -> Result<(), GitError> {
         Ok(())
+    }
+
+    fn merge_packs(&self, _: ProjectId, _: &[Pack]) -> Result<Option<MergedPacks>, GitError> {
+        Ok(None)
     }
 }
 
 struct FakeRepository {
     git: FakeGit,
-    project: ProjectId,
     refs: Arc<Snapshot>,
 }
 
 impl FakeRepository {
     fn stored(&self) -> Stored {
-        self.git.state().repositories.get(&self.project).cloned().unwrap_or_default()
+        self.git.state().stored.clone()
     }
 }
 
@@ -265,13 +278,16 @@ impl GitRefs for FakeRepository {
         commit: ObjectId,
         _: &Signature,
         message: &str,
-    ) -> Result<ObjectId, GitError> {
+    ) -> Result<(ObjectId, Pack), GitError> {
         let mut state = self.git.state();
         state.made += 1;
         let id = id_of(state.made);
-        let stored = state.repositories.get_mut(&self.project).ok_or(GitError::Missing)?;
-        stored.annotations.insert(id, (commit, message.to_owned()));
-        Ok(id)
+        state.stored.annotations.insert(id, (commit, message.to_owned()));
+        let mut name = [0; 32];
+        name[..20].copy_from_slice(id.as_bytes());
+        let name = PackName::from_bytes(name);
+        self.git.packs.store(name, Timestamp::default());
+        Ok((id, Pack { name, bytes: 1, objects: 1 }))
     }
 }
 

@@ -1,6 +1,5 @@
 //! Repositories elsewhere, in memory.
 
-use crate::id::ProjectId;
 use crate::ports::imports::{ImportError, Imported, Imports};
 
 /// Knows of no repository anywhere.
@@ -8,7 +7,7 @@ use crate::ports::imports::{ImportError, Imported, Imports};
 pub struct FakeImports;
 
 impl Imports for FakeImports {
-    fn fetch(&self, _: ProjectId, _: &str) -> Result<Imported, ImportError> {
+    fn fetch(&self, _: &str) -> Result<Imported, ImportError> {
         Err(ImportError::Refused("there is no repository".into()))
     }
 

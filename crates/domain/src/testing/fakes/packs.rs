@@ -99,10 +99,21 @@ impl Packs for FakeTx {
         Ok(names.into_iter().filter(follows).take(limit as usize).collect())
     }
 
-    fn condemn(&mut self, packs: &[PackName], at: Timestamp) -> Result<Vec<PackName>, StoreError> {
+    fn without_row(&mut self, packs: &[PackName]) -> Result<Vec<PackName>, StoreError> {
         let used: BTreeSet<PackName> = self.tables.packs.iter().map(|row| row.pack.name).collect();
         let asked: BTreeSet<PackName> = packs.iter().copied().collect();
-        let unused: Vec<PackName> = asked.difference(&used).copied().collect();
+        Ok(asked.difference(&used).copied().collect())
+    }
+
+    fn condemn(
+        &mut self,
+        packs: &[PackName],
+        at: Timestamp,
+        abandoned: Timestamp,
+    ) -> Result<Vec<PackName>, StoreError> {
+        let mut unused = Packs::without_row(self, packs)?;
+        let condemned = &self.tables.condemned_packs;
+        unused.retain(|name| condemned.get(name).is_none_or(|since| *since < abandoned));
         self.tables.condemned_packs.extend(unused.iter().map(|name| (*name, at)));
         Ok(unused)
     }
@@ -116,8 +127,9 @@ impl Packs for FakeTx {
         Ok(old.map(|(name, _)| *name).take(limit as usize).collect())
     }
 
-    fn release(&mut self, packs: &[PackName]) -> Result<(), StoreError> {
-        self.tables.condemned_packs.retain(|name, _| !packs.contains(name));
+    fn release(&mut self, packs: &[PackName], at: Timestamp) -> Result<(), StoreError> {
+        let is_meant = |name: &PackName, since: Timestamp| packs.contains(name) && since == at;
+        self.tables.condemned_packs.retain(|name, since| !is_meant(name, *since));
         Ok(())
     }
 }

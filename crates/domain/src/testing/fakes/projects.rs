@@ -13,6 +13,7 @@ use crate::project::{
     Archived, CoverageExpression, NewProject, Project, ProjectGate, ProjectName, ProjectPath,
     ProjectRef,
 };
+use crate::refs::RepositoryState;
 use crate::text::Secret;
 use chrono::{NaiveDate, TimeDelta};
 
@@ -87,8 +88,8 @@ impl Projects for FakeTx {
         let found = Projects::find(self, named)?;
         Ok(found.map(|Project { id, path, visibility, archived, .. }| {
             let state = self.tables.repositories.get(&id);
-            let refs_version = state.map_or(0, |state| state.refs_version);
-            ProjectGate { id, path, visibility, archived, refs_version }
+            let repository_version = state.map_or(0, RepositoryState::version);
+            ProjectGate { id, path, visibility, archived, repository_version }
         }))
     }
 

@@ -1,10 +1,12 @@
 //! Refs in memory.
 
 use super::tx::FakeTx;
+use crate::branch::BranchName;
 use crate::id::ProjectId;
 use crate::ports::store::StoreError;
 use crate::refs::port::Refs;
 use crate::refs::{Ref, RepositoryState};
+use crate::tag::TagName;
 
 impl FakeTx {
     /// Raises the number by which cached refs are known to be old.
@@ -75,9 +77,7 @@ impl Refs for FakeTx {
 
     fn in_files(&mut self, after: ProjectId, limit: i64) -> Result<Vec<ProjectId>, StoreError> {
         let all = self.tables.repositories.iter();
-        let in_files = all.filter(|(project, state)| {
-            **project > after && state.refs_version == RepositoryState::IN_FILES
-        });
+        let in_files = all.filter(|(project, state)| **project > after && state.is_in_files());
         let mut ids: Vec<ProjectId> = in_files.map(|(project, _)| *project).collect();
         ids.sort_unstable();
         ids.truncate(usize::try_from(limit).unwrap_or_default());
@@ -86,7 +86,10 @@ impl Refs for FakeTx {
 
     fn copy(&mut self, source: ProjectId, target: ProjectId) -> Result<(), StoreError> {
         let Some(state) = Refs::state(self, source)? else { return Ok(()) };
-        let refs = Refs::list(self, source)?;
+        let folders = [BranchName::FOLDER, TagName::FOLDER];
+        let is_copied = |one: &Ref| folders.iter().any(|folder| one.name.starts_with(folder));
+        let mut refs = Refs::list(self, source)?;
+        refs.retain(is_copied);
         Refs::put(self, target, &refs)?;
         Refs::set_head(self, target, &state.head)
     }

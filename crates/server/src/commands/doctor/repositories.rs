@@ -1,15 +1,21 @@
-//! Whether repositories are whole, and agree with what the database says of them.
+//! Checks of repositories and stored packs.
+
+use std::sync::Arc;
 
 use hexforge_application::app::App;
 use hexforge_application::error::Error;
 use hexforge_application::repository;
 use hexforge_domain::branch::BranchName;
 use hexforge_domain::id::ProjectId;
+use hexforge_domain::pack::PackName;
 use hexforge_domain::paging::Page;
 use hexforge_domain::ports::files::ProjectFiles;
+use hexforge_domain::ports::pack_store::PackError;
+use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::project::Project;
 use hexforge_domain::project::query::{ProjectFilter, ProjectScope};
 use hexforge_git_gix::GixStore;
+use hexforge_pack_store::FolderPacks;
 
 use super::{Finding, told};
 use crate::config::Config;
@@ -22,16 +28,50 @@ const TOLD: usize = 100;
 
 /// Looks at the repository of every project, and for repositories of no project. What it holds in memory does not
 /// depend on how many there are.
-pub(super) fn check(config: &Config, app: &App) -> Finding {
+pub(super) fn check(config: &Config, app: &App, deep: bool) -> Finding {
+    let folder = config.data_dir.join("packs");
+    let packs = if deep { FolderPacks::new(folder) } else { FolderPacks::glancing(folder) };
     // It only looks, so there is nothing to discard.
-    let git = GixStore::new(&config.data_dir, |_| Ok(()));
+    let git = GixStore::new(&config.data_dir, Arc::new(packs), |_| Ok(()));
     let mut faults = Faults::default();
-    let projects = of_projects(app, &git, &mut faults).map_err(told)?;
+    let projects = of_projects(app, (&git, deep), &mut faults).map_err(told)?;
     let repositories = without_project(app, &git, &mut faults).map_err(told)?;
     if faults.count == 0 {
         return Ok(format!("{repositories} of {projects} projects, all whole"));
     }
     Err(faults.lines())
+}
+
+/// Counts stored packs, and names those that belong to no repository.
+pub(super) fn check_packs(app: &App) -> Finding {
+    let (mut count, mut unnamed, mut batch) = (0_u64, Vec::new(), Vec::new());
+    let mut look = |batch: &mut Vec<PackName>| -> Result<(), StoreError> {
+        let names = std::mem::take(batch);
+        count += names.len() as u64;
+        unnamed.extend(app.store.read::<_, StoreError>(|tx| tx.packs().without_row(&names))?);
+        Ok(())
+    };
+    let seen = app.packs.each(&mut |name, _| {
+        batch.push(name);
+        if batch.len() < BATCH {
+            return Ok(());
+        }
+        look(&mut batch).map_err(|error| PackError::Failed(error.to_string()))
+    });
+    seen.map_err(told)?;
+    look(&mut batch).map_err(told)?;
+    let hours = app.settings.sweep_after.num_hours();
+    Ok(match unnamed.len() {
+        0 => format!("{count} are stored, each belongs to a repository"),
+        of_none => {
+            let names: Vec<String> = unnamed.iter().take(TOLD).map(PackName::to_string).collect();
+            let names = names.join(", ");
+            format!(
+                "{count} are stored, {of_none} belong to no repository and are removed when they are older than \
+                 {hours} hours: {names}"
+            )
+        }
+    })
 }
 
 #[derive(Default)]
@@ -58,7 +98,7 @@ impl Faults {
 }
 
 /// Answers how many projects there are.
-fn of_projects(app: &App, git: &GixStore, faults: &mut Faults) -> Result<u64, Error> {
+fn of_projects(app: &App, git: (&GixStore, bool), faults: &mut Faults) -> Result<u64, Error> {
     let all = ProjectFilter::newest_first(ProjectScope::All, app.today());
     let mut count = 0;
     for number in 1.. {
@@ -78,7 +118,7 @@ fn of_projects(app: &App, git: &GixStore, faults: &mut Faults) -> Result<u64, Er
 }
 
 /// What is wrong with a project's repository, and still is after a second look: others may be at work on it.
-fn of_project(app: &App, git: &GixStore, project: &Project) -> Result<Vec<String>, Error> {
+fn of_project(app: &App, git: (&GixStore, bool), project: &Project) -> Result<Vec<String>, Error> {
     let wrong = look(app, git, project);
     if wrong.is_empty() {
         return Ok(wrong);
@@ -88,19 +128,13 @@ fn of_project(app: &App, git: &GixStore, project: &Project) -> Result<Vec<String
     Ok(now.first().map(|project| look(app, git, project)).unwrap_or_default())
 }
 
-fn look(app: &App, git: &GixStore, project: &Project) -> Vec<String> {
+fn look(app: &App, (git, deep): (&GixStore, bool), project: &Project) -> Vec<String> {
     let told = project.default_branch.as_ref().map(BranchName::as_str);
     let refs = match repository::refs(app, project.id) {
         Ok(refs) => refs,
         Err(error) => return vec![format!("its refs cannot be read: {error}")],
     };
-    let Some(mut wrong) = git.examine(project.id, &refs) else {
-        return match told {
-            Some(branch) => vec![format!("it is missing, and had the default branch `{branch}`")],
-            // There is one from the first push on.
-            None => vec![],
-        };
-    };
+    let mut wrong = git.examine(&refs, deep);
     let found = refs.default_branch();
     let found = found.as_ref().map(BranchName::as_str);
     if found != told {

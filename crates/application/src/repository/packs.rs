@@ -1,0 +1,212 @@
+//! Packs of repositories: adding, copying, merging, and removing those that no repository names.
+
+use chrono::TimeDelta;
+use hexforge_domain::Timestamp;
+use hexforge_domain::id::ProjectId;
+use hexforge_domain::pack::{MANY_PACKS, Pack, PackName};
+use hexforge_domain::ports::git::{GitError, MergedPacks};
+use hexforge_domain::ports::pack_store::PackError;
+use hexforge_domain::ports::store::{StoreError, Tx};
+use hexforge_domain::refs::Snapshot;
+
+use super::open;
+use crate::app::App;
+use crate::error::Error;
+
+/// The number of packs that one transaction removes.
+const BATCH: usize = 500;
+
+/// How long a process may remove packs after it condemned them. It is shorter than [`ABANDONED`].
+const LEASE: TimeDelta = TimeDelta::minutes(10);
+
+/// Packs that were condemned longer ago belong to a stopped process, and another one removes them.
+const ABANDONED: TimeDelta = TimeDelta::hours(1);
+
+/// Adds new packs to a repository, whose state is locked and whose refs and packs are `before`.
+/// # Errors
+/// [`GitError::TooLarge`] when the repository would be larger than the limit.
+pub(crate) fn add(
+    app: &App,
+    tx: &mut dyn Tx,
+    project: ProjectId,
+    before: &Snapshot,
+    packs: &[Pack],
+) -> Result<(), Error> {
+    let is_new = |pack: &&Pack| before.packs().iter().all(|known| known.name != pack.name);
+    let new: Vec<Pack> = packs.iter().filter(is_new).copied().collect();
+    if new.is_empty() {
+        return Ok(());
+    }
+    let bytes: u64 = new.iter().map(|pack| pack.bytes).sum();
+    if before.bytes().saturating_add(bytes) > app.settings.repository_bytes {
+        return Err(GitError::TooLarge.into());
+    }
+    insert(app, tx, project, &new)
+}
+
+/// Inserts the rows of stored packs of a repository, whose state is locked.
+/// # Errors
+/// [`StoreError::Busy`] when a pack is not stored any more: it has to be stored again.
+pub fn insert(app: &App, tx: &mut dyn Tx, project: ProjectId, packs: &[Pack]) -> Result<(), Error> {
+    tx.packs().add(project, packs, app.clock.now())?;
+    // The sweep may have removed an old pack of the same name after this one was stored. With its row, nobody condemns
+    // it.
+    for pack in packs {
+        if app.packs.stored_since(pack.name).map_err(GitError::from)?.is_none() {
+            return Err(StoreError::Busy.into());
+        }
+    }
+    Ok(())
+}
+
+/// Gives a new repository the refs and packs of another.
+pub(crate) fn copy(
+    app: &App,
+    tx: &mut dyn Tx,
+    source: ProjectId,
+    target: ProjectId,
+) -> Result<(), Error> {
+    match tx.refs().state(source)? {
+        None => return Ok(()),
+        Some(state) if state.is_in_files() => return Err(open::in_files().into()),
+        Some(_) => (),
+    }
+    let state = tx.refs().lock(target)?;
+    if state.version() != 0 {
+        return Ok(());
+    }
+    // Refs are read first: later packs still contain every object that these refs lead to.
+    tx.refs().copy(source, target)?;
+    let packs = tx.packs().live(source)?;
+    tx.packs().add(target, &packs, app.clock.now())?;
+    let (state, refs) = (tx.refs().lock(target)?, tx.refs().list(target)?);
+    let default = Snapshot::new(&state, &refs, &packs).default_branch();
+    Ok(tx.projects().set_default_branch(target, default.as_ref())?)
+}
+
+/// Does what follows a change of a repository and takes longer: merges small packs, and writes refs where git sees
+/// them.
+pub fn tend(app: &App, project: ProjectId) -> Result<(), Error> {
+    merge(app, project)?;
+    Ok(app.git.show_refs(project, &*super::refs(app, project)?)?)
+}
+
+/// Merges small packs of a repository, if there are many; returns whether anything changed.
+fn merge(app: &App, project: ProjectId) -> Result<bool, Error> {
+    let refs = super::refs(app, project)?;
+    if refs.packs().len() < MANY_PACKS {
+        return Ok(false);
+    }
+    let Some(MergedPacks { pack, replaced }) = app.git.merge_packs(project, refs.packs())? else {
+        return Ok(false);
+    };
+    let after = app.store.write(|tx| {
+        if tx.refs().state(project)?.is_none() {
+            return Ok(None);
+        }
+        let before = open::locked(app, tx, project)?;
+        let is_live = |name: &PackName| before.packs().iter().any(|pack| pack.name == *name);
+        // Another process may have merged them, or removed the project.
+        if !replaced.iter().all(is_live) {
+            return Ok(None);
+        }
+        let now = app.clock.now();
+        insert(app, tx, project, &[pack])?;
+        let replaced: Vec<PackName> =
+            replaced.iter().filter(|name| **name != pack.name).copied().collect();
+        tx.packs().retire(project, &replaced, now)?;
+        let state = tx.refs().state(project)?.unwrap_or_default();
+        open::read(tx, project, &state).map(Some).map_err(Error::from)
+    })?;
+    let is_merged = after.is_some();
+    if let Some(after) = after {
+        app.refs.keep(project, after);
+    }
+    Ok(is_merged)
+}
+
+/// Removes packs that no repository has any more, after the grace period; returns how many.
+pub fn sweep(app: &App, go_on: &dyn Fn() -> bool) -> Result<u64, Error> {
+    let before = app.clock.now() - app.settings.sweep_after;
+    let limit = u32::try_from(BATCH).unwrap_or(u32::MAX);
+    while go_on() {
+        let now = app.clock.now();
+        let forgotten =
+            app.store.write::<_, StoreError>(|tx| tx.packs().forget_retired(now, before, limit))?;
+        if forgotten < limit {
+            break;
+        }
+    }
+    if app.store.read::<_, StoreError>(|tx| tx.packs().names_after(None, 1))?.is_empty() {
+        // A database that names no pack is more likely a wrong one than that of an empty installation.
+        return Ok(0);
+    }
+    let mut removed = 0;
+    // A process that condemned these was stopped before it released them.
+    let abandoned = app.clock.now() - ABANDONED;
+    let left =
+        app.store.read::<_, StoreError>(|tx| tx.packs().condemned_before(abandoned, limit))?;
+    removed += remove(app, &left, before)?;
+    let mut old = Vec::new();
+    let mut failure = None;
+    let seen = app.packs.each(&mut |name, since| {
+        if since < before {
+            old.push(name);
+        }
+        if old.len() >= BATCH {
+            match remove(app, &std::mem::take(&mut old), before) {
+                Ok(count) => removed += count,
+                Err(error) => failure = Some(error),
+            }
+        }
+        if failure.is_some() || !go_on() {
+            return Err(PackError::Failed("it was stopped".into()));
+        }
+        Ok(())
+    });
+    match (failure, seen) {
+        (Some(error), _) => return Err(error),
+        (None, Err(error)) if go_on() => return Err(GitError::from(error).into()),
+        (None, _) => (),
+    }
+    Ok(removed + remove(app, &old, before)?)
+}
+
+/// Removes those of these packs that no row names and that are stored since before a moment; returns how many.
+fn remove(app: &App, names: &[PackName], before: Timestamp) -> Result<u64, Error> {
+    let unnamed = app.store.read::<_, StoreError>(|tx| tx.packs().without_row(names))?;
+    if unnamed.is_empty() {
+        return Ok(0);
+    }
+    let begun = app.clock.now();
+    let condemned = app
+        .store
+        .write::<_, StoreError>(|tx| tx.packs().condemn(&unnamed, begun, begun - ABANDONED))?;
+    let (mut ended, mut removed, mut failure) = (Vec::new(), 0, None);
+    for name in condemned {
+        if app.clock.now() - begun > LEASE {
+            // Another process may take over the rest soon.
+            break;
+        }
+        match remove_old(app, name, before) {
+            Ok(is_removed) => {
+                removed += u64::from(is_removed);
+                ended.push(name);
+            }
+            Err(error) => failure = Some(error),
+        }
+    }
+    app.store.write::<_, StoreError>(|tx| tx.packs().release(&ended, begun))?;
+    match failure {
+        Some(error) => Err(GitError::from(error).into()),
+        None => Ok(removed),
+    }
+}
+
+/// Removes a condemned pack, unless a push has just stored it again. Returns whether it is removed.
+fn remove_old(app: &App, name: PackName, before: Timestamp) -> Result<bool, PackError> {
+    match app.packs.stored_since(name)? {
+        Some(since) if since >= before => Ok(false),
+        Some(_) | None => app.packs.remove(name).map(|()| true),
+    }
+}

@@ -1,0 +1,64 @@
+//! The port to the pack store.
+
+use std::path::{Path, PathBuf};
+
+use crate::Timestamp;
+use crate::pack::{Pack, PackName};
+use crate::ports::git::GitError;
+
+/// Keeps packs under the SHA-256 of their bytes. A stored pack never changes. Rows tell to which repositories it
+/// belongs, see [`Packs`](crate::pack::port::Packs).
+pub trait PackStore: Send + Sync {
+    /// Stores a pack of so many objects with its index, synced, under the SHA-256 of its bytes. The two files may be
+    /// shared with the store from then on, so nobody changes them. May be done again.
+    fn put(&self, data: &Path, index: &Path, objects: u64) -> Result<Pack, PackError>;
+
+    /// The path of a pack on this machine. The index is beside it, with the extension `idx`. The pack's bytes match its
+    /// name.
+    fn local(&self, pack: &Pack) -> Result<PathBuf, PackError>;
+
+    /// The moment since which a pack is stored with its index; `None` when it is not.
+    fn stored_since(&self, name: PackName) -> Result<Option<Timestamp>, PackError>;
+
+    /// Calls `visit` with the name of each stored pack and the moment since which it is stored, in no particular order,
+    /// until `visit` fails.
+    fn each(
+        &self,
+        visit: &mut dyn FnMut(PackName, Timestamp) -> Result<(), PackError>,
+    ) -> Result<(), PackError>;
+
+    /// Removes a pack with its index; a missing pack is passed over.
+    fn remove(&self, name: PackName) -> Result<(), PackError>;
+}
+
+/// Why a pack cannot be stored or read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PackError {
+    /// The pack is not stored, although it should be.
+    #[error("the pack {0} is missing")]
+    Missing(PackName),
+    /// The bytes are not those that the name says.
+    #[error("the pack {0} is damaged: {1}")]
+    Damaged(PackName, String),
+    /// There is no room to write to; it works again as soon as there is.
+    #[error("there is no room for packs: {0}")]
+    Full(String),
+    /// The pack store does not answer; later it may.
+    #[error("the pack store does not answer: {0}")]
+    Away(String),
+    /// Anything else.
+    #[error("packs cannot be stored or read: {0}")]
+    Failed(String),
+}
+
+impl From<PackError> for GitError {
+    fn from(error: PackError) -> Self {
+        let text = error.to_string();
+        match error {
+            PackError::Missing(_) | PackError::Damaged(..) => GitError::Corrupt(text),
+            PackError::Full(_) => GitError::Full(text),
+            PackError::Away(_) => GitError::Away(text),
+            PackError::Failed(_) => GitError::Failed(text),
+        }
+    }
+}

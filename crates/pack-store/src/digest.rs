@@ -1,0 +1,28 @@
+//! The SHA-256 of files.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use hexforge_domain::pack::PackName;
+use sha2::{Digest, Sha256};
+
+/// The number of bytes that are read at once.
+const BUFFER: usize = 256 * 1024;
+
+/// The name that the bytes of a pack have, and the number of the bytes.
+pub(crate) fn name_of(file: &Path) -> io::Result<(PackName, u64)> {
+    let mut file = File::open(file)?;
+    let (mut hasher, mut buffer, mut bytes) = (Sha256::new(), vec![0; BUFFER], 0);
+    loop {
+        match file.read(&mut buffer) {
+            Ok(0) => return Ok((PackName::from_bytes(hasher.finalize().into()), bytes)),
+            Ok(read) => {
+                hasher.update(&buffer[..read]);
+                bytes += read as u64;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => (),
+            Err(error) => return Err(error),
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! Pack stores. [`FolderPacks`] keeps packs in a local folder.
+
+mod digest;
+mod folder;
+
+pub use folder::FolderPacks;
