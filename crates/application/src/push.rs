@@ -150,7 +150,7 @@ struct Wanted {
 enum Outcome {
     /// The rules do not allow one of the changes. Nothing is changed.
     Declined(PushRefusal),
-    /// The repository would be larger than the limit. Nothing is changed.
+    /// The push would make the repository larger than its size limit. No row is changed.
     NoRoom,
     /// [`Made`] lists the changes by outcome. The snapshot is the one after the commit, `None` when nothing changed.
     Ended(Made, Option<Arc<Snapshot>>),

@@ -28,7 +28,7 @@ use crate::upload::packs::OpenPacks;
 /// How many handles to one repository are kept for the next requests.
 const IDLE_HANDLES: usize = 8;
 
-/// The number of tag targets per repository of which it is cached whether they lead to a commit.
+/// The size of the cache in each repository that tells whether the target of a tag leads to a commit.
 const MOST_TAGS: usize = 100_000;
 
 /// Links older than this to packs that the repository does not have were left by a stopped process. A younger link may
@@ -306,7 +306,7 @@ pub(crate) fn open_folder(folder: &Path) -> Result<gix::ThreadSafeRepository, Gi
 }
 
 fn open_with(folder: &Path, slots: Slots) -> Result<gix::ThreadSafeRepository, GitError> {
-    // Nothing of the machine's or the user's configuration has a say here.
+    // The git configuration of the machine and of the user is ignored.
     let options = gix::open::Options::isolated().open_path_as_is(true).object_store_slots(slots);
     // Each object is what its name says: there are refs that tell git to show others instead.
     let options = options.config_overrides(["core.useReplaceRefs=false"]);

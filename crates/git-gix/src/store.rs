@@ -281,7 +281,7 @@ impl Shared {
     ) -> Result<Arc<OpenRepository>, GitError> {
         if let [pack] = packs {
             let all = self.staged.lock().unwrap_or_else(PoisonError::into_inner);
-            // A first push sees nothing of others that were committed meanwhile.
+            // The staged repository of a first push has no alternates, so it lacks packs that were committed later.
             if let Some(staged) = all.get(&(project, pack.name)).and_then(Weak::upgrade)
                 && (base.is_none() || staged.has_base())
             {

@@ -1,4 +1,4 @@
-//! Packs of repositories: adding, copying, merging, and removing those that no repository names.
+//! Adds, copies and merges the packs of repositories, and removes stored packs that no repository names.
 
 use chrono::TimeDelta;
 use hexforge_domain::Timestamp;

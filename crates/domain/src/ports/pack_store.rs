@@ -37,7 +37,7 @@ pub enum PackError {
     /// The pack is not stored, although it should be.
     #[error("the pack {0} is missing")]
     Missing(PackName),
-    /// The bytes are not those that the name says.
+    /// The SHA-256 or the length of the stored pack is wrong.
     #[error("the pack {0} is damaged: {1}")]
     Damaged(PackName, String),
     /// There is no room to write to; it works again as soon as there is.

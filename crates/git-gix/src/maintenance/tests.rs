@@ -67,7 +67,7 @@ impl Forge {
         String::from_utf8(output.stdout).expect("text") + &errors
     }
 
-    /// Merges packs, and has the new one in the place of those that it replaces.
+    /// Merges packs, and replaces the merged packs by the new pack in the list of packs.
     fn merge(&mut self) -> bool {
         let merged = self.store.merge_packs(PROJECT, &self.packs).expect("they can be merged");
         let Some(MergedPacks { pack, replaced }) = merged else { return false };

@@ -1,4 +1,4 @@
-//! Reads refs from files: of repositories of earlier releases, and of those that git wrote.
+//! Reads the ref files of a repository that git or an earlier release wrote.
 
 use std::path::Path;
 
