@@ -8,13 +8,14 @@ use serde_json::{Value, json};
 const TESTS: &str = "hexforge-tests";
 
 /// Our crates, and which others of ours each may use.
-const ARROWS: [(&str, &[&str]); 11] = [
+const ARROWS: [(&str, &[&str]); 12] = [
     ("hexforge-domain", &[]),
     ("hexforge-application", &["hexforge-domain"]),
     ("hexforge-persistence-diesel", &["hexforge-domain"]),
     ("hexforge-delivery-reqwest", &["hexforge-domain"]),
     ("hexforge-git-gix", &["hexforge-domain"]),
     ("hexforge-pack-store", &["hexforge-domain"]),
+    ("hexforge-blobs-object-store", &["hexforge-domain", "hexforge-pack-store"]),
     ("hexforge-yaml-saphyr", &["hexforge-domain"]),
     ("hexforge-http-actix", &["hexforge-application", "hexforge-domain"]),
     ("hexforge-ssh-russh", &["hexforge-application", "hexforge-domain"]),
@@ -53,7 +54,7 @@ const ARROWS: [(&str, &[&str]); 11] = [
 const TEST_ARROWS: [(&str, &str); 1] = [("hexforge-git-gix", "hexforge-pack-store")];
 
 /// Libraries that a crate of ours wraps, and which crates may see them.
-const WRAPPED: [(&str, &[&str]); 14] = [
+const WRAPPED: [(&str, &[&str]); 15] = [
     ("diesel", &["hexforge-persistence-diesel"]),
     ("diesel_migrations", &["hexforge-persistence-diesel"]),
     ("libsqlite3-sys", &["hexforge-persistence-diesel"]),
@@ -64,7 +65,8 @@ const WRAPPED: [(&str, &[&str]); 14] = [
     ("actix-cors", &["hexforge-http-actix", "hexforge-server", TESTS]),
     ("actix-multipart", &["hexforge-http-actix", "hexforge-server", TESTS]),
     ("gix", &["hexforge-git-gix"]),
-    ("reqwest", &["hexforge-delivery-reqwest"]),
+    ("reqwest", &["hexforge-delivery-reqwest", "hexforge-blobs-object-store"]),
+    ("object_store", &["hexforge-blobs-object-store"]),
     ("serde-saphyr", &["hexforge-yaml-saphyr"]),
     ("russh", &["hexforge-ssh-russh"]),
     ("anyhow", &["hexforge-server", TESTS]),

@@ -32,6 +32,12 @@ impl FilesError {
     pub fn is_full(&self) -> bool {
         self.1.downcast_ref::<io::Error>().is_some_and(is_no_room)
     }
+
+    /// Returns whether the store of the files did not answer. Later it may.
+    pub fn is_away(&self) -> bool {
+        let is_away = |error: &io::Error| error.kind() == io::ErrorKind::NotConnected;
+        self.1.downcast_ref().is_some_and(is_away)
+    }
 }
 
 /// Whether a disk, a quota or a limit of the process leaves no room for a file.
@@ -45,12 +51,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_full_disk_is_told_from_other_failures() {
-        use io::ErrorKind::{NotFound, QuotaExceeded, StorageFull};
-        for (kind, full) in [(StorageFull, true), (QuotaExceeded, true), (NotFound, false)] {
+    fn full_disks_and_stores_that_do_not_answer_are_told_from_other_failures() {
+        use io::ErrorKind::{NotConnected, NotFound, QuotaExceeded, StorageFull};
+        for (kind, full, away) in [
+            (StorageFull, true, false),
+            (QuotaExceeded, true, false),
+            (NotConnected, false, true),
+            (NotFound, false, false),
+        ] {
             let error = FilesError("no file".into(), Box::new(io::Error::from(kind)));
-            assert_eq!(error.is_full(), full, "{kind}");
+            assert_eq!((error.is_full(), error.is_away()), (full, away), "{kind}");
         }
-        assert!(!FilesError("no file".into(), "words alone".into()).is_full());
+        let words = FilesError("no file".into(), "words alone".into());
+        assert!(!words.is_full() && !words.is_away());
     }
 }

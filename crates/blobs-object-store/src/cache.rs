@@ -1,0 +1,114 @@
+//! What a local folder of packs holds, and which pack was not used for the longest time.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use hexforge_domain::pack::PackName;
+
+/// The packs in a local folder, with a limit for their bytes.
+pub(crate) struct CachedNames {
+    limit: u64,
+    kept: Mutex<Kept>,
+}
+
+#[derive(Default)]
+struct Kept {
+    packs: HashMap<PackName, Use>,
+    bytes: u64,
+    /// Grows with each use.
+    clock: u64,
+    /// What a full disk lacks, beside the limit.
+    wanted: u64,
+}
+
+struct Use {
+    bytes: u64,
+    last: u64,
+}
+
+impl CachedNames {
+    pub(crate) fn new(limit: u64) -> Self {
+        Self { limit, kept: Mutex::default() }
+    }
+
+    /// Notes that a pack of so many bytes, index included, is in the folder and used now.
+    pub(crate) fn note(&self, name: PackName, bytes: u64) {
+        let mut kept = self.lock();
+        kept.clock += 1;
+        let last = kept.clock;
+        let before = kept.packs.insert(name, Use { bytes, last });
+        kept.bytes = kept.bytes + bytes - before.map_or(0, |before| before.bytes);
+    }
+
+    /// Notes that a pack is used now; returns whether it is known.
+    pub(crate) fn touch(&self, name: PackName) -> bool {
+        let mut kept = self.lock();
+        kept.clock += 1;
+        let last = kept.clock;
+        kept.packs.get_mut(&name).map(|used| used.last = last).is_some()
+    }
+
+    /// Notes that a pack is not in the folder any more.
+    pub(crate) fn forget(&self, name: PackName) {
+        let mut kept = self.lock();
+        let bytes = kept.packs.remove(&name).map_or(0, |used| used.bytes);
+        kept.bytes -= bytes;
+        kept.wanted = kept.wanted.saturating_sub(bytes);
+    }
+
+    /// Asks for so many bytes although the limit is kept: the disk has no room.
+    pub(crate) fn want(&self, bytes: u64) {
+        let mut kept = self.lock();
+        kept.wanted = kept.wanted.max(bytes);
+    }
+
+    /// Takes the wish back.
+    pub(crate) fn want_nothing(&self) {
+        self.lock().wanted = 0;
+    }
+
+    /// By how many bytes the packs are too many.
+    pub(crate) fn excess(&self) -> u64 {
+        let kept = self.lock();
+        kept.bytes.saturating_sub(self.limit).max(kept.wanted)
+    }
+
+    /// All packs, the one that was not used for the longest time first.
+    pub(crate) fn oldest_first(&self) -> Vec<PackName> {
+        let kept = self.lock();
+        let mut packs: Vec<(u64, PackName)> =
+            kept.packs.iter().map(|(name, used)| (used.last, *name)).collect();
+        packs.sort_unstable();
+        packs.into_iter().map(|(_, name)| name).collect()
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packs_are_counted_once_and_told_in_the_order_of_their_use() {
+        let [one, two, three] = [1, 2, 3].map(|byte| PackName::from_bytes([byte; 32]));
+        let names = CachedNames::new(100);
+        assert!(!names.touch(one));
+        for (name, bytes) in [(one, 60), (two, 30), (three, 50), (two, 40)] {
+            names.note(name, bytes);
+        }
+        assert!(names.touch(one));
+        assert_eq!((names.excess(), names.oldest_first()), (50, vec![three, two, one]));
+        names.forget(three);
+        names.forget(three);
+        assert_eq!(names.excess(), 0);
+        names.want(70);
+        assert_eq!(names.excess(), 70);
+        names.forget(one);
+        assert_eq!(names.excess(), 10);
+        names.want_nothing();
+        assert_eq!((names.excess(), names.oldest_first()), (0, vec![two]));
+    }
+}

@@ -1,0 +1,130 @@
+//! Work that is done once for all who wait for it.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+
+/// Work under way, by its key.
+pub(crate) struct Flights<K, E> {
+    all: Mutex<HashMap<K, Arc<Flight<E>>>>,
+}
+
+struct Flight<E> {
+    outcome: Mutex<Option<Result<(), E>>>,
+    landed: Condvar,
+}
+
+impl<K, E> Default for Flights<K, E> {
+    fn default() -> Self {
+        Self { all: Mutex::default() }
+    }
+}
+
+impl<K: Copy + Eq + Hash, E: Clone> Flights<K, E> {
+    /// Does the work, or waits for a thread that does it already and returns its outcome. `broken` is the outcome of
+    /// work that panicked.
+    pub(crate) fn fly(
+        &self,
+        key: K,
+        broken: E,
+        work: impl FnOnce() -> Result<(), E>,
+    ) -> Result<(), E> {
+        let (flight, is_first) = {
+            let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+            match all.get(&key) {
+                Some(flight) => (Arc::clone(flight), false),
+                None => {
+                    let flight =
+                        Arc::new(Flight { outcome: Mutex::default(), landed: Condvar::new() });
+                    all.insert(key, Arc::clone(&flight));
+                    (flight, true)
+                }
+            }
+        };
+        if !is_first {
+            let outcome = flight.outcome.lock().unwrap_or_else(PoisonError::into_inner);
+            let outcome = flight
+                .landed
+                .wait_while(outcome, |outcome| outcome.is_none())
+                .unwrap_or_else(PoisonError::into_inner);
+            return outcome.clone().unwrap_or(Err(broken));
+        }
+        let mut landing = Landing { flights: self, key, flight, outcome: Err(broken) };
+        landing.outcome = work();
+        landing.outcome.clone()
+    }
+}
+
+/// Tells those who wait, also when the work panicked.
+struct Landing<'a, K: Copy + Eq + Hash, E: Clone> {
+    flights: &'a Flights<K, E>,
+    key: K,
+    flight: Arc<Flight<E>>,
+    outcome: Result<(), E>,
+}
+
+impl<K: Copy + Eq + Hash, E: Clone> Drop for Landing<'_, K, E> {
+    fn drop(&mut self) {
+        self.flights.all.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.key);
+        let mut outcome = self.flight.outcome.lock().unwrap_or_else(PoisonError::into_inner);
+        *outcome = Some(self.outcome.clone());
+        self.flight.landed.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    impl<E> Flights<i32, E> {
+        /// Waits until so many callers wait for work that is under way.
+        fn wait_for(&self, callers: usize) {
+            // The map and the caller who works have it too.
+            let is_shared = |flight: &Arc<Flight<E>>| Arc::strong_count(flight) == callers + 2;
+            while !self.all.lock().expect("unharmed").get(&1).is_some_and(is_shared) {
+                std::thread::yield_now();
+            }
+        }
+    }
+
+    #[test]
+    fn work_is_done_once_for_all_who_wait() {
+        for outcome in [Ok(()), Err("failed")] {
+            let (flights, count) = (Flights::default(), AtomicUsize::new(0));
+            let work = || {
+                count.fetch_add(1, Ordering::SeqCst);
+                flights.wait_for(7);
+                outcome
+            };
+            std::thread::scope(|scope| {
+                let threads: Vec<_> =
+                    (0..8).map(|_| scope.spawn(|| flights.fly(1, "broken", work))).collect();
+                for thread in threads {
+                    assert_eq!(thread.join().expect("it did not panic"), outcome);
+                }
+            });
+            assert_eq!(count.load(Ordering::SeqCst), 1);
+            assert_eq!(flights.fly(1, "broken", || Ok(())), Ok(()), "later callers do it again");
+        }
+    }
+
+    #[test]
+    fn work_that_panics_ends_the_waiting() {
+        let flights = Flights::<i32, &str>::default();
+        std::thread::scope(|scope| {
+            let first = scope.spawn(|| {
+                flights.fly(1, "broken", || {
+                    flights.wait_for(1);
+                    panic!("it broke")
+                })
+            });
+            while flights.all.lock().expect("unharmed").is_empty() {
+                std::thread::yield_now();
+            }
+            assert_eq!(flights.fly(1, "broken", || Ok(())), Err("broken"));
+            assert!(first.join().is_err());
+        });
+    }
+}

@@ -1,0 +1,283 @@
+//! Packs in an object store, and in a local folder while they are in use.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use hexforge_domain::Timestamp;
+use hexforge_domain::pack::{Pack, PackName};
+use hexforge_domain::ports::files::is_no_room;
+use hexforge_domain::ports::pack_store::{PackError, PackStore};
+use hexforge_pack_store::FolderPacks;
+use tempfile::NamedTempFile;
+
+use crate::bucket::{Bucket, BucketError, Stored};
+use crate::cache::CachedNames;
+use crate::flights::Flights;
+
+/// How often a pack is fetched that is dropped from the folder right after it came.
+const TRIES: u32 = 5;
+
+/// How long a fetch waits for room on a full disk, in seconds.
+const ROOM: u32 = 20;
+
+/// Keeps packs in an object store. The packs in use are in a folder of this machine, which has a limit.
+///
+/// The limit is not hard: packs that repositories are linked to stay, so that no reader loses them. [`Self::excess`]
+/// tells by how much the folder is too large, and [`Self::drop_unlinked`] makes it smaller.
+pub struct CachedPacks {
+    bucket: Bucket,
+    folder: FolderPacks,
+    /// Where packs are until all of them is here.
+    incoming: PathBuf,
+    names: CachedNames,
+    flights: Flights<PackName, PackError>,
+}
+
+impl CachedPacks {
+    /// The folder, in that of the packs, of files that are being fetched.
+    pub const INCOMING: &str = "incoming";
+
+    /// The packs of an object store, with those in use in a local folder of about so many bytes.
+    pub fn open(bucket: Bucket, folder: impl Into<PathBuf>, limit: u64) -> io::Result<Self> {
+        let folder = folder.into();
+        let incoming = folder.join(Self::INCOMING);
+        let packs = Self {
+            bucket,
+            folder: FolderPacks::new(folder),
+            incoming,
+            names: CachedNames::new(limit),
+            flights: Flights::default(),
+        };
+        let mut found = Vec::new();
+        let seen = packs.folder.each(&mut |name, since| {
+            found.push((since, name));
+            Ok(())
+        });
+        seen.map_err(io::Error::other)?;
+        found.sort_unstable();
+        for (_, name) in found {
+            packs.note(name)?;
+        }
+        Ok(packs)
+    }
+
+    /// Stores a pack in the store alone, unless it is there.
+    pub fn upload(&self, name: PackName, data: &Path, index: &Path) -> Result<(), PackError> {
+        if self.stored_since(name)?.is_some() {
+            return Ok(());
+        }
+        self.send(name, data, index)
+    }
+
+    fn send(&self, name: PackName, data: &Path, index: &Path) -> Result<(), PackError> {
+        let sent = std::thread::scope(|scope| {
+            let sent = scope.spawn(|| self.bucket.put_file(&index_key(name), index));
+            let data = self.bucket.put_file(&data_key(name), data);
+            let index = sent.join().unwrap_or_else(|_| {
+                Err(BucketError::Away("the index of a pack was not sent".into()))
+            });
+            data.and(index)
+        });
+        sent.map_err(told)
+    }
+
+    /// By how many bytes the folder is too large.
+    pub fn excess(&self) -> u64 {
+        self.names.excess()
+    }
+
+    /// Drops packs that no repository is linked to from the folder, those first that were not used for the longest
+    /// time, until it is small enough.
+    pub fn drop_unlinked(&self) -> Result<(), PackError> {
+        if self.excess() == 0 {
+            return Ok(());
+        }
+        for name in self.names.oldest_first() {
+            if self.excess() == 0 {
+                break;
+            }
+            match fs::metadata(self.folder.path(name)) {
+                Ok(found) if found.nlink() > 1 => (),
+                Ok(_) => self.forget(name)?,
+                Err(_) => self.names.forget(name),
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a pack out of the folder.
+    fn forget(&self, name: PackName) -> Result<(), PackError> {
+        self.folder.remove(name)?;
+        self.names.forget(name);
+        Ok(())
+    }
+
+    /// Notes a pack that is in the folder.
+    fn note(&self, name: PackName) -> io::Result<()> {
+        let path = self.folder.path(name);
+        let bytes = fs::metadata(&path)?.len();
+        let index = fs::metadata(path.with_extension("idx")).map_or(0, |found| found.len());
+        self.names.note(name, bytes + index);
+        Ok(())
+    }
+
+    /// Fetches a pack with its index from the store into the folder.
+    fn fetch(&self, pack: &Pack) -> Result<(), PackError> {
+        let mut waited = 0;
+        loop {
+            match self.try_fetch(pack) {
+                Err(PackError::Full(text)) => {
+                    if waited >= ROOM {
+                        self.names.want_nothing();
+                        return Err(PackError::Full(text));
+                    }
+                    self.names.want(pack.bytes * 2);
+                    self.drop_unlinked()?;
+                    waited += 1;
+                    std::thread::sleep(Duration::from_secs(1));
+                }
+                fetched => {
+                    self.names.want_nothing();
+                    return fetched;
+                }
+            }
+        }
+    }
+
+    fn try_fetch(&self, pack: &Pack) -> Result<(), PackError> {
+        let name = pack.name;
+        let missing = || PackError::Missing(name);
+        let data = self.find(&data_key(name))?.ok_or_else(missing)?;
+        let index = self.find(&index_key(name))?.ok_or_else(missing)?;
+        if data.bytes != pack.bytes {
+            let told = format!("it has {} bytes instead of {}", data.bytes, pack.bytes);
+            return Err(PackError::Damaged(name, told));
+        }
+        let (data, index) = (self.download(name, &data)?, self.download(name, &index)?);
+        let stored = self.folder.put(data.path(), index.path(), pack.objects)?;
+        if stored.name != name {
+            self.folder.remove(stored.name)?;
+            return Err(PackError::Damaged(name, format!("its SHA-256 is {}", stored.name)));
+        }
+        self.note(name).map_err(local)
+    }
+
+    fn find(&self, key: &str) -> Result<Option<Stored>, PackError> {
+        self.bucket.find(key).map_err(told)
+    }
+
+    fn download(&self, name: PackName, stored: &Stored) -> Result<NamedTempFile, PackError> {
+        let made = fs::create_dir_all(&self.incoming);
+        let made = made.and_then(|()| NamedTempFile::new_in(&self.incoming));
+        let mut file = made.map_err(local)?;
+        match self.bucket.download(stored, &mut file) {
+            Err(BucketError::Missing(_)) => Err(PackError::Missing(name)),
+            outcome => outcome.map(|()| file).map_err(told),
+        }
+    }
+}
+
+impl PackStore for CachedPacks {
+    fn put(&self, data: &Path, index: &Path, objects: u64) -> Result<Pack, PackError> {
+        let pack = self.folder.put(data, index, objects)?;
+        self.note(pack.name).map_err(local)?;
+        self.send(pack.name, data, index)?;
+        Ok(pack)
+    }
+
+    fn local(&self, pack: &Pack) -> Result<PathBuf, PackError> {
+        for _ in 0..TRIES {
+            match self.folder.local(pack) {
+                Ok(path) => {
+                    if self.names.touch(pack.name) {
+                        return Ok(path);
+                    }
+                    self.note(pack.name).map_err(local)?;
+                    return Ok(path);
+                }
+                Err(PackError::Missing(_)) => (),
+                Err(PackError::Damaged(name, told)) => {
+                    tracing::warn!(%name, told, "a pack in the cache is damaged and fetched again");
+                    self.forget(name)?;
+                }
+                Err(error) => return Err(error),
+            }
+            let broken = PackError::Failed("a pack was not fetched".into());
+            self.flights.fly(pack.name, broken, || self.fetch(pack))?;
+        }
+        Err(PackError::Full("the cache of packs is too small for one repository".into()))
+    }
+
+    fn stored_since(&self, name: PackName) -> Result<Option<Timestamp>, PackError> {
+        let data = self.find(&data_key(name))?;
+        let index = self.find(&index_key(name))?;
+        Ok(data.and_then(|data| index.map(|_| data.since)))
+    }
+
+    fn each(
+        &self,
+        visit: &mut dyn FnMut(PackName, Timestamp) -> Result<(), PackError>,
+    ) -> Result<(), PackError> {
+        // The index of a pack is told before the pack, and may be there alone.
+        let mut last = None;
+        self.bucket
+            .each::<Stopped>("packs", &mut |stored| {
+                let name = Path::new(&stored.key).file_stem().and_then(|name| name.to_str());
+                match name.and_then(PackName::parse) {
+                    Some(name) if last != Some(name) => {
+                        last = Some(name);
+                        visit(name, stored.since).map_err(Stopped)
+                    }
+                    Some(_) | None => Ok(()),
+                }
+            })
+            .map_err(|Stopped(error)| error)
+    }
+
+    fn remove(&self, name: PackName) -> Result<(), PackError> {
+        self.bucket.remove(vec![index_key(name), data_key(name)]).map_err(told)?;
+        self.forget(name)
+    }
+}
+
+/// Why the visit of all packs ended.
+struct Stopped(PackError);
+
+impl From<BucketError> for Stopped {
+    fn from(error: BucketError) -> Self {
+        Self(told(error))
+    }
+}
+
+fn data_key(name: PackName) -> String {
+    key(name, "pack")
+}
+
+fn index_key(name: PackName) -> String {
+    key(name, "idx")
+}
+
+fn key(name: PackName, extension: &str) -> String {
+    let name = name.to_string();
+    format!("packs/{}/{name}.{extension}", &name[..2])
+}
+
+fn told(error: BucketError) -> PackError {
+    match error {
+        BucketError::Missing(key) => PackError::Failed(format!("{key} is missing")),
+        BucketError::Away(text) => PackError::Away(text),
+        BucketError::Local(error) => local(error),
+        BucketError::Address(text) => PackError::Failed(text),
+    }
+}
+
+fn local(error: io::Error) -> PackError {
+    if is_no_room(&error) {
+        PackError::Full(error.to_string())
+    } else {
+        PackError::Failed(error.to_string())
+    }
+}

@@ -1,0 +1,51 @@
+//! What all files of projects in an object store have in common.
+
+use std::path::{Path, PathBuf};
+
+use hexforge_domain::id::ProjectId;
+use hexforge_domain::ports::files::FilesError;
+
+use crate::bucket::Bucket;
+
+/// The files of projects below one prefix.
+#[derive(Clone)]
+pub(crate) struct Shelf {
+    pub(crate) bucket: Bucket,
+    prefix: &'static str,
+    /// Where files of this machine are while they are received.
+    pub(crate) scratch: PathBuf,
+}
+
+impl Shelf {
+    pub(crate) fn new(bucket: Bucket, prefix: &'static str, scratch: &Path) -> Self {
+        Self { bucket, prefix, scratch: scratch.to_owned() }
+    }
+
+    /// The prefix of the files of a project.
+    pub(crate) fn of(&self, project: ProjectId) -> String {
+        format!("{}/{}", self.prefix, project.0)
+    }
+
+    /// The projects of which something is stored.
+    pub(crate) fn projects(&self) -> Result<Box<dyn Iterator<Item = ProjectId>>, FilesError> {
+        let found = self.bucket.folders(self.prefix);
+        let found = found.map_err(|error| error.into_files_error("files cannot be listed"))?;
+        Ok(Box::new(found.into_iter().filter_map(|name| name.parse().ok().map(ProjectId))))
+    }
+
+    /// Removes everything of a project.
+    pub(crate) fn discard(&self, project: ProjectId) {
+        if let Err(error) = self.remove_below(&self.of(project)) {
+            tracing::warn!(%project, %error, "files of a removed project stay until the next start");
+        }
+    }
+
+    /// Removes everything below a prefix.
+    pub(crate) fn remove_below(&self, prefix: &str) -> Result<(), FilesError> {
+        let removed = self.bucket.list(prefix).and_then(|found| {
+            let keys = found.into_iter().map(|stored| stored.key).collect();
+            self.bucket.remove(keys)
+        });
+        removed.map_err(|error| error.into_files_error("a file could not be removed"))
+    }
+}

@@ -1,0 +1,55 @@
+//! Reads objects piece by piece.
+
+use std::collections::VecDeque;
+use std::io::{self, Read};
+
+use bytes::Bytes;
+
+use crate::bucket::{Bucket, BucketError, Stored};
+
+/// The number of bytes that are read at once.
+const PIECE: u64 = 1024 * 1024;
+
+/// Reads objects one after the other. The first piece is read when it is made, so short objects are readable when they
+/// are removed meanwhile.
+pub(crate) struct Pieces {
+    bucket: Bucket,
+    objects: VecDeque<Stored>,
+    /// How much of the first object was read.
+    position: u64,
+    piece: Bytes,
+}
+
+impl Pieces {
+    pub(crate) fn open(bucket: &Bucket, objects: Vec<Stored>) -> Result<Self, BucketError> {
+        let (bucket, objects) = (bucket.clone(), objects.into());
+        let mut pieces = Self { bucket, objects, position: 0, piece: Bytes::new() };
+        pieces.fill()?;
+        Ok(pieces)
+    }
+
+    /// Reads the next piece; it stays empty at the end.
+    fn fill(&mut self) -> Result<(), BucketError> {
+        while self.piece.is_empty()
+            && let Some(object) = self.objects.front()
+        {
+            let end = object.bytes.min(self.position + PIECE);
+            self.piece = self.bucket.get(&object.key, self.position..end)?;
+            self.position = end;
+            if end == object.bytes {
+                self.objects.pop_front();
+                self.position = 0;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Read for Pieces {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.fill()?;
+        let taken = self.piece.len().min(buffer.len());
+        buffer[..taken].copy_from_slice(&self.piece.split_to(taken));
+        Ok(taken)
+    }
+}
