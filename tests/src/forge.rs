@@ -2,7 +2,8 @@
 
 use std::any::Any;
 use std::net::{SocketAddr, TcpListener};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -13,6 +14,7 @@ use hexforge_application::app::{App, Settings};
 use hexforge_application::delivery;
 use hexforge_application::limiter::Limiter;
 use hexforge_application::{repository, setup};
+use hexforge_blobs_object_store::{BucketBuildFiles, BucketUploads, CachedPacks};
 use hexforge_delivery_reqwest::{Guard, GuardedClient};
 use hexforge_domain::branch::BranchName;
 use hexforge_domain::delivery::lane::ClaimLimits;
@@ -21,6 +23,7 @@ use hexforge_domain::limiter::TransferLimits;
 use hexforge_domain::network::Network;
 use hexforge_domain::policy::strict::StrictRules;
 use hexforge_domain::ports::build_files::BuildFiles;
+use hexforge_domain::ports::pack_store::PackStore;
 use hexforge_domain::ports::secrets::Secrets;
 use hexforge_domain::ports::store::{Store, StoreError};
 use hexforge_domain::ports::upkeep::NoUpkeep;
@@ -39,8 +42,8 @@ use hexforge_persistence_diesel::Options;
 use hexforge_persistence_diesel::testing::TestDatabase;
 use hexforge_server::http;
 use hexforge_server::system::{
-    Argon2Passwords, FileVault, FsBuildFiles, FsUploads, MemoryRefCache, OpensshKeys,
-    SystemSecrets, Trash,
+    Argon2Passwords, FsBuildFiles, FsUploads, InstallationKey, KeyVault, MemoryRefCache,
+    OpensshKeys, SystemSecrets, Trash,
 };
 use hexforge_ssh_russh::{HostKeys, Limits, Server};
 use hexforge_yaml_saphyr::SaphyrReader;
@@ -49,6 +52,7 @@ use tempfile::TempDir;
 
 use crate::client::Request;
 use crate::ref_rows::RefRows;
+use crate::s3::S3Server;
 use crate::work_tree::WorkTree;
 
 /// On which store it runs.
@@ -95,9 +99,11 @@ fn verifies_fetches() -> bool {
 pub struct Forge {
     /// Where it listens.
     pub address: SocketAddr,
-    /// Beside it on the same database and data folder, if `HEXFORGE_TEST_SERVERS` is 2: requests go to both in turn.
-    beside: Option<Beside>,
+    /// Beside it on the same database, if `HEXFORGE_TEST_SERVERS` says so: requests go to all in turn. Two have one data
+    /// folder, three have an object store and a data folder each.
+    beside: Vec<Beside>,
     turn: AtomicUsize,
+    is_pinned: AtomicBool,
     /// Its ports, for looking behind the interface.
     pub app: App,
     /// Its clock, which stands still until a test moves it.
@@ -109,15 +115,62 @@ pub struct Forge {
     limiter: Arc<Limiter>,
     ssh: OnceLock<Server>,
     _database: Box<dyn Any + Send + Sync>,
+    _object_store: Option<S3Server>,
     /// Where its files are.
     pub folder: TempDir,
 }
 
-/// A second server.
+/// A further server.
 struct Beside {
     address: SocketAddr,
     handle: ServerHandle,
     thread: Option<JoinHandle<()>>,
+    /// Its own data folder, if it has one.
+    _folder: Option<TempDir>,
+}
+
+/// How many servers there are on PostgreSQL.
+fn servers(backend: Backend) -> usize {
+    let number = std::env::var("HEXFORGE_TEST_SERVERS").ok().and_then(|text| text.parse().ok());
+    if backend == Backend::Postgres { number.unwrap_or(1) } else { 1 }
+}
+
+/// Where one server keeps packs and files.
+struct Storage {
+    packs: Arc<dyn PackStore>,
+    git: Arc<GixStore>,
+    uploads: Arc<dyn Uploads>,
+    build_files: Arc<dyn BuildFiles>,
+}
+
+impl Storage {
+    fn new(folder: &Path, object_store: Option<&S3Server>) -> Self {
+        let trash = Arc::new(Trash::new(folder));
+        let (packs, uploads, build_files): (
+            Arc<dyn PackStore>,
+            Arc<dyn Uploads>,
+            Arc<dyn BuildFiles>,
+        ) = match object_store {
+            None => (
+                Arc::new(FolderPacks::new(folder.join("packs"))),
+                Arc::new(FsUploads::new(folder, Arc::clone(&trash))),
+                Arc::new(FsBuildFiles::new(folder, Arc::clone(&trash))),
+            ),
+            Some(server) => {
+                let bucket = server.bucket();
+                let packs = CachedPacks::open(bucket.clone(), folder.join("cache"), 1 << 30);
+                (
+                    Arc::new(packs.expect("a cache can be made")),
+                    Arc::new(BucketUploads::new(bucket.clone(), &folder.join("receiving"))),
+                    Arc::new(BucketBuildFiles::new(bucket, &folder.join("receiving"))),
+                )
+            }
+        };
+        let discard = move |doomed: &Path| trash.take(doomed);
+        let git =
+            GixStore::new(folder, Arc::clone(&packs), discard).verify_fetches(verifies_fetches());
+        Self { packs, git: Arc::new(git), uploads, build_files }
+    }
 }
 
 /// The private token of `root`, whose id is 1.
@@ -151,6 +204,12 @@ pub fn run(backend: Backend, case: fn(&Forge)) {
     if let Some(forge) = Forge::start(ForgeOptions { backend, dialect: Dialect::Specification }) {
         case(&forge);
     }
+}
+
+/// The vault with the key in a folder.
+fn vault(folder: &Path) -> Arc<KeyVault> {
+    let key = InstallationKey::keep_in(folder).expect("a key can be made");
+    Arc::new(KeyVault::new(&key).expect("the key is long enough"))
 }
 
 impl Forge {
@@ -195,28 +254,19 @@ impl Forge {
             }
         };
         let folder = tempfile::tempdir().expect("a folder for temporary files exists");
-        let trash = Arc::new(Trash::new(folder.path()));
-        let uploads: Arc<dyn Uploads> = match options.backend {
-            Backend::Fake => Arc::new(FakeUploads::default()),
-            Backend::Sqlite | Backend::Postgres => {
-                Arc::new(FsUploads::new(folder.path(), Arc::clone(&trash)))
-            }
-        };
-        let build_files: Arc<dyn BuildFiles> = match options.backend {
-            Backend::Fake => Arc::new(FakeBuildFiles::default()),
-            Backend::Sqlite | Backend::Postgres => {
-                Arc::new(FsBuildFiles::new(folder.path(), Arc::clone(&trash)))
-            }
-        };
+        let servers = servers(options.backend);
+        let object_store = (servers > 2).then(S3Server::start);
         // Git is real on every store: what it answers is compared with what git says.
-        let packs = Arc::new(FolderPacks::new(folder.path().join("packs")));
-        let discard = move |doomed: &std::path::Path| trash.take(doomed);
-        let git =
-            GixStore::new(folder.path(), packs.clone(), discard).verify_fetches(verifies_fetches());
+        let Storage { packs, git, mut uploads, mut build_files } =
+            Storage::new(folder.path(), object_store.as_ref());
+        if options.backend == Backend::Fake {
+            uploads = Arc::new(FakeUploads::default());
+            build_files = Arc::new(FakeBuildFiles::default());
+        }
         let clock = FakeClock::default();
         let app = App {
             store,
-            git: Arc::new(git),
+            git,
             refs: Arc::new(MemoryRefCache::default()),
             packs,
             upkeep: Arc::new(NoUpkeep),
@@ -228,7 +278,7 @@ impl Forge {
             public_keys: Arc::new(OpensshKeys),
             uploads,
             build_files,
-            vault: Arc::new(FileVault::open(folder.path()).expect("a key can be made")),
+            vault: vault(folder.path()),
             yaml: Arc::new(SaphyrReader),
             settings: Settings {
                 external_url: EXTERNAL_URL.to_owned(),
@@ -245,26 +295,27 @@ impl Forge {
         setup::first_administrator(&app, PASSWORD, &Secret::new(ROOT))
             .expect("the first administrator can be made");
         let (address, handle, thread, limiter) = listen(&app, options.dialect, &restrictions);
-        let two = std::env::var("HEXFORGE_TEST_SERVERS").is_ok_and(|number| number == "2");
-        let beside = (two && options.backend == Backend::Postgres).then(|| {
+        let further = (1..servers).map(|_| {
             let database = database.downcast_ref::<TestDatabase>().expect("it is one of these");
-            let options = Options { queries: Some(Arc::clone(&queries)), ..Options::default() };
-            let trash = Arc::new(Trash::new(folder.path()));
-            let packs = Arc::new(FolderPacks::new(folder.path().join("packs")));
-            let discard = move |doomed: &std::path::Path| trash.take(doomed);
-            let git = GixStore::new(folder.path(), packs.clone(), discard)
-                .verify_fetches(verifies_fetches());
-            let store = Arc::new(database.open(options));
-            App { store, git: Arc::new(git), packs, ..app.clone() }
-        });
-        let beside = beside.map(|app| {
+            let queries = Options { queries: Some(Arc::clone(&queries)), ..Options::default() };
+            let own = object_store
+                .as_ref()
+                .map(|_| tempfile::tempdir().expect("a folder for temporary files exists"));
+            let place = own.as_ref().map_or(folder.path(), TempDir::path);
+            let Storage { packs, git, uploads, build_files } =
+                Storage::new(place, object_store.as_ref());
+            let (store, refs) = (Arc::new(database.open(queries)), Arc::default());
+            let refs: Arc<MemoryRefCache> = refs;
+            let app = App { store, git, refs, packs, uploads, build_files, ..app.clone() };
             let (address, handle, thread, _) = listen(&app, options.dialect, &restrictions);
-            Beside { address, handle, thread: Some(thread) }
+            Beside { address, handle, thread: Some(thread), _folder: own }
         });
+        let beside = further.collect();
         Some(Self {
             address,
             beside,
             turn: AtomicUsize::new(0),
+            is_pinned: AtomicBool::new(false),
             app,
             clock,
             queries,
@@ -273,6 +324,7 @@ impl Forge {
             limiter,
             ssh: OnceLock::new(),
             _database: database,
+            _object_store: object_store,
             folder,
         })
     }
@@ -320,7 +372,8 @@ impl Forge {
 
     /// The rows of the refs of a project.
     pub fn ref_rows(&self, project: i64) -> RefRows {
-        RefRows::new(Arc::clone(&self.app.store), ProjectId(project))
+        let packs = Arc::clone(&self.app.packs);
+        RefRows::new(Arc::clone(&self.app.store), ProjectId(project)).with_packs(packs)
     }
 
     /// Brings a work tree into its repository, and lets the project know.
@@ -370,11 +423,17 @@ impl Forge {
         Request::new(self.next_address(), method, target)
     }
 
+    /// Asks only the first server from now on: a test changes its files behind its back.
+    pub fn ask_one_server(&self) {
+        self.is_pinned.store(true, Ordering::Relaxed);
+    }
+
     fn next_address(&self) -> SocketAddr {
-        match &self.beside {
-            Some(beside) if self.turn.fetch_add(1, Ordering::Relaxed) % 2 == 1 => beside.address,
-            _ => self.address,
+        if self.is_pinned.load(Ordering::Relaxed) {
+            return self.address;
         }
+        let turn = self.turn.fetch_add(1, Ordering::Relaxed) % (self.beside.len() + 1);
+        self.beside.get(turn).map_or(self.address, |beside| beside.address)
     }
 
     /// GET.
@@ -471,7 +530,7 @@ impl Drop for Forge {
     fn drop(&mut self) {
         // Commands are sent when the call is made; nobody has to wait for the answer.
         drop(self.handle.stop(false));
-        if let Some(beside) = &mut self.beside {
+        for beside in &mut self.beside {
             drop(beside.handle.stop(false));
             if let Some(thread) = beside.thread.take() {
                 let _ = thread.join();

@@ -9,6 +9,7 @@ use hexforge_domain::id::ProjectId;
 use hexforge_domain::limiter::Caller;
 use hexforge_domain::pack::Pack;
 use hexforge_domain::ports::git::GitStore;
+use hexforge_domain::ports::pack_store::PackStore;
 use hexforge_domain::ports::store::{Store, StoreError};
 use hexforge_domain::refs::{Ref, Snapshot};
 use hexforge_git_gix::GixStore;
@@ -22,6 +23,8 @@ use hexforge_persistence_diesel::testing::TestDatabase;
 pub struct RefRows {
     store: Arc<dyn Store>,
     project: ProjectId,
+    /// Where packs are, if not in the data folder of the bare repository.
+    packs: Option<Arc<dyn PackStore>>,
 }
 
 /// Lets a project have the refs of a bare repository that git filled, and its default branch.
@@ -39,7 +42,13 @@ pub fn adopt(database: &TestDatabase, project: i64, bare: &Path) {
 
 impl RefRows {
     pub fn new(store: Arc<dyn Store>, project: ProjectId) -> Self {
-        Self { store, project }
+        Self { store, project, packs: None }
+    }
+
+    /// The same, with packs that are elsewhere.
+    #[must_use]
+    pub fn with_packs(self, packs: Arc<dyn PackStore>) -> Self {
+        Self { packs: Some(packs), ..self }
     }
 
     /// Gives a bare repository the packs and refs of the rows.
@@ -93,7 +102,7 @@ impl RefRows {
         if own.is_empty() {
             return;
         }
-        let git = store_of(bare);
+        let git = self.store_of(bare);
         let found = git.take_over(bare).expect("git wrote them");
         let taken = self.store.write::<_, StoreError>(|tx| {
             tx.refs().lock(self.project)?;
@@ -118,8 +127,16 @@ impl RefRows {
             Ok(Snapshot::new(&state, &refs, &packs))
         });
         let refs = Arc::new(refs.expect("rows can be read"));
-        let opened = store_of(bare).open(self.project, refs, Caller::BACKGROUND);
+        let opened = self.store_of(bare).open(self.project, refs, Caller::BACKGROUND);
         opened.expect("the packs can be linked");
+    }
+
+    /// A store in the data folder of a bare repository.
+    fn store_of(&self, bare: &Path) -> GixStore {
+        let data = bare.ancestors().nth(4).expect("repositories are four folders deep");
+        let packs = self.packs.clone();
+        let packs = packs.unwrap_or_else(|| Arc::new(FolderPacks::glancing(data.join("packs"))));
+        GixStore::new(data, packs, |doomed: &Path| std::fs::remove_dir_all(doomed))
     }
 
     /// HEAD and all refs.
@@ -130,13 +147,6 @@ impl RefRows {
         });
         read.expect("rows can be read")
     }
-}
-
-/// A store in the data folder of a bare repository.
-fn store_of(bare: &Path) -> GixStore {
-    let data = bare.ancestors().nth(4).expect("repositories are four folders deep");
-    let packs = Arc::new(FolderPacks::glancing(data.join("packs")));
-    GixStore::new(data, packs, |doomed: &Path| std::fs::remove_dir_all(doomed))
 }
 
 /// The loose objects and packs that git itself has written: the names of linked packs are longer.

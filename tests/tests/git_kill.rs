@@ -1,17 +1,20 @@
 //! The program is killed at random points of pushes, over both transports: what git reported as done is there with
-//! its events after the restart, and nothing is half there.
+//! its events after the restart, and nothing is half there. Of three machines with an object store one is killed at a
+//! time, and the others go on.
 //!
 //! `HEXFORGE_KILLS` says how often for each database; a few times unless it is set.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use hexforge_persistence_diesel::testing::TestDatabase;
 use hexforge_tests::WorkTree;
-use hexforge_tests::program::{self, Program, ROOT};
+use hexforge_tests::installation::Installation;
+use hexforge_tests::program::{Program, ROOT};
 use hexforge_tests::ssh_client::Identity;
 use serde_json::Value;
 
@@ -20,13 +23,20 @@ const LANES: usize = 4;
 
 #[test]
 fn nothing_is_lost_or_half_there_on_sqlite() {
-    kill_again_and_again(&TestDatabase::sqlite());
+    kill_again_and_again(&TestDatabase::sqlite(), Installation::single);
 }
 
 #[test]
 fn nothing_is_lost_or_half_there_on_postgres() {
     if let Some(database) = TestDatabase::postgres() {
-        kill_again_and_again(&database);
+        kill_again_and_again(&database, Installation::single);
+    }
+}
+
+#[test]
+fn nothing_is_lost_or_half_there_on_three_machines() {
+    if let Some(database) = TestDatabase::postgres() {
+        kill_again_and_again(&database, |database, data| Installation::machines(database, data, 3));
     }
 }
 
@@ -53,11 +63,16 @@ impl Push {
     }
 }
 
-fn kill_again_and_again(database: &TestDatabase) {
+fn kill_again_and_again(
+    database: &TestDatabase,
+    install: impl FnOnce(&TestDatabase, &Path) -> Installation,
+) {
     let folder = tempfile::tempdir().expect("a folder for temporary files exists");
-    let data = folder.path().join("data");
-    let start = || Program::start_with_ssh(&program::built(), &data, &database.url);
-    let mut server = start().expect("the program serves");
+    let installation = install(database, &folder.path().join("data"));
+    let machines = installation.machines_number();
+    let mut servers: Vec<Program> =
+        (0..machines).map(|machine| installation.start(machine)).collect();
+    let server = &servers[0];
     let key = Identity::new();
     let fields = [("title", "laptop"), ("key", &key.public())];
     server.request("POST", "/user/keys").token(ROOT).form(&fields).send().expect(201);
@@ -65,8 +80,8 @@ fn kill_again_and_again(database: &TestDatabase) {
     server.request("POST", "/projects").token(ROOT).form(&fields).send().expect(201);
     let tree = WorkTree::new(&folder.path().join("unused.git"));
     let first = tree.write("README", "hello\n").commit("Begin\n");
-    let to_master = ["push", "-q", &http(&server), "master"].map(str::to_owned);
-    assert!(run(&tree, &key, &server, &to_master), "the first push is taken");
+    let to_master = ["push", "-q", &http(server), "master"].map(str::to_owned);
+    assert!(run(&tree, &key, server, &to_master), "the first push is taken");
     let mut pushes: Vec<Push> = Vec::new();
     let mut random = 0x2545_f491_4f6c_dd1d_u64;
     for round in 0..kills() {
@@ -75,15 +90,15 @@ fn kill_again_and_again(database: &TestDatabase) {
         random ^= random << 17;
         // So many come through, and then it ends somewhere in the next ones.
         let end = End { acknowledged: (random % 6) as usize, later: (random >> 8) % 250 };
-        pushes.extend(push_until_killed(&mut server, &tree, &key, &first, &pushes, end));
-        server = start().expect("the program serves again");
-        check(&server, &tree, &pushes, round);
+        let victim = (random >> 16) as usize % machines;
+        pushes.extend(push_until_killed(&mut servers, victim, &tree, &key, &first, &pushes, end));
+        servers[victim] = installation.start(victim);
+        check(&servers[round as usize % machines], &tree, &pushes, round);
     }
     let acknowledged = pushes.iter().filter(|push| push.is_acknowledged).count();
     let count = format!("{} kills, {} pushes, {acknowledged} acknowledged", kills(), pushes.len());
     let _ = writeln!(std::io::stderr(), "{count}");
     assert!(acknowledged > 0, "some came through");
-    server.kill().expect("a running process can be killed");
 }
 
 fn http(server: &Program) -> String {
@@ -109,9 +124,10 @@ struct End {
     later: u64,
 }
 
-/// Pushes in all lanes until the program is killed.
+/// Pushes in all lanes, to one server each, until one of the servers is killed.
 fn push_until_killed(
-    server: &mut Program,
+    servers: &mut [Program],
+    victim: usize,
     tree: &WorkTree,
     key: &Identity,
     first: &str,
@@ -123,6 +139,7 @@ fn push_until_killed(
     let lanes: Vec<(usize, Vec<Push>, Command)> = (0..LANES)
         .map(|lane| {
             let mine = before.iter().filter(|push| push.lane == lane).cloned().collect();
+            let server = &servers[lane % servers.len()];
             let address = if lane % 2 == 0 {
                 http(server)
             } else {
@@ -177,7 +194,7 @@ fn push_until_killed(
             std::thread::sleep(Duration::from_millis(1));
         }
         std::thread::sleep(Duration::from_millis(end.later));
-        server.kill().expect("a running process can be killed");
+        servers[victim].kill().expect("a running process can be killed");
         is_over.store(true, Ordering::Relaxed);
         let lanes = lanes.into_iter();
         lanes.flat_map(|lane| lane.join().expect("no thread panics")).collect::<Vec<Push>>()

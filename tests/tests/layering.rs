@@ -23,6 +23,7 @@ const ARROWS: [(&str, &[&str]); 12] = [
         "hexforge-server",
         &[
             "hexforge-application",
+            "hexforge-blobs-object-store",
             "hexforge-delivery-reqwest",
             "hexforge-domain",
             "hexforge-git-gix",
@@ -37,6 +38,7 @@ const ARROWS: [(&str, &[&str]); 12] = [
         TESTS,
         &[
             "hexforge-application",
+            "hexforge-blobs-object-store",
             "hexforge-delivery-reqwest",
             "hexforge-domain",
             "hexforge-git-gix",

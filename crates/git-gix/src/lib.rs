@@ -17,6 +17,7 @@ mod compare;
 mod contributors;
 mod error;
 mod examine;
+mod held;
 mod history;
 mod import;
 mod intake;

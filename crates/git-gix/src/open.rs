@@ -21,7 +21,7 @@ use tempfile::NamedTempFile;
 use crate::error::{failed, io};
 use crate::peel::to_commit;
 use crate::refs::Derived;
-use crate::scratch::{ALTERNATES, ScratchFolder};
+use crate::scratch::ScratchFolder;
 use crate::store::folders;
 use crate::upload::packs::OpenPacks;
 
@@ -30,6 +30,9 @@ const IDLE_HANDLES: usize = 8;
 
 /// The size of the cache in each repository that tells whether the target of a tag leads to a commit.
 const MOST_TAGS: usize = 100_000;
+
+/// How often a pack is asked for that is dropped before it is linked.
+const LINK_TRIES: u32 = 5;
 
 /// Links older than this to packs that the repository does not have were left by a stopped process. A younger link may
 /// belong to a push that this request does not know: a request with old refs ends sooner.
@@ -52,6 +55,8 @@ pub(crate) struct OpenRepository {
     linked: Mutex<LinkedPacks>,
     /// The folder of a staged repository goes with it.
     _scratch: Option<ScratchFolder>,
+    /// The repository whose objects a staged one sees. While somebody has it, its links stay.
+    base: Option<Arc<OpenRepository>>,
 }
 
 /// The packs of a repository that are linked and loaded.
@@ -74,19 +79,24 @@ impl OpenRepository {
     /// Opens the repository in a folder, which will have at least so many packs.
     pub(crate) fn open(folder: &Path, packs: usize) -> Result<Self, GitError> {
         let slots = slots_for(packs.max(count_packs(folder)));
-        Ok(Self::with(open_with(folder, Slots::Given(slots))?, slots.into(), None))
+        Ok(Self::with(open_with(folder, Slots::Given(slots))?, slots.into(), None, None))
     }
 
-    /// Opens the repository in a scratch folder, which goes with it and gets so many packs.
-    pub(crate) fn in_scratch(folder: ScratchFolder, packs: usize) -> Result<Self, GitError> {
+    /// Opens the repository in a scratch folder, which goes with it, sees the objects of `base` and gets so many packs.
+    pub(crate) fn in_scratch(
+        folder: ScratchFolder,
+        base: Option<Arc<OpenRepository>>,
+        packs: usize,
+    ) -> Result<Self, GitError> {
         let slots = Slots::AsNeededByDiskState { multiplier: 2.0, minimum: 64 + 2 * packs };
-        Ok(Self::with(open_with(folder.path(), slots)?, usize::MAX, Some(folder)))
+        Ok(Self::with(open_with(folder.path(), slots)?, usize::MAX, Some(folder), base))
     }
 
     fn with(
         opened: gix::ThreadSafeRepository,
         slots: usize,
         scratch: Option<ScratchFolder>,
+        base: Option<Arc<OpenRepository>>,
     ) -> Self {
         Self {
             opened,
@@ -98,6 +108,7 @@ impl OpenRepository {
             version: AtomicI64::new(i64::MIN),
             linked: Mutex::default(),
             _scratch: scratch,
+            base,
         }
     }
 
@@ -144,20 +155,24 @@ impl OpenRepository {
 
     /// Links a pack of the store.
     pub(crate) fn link_pack(&self, store: &dyn PackStore, pack: &Pack) -> Result<(), GitError> {
-        let from = store.local(pack)?;
         let to = self.pack_path(pack.name);
-        // A pack counts once its index is there, so that comes last.
-        for (from, to) in
-            [(from.clone(), to.clone()), (from.with_extension("idx"), to.with_extension("idx"))]
-        {
-            link(&from, &to).map_err(io)?;
+        for _ in 0..LINK_TRIES {
+            let from = store.local(pack)?;
+            // A pack counts once its index is there, so that comes last.
+            let linked = link(&from, &to)
+                .and_then(|()| link(&from.with_extension("idx"), &to.with_extension("idx")));
+            match linked {
+                // A store that caches packs may have dropped this one meanwhile.
+                Err(error) if error.kind() == ErrorKind::NotFound => (),
+                linked => return linked.map_err(io),
+            }
         }
-        Ok(())
+        Err(GitError::Busy)
     }
 
     /// Returns whether a staged repository sees the objects of another.
     pub(crate) fn has_base(&self) -> bool {
-        self.git_dir().join(ALTERNATES).exists()
+        self.base.is_some()
     }
 
     /// The link to a pack.

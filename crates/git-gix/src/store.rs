@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use hexforge_domain::commit::{Commit, ObjectId};
 use hexforge_domain::id::ProjectId;
@@ -25,6 +26,7 @@ use crate::blob::kept::KeptFiles;
 use crate::commit;
 use crate::contributors::ContributorIndex;
 use crate::error::{failed, io};
+use crate::held::HeldRepositories;
 use crate::layout::Layout;
 use crate::limits::{MemoryBudget, PushLimits};
 use crate::lineage::Lineages;
@@ -58,6 +60,9 @@ const LONGEST_KEPT_MESSAGE: usize = 2000;
 /// How often a repository is opened anew while its packs change.
 const TRIES: u32 = 10;
 
+/// The folder of packs in a repository.
+const PACKS: &str = "objects/pack";
+
 /// The repositories of one data folder.
 #[derive(Clone)]
 pub struct GixStore {
@@ -78,6 +83,8 @@ pub(crate) struct Shared {
     /// Staged repositories by project and new pack. No committed row names these packs.
     staged: Mutex<HashMap<(ProjectId, PackName), Weak<OpenRepository>>>,
     open: Cache<ProjectId, Arc<OpenRepository>>,
+    /// All repositories that somebody has open, in the cache or not.
+    held: HeldRepositories,
     commits: Cache<(ProjectId, gix::ObjectId), Arc<Commit>>,
     annotations: Cache<(ProjectId, gix::ObjectId), Arc<Pinned>>,
     roots: Cache<(ProjectId, gix::ObjectId), gix::ObjectId>,
@@ -136,6 +143,7 @@ impl GixStore {
                 limits,
                 discard: Box::new(discard),
                 open: Cache::new(OPEN_REPOSITORIES),
+                held: HeldRepositories::default(),
                 commits: Cache::new(COMMITS),
                 annotations: Cache::new(ANNOTATIONS),
                 roots: Cache::new(ROOTS),
@@ -172,6 +180,27 @@ impl GixStore {
         &self.shared
     }
 
+    /// Removes the links to packs of repositories that nobody has open, those first that were not opened for the
+    /// longest time, while `go_on` says so after each. They are linked again when they are opened.
+    pub fn unlink_idle(&self, go_on: &mut dyn FnMut() -> bool) -> Result<(), GitError> {
+        let shared = &self.shared;
+        let projects = self.projects().map_err(|error| GitError::Failed(error.to_string()))?;
+        let mut idle: Vec<(bool, SystemTime, ProjectId)> = projects
+            .filter_map(|project| {
+                let links = shared.layout.repository(project).join(PACKS);
+                let changed = fs::metadata(links).and_then(|found| found.modified()).ok()?;
+                Some((shared.open.contains_key(&project), changed, project))
+            })
+            .collect();
+        idle.sort_unstable();
+        for (_, _, project) in idle {
+            if shared.unlink(project)? && !go_on() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
     /// Where things are on disk.
     pub fn layout(&self) -> &Layout {
         &self.shared.layout
@@ -196,7 +225,7 @@ impl Shared {
         let open = self.open_committed(project, refs)?;
         match refs.new_packs() {
             [] => Ok(open),
-            new => self.open_with_new_packs(project, open.as_deref(), new).map(Some),
+            new => self.open_with_new_packs(project, open.as_ref(), new).map(Some),
         }
     }
 
@@ -211,6 +240,7 @@ impl Shared {
             let open = match self.open.get(&project) {
                 Some(open) => open,
                 None => {
+                    let _turn = self.held.turn(project);
                     if !folder.join("HEAD").exists() {
                         if refs.packs().is_empty() {
                             return Ok(None);
@@ -218,6 +248,7 @@ impl Shared {
                         self.make_folder(&folder)?;
                     }
                     let open = Arc::new(OpenRepository::open(&folder, refs.packs().len())?);
+                    self.held.note(project, &open);
                     self.open.insert(project, Arc::clone(&open));
                     open
                 }
@@ -251,13 +282,13 @@ impl Shared {
     /// A repository in a scratch folder, which sees the objects of another and gets so many packs.
     pub(crate) fn stage(
         &self,
-        base: Option<&OpenRepository>,
+        base: Option<&Arc<OpenRepository>>,
         packs: usize,
     ) -> Result<OpenRepository, GitError> {
         let objects = base.map(|base| fs::canonicalize(base.git_dir().join("objects")));
         let objects = objects.transpose().map_err(io)?;
         let folder = self.scratch_pool.take(objects.as_deref(), || self.scratch())?;
-        OpenRepository::in_scratch(folder, packs)
+        OpenRepository::in_scratch(folder, base.cloned(), packs)
     }
 
     /// Registers the staged repository of a project for readers of its new pack.
@@ -276,7 +307,7 @@ impl Shared {
     fn open_with_new_packs(
         &self,
         project: ProjectId,
-        base: Option<&OpenRepository>,
+        base: Option<&Arc<OpenRepository>>,
         packs: &[Pack],
     ) -> Result<Arc<OpenRepository>, GitError> {
         if let [pack] = packs {
@@ -303,6 +334,24 @@ impl Shared {
         objects: usize,
     ) -> Result<Pack, GitError> {
         Ok(self.packs.put(data, index, objects as u64)?)
+    }
+
+    /// Removes the links to packs of a repository, unless somebody has it open. Returns whether there were any.
+    fn unlink(&self, project: ProjectId) -> Result<bool, GitError> {
+        // Nobody opens it meanwhile.
+        let _turn = self.held.turn(project);
+        self.forget_open(project);
+        if self.held.is_held(project) {
+            return Ok(false);
+        }
+        let links = folders(&self.layout.repository(project).join(PACKS));
+        for link in &links {
+            match fs::remove_file(link) {
+                Err(error) if error.kind() != ErrorKind::NotFound => return Err(io(error)),
+                Ok(()) | Err(_) => (),
+            }
+        }
+        Ok(!links.is_empty())
     }
 
     /// Opens the repository of a project anew the next time.

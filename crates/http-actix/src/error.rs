@@ -209,6 +209,10 @@ impl From<Error> for ApiError {
             Error::Store(error @ StoreError::Full(_)) => Self::full(&Chain(&error)),
             Error::Store(error) => Self::internal(&Chain(&error)),
             Error::Files(error) if error.is_full() => Self::full(&Chain(&error)),
+            Error::Files(error) if error.is_away() => {
+                tracing::warn!(cause = %Chain(&error), "the store of files does not answer");
+                Self::unavailable("5")
+            }
             Error::Files(error) => Self::internal(&Chain(&error)),
             Error::Vault(error) => Self::internal(&Chain(&error)),
             Error::Git(error @ GitError::Full(_)) => Self::full(&Chain(&error)),

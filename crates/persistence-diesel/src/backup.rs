@@ -12,10 +12,11 @@ use std::path::Path;
 
 use diesel::prelude::*;
 use hexforge_domain::id::ProjectId;
-use hexforge_domain::pack::PackName;
+use hexforge_domain::pack::{Pack, PackName};
 
 use crate::connection::{DatabaseUrl, DbConn, Role};
 use crate::migrations;
+use crate::pack;
 use crate::schema::{packs, projects, repositories};
 use postgres::PostgresRestore;
 use sqlite::SqliteRestore;
@@ -118,26 +119,21 @@ impl Snapshot {
         Ok(found.into_iter().map(ProjectId).collect())
     }
 
-    /// The names of packs that repositories had at the moment of the snapshot: at most `limit` that follow a name, in
-    /// order.
-    pub fn packs(
-        &mut self,
-        after: Option<PackName>,
-        limit: i64,
-    ) -> Result<Vec<PackName>, BackupError> {
+    /// The packs that repositories had at the moment of the snapshot: at most `limit` that follow a name, in the order of
+    /// their names.
+    pub fn packs(&mut self, after: Option<PackName>, limit: i64) -> Result<Vec<Pack>, BackupError> {
         let after = after.map(|name| name.as_bytes().to_vec()).unwrap_or_default();
-        let found: Vec<Vec<u8>> = packs::table
+        let found: Vec<(Vec<u8>, i64, i64)> = packs::table
             .filter(packs::retired_at.is_null())
             .filter(packs::project_id.is_not_null())
             .filter(packs::sha256.gt(after))
-            .select(packs::sha256)
+            .select((packs::sha256, packs::bytes, packs::objects))
             .distinct()
             .order(packs::sha256)
             .limit(limit)
             .load(&mut self.conn)?;
-        let name = |bytes: Vec<u8>| bytes.try_into().map(PackName::from_bytes);
-        let names: Result<Vec<PackName>, _> = found.into_iter().map(name).collect();
-        names.map_err(|_| BackupError::Refused("the name of a pack cannot be read".into()))
+        let packs: Result<Vec<Pack>, _> = found.into_iter().map(pack::pack).collect();
+        packs.map_err(|_| BackupError::Refused("the name of a pack cannot be read".into()))
     }
 
     /// The number of repositories that had packs at the moment of the snapshot.

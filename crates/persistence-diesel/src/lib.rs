@@ -26,6 +26,7 @@ mod group;
 mod group_label;
 mod group_list;
 mod identity;
+mod installation;
 mod issue;
 mod issue_list;
 mod issue_total;

@@ -22,7 +22,7 @@ fn name(bytes: Vec<u8>) -> Result<PackName, StoreError> {
     Ok(PackName::from_bytes(bytes))
 }
 
-fn pack((sha256, bytes, objects): (Vec<u8>, i64, i64)) -> Result<Pack, StoreError> {
+pub(crate) fn pack((sha256, bytes, objects): (Vec<u8>, i64, i64)) -> Result<Pack, StoreError> {
     Ok(Pack { name: name(sha256)?, bytes: bytes.unsigned_abs(), objects: objects.unsigned_abs() })
 }
 

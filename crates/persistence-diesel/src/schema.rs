@@ -128,6 +128,13 @@ diesel::table! {
 }
 
 diesel::table! {
+    installation_secrets (name) {
+        name -> Text,
+        sealed -> Text,
+    }
+}
+
+diesel::table! {
     key_proofs (id) {
         id -> BigInt,
         proof -> Text,

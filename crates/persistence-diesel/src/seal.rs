@@ -19,6 +19,7 @@ pub(crate) enum Purpose {
     ImportUrl,
     RunnersToken,
     KeyProof,
+    Installation,
 }
 
 impl Purpose {
@@ -29,6 +30,7 @@ impl Purpose {
             Purpose::ImportUrl => "url of an import",
             Purpose::RunnersToken => "runners token of a project",
             Purpose::KeyProof => "proof of the key",
+            Purpose::Installation => "secret of the installation",
         }
     }
 }

@@ -28,7 +28,7 @@ const PROOF: &str = "hexforge";
 pub enum SealError {
     /// The secrets of the database were sealed with another key.
     #[error(
-        "the secrets in the database were sealed with another key; bring back the `secret.key` that belongs to it"
+        "the secrets in the database were sealed with another key; bring back the `secret.key` or the setting `secret_key` that belongs to it"
     )]
     OtherKey,
     /// The database failed.

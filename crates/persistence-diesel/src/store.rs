@@ -9,6 +9,7 @@ use hexforge_domain::ports::store::{Mode, Store, StoreError, Tx, Verdict};
 use hexforge_domain::ports::vault::Vault;
 
 use crate::connection::{DatabaseUrl, Role};
+use crate::installation;
 use crate::page::Totals;
 use crate::pool::{self, Borrowed, Connections, Connector};
 use crate::seal::Seals;
@@ -88,6 +89,16 @@ impl DieselStore {
     /// [`SealError::OtherKey`] when the database was sealed with another key.
     pub fn seal_plain_texts(&self) -> Result<(), SealError> {
         sealing::run(&mut *self.writers.get()?, &self.seals)
+    }
+
+    /// A secret that all machines of the installation share, stored sealed. The first process to need it stores what
+    /// `make` returns.
+    pub fn shared_secret<E: From<StoreError>>(
+        &self,
+        name: &str,
+        make: impl FnOnce() -> Result<String, E>,
+    ) -> Result<String, E> {
+        installation::shared_secret(&mut *self.writers.get()?, &self.seals, name, make)
     }
 
     fn connection(&self, mode: Mode) -> Result<Borrowed<'_>, StoreError> {

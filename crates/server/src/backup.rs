@@ -1,18 +1,24 @@
-//! Backups: everything of one moment in one file, while others go on serving; and back.
+//! Backups: everything of one moment, while others go on serving; and back. A backup is one file, or one of several
+//! moments in a folder or an object store, which share what did not change.
 //!
 //! The database decides which moment it is: it is copied first, and sees one state, refs included. Objects are stored
 //! before the refs that lead to them, so the repositories, which are copied later, have each object. Other files never
 //! change once the database speaks of them. Nothing is removed while a backup is made, see
 //! [`Hold`](crate::system::Hold).
 
+mod copy;
 mod file;
 mod make;
 mod manifest;
+mod moments;
+mod place;
 mod progress;
 mod restore;
+mod shelf;
 mod verify;
 
 pub use make::make;
+pub use moments::{keep_newest, moments};
 pub use restore::restore;
 pub use verify::verify;
 

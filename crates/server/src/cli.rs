@@ -39,9 +39,15 @@ pub enum Command {
     },
     /// Print the description of the interface, as OpenAPI 3.1.
     Openapi,
-    /// Write the database, all repositories and all files into one new file, as they are at one moment. The server may
-    /// serve meanwhile. Whoever can read the file can read everything: it is made for its owner only.
-    Backup(BackupFile),
+    /// Write the database, all repositories and all files into one new file, or into a folder or an object store that holds
+    /// backups of several moments, as they are at one moment. The server may serve meanwhile. Whoever can read a backup can
+    /// read everything: files are made for their owner only.
+    Backup(MakeBackup),
+    /// List the moments in a folder or an object store of backups.
+    Backups {
+        /// A folder, or an address such as `s3://bucket/prefix`.
+        place: String,
+    },
     /// Read a whole backup and check that nothing in it is damaged or missing.
     Verify(BackupFile),
     /// Bring a backup back, into a data folder and a database that are empty. The backup is checked first; if anything
@@ -74,11 +80,25 @@ pub struct Migrate {
     pub check: bool,
 }
 
-/// `hexforge backup`, `verify` and `restore`.
+/// `hexforge backup`.
+#[derive(Args)]
+pub struct MakeBackup {
+    /// A new file; or a folder (a new one ends with `/`) or an address such as `s3://bucket/prefix`: these hold several
+    /// moments, and get only what is new.
+    pub place: String,
+    /// Keep so many moments in the folder or object store, and remove older ones [default: all].
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
+    pub keep: Option<u32>,
+}
+
+/// `hexforge verify` and `restore`.
 #[derive(Args)]
 pub struct BackupFile {
-    /// The file of the backup.
-    pub file: PathBuf,
+    /// The file, folder or address of the backup.
+    pub place: String,
+    /// The moment, as `hexforge backups` lists it [default: the newest].
+    #[arg(long, value_name = "MOMENT")]
+    pub at: Option<String>,
 }
 
 /// `hexforge user`.

@@ -13,7 +13,7 @@ use anyhow::{Result, bail};
 use hexforge_http_actix::openapi;
 use hexforge_persistence_diesel::store;
 
-use crate::cli::{BackupFile, Cli, Command, Migrate, Serve};
+use crate::cli::{BackupFile, Cli, Command, MakeBackup, Migrate, Serve};
 use crate::config::Config;
 use crate::system::permissions;
 use crate::{logging, memory, serve, wiring};
@@ -39,9 +39,12 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
             say(&format!("{:#}\n", openapi::document(config.dialect)))?;
             Ok(ExitCode::SUCCESS)
         }
-        Command::Backup(BackupFile { file }) => backup::make(&config, &file),
-        Command::Verify(BackupFile { file }) => backup::verify(&file),
-        Command::Restore(BackupFile { file }) => backup::restore(&config, &file),
+        Command::Backup(MakeBackup { place, keep }) => backup::make(&config, &place, keep),
+        Command::Backups { place } => backup::list(&place),
+        Command::Verify(BackupFile { place, at }) => backup::verify(&place, at.as_deref()),
+        Command::Restore(BackupFile { place, at }) => {
+            backup::restore(&config, &place, at.as_deref())
+        }
         Command::User(command) => user::run(&wiring::app(&config)?, command),
         Command::Token(command) => token::run(&wiring::app(&config)?, command),
         Command::Runners(command) => runners::run(&wiring::app(&config)?, command),

@@ -22,6 +22,7 @@ use hexforge_http_actix::Dialect;
 use hexforge_persistence_diesel::DatabaseUrl;
 use validator::Validate;
 
+use crate::system::InstallationKey;
 use overrides::{given, read_file};
 use parse::{networks, number, value};
 
@@ -36,6 +37,12 @@ pub struct Config {
     pub data_dir: PathBuf,
     /// Where the data is.
     pub database_url: DatabaseUrl,
+    /// The address of the object store, if packs and files are in one.
+    pub object_store_url: Option<String>,
+    /// The size of the local cache of packs in GiB.
+    pub cache_gb: f64,
+    /// The key of the installation; `None` is in the data folder.
+    pub secret_key: Option<InstallationKey>,
     /// The base of addresses; `None` follows `listen`.
     #[validate(url(message = "has to be an address such as https://forge.example.com"))]
     pub external_url: Option<String>,
@@ -147,6 +154,15 @@ impl Config {
             },
             data_dir,
             database_url,
+            object_store_url: chosen.object_store_url.map(|url| url.trim().to_owned()),
+            cache_gb: number("cache_gb", chosen.cache_gb, 50.0, 0.001..=1_000_000.0)?,
+            secret_key: match chosen.secret_key {
+                // Not shown again.
+                Some(text) => Some(InstallationKey::parse(text.trim()).ok_or_else(|| {
+                    anyhow!("secret_key has to be 64 hex digits: `openssl rand -hex 32` makes some")
+                })?),
+                None => None,
+            },
             external_url: chosen.external_url.map(|url| url.trim_end_matches('/').to_owned()),
             root_password: chosen.root_password.map(Secret::new),
             root_token: chosen.root_token.map(Secret::new),

@@ -10,6 +10,7 @@ pub mod logging;
 pub mod memory;
 pub mod serve;
 pub mod ssh;
+pub mod storage;
 pub mod system;
 pub mod upgrade;
 pub mod wiring;

@@ -23,15 +23,22 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::oneshot;
 
 use crate::config::Config;
+use crate::storage::CacheKeeper;
 use crate::system::{PriorityThreads, UpkeepQueue};
+use crate::wiring::Wired;
 use crate::worker::{Desk, Workers};
-use crate::{first_start, http, ssh, upgrade, wiring};
+use crate::{first_start, http, ssh, storage, upgrade, wiring};
 
 /// Serves until told to stop. `terminal` is where people are told how to get in.
 pub fn run(config: &Config, terminal: &mut dyn Write) -> Result<()> {
     let desk = Arc::new(Desk::default());
     let bell = Arc::clone(&desk);
-    let mut app = wiring::ringing_app(config, Some(Arc::new(move || bell.ring())))?;
+    let Wired { mut app, store, git, cache } =
+        wiring::wire(config, Some(Arc::new(move || bell.ring())))?;
+    if let Some(stored) = storage::stored(config)? {
+        storage::move_in(config, &stored, terminal)?;
+    }
+    let cache = cache.map(|packs| CacheKeeper::take(config, packs, git)).transpose()?;
     let upkeep = Arc::new(UpkeepQueue::default());
     app.upkeep = upkeep.clone();
     upgrade::check_journal(config, &app)?;
@@ -39,7 +46,7 @@ pub fn run(config: &Config, terminal: &mut dyn Write) -> Result<()> {
     let listener = TcpListener::bind(config.listen)
         .with_context(|| format!("the address {} (listen) cannot be served", config.listen))?;
     let address = listener.local_addr().context("the socket has no address")?;
-    let ssh = config.ssh_listen.map(|address| ssh::Prepared::new(address, &config.data_dir));
+    let ssh = config.ssh_listen.map(|address| ssh::Prepared::new(address, config, &store));
     let ssh = ssh.transpose()?;
     let external_url = config.external_url.clone().unwrap_or_else(|| format!("http://{address}"));
     app.settings.external_url.clone_from(&external_url);
@@ -67,7 +74,7 @@ pub fn run(config: &Config, terminal: &mut dyn Write) -> Result<()> {
         revision: format!("hexforge-{}", env!("CARGO_PKG_VERSION")),
     };
     let payloads = JsonPayloads::new(&settings.external_url, settings.ssh_port);
-    let workers = Workers::start(&app, Arc::new(payloads), desk, upkeep)?;
+    let workers = Workers::start(&app, Arc::new(payloads), desk, upkeep, cache)?;
     let limiter =
         Limiter::new(config.transfer_limits()).with_threads(Arc::new(PriorityThreads::new()));
     let limiter = Arc::new(match &config.database_url {

@@ -8,7 +8,10 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use hexforge_application::app::App;
 use hexforge_application::limiter::Limiter;
+use hexforge_persistence_diesel::DieselStore;
 use hexforge_ssh_russh::{HostKeys, Limits, Server};
+
+use crate::config::Config;
 
 /// The folder of the host keys, in the data folder.
 const FOLDER: &str = "ssh";
@@ -21,13 +24,18 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Takes the address, and reads or makes the keys.
-    pub fn new(address: SocketAddr, data_dir: &Path) -> Result<Self> {
+    /// Takes the address, and reads or makes the keys. With a key of the installation in the settings they are in the
+    /// database, for all machines.
+    pub fn new(address: SocketAddr, config: &Config, store: &DieselStore) -> Result<Self> {
         let listener = TcpListener::bind(address).with_context(|| {
             format!("the address {address} (ssh_listen) cannot be served; `off` is another choice")
         })?;
         let address = listener.local_addr().context("the socket has no address")?;
-        let keys = HostKeys::keep_in(&data_dir.join(FOLDER))?;
+        let folder = config.data_dir.join(FOLDER);
+        let keys = match config.secret_key {
+            Some(_) => shared_keys(&folder, store)?,
+            None => HostKeys::keep_in(&folder)?,
+        };
         Ok(Self { listener, address, keys })
     }
 
@@ -54,4 +62,13 @@ impl Prepared {
         tracing::info!(%address, ?fingerprints, "serving git over SSH");
         Ok(server)
     }
+}
+
+/// The keys in the database. Those of this machine become those of all if there are none yet.
+fn shared_keys(folder: &Path, store: &DieselStore) -> Result<HostKeys> {
+    let text = store.shared_secret::<anyhow::Error>("ssh host keys", || {
+        let keys = if folder.exists() { HostKeys::keep_in(folder)? } else { HostKeys::make()? };
+        Ok(keys.to_text()?)
+    })?;
+    Ok(HostKeys::from_text(&text)?)
 }

@@ -28,7 +28,7 @@ pub use secrets::SystemSecrets;
 pub use trash::Trash;
 pub use upkeep::UpkeepQueue;
 pub use uploads::FsUploads;
-pub use vault::FileVault;
+pub use vault::{InstallationKey, KeyVault};
 pub use work::PriorityThreads;
 
 use std::io;

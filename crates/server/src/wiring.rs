@@ -8,49 +8,64 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use chrono::TimeDelta;
 use hexforge_application::app::{App, Settings};
+use hexforge_blobs_object_store::CachedPacks;
 use hexforge_delivery_reqwest::{Guard, GuardedClient};
 use hexforge_domain::ports::secrets::Secrets;
 use hexforge_domain::ports::upkeep::NoUpkeep;
 use hexforge_domain::ports::vault::Vault;
 use hexforge_domain::user::ProjectsLimit;
 use hexforge_git_gix::{GixStore, HttpImports, ImportLimits, PushLimits};
-use hexforge_pack_store::FolderPacks;
 use hexforge_persistence_diesel::{DatabaseUrl, DieselStore, Options};
 use hexforge_yaml_saphyr::SaphyrReader;
 
 use crate::config::Config;
+use crate::storage::Storage;
 use crate::system::{
-    self, Argon2Passwords, FileVault, FsBuildFiles, FsUploads, MemoryRefCache, OpensshKeys,
-    SystemClock, SystemSecrets, Trash, permissions,
+    self, Argon2Passwords, InstallationKey, KeyVault, MemoryRefCache, OpensshKeys, SystemClock,
+    SystemSecrets, Trash, permissions,
 };
 
 /// The application on the real adapters, its database brought up to date.
 pub fn app(config: &Config) -> Result<App> {
-    ringing_app(config, None)
+    Ok(wire(config, None)?.app)
 }
 
-/// The same; whenever there is news for hooks, something is called.
-pub fn ringing_app(config: &Config, on_news: Option<Arc<dyn Fn() + Send + Sync>>) -> Result<App> {
+/// The application, and adapters of it that a server needs by themselves.
+pub struct Wired {
+    pub app: App,
+    pub store: Arc<DieselStore>,
+    pub git: GixStore,
+    /// The cache of packs, if they are in an object store.
+    pub cache: Option<Arc<CachedPacks>>,
+}
+
+/// Puts adapters into ports. Whenever there is news for hooks, `on_news` is called.
+pub fn wire(config: &Config, on_news: Option<Arc<dyn Fn() + Send + Sync>>) -> Result<Wired> {
     prepare_data_dir(config)?;
     let trash = Arc::new(Trash::new(&config.data_dir));
     let discarded = Arc::clone(&trash);
     let limits = push_limits(config);
-    let packs = Arc::new(packs(config));
+    let Storage { packs, uploads, build_files, cache } = Storage::open(config, &trash)?;
     let discard = move |folder: &Path| discarded.take(folder);
-    let git = GixStore::with_limits(&config.data_dir, packs.clone(), limits, discard)
+    let git = GixStore::with_limits(&config.data_dir, Arc::clone(&packs), limits, discard)
         .verify_fetches(config.verify_fetches)
         .accept_faults(config.accepted_object_errors.clone());
     let outgoing = Arc::new(outgoing(config)?);
     let import_limits = ImportLimits { bytes: limits.repository_bytes, ..ImportLimits::default() };
     let imports = HttpImports::new(&git, Arc::<GuardedClient>::clone(&outgoing), import_limits);
-    let vault: Arc<dyn Vault> =
-        Arc::new(FileVault::open(&config.data_dir).context("the secret key cannot be read")?);
+    let key = match &config.secret_key {
+        Some(key) => key.clone(),
+        None => {
+            InstallationKey::keep_in(&config.data_dir).context("the secret key cannot be read")?
+        }
+    };
+    let vault: Arc<dyn Vault> = Arc::new(KeyVault::new(&key)?);
     let options = Options { on_news, vault: Some(Arc::clone(&vault)), ..Options::default() };
-    let store = DieselStore::open(&config.database_url, options)?;
+    let store = Arc::new(DieselStore::open(&config.database_url, options)?);
     store.seal_plain_texts()?;
-    Ok(App {
-        store: Arc::new(store),
-        git: Arc::new(git),
+    let app = App {
+        store: store.clone(),
+        git: Arc::new(git.clone()),
         refs: Arc::new(MemoryRefCache::default()),
         packs,
         upkeep: Arc::new(NoUpkeep),
@@ -60,8 +75,8 @@ pub fn ringing_app(config: &Config, on_news: Option<Arc<dyn Fn() + Send + Sync>>
         secrets: Arc::new(SystemSecrets),
         passwords: Arc::new(Argon2Passwords::default()),
         public_keys: Arc::new(OpensshKeys),
-        uploads: Arc::new(FsUploads::new(&config.data_dir, Arc::clone(&trash))),
-        build_files: Arc::new(FsBuildFiles::new(&config.data_dir, trash)),
+        uploads,
+        build_files,
         vault,
         yaml: Arc::new(SaphyrReader),
         settings: Settings {
@@ -81,12 +96,8 @@ pub fn ringing_app(config: &Config, on_news: Option<Arc<dyn Fn() + Send + Sync>>
             sweep_after: TimeDelta::hours(config.sweep_after_hours.into()),
             session: TimeDelta::days(config.session_days.into()),
         },
-    })
-}
-
-/// The store of packs.
-pub fn packs(config: &Config) -> FolderPacks {
-    FolderPacks::new(config.data_dir.join("packs"))
+    };
+    Ok(Wired { app, store, git, cache })
 }
 
 /// What pushes and imports may bring and take.

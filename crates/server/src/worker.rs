@@ -21,6 +21,7 @@ use hexforge_application::{removal, session};
 use hexforge_domain::id::RepositoryTaskId;
 use hexforge_domain::ports::payloads::Payloads;
 
+use crate::storage::CacheKeeper;
 use crate::system::UpkeepQueue;
 use deliveries::Deliveries;
 pub use desk::Desk;
@@ -66,6 +67,7 @@ impl Workers {
         payloads: Arc<dyn Payloads>,
         desk: Arc<Desk>,
         upkeep: Arc<UpkeepQueue>,
+        cache: Option<CacheKeeper>,
     ) -> Result<Self> {
         let hour = Duration::from_secs(60 * 60);
         let mut workers = vec![
@@ -81,6 +83,9 @@ impl Workers {
             Worker::start("tending", SHORT, tend(app.clone(), upkeep))?,
             Worker::start_on_tasks("repositories", Duration::from_secs(1), Lane::Local, app)?,
         ];
+        if let Some(cache) = cache {
+            workers.push(Worker::start("caching", Duration::from_secs(1), trim(cache))?);
+        }
         for _ in 0..IMPORTING {
             // Each looks in turn with the writers, so not too often.
             let rest = Duration::from_secs(3);
@@ -151,6 +156,14 @@ fn sweep(app: App) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, Error> {
         if removed > 0 {
             tracing::info!(removed, "packs removed that no repository has");
         }
+        Ok(Round::Done)
+    }
+}
+
+/// Drops packs from a cache that is too large.
+fn trim(cache: CacheKeeper) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, Error> {
+    move |_| {
+        cache.trim();
         Ok(Round::Done)
     }
 }

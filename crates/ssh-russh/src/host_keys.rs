@@ -13,6 +13,9 @@ use russh::keys::{Algorithm, HashAlg, PrivateKey};
 /// As large as ssh-keygen makes them.
 const RSA_BITS: usize = 3072;
 
+/// The last line of a private key.
+const END: &str = "-----END OPENSSH PRIVATE KEY-----\n";
+
 /// The keys of this server.
 #[derive(Clone)]
 pub struct HostKeys(Vec<PrivateKey>);
@@ -44,10 +47,26 @@ impl HostKeys {
         let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
         made.map_err(|source| HostKeyError::File { path: folder.to_owned(), source })?;
         let ed25519 = keep(&folder.join("host_ed25519_key"), ed25519)?;
-        let rsa = keep(&folder.join("host_rsa_key"), || {
-            PrivateKey::new(KeypairData::Rsa(RsaKeypair::random(&mut random(), RSA_BITS)?), "")
-        })?;
+        let rsa = keep(&folder.join("host_rsa_key"), rsa)?;
         Ok(Self(vec![ed25519, rsa]))
+    }
+
+    /// New keys.
+    pub fn make() -> Result<Self, HostKeyError> {
+        Ok(Self(vec![ed25519()?, rsa()?]))
+    }
+
+    /// The private keys as a text.
+    pub fn to_text(&self) -> Result<String, HostKeyError> {
+        let texts = self.0.iter().map(|key| Ok(key.to_openssh(LineEnding::LF)?.to_string()));
+        texts.collect()
+    }
+
+    /// The keys that [`to_text`](Self::to_text) wrote.
+    pub fn from_text(text: &str) -> Result<Self, HostKeyError> {
+        let texts = text.split_inclusive(END).filter(|text| !text.trim().is_empty());
+        let keys = texts.map(|text| PrivateKey::from_openssh(text.trim_start()));
+        Ok(Self(keys.collect::<Result<_, _>>()?))
     }
 
     /// A key that nobody keeps, for tests.
@@ -75,6 +94,10 @@ impl HostKeys {
 
 fn ed25519() -> Result<PrivateKey, ssh_key::Error> {
     PrivateKey::random(&mut random(), Algorithm::Ed25519)
+}
+
+fn rsa() -> Result<PrivateKey, ssh_key::Error> {
+    PrivateKey::new(KeypairData::Rsa(RsaKeypair::random(&mut random(), RSA_BITS)?), "")
 }
 
 fn random() -> UnwrapErr<getrandom::SysRng> {
@@ -130,8 +153,12 @@ mod tests {
         let first = HostKeys::keep_in(&folder).expect("keys can be made").fingerprints();
         assert!(first[0].starts_with("SHA256:") && first[0].ends_with(" (ED25519)"), "{first:?}");
         assert!(first[1].starts_with("SHA256:") && first[1].ends_with(" (RSA)"), "{first:?}");
-        let second = HostKeys::keep_in(&folder).expect("keys can be read").fingerprints();
-        assert_eq!(first, second);
+        let second = HostKeys::keep_in(&folder).expect("keys can be read");
+        assert_eq!(first, second.fingerprints());
+        let text = second.to_text().expect("keys are text");
+        let third = HostKeys::from_text(&text).expect("it is what was written");
+        assert_eq!(first, third.fingerprints());
+        assert!(HostKeys::from_text("no key").is_err());
         let key = folder.join("host_ed25519_key");
         let mode =
             |path: &Path| fs::metadata(path).expect("it is there").permissions().mode() & 0o777;

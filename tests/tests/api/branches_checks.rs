@@ -357,6 +357,7 @@ fn a_damaged_default_branch_hinders_no_change(forge: &Forge) {
 /// GET /projects/:id/repository/branches, GET /projects/:id/repository/branches/:branch,
 /// POST /projects/:id/repository/branches
 fn a_damaged_object_hurts_only_those_who_ask_for_it(forge: &Forge) {
+    forge.ask_one_server();
     let stage = a_stage(forge);
     let internal = message("500 Internal Server Error");
     let files = ["missing", "garbage"].map(|name| {

@@ -11,7 +11,7 @@ use crate::error::io as disk;
 use crate::intake::{self, Bounds, NewObjects, SizeLimit, Taken, Unfit};
 use crate::limits::{PushLimits, Stop, Stopped};
 use crate::open::OpenRepository;
-use crate::repository::GixRepository;
+use crate::repository::{Bound, GixRepository};
 use crate::store::Shared;
 
 /// New objects.
@@ -48,7 +48,7 @@ impl Quarantine {
         stop: &Stop,
     ) -> Result<Self, Refused> {
         let shared = repository.shared();
-        let base = repository.bound().map(|bound| &**bound.open());
+        let base = repository.bound().map(Bound::open);
         let staged = Arc::new(shared.stage(base, 1)?);
         let view = staged.handle();
         let limits = &shared.limits;

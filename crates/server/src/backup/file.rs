@@ -34,10 +34,13 @@ pub(super) enum Kind {
     File,
     /// A file of the data folder that is the same as an earlier one, whose path this has.
     Link,
+    /// A file of the data folder whose content is elsewhere, see [`Shelf`](super::shelf::Shelf).
+    Stored,
 }
 
 impl Kind {
-    const ALL: [(Kind, u8); 3] = [(Kind::Part, b'p'), (Kind::File, b'f'), (Kind::Link, b'l')];
+    const ALL: [(Kind, u8); 4] =
+        [(Kind::Part, b'p'), (Kind::File, b'f'), (Kind::Link, b'l'), (Kind::Stored, b's')];
 
     fn letter(self) -> u8 {
         Self::ALL.into_iter().find(|(kind, _)| *kind == self).map_or(0, |(_, letter)| letter)

@@ -18,9 +18,9 @@ use super::Summary;
 use super::file::{Header, Kind};
 use super::manifest::{MANIFEST, REWINDS};
 use super::progress::Progress;
-use super::verify::{is_repository, look, read};
+use super::verify::{Source, is_repository, look};
 use crate::config::Config;
-use crate::{system, upgrade, wiring};
+use crate::{storage, system, upgrade, wiring};
 
 /// Where files are until all of them are there.
 const UNFINISHED: &str = ".restoring";
@@ -30,10 +30,11 @@ const SETTINGS: &str = "hexforge.toml";
 
 /// Brings everything back from a backup that is whole, into a data folder and a database that are empty. Until the end
 /// both are left as they were.
-pub fn restore(config: &Config, file: &Path) -> Result<Summary> {
+pub fn restore(config: &Config, place: &str, at: Option<&str>) -> Result<Summary> {
     let data = &config.data_dir;
     ensure_empty(data)?;
-    let (manifest, summary) = look(file)?;
+    let source = Source::open(place, at)?;
+    let (manifest, summary) = look(&source)?;
     let here = database::kind(&config.database_url);
     if manifest.database != here {
         bail!("the backup is of a {} database, and this is {here}", manifest.database);
@@ -44,7 +45,7 @@ pub fn restore(config: &Config, file: &Path) -> Result<Summary> {
     progress.step("restoring");
     let mut files = Files::begin(data)?;
     let mut done = Summary::default();
-    read(file, &mut |header, content| {
+    source.read(&mut |header, content| {
         done.files += 1;
         progress.done(&done);
         match header.kind {
@@ -54,13 +55,19 @@ pub fn restore(config: &Config, file: &Path) -> Result<Summary> {
                 let name = header.path.to_str().context("a part has no name")?;
                 Ok(restore.part(name, content)?)
             }
-            Kind::File => files.file(header, content),
+            Kind::File => files.file(header, &mut |file| Ok(io::copy(content, file)?)),
+            Kind::Stored => files.file(header, &mut |file| source.write(content, file)),
             Kind::Link => files.link(header, content),
         }
     })?;
     progress.step("writing to the disk");
     files.finish(data)?;
     restore.finish(&config.database_url)?;
+    if let Some(stored) = storage::stored(config)? {
+        for folder in storage::move_in(config, &stored, &mut io::stderr())? {
+            fs::remove_dir_all(folder)?;
+        }
+    }
     upgrade::run(config, &wiring::app(config)?, &mut io::stderr())?;
     Ok(summary)
 }
@@ -116,12 +123,16 @@ impl Files {
         }
     }
 
-    fn file(&mut self, header: &Header, content: &mut dyn BufRead) -> Result<()> {
+    fn file(
+        &mut self,
+        header: &Header,
+        write: &mut dyn FnMut(&mut File) -> Result<u64>,
+    ) -> Result<()> {
         let place = self.new_place(&header.path)?;
         let mut options = File::options();
         options.write(true).create_new(true).mode(header.mode & 0o777);
         let mut file = options.open(&place)?;
-        io::copy(content, &mut file)?;
+        write(&mut file)?;
         if let (true, Some(repository)) = (is_repository(header), place.parent()) {
             // What has nothing in it is not in the backup, and yet no repository is without it.
             for folder in ["objects/info", "objects/pack", "refs/heads", "refs/tags"] {

@@ -1,8 +1,8 @@
 //! `hexforge verify`.
 
 use std::fs::File;
-use std::io::BufRead;
-use std::path::Path;
+use std::io::{self, BufRead, Write};
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 
@@ -10,27 +10,77 @@ use super::Summary;
 use super::file::{self, Header, Kind};
 use super::manifest::{MANIFEST, Manifest};
 use super::progress::Progress;
+use super::shelf::{Shelf, StoredContent, Target};
 
 /// Reads a whole backup and checks that nothing in it is damaged or missing. Answers when it was made, and what is in
 /// it.
-pub fn verify(file: &Path) -> Result<(String, Summary)> {
-    let (manifest, summary) = look(file)?;
+pub fn verify(place: &str, at: Option<&str>) -> Result<(String, Summary)> {
+    let (manifest, summary) = look(&Source::open(place, at)?)?;
     Ok((manifest.made, summary))
 }
 
+/// A backup that is read.
+pub(super) enum Source {
+    File(PathBuf),
+    /// A moment of several.
+    Moment(Shelf, String),
+}
+
+impl Source {
+    /// The backup in a file, or that of a moment; the newest unless it is named.
+    pub fn open(place: &str, at: Option<&str>) -> Result<Self> {
+        match (Target::parse(place)?, at) {
+            (Target::File(file), None) => Ok(Self::File(file)),
+            (Target::File(file), Some(_)) => {
+                bail!("{} is one backup and has no other moments", file.display())
+            }
+            (Target::Shelf(shelf), at) => {
+                let moment = shelf.choose(at)?;
+                Ok(Self::Moment(shelf, moment))
+            }
+        }
+    }
+
+    /// Reads the entries.
+    pub fn read(
+        &self,
+        visit: &mut dyn FnMut(&Header, &mut dyn BufRead) -> Result<()>,
+    ) -> Result<()> {
+        match self {
+            Self::File(path) => read(path, visit),
+            Self::Moment(shelf, moment) => shelf.read(moment, visit),
+        }
+    }
+
+    /// Writes the content that an entry names.
+    pub fn write(&self, entry: &mut dyn BufRead, to: &mut dyn Write) -> Result<u64> {
+        let Self::Moment(shelf, _) = self else { bail!("a file of the backup is elsewhere") };
+        let mut line = String::new();
+        entry.read_to_string(&mut line)?;
+        let content = StoredContent::parse(&line)?;
+        shelf.write(&content, to)?;
+        Ok(content.bytes)
+    }
+}
+
 /// The same, with what it says of itself.
-pub(super) fn look(file: &Path) -> Result<(Manifest, Summary)> {
+pub(super) fn look(source: &Source) -> Result<(Manifest, Summary)> {
     let mut progress = Progress::new();
     progress.step("checking the backup");
     let mut manifest = None;
     let mut summary = Summary::default();
-    read(file, &mut |header, content| {
+    source.read(&mut |header, content| {
         if manifest.is_none() {
             manifest = Some(first(header, content)?);
         }
         summary.files += 1;
         summary.repositories += u64::from(is_repository(header));
-        summary.bytes += length(content)?;
+        summary.bytes += match header.kind {
+            Kind::Stored => source
+                .write(content, &mut io::sink())
+                .with_context(|| format!("{} cannot be used", header.path.display()))?,
+            Kind::Part | Kind::File | Kind::Link => length(content)?,
+        };
         progress.done(&summary);
         Ok(())
     })?;
@@ -40,10 +90,7 @@ pub(super) fn look(file: &Path) -> Result<(Manifest, Summary)> {
 }
 
 /// Reads the entries of a backup in a file.
-pub(super) fn read(
-    path: &Path,
-    visit: &mut dyn FnMut(&Header, &mut dyn BufRead) -> Result<()>,
-) -> Result<()> {
+fn read(path: &Path, visit: &mut dyn FnMut(&Header, &mut dyn BufRead) -> Result<()>) -> Result<()> {
     let file = File::open(path).with_context(|| format!("{} cannot be read", path.display()))?;
     ensure!(file.metadata()?.is_file(), "{} is no file", path.display());
     file::read(file, visit).with_context(|| format!("{} cannot be used", path.display()))

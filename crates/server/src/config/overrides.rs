@@ -31,6 +31,18 @@ pub struct Overrides {
         hide_env_values = true
     )]
     pub database_url: Option<String>,
+    /// Where packs, uploads, build logs and artifacts are kept: `s3://bucket/prefix`, also `gs://`, `az://` or
+    /// `file:///`. The usual variables, such as `AWS_ENDPOINT_URL` and `AWS_ACCESS_KEY_ID`, tell the rest [default: in the
+    /// data folder].
+    #[arg(long, global = true, env = "HEXFORGE_OBJECT_STORE_URL", value_name = "URL")]
+    pub object_store_url: Option<String>,
+    /// The size of the local cache of packs that are in an object store, in GiB [default: 50].
+    #[arg(long, global = true, env = "HEXFORGE_CACHE_GB", value_name = "GIB")]
+    pub cache_gb: Option<String>,
+    /// The key of the installation, 64 hex digits, the same on all machines [default: `secret.key` in the data folder].
+    /// With it the SSH host keys are kept in the database, sealed.
+    #[arg(long, global = true, env = "HEXFORGE_SECRET_KEY", hide_env_values = true)]
+    pub secret_key: Option<String>,
     /// The base of every address in answers [default: http:// and the address of HTTP].
     #[arg(long, global = true, env = "HEXFORGE_EXTERNAL_URL", value_name = "URL")]
     pub external_url: Option<String>,
@@ -131,6 +143,9 @@ impl Overrides {
             ssh_listen: given(self.ssh_listen).or(other.ssh_listen),
             data_dir: given(self.data_dir).or(other.data_dir),
             database_url: given(self.database_url).or(other.database_url),
+            object_store_url: given(self.object_store_url).or(other.object_store_url),
+            cache_gb: given(self.cache_gb).or(other.cache_gb),
+            secret_key: given(self.secret_key).or(other.secret_key),
             external_url: given(self.external_url).or(other.external_url),
             root_password: given(self.root_password).or(other.root_password),
             root_token: given(self.root_token).or(other.root_token),
@@ -182,6 +197,7 @@ pub(super) fn read_file(path: &Path) -> Result<Overrides> {
         .into_iter()
         .map(|(name, value)| match value {
             toml::Value::Integer(number) => (name, toml::Value::String(number.to_string())),
+            toml::Value::Float(number) => (name, toml::Value::String(number.to_string())),
             toml::Value::Boolean(switch) => (name, toml::Value::String(switch.to_string())),
             value => (name, value),
         })

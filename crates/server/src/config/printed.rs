@@ -15,6 +15,10 @@ impl fmt::Display for Config {
         writeln!(f, "ssh_listen = {}", quoted(&ssh))?;
         writeln!(f, "data_dir = {}", quoted(&self.data_dir.display().to_string()))?;
         writeln!(f, "database_url = {}", quoted(&self.database_url.to_string()))?;
+        if let Some(url) = &self.object_store_url {
+            writeln!(f, "object_store_url = {}", quoted(url))?;
+        }
+        writeln!(f, "cache_gb = {}", self.cache_gb)?;
         match &self.external_url {
             Some(url) => writeln!(f, "external_url = {}", quoted(url))?,
             None => writeln!(f, "external_url = {}", quoted(&format!("http://{}", self.listen)))?,

@@ -26,13 +26,31 @@ pub struct FsBuildFiles {
 }
 
 impl FsBuildFiles {
+    /// The folder of all, in a data folder.
+    pub(crate) const ROOT: &str = "builds";
+
+    /// The projects that have logs or artifacts in a data folder, each with its folder.
+    pub(crate) fn folders(data_dir: &Path) -> io::Result<Vec<(ProjectId, PathBuf)>> {
+        Shelves::new(data_dir.join(Self::ROOT)).folders()
+    }
+
     /// Below this folder. Nothing is made before the first file.
     pub fn new(data_dir: &Path, trash: Arc<Trash>) -> Self {
-        Self { shelves: Shelves::new(data_dir.join("builds")), trash }
+        Self { shelves: Shelves::new(data_dir.join(Self::ROOT)), trash }
+    }
+
+    /// The file of a log, below a data folder.
+    pub(crate) fn trace_path(project: ProjectId, build: BuildId) -> PathBuf {
+        path(&Shelves::new(Self::ROOT.into()), project, build, TRACE)
+    }
+
+    /// The file of artifacts, below a data folder.
+    pub(crate) fn artifacts_path(project: ProjectId, build: BuildId) -> PathBuf {
+        path(&Shelves::new(Self::ROOT.into()), project, build, ARTIFACTS)
     }
 
     fn path(&self, project: ProjectId, build: BuildId, kind: &str) -> PathBuf {
-        self.shelves.folder_of(project).join(format!("{build}.{kind}"))
+        path(&self.shelves, project, build, kind)
     }
 
     /// Writes a whole file beside the others and names it when it is on disk.
@@ -41,6 +59,10 @@ impl FsBuildFiles {
         new.file.write_all(content)?;
         new.place()
     }
+}
+
+fn path(shelves: &Shelves, project: ProjectId, build: BuildId, kind: &str) -> PathBuf {
+    shelves.folder_of(project).join(format!("{build}.{kind}"))
 }
 
 fn failed(what: &'static str) -> impl FnOnce(io::Error) -> FilesError {

@@ -47,6 +47,11 @@ impl Shelves {
         Ok(Box::new(inner.flat_map(|shelf| read_or_warn(&shelf, ids))))
     }
 
+    /// The projects that have a folder, each with it.
+    pub fn folders(&self) -> io::Result<Vec<(ProjectId, PathBuf)>> {
+        Ok(self.projects()?.map(|project| (project, self.folder_of(project))).collect())
+    }
+
     /// Removes unfinished files that nobody goes on with.
     pub fn remove_interrupted(&self) -> io::Result<()> {
         for path in entries(&self.receiving(), |_| true)? {

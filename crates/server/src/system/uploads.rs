@@ -16,9 +16,6 @@ use super::shelves::{Shelves, sync_up_to};
 use super::trash::Trash;
 use super::{make_folders, random_name};
 
-const CONTENT: &str = "content";
-const NAME: &str = "name";
-
 /// Keeps uploaded files below a data folder.
 pub struct FsUploads {
     shelves: Shelves,
@@ -26,9 +23,27 @@ pub struct FsUploads {
 }
 
 impl FsUploads {
+    /// The file of the content, in the folder of an uploaded file.
+    pub(crate) const CONTENT: &str = "content";
+    /// The file of the name.
+    pub(crate) const NAME: &str = "name";
+    /// The folder of all, in a data folder.
+    pub(crate) const ROOT: &str = "uploads";
+
+    /// The projects that have uploaded files in a data folder, each with its folder.
+    pub(crate) fn folders(data_dir: &Path) -> io::Result<Vec<(ProjectId, PathBuf)>> {
+        Shelves::new(data_dir.join(Self::ROOT)).folders()
+    }
+
+    /// The folder of an uploaded file, below a data folder.
+    pub(crate) fn folder_of(place: &UploadPlace) -> PathBuf {
+        let shelves = Shelves::new(Self::ROOT.into());
+        shelves.folder_of(place.project).join(place.secret.as_str())
+    }
+
     /// Below this folder. Nothing is made before the first file.
     pub fn new(data_dir: &Path, trash: Arc<Trash>) -> Self {
-        Self { shelves: Shelves::new(data_dir.join("uploads")), trash }
+        Self { shelves: Shelves::new(data_dir.join(Self::ROOT)), trash }
     }
 }
 
@@ -65,10 +80,10 @@ impl Uploads for FsUploads {
 
 fn open(project: &Path, place: &UploadPlace) -> io::Result<Option<StoredUpload>> {
     let folder = project.join(place.secret.as_str());
-    if fs::read(folder.join(NAME))? != place.name.as_str().as_bytes() {
+    if fs::read(folder.join(FsUploads::NAME))? != place.name.as_str().as_bytes() {
         return Ok(None);
     }
-    let content = File::open(folder.join(CONTENT))?;
+    let content = File::open(folder.join(FsUploads::CONTENT))?;
     Ok(Some(StoredUpload { size: content.metadata()?.len(), content: Box::new(content) }))
 }
 
@@ -89,7 +104,7 @@ impl Receiving {
         make_folders(&receiving)?;
         let folder = receiving.join(random_name());
         DirBuilder::new().mode(0o700).create(&folder)?;
-        let content = new_file(&folder.join(CONTENT)).inspect_err(|_| {
+        let content = new_file(&folder.join(FsUploads::CONTENT)).inspect_err(|_| {
             let _ = fs::remove_dir_all(&folder);
         })?;
         Ok(Self {
@@ -106,7 +121,7 @@ impl Receiving {
     /// Everything is synchronised before it is named, and the name afterwards.
     fn place(&mut self) -> io::Result<()> {
         self.content.sync_all()?;
-        let mut name = new_file(&self.folder.join(NAME))?;
+        let mut name = new_file(&self.folder.join(FsUploads::NAME))?;
         name.write_all(self.name.as_bytes())?;
         name.sync_all()?;
         sync_folder(&self.folder)?;

@@ -1,6 +1,7 @@
 //! The key of this installation: what it seals, nobody reads from the database alone.
 //!
-//! The key is a file in the data folder, made with the first start and shared by all processes on that folder.
+//! The key is a setting, or a file in the data folder, made with the first start and shared by all processes on that
+//! folder.
 //! Sealed texts are a random nonce followed by ChaCha20-Poly1305 with the purpose as associated data; tokens are
 //! HMAC-SHA256. Each use has a key of its own, derived from the one in the file.
 
@@ -22,17 +23,41 @@ const KEY_LENGTH: usize = 32;
 /// Letters, digits, `-` and `_`: nothing that an address, a header or a shell takes for something else.
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// Seals with the key in a data folder.
-pub struct FileVault {
+/// The key of an installation.
+#[derive(Clone)]
+pub struct InstallationKey([u8; KEY_LENGTH]);
+
+impl InstallationKey {
+    /// The key that these hex digits are; `None` unless there are 64 of them.
+    pub fn parse(digits: &str) -> Option<Self> {
+        let digits = digits.as_bytes();
+        if digits.len() != 2 * KEY_LENGTH {
+            return None;
+        }
+        let mut key = [0; KEY_LENGTH];
+        for (byte, pair) in key.iter_mut().zip(digits.chunks_exact(2)) {
+            let digit = |digit: u8| char::from(digit).to_digit(16);
+            *byte = u8::try_from(digit(pair[0])? << 4 | digit(pair[1])?).ok()?;
+        }
+        Some(Self(key))
+    }
+
+    /// The key in a data folder, which is made if there is none.
+    pub fn keep_in(data_dir: &Path) -> io::Result<Self> {
+        read_or_make(data_dir).map(Self)
+    }
+}
+
+/// Seals with the key of an installation.
+pub struct KeyVault {
     sealing: LessSafeKey,
     tokens: hmac::Key,
 }
 
-impl FileVault {
-    /// With the key in this folder, which is made if there is none.
-    pub fn open(data_dir: &Path) -> io::Result<Self> {
-        let key = read_or_make(data_dir)?;
-        let master = hmac::Key::new(hmac::HMAC_SHA256, &key);
+impl KeyVault {
+    /// Seals with this key.
+    pub fn new(key: &InstallationKey) -> io::Result<Self> {
+        let master = hmac::Key::new(hmac::HMAC_SHA256, &key.0);
         let derived = |use_of_it: &[u8]| hmac::sign(&master, use_of_it);
         let sealing = UnboundKey::new(&CHACHA20_POLY1305, derived(b"sealing").as_ref())
             .map_err(|_| io::Error::other("the key has the wrong length"))?;
@@ -43,7 +68,7 @@ impl FileVault {
     }
 }
 
-impl Vault for FileVault {
+impl Vault for KeyVault {
     fn seal(&self, purpose: &str, text: &str) -> Sealed {
         let mut nonce = [0; NONCE_LEN];
         getrandom::fill(&mut nonce).expect("the operating system has random numbers");
@@ -118,10 +143,24 @@ mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt;
 
-    fn fresh() -> (tempfile::TempDir, FileVault) {
+    fn open(folder: &Path) -> io::Result<KeyVault> {
+        KeyVault::new(&InstallationKey::keep_in(folder)?)
+    }
+
+    fn fresh() -> (tempfile::TempDir, KeyVault) {
         let folder = tempfile::tempdir().expect("a folder for temporary files exists");
-        let vault = FileVault::open(folder.path()).expect("a key can be made");
+        let vault = open(folder.path()).expect("a key can be made");
         (folder, vault)
+    }
+
+    #[test]
+    fn a_key_is_64_hex_digits() {
+        let key = InstallationKey::parse(&"0aF9".repeat(16)).expect("a key");
+        assert_eq!(key.0, [0x0a, 0xf9].repeat(16)[..]);
+        for wrong in ["", "0a", &"0".repeat(63), &"0".repeat(65), &"g".repeat(64), &"ä".repeat(32)]
+        {
+            assert!(InstallationKey::parse(wrong).is_none(), "{wrong}");
+        }
     }
 
     #[test]
@@ -135,7 +174,7 @@ mod tests {
             let mut broken = sealed.clone();
             *broken.0.last_mut().expect("there is a tag") ^= 1;
             assert!(vault.open("one", &broken).is_err());
-            let again = FileVault::open(folder.path()).expect("the key is there");
+            let again = open(folder.path()).expect("the key is there");
             assert_eq!(again.open("one", &sealed).expect("the same key").reveal(), text);
             let (_, stranger) = fresh();
             assert!(stranger.open("one", &sealed).is_err());
@@ -163,6 +202,6 @@ mod tests {
         assert_eq!(mode & 0o777, 0o600);
         assert_eq!(fs::read_dir(folder.path()).expect("readable").count(), 1, "nothing beside it");
         fs::write(&path, b"short").expect("writable");
-        assert!(FileVault::open(folder.path()).is_err());
+        assert!(open(folder.path()).is_err());
     }
 }

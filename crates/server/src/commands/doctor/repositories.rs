@@ -5,20 +5,23 @@ use std::sync::Arc;
 use hexforge_application::app::App;
 use hexforge_application::error::Error;
 use hexforge_application::repository;
+use hexforge_blobs_object_store::CachedPacks;
 use hexforge_domain::branch::BranchName;
 use hexforge_domain::id::ProjectId;
-use hexforge_domain::pack::PackName;
+use hexforge_domain::pack::{Pack, PackName};
 use hexforge_domain::paging::Page;
 use hexforge_domain::ports::files::ProjectFiles;
-use hexforge_domain::ports::pack_store::PackError;
+use hexforge_domain::ports::pack_store::{PackError, PackStore};
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::project::Project;
 use hexforge_domain::project::query::{ProjectFilter, ProjectScope};
+use hexforge_domain::refs::Snapshot;
 use hexforge_git_gix::GixStore;
-use hexforge_pack_store::FolderPacks;
+use tempfile::TempDir;
 
 use super::{Finding, told};
 use crate::config::Config;
+use crate::storage::{self, Care};
 
 /// How many projects are looked at by one query.
 const BATCH: usize = 500;
@@ -29,17 +32,63 @@ const TOLD: usize = 100;
 /// Looks at the repository of every project, and for repositories of no project. What it holds in memory does not
 /// depend on how many there are.
 pub(super) fn check(config: &Config, app: &App, deep: bool) -> Finding {
-    let folder = config.data_dir.join("packs");
-    let packs = if deep { FolderPacks::new(folder) } else { FolderPacks::glancing(folder) };
-    // It only looks, so there is nothing to discard.
-    let git = GixStore::new(&config.data_dir, Arc::new(packs), |_| Ok(()));
+    let care = if deep { Care::Verify } else { Care::Glance };
+    let (look, _folder) = Look::new(config, care).map_err(|error| vec![format!("{error:#}")])?;
+    let git = &look.git;
     let mut faults = Faults::default();
-    let projects = of_projects(app, (&git, deep), &mut faults).map_err(told)?;
-    let repositories = without_project(app, &git, &mut faults).map_err(told)?;
+    let projects = of_projects(app, &look, &mut faults).map_err(told)?;
+    let repositories = without_project(app, git, &mut faults).map_err(told)?;
     if faults.count == 0 {
         return Ok(format!("{repositories} of {projects} projects, all whole"));
     }
     Err(faults.lines())
+}
+
+/// How repositories are looked at.
+struct Look {
+    git: GixStore,
+    care: Care,
+    /// The packs, if they are in an object store.
+    stored: Option<Arc<CachedPacks>>,
+}
+
+impl Look {
+    /// Packs of an object store are fetched into a folder that lives as long as the second value: those in the cache
+    /// may be better than those in the store.
+    fn new(config: &Config, care: Care) -> anyhow::Result<(Self, Option<TempDir>)> {
+        let (packs, stored, folder): (Arc<dyn PackStore>, _, _) = match storage::bucket(config)? {
+            None => (Arc::new(storage::local_packs(config, care)), None, None),
+            Some(bucket) => {
+                let folder = tempfile::tempdir_in(&config.data_dir)?;
+                let packs = Arc::new(CachedPacks::open(bucket, folder.path(), 0)?);
+                (packs.clone(), Some(packs), Some(folder))
+            }
+        };
+        // It only looks, so there is nothing to discard.
+        let git = GixStore::new(&config.data_dir, packs, |_| Ok(()));
+        Ok((Self { git, care, stored }, folder))
+    }
+
+    /// What is wrong with a repository. Without care no pack is fetched from an object store.
+    fn at(&self, refs: &Snapshot) -> Vec<String> {
+        match &self.stored {
+            None => self.git.examine(refs, self.care == Care::Verify),
+            Some(stored) if self.care == Care::Verify => {
+                let wrong = self.git.examine(refs, true);
+                // What stays is dropped with the next ones.
+                let _ = stored.drop_unlinked();
+                wrong
+            }
+            Some(stored) => {
+                let fault = |pack: &Pack| match stored.stored_since(pack.name) {
+                    Ok(Some(_)) => None,
+                    Ok(None) => Some(PackError::Missing(pack.name).to_string()),
+                    Err(error) => Some(error.to_string()),
+                };
+                refs.packs().iter().filter_map(fault).collect()
+            }
+        }
+    }
 }
 
 /// Counts stored packs, and names those that belong to no repository.
@@ -98,7 +147,7 @@ impl Faults {
 }
 
 /// Answers how many projects there are.
-fn of_projects(app: &App, git: (&GixStore, bool), faults: &mut Faults) -> Result<u64, Error> {
+fn of_projects(app: &App, how: &Look, faults: &mut Faults) -> Result<u64, Error> {
     let all = ProjectFilter::newest_first(ProjectScope::All, app.today());
     let mut count = 0;
     for number in 1.. {
@@ -106,7 +155,7 @@ fn of_projects(app: &App, git: (&GixStore, bool), faults: &mut Faults) -> Result
         let some = app.store.read::<_, Error>(|tx| Ok(tx.projects().list(&all, page)?))?.items;
         for project in &some {
             count += 1;
-            for fault in of_project(app, git, project)? {
+            for fault in of_project(app, how, project)? {
                 faults.add(format!("that of project {}: {fault}", project.id));
             }
         }
@@ -118,23 +167,23 @@ fn of_projects(app: &App, git: (&GixStore, bool), faults: &mut Faults) -> Result
 }
 
 /// What is wrong with a project's repository, and still is after a second look: others may be at work on it.
-fn of_project(app: &App, git: (&GixStore, bool), project: &Project) -> Result<Vec<String>, Error> {
-    let wrong = look(app, git, project);
+fn of_project(app: &App, how: &Look, project: &Project) -> Result<Vec<String>, Error> {
+    let wrong = look(app, how, project);
     if wrong.is_empty() {
         return Ok(wrong);
     }
     std::thread::sleep(std::time::Duration::from_millis(200));
     let now = app.store.read::<_, Error>(|tx| Ok(tx.projects().find_all(&[project.id])?))?;
-    Ok(now.first().map(|project| look(app, git, project)).unwrap_or_default())
+    Ok(now.first().map(|project| look(app, how, project)).unwrap_or_default())
 }
 
-fn look(app: &App, (git, deep): (&GixStore, bool), project: &Project) -> Vec<String> {
+fn look(app: &App, how: &Look, project: &Project) -> Vec<String> {
     let told = project.default_branch.as_ref().map(BranchName::as_str);
     let refs = match repository::refs(app, project.id) {
         Ok(refs) => refs,
         Err(error) => return vec![format!("its refs cannot be read: {error}")],
     };
-    let mut wrong = git.examine(&refs, deep);
+    let mut wrong = how.at(&refs);
     let found = refs.default_branch();
     let found = found.as_ref().map(BranchName::as_str);
     if found != told {

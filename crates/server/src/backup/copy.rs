@@ -1,0 +1,330 @@
+//! Copies everything of a moment into a backup.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::fs::{self, File, Permissions};
+use std::io::{self, ErrorKind, Seek, Write};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use hexforge_blobs_object_store::{BucketBuildFiles, BucketUploads};
+use hexforge_domain::id::ProjectId;
+use hexforge_domain::ports::build_files::BuildFiles;
+use hexforge_domain::ports::files::ProjectFiles;
+use hexforge_domain::ports::pack_store::{PackError, PackStore};
+use hexforge_git_gix::Layout;
+use hexforge_pack_store::FolderPacks;
+use hexforge_persistence_diesel::backup::{BackupError, Parts, Snapshot};
+
+use super::Summary;
+use super::file::{Header, Kind, Writer};
+use super::progress::Progress;
+use super::shelf::Shelf;
+use crate::system::{FsBuildFiles, FsUploads, trash};
+
+/// Of how many projects it is asked at once whether the database has them.
+const BATCH: usize = 500;
+
+/// By what a file with several names is known. Its number may be given to another once it is gone, so its last name,
+/// which tells the content of a pack, and its length belong to it.
+pub(super) type Identity = (u64, u64, OsString, u64);
+
+/// A backup that is being written.
+pub(super) struct Copy<'a, W: Write> {
+    pub data: &'a Path,
+    pub writer: Writer<W>,
+    /// Where the content of files goes, if not into the backup itself.
+    pub shelf: Option<&'a mut Shelf>,
+    /// Files that have several names: forks share packs.
+    pub links: HashMap<Identity, PathBuf>,
+    pub summary: Summary,
+    pub progress: Progress,
+    /// The names of packs that are not there.
+    pub missing: Vec<String>,
+}
+
+impl<W: Write> Copy<'_, W> {
+    pub fn part(&mut self, name: &str, content: &[u8]) -> Result<()> {
+        let header = Header { kind: Kind::Part, path: name.into(), mode: 0o600 };
+        let mut entry = self.writer.entry(&header)?;
+        entry.write_all(content)?;
+        entry.finish()?;
+        self.count(content.len() as u64);
+        Ok(())
+    }
+
+    fn count(&mut self, bytes: u64) {
+        self.summary.files += 1;
+        self.summary.bytes += bytes;
+        self.progress.done(&self.summary);
+    }
+
+    /// A file that is open, under the path that it has in the data folder.
+    fn open_file(&mut self, path: &Path, file: &mut File) -> io::Result<()> {
+        let found = file.metadata()?;
+        let mut header =
+            Header { kind: Kind::File, path: path.to_owned(), mode: found.mode() & 0o777 };
+        let name = path.file_name().unwrap_or_default().to_owned();
+        let identity = (found.dev(), found.ino(), name, found.len());
+        if found.nlink() > 1 {
+            if let Some(same) = self.links.get(&identity) {
+                header.kind = Kind::Link;
+                let mut entry = self.writer.entry(&header)?;
+                entry.write_all(same.as_os_str().as_encoded_bytes())?;
+                entry.finish()?;
+                self.count(0);
+                return Ok(());
+            }
+            self.links.insert(identity, path.to_owned());
+        }
+        let bytes = match &mut self.shelf {
+            Some(shelf) => {
+                let stored = shelf.keep(path, file)?;
+                header.kind = Kind::Stored;
+                let mut entry = self.writer.entry(&header)?;
+                entry.write_all(stored.line().as_bytes())?;
+                entry.finish()?;
+                stored.bytes
+            }
+            None => {
+                let mut entry = self.writer.entry(&header)?;
+                let bytes = io::copy(file, &mut entry)?;
+                entry.finish()?;
+                bytes
+            }
+        };
+        self.count(bytes);
+        Ok(())
+    }
+
+    /// A file, if it is there.
+    fn file(&mut self, from: &Path, path: &Path) -> io::Result<()> {
+        match File::open(from) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+            file => self.open_file(path, &mut file?),
+        }
+    }
+
+    /// All files in a folder and those in it.
+    fn tree(&mut self, from: &Path, path: &Path) -> io::Result<()> {
+        for entry in entries(from)? {
+            let Some(name) = entry.file_name() else { continue };
+            let (inner, kind) = (path.join(name), fs::symlink_metadata(&entry));
+            match kind.map(|found| found.file_type()) {
+                Ok(kind) if kind.is_dir() => self.tree(&entry, &inner)?,
+                Ok(kind) if kind.is_file() => self.file(&entry, &inner)?,
+                // Nothing of ours, or gone.
+                Ok(_) | Err(_) => (),
+            }
+        }
+        Ok(())
+    }
+
+    /// What the whole installation is known by.
+    pub fn keys(&mut self) -> Result<()> {
+        let data = self.data;
+        self.file(&data.join("secret.key"), Path::new("secret.key"))?;
+        self.tree(&data.join("ssh"), Path::new("ssh"))?;
+        Ok(())
+    }
+
+    /// The folders of all projects below a folder, as far as the database has the project.
+    pub fn projects(&mut self, snapshot: &mut Snapshot, root: &str) -> Result<()> {
+        let data = self.data;
+        let shelves = entries(&data.join(root))?.into_iter().filter(|shelf| is_shelf(shelf));
+        let shelves = shelves.flat_map(|shelf| entries(&shelf).unwrap_or_default());
+        let folders = shelves.filter(|shelf| is_shelf(shelf));
+        let folders = folders.flat_map(|shelf| entries(&shelf).unwrap_or_default());
+        let mut folders = folders.filter_map(|folder| Some((project_of(&folder)?, folder)));
+        loop {
+            let some: Vec<(ProjectId, PathBuf)> = folders.by_ref().take(BATCH).collect();
+            if some.is_empty() {
+                return Ok(());
+            }
+            let ids: Vec<ProjectId> = some.iter().map(|(id, _)| *id).collect();
+            let known = snapshot.projects(&ids)?;
+            for (_, folder) in some.iter().filter(|(id, _)| known.contains(id)) {
+                self.tree(folder, folder.strip_prefix(data)?)?;
+            }
+        }
+    }
+
+    /// The packs of all repositories, each with its index. `copied` is called after each.
+    pub fn packs(
+        &mut self,
+        snapshot: &mut Snapshot,
+        packs: &dyn PackStore,
+        copied: &dyn Fn(),
+    ) -> Result<()> {
+        let mut last = None;
+        loop {
+            let some = snapshot.packs(last, BATCH as i64)?;
+            let Some(end) = some.last() else { return Ok(()) };
+            last = Some(end.name);
+            for pack in some {
+                let open = |file: PathBuf| -> io::Result<[File; 2]> {
+                    Ok([File::open(file.with_extension("idx"))?, File::open(&file)?])
+                };
+                let mut opened = match packs.local(&pack).map(open) {
+                    Ok(Ok(opened)) => opened,
+                    Ok(Err(error)) if error.kind() != ErrorKind::NotFound => {
+                        return Err(error).with_context(|| format!("the pack {}", pack.name));
+                    }
+                    // Everything else is worth a backup all the same.
+                    Ok(Err(_)) | Err(PackError::Missing(_) | PackError::Damaged(..)) => {
+                        self.missing.push(pack.name.to_string());
+                        continue;
+                    }
+                    Err(error) => return Err(error.into()),
+                };
+                let path = FolderPacks::new("packs").path(pack.name);
+                for (file, opened) in [path.with_extension("idx"), path].iter().zip(&mut opened) {
+                    self.open_file(file, opened)?;
+                }
+                copied();
+            }
+        }
+    }
+
+    /// The uploaded files in an object store, where they would be in a data folder.
+    pub fn stored_uploads(
+        &mut self,
+        snapshot: &mut Snapshot,
+        uploads: &BucketUploads,
+    ) -> Result<()> {
+        for project in self.known(snapshot, uploads.projects()?)? {
+            uploads.each::<anyhow::Error>(project, &mut |place, mut file| {
+                let folder = FsUploads::folder_of(&place);
+                self.stream(&folder.join(FsUploads::CONTENT), &mut file.content)?;
+                self.stream(&folder.join(FsUploads::NAME), &mut place.name.as_str().as_bytes())
+            })?;
+        }
+        Ok(())
+    }
+
+    /// The logs and artifacts in an object store, where they would be in a data folder.
+    pub fn stored_build_files(
+        &mut self,
+        snapshot: &mut Snapshot,
+        files: &BucketBuildFiles,
+    ) -> Result<()> {
+        for project in self.known(snapshot, files.projects()?)? {
+            for build in files.builds(project)? {
+                if let Some(mut log) = files.open_trace(project, build)? {
+                    self.stream(&FsBuildFiles::trace_path(project, build), &mut log.content)?;
+                }
+                if let Some(mut found) = files.open_artifacts(project, build)? {
+                    let path = FsBuildFiles::artifacts_path(project, build);
+                    self.stream(&path, &mut found.content)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Those of these projects that the database has.
+    fn known(
+        &self,
+        snapshot: &mut Snapshot,
+        projects: impl Iterator<Item = ProjectId>,
+    ) -> Result<Vec<ProjectId>> {
+        let (all, mut known) = (projects.collect::<Vec<_>>(), Vec::new());
+        for some in all.chunks(BATCH) {
+            known.extend(snapshot.projects(some)?);
+        }
+        Ok(known)
+    }
+
+    /// A file of the data folder that is read from elsewhere.
+    fn stream(&mut self, path: &Path, content: &mut dyn io::Read) -> Result<()> {
+        let mut file = tempfile::tempfile()?;
+        io::copy(content, &mut file)?;
+        file.set_permissions(Permissions::from_mode(0o600))?;
+        file.rewind()?;
+        Ok(self.open_file(path, &mut file)?)
+    }
+
+    /// Repositories that an upgrade could not take over, with all their files.
+    pub fn in_files(&mut self, snapshot: &mut Snapshot) -> Result<()> {
+        let (data, layout) = (self.data, Layout::new(self.data));
+        for project in snapshot.in_files()? {
+            for folder in [layout.repository(project), layout.earlier(project)] {
+                self.tree(&folder, folder.strip_prefix(data)?)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What was removed since the moment of the backup.
+    pub fn thrown_away(&mut self, snapshot: &mut Snapshot) -> Result<()> {
+        for (place, was) in trash::contents(self.data)? {
+            // A project's folder, or one file in it.
+            let of = was.iter().nth(3).map(Path::new).and_then(project_of);
+            let Some(project) = of else { continue };
+            if snapshot.projects(&[project])?.is_empty() {
+                continue;
+            }
+            // The folders of repositories are made from rows and packs.
+            match place.is_dir() {
+                _ if was.starts_with("repositories") => (),
+                true => self.tree(&place, &was)?,
+                false => self.file(&place, &was)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<W: Write> Parts for Copy<'_, W> {
+    fn part(
+        &mut self,
+        name: &str,
+        write: &mut dyn FnMut(&mut dyn Write) -> Result<(), BackupError>,
+    ) -> Result<(), BackupError> {
+        let header = Header { kind: Kind::Part, path: name.into(), mode: 0o600 };
+        let mut entry = Counted { inner: self.writer.entry(&header)?, bytes: 0 };
+        write(&mut entry)?;
+        let bytes = entry.bytes;
+        entry.inner.finish()?;
+        self.count(bytes);
+        Ok(())
+    }
+}
+
+struct Counted<W> {
+    inner: W,
+    bytes: u64,
+}
+
+impl<W: Write> Write for Counted<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.inner.write(bytes)?;
+        self.bytes += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}
+
+/// What is in a folder; nothing when it is not there.
+fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    match fs::read_dir(folder) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(vec![]),
+        entries => entries?.map(|entry| entry.map(|entry| entry.path())).collect(),
+    }
+}
+
+/// Whether a folder holds folders of projects: its name is two digits.
+fn is_shelf(folder: &Path) -> bool {
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    name.len() == 2 && name.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// The project whose folder this is.
+fn project_of(folder: &Path) -> Option<ProjectId> {
+    let name = folder.file_name()?.to_str()?;
+    name.strip_suffix(".git").unwrap_or(name).parse().ok().map(ProjectId)
+}

@@ -1,0 +1,133 @@
+//! An object store that is away, silent, or has damaged packs.
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use hexforge_tests::program::ROOT;
+use hexforge_tests::s3::Mood;
+
+use crate::support::{Site, told};
+
+fn replace(site: &Site, key: &str, change: impl FnOnce(&mut Vec<u8>)) {
+    let store = site.installation.object_store();
+    let mut content = store.get(key).expect("it is stored");
+    change(&mut content);
+    store.set_content(key, content);
+}
+
+/// Removes the cache and the links of a machine, as on a new machine.
+fn empty_cache(site: &mut Site) {
+    site.servers[0].kill().expect("a running process can be killed");
+    for folder in ["cache", "repositories"] {
+        fs::remove_dir_all(site.installation.folder(0).join(folder)).expect("it is there");
+    }
+    site.servers[0] = site.installation.start(0);
+}
+
+#[test]
+fn a_pack_that_was_changed_or_cut_off_is_named_and_everything_else_is_served() {
+    let mut site = Site::single();
+    site.project("ship");
+    let of_ship = site.packs();
+    let [pack] = of_ship.as_slice() else { panic!("one push is one pack: {of_ship:?}") };
+    site.tree.write("other", "boat\n").commit("Another");
+    site.project("boat");
+    let name = Path::new(pack).file_stem().expect("a name").to_string_lossy().into_owned();
+    let whole = site.installation.object_store().get(pack).expect("it is stored");
+    for (word, change) in [
+        ("SHA-256", (|content| content[20] ^= 1) as fn(&mut Vec<u8>)),
+        ("bytes instead of", |content| content.truncate(content.len() / 2)),
+    ] {
+        replace(&site, pack, change);
+        empty_cache(&mut site);
+        let target = tempfile::tempdir().expect("a folder for temporary files exists");
+        let cloned = site.clone_to(0, "ship", target.path());
+        assert!(!cloned.status.success(), "{word}");
+        site.clone_and_compare(0, "boat");
+        let doctor = site.run(0, &["doctor", "--deep"]);
+        let text = told(&doctor);
+        assert!(!doctor.status.success() && text.contains(&name), "{text}");
+        assert!(text.contains(word), "{text}");
+        site.installation.object_store().set_content(pack, whole.clone());
+        let target = tempfile::tempdir().expect("a folder for temporary files exists");
+        let cloned = site.clone_to(0, "ship", target.path());
+        assert!(cloned.status.success(), "{}", told(&cloned));
+        let doctor = site.run(0, &["doctor", "--deep"]);
+        assert!(doctor.status.success(), "{}", told(&doctor));
+    }
+    site.installation.object_store().remove(pack);
+    let doctor = site.run(0, &["doctor"]);
+    assert!(told(&doctor).contains(&format!("the pack {name} is missing")), "{}", told(&doctor));
+}
+
+#[test]
+fn while_the_store_is_away_cached_repositories_are_read_and_pushes_leave_nothing() {
+    for mood in [Mood::Away, Mood::ReadOnly] {
+        let site = Site::single();
+        site.project("ship");
+        let store = site.installation.object_store();
+        let before = store.keys();
+        let tip = site.tree.refs_at(&site.address(0, "ship"));
+        store.set_mood(mood);
+        site.clone_and_compare(0, "ship");
+        let tree = site.servers[0].request("GET", "/projects/1/repository/tree").token(ROOT);
+        assert_eq!(tree.send().expect(200)[0]["name"], "README");
+        site.tree.write("new", "content\n").commit("New");
+        let begun = Instant::now();
+        let pushed = site.push(0, "ship", "master");
+        assert!(!pushed.status.success());
+        assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
+        let text = told(&pushed);
+        assert!(text.contains("try again") || text.contains("503"), "{text}");
+        let branch = [("branch_name", "b"), ("ref", "master")];
+        let branch =
+            site.servers[0].request("POST", "/projects/1/repository/branches").form(&branch);
+        branch.token(ROOT).send().expect(200);
+        let file = site.servers[0].request("POST", "/projects/1/uploads").token(ROOT);
+        file.file("a.txt", b"text").send().expect(503);
+        store.set_mood(Mood::Well);
+        assert_eq!(store.keys(), before, "nothing is left");
+        let now = site.tree.refs_at(&site.address(0, "ship"));
+        assert_eq!(now.get("refs/heads/master"), tip.get("refs/heads/master"));
+        let pushed = site.push(0, "ship", "master");
+        assert!(pushed.status.success(), "{}", told(&pushed));
+        site.tree.git(&["branch", "b", &tip["refs/heads/master"]]);
+        site.clone_and_compare(0, "ship");
+    }
+}
+
+#[test]
+fn a_store_that_does_not_answer_holds_nobody_longer_than_a_minute() {
+    let site = Site::single();
+    site.project("ship");
+    let store = site.installation.object_store();
+    store.set_mood(Mood::Silent);
+    site.tree.write("new", "content\n").commit("New");
+    let begun = Instant::now();
+    let pushed = site.push(0, "ship", "master");
+    assert!(!pushed.status.success(), "{}", told(&pushed));
+    assert!(begun.elapsed() < Duration::from_secs(75), "{:?}", begun.elapsed());
+    store.set_mood(Mood::Well);
+    let pushed = site.push(0, "ship", "master");
+    assert!(pushed.status.success(), "{}", told(&pushed));
+    site.clone_and_compare(0, "ship");
+}
+
+#[test]
+fn a_store_that_cannot_be_used_stops_the_start_with_a_sentence() {
+    let site = Site::single();
+    let folder = tempfile::tempdir().expect("a folder for temporary files exists");
+    for (address, word) in [("ftp://x/y", "ftp://x/y"), ("nothing", "nothing")] {
+        let arguments = ["serve", "--object-store-url", address];
+        let ended = site.run_in(folder.path(), &site.database, &arguments);
+        let text = told(&ended);
+        assert!(!ended.status.success() && text.contains("object_store_url"), "{text}");
+        assert!(text.contains(word), "{text}");
+    }
+    // A second server on the same data folder would lose packs under the first.
+    let data = site.installation.folder(0).to_owned();
+    let ended = site.run_in(&data, &site.database, &["serve", "--listen", "127.0.0.1:0"]);
+    let text = told(&ended);
+    assert!(text.contains("data folder of its own"), "{text}");
+}

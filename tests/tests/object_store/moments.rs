@@ -1,0 +1,107 @@
+//! Backups of several moments in one place: a folder, or an object store.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use hexforge_persistence_diesel::testing::TestDatabase;
+use hexforge_tests::installation::Installation;
+
+use crate::support::{Site, told};
+
+#[test]
+fn moments_in_a_folder_share_what_did_not_change() {
+    let folder = tempfile::tempdir().expect("a folder for temporary files exists");
+    let place = format!("{}/", folder.path().join("backups").display());
+    moments_share(Site::single(), &place, TestDatabase::sqlite());
+}
+
+#[test]
+fn moments_in_an_object_store_share_what_did_not_change() {
+    let Some(database) = TestDatabase::postgres() else { return };
+    let Some(site) = Site::several(1) else { return };
+    moments_share(site, "s3://forge/backups", database);
+}
+
+fn run(site: &Site, arguments: &[&str]) -> String {
+    let output = site.run(0, arguments);
+    assert!(output.status.success(), "{arguments:?}: {}", told(&output));
+    told(&output)
+}
+
+/// The names of all contents in a place.
+fn contents(site: &Site, place: &str) -> BTreeSet<String> {
+    if place.contains("://") {
+        let keys = site.installation.object_store().keys();
+        return keys.into_iter().filter(|key| key.starts_with("backups/content/")).collect();
+    }
+    fn add(folder: &Path, found: &mut BTreeSet<String>) {
+        for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
+            match entry.path() {
+                path if path.is_dir() => add(&path, found),
+                path => drop(found.insert(path.display().to_string())),
+            }
+        }
+    }
+    let mut found = BTreeSet::new();
+    add(&PathBuf::from(place).join("content"), &mut found);
+    found
+}
+
+/// The commits of a project after a restore into a new installation without an object store.
+fn restored(site: &Site, place: &str, at: &str, database: &TestDatabase) -> Vec<String> {
+    let folder = tempfile::tempdir().expect("a folder for temporary files exists");
+    let data = folder.path().join("data");
+    let arguments = ["restore", place, "--at", at, "--object-store-url", ""];
+    let output = site.run_in(&data, database, &arguments);
+    assert!(output.status.success(), "{}", told(&output));
+    let key = hexforge_tests::installation::SECRET_KEY;
+    let installation = Installation::single(database, &data).with("HEXFORGE_SECRET_KEY", key);
+    let server = installation.start(0);
+    let root = hexforge_tests::program::ROOT;
+    let address = format!("http://root:{root}@{}/root/ship.git", server.address);
+    let target = tempfile::tempdir().expect("a folder for temporary files exists");
+    let path = target.path().to_string_lossy().into_owned();
+    let cloned = site.git(&["clone", "-q", "--mirror", &address, &path]);
+    assert!(cloned.status.success(), "{}", told(&cloned));
+    let listed = site.git(&["-C", &path, "rev-list", "--all"]);
+    String::from_utf8_lossy(&listed.stdout).lines().map(str::to_owned).collect()
+}
+
+fn moments_share(site: Site, place: &str, target: TestDatabase) {
+    site.project("ship");
+    let first_commit = site.tree.git(&["rev-list", "master"]);
+    run(&site, &["backup", place]);
+    let first = contents(&site, place);
+    assert_eq!(first.len(), 2, "a pack and its index: {first:?}");
+    site.tree.write("more", "text\n").commit("More");
+    assert!(site.push(0, "ship", "master").status.success());
+    run(&site, &["backup", place]);
+    let second = contents(&site, place);
+    assert_eq!(second.len(), 4, "another pack and its index: {second:?}");
+    let moments = run(&site, &["backups", place]);
+    let moments: Vec<&str> = moments.lines().collect();
+    let [old, new] = moments.as_slice() else { panic!("{moments:?}") };
+    for arguments in [vec!["verify", place], vec!["verify", place, "--at", old]] {
+        assert!(run(&site, &arguments).contains("is whole"));
+    }
+    assert_eq!(restored(&site, place, old, &target), [first_commit]);
+
+    let unknown = site.run(0, &["verify", place, "--at", "never"]);
+    assert!(told(&unknown).contains("there is no moment never"), "{}", told(&unknown));
+    run(&site, &["backup", place, "--keep", "1"]);
+    let moments = run(&site, &["backups", place]);
+    assert_eq!(moments.lines().count(), 1, "{moments}");
+    assert!(!moments.contains(new), "{moments}");
+    assert_eq!(contents(&site, place), second, "all of it is still needed");
+    assert!(run(&site, &["verify", place]).contains("is whole"));
+
+    let damaged = second.first().expect("there are some");
+    let name = Path::new(damaged).file_name().expect("a name").to_string_lossy().into_owned();
+    if place.contains("://") {
+        site.installation.object_store().set_content(damaged, b"x".to_vec());
+    } else {
+        std::fs::write(damaged, b"x").expect("it can be written");
+    }
+    let verified = site.run(0, &["verify", place]);
+    assert!(!verified.status.success() && told(&verified).contains(&name), "{}", told(&verified));
+}
