@@ -52,7 +52,7 @@ impl Installation {
     }
 
     /// The number of machines.
-    pub fn machines_number(&self) -> usize {
+    pub fn machine_count(&self) -> usize {
         self.folders.len()
     }
 

@@ -69,7 +69,7 @@ fn kill_again_and_again(
 ) {
     let folder = tempfile::tempdir().expect("a folder for temporary files exists");
     let installation = install(database, &folder.path().join("data"));
-    let machines = installation.machines_number();
+    let machines = installation.machine_count();
     let mut servers: Vec<Program> =
         (0..machines).map(|machine| installation.start(machine)).collect();
     let server = &servers[0];

@@ -3,57 +3,70 @@
 use std::path::Path;
 
 use bytes::{Bytes, BytesMut};
+use hexforge_domain::hex;
 use hexforge_domain::id::{BuildId, ProjectId};
 use hexforge_domain::ports::build_files::BuildFiles;
 use hexforge_domain::ports::files::{FilesError, ProjectFiles};
 use hexforge_domain::ports::uploads::{NewUpload, StoredUpload};
 
-use crate::bucket::{Bucket, BucketError, Stored};
-use crate::project_files::Shelf;
-use crate::read::Pieces;
+use crate::bucket::{Bucket, BucketError, ObjectInfo};
+use crate::prefix::ProjectPrefix;
+use crate::read::ObjectReader;
 use crate::receive::Receiving;
 use crate::uploads::open;
 
 /// A shorter piece at the end of a log is written anew with what is added to it.
 const SHORT: u64 = 256 * 1024;
 
+/// How often a log is opened whose pieces are replaced meanwhile.
+const READ_TRIES: u32 = 5;
+
 /// Keeps logs and artifacts of builds in an object store.
 ///
-/// Objects cannot grow, so a log is stored in pieces: the name of each is the edition of the log and the offset of the
-/// piece. The log is what the newest edition has from offset 0 on without a gap. Whoever replaces a log writes a new
-/// edition and removes the old one.
-pub struct BucketBuildFiles(Shelf);
+/// Objects cannot grow, so a log is stored in pieces: the name of each is the edition of the log and the offsets of its
+/// beginning and end. The log is what the newest edition has from offset 0 on without a gap; of two pieces with the same
+/// beginning the longer one counts. Whoever replaces a log writes a new edition and removes the old one. No object is
+/// written twice, so a request that the store executes late changes nothing.
+///
+/// Artifacts are stored under a random name. The object `artifacts` has the name of those that count.
+pub struct BucketBuildFiles(ProjectPrefix);
 
 impl BucketBuildFiles {
     /// The logs and artifacts of a store. Files are in the folder `scratch` while they are received.
     pub fn new(bucket: Bucket, scratch: &Path) -> Self {
-        Self(Shelf::new(bucket, "builds", scratch))
+        Self(ProjectPrefix::new(bucket, "builds", scratch))
     }
 
     /// The builds of a project that have a log or artifacts.
     pub fn builds(&self, project: ProjectId) -> Result<Vec<BuildId>, FilesError> {
-        let found = self.0.bucket.folders(&self.0.of(project)).map_err(failed("listed"))?;
+        let found =
+            self.0.bucket.folders(&self.0.project_key(project)).map_err(failed("listed"))?;
         Ok(found.into_iter().filter_map(|name| name.parse().ok().map(BuildId)).collect())
     }
 
-    fn of(&self, project: ProjectId, build: BuildId) -> String {
-        format!("{}/{build}", self.0.of(project))
+    fn build_key(&self, project: ProjectId, build: BuildId) -> String {
+        format!("{}/{build}", self.0.project_key(project))
     }
 
+    /// The key of the object that has the name of the artifacts.
     fn artifacts_key(&self, project: ProjectId, build: BuildId) -> String {
-        format!("{}/artifacts", self.of(project, build))
+        format!("{}/artifacts", self.build_key(project, build))
+    }
+
+    /// The key of the artifacts that count.
+    fn artifacts(&self, project: ProjectId, build: BuildId) -> Result<Option<String>, BucketError> {
+        let name = self.0.bucket.small(&self.artifacts_key(project, build))?;
+        let name = name.map(|name| String::from_utf8_lossy(&name).into_owned());
+        Ok(name.map(|name| format!("{}/{name}", self.build_key(project, build))))
     }
 
     fn log(&self, project: ProjectId, build: BuildId) -> Result<Log, BucketError> {
-        let prefix = format!("{}/log", self.of(project, build));
-        Ok(Log::of(self.0.bucket.list(&prefix)?, prefix))
+        let prefix = format!("{}/log", self.build_key(project, build));
+        Ok(Log::from_objects(self.0.bucket.list_few(&prefix)?, prefix))
     }
 
     fn append(&self, log: &Log, at: u64, chunk: &[u8]) -> Result<(), BucketError> {
         let bucket = &self.0.bucket;
-        // Pieces that begin later are what an interrupted call left.
-        let later = log.pieces.iter().filter(|piece| piece.offset >= at && piece.offset > 0);
-        let mut gone: Vec<String> = later.map(|piece| piece.stored.key.clone()).collect();
         let last = log.pieces.iter().rfind(|piece| piece.offset < at);
         let (offset, kept) = match last {
             Some(piece) if at < piece.end() || at - piece.offset < SHORT => {
@@ -62,19 +75,25 @@ impl BucketBuildFiles {
             }
             Some(_) | None => (at, Bytes::new()),
         };
-        let key = log.key(log.edition, offset);
-        gone.retain(|other| *other != key);
-        if !gone.is_empty() {
-            bucket.remove(gone)?;
-        }
         let mut content = BytesMut::from(kept);
         content.extend_from_slice(chunk);
-        bucket.put(&key, content.freeze())
+        let key = log.key(log.edition, offset, offset + content.len() as u64);
+        bucket.put(&key, content.freeze())?;
+        // What begins later was left by an interrupted call.
+        let is_old =
+            |(edition, start, _): &(u64, u64, u64)| *edition == log.edition && *start >= offset;
+        let old = log
+            .all
+            .iter()
+            .filter(|other| **other != key && place_of(other).is_some_and(|place| is_old(&place)));
+        let old: Vec<String> = old.cloned().collect();
+        if old.is_empty() { Ok(()) } else { bucket.remove(old) }
     }
 
     fn replace(&self, log: Log, content: &[u8]) -> Result<(), BucketError> {
         let bucket = &self.0.bucket;
-        bucket.put(&log.key(log.edition + 1, 0), Bytes::copy_from_slice(content))?;
+        let key = log.key(log.edition + 1, 0, content.len() as u64);
+        bucket.put(&key, Bytes::copy_from_slice(content))?;
         bucket.remove(log.all)
     }
 }
@@ -91,7 +110,7 @@ struct Log {
 /// A piece of a log.
 struct Piece {
     offset: u64,
-    stored: Stored,
+    stored: ObjectInfo,
 }
 
 impl Piece {
@@ -102,31 +121,33 @@ impl Piece {
 
 impl Log {
     /// The log that these objects are, in the order of their names.
-    fn of(objects: Vec<Stored>, prefix: String) -> Self {
+    fn from_objects(objects: Vec<ObjectInfo>, prefix: String) -> Self {
         let all = objects.iter().map(|stored| stored.key.clone()).collect();
         let mut log = Self { prefix, edition: 0, pieces: vec![], all };
         for stored in objects {
-            let name = stored.key.rsplit('/').next().and_then(|name| name.split_once('-'));
-            let place = name.and_then(|(edition, offset)| {
-                Some((edition.parse::<u64>().ok()?, offset.parse::<u64>().ok()?))
-            });
-            match place {
-                Some((edition, 0)) => {
-                    log.edition = edition;
-                    log.pieces = vec![Piece { offset: 0, stored }];
-                }
-                Some((edition, offset)) if edition == log.edition && offset == log.bytes() => {
-                    log.pieces.push(Piece { offset, stored });
-                }
-                Some(_) | None => (),
+            let Some((edition, offset, end)) = place_of(&stored.key) else { continue };
+            if end != offset + stored.bytes {
+                continue;
+            }
+            if offset == 0 && edition > log.edition || log.pieces.is_empty() {
+                log.edition = edition;
+                log.pieces.clear();
+            }
+            // Of those with the same beginning the longest comes last.
+            if edition == log.edition && log.pieces.last().is_some_and(|last| last.offset == offset)
+            {
+                log.pieces.pop();
+            }
+            if edition == log.edition && offset == log.bytes() {
+                log.pieces.push(Piece { offset, stored });
             }
         }
         log
     }
 
-    fn key(&self, edition: u64, offset: u64) -> String {
+    fn key(&self, edition: u64, offset: u64, end: u64) -> String {
         // In the order of names they are in the order of numbers.
-        format!("{}/{edition:010}-{offset:020}", self.prefix)
+        format!("{}/{edition:010}-{offset:020}-{end:020}", self.prefix)
     }
 
     fn bytes(&self) -> u64 {
@@ -139,7 +160,7 @@ impl Log {
         }
         let size = self.bytes();
         let objects = self.pieces.into_iter().map(|piece| piece.stored).collect();
-        Ok(Some(StoredUpload { size, content: Box::new(Pieces::open(bucket, objects)?) }))
+        Ok(Some(StoredUpload { size, content: Box::new(ObjectReader::open(bucket, objects)?) }))
     }
 
     /// The last bytes, at most so many.
@@ -152,6 +173,18 @@ impl Log {
         }
         Ok(tail)
     }
+}
+
+fn random() -> [u8; 16] {
+    let mut random = [0; 16];
+    getrandom::fill(&mut random).expect("the operating system has random numbers");
+    random
+}
+
+/// The edition and the offsets in the key of a piece.
+fn place_of(key: &str) -> Option<(u64, u64, u64)> {
+    let mut numbers = key.rsplit('/').next()?.split('-').map(|number| number.parse().ok());
+    Some((numbers.next()??, numbers.next()??, numbers.next()??))
 }
 
 fn failed(what: &'static str) -> impl FnOnce(BucketError) -> FilesError {
@@ -183,8 +216,16 @@ impl BuildFiles for BucketBuildFiles {
         project: ProjectId,
         build: BuildId,
     ) -> Result<Option<StoredUpload>, FilesError> {
-        let log = self.log(project, build);
-        log.and_then(|log| log.read(&self.0.bucket)).map_err(failed("read"))
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            let log = self.log(project, build);
+            match log.and_then(|log| log.read(&self.0.bucket)) {
+                // A piece was replaced by a longer one meanwhile.
+                Err(BucketError::Missing(_)) if tries < READ_TRIES => (),
+                opened => return opened.map_err(failed("read")),
+            }
+        }
     }
 
     fn trace_tail(
@@ -223,7 +264,20 @@ impl BuildFiles for BucketBuildFiles {
         project: ProjectId,
         build: BuildId,
     ) -> Result<Box<dyn NewUpload>, FilesError> {
-        Receiving::begin(&self.0.bucket, &self.0.scratch, self.artifacts_key(project, build))
+        let name = format!("artifacts-{}", hex::encode(&random()));
+        let key = format!("{}/{name}", self.build_key(project, build));
+        let begun = Receiving::begin(&self.0.bucket, &self.0.scratch, key)?;
+        let (bucket, pointer) = (self.0.bucket.clone(), self.artifacts_key(project, build));
+        let before = self.artifacts(project, build).map_err(failed("begun"))?;
+        Ok(Box::new(begun.published_by(Box::new(move || {
+            bucket.put(&pointer, name.into()).map_err(failed("stored"))?;
+            let old = before.map_or(Ok(()), |before| bucket.remove(vec![before]));
+            // What stays is removed with the build's project.
+            if let Err(error) = old {
+                tracing::warn!(%error, "replaced artifacts stay");
+            }
+            Ok(())
+        }))))
     }
 
     fn open_artifacts(
@@ -231,15 +285,21 @@ impl BuildFiles for BucketBuildFiles {
         project: ProjectId,
         build: BuildId,
     ) -> Result<Option<StoredUpload>, FilesError> {
-        open(&self.0.bucket, &self.artifacts_key(project, build))
+        match self.artifacts(project, build).map_err(failed("read"))? {
+            Some(key) => open(&self.0.bucket, &key),
+            None => Ok(None),
+        }
     }
 
     fn remove_trace(&self, project: ProjectId, build: BuildId) -> Result<(), FilesError> {
-        self.0.remove_below(&format!("{}/log", self.of(project, build)))
+        self.0.remove_below(&format!("{}/log", self.build_key(project, build)))
     }
 
     fn remove_artifacts(&self, project: ProjectId, build: BuildId) -> Result<(), FilesError> {
-        let removed = self.0.bucket.remove(vec![self.artifacts_key(project, build)]);
+        let removed = self.artifacts(project, build).and_then(|key| {
+            let keys = key.into_iter().chain([self.artifacts_key(project, build)]);
+            self.0.bucket.remove(keys.collect())
+        });
         removed.map_err(failed("removed"))
     }
 }

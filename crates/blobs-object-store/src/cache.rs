@@ -17,7 +17,7 @@ struct Kept {
     bytes: u64,
     /// Grows with each use.
     clock: u64,
-    /// What a full disk lacks, beside the limit.
+    /// Bytes to free because the disk is full, even below the limit.
     wanted: u64,
 }
 
@@ -63,7 +63,7 @@ impl CachedNames {
     }
 
     /// Takes the wish back.
-    pub(crate) fn want_nothing(&self) {
+    pub(crate) fn clear_wanted(&self) {
         self.lock().wanted = 0;
     }
 
@@ -108,7 +108,7 @@ mod tests {
         assert_eq!(names.excess(), 70);
         names.forget(one);
         assert_eq!(names.excess(), 10);
-        names.want_nothing();
+        names.clear_wanted();
         assert_eq!((names.excess(), names.oldest_first()), (0, vec![two]));
     }
 }

@@ -6,23 +6,26 @@
 //! | Key | Content |
 //! |---|---|
 //! | `packs/<2 hex>/<SHA-256>.pack`, `.idx` | a pack and its index |
-//! | `uploads/<project>/<secret>/<hex digits of the name>` | an uploaded file |
-//! | `builds/<project>/<build>/log/<edition>-<offset>` | a piece of a log, see [`BucketBuildFiles`] |
-//! | `builds/<project>/<build>/artifacts` | the artifacts of a build |
+//! | `uploads/<project>/<secret>/<hex digits of the name>` | an uploaded file; the digits of a long name have several parts |
+//! | `builds/<project>/<build>/log/<edition>-<offset>-<end>` | a piece of a log, see [`BucketBuildFiles`] |
+//! | `builds/<project>/<build>/artifacts`, `artifacts-<random>` | the name of the artifacts of a build, and these |
 //!
 //! No key contains text of a caller as it was sent.
 
 mod bucket;
 mod build_files;
 mod cache;
-mod flights;
+mod connect;
+mod index;
 mod packs;
-mod project_files;
+mod prefix;
 mod read;
 mod receive;
+mod redact;
+mod single_flight;
 mod uploads;
 
-pub use bucket::{Bucket, BucketError, Stored};
+pub use bucket::{Bucket, BucketError, ObjectInfo};
 pub use build_files::BucketBuildFiles;
 pub use packs::CachedPacks;
 pub use uploads::BucketUploads;

@@ -1,5 +1,6 @@
 //! Packs in an object store, and in a local folder while they are in use.
 
+use std::collections::HashSet;
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -13,9 +14,10 @@ use hexforge_domain::ports::pack_store::{PackError, PackStore};
 use hexforge_pack_store::FolderPacks;
 use tempfile::NamedTempFile;
 
-use crate::bucket::{Bucket, BucketError, Stored};
+use crate::bucket::{Bucket, BucketError, ObjectInfo};
 use crate::cache::CachedNames;
-use crate::flights::Flights;
+use crate::index;
+use crate::single_flight::SingleFlight;
 
 /// How often a pack is fetched that is dropped from the folder right after it came.
 const TRIES: u32 = 5;
@@ -30,10 +32,10 @@ const ROOM: u32 = 20;
 pub struct CachedPacks {
     bucket: Bucket,
     folder: FolderPacks,
-    /// Where packs are until all of them is here.
+    /// The folder of unfinished downloads.
     incoming: PathBuf,
     names: CachedNames,
-    flights: Flights<PackName, PackError>,
+    downloads: SingleFlight<PackName, PackError>,
 }
 
 impl CachedPacks {
@@ -49,7 +51,7 @@ impl CachedPacks {
             folder: FolderPacks::new(folder),
             incoming,
             names: CachedNames::new(limit),
-            flights: Flights::default(),
+            downloads: SingleFlight::default(),
         };
         let mut found = Vec::new();
         let seen = packs.folder.each(&mut |name, since| {
@@ -64,12 +66,30 @@ impl CachedPacks {
         Ok(packs)
     }
 
-    /// Stores a pack in the store alone, unless it is there.
+    /// Stores a pack in the store alone, unless it is there with the same length.
     pub fn upload(&self, name: PackName, data: &Path, index: &Path) -> Result<(), PackError> {
-        if self.stored_since(name)?.is_some() {
-            return Ok(());
+        let bytes = fs::metadata(data).map_err(local)?.len();
+        match self.check_stored(&Pack { name, bytes, objects: 0 }) {
+            Err(PackError::Missing(_) | PackError::Damaged(..)) => self.send(name, data, index),
+            checked => checked,
         }
-        self.send(name, data, index)
+    }
+
+    /// Checks that a pack is in the store with the right length, and with its index. Reads no bytes.
+    pub fn check_stored(&self, pack: &Pack) -> Result<(), PackError> {
+        self.find_both(pack).map(drop)
+    }
+
+    /// The pack and its index in the store.
+    fn find_both(&self, pack: &Pack) -> Result<(ObjectInfo, ObjectInfo), PackError> {
+        let missing = || PackError::Missing(pack.name);
+        let data = self.find(&data_key(pack.name))?.ok_or_else(missing)?;
+        let index = self.find(&index_key(pack.name))?.ok_or_else(missing)?;
+        if data.bytes != pack.bytes {
+            let text = format!("it has {} bytes instead of {}", data.bytes, pack.bytes);
+            return Err(PackError::Damaged(pack.name, text));
+        }
+        Ok((data, index))
     }
 
     fn send(&self, name: PackName, data: &Path, index: &Path) -> Result<(), PackError> {
@@ -81,12 +101,17 @@ impl CachedPacks {
             });
             data.and(index)
         });
-        sent.map_err(told)
+        sent.map_err(to_pack_error)
     }
 
     /// By how many bytes the folder is too large.
     pub fn excess(&self) -> u64 {
         self.names.excess()
+    }
+
+    /// Asks for so many bytes, also if the limit is kept: the disk has no room.
+    pub fn want(&self, bytes: u64) {
+        self.names.want(bytes);
     }
 
     /// Drops packs that no repository is linked to from the folder, those first that were not used for the longest
@@ -110,9 +135,9 @@ impl CachedPacks {
 
     /// Takes a pack out of the folder.
     fn forget(&self, name: PackName) -> Result<(), PackError> {
-        self.folder.remove(name)?;
+        // What is fetched again meanwhile is counted after this.
         self.names.forget(name);
-        Ok(())
+        self.folder.remove(name)
     }
 
     /// Notes a pack that is in the folder.
@@ -131,7 +156,7 @@ impl CachedPacks {
             match self.try_fetch(pack) {
                 Err(PackError::Full(text)) => {
                     if waited >= ROOM {
-                        self.names.want_nothing();
+                        self.names.clear_wanted();
                         return Err(PackError::Full(text));
                     }
                     self.names.want(pack.bytes * 2);
@@ -140,7 +165,7 @@ impl CachedPacks {
                     std::thread::sleep(Duration::from_secs(1));
                 }
                 fetched => {
-                    self.names.want_nothing();
+                    self.names.clear_wanted();
                     return fetched;
                 }
             }
@@ -149,14 +174,12 @@ impl CachedPacks {
 
     fn try_fetch(&self, pack: &Pack) -> Result<(), PackError> {
         let name = pack.name;
-        let missing = || PackError::Missing(name);
-        let data = self.find(&data_key(name))?.ok_or_else(missing)?;
-        let index = self.find(&index_key(name))?.ok_or_else(missing)?;
-        if data.bytes != pack.bytes {
-            let told = format!("it has {} bytes instead of {}", data.bytes, pack.bytes);
-            return Err(PackError::Damaged(name, told));
-        }
+        let (data, index) = self.find_both(pack)?;
         let (data, index) = (self.download(name, &data)?, self.download(name, &index)?);
+        let is_whole = index::belongs_to(index.path(), data.path()).map_err(local)?;
+        if !is_whole {
+            return Err(PackError::Damaged(name, "its index is another one".into()));
+        }
         let stored = self.folder.put(data.path(), index.path(), pack.objects)?;
         if stored.name != name {
             self.folder.remove(stored.name)?;
@@ -165,17 +188,17 @@ impl CachedPacks {
         self.note(name).map_err(local)
     }
 
-    fn find(&self, key: &str) -> Result<Option<Stored>, PackError> {
-        self.bucket.find(key).map_err(told)
+    fn find(&self, key: &str) -> Result<Option<ObjectInfo>, PackError> {
+        self.bucket.find(key).map_err(to_pack_error)
     }
 
-    fn download(&self, name: PackName, stored: &Stored) -> Result<NamedTempFile, PackError> {
+    fn download(&self, name: PackName, stored: &ObjectInfo) -> Result<NamedTempFile, PackError> {
         let made = fs::create_dir_all(&self.incoming);
         let made = made.and_then(|()| NamedTempFile::new_in(&self.incoming));
         let mut file = made.map_err(local)?;
         match self.bucket.download(stored, &mut file) {
             Err(BucketError::Missing(_)) => Err(PackError::Missing(name)),
-            outcome => outcome.map(|()| file).map_err(told),
+            outcome => outcome.map(|()| file).map_err(to_pack_error),
         }
     }
 }
@@ -191,12 +214,13 @@ impl PackStore for CachedPacks {
     fn local(&self, pack: &Pack) -> Result<PathBuf, PackError> {
         for _ in 0..TRIES {
             match self.folder.local(pack) {
+                // It is being dropped.
+                Ok(path) if !path.with_extension("idx").exists() => self.forget(pack.name)?,
                 Ok(path) => {
-                    if self.names.touch(pack.name) {
+                    if self.names.touch(pack.name) || self.note(pack.name).is_ok() {
                         return Ok(path);
                     }
-                    self.note(pack.name).map_err(local)?;
-                    return Ok(path);
+                    // It was dropped meanwhile.
                 }
                 Err(PackError::Missing(_)) => (),
                 Err(PackError::Damaged(name, told)) => {
@@ -206,7 +230,7 @@ impl PackStore for CachedPacks {
                 Err(error) => return Err(error),
             }
             let broken = PackError::Failed("a pack was not fetched".into());
-            self.flights.fly(pack.name, broken, || self.fetch(pack))?;
+            self.downloads.run(pack.name, broken, || self.fetch(pack))?;
         }
         Err(PackError::Full("the cache of packs is too small for one repository".into()))
     }
@@ -221,16 +245,13 @@ impl PackStore for CachedPacks {
         &self,
         visit: &mut dyn FnMut(PackName, Timestamp) -> Result<(), PackError>,
     ) -> Result<(), PackError> {
-        // The index of a pack is told before the pack, and may be there alone.
-        let mut last = None;
+        // An index may be there alone. Not every store lists objects in the order of their names.
+        let mut seen = HashSet::new();
         self.bucket
             .each::<Stopped>("packs", &mut |stored| {
                 let name = Path::new(&stored.key).file_stem().and_then(|name| name.to_str());
                 match name.and_then(PackName::parse) {
-                    Some(name) if last != Some(name) => {
-                        last = Some(name);
-                        visit(name, stored.since).map_err(Stopped)
-                    }
+                    Some(name) if seen.insert(name) => visit(name, stored.since).map_err(Stopped),
                     Some(_) | None => Ok(()),
                 }
             })
@@ -238,7 +259,7 @@ impl PackStore for CachedPacks {
     }
 
     fn remove(&self, name: PackName) -> Result<(), PackError> {
-        self.bucket.remove(vec![index_key(name), data_key(name)]).map_err(told)?;
+        self.bucket.remove(vec![index_key(name), data_key(name)]).map_err(to_pack_error)?;
         self.forget(name)
     }
 }
@@ -248,7 +269,7 @@ struct Stopped(PackError);
 
 impl From<BucketError> for Stopped {
     fn from(error: BucketError) -> Self {
-        Self(told(error))
+        Self(to_pack_error(error))
     }
 }
 
@@ -265,7 +286,7 @@ fn key(name: PackName, extension: &str) -> String {
     format!("packs/{}/{name}.{extension}", &name[..2])
 }
 
-fn told(error: BucketError) -> PackError {
+fn to_pack_error(error: BucketError) -> PackError {
     match error {
         BucketError::Missing(key) => PackError::Failed(format!("{key} is missing")),
         BucketError::Away(text) => PackError::Away(text),

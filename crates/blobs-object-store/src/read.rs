@@ -5,27 +5,27 @@ use std::io::{self, Read};
 
 use bytes::Bytes;
 
-use crate::bucket::{Bucket, BucketError, Stored};
+use crate::bucket::{Bucket, BucketError, ObjectInfo};
 
 /// The number of bytes that are read at once.
 const PIECE: u64 = 1024 * 1024;
 
 /// Reads objects one after the other. The first piece is read when it is made, so short objects are readable when they
 /// are removed meanwhile.
-pub(crate) struct Pieces {
+pub(crate) struct ObjectReader {
     bucket: Bucket,
-    objects: VecDeque<Stored>,
+    objects: VecDeque<ObjectInfo>,
     /// How much of the first object was read.
     position: u64,
     piece: Bytes,
 }
 
-impl Pieces {
-    pub(crate) fn open(bucket: &Bucket, objects: Vec<Stored>) -> Result<Self, BucketError> {
+impl ObjectReader {
+    pub(crate) fn open(bucket: &Bucket, objects: Vec<ObjectInfo>) -> Result<Self, BucketError> {
         let (bucket, objects) = (bucket.clone(), objects.into());
-        let mut pieces = Self { bucket, objects, position: 0, piece: Bytes::new() };
-        pieces.fill()?;
-        Ok(pieces)
+        let mut reader = Self { bucket, objects, position: 0, piece: Bytes::new() };
+        reader.fill()?;
+        Ok(reader)
     }
 
     /// Reads the next piece; it stays empty at the end.
@@ -45,7 +45,7 @@ impl Pieces {
     }
 }
 
-impl Read for Pieces {
+impl Read for ObjectReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.fill()?;
         let taken = self.piece.len().min(buffer.len());

@@ -1,4 +1,4 @@
-//! A file that is being received, and is stored as an object at its end.
+//! Files that are being received, and are stored as objects at their end.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -9,34 +9,51 @@ use tempfile::NamedTempFile;
 
 use crate::bucket::Bucket;
 
-/// A file of this machine until it is finished.
+/// What is done with an object after its content is stored.
+pub(crate) type Publish = Box<dyn FnOnce() -> Result<(), FilesError> + Send>;
+
+/// A file of this machine until it is stored.
 pub(crate) struct Receiving {
     bucket: Bucket,
     key: String,
-    file: NamedTempFile,
+    /// `None` once it is stored.
+    file: Option<NamedTempFile>,
+    publish: Option<Publish>,
 }
 
 impl Receiving {
-    pub(crate) fn begin(
-        bucket: &Bucket,
-        scratch: &Path,
-        key: String,
-    ) -> Result<Box<dyn NewUpload>, FilesError> {
+    /// Begins a file that is found under its key as soon as it is stored.
+    pub(crate) fn begin(bucket: &Bucket, scratch: &Path, key: String) -> Result<Self, FilesError> {
         let made = std::fs::create_dir_all(scratch).and_then(|()| NamedTempFile::new_in(scratch));
-        let file = made.map_err(|error| failed("begun", error))?;
-        Ok(Box::new(Self { bucket: bucket.clone(), key, file }))
+        let file = Some(made.map_err(|error| failed("begun", error))?);
+        Ok(Self { bucket: bucket.clone(), key, file, publish: None })
+    }
+
+    /// The same; it is found after `publish` is done.
+    pub(crate) fn published_by(self, publish: Publish) -> Self {
+        Self { publish: Some(publish), ..self }
     }
 }
 
 impl NewUpload for Receiving {
     fn append(&mut self, chunk: &[u8]) -> Result<(), FilesError> {
-        self.file.write_all(chunk).map_err(|error| failed("written", error))
+        let Some(file) = &mut self.file else { return Ok(()) };
+        file.write_all(chunk).map_err(|error| failed("written", error))
+    }
+
+    fn prepare(&mut self) -> Result<(), FilesError> {
+        let Some(mut file) = self.file.take() else { return Ok(()) };
+        file.flush().map_err(|error| failed("written", error))?;
+        let stored = self.bucket.put_file(&self.key, file.path());
+        stored.map_err(|error| failed("stored", error.into()))
     }
 
     fn finish(mut self: Box<Self>) -> Result<(), FilesError> {
-        self.file.flush().map_err(|error| failed("written", error))?;
-        let stored = self.bucket.put_file(&self.key, self.file.path());
-        stored.map_err(|error| failed("stored", error.into()))
+        self.prepare()?;
+        match self.publish.take() {
+            Some(publish) => publish(),
+            None => Ok(()),
+        }
     }
 }
 

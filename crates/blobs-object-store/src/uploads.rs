@@ -2,23 +2,27 @@
 
 use std::path::Path;
 
+use hexforge_domain::hex;
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::ports::files::{FilesError, ProjectFiles};
 use hexforge_domain::ports::uploads::{NewUpload, StoredUpload, Uploads};
 use hexforge_domain::project::upload::{UploadName, UploadPlace, UploadSecret};
 
 use crate::bucket::Bucket;
-use crate::project_files::Shelf;
-use crate::read::Pieces;
+use crate::prefix::ProjectPrefix;
+use crate::read::ObjectReader;
 use crate::receive::Receiving;
 
+/// The number of bytes of a name in one part of a key: stores in folders do not take longer parts.
+const NAME_PART: usize = 100;
+
 /// Keeps uploaded files in an object store.
-pub struct BucketUploads(Shelf);
+pub struct BucketUploads(ProjectPrefix);
 
 impl BucketUploads {
     /// The uploaded files of a store. Files are in the folder `scratch` while they are received.
     pub fn new(bucket: Bucket, scratch: &Path) -> Self {
-        Self(Shelf::new(bucket, "uploads", scratch))
+        Self(ProjectPrefix::new(bucket, "uploads", scratch))
     }
 
     /// Calls `visit` with each file of a project until `visit` fails.
@@ -27,12 +31,9 @@ impl BucketUploads {
         project: ProjectId,
         visit: &mut dyn FnMut(UploadPlace, StoredUpload) -> Result<(), E>,
     ) -> Result<(), E> {
-        let found = self.0.bucket.list(&self.0.of(project));
+        let found = self.0.bucket.list(&self.0.project_key(project));
         for stored in found.map_err(|error| error.into_files_error("files cannot be listed"))? {
-            let mut parts = stored.key.rsplit('/');
-            let (name, secret) = (parts.next().and_then(from_hex), parts.next());
-            let secret = secret.and_then(UploadSecret::parse);
-            let (Some(name), Some(secret)) = (name, secret) else { continue };
+            let Some((secret, name)) = self.place_of(project, &stored.key) else { continue };
             let place = UploadPlace { project, secret, name: UploadName::from_given(&name) };
             // A file may be removed meanwhile.
             if let Some(file) = open(&self.0.bucket, &stored.key)? {
@@ -43,8 +44,20 @@ impl BucketUploads {
     }
 
     fn key(&self, place: &UploadPlace) -> String {
-        let name: String = place.name.as_str().bytes().map(|byte| format!("{byte:02x}")).collect();
-        format!("{}/{}/{name}", self.0.of(place.project), place.secret.as_str())
+        let mut key = format!("{}/{}", self.0.project_key(place.project), place.secret.as_str());
+        for part in place.name.as_str().as_bytes().chunks(NAME_PART) {
+            key.push('/');
+            key.push_str(&hex::encode(part));
+        }
+        key
+    }
+
+    /// The secret and the name in the key of a file.
+    fn place_of(&self, project: ProjectId, key: &str) -> Option<(UploadSecret, String)> {
+        let rest = key.strip_prefix(&self.0.project_key(project))?.strip_prefix('/')?;
+        let (secret, name) = rest.split_once('/')?;
+        let name = String::from_utf8(hex::decode(&name.replace('/', ""))?).ok()?;
+        Some((UploadSecret::parse(secret)?, name))
     }
 }
 
@@ -65,7 +78,8 @@ impl ProjectFiles for BucketUploads {
 
 impl Uploads for BucketUploads {
     fn begin(&self, place: &UploadPlace) -> Result<Box<dyn NewUpload>, FilesError> {
-        Receiving::begin(&self.0.bucket, &self.0.scratch, self.key(place))
+        let begun = Receiving::begin(&self.0.bucket, &self.0.scratch, self.key(place))?;
+        Ok(Box::new(begun))
     }
 
     fn open(&self, place: &UploadPlace) -> Result<Option<StoredUpload>, FilesError> {
@@ -73,22 +87,12 @@ impl Uploads for BucketUploads {
     }
 }
 
-/// The text whose bytes these hex digits are.
-fn from_hex(digits: &str) -> Option<String> {
-    let digit = |digit: &u8| char::from(*digit).to_digit(16);
-    let byte = |pair: &[u8]| match pair {
-        [high, low] => u8::try_from(digit(high)? << 4 | digit(low)?).ok(),
-        _ => None,
-    };
-    String::from_utf8(digits.as_bytes().chunks(2).map(byte).collect::<Option<_>>()?).ok()
-}
-
 /// An object, to be read.
 pub(crate) fn open(bucket: &Bucket, key: &str) -> Result<Option<StoredUpload>, FilesError> {
     let opened = bucket.find(key).and_then(|found| {
         let Some(stored) = found else { return Ok(None) };
         let size = stored.bytes;
-        let content = Box::new(Pieces::open(bucket, vec![stored])?);
+        let content = Box::new(ObjectReader::open(bucket, vec![stored])?);
         Ok(Some(StoredUpload { size, content }))
     });
     opened.map_err(|error| error.into_files_error("a file could not be read"))

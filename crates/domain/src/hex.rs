@@ -1,15 +1,48 @@
-//! Hexadecimal digits of names that are digests.
+//! Bytes as hexadecimal digits.
 
 /// Reads the bytes of a digest from its digits, in lower or upper case.
-pub(crate) fn parse<const N: usize>(text: &str) -> Option<[u8; N]> {
-    let digits = text.as_bytes();
-    if digits.len() != 2 * N {
+pub fn parse<const N: usize>(text: &str) -> Option<[u8; N]> {
+    if text.len() != 2 * N {
         return None;
     }
     let mut bytes = [0; N];
-    for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
-        let digit = |at: usize| char::from(pair[at]).to_digit(16);
-        *byte = u8::try_from(digit(0)? * 16 + digit(1)?).ok()?;
+    for (target, pair) in bytes.iter_mut().zip(text.as_bytes().chunks(2)) {
+        *target = byte(pair)?;
     }
     Some(bytes)
+}
+
+/// Reads bytes from their digits, in lower or upper case.
+pub fn decode(text: &str) -> Option<Vec<u8>> {
+    text.as_bytes().chunks(2).map(byte).collect()
+}
+
+fn byte(pair: &[u8]) -> Option<u8> {
+    let [high, low] = pair else { return None };
+    let digit = |digit: &u8| char::from(*digit).to_digit(16);
+    u8::try_from(digit(high)? * 16 + digit(low)?).ok()
+}
+
+/// Writes bytes as digits in lower case.
+pub fn encode(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_read_as_they_are_written() {
+        for (bytes, text) in [(&[][..], ""), (&[0, 0x0f, 0xa0, 0xff][..], "000fa0ff")] {
+            assert_eq!(encode(bytes), text);
+            assert_eq!(decode(text).as_deref(), Some(bytes));
+        }
+        assert_eq!(decode("0F"), Some(vec![15]));
+        for wrong in ["0", "0g", "000", "ä0", "+1"] {
+            assert_eq!(decode(wrong), None, "{wrong}");
+        }
+        assert_eq!(parse::<1>("0f"), Some([15]));
+        assert_eq!(parse::<2>("0f"), None);
+    }
 }

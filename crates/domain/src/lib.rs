@@ -30,7 +30,7 @@ pub mod delivery;
 pub mod event;
 pub mod field_errors;
 pub mod group;
-mod hex;
+pub mod hex;
 pub mod hook;
 pub mod id;
 pub mod issue;

@@ -19,6 +19,7 @@ mod totals;
 mod trees;
 mod walk;
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -31,6 +32,7 @@ use quick_cache::sync::Cache;
 
 use self::jobs::{Job, Jobs};
 use self::stored::Stored;
+use crate::open::OpenRepository;
 
 /// Authors in the answers that are kept in memory.
 const KEPT_AUTHORS: u64 = 50_000;
@@ -60,6 +62,32 @@ impl Default for ContributorIndex {
     }
 }
 
+/// A repository in which is counted.
+pub(crate) struct CountedRepository {
+    repository: ThreadSafeRepository,
+    /// A repository that somebody has open keeps the links to its packs.
+    _open: Option<Arc<OpenRepository>>,
+}
+
+impl CountedRepository {
+    fn path(&self) -> &Path {
+        self.repository.path()
+    }
+}
+
+impl From<&Arc<OpenRepository>> for CountedRepository {
+    fn from(open: &Arc<OpenRepository>) -> Self {
+        Self { repository: open.shared().clone(), _open: Some(Arc::clone(open)) }
+    }
+}
+
+#[cfg(test)]
+impl From<&ThreadSafeRepository> for CountedRepository {
+    fn from(repository: &ThreadSafeRepository) -> Self {
+        Self { repository: repository.clone(), _open: None }
+    }
+}
+
 impl ContributorIndex {
     /// Who wrote what led to a commit. When that is not counted yet, waits so long for it, and then answers
     /// what is counted so far.
@@ -67,12 +95,13 @@ impl ContributorIndex {
     /// [`GitError::Corrupt`] when something is missing in the history, or cannot be read.
     pub(crate) fn contributors(
         &self,
-        repository: &ThreadSafeRepository,
+        repository: impl Into<CountedRepository>,
         tip: ObjectId,
         wait: Duration,
         caller: Caller,
     ) -> Result<Contributors, GitError> {
         let until = Instant::now() + wait;
+        let repository = repository.into();
         if let Some(answer) = self.answers.get(&tip) {
             return Ok(Contributors::clone(&answer));
         }
@@ -93,9 +122,9 @@ impl ContributorIndex {
     }
 
     /// Begins to count in the background, so that whoever asks next need not wait.
-    pub(crate) fn warm(&self, repository: &ThreadSafeRepository, tip: ObjectId) {
+    pub(crate) fn warm(&self, repository: impl Into<CountedRepository>, tip: ObjectId) {
         if self.answers.get(&tip).is_none() {
-            self.jobs.start(repository, tip, &Arc::default(), Caller::BACKGROUND);
+            self.jobs.start(repository.into(), tip, &Arc::default(), Caller::BACKGROUND);
         }
     }
 }

@@ -7,7 +7,7 @@ use hexforge_domain::id::ProjectId;
 
 use crate::open::OpenRepository;
 
-/// The number of projects that can be opened at the same moment.
+/// The number of locks; projects that share one are opened one after the other.
 const TURNS: usize = 64;
 
 /// Knows which repositories are open: the links of the others may be removed.
@@ -40,9 +40,9 @@ impl HeldRepositories {
         all.push(Arc::downgrade(opened));
     }
 
-    /// Returns whether anybody has a repository open.
-    pub(crate) fn is_held(&self, project: ProjectId) -> bool {
+    /// The number of those who have a repository open.
+    pub(crate) fn count(&self, project: ProjectId) -> usize {
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        open.get(&project).is_some_and(|all| all.iter().any(|one| one.strong_count() > 0))
+        open.get(&project).map_or(0, |all| all.iter().map(Weak::strong_count).sum())
     }
 }

@@ -65,7 +65,7 @@ impl GitHistory for GixRepository {
 
     fn contributors(&self, tip: ObjectId) -> Result<Contributors, GitError> {
         let bound = self.bound().ok_or(GitError::Missing)?;
-        let (repository, tip) = (bound.open().shared(), to_gix(tip));
+        let (repository, tip) = (bound.open(), to_gix(tip));
         self.shared().contributors.contributors(repository, tip, PATIENCE, self.caller())
     }
 }

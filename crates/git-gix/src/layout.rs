@@ -47,7 +47,7 @@ impl Layout {
     }
 
     /// Where repositories are put together before they are moved to their place.
-    pub(crate) fn scratch(&self) -> PathBuf {
+    pub fn scratch(&self) -> PathBuf {
         self.data.join("repositories").join("scratch")
     }
 

@@ -7,7 +7,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
@@ -30,6 +30,9 @@ const IDLE_HANDLES: usize = 8;
 
 /// The size of the cache in each repository that tells whether the target of a tag leads to a commit.
 const MOST_TAGS: usize = 100_000;
+
+/// The number of packs of one repository that are fetched at once.
+const FETCHED_AT_ONCE: usize = 4;
 
 /// How often a pack is asked for that is dropped before it is linked.
 const LINK_TRIES: u32 = 5;
@@ -120,6 +123,8 @@ impl OpenRepository {
         if is_done() {
             return Ok(Linked::All);
         }
+        // Packs may have to be fetched or checked first. Nobody else waits for that.
+        self.fetch(store, refs)?;
         let mut linked = self.linked.lock().unwrap_or_else(PoisonError::into_inner);
         if is_done() {
             return Ok(Linked::All);
@@ -151,6 +156,34 @@ impl OpenRepository {
         linked.names = names;
         self.version.store(refs.version(), Ordering::Release);
         Ok(if retired.is_empty() { Linked::All } else { Linked::OpenAnew })
+    }
+
+    /// Has the store get those packs of these refs that are not linked.
+    fn fetch(&self, store: &dyn PackStore, refs: &Snapshot) -> Result<(), GitError> {
+        let linked = self.linked.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_missing = |pack: &&Pack| !linked.names.contains(&pack.name);
+        let missing: Vec<&Pack> = refs.packs().iter().filter(is_missing).collect();
+        drop(linked);
+        let next = AtomicUsize::new(0);
+        let fetch_all = || -> Result<(), GitError> {
+            while let Some(pack) = missing.get(next.fetch_add(1, Ordering::Relaxed)) {
+                store.local(pack)?;
+            }
+            Ok(())
+        };
+        if missing.len() < 2 {
+            return fetch_all();
+        }
+        std::thread::scope(|scope| {
+            let threads = FETCHED_AT_ONCE.min(missing.len()) - 1;
+            let others: Vec<_> = (0..threads).map(|_| scope.spawn(fetch_all)).collect();
+            let mut outcome = fetch_all();
+            for other in others {
+                let broken = |_| Err(GitError::Failed("a pack was not fetched".into()));
+                outcome = outcome.and(other.join().unwrap_or_else(broken));
+            }
+            outcome
+        })
     }
 
     /// Links a pack of the store.

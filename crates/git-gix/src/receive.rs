@@ -283,7 +283,7 @@ impl ReceivedPush for Received {
             }
         }
         if let (Some(tip), Ok(Some(open))) = (tip, self.shared.open(self.project, refs)) {
-            self.shared.contributors.warm(open.shared(), to_gix(tip));
+            self.shared.contributors.warm(&open, to_gix(tip));
         }
     }
 

@@ -180,22 +180,30 @@ impl GixStore {
         &self.shared
     }
 
-    /// Removes the links to packs of repositories that nobody has open, those first that were not opened for the
-    /// longest time, while `go_on` says so after each. They are linked again when they are opened.
-    pub fn unlink_idle(&self, go_on: &mut dyn FnMut() -> bool) -> Result<(), GitError> {
+    /// Removes the links to packs of repositories that nobody has open and whose packs were linked longer ago than `age`,
+    /// the oldest first, while `go_on` says so after each. They are linked again when they are opened.
+    pub fn unlink_idle(
+        &self,
+        age: Duration,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Result<(), GitError> {
         let shared = &self.shared;
         let projects = self.projects().map_err(|error| GitError::Failed(error.to_string()))?;
         let mut idle: Vec<(bool, SystemTime, ProjectId)> = projects
             .filter_map(|project| {
                 let links = shared.layout.repository(project).join(PACKS);
                 let changed = fs::metadata(links).and_then(|found| found.modified()).ok()?;
-                Some((shared.open.contains_key(&project), changed, project))
+                let is_old = changed.elapsed().is_ok_and(|elapsed| elapsed >= age);
+                is_old.then(|| (shared.open.contains_key(&project), changed, project))
             })
             .collect();
         idle.sort_unstable();
         for (_, _, project) in idle {
-            if shared.unlink(project)? && !go_on() {
-                break;
+            match shared.unlink(project) {
+                Ok(false) => (),
+                Ok(true) if go_on() => (),
+                Ok(true) => break,
+                Err(error) => tracing::warn!(%project, %error, "packs cannot be unlinked"),
             }
         }
         Ok(())
@@ -340,13 +348,20 @@ impl Shared {
     fn unlink(&self, project: ProjectId) -> Result<bool, GitError> {
         // Nobody opens it meanwhile.
         let _turn = self.held.turn(project);
-        self.forget_open(project);
-        if self.held.is_held(project) {
+        let kept = self.open.remove(&project).map(|(_, open)| open);
+        // What is in the cache alone is held once.
+        if self.held.count(project) > usize::from(kept.is_some()) {
+            if let Some(kept) = kept {
+                self.open.insert(project, kept);
+            }
             return Ok(false);
         }
+        drop(kept);
         let links = folders(&self.layout.repository(project).join(PACKS));
         for link in &links {
-            match fs::remove_file(link) {
+            let removed =
+                if link.is_dir() { fs::remove_dir_all(link) } else { fs::remove_file(link) };
+            match removed {
                 Err(error) if error.kind() != ErrorKind::NotFound => return Err(io(error)),
                 Ok(()) | Err(_) => (),
             }

@@ -123,9 +123,6 @@ impl FolderPacks {
             }
             found => found.map_err(failed)?.len(),
         };
-        if !path.with_extension("idx").try_exists().map_err(failed)? {
-            return Err(PackError::Missing(pack.name));
-        }
         if length != pack.bytes {
             let told = format!("it has {length} bytes instead of {}", pack.bytes);
             return Err(PackError::Damaged(pack.name, told));

@@ -30,6 +30,12 @@ pub(crate) fn shared_secret<E: From<StoreError>>(
     Ok(seals.open(Purpose::Installation, &stored)?)
 }
 
+/// Removes the shared secret of this name.
+pub(crate) fn forget(conn: &mut DbConn, name: &str) -> Result<(), StoreError> {
+    let removed = diesel::delete(installation_secrets::table.find(name)).execute(conn);
+    removed.map(drop).map_err(translate)
+}
+
 fn find(conn: &mut DbConn, name: &str) -> Result<Option<String>, StoreError> {
     let row = installation_secrets::table.find(name).select(installation_secrets::sealed);
     row.first(conn).optional().map_err(translate)

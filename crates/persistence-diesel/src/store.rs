@@ -101,6 +101,11 @@ impl DieselStore {
         installation::shared_secret(&mut *self.writers.get()?, &self.seals, name, make)
     }
 
+    /// Forgets a shared secret: the next process to need it makes another.
+    pub fn forget_shared_secret(&self, name: &str) -> Result<(), StoreError> {
+        installation::forget(&mut *self.writers.get()?, name)
+    }
+
     fn connection(&self, mode: Mode) -> Result<Borrowed<'_>, StoreError> {
         match mode {
             Mode::Read | Mode::Glance => self.readers.get(),

@@ -1,25 +1,25 @@
 //! Backups: everything of one moment, while others go on serving; and back. A backup is one file, or one of several
-//! moments in a folder or an object store, which share what did not change.
+//! snapshots in a folder or an object store, which share what did not change.
 //!
 //! The database decides which moment it is: it is copied first, and sees one state, refs included. Objects are stored
 //! before the refs that lead to them, so the repositories, which are copied later, have each object. Other files never
-//! change once the database speaks of them. Nothing is removed while a backup is made, see
-//! [`Hold`](crate::system::Hold).
+//! change once the database speaks of them. Nothing is removed from the data folder while
+//! a backup is made, see [`Hold`](crate::system::Hold).
 
 mod copy;
 mod file;
 mod make;
 mod manifest;
-mod moments;
-mod place;
 mod progress;
 mod restore;
-mod shelf;
+mod snapshot_store;
+mod snapshots;
+mod staging;
 mod verify;
 
-pub use make::make;
-pub use moments::{keep_newest, moments};
+pub use make::{Made, make};
 pub use restore::restore;
+pub use snapshots::list;
 pub use verify::verify;
 
 /// What is in a backup.

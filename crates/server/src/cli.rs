@@ -39,11 +39,11 @@ pub enum Command {
     },
     /// Print the description of the interface, as OpenAPI 3.1.
     Openapi,
-    /// Write the database, all repositories and all files into one new file, or into a folder or an object store that holds
-    /// backups of several moments, as they are at one moment. The server may serve meanwhile. Whoever can read a backup can
-    /// read everything: files are made for their owner only.
+    /// Write the database, all repositories and all files, as they are at one moment, into one new file, or as a further
+    /// snapshot into a folder or an object store. The server may serve meanwhile. Whoever can read a backup can read
+    /// everything: files are made for their owner only.
     Backup(MakeBackup),
-    /// List the moments in a folder or an object store of backups.
+    /// List the snapshots in a folder or an object store of backups.
     Backups {
         /// A folder, or an address such as `s3://bucket/prefix`.
         place: String,
@@ -83,10 +83,9 @@ pub struct Migrate {
 /// `hexforge backup`.
 #[derive(Args)]
 pub struct MakeBackup {
-    /// A new file; or a folder (a new one ends with `/`) or an address such as `s3://bucket/prefix`: these hold several
-    /// moments, and get only what is new.
+    /// A new file, a folder (end a new one with `/`), or an address such as `s3://bucket/prefix`.
     pub place: String,
-    /// Keep so many moments in the folder or object store, and remove older ones [default: all].
+    /// Keep so many snapshots in the folder or object store, and remove older ones [default: all].
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
     pub keep: Option<u32>,
 }
@@ -96,8 +95,8 @@ pub struct MakeBackup {
 pub struct BackupFile {
     /// The file, folder or address of the backup.
     pub place: String,
-    /// The moment, as `hexforge backups` lists it [default: the newest].
-    #[arg(long, value_name = "MOMENT")]
+    /// The snapshot, as `hexforge backups` lists it [default: the newest].
+    #[arg(long, value_name = "SNAPSHOT")]
     pub at: Option<String>,
 }
 

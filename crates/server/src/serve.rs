@@ -35,10 +35,9 @@ pub fn run(config: &Config, terminal: &mut dyn Write) -> Result<()> {
     let bell = Arc::clone(&desk);
     let Wired { mut app, store, git, cache } =
         wiring::wire(config, Some(Arc::new(move || bell.ring())))?;
-    if let Some(stored) = storage::stored(config)? {
-        storage::move_in(config, &stored, terminal)?;
-    }
-    let cache = cache.map(|packs| CacheKeeper::take(config, packs, git)).transpose()?;
+    let cache = cache.map(|packs| CacheKeeper::start(config, packs, git)).transpose()?;
+    storage::claim(config, &store)?;
+    storage::move_in(config, terminal)?;
     let upkeep = Arc::new(UpkeepQueue::default());
     app.upkeep = upkeep.clone();
     upgrade::check_journal(config, &app)?;

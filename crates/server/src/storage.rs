@@ -1,29 +1,25 @@
 //! Where packs and files are kept: in the data folder, or in an object store with a cache in the data folder.
 
+mod claim;
+mod keeper;
 mod move_in;
 
+pub use claim::{claim, ensure_unclaimed, forget as forget_claim};
+pub use keeper::CacheKeeper;
 pub use move_in::move_in;
 
-use std::fs::{self, File};
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::thread;
-use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use hexforge_blobs_object_store::{Bucket, BucketBuildFiles, BucketUploads, CachedPacks};
 use hexforge_domain::ports::build_files::BuildFiles;
 use hexforge_domain::ports::pack_store::PackStore;
 use hexforge_domain::ports::uploads::Uploads;
-use hexforge_git_gix::GixStore;
 use hexforge_pack_store::FolderPacks;
 
 use crate::config::Config;
-use crate::system::{self, FsBuildFiles, FsUploads, Trash};
-
-/// How long a start waits for the process before it to end.
-const HANDOVER: Duration = Duration::from_secs(30);
+use crate::system::{FsBuildFiles, FsUploads, Trash};
 
 /// The adapters of the ports to packs and files.
 pub struct Storage {
@@ -37,14 +33,14 @@ pub struct Storage {
 impl Storage {
     /// The storage that the settings name.
     pub fn open(config: &Config, trash: &Arc<Trash>) -> Result<Self> {
-        Ok(match stored(config)? {
+        Ok(match object_storage(config)? {
             None => Self {
-                packs: Arc::new(local_packs(config, Care::Verify)),
+                packs: Arc::new(local_packs(config, Check::Bytes)),
                 uploads: Arc::new(FsUploads::new(&config.data_dir, Arc::clone(trash))),
                 build_files: Arc::new(FsBuildFiles::new(&config.data_dir, Arc::clone(trash))),
                 cache: None,
             },
-            Some(Stored { packs, uploads, build_files }) => Self {
+            Some(ObjectStorage { packs, uploads, build_files }) => Self {
                 packs: packs.clone(),
                 uploads: Arc::new(uploads),
                 build_files: Arc::new(build_files),
@@ -56,19 +52,19 @@ impl Storage {
 
 /// How packs are checked before they are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Care {
+pub enum Check {
     /// By their lengths.
-    Glance,
+    Lengths,
     /// By all of their bytes.
-    Verify,
+    Bytes,
 }
 
 /// The packs in the data folder.
-pub fn local_packs(config: &Config, care: Care) -> FolderPacks {
+pub fn local_packs(config: &Config, check: Check) -> FolderPacks {
     let folder = config.data_dir.join(PACKS);
-    match care {
-        Care::Glance => FolderPacks::glancing(folder),
-        Care::Verify => FolderPacks::new(folder),
+    match check {
+        Check::Lengths => FolderPacks::glancing(folder),
+        Check::Bytes => FolderPacks::new(folder),
     }
 }
 
@@ -76,20 +72,20 @@ pub fn local_packs(config: &Config, care: Care) -> FolderPacks {
 pub(crate) const PACKS: &str = "packs";
 
 /// Packs and files in an object store.
-pub struct Stored {
+pub struct ObjectStorage {
     pub packs: Arc<CachedPacks>,
     pub uploads: BucketUploads,
     pub build_files: BucketBuildFiles,
 }
 
 /// Packs and files in the object store, if the settings name one.
-pub fn stored(config: &Config) -> Result<Option<Stored>> {
+pub fn object_storage(config: &Config) -> Result<Option<ObjectStorage>> {
     let Some(bucket) = bucket(config)? else { return Ok(None) };
-    let folders = CacheFolders::of(config);
+    let folders = CacheFolders::new(config);
     let limit = (config.cache_gb * f64::from(1 << 30)) as u64;
     let packs = CachedPacks::open(bucket.clone(), folders.packs, limit)
         .context("the cache of packs cannot be opened")?;
-    Ok(Some(Stored {
+    Ok(Some(ObjectStorage {
         packs: Arc::new(packs),
         uploads: BucketUploads::new(bucket.clone(), &folders.receiving),
         build_files: BucketBuildFiles::new(bucket, &folders.receiving),
@@ -122,68 +118,8 @@ struct CacheFolders {
 }
 
 impl CacheFolders {
-    fn of(config: &Config) -> Self {
+    fn new(config: &Config) -> Self {
         let root = config.data_dir.join("cache");
         Self { packs: root.join("packs"), receiving: root.join("receiving"), root }
-    }
-}
-
-/// Keeps the cache of packs small. While it lives no other server has this data folder: its repositories could lose
-/// packs that it does not know to be in use.
-pub struct CacheKeeper {
-    packs: Arc<CachedPacks>,
-    git: GixStore,
-    _lock: File,
-}
-
-impl CacheKeeper {
-    /// Takes the cache of a data folder, and removes what a stopped process left unfinished in it.
-    pub fn take(config: &Config, packs: Arc<CachedPacks>, git: GixStore) -> Result<Self> {
-        let folders = CacheFolders::of(config);
-        system::make_folders(&folders.root)?;
-        let lock = lock(&folders.root.join("lock"))?;
-        for folder in [&folders.receiving, &folders.packs.join(CachedPacks::INCOMING)] {
-            match fs::remove_dir_all(folder) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
-                Ok(()) | Err(_) => (),
-            }
-        }
-        Ok(Self { packs, git, _lock: lock })
-    }
-
-    /// Drops packs that were not used for the longest time while the cache is too large.
-    pub fn trim(&self) {
-        if self.packs.excess() == 0 {
-            return;
-        }
-        let is_too_large = || {
-            if let Err(error) = self.packs.drop_unlinked() {
-                tracing::warn!(%error, "packs cannot be dropped from the cache");
-            }
-            self.packs.excess() > 0
-        };
-        if is_too_large()
-            && let Err(error) = self.git.unlink_idle(&mut || is_too_large())
-        {
-            tracing::warn!(%error, "repositories cannot be unlinked from the cache");
-        }
-    }
-}
-
-fn lock(path: &Path) -> Result<File> {
-    let file = File::options().create(true).truncate(false).write(true).open(path)?;
-    let until = Instant::now() + HANDOVER;
-    loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(file),
-            Err(fs::TryLockError::Error(error)) => return Err(error.into()),
-            Err(fs::TryLockError::WouldBlock) if Instant::now() < until => {
-                thread::sleep(Duration::from_millis(100));
-            }
-            Err(fs::TryLockError::WouldBlock) => bail!(
-                "another process serves {}: with an object store each process has a data folder of its own",
-                path.parent().and_then(Path::parent).unwrap_or(path).display()
-            ),
-        }
     }
 }

@@ -35,6 +35,8 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 
+use hexforge_domain::hex;
+
 /// Makes a folder with all above it, for nobody else to look into.
 pub(crate) fn make_folders(folder: &Path) -> io::Result<()> {
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
@@ -44,5 +46,5 @@ pub(crate) fn make_folders(folder: &Path) -> io::Result<()> {
 pub(crate) fn random_name() -> String {
     let mut random = [0; 16];
     getrandom::fill(&mut random).expect("the operating system has random numbers");
-    random.iter().map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(&random)
 }

@@ -84,7 +84,7 @@ impl Workers {
             Worker::start_on_tasks("repositories", Duration::from_secs(1), Lane::Local, app)?,
         ];
         if let Some(cache) = cache {
-            workers.push(Worker::start("caching", Duration::from_secs(1), trim(cache))?);
+            workers.push(Worker::start("caching", Duration::from_secs(2), trim(cache))?);
         }
         for _ in 0..IMPORTING {
             // Each looks in turn with the writers, so not too often.

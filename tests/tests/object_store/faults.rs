@@ -63,13 +63,16 @@ fn a_pack_that_was_changed_or_cut_off_is_named_and_everything_else_is_served() {
 
 #[test]
 fn while_the_store_is_away_cached_repositories_are_read_and_pushes_leave_nothing() {
-    for mood in [Mood::Away, Mood::ReadOnly] {
+    for mood in [Some(Mood::Away), Some(Mood::ReadOnly), None] {
         let site = Site::single();
         site.project("ship");
         let store = site.installation.object_store();
         let before = store.keys();
         let tip = site.tree.refs_at(&site.address(0, "ship"));
-        store.set_mood(mood);
+        match mood {
+            Some(mood) => store.set_mood(mood),
+            None => store.close(),
+        }
         site.clone_and_compare(0, "ship");
         let tree = site.servers[0].request("GET", "/projects/1/repository/tree").token(ROOT);
         assert_eq!(tree.send().expect(200)[0]["name"], "README");
@@ -87,6 +90,7 @@ fn while_the_store_is_away_cached_repositories_are_read_and_pushes_leave_nothing
         let file = site.servers[0].request("POST", "/projects/1/uploads").token(ROOT);
         file.file("a.txt", b"text").send().expect(503);
         store.set_mood(Mood::Well);
+        store.reopen();
         assert_eq!(store.keys(), before, "nothing is left");
         let now = site.tree.refs_at(&site.address(0, "ship"));
         assert_eq!(now.get("refs/heads/master"), tip.get("refs/heads/master"));
@@ -108,10 +112,61 @@ fn a_store_that_does_not_answer_holds_nobody_longer_than_a_minute() {
     let pushed = site.push(0, "ship", "master");
     assert!(!pushed.status.success(), "{}", told(&pushed));
     assert!(begun.elapsed() < Duration::from_secs(75), "{:?}", begun.elapsed());
-    store.set_mood(Mood::Well);
-    let pushed = site.push(0, "ship", "master");
-    assert!(pushed.status.success(), "{}", told(&pushed));
+    // The store rests for some seconds, so that nobody waits in vain.
+    let file = site.servers[0].request("POST", "/projects/1/uploads").token(ROOT);
+    file.file("a.txt", b"text").send().expect(503);
+    store.set_mood(Mood::Slow(Duration::from_millis(300)));
+    let until = Instant::now() + Duration::from_secs(30);
+    while !site.push(0, "ship", "master").status.success() {
+        assert!(Instant::now() < until, "it is there again");
+    }
     site.clone_and_compare(0, "ship");
+}
+
+#[test]
+fn a_damaged_index_is_not_used() {
+    let mut site = Site::single();
+    site.project("ship");
+    let key = site.packs()[0].replace(".pack", ".idx");
+    let whole = site.installation.object_store().get(&key).expect("it is stored");
+    replace(&site, &key, |content| content[1100] ^= 1);
+    empty_cache(&mut site);
+    let target = tempfile::tempdir().expect("a folder for temporary files exists");
+    assert!(!site.clone_to(0, "ship", target.path()).status.success());
+    site.installation.object_store().set_content(&key, whole);
+    site.clone_and_compare(0, "ship");
+}
+
+/// Packs that no repository names are removed after the grace period, by any machine; others stay.
+#[test]
+fn the_sweep_removes_old_packs_that_no_repository_names() {
+    let Some(mut site) = Site::several(2) else { return };
+    site.project("ship");
+    let store = site.installation.object_store();
+    let named = site.packs();
+    let stray =
+        |digit: &str| format!("some-prefix/packs/{0}/{1}.pack", digit.repeat(2), digit.repeat(64));
+    let (old, young, index) = (stray("1"), stray("2"), stray("3").replace(".pack", ".idx"));
+    for key in [&old, &young, &index] {
+        store.set_content(key, b"left".to_vec());
+    }
+    for key in [&old, &index, &named[0]] {
+        store.set_age(key, chrono::TimeDelta::days(3));
+    }
+    // A sweep begins with each start.
+    site.servers[1] = {
+        site.servers[1].kill().expect("a running process can be killed");
+        site.installation.start(1)
+    };
+    let store = site.installation.object_store();
+    let until = Instant::now() + Duration::from_secs(60);
+    while store.get(&old).is_some() || store.get(&index).is_some() {
+        assert!(Instant::now() < until, "{:?}", store.keys());
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    assert!(store.get(&young).is_some());
+    site.clone_and_compare(0, "ship");
+    assert!(site.packs().contains(&named[0]));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use hexforge_persistence_diesel::testing::TestDatabase;
 use hexforge_tests::program::ROOT;
 
 use crate::support::{Site, told};
@@ -69,6 +70,31 @@ fn all_machines_show_what_one_of_them_was_told() {
     assert_eq!(keys.len(), 1, "{keys:?}");
     assert!(!site.installation.folder(0).join("ssh").exists());
     assert!(!site.installation.folder(0).join("secret.key").exists());
+}
+
+/// Another database would have everything removed that it does not know, and another key opens nothing.
+#[test]
+fn a_store_belongs_to_one_installation_and_its_key() {
+    let Some(site) = Site::several(1) else { return };
+    site.project("ship");
+    let folder = tempfile::tempdir().expect("a folder for temporary files exists");
+    let other = TestDatabase::sqlite();
+    let serve = ["serve", "--listen", "127.0.0.1:0", "--ssh-listen", "off"];
+    let ended = site.run_in(&folder.path().join("one"), &other, &serve);
+    let text = told(&ended);
+    assert!(!ended.status.success() && text.contains("belongs to another installation"), "{text}");
+    let file = folder.path().join("backup").to_string_lossy().into_owned();
+    assert!(site.run(0, &["backup", &file]).status.success());
+    let Some(empty) = TestDatabase::postgres() else { return };
+    let ended = site.run_in(&folder.path().join("two"), &empty, &["restore", &file]);
+    let text = told(&ended);
+    assert!(!ended.status.success() && text.contains("restore into an empty prefix"), "{text}");
+    let key = "1".repeat(64);
+    let arguments = [&serve[..], &["--secret-key", &key]].concat();
+    let ended = site.run_in(&folder.path().join("three"), &site.database, &arguments);
+    let text = told(&ended);
+    assert!(!ended.status.success() && text.contains("sealed with another key"), "{text}");
+    site.clone_and_compare(0, "ship");
 }
 
 /// The host keys that a server shows.

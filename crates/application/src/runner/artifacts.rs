@@ -52,7 +52,8 @@ impl Receiving {
     /// Puts them in the place of those that were there, for so many seconds or for ever.
     pub fn finish(self, app: &App, expire_in: Option<i64>) -> Result<Assignment, Error> {
         let now = app.clock.now();
-        let Self { id, token, name, size, file } = self;
+        let Self { id, token, name, size, mut file } = self;
+        file.prepare()?;
         let expire_at = expire_in.and_then(TimeDelta::try_seconds);
         let expire_at = expire_at.and_then(|time| now.checked_add_signed(time));
         app.store.write(|tx| {

@@ -19,11 +19,16 @@ pub trait NewUpload: Send {
     /// Adds to its end.
     fn append(&mut self, chunk: &[u8]) -> Result<(), FilesError>;
 
+    /// Does the part of finishing it that takes long. Callers that finish it in a transaction call this before.
+    fn prepare(&mut self) -> Result<(), FilesError> {
+        Ok(())
+    }
+
     /// Puts it in its place. Acknowledged means durable.
     fn finish(self: Box<Self>) -> Result<(), FilesError>;
 }
 
-/// A file that can be read. It stays readable when it is removed meanwhile.
+/// A file that can be read. It stays readable when it is removed meanwhile, in an object store only its first MiB.
 pub struct StoredUpload {
     /// In bytes.
     pub size: u64,

@@ -1,5 +1,6 @@
 //! Files uploaded for the texts of a project.
 
+use crate::hex;
 use crate::id::ProjectId;
 
 /// Where an uploaded file is kept: everything that its address names.
@@ -27,7 +28,7 @@ pub struct UploadSecret(String);
 impl UploadSecret {
     /// Of random bytes.
     pub fn new(random: [u8; 16]) -> Self {
-        Self(random.iter().map(|byte| format!("{byte:02x}")).collect())
+        Self(hex::encode(&random))
     }
 
     /// As addresses have it; `None` for anything else.

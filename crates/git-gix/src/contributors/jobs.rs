@@ -6,13 +6,13 @@ use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use gix::{ObjectId, ThreadSafeRepository};
+use gix::ObjectId;
 use hexforge_domain::limiter::{Caller, FairQueue};
 use hexforge_domain::ports::git::GitError;
 use hexforge_domain::repository::Contributors;
 
-use super::Answers;
 use super::count::{self, Ended, Watch};
+use super::{Answers, CountedRepository};
 use crate::background;
 
 /// Counts that run at once.
@@ -45,7 +45,7 @@ struct State {
 pub(crate) struct Job {
     /// Who asked first.
     caller: Caller,
-    repository: ThreadSafeRepository,
+    repository: CountedRepository,
     progress: Mutex<Progress>,
     changed: Condvar,
 }
@@ -81,7 +81,7 @@ impl Jobs {
     /// too many repositories are waiting, or too many of this caller.
     pub(crate) fn start(
         &self,
-        repository: &ThreadSafeRepository,
+        repository: CountedRepository,
         tip: ObjectId,
         so_far: &Arc<Contributors>,
         caller: Caller,
@@ -95,9 +95,10 @@ impl Jobs {
         if waiting.len() >= LONGEST_QUEUE || waiting.len_of(caller) >= QUEUE_OF_ONE {
             return None;
         }
+        let path = repository.path().to_owned();
         let job = Arc::new(Job {
             caller,
-            repository: repository.clone(),
+            repository,
             progress: Mutex::new(Progress {
                 wanted: tip,
                 so_far: Arc::clone(so_far),
@@ -117,7 +118,7 @@ impl Jobs {
                 Err(_) => {}
             }
         }
-        state.jobs.insert(repository.path().to_owned(), Arc::clone(&job));
+        state.jobs.insert(path, Arc::clone(&job));
         state.waiting.push(caller, Arc::clone(&job));
         Some(job)
     }
@@ -145,8 +146,9 @@ impl Shared {
             };
             let tip = lock(&job.progress).wanted;
             let turn = Turn { shared: self, job: &job, tip };
-            let counted =
-                catch_unwind(AssertUnwindSafe(|| count::bring_up_to(&job.repository, tip, &turn)));
+            let counted = catch_unwind(AssertUnwindSafe(|| {
+                count::bring_up_to(&job.repository.repository, tip, &turn)
+            }));
             let result = match counted {
                 Ok(Ok((Ended::Complete, stored))) => {
                     Some(Ok(Arc::new(stored.totals.contributors(true))))

@@ -20,7 +20,8 @@ use hexforge_persistence_diesel::backup::{BackupError, Parts, Snapshot};
 use super::Summary;
 use super::file::{Header, Kind, Writer};
 use super::progress::Progress;
-use super::shelf::Shelf;
+use super::snapshot_store::SnapshotStore;
+use crate::storage;
 use crate::system::{FsBuildFiles, FsUploads, trash};
 
 /// Of how many projects it is asked at once whether the database has them.
@@ -33,9 +34,11 @@ pub(super) type Identity = (u64, u64, OsString, u64);
 /// A backup that is being written.
 pub(super) struct Copy<'a, W: Write> {
     pub data: &'a Path,
+    /// A folder for files that go with the backup.
+    pub scratch: &'a Path,
     pub writer: Writer<W>,
     /// Where the content of files goes, if not into the backup itself.
-    pub shelf: Option<&'a mut Shelf>,
+    pub snapshots: Option<&'a mut SnapshotStore>,
     /// Files that have several names: forks share packs.
     pub links: HashMap<Identity, PathBuf>,
     pub summary: Summary,
@@ -78,14 +81,12 @@ impl<W: Write> Copy<'_, W> {
             }
             self.links.insert(identity, path.to_owned());
         }
-        let bytes = match &mut self.shelf {
-            Some(shelf) => {
-                let stored = shelf.keep(path, file)?;
+        let bytes = match &mut self.snapshots {
+            Some(snapshots) => {
+                let content = snapshots.store_content(file)?;
                 header.kind = Kind::Stored;
-                let mut entry = self.writer.entry(&header)?;
-                entry.write_all(stored.line().as_bytes())?;
-                entry.finish()?;
-                stored.bytes
+                write_entry(&mut self.writer, &header, content.line().as_bytes())?;
+                content.bytes
             }
             None => {
                 let mut entry = self.writer.entry(&header)?;
@@ -132,10 +133,11 @@ impl<W: Write> Copy<'_, W> {
     /// The folders of all projects below a folder, as far as the database has the project.
     pub fn projects(&mut self, snapshot: &mut Snapshot, root: &str) -> Result<()> {
         let data = self.data;
-        let shelves = entries(&data.join(root))?.into_iter().filter(|shelf| is_shelf(shelf));
-        let shelves = shelves.flat_map(|shelf| entries(&shelf).unwrap_or_default());
-        let folders = shelves.filter(|shelf| is_shelf(shelf));
-        let folders = folders.flat_map(|shelf| entries(&shelf).unwrap_or_default());
+        let shelves =
+            entries(&data.join(root))?.into_iter().filter(|snapshots| is_shelf(snapshots));
+        let shelves = shelves.flat_map(|snapshots| entries(&snapshots).unwrap_or_default());
+        let folders = shelves.filter(|snapshots| is_shelf(snapshots));
+        let folders = folders.flat_map(|snapshots| entries(&snapshots).unwrap_or_default());
         let mut folders = folders.filter_map(|folder| Some((project_of(&folder)?, folder)));
         loop {
             let some: Vec<(ProjectId, PathBuf)> = folders.by_ref().take(BATCH).collect();
@@ -163,6 +165,10 @@ impl<W: Write> Copy<'_, W> {
             let Some(end) = some.last() else { return Ok(()) };
             last = Some(end.name);
             for pack in some {
+                let path = FolderPacks::new(storage::PACKS).path(pack.name);
+                if self.names_known_pack(&path)? {
+                    continue;
+                }
                 let open = |file: PathBuf| -> io::Result<[File; 2]> {
                     Ok([File::open(file.with_extension("idx"))?, File::open(&file)?])
                 };
@@ -178,13 +184,27 @@ impl<W: Write> Copy<'_, W> {
                     }
                     Err(error) => return Err(error.into()),
                 };
-                let path = FolderPacks::new("packs").path(pack.name);
                 for (file, opened) in [path.with_extension("idx"), path].iter().zip(&mut opened) {
                     self.open_file(file, opened)?;
                 }
                 copied();
             }
         }
+    }
+
+    /// Names a pack and its index by their contents, if the newest snapshot has both. Then no byte of them is read.
+    fn names_known_pack(&mut self, path: &Path) -> Result<bool> {
+        let Some(snapshots) = &self.snapshots else { return Ok(false) };
+        let files = [path.with_extension("idx"), path.to_owned()];
+        let [Some(index), Some(data)] = files.each_ref().map(|file| snapshots.known(file)) else {
+            return Ok(false);
+        };
+        for (path, content) in files.into_iter().zip([index, data]) {
+            let header = Header { kind: Kind::Stored, path, mode: 0o444 };
+            write_entry(&mut self.writer, &header, content.line().as_bytes())?;
+            self.count(content.bytes);
+        }
+        Ok(true)
     }
 
     /// The uploaded files in an object store, where they would be in a data folder.
@@ -238,7 +258,7 @@ impl<W: Write> Copy<'_, W> {
 
     /// A file of the data folder that is read from elsewhere.
     fn stream(&mut self, path: &Path, content: &mut dyn io::Read) -> Result<()> {
-        let mut file = tempfile::tempfile()?;
+        let mut file = tempfile::tempfile_in(self.scratch)?;
         io::copy(content, &mut file)?;
         file.set_permissions(Permissions::from_mode(0o600))?;
         file.rewind()?;
@@ -290,6 +310,16 @@ impl<W: Write> Parts for Copy<'_, W> {
         self.count(bytes);
         Ok(())
     }
+}
+
+fn write_entry<W: Write>(
+    writer: &mut Writer<W>,
+    header: &Header,
+    content: &[u8],
+) -> io::Result<()> {
+    let mut entry = writer.entry(header)?;
+    entry.write_all(content)?;
+    entry.finish()
 }
 
 struct Counted<W> {

@@ -34,7 +34,7 @@ pub(super) enum Kind {
     File,
     /// A file of the data folder that is the same as an earlier one, whose path this has.
     Link,
-    /// A file of the data folder whose content is elsewhere, see [`Shelf`](super::shelf::Shelf).
+    /// A file of the data folder whose content is elsewhere, see [`SnapshotStore`](super::snapshot_store::SnapshotStore).
     Stored,
 }
 

@@ -5,6 +5,8 @@ use std::fs::File;
 use std::io::{self, BufWriter};
 
 use anyhow::{Context, Result, bail, ensure};
+use hexforge_blobs_object_store::{BucketBuildFiles, BucketUploads, CachedPacks};
+use hexforge_git_gix::Layout;
 use hexforge_persistence_diesel::backup::{self as database, Snapshot};
 use hexforge_persistence_diesel::{DatabaseUrl, store};
 
@@ -12,31 +14,48 @@ use super::Summary;
 use super::copy::Copy;
 use super::file::Writer;
 use super::manifest::{MANIFEST, Manifest};
-use super::place::Place;
 use super::progress::Progress;
-use super::shelf::{Shelf, Target};
+use super::snapshot_store::{SnapshotStore, Target};
+use super::staging::StagingFolder;
 use crate::config::Config;
-use crate::storage::{self, Care};
-use crate::system::{Hold, Trash};
+use crate::storage::{self, Check};
+use crate::system::{self, FsBuildFiles, FsUploads, Hold, Trash};
 
-/// Writes everything of one moment into a new file, or into a place that holds several moments. Returns the name of the
-/// moment in such a place.
-pub fn make(config: &Config, place: &str) -> Result<(Option<String>, Summary)> {
-    match Target::parse(place)? {
+/// A backup that was made.
+pub struct Made {
+    pub summary: Summary,
+    /// The name of the snapshot, if it is one of several.
+    pub snapshot: Option<String>,
+    /// How many older snapshots were removed.
+    pub removed: usize,
+}
+
+/// Writes everything of one moment into a new file, or into a place that holds several snapshots, of which the newest
+/// `keep` stay.
+pub fn make(config: &Config, place: &str, keep: Option<usize>) -> Result<Made> {
+    match Target::for_writing(place)? {
         Target::File(file) => {
+            ensure!(
+                keep.is_none(),
+                "a file holds one backup; --keep is for folders and object stores"
+            );
             ensure!(!file.exists(), "{} is there already", file.display());
-            let place = Place::beside(&file)?;
-            let summary = write(config, &place, None, &|written| place.finish(written, &file))?;
-            Ok((None, summary))
+            let staging = StagingFolder::beside(&file)?;
+            let finish = |written: &File| staging.finish(written, &file);
+            let summary = write(config, &staging, None, &finish)?;
+            Ok(Made { summary, snapshot: None, removed: 0 })
         }
-        Target::Shelf(mut shelf) => {
-            shelf.read_names()?;
-            let moment = shelf.new_moment();
-            let place = Place::beside(&std::env::temp_dir().join("hexforge-backup"))?;
-            let bucket = shelf.bucket().clone();
-            let finish = |_: &File| Ok(bucket.put_file(&Shelf::key(&moment), &place.unfinished())?);
-            let summary = write(config, &place, Some(&mut shelf), &finish)?;
-            Ok((Some(moment), summary))
+        Target::Store(mut snapshots) => {
+            snapshots.prepare()?;
+            let name = SnapshotStore::new_name();
+            // What a stopped backup leaves there is removed after a day.
+            let scratch = Layout::new(&config.data_dir).scratch();
+            system::make_folders(&scratch)?;
+            let staging = StagingFolder::beside(&scratch.join("backup"))?;
+            let summary = write(config, &staging, Some(&mut snapshots), &|_| Ok(()))?;
+            snapshots.store_snapshot(&name, &staging.unfinished())?;
+            let removed = keep.map(|keep| snapshots.keep_newest(keep, &name)).transpose()?;
+            Ok(Made { summary, snapshot: Some(name), removed: removed.unwrap_or_default() })
         }
     }
 }
@@ -44,8 +63,8 @@ pub fn make(config: &Config, place: &str) -> Result<(Option<String>, Summary)> {
 /// Writes everything of one moment. `finish` puts what was written in its place.
 fn write(
     config: &Config,
-    place: &Place,
-    shelf: Option<&mut Shelf>,
+    staging: &StagingFolder,
+    snapshots: Option<&mut SnapshotStore>,
     finish: &dyn Fn(&File) -> Result<()>,
 ) -> Result<Summary> {
     let data = &config.data_dir;
@@ -62,10 +81,12 @@ fn write(
     let Some(hold) = hold else { bail!("another backup is being made") };
     // The database comes first: the objects of its refs were stored before the refs.
     progress.step("copying the database");
-    let mut snapshot = Snapshot::take(&config.database_url, &place.folder)?;
-    let writer = Writer::begin(BufWriter::with_capacity(256 * 1024, place.create()?))?;
+    let mut snapshot = Snapshot::take(&config.database_url, &staging.folder)?;
+    let writer = Writer::begin(BufWriter::with_capacity(256 * 1024, staging.create()?))?;
     let (links, summary) = (HashMap::new(), Summary::default());
-    let mut copy = Copy { data, writer, shelf, links, summary, progress, missing: vec![] };
+    let scratch = &*staging.folder;
+    let mut copy =
+        Copy { data, scratch, writer, snapshots, links, summary, progress, missing: vec![] };
     let manifest = Manifest {
         made: chrono::Utc::now().format("%Y-%m-%d %H:%M:%S UTC").to_string(),
         program: env!("CARGO_PKG_VERSION").to_owned(),
@@ -78,21 +99,21 @@ fn write(
     snapshot.give(&mut copy)?;
     copy.progress.step("copying repositories and files");
     copy.keys()?;
-    match storage::stored(config)? {
+    match storage::bucket(config)? {
         None => {
-            copy.packs(&mut snapshot, &storage::local_packs(config, Care::Glance), &|| ())?;
-            for root in ["uploads", "builds"] {
+            copy.packs(&mut snapshot, &storage::local_packs(config, Check::Lengths), &|| ())?;
+            for root in [FsUploads::ROOT, FsBuildFiles::ROOT] {
                 copy.projects(&mut snapshot, root)?;
             }
         }
-        Some(stored) => {
-            let drop_packs = || {
-                // What stays is dropped with the next ones.
-                let _ = stored.packs.drop_unlinked();
-            };
-            copy.packs(&mut snapshot, &*stored.packs, &drop_packs)?;
-            copy.stored_uploads(&mut snapshot, &stored.uploads)?;
-            copy.stored_build_files(&mut snapshot, &stored.build_files)?;
+        Some(bucket) => {
+            // A cache of its own, which is empty after each pack.
+            let packs = CachedPacks::open(bucket.clone(), staging.folder.join("packs"), 0)?;
+            copy.packs(&mut snapshot, &packs, &|| drop(packs.drop_unlinked()))?;
+            let uploads = BucketUploads::new(bucket.clone(), &staging.folder);
+            copy.stored_uploads(&mut snapshot, &uploads)?;
+            let build_files = BucketBuildFiles::new(bucket, &staging.folder);
+            copy.stored_build_files(&mut snapshot, &build_files)?;
         }
     }
     copy.in_files(&mut snapshot)?;

@@ -20,6 +20,7 @@ use super::manifest::{MANIFEST, REWINDS};
 use super::progress::Progress;
 use super::verify::{Source, is_repository, look};
 use crate::config::Config;
+use crate::wiring::Wired;
 use crate::{storage, system, upgrade, wiring};
 
 /// Where files are until all of them are there.
@@ -33,6 +34,7 @@ const SETTINGS: &str = "hexforge.toml";
 pub fn restore(config: &Config, place: &str, at: Option<&str>) -> Result<Summary> {
     let data = &config.data_dir;
     ensure_empty(data)?;
+    storage::ensure_unclaimed(config)?;
     let source = Source::open(place, at)?;
     let (manifest, summary) = look(&source)?;
     let here = database::kind(&config.database_url);
@@ -63,13 +65,21 @@ pub fn restore(config: &Config, place: &str, at: Option<&str>) -> Result<Summary
     progress.step("writing to the disk");
     files.finish(data)?;
     restore.finish(&config.database_url)?;
-    if let Some(stored) = storage::stored(config)? {
-        for folder in storage::move_in(config, &stored, &mut io::stderr())? {
-            fs::remove_dir_all(folder)?;
-        }
-    }
-    upgrade::run(config, &wiring::app(config)?, &mut io::stderr())?;
+    finish(config).context(
+        "everything is in the data folder and the database; `hexforge serve` goes on with this",
+    )?;
     Ok(summary)
+}
+
+/// Does what a start would do, too.
+fn finish(config: &Config) -> Result<()> {
+    let Wired { app, store, .. } = wiring::wire(config, None)?;
+    storage::forget_claim(&store)?;
+    storage::claim(config, &store)?;
+    for folder in storage::move_in(config, &mut io::stderr())? {
+        fs::remove_dir_all(folder)?;
+    }
+    upgrade::run(config, &app, &mut io::stderr())
 }
 
 fn ensure_empty(data: &Path) -> Result<()> {

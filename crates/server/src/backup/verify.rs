@@ -10,7 +10,7 @@ use super::Summary;
 use super::file::{self, Header, Kind};
 use super::manifest::{MANIFEST, Manifest};
 use super::progress::Progress;
-use super::shelf::{Shelf, StoredContent, Target};
+use super::snapshot_store::{SnapshotStore, Target};
 
 /// Reads a whole backup and checks that nothing in it is damaged or missing. Answers when it was made, and what is in
 /// it.
@@ -22,21 +22,21 @@ pub fn verify(place: &str, at: Option<&str>) -> Result<(String, Summary)> {
 /// A backup that is read.
 pub(super) enum Source {
     File(PathBuf),
-    /// A moment of several.
-    Moment(Shelf, String),
+    /// One of several snapshots.
+    Snapshot(SnapshotStore, String),
 }
 
 impl Source {
-    /// The backup in a file, or that of a moment; the newest unless it is named.
+    /// The backup in a file, or a snapshot: the newest unless it is named.
     pub fn open(place: &str, at: Option<&str>) -> Result<Self> {
-        match (Target::parse(place)?, at) {
+        match (Target::for_reading(place)?, at) {
             (Target::File(file), None) => Ok(Self::File(file)),
             (Target::File(file), Some(_)) => {
-                bail!("{} is one backup and has no other moments", file.display())
+                bail!("{} is one backup and has no snapshots", file.display())
             }
-            (Target::Shelf(shelf), at) => {
-                let moment = shelf.choose(at)?;
-                Ok(Self::Moment(shelf, moment))
+            (Target::Store(snapshots), at) => {
+                let name = snapshots.find(at)?;
+                Ok(Self::Snapshot(snapshots, name))
             }
         }
     }
@@ -48,22 +48,20 @@ impl Source {
     ) -> Result<()> {
         match self {
             Self::File(path) => read(path, visit),
-            Self::Moment(shelf, moment) => shelf.read(moment, visit),
+            Self::Snapshot(snapshots, name) => snapshots.read(name, visit),
         }
     }
 
-    /// Writes the content that an entry names.
+    /// Writes the content that an entry names. Returns its length.
     pub fn write(&self, entry: &mut dyn BufRead, to: &mut dyn Write) -> Result<u64> {
-        let Self::Moment(shelf, _) = self else { bail!("a file of the backup is elsewhere") };
-        let mut line = String::new();
-        entry.read_to_string(&mut line)?;
-        let content = StoredContent::parse(&line)?;
-        shelf.write(&content, to)?;
-        Ok(content.bytes)
+        match self {
+            Self::Snapshot(snapshots, _) => snapshots.write_content(entry, to),
+            Self::File(_) => bail!("a file of the backup is elsewhere"),
+        }
     }
 }
 
-/// The same, with what it says of itself.
+/// Checks a backup, and returns its manifest and what is in it.
 pub(super) fn look(source: &Source) -> Result<(Manifest, Summary)> {
     let mut progress = Progress::new();
     progress.step("checking the backup");

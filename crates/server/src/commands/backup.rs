@@ -2,33 +2,30 @@
 
 use std::process::ExitCode;
 
-use anyhow::{Result, ensure};
+use anyhow::Result;
 
 use super::say;
-use crate::backup;
+use crate::backup::{self, Made};
 use crate::config::Config;
 
 /// Writes a backup.
 pub fn make(config: &Config, place: &str, keep: Option<u32>) -> Result<ExitCode> {
-    let (moment, summary) = backup::make(config, place)?;
-    match moment {
-        None => {
-            ensure!(keep.is_none(), "the backup is made; --keep is for folders and object stores");
-            say(&format!("{place} has {summary}\n"))?;
-        }
-        Some(moment) => say(&format!("{place} has {summary} of {moment}\n"))?,
+    let Made { summary, snapshot, removed } =
+        backup::make(config, place, keep.map(|keep| keep as usize))?;
+    match snapshot {
+        None => say(&format!("{place} has {summary}\n"))?,
+        Some(snapshot) => say(&format!("{place} has {summary} in the snapshot {snapshot}\n"))?,
     }
-    if let Some(keep) = keep {
-        let removed = backup::keep_newest(place, keep as usize)?;
-        say(&format!("{removed} older moments are removed\n"))?;
+    if removed > 0 {
+        say(&format!("{removed} older snapshots are removed\n"))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Lists the moments of backups.
+/// Lists the snapshots in a place.
 pub fn list(place: &str) -> Result<ExitCode> {
-    for moment in backup::moments(place)? {
-        say(&format!("{moment}\n"))?;
+    for snapshot in backup::list(place)? {
+        say(&format!("{snapshot}\n"))?;
     }
     Ok(ExitCode::SUCCESS)
 }

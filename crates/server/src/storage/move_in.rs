@@ -12,7 +12,7 @@ use hexforge_domain::ports::pack_store::{PackError, PackStore};
 use hexforge_domain::ports::uploads::{NewUpload, Uploads};
 use hexforge_domain::project::upload::{UploadName, UploadPlace, UploadSecret};
 
-use super::{Care, PACKS, Stored, local_packs};
+use super::{Check, ObjectStorage, PACKS, local_packs, object_storage};
 use crate::config::Config;
 use crate::system::{FsBuildFiles, FsUploads};
 
@@ -22,20 +22,29 @@ const BETWEEN: Duration = Duration::from_secs(5);
 /// The number of bytes that are read at once.
 const CHUNK: usize = 256 * 1024;
 
-/// What the folder of something is called that was moved into an object store.
-fn moved(data: &Path, folder: &str) -> PathBuf {
-    data.join(format!("{folder}-before-object-store"))
+/// The new name of a folder after its content was copied to the object store.
+fn moved(data: &Path, folder: &str) -> Result<PathBuf> {
+    let name = |number: u32| match number {
+        1 => data.join(format!("{folder}-before-object-store")),
+        number => data.join(format!("{folder}-before-object-store-{number}")),
+    };
+    let free = (1..1000).map(name).find(|path| !path.exists());
+    free.with_context(|| format!("too many folders have the name of {}", name(1).display()))
 }
 
 /// Copies packs, uploads, logs and artifacts that an installation without an object store left in its data folder into
 /// the object store. Their folders are renamed after all are copied; an interrupted move begins again. Returns the
 /// renamed folders.
-pub fn move_in(config: &Config, stored: &Stored, terminal: &mut dyn Write) -> Result<Vec<PathBuf>> {
-    let data = &config.data_dir;
-    let mut folders = Vec::new();
+pub fn move_in(config: &Config, terminal: &mut dyn Write) -> Result<Vec<PathBuf>> {
+    let (data, mut folders) = (&config.data_dir, Vec::new());
+    let roots = [PACKS, FsUploads::ROOT, FsBuildFiles::ROOT];
+    if config.object_store_url.is_none() || roots.iter().all(|root| !data.join(root).exists()) {
+        return Ok(folders);
+    }
+    let Some(to) = &object_storage(config)? else { return Ok(folders) };
     let mut progress = Progress { terminal, done: 0, told: Instant::now() };
     for (folder, copy) in [
-        (PACKS, copy_packs as fn(&Config, &Stored, &mut Progress<'_>) -> Result<()>),
+        (PACKS, copy_packs as fn(&Config, &ObjectStorage, &mut Progress<'_>) -> Result<()>),
         (FsUploads::ROOT, copy_uploads),
         (FsBuildFiles::ROOT, copy_build_files),
     ] {
@@ -43,8 +52,8 @@ pub fn move_in(config: &Config, stored: &Stored, terminal: &mut dyn Write) -> Re
             continue;
         }
         writeln!(progress.terminal, "Moving {folder} into the object store.")?;
-        copy(config, stored, &mut progress)?;
-        let target = moved(data, folder);
+        copy(config, to, &mut progress)?;
+        let target = moved(data, folder)?;
         fs::rename(data.join(folder), &target)
             .with_context(|| format!("{} cannot be made", target.display()))?;
         File::open(data)?.sync_all()?;
@@ -70,15 +79,18 @@ impl Progress<'_> {
     }
 }
 
-fn copy_packs(config: &Config, stored: &Stored, progress: &mut Progress<'_>) -> Result<()> {
-    let packs = local_packs(config, Care::Glance);
+fn copy_packs(config: &Config, to: &ObjectStorage, progress: &mut Progress<'_>) -> Result<()> {
+    let packs = local_packs(config, Check::Lengths);
     let mut failure = None;
     let copied = packs.each(&mut |name, _| {
         let data = packs.path(name);
-        stored.packs.upload(name, &data, &data.with_extension("idx"))?;
+        match packs.stored_since(name)? {
+            Some(_) => to.packs.upload(name, &data, &data.with_extension("idx"))?,
+            None => tracing::warn!(%name, "a pack without an index is not moved"),
+        }
         progress.step().map_err(|error| {
             failure = Some(error);
-            PackError::Failed("nobody can be told".into())
+            PackError::Failed("progress cannot be written".into())
         })
     });
     match failure {
@@ -87,7 +99,7 @@ fn copy_packs(config: &Config, stored: &Stored, progress: &mut Progress<'_>) -> 
     }
 }
 
-fn copy_uploads(config: &Config, stored: &Stored, progress: &mut Progress<'_>) -> Result<()> {
+fn copy_uploads(config: &Config, to: &ObjectStorage, progress: &mut Progress<'_>) -> Result<()> {
     for (project, folder) in FsUploads::folders(&config.data_dir)? {
         for upload in entries(&folder)? {
             let name = upload.file_name().and_then(|name| name.to_str());
@@ -95,32 +107,48 @@ fn copy_uploads(config: &Config, stored: &Stored, progress: &mut Progress<'_>) -
             let name = fs::read_to_string(upload.join(FsUploads::NAME)).ok();
             let (Some(secret), Some(name)) = (secret, name) else { continue };
             let place = UploadPlace { project, secret, name: UploadName::from_given(&name) };
-            copy_file(&upload.join(FsUploads::CONTENT), stored.uploads.begin(&place)?)?;
+            if to.uploads.open(&place)?.is_none() {
+                copy_file(&upload.join(FsUploads::CONTENT), to.uploads.begin(&place)?)?;
+            }
             progress.step()?;
         }
     }
     Ok(())
 }
 
-fn copy_build_files(config: &Config, stored: &Stored, progress: &mut Progress<'_>) -> Result<()> {
+fn copy_build_files(
+    config: &Config,
+    to: &ObjectStorage,
+    progress: &mut Progress<'_>,
+) -> Result<()> {
     for (project, folder) in FsBuildFiles::folders(&config.data_dir)? {
         for file in entries(&folder)? {
             let build = file.file_stem().and_then(|name| name.to_str()?.parse().ok()).map(BuildId);
             let Some(build) = build else { continue };
-            copy_build_file(stored, project, build, &file)?;
+            copy_build_file(to, project, build, &file)?;
             progress.step()?;
         }
     }
     Ok(())
 }
 
-fn copy_build_file(stored: &Stored, project: ProjectId, build: BuildId, file: &Path) -> Result<()> {
+fn copy_build_file(
+    to: &ObjectStorage,
+    project: ProjectId,
+    build: BuildId,
+    file: &Path,
+) -> Result<()> {
     let name = file.file_name();
-    if name == FsBuildFiles::trace_path(project, build).file_name() {
+    let (is_log, is_artifacts) = (
+        name == FsBuildFiles::trace_path(project, build).file_name(),
+        name == FsBuildFiles::artifacts_path(project, build).file_name(),
+    );
+    // What is there may be newer.
+    if is_log && to.build_files.trace_size(project, build)? == 0 {
         // The program limits the length of logs.
-        stored.build_files.replace_trace(project, build, &fs::read(file)?)?;
-    } else if name == FsBuildFiles::artifacts_path(project, build).file_name() {
-        copy_file(file, stored.build_files.begin_artifacts(project, build)?)?;
+        to.build_files.replace_trace(project, build, &fs::read(file)?)?;
+    } else if is_artifacts && to.build_files.open_artifacts(project, build)?.is_none() {
+        copy_file(file, to.build_files.begin_artifacts(project, build)?)?;
     }
     Ok(())
 }

@@ -10,6 +10,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
+use hexforge_domain::hex;
 use hexforge_domain::ports::vault::{Sealed, Vault, VaultError};
 use hexforge_domain::text::Secret;
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
@@ -30,16 +31,7 @@ pub struct InstallationKey([u8; KEY_LENGTH]);
 impl InstallationKey {
     /// The key that these hex digits are; `None` unless there are 64 of them.
     pub fn parse(digits: &str) -> Option<Self> {
-        let digits = digits.as_bytes();
-        if digits.len() != 2 * KEY_LENGTH {
-            return None;
-        }
-        let mut key = [0; KEY_LENGTH];
-        for (byte, pair) in key.iter_mut().zip(digits.chunks_exact(2)) {
-            let digit = |digit: u8| char::from(digit).to_digit(16);
-            *byte = u8::try_from(digit(pair[0])? << 4 | digit(pair[1])?).ok()?;
-        }
-        Some(Self(key))
+        hex::parse(digits).map(Self)
     }
 
     /// The key in a data folder, which is made if there is none.

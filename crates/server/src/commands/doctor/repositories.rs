@@ -8,7 +8,7 @@ use hexforge_application::repository;
 use hexforge_blobs_object_store::CachedPacks;
 use hexforge_domain::branch::BranchName;
 use hexforge_domain::id::ProjectId;
-use hexforge_domain::pack::{Pack, PackName};
+use hexforge_domain::pack::PackName;
 use hexforge_domain::paging::Page;
 use hexforge_domain::ports::files::ProjectFiles;
 use hexforge_domain::ports::pack_store::{PackError, PackStore};
@@ -21,7 +21,7 @@ use tempfile::TempDir;
 
 use super::{Finding, told};
 use crate::config::Config;
-use crate::storage::{self, Care};
+use crate::storage::{self, Check};
 
 /// How many projects are looked at by one query.
 const BATCH: usize = 500;
@@ -32,8 +32,8 @@ const TOLD: usize = 100;
 /// Looks at the repository of every project, and for repositories of no project. What it holds in memory does not
 /// depend on how many there are.
 pub(super) fn check(config: &Config, app: &App, deep: bool) -> Finding {
-    let care = if deep { Care::Verify } else { Care::Glance };
-    let (look, _folder) = Look::new(config, care).map_err(|error| vec![format!("{error:#}")])?;
+    let check = if deep { Check::Bytes } else { Check::Lengths };
+    let (look, _folder) = Look::new(config, check).map_err(|error| vec![format!("{error:#}")])?;
     let git = &look.git;
     let mut faults = Faults::default();
     let projects = of_projects(app, &look, &mut faults).map_err(told)?;
@@ -47,7 +47,7 @@ pub(super) fn check(config: &Config, app: &App, deep: bool) -> Finding {
 /// How repositories are looked at.
 struct Look {
     git: GixStore,
-    care: Care,
+    check: Check,
     /// The packs, if they are in an object store.
     stored: Option<Arc<CachedPacks>>,
 }
@@ -55,9 +55,9 @@ struct Look {
 impl Look {
     /// Packs of an object store are fetched into a folder that lives as long as the second value: those in the cache
     /// may be better than those in the store.
-    fn new(config: &Config, care: Care) -> anyhow::Result<(Self, Option<TempDir>)> {
+    fn new(config: &Config, check: Check) -> anyhow::Result<(Self, Option<TempDir>)> {
         let (packs, stored, folder): (Arc<dyn PackStore>, _, _) = match storage::bucket(config)? {
-            None => (Arc::new(storage::local_packs(config, care)), None, None),
+            None => (Arc::new(storage::local_packs(config, check)), None, None),
             Some(bucket) => {
                 let folder = tempfile::tempdir_in(&config.data_dir)?;
                 let packs = Arc::new(CachedPacks::open(bucket, folder.path(), 0)?);
@@ -66,25 +66,21 @@ impl Look {
         };
         // It only looks, so there is nothing to discard.
         let git = GixStore::new(&config.data_dir, packs, |_| Ok(()));
-        Ok((Self { git, care, stored }, folder))
+        Ok((Self { git, check, stored }, folder))
     }
 
-    /// What is wrong with a repository. Without care no pack is fetched from an object store.
-    fn at(&self, refs: &Snapshot) -> Vec<String> {
+    /// The faults of a repository. [`Check::Lengths`] fetches no pack from an object store.
+    fn faults(&self, refs: &Snapshot) -> Vec<String> {
         match &self.stored {
-            None => self.git.examine(refs, self.care == Care::Verify),
-            Some(stored) if self.care == Care::Verify => {
+            None => self.git.examine(refs, self.check == Check::Bytes),
+            Some(stored) if self.check == Check::Bytes => {
                 let wrong = self.git.examine(refs, true);
                 // What stays is dropped with the next ones.
                 let _ = stored.drop_unlinked();
                 wrong
             }
             Some(stored) => {
-                let fault = |pack: &Pack| match stored.stored_since(pack.name) {
-                    Ok(Some(_)) => None,
-                    Ok(None) => Some(PackError::Missing(pack.name).to_string()),
-                    Err(error) => Some(error.to_string()),
-                };
+                let fault = |pack| stored.check_stored(pack).err().map(|error| error.to_string());
                 refs.packs().iter().filter_map(fault).collect()
             }
         }
@@ -183,7 +179,7 @@ fn look(app: &App, how: &Look, project: &Project) -> Vec<String> {
         Ok(refs) => refs,
         Err(error) => return vec![format!("its refs cannot be read: {error}")],
     };
-    let mut wrong = how.at(&refs);
+    let mut wrong = how.faults(&refs);
     let found = refs.default_branch();
     let found = found.as_ref().map(BranchName::as_str);
     if found != told {

@@ -9,17 +9,17 @@ use hexforge_tests::installation::Installation;
 use crate::support::{Site, told};
 
 #[test]
-fn moments_in_a_folder_share_what_did_not_change() {
+fn snapshots_in_a_folder_share_what_did_not_change() {
     let folder = tempfile::tempdir().expect("a folder for temporary files exists");
     let place = format!("{}/", folder.path().join("backups").display());
-    moments_share(Site::single(), &place, TestDatabase::sqlite());
+    snapshots_share(Site::single(), &place, TestDatabase::sqlite());
 }
 
 #[test]
-fn moments_in_an_object_store_share_what_did_not_change() {
+fn snapshots_in_an_object_store_share_what_did_not_change() {
     let Some(database) = TestDatabase::postgres() else { return };
     let Some(site) = Site::several(1) else { return };
-    moments_share(site, "s3://forge/backups", database);
+    snapshots_share(site, "s3://forge/backups", database);
 }
 
 fn run(site: &Site, arguments: &[&str]) -> String {
@@ -35,7 +35,7 @@ fn contents(site: &Site, place: &str) -> BTreeSet<String> {
         return keys.into_iter().filter(|key| key.starts_with("backups/content/")).collect();
     }
     fn add(folder: &Path, found: &mut BTreeSet<String>) {
-        for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
             match entry.path() {
                 path if path.is_dir() => add(&path, found),
                 path => drop(found.insert(path.display().to_string())),
@@ -67,7 +67,7 @@ fn restored(site: &Site, place: &str, at: &str, database: &TestDatabase) -> Vec<
     String::from_utf8_lossy(&listed.stdout).lines().map(str::to_owned).collect()
 }
 
-fn moments_share(site: Site, place: &str, target: TestDatabase) {
+fn snapshots_share(site: Site, place: &str, target: TestDatabase) {
     site.project("ship");
     let first_commit = site.tree.git(&["rev-list", "master"]);
     run(&site, &["backup", place]);
@@ -78,24 +78,42 @@ fn moments_share(site: Site, place: &str, target: TestDatabase) {
     run(&site, &["backup", place]);
     let second = contents(&site, place);
     assert_eq!(second.len(), 4, "another pack and its index: {second:?}");
-    let moments = run(&site, &["backups", place]);
-    let moments: Vec<&str> = moments.lines().collect();
-    let [old, new] = moments.as_slice() else { panic!("{moments:?}") };
+    let snapshots = run(&site, &["backups", place]);
+    let snapshots: Vec<&str> = snapshots.lines().collect();
+    let [old, new] = snapshots.as_slice() else { panic!("{snapshots:?}") };
     for arguments in [vec!["verify", place], vec!["verify", place, "--at", old]] {
         assert!(run(&site, &arguments).contains("is whole"));
     }
     assert_eq!(restored(&site, place, old, &target), [first_commit]);
 
     let unknown = site.run(0, &["verify", place, "--at", "never"]);
-    assert!(told(&unknown).contains("there is no moment never"), "{}", told(&unknown));
+    assert!(told(&unknown).contains("there is no snapshot never"), "{}", told(&unknown));
+    if place.contains("://") {
+        // What the newest snapshot has is not read again.
+        site.installation.object_store().forget_requests();
+    }
     run(&site, &["backup", place, "--keep", "1"]);
-    let moments = run(&site, &["backups", place]);
-    assert_eq!(moments.lines().count(), 1, "{moments}");
-    assert!(!moments.contains(new), "{moments}");
+    if place.contains("://") {
+        let requests = site.installation.object_store().requests();
+        let is_pack = |request: &&String| request.ends_with(".pack") && request.starts_with("GET");
+        assert_eq!(requests.iter().filter(is_pack).count(), 0, "{requests:?}");
+    }
+    let snapshots = run(&site, &["backups", place]);
+    assert_eq!(snapshots.lines().count(), 1, "{snapshots}");
+    assert!(!snapshots.contains(new), "{snapshots}");
     assert_eq!(contents(&site, place), second, "all of it is still needed");
     assert!(run(&site, &["verify", place]).contains("is whole"));
+    // A project that is gone leaves with the last snapshot that has it.
+    let root = hexforge_tests::program::ROOT;
+    site.servers[0].request("POST", "/projects").token(root).form(&[("name", "boat")]).send();
+    site.servers[0].request("DELETE", "/projects/1").token(root).send().expect(200);
+    run(&site, &["backup", place, "--keep", "1"]);
+    assert_eq!(contents(&site, place), BTreeSet::new());
+    site.project("plane");
+    run(&site, &["backup", place, "--keep", "2"]);
+    let last = contents(&site, place);
 
-    let damaged = second.first().expect("there are some");
+    let damaged = last.first().expect("there are some");
     let name = Path::new(damaged).file_name().expect("a name").to_string_lossy().into_owned();
     if place.contains("://") {
         site.installation.object_store().set_content(damaged, b"x".to_vec());

@@ -9,20 +9,20 @@ use crate::bucket::Bucket;
 
 /// The files of projects below one prefix.
 #[derive(Clone)]
-pub(crate) struct Shelf {
+pub(crate) struct ProjectPrefix {
     pub(crate) bucket: Bucket,
     prefix: &'static str,
     /// Where files of this machine are while they are received.
     pub(crate) scratch: PathBuf,
 }
 
-impl Shelf {
+impl ProjectPrefix {
     pub(crate) fn new(bucket: Bucket, prefix: &'static str, scratch: &Path) -> Self {
         Self { bucket, prefix, scratch: scratch.to_owned() }
     }
 
     /// The prefix of the files of a project.
-    pub(crate) fn of(&self, project: ProjectId) -> String {
+    pub(crate) fn project_key(&self, project: ProjectId) -> String {
         format!("{}/{}", self.prefix, project.0)
     }
 
@@ -35,7 +35,7 @@ impl Shelf {
 
     /// Removes everything of a project.
     pub(crate) fn discard(&self, project: ProjectId) {
-        if let Err(error) = self.remove_below(&self.of(project)) {
+        if let Err(error) = self.remove_below(&self.project_key(project)) {
             tracing::warn!(%project, %error, "files of a removed project stay until the next start");
         }
     }

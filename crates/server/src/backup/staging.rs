@@ -10,11 +10,11 @@ use anyhow::{Context, Result};
 use crate::system::random_name;
 
 /// A folder for what is not finished, beside the file that it will be; it goes with this.
-pub(super) struct Place {
+pub(super) struct StagingFolder {
     pub folder: PathBuf,
 }
 
-impl Place {
+impl StagingFolder {
     pub fn beside(file: &Path) -> Result<Self> {
         let name = file.file_name().context("the backup needs the name of a file")?;
         let name = format!(".{}-{}", name.to_string_lossy(), random_name());
@@ -51,7 +51,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for StagingFolder {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.folder);
     }

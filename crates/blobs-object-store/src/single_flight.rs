@@ -5,7 +5,7 @@ use std::hash::Hash;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 /// Work under way, by its key.
-pub(crate) struct Flights<K, E> {
+pub(crate) struct SingleFlight<K, E> {
     all: Mutex<HashMap<K, Arc<Flight<E>>>>,
 }
 
@@ -14,16 +14,16 @@ struct Flight<E> {
     landed: Condvar,
 }
 
-impl<K, E> Default for Flights<K, E> {
+impl<K, E> Default for SingleFlight<K, E> {
     fn default() -> Self {
         Self { all: Mutex::default() }
     }
 }
 
-impl<K: Copy + Eq + Hash, E: Clone> Flights<K, E> {
+impl<K: Copy + Eq + Hash, E: Clone> SingleFlight<K, E> {
     /// Does the work, or waits for a thread that does it already and returns its outcome. `broken` is the outcome of
     /// work that panicked.
-    pub(crate) fn fly(
+    pub(crate) fn run(
         &self,
         key: K,
         broken: E,
@@ -49,21 +49,21 @@ impl<K: Copy + Eq + Hash, E: Clone> Flights<K, E> {
                 .unwrap_or_else(PoisonError::into_inner);
             return outcome.clone().unwrap_or(Err(broken));
         }
-        let mut landing = Landing { flights: self, key, flight, outcome: Err(broken) };
-        landing.outcome = work();
-        landing.outcome.clone()
+        let mut completion = Completion { flights: self, key, flight, outcome: Err(broken) };
+        completion.outcome = work();
+        completion.outcome.clone()
     }
 }
 
 /// Tells those who wait, also when the work panicked.
-struct Landing<'a, K: Copy + Eq + Hash, E: Clone> {
-    flights: &'a Flights<K, E>,
+struct Completion<'a, K: Copy + Eq + Hash, E: Clone> {
+    flights: &'a SingleFlight<K, E>,
     key: K,
     flight: Arc<Flight<E>>,
     outcome: Result<(), E>,
 }
 
-impl<K: Copy + Eq + Hash, E: Clone> Drop for Landing<'_, K, E> {
+impl<K: Copy + Eq + Hash, E: Clone> Drop for Completion<'_, K, E> {
     fn drop(&mut self) {
         self.flights.all.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.key);
         let mut outcome = self.flight.outcome.lock().unwrap_or_else(PoisonError::into_inner);
@@ -78,7 +78,7 @@ mod tests {
 
     use super::*;
 
-    impl<E> Flights<i32, E> {
+    impl<E> SingleFlight<i32, E> {
         /// Waits until so many callers wait for work that is under way.
         fn wait_for(&self, callers: usize) {
             // The map and the caller who works have it too.
@@ -92,7 +92,7 @@ mod tests {
     #[test]
     fn work_is_done_once_for_all_who_wait() {
         for outcome in [Ok(()), Err("failed")] {
-            let (flights, count) = (Flights::default(), AtomicUsize::new(0));
+            let (flights, count) = (SingleFlight::default(), AtomicUsize::new(0));
             let work = || {
                 count.fetch_add(1, Ordering::SeqCst);
                 flights.wait_for(7);
@@ -100,22 +100,22 @@ mod tests {
             };
             std::thread::scope(|scope| {
                 let threads: Vec<_> =
-                    (0..8).map(|_| scope.spawn(|| flights.fly(1, "broken", work))).collect();
+                    (0..8).map(|_| scope.spawn(|| flights.run(1, "broken", work))).collect();
                 for thread in threads {
                     assert_eq!(thread.join().expect("it did not panic"), outcome);
                 }
             });
             assert_eq!(count.load(Ordering::SeqCst), 1);
-            assert_eq!(flights.fly(1, "broken", || Ok(())), Ok(()), "later callers do it again");
+            assert_eq!(flights.run(1, "broken", || Ok(())), Ok(()), "later callers do it again");
         }
     }
 
     #[test]
     fn work_that_panics_ends_the_waiting() {
-        let flights = Flights::<i32, &str>::default();
+        let flights = SingleFlight::<i32, &str>::default();
         std::thread::scope(|scope| {
             let first = scope.spawn(|| {
-                flights.fly(1, "broken", || {
+                flights.run(1, "broken", || {
                     flights.wait_for(1);
                     panic!("it broke")
                 })
@@ -123,7 +123,7 @@ mod tests {
             while flights.all.lock().expect("unharmed").is_empty() {
                 std::thread::yield_now();
             }
-            assert_eq!(flights.fly(1, "broken", || Ok(())), Err("broken"));
+            assert_eq!(flights.run(1, "broken", || Ok(())), Err("broken"));
             assert!(first.join().is_err());
         });
     }

@@ -1,0 +1,28 @@
+//! Checks whether an index is whole and belongs to a pack.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use sha1::{Digest, Sha1};
+
+/// The length of a checksum of git.
+const CHECKSUM: usize = 20;
+
+/// The first bytes of an index of git's version 2.
+const MAGIC: [u8; 4] = *b"\xfftOc";
+
+/// Returns whether the index has the checksum of the pack, and its own at its end. What is no index of git is left to
+/// those who read it.
+pub(crate) fn belongs_to(index: &Path, pack: &Path) -> io::Result<bool> {
+    let index = fs::read(index)?;
+    if !index.starts_with(&MAGIC) || index.len() < 2 * CHECKSUM {
+        return Ok(true);
+    }
+    let (rest, own) = index.split_at(index.len() - CHECKSUM);
+    let mut pack = File::open(pack)?;
+    let mut checksum = [0; CHECKSUM];
+    pack.seek(SeekFrom::End(-(CHECKSUM as i64)))?;
+    pack.read_exact(&mut checksum)?;
+    Ok(rest.ends_with(&checksum) && Sha1::digest(rest).as_slice() == own)
+}

@@ -1,0 +1,283 @@
+//! Backups of several moments in one place: a folder, or an object store.
+//!
+//! | Key | Content |
+//! |---|---|
+//! | `snapshots/<time>` | a backup in which files are named by their SHA-256 |
+//! | `content/<2 hex>/<SHA-256>` | the content of files, of all snapshots |
+//!
+//! So a file that did not change, above all a pack, is stored once.
+
+use std::collections::{HashMap, HashSet};
+use std::fs::File;
+use std::io::{self, Seek, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail, ensure};
+use chrono::TimeDelta;
+use hexforge_blobs_object_store::{Bucket, ObjectInfo};
+use hexforge_domain::hex;
+use sha2::{Digest, Sha256};
+
+use super::file::{self, Header, Kind};
+use crate::{storage, system};
+
+/// The prefix of snapshots.
+const SNAPSHOTS: &str = "snapshots";
+
+/// The prefix of contents.
+const CONTENT: &str = "content";
+
+/// Contents that no snapshot has and that are younger may belong to a backup that is being made.
+const UNFINISHED: TimeDelta = TimeDelta::hours(24);
+
+/// Where a backup is.
+pub(super) enum Target {
+    /// In a file of its own.
+    File(PathBuf),
+    /// Among other snapshots.
+    Store(SnapshotStore),
+}
+
+impl Target {
+    /// The place of a new backup: an address such as `s3://bucket/prefix`, a folder, or else a file. A folder that does
+    /// not exist ends with `/`, and is made.
+    pub fn for_writing(place: &str) -> Result<Self> {
+        if place.ends_with('/') && !place.contains("://") {
+            let made = system::make_folders(Path::new(place));
+            made.with_context(|| format!("{place} cannot be made"))?;
+        }
+        Self::for_reading(place)
+    }
+
+    /// The place of a backup that exists.
+    pub fn for_reading(place: &str) -> Result<Self> {
+        if place.contains("://") {
+            let bucket = storage::open_bucket(place).with_context(|| format!("`{place}`"))?;
+            return Ok(Self::Store(SnapshotStore::new(bucket)));
+        }
+        let path = Path::new(place);
+        ensure!(path.is_dir() || !place.ends_with('/'), "there is no folder {place}");
+        if !path.is_dir() {
+            return Ok(Self::File(path.to_owned()));
+        }
+        let path = path.canonicalize()?;
+        let address = url::Url::from_file_path(&path).ok().context("the folder has no address")?;
+        Ok(Self::Store(SnapshotStore::new(storage::open_bucket(address.as_str())?)))
+    }
+}
+
+/// Snapshots, and the contents that they share.
+pub(super) struct SnapshotStore {
+    bucket: Bucket,
+    /// The contents that are stored, with their lengths.
+    contents: HashMap<String, u64>,
+    /// The contents of packs and indexes in the newest snapshot, by their paths.
+    packs: HashMap<PathBuf, StoredContent>,
+}
+
+/// The content of a file, by which a snapshot names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct StoredContent {
+    /// The SHA-256 in hex digits.
+    pub name: String,
+    pub bytes: u64,
+}
+
+impl StoredContent {
+    /// The text in a snapshot.
+    pub fn line(&self) -> String {
+        format!("{} {}", self.name, self.bytes)
+    }
+
+    pub fn parse(line: &str) -> Result<Self> {
+        let (name, bytes) = line.split_once(' ').context("a stored file has no length")?;
+        ensure!(hex::parse::<32>(name).is_some(), "a stored file has no name");
+        Ok(Self { name: name.to_owned(), bytes: bytes.parse().context("a length is wrong")? })
+    }
+
+    fn read(entry: &mut dyn io::BufRead) -> Result<Self> {
+        let mut line = String::new();
+        entry.read_to_string(&mut line)?;
+        Self::parse(&line)
+    }
+
+    fn key(&self) -> String {
+        format!("{CONTENT}/{}/{}", &self.name[..2], self.name)
+    }
+}
+
+impl SnapshotStore {
+    fn new(bucket: Bucket) -> Self {
+        Self { bucket, contents: HashMap::new(), packs: HashMap::new() }
+    }
+
+    /// The key of a snapshot.
+    fn key(snapshot: &str) -> String {
+        format!("{SNAPSHOTS}/{snapshot}")
+    }
+
+    /// The name of a snapshot of this moment.
+    pub fn new_name() -> String {
+        chrono::Utc::now().format("%Y-%m-%dT%H-%M-%S%.6fZ").to_string()
+    }
+
+    /// Learns what is stored, before a backup is made.
+    pub fn prepare(&mut self) -> Result<()> {
+        let found = self.bucket.list(CONTENT)?;
+        let named = |found: ObjectInfo| Some((file_name(&found.key)?, found.bytes));
+        self.contents = found.into_iter().filter_map(named).collect();
+        let Some(newest) = self.snapshots()?.pop() else { return Ok(()) };
+        let mut packs = HashMap::new();
+        self.read(&newest, &mut |header, content| {
+            if header.kind == Kind::Stored && header.path.starts_with(storage::PACKS) {
+                packs.insert(header.path.clone(), StoredContent::read(content)?);
+            }
+            Ok(())
+        })?;
+        self.packs = packs;
+        Ok(())
+    }
+
+    /// The content of a pack or index that the newest snapshot has and that is stored.
+    pub fn known(&self, path: &Path) -> Option<StoredContent> {
+        self.packs.get(path).filter(|content| self.is_stored(content)).cloned()
+    }
+
+    fn is_stored(&self, content: &StoredContent) -> bool {
+        self.contents.get(&content.name) == Some(&content.bytes)
+    }
+
+    /// The names of all snapshots, the newest last.
+    pub fn snapshots(&self) -> Result<Vec<String>> {
+        let found = self.bucket.list(SNAPSHOTS)?;
+        Ok(found.iter().filter_map(|found| file_name(&found.key)).collect())
+    }
+
+    /// Stores the content of a file, unless it is stored.
+    pub fn store_content(&mut self, file: &mut File) -> io::Result<StoredContent> {
+        let bytes = file.metadata()?.len();
+        let mut digest = Digesting { inner: io::sink(), digest: Sha256::new(), bytes: 0 };
+        io::copy(file, &mut digest)?;
+        file.rewind()?;
+        let content = StoredContent { name: digest.name(), bytes };
+        if !self.is_stored(&content) {
+            self.bucket.put_open_file(&content.key(), file).map_err(io::Error::from)?;
+            self.contents.insert(content.name.clone(), bytes);
+        }
+        Ok(content)
+    }
+
+    /// Stores a snapshot, which is in a file.
+    pub fn store_snapshot(&self, name: &str, file: &Path) -> Result<()> {
+        Ok(self.bucket.put_file(&Self::key(name), file)?)
+    }
+
+    /// Reads the entries of a snapshot.
+    pub fn read(
+        &self,
+        snapshot: &str,
+        visit: &mut dyn FnMut(&Header, &mut dyn io::BufRead) -> Result<()>,
+    ) -> Result<()> {
+        let found = self.bucket.find(&Self::key(snapshot))?;
+        let found = found.with_context(|| format!("there is no snapshot {snapshot}"))?;
+        let read = file::read(self.bucket.read(found)?, visit);
+        read.with_context(|| format!("the snapshot {snapshot}"))
+    }
+
+    /// Writes the content that an entry names, and checks it. Returns its length.
+    pub fn write_content(&self, entry: &mut dyn io::BufRead, to: &mut dyn Write) -> Result<u64> {
+        let content = StoredContent::read(entry)?;
+        let missing = || format!("the content {} is missing", content.name);
+        let found = self.bucket.find(&content.key())?.with_context(missing)?;
+        let mut to = Digesting { inner: to, digest: Sha256::new(), bytes: 0 };
+        io::copy(&mut self.bucket.read(found)?, &mut to)?;
+        let is_whole = to.bytes == content.bytes && to.name() == content.name;
+        ensure!(is_whole, "the content {} is damaged", content.name);
+        Ok(content.bytes)
+    }
+
+    /// Removes old snapshots until so many are left, never the one of this name, and contents that no other one has.
+    /// Returns how many snapshots are removed.
+    pub fn keep_newest(&self, number: usize, own: &str) -> Result<usize> {
+        let all = self.snapshots()?;
+        let old: Vec<&String> =
+            all.iter().filter(|name| *name != own).take(all.len().saturating_sub(number)).collect();
+        if old.is_empty() {
+            return Ok(0);
+        }
+        let before = chrono::Utc::now() - UNFINISHED;
+        let stored = self.bucket.list(CONTENT)?;
+        let kept: Vec<&String> = all.iter().filter(|name| !old.contains(name)).collect();
+        let (used, of_old) = (self.contents_of(&kept)?, self.contents_of(&old)?);
+        let removed = old.len();
+        self.bucket.remove(old.into_iter().map(|name| Self::key(name)).collect())?;
+        // What a stopped backup left goes after a day.
+        let is_unused = |found: &&ObjectInfo| {
+            let Some(name) = file_name(&found.key) else { return false };
+            !used.contains(&name) && (of_old.contains(&name) || found.since < before)
+        };
+        let unused = stored.iter().filter(is_unused).map(|found| found.key.clone()).collect();
+        self.bucket.remove(unused)?;
+        Ok(removed)
+    }
+
+    /// The names of the contents of snapshots.
+    fn contents_of(&self, snapshots: &[&String]) -> Result<HashSet<String>> {
+        let mut names = HashSet::new();
+        for snapshot in snapshots {
+            self.read(snapshot, &mut |header, entry| {
+                if header.kind == Kind::Stored {
+                    names.insert(StoredContent::read(entry)?.name);
+                }
+                Ok(())
+            })?;
+        }
+        Ok(names)
+    }
+
+    /// The snapshot of this name, or the newest.
+    pub fn find(&self, name: Option<&str>) -> Result<String> {
+        let all = self.snapshots()?;
+        let found = match name {
+            Some(name) => all.iter().find(|other| *other == name),
+            None => all.last(),
+        };
+        match (found, name) {
+            (Some(found), _) => Ok(found.clone()),
+            (None, Some(name)) => bail!("there is no snapshot {name}, only {}", all.join(", ")),
+            (None, None) => bail!("there is no backup"),
+        }
+    }
+}
+
+/// The last part of a key.
+fn file_name(key: &str) -> Option<String> {
+    key.rsplit('/').next().map(str::to_owned)
+}
+
+/// Digests what is written through it.
+struct Digesting<W> {
+    inner: W,
+    digest: Sha256,
+    bytes: u64,
+}
+
+impl<W> Digesting<W> {
+    /// The SHA-256 in hex digits.
+    fn name(&self) -> String {
+        hex::encode(&self.digest.clone().finalize())
+    }
+}
+
+impl<W: Write> Write for Digesting<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.inner.write(bytes)?;
+        self.digest.update(&bytes[..written]);
+        self.bytes += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}

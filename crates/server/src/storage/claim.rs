@@ -1,0 +1,63 @@
+//! Keeps two installations from sharing one place in an object store: each would remove what the other needs.
+
+use std::fs;
+
+use anyhow::{Context, Result, ensure};
+use hexforge_blobs_object_store::{Bucket, BucketError};
+use hexforge_persistence_diesel::DieselStore;
+
+use super::{CacheFolders, bucket};
+use crate::config::Config;
+use crate::system::{self, random_name};
+
+/// The object that names the installation, and the name of that secret in the database.
+const KEY: &str = "installation";
+
+/// Makes sure that the object store belongs to the installation of this database. An empty place belongs to the first
+/// that comes.
+///
+/// A machine that was here before starts also while the store is away: it serves what is in its cache.
+pub fn claim(config: &Config, store: &DieselStore) -> Result<()> {
+    let Some(bucket) = bucket(config)? else { return Ok(()) };
+    let id = store.shared_secret::<anyhow::Error>(KEY, || Ok(random_name()))?;
+    let root = CacheFolders::new(config).root;
+    let noted = root.join(KEY);
+    match find_or_put(&bucket, &id) {
+        Ok(owner) => {
+            ensure!(owner == id, "{}", belongs_to_another(config));
+            system::make_folders(&root)?;
+            fs::write(noted, id).context("the cache cannot be written")
+        }
+        Err(error @ BucketError::Away(_)) if fs::read_to_string(noted).is_ok_and(|it| it == id) => {
+            tracing::error!(%error, "the object store does not answer");
+            Ok(())
+        }
+        Err(error) => Err(error).context("the object store cannot be used"),
+    }
+}
+
+/// Makes sure that the object store belongs to nobody yet, for a restore.
+pub fn ensure_unclaimed(config: &Config) -> Result<()> {
+    let Some(bucket) = bucket(config)? else { return Ok(()) };
+    let owner = bucket.small(KEY).context("the object store cannot be used")?;
+    ensure!(owner.is_none(), "{}; restore into an empty prefix", belongs_to_another(config));
+    Ok(())
+}
+
+/// Makes a restored database another installation than the one of which the backup was made.
+pub fn forget(store: &DieselStore) -> Result<()> {
+    Ok(store.forget_shared_secret(KEY)?)
+}
+
+fn find_or_put(bucket: &Bucket, id: &str) -> Result<String, BucketError> {
+    if bucket.small(KEY)?.is_none() {
+        bucket.put(KEY, id.to_owned().into())?;
+    }
+    let owner = bucket.small(KEY)?.unwrap_or_default();
+    Ok(String::from_utf8_lossy(&owner).into_owned())
+}
+
+fn belongs_to_another(config: &Config) -> String {
+    let address = config.object_store_url.as_deref().unwrap_or_default();
+    format!("the object store {address} belongs to another installation")
+}

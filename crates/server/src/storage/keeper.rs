@@ -1,0 +1,110 @@
+//! Keeps the cache of packs small.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, bail};
+use hexforge_blobs_object_store::CachedPacks;
+use hexforge_git_gix::GixStore;
+
+use super::CacheFolders;
+use crate::config::Config;
+use crate::system;
+
+/// How long a start waits for the process before it to end.
+const HANDOVER: Duration = Duration::from_secs(30);
+
+/// Unfinished files that are older were left by a stopped process. A younger one may belong to a command.
+const UNFINISHED: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Free bytes on the disk below which packs are dropped.
+const RESERVE: u64 = 512 << 20;
+
+/// How long a repository keeps its packs at least.
+const LINKED: Duration = Duration::from_secs(10);
+
+/// Keeps the cache of packs small. It holds a lock on the cache folder: a second server could drop packs that this one is
+/// reading.
+pub struct CacheKeeper {
+    packs: Arc<CachedPacks>,
+    git: GixStore,
+    folder: PathBuf,
+    _lock: File,
+}
+
+impl CacheKeeper {
+    /// Locks the cache of a data folder, and removes what stopped processes left unfinished in it.
+    pub fn start(config: &Config, packs: Arc<CachedPacks>, git: GixStore) -> Result<Self> {
+        let folders = CacheFolders::new(config);
+        system::make_folders(&folders.root)?;
+        let lock = lock(&folders.root.join("lock"))?;
+        for folder in [&folders.receiving, &folders.packs.join(CachedPacks::INCOMING)] {
+            remove_old_files(folder)?;
+        }
+        Ok(Self { packs, git, folder: folders.root, _lock: lock })
+    }
+
+    /// Drops packs that were not used for the longest time while the cache is too large or the disk is full.
+    ///
+    /// Repositories whose packs were just linked keep them: otherwise one reader of a repository that is larger than the
+    /// cache would have those of all others fetched again and again.
+    pub fn trim(&self) {
+        let free = rustix::fs::statvfs(&self.folder).map(|disk| disk.f_bavail * disk.f_frsize);
+        let lacking = free.map_or(0, |free| RESERVE.saturating_sub(free));
+        if lacking > 0 {
+            self.packs.want(lacking);
+        }
+        if self.packs.excess() == 0 {
+            return;
+        }
+        let is_too_large = || {
+            if let Err(error) = self.packs.drop_unlinked() {
+                tracing::warn!(%error, "packs cannot be dropped from the cache");
+            }
+            self.packs.excess() > 0
+        };
+        if is_too_large()
+            && let Err(error) = self.git.unlink_idle(LINKED, &mut || is_too_large())
+        {
+            tracing::warn!(%error, "repositories cannot be unlinked from the cache");
+        }
+    }
+}
+
+fn lock(path: &Path) -> Result<File> {
+    let file = File::options().create(true).truncate(false).write(true).open(path)?;
+    let until = Instant::now() + HANDOVER;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(fs::TryLockError::Error(error)) => return Err(error.into()),
+            Err(fs::TryLockError::WouldBlock) if Instant::now() < until => {
+                thread::sleep(Duration::from_millis(100));
+            }
+            Err(fs::TryLockError::WouldBlock) => bail!(
+                "another process serves {}: with an object store each process has a data folder of its own",
+                path.parent().and_then(Path::parent).unwrap_or(path).display()
+            ),
+        }
+    }
+}
+
+fn remove_old_files(folder: &Path) -> io::Result<()> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        entries => entries?,
+    };
+    for entry in entries {
+        let entry = entry?;
+        let age = entry.metadata().and_then(|found| found.modified()).ok();
+        let age = age.and_then(|changed| changed.elapsed().ok());
+        if age.is_some_and(|age| age > UNFINISHED) {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
+}
