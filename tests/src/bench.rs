@@ -20,6 +20,7 @@ pub mod report;
 pub mod repository;
 pub mod seed;
 pub mod sizes;
+pub mod storage;
 pub mod streams;
 pub mod tracker_world;
 pub mod transport;

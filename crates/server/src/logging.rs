@@ -7,19 +7,22 @@ use tracing_subscriber::EnvFilter;
 
 use crate::config::{Config, LogFormat};
 
-/// The part of the HTTP library that reads requests from connections.
-const DISPATCHER: &str = "actix_http::h1::dispatcher";
+/// Parts of libraries whose lines mislead, unless the filter names them.
+const SILENT: [&str; 2] = [
+    // Whatever a client sends that cannot be parsed is an error to it, without an id. hexforge writes a line of its own.
+    "actix_http::h1::dispatcher",
+    // A pack that was merged into another is unlinked while a reader of older refs may look for it. Its objects are in
+    // the new pack, which is found next.
+    "gix_odb::store_impls::dynamic::load_index",
+];
 
 /// Starts logging as configured.
 pub fn start(config: &Config) -> Result<()> {
-    let filter = EnvFilter::try_new(&config.log)
+    let mut filter = EnvFilter::try_new(&config.log)
         .with_context(|| format!("log is `{}` and has to be a level or a filter", config.log))?;
-    // Whatever a client sends that cannot be parsed is an error to it, without an id. hexforge writes a line of its own.
-    let filter = if config.log.contains(DISPATCHER) {
-        filter
-    } else {
-        filter.add_directive(format!("{DISPATCHER}=off").parse()?)
-    };
+    for part in SILENT.into_iter().filter(|part| !config.log.contains(part)) {
+        filter = filter.add_directive(format!("{part}=off").parse()?);
+    }
     let subscriber = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_ansi(std::io::stderr().is_terminal())

@@ -26,7 +26,8 @@ use crate::program::Program;
 use crate::receiver::Receiver;
 use crate::ref_rows::adopt;
 use attack::{READY, Target};
-use ordinary::{Figures, Kinds, Ordinary, new_project, sign_up};
+pub(in crate::bench) use ordinary::sign_up;
+use ordinary::{Figures, Kinds, Ordinary, new_project};
 
 /// How long ordinary users work alone: first unmeasured, until caches are filled, then measured.
 const WARM_UP: Duration = Duration::from_secs(5);

@@ -12,7 +12,7 @@ use hexforge_tests::bench::lists::{self, Plan};
 use hexforge_tests::bench::long_history::History;
 use hexforge_tests::bench::report::Report;
 use hexforge_tests::bench::{backend, clones, repository, streams, transport};
-use hexforge_tests::bench::{hooks, hostile, issues, pipelines, sizes, users};
+use hexforge_tests::bench::{hooks, hostile, issues, pipelines, sizes, storage, users};
 
 /// Measures hexforge.
 #[derive(Parser)]
@@ -105,6 +105,8 @@ enum What {
     Transport,
     /// Many clones of one repository at once, and a push of much.
     Clones,
+    /// Pushes, forks and clones with packs in a folder and in an object store.
+    Storage,
     /// Deliveries to hooks, some of which hang.
     Hooks,
     /// A hostile user and a hostile address beside ordinary users.
@@ -162,6 +164,9 @@ fn main() -> Result<()> {
     }
     if wants(What::Clones) {
         arguments.on_each_database(measure_clones)?;
+    }
+    if wants(What::Storage) {
+        measure_storage(&arguments)?;
     }
     if wants(What::Hooks) {
         measure_hooks(&arguments)?;
@@ -421,6 +426,22 @@ fn measure_hooks(arguments: &Arguments) -> Result<()> {
         println!("{}", hooks::measure(database, &plan)?.line(name, &plan));
         Ok(())
     })
+}
+
+/// Prints the figures of both places for packs.
+fn measure_storage(arguments: &Arguments) -> Result<()> {
+    for (name, database) in [("SQLite", Database::Sqlite), ("PostgreSQL", Database::Postgresql)] {
+        if arguments.database.is_none_or(|only| only == database) {
+            storage::measure(
+                &|| database.empty(),
+                &arguments.program,
+                &mut |storage, what, line| {
+                    println!("{name:<10} {storage:<12} {what:<26} {line}");
+                },
+            )?;
+        }
+    }
+    Ok(())
 }
 
 /// Prints what ordinary users notice of attackers. Fails if they notice more than they may.

@@ -47,6 +47,31 @@ fn pushes_to_one_branch_through_different_machines_have_one_winner() {
     }
 }
 
+/// The packs of both have the same bytes, and so the same name.
+#[test]
+fn the_same_commits_are_pushed_to_two_projects_at_once() {
+    let Some(site) = Site::several(2) else { return };
+    for name in ["ship", "boat"] {
+        let made = site.servers[0].request("POST", "/projects").form(&[("name", name)]);
+        made.token(ROOT).send().expect(201);
+    }
+    for round in 0..3 {
+        site.tree.write("file", format!("{round}\n")).commit("More");
+        std::thread::scope(|scope| {
+            for (machine, name) in ["ship", "boat"].into_iter().enumerate() {
+                let site = &site;
+                scope.spawn(move || {
+                    let pushed = site.push(machine, name, "master");
+                    assert!(pushed.status.success(), "{}", told(&pushed));
+                });
+            }
+        });
+        for (machine, name) in [(0, "boat"), (1, "ship")] {
+            site.clone_and_compare(machine, name);
+        }
+    }
+}
+
 #[test]
 fn all_machines_show_what_one_of_them_was_told() {
     let Some(site) = Site::several(3) else { return };

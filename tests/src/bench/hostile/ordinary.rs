@@ -23,7 +23,7 @@ const COMMITS: usize = 25;
 const PASSWORD: &str = "correct horse battery";
 
 /// Makes a user and signs it in: its id and its token.
-pub(super) fn sign_up(program: &Program, name: &str) -> (i64, String) {
+pub(in crate::bench) fn sign_up(program: &Program, name: &str) -> (i64, String) {
     let email = format!("{name}@example.com");
     let form = [("username", name), ("name", name), ("email", &email), ("password", PASSWORD)];
     let made = program.request("POST", "/users").token(ROOT).form(&form).send().expect(201);
