@@ -12,6 +12,9 @@ use super::load::{processor_time, quantile};
 use crate::program::{Program, ROOT};
 use crate::s3::S3Server;
 
+/// Whoever makes commits.
+const WHO: [&str; 4] = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com"];
+
 /// How often each is done.
 const PUSHES: usize = 60;
 const FORKS: usize = 20;
@@ -67,8 +70,8 @@ impl Site<'_> {
         let mut pushes = Figures::default();
         for number in 0..PUSHES {
             let message = format!("{number}");
-            tip =
-                history::git(bare, &["commit-tree", "-p", &tip, "-m", &message, "master^{tree}"])?;
+            let commit = ["commit-tree", "-p", &tip, "-m", &message, "master^{tree}"];
+            tip = history::git(bare, &[&WHO[..], &commit].concat())?;
             let what = format!("{tip}:refs/heads/master");
             pushes.add(timed(&server, || git(bare, &["push", "-q", &url, &what]))?);
         }
@@ -79,7 +82,7 @@ impl Site<'_> {
             let (_, token) = super::hostile::sign_up(&server, &name);
             forks.add(timed(&server, || {
                 let fork = server.request("POST", "/projects/fork/1").token(&token);
-                fork.send().expect(201);
+                fork.form(&[("namespace", &name)]).send().expect(201);
                 Ok(())
             })?);
         }
