@@ -136,7 +136,7 @@ impl Bucket {
         })
     }
 
-    /// The content of a small object; `None` when there is none of that name.
+    /// Reads the content of a small object. Returns `None` if no object has this key.
     pub fn small(&self, key: &str) -> Result<Option<Bytes>, BucketError> {
         match self.find(key)? {
             Some(found) => self.get(key, 0..found.bytes.min(SMALL)).map(Some),
@@ -194,7 +194,7 @@ impl Bucket {
         }
     }
 
-    /// A stored object; `None` when there is none of that name.
+    /// Asks the store for the length and time of an object. Returns `None` if no object has this key.
     pub fn find(&self, key: &str) -> Result<Option<ObjectInfo>, BucketError> {
         match self.wait_shortly(key, self.store.head(&Path::from(key))) {
             Err(BucketError::Missing(_)) => Ok(None),

@@ -23,12 +23,12 @@ const READ_TRIES: u32 = 5;
 
 /// Keeps logs and artifacts of builds in an object store.
 ///
-/// Objects cannot grow, so a log is stored in pieces: the name of each is the edition of the log and the offsets of its
-/// beginning and end. The log is what the newest edition has from offset 0 on without a gap; of two pieces with the same
-/// beginning the longer one counts. Whoever replaces a log writes a new edition and removes the old one. No object is
-/// written twice, so a request that the store executes late changes nothing.
+/// Objects cannot grow, so a log is stored in pieces. The key of a piece has the edition of the log and the start and end
+/// offsets of the piece. A reader joins the pieces of the newest edition from offset 0 to the first gap; of two pieces
+/// with the same start offset it takes the longer one. Replacing a log writes a new edition and removes the old one. No
+/// object is written twice, so a request that the store executes late changes nothing.
 ///
-/// Artifacts are stored under a random name. The object `artifacts` has the name of those that count.
+/// Artifacts are stored under a random key. The object `artifacts` contains the key of the current artifacts.
 pub struct BucketBuildFiles(ProjectPrefix);
 
 impl BucketBuildFiles {

@@ -37,7 +37,7 @@ pub(crate) fn connect(
             let is_plain = |(name, value): &&(String, String)| {
                 name.to_ascii_lowercase().contains("endpoint") && value.starts_with("http://")
             };
-            // Whoever gives an address without TLS means it.
+            // An endpoint that begins with `http://` is used without TLS.
             let plain = variables.iter().find(is_plain);
             let plain = plain.map(|_| ("allow_http".to_owned(), "true".to_owned()));
             let settings = limits.into_iter().chain(plain).chain(variables.iter().cloned());

@@ -12,8 +12,8 @@ const CHECKSUM: usize = 20;
 /// The first bytes of an index of git's version 2.
 const MAGIC: [u8; 4] = *b"\xfftOc";
 
-/// Returns whether the index has the checksum of the pack, and its own at its end. What is no index of git is left to
-/// those who read it.
+/// Returns whether the index has the checksum of the pack, and its own checksum at its end. A file that is not an index
+/// of git's version 2 is not checked.
 pub(crate) fn belongs_to(index: &Path, pack: &Path) -> io::Result<bool> {
     let index = fs::read(index)?;
     if !index.starts_with(&MAGIC) || index.len() < 2 * CHECKSUM {

@@ -26,7 +26,7 @@ impl ProjectPrefix {
         format!("{}/{}", self.prefix, project.0)
     }
 
-    /// The projects of which something is stored.
+    /// Lists the projects that have objects below this prefix.
     pub(crate) fn projects(&self) -> Result<Box<dyn Iterator<Item = ProjectId>>, FilesError> {
         let found = self.bucket.folders(self.prefix);
         let found = found.map_err(|error| error.into_files_error("files cannot be listed"))?;

@@ -55,7 +55,7 @@ impl<K: Copy + Eq + Hash, E: Clone> SingleFlight<K, E> {
     }
 }
 
-/// Tells those who wait, also when the work panicked.
+/// Gives the outcome to all waiting threads, also when the work panicked.
 struct Completion<'a, K: Copy + Eq + Hash, E: Clone> {
     flights: &'a SingleFlight<K, E>,
     key: K,

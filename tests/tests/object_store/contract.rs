@@ -40,7 +40,7 @@ fn build_files_keep_the_contract() {
     }
 }
 
-/// Files that are sent in several parts are the same afterwards, and one that cannot be sent leaves nothing.
+/// A pack that is sent in several parts has the same bytes afterwards.
 #[test]
 fn large_packs_are_sent_and_fetched_in_parts() {
     let (server, folder) = (S3Server::start(), tempfile::tempdir().expect("a folder"));
