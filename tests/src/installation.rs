@@ -56,6 +56,11 @@ impl Installation {
         self.folders.len()
     }
 
+    /// Whether there is one process, which keeps everything in its data folder.
+    pub fn is_single(&self) -> bool {
+        self.object_store.is_none()
+    }
+
     /// The data folder of a machine.
     pub fn folder(&self, machine: usize) -> &Path {
         &self.folders[machine]

@@ -1,4 +1,4 @@
-//! Real histories are pushed, fetched and read, and git itself says what is right.
+//! Real histories are pushed to the program, fetched and read, and git itself says what is right.
 //!
 //! Every command of a client runs twice: against hexforge, and against a bare repository that git serves and that
 //! received the same pushes. Both clients must end up with the same refs, the same shallow boundary and the same
@@ -9,7 +9,7 @@
 //! | `HEXFORGE_TEST_REPOSITORIES` | Git repositories to use, separated by `:`. Default: the one that holds this file, with fewer kinds of clients. |
 //! | `HEXFORGE_TEST_REPOSITORY_SEED` | Seed of the random commits. |
 //! | `HEXFORGE_TEST_REPOSITORY_CLIENTS` | Only clients are run whose name contains this text, and no other checks. |
-//! | `HEXFORGE_TEST_REPOSITORIES_BACKEND` | `sqlite` (default) or `postgres`. |
+//! | `HEXFORGE_TEST_REPOSITORIES_BACKEND` | `sqlite` (default), `postgres`, or `object-store`: three machines on PostgreSQL. |
 //! | `HEXFORGE_VERIFY_FETCHES` | `0` leaves out the check that the server makes of each of its answers, which takes long for long histories. |
 //!
 //! `--nocapture` shows each check with the time it took.

@@ -7,7 +7,7 @@ use super::checks::{Checks, same_set};
 use super::git::{Git, Run};
 use super::oracle::Oracle;
 use super::pack_trace::PackTrace;
-use super::server::{Server, Transport};
+use super::server::{PROJECT, Server, Transport};
 use super::settings::say;
 
 /// One command of a client. `@` stands for the address of the repository that is tested, `@full` for the whole
@@ -68,7 +68,7 @@ impl<'a> Pair<'a> {
             oracle,
             name: name.to_owned(),
             by,
-            project: "ada/ship".to_owned(),
+            project: PROJECT.to_owned(),
             protocol,
             ours: new_folder("hexforge"),
             theirs: new_folder("git"),
@@ -122,7 +122,7 @@ impl<'a> Pair<'a> {
         let run = |folder: &PathBuf, name: &str| {
             let arguments = self.arguments(step, folder);
             let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-            let mut command = self.server.git_as_ada(folder, &arguments);
+            let mut command = self.server.git_as_owner(folder, &arguments);
             let trace = PackTrace::start(&mut command, &self.traces, name);
             (Run::of(&mut command), trace.finish())
         };

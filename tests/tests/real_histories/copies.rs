@@ -1,7 +1,8 @@
 //! Projects that share a history, and branches that are in another one.
 
+use std::time::{Duration, Instant};
+
 use hexforge_tests::Numbers;
-use hexforge_tests::forge::ROOT;
 
 use super::checks::Checks;
 use super::client::{Pair, Step};
@@ -12,19 +13,21 @@ use super::server::{Server, Transport};
 /// Branches that are made from old commits of the default branch.
 const MERGED: usize = 3;
 
+/// How long the removal of merged branches may take.
+const LONGEST_REMOVAL: Duration = Duration::from_secs(60);
+
 /// `POST /projects/fork/:id`: a fork has the same history.
 pub fn check_fork(server: &Server<'_>, oracle: &Oracle<'_>, checks: &mut Checks) {
     let path = format!("/projects/fork/{}", server.project);
     let forked = checks.check("fork", || {
-        let group = server.forge.post("/groups").token(&server.ada);
+        let group = server.request("POST", "/groups");
         group.form(&[("name", "crew"), ("path", "crew")]).send().expect(201);
-        let fork = server.forge.post(&path).token(&server.ada).form(&[("namespace", "crew")]);
-        let made = fork.send();
+        let made = server.request("POST", &path).form(&[("namespace", "crew")]).send();
         if made.status != 201 {
             let body = String::from_utf8_lossy(&made.body);
             return Err(format!("POST {path}: {} {body}", made.status));
         }
-        server.do_tasks()
+        Ok(())
     });
     if forked {
         let mut pair = Pair::new(server, oracle, "clone of a fork", Transport::Http, 2)
@@ -59,13 +62,24 @@ pub fn check_merged_branches(
     }
     checks.check("merged branches are removed", || {
         let path = format!("/projects/{}/repository/merged_branches", server.project);
-        let answer = server.forge.delete(&path).token(ROOT).send();
+        let answer = server.request("DELETE", &path).send();
         if answer.status != 200 {
             return Err(format!("DELETE {path}: {}", answer.status));
         }
-        server.do_tasks()?;
-        same_refs(server, oracle, Transport::Http, 2)
+        removed_soon(server, oracle)
     });
     let mut pair = Pair::new(server, oracle, "clone after removals", Transport::Ssh, 2);
     pair.run(&Step::compared("clone -q --mirror @ ."), checks);
+}
+
+/// Waits for the program to remove merged branches, which it does after the answer.
+fn removed_soon(server: &Server<'_>, oracle: &Oracle<'_>) -> Result<(), String> {
+    let begin = Instant::now();
+    loop {
+        let compared = same_refs(server, oracle, Transport::Http, 2);
+        if compared.is_ok() || begin.elapsed() > LONGEST_REMOVAL {
+            return compared;
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
 }

@@ -4,7 +4,7 @@ use super::checks::{Checks, same_list};
 use super::client::{Pair, State, Step};
 use super::git::Run;
 use super::oracle::Oracle;
-use super::server::{Server, Transport};
+use super::server::{PROJECT, Server, Transport};
 
 /// The pushes, and so at least as many packs.
 const STEPS: usize = 8;
@@ -27,9 +27,9 @@ pub fn push_in_steps(server: &Server<'_>, oracle: &Oracle<'_>, checks: &mut Chec
             late.run(if step == 4 { &clone } else { &fetch }, checks);
         }
     }
-    checks.check("the repository on the server's disk", || {
+    checks.check("the stored repository", || {
         let expected = State::read(oracle.git, &oracle.twin)?;
-        State::read(oracle.git, &server.on_disk())?.compare(&expected)
+        State::read(oracle.git, &server.stored())?.compare(&expected)
     });
 }
 
@@ -65,10 +65,10 @@ pub fn push(
     let push_to = |address: &str| {
         let mut arguments = vec!["push", "--quiet", address];
         arguments.extend(refspecs.iter().map(String::as_str));
-        Run::of(&mut server.git_as_ada(&oracle.full, &arguments)).into_lines()
+        Run::of(&mut server.git_as_owner(&oracle.full, &arguments)).into_lines()
     };
     push_to(&Oracle::address_of(&oracle.twin)).expect("git takes what comes from git");
-    checks.check(name, || push_to(&server.address(by, "ada/ship")).map(|_| ()));
+    checks.check(name, || push_to(&server.address(by, PROJECT)).map(|_| ()));
 }
 
 /// Checks that both advertise the same refs.
@@ -81,8 +81,8 @@ pub fn same_refs(
     let version = format!("protocol.version={protocol}");
     let list = |address: &str| {
         let arguments = ["-c", &version, "ls-remote", address];
-        Run::of(&mut server.git_as_ada(&oracle.full, &arguments)).into_lines()
+        Run::of(&mut server.git_as_owner(&oracle.full, &arguments)).into_lines()
     };
     let expected = list(&Oracle::address_of(&oracle.twin))?;
-    same_list("refs", &list(&server.address(by, "ada/ship"))?, &expected)
+    same_list("refs", &list(&server.address(by, PROJECT))?, &expected)
 }

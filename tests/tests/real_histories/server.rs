@@ -1,17 +1,32 @@
-//! A hexforge with one project, reached over HTTP and over SSH.
+//! The program with one project, reached over HTTP and over SSH.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use hexforge_application::repository::task;
+use hexforge_blobs_object_store::CachedPacks;
 use hexforge_domain::id::ProjectId;
+use hexforge_domain::ports::pack_store::PackStore;
 use hexforge_git_gix::Layout;
-use hexforge_http_actix::Dialect;
-use hexforge_tests::forge::PASSWORD;
+use hexforge_pack_store::FolderPacks;
+use hexforge_persistence_diesel::Options;
+use hexforge_persistence_diesel::testing::TestDatabase;
+use hexforge_tests::installation::Installation;
+use hexforge_tests::program::{Program, ROOT};
+use hexforge_tests::ref_rows::RefRows;
 use hexforge_tests::ssh_client::Identity;
-use hexforge_tests::{Backend, Forge, ForgeOptions, Request, Response};
+use hexforge_tests::{Request, Response};
+use tempfile::TempDir;
 
 use super::git::Git;
+use super::settings::Backend;
+
+/// The most bytes of packs that are copied from an object store to look at them.
+const COPIED_PACKS: u64 = 1 << 30;
+
+/// The path of the project.
+pub const PROJECT: &str = "root/ship";
 
 /// How a client reaches hexforge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,56 +35,80 @@ pub enum Transport {
     Ssh,
 }
 
-/// Ada's project `ada/ship`.
+/// An installation with one project.
 pub struct Server<'a> {
     pub git: &'a Git,
-    pub forge: Forge,
-    /// The token of ada, who owns the project.
-    pub ada: String,
     pub project: i64,
+    /// The programs of all machines. Requests over HTTP go to them in turn, those over SSH to the first.
+    machines: Vec<Program>,
+    turn: AtomicUsize,
+    installation: Installation,
+    database: TestDatabase,
     key: Identity,
+    folder: TempDir,
 }
 
 impl<'a> Server<'a> {
     /// Starts one with an empty project. `None` where there is no PostgreSQL and it was asked for.
     pub fn start(git: &'a Git, backend: Backend) -> Option<Self> {
-        let forge = Forge::start(ForgeOptions { backend, dialect: Dialect::Specification })?;
-        let (_, ada) = forge.user("ada");
+        let folder = tempfile::tempdir().expect("a folder for temporary files exists");
+        let data = folder.path().join("data");
+        let database = match backend {
+            Backend::Sqlite => TestDatabase::sqlite(),
+            Backend::Postgres | Backend::ObjectStore => TestDatabase::postgres()?,
+        };
+        let installation = match backend {
+            Backend::Sqlite | Backend::Postgres => Installation::single(&database, &data),
+            Backend::ObjectStore => Installation::machines(&database, &data, 3),
+        };
+        let start = |machine| installation.start(machine);
+        let machines: Vec<Program> = (0..installation.machine_count()).map(start).collect();
         let fields = [("name", "ship"), ("visibility_level", "10")];
-        let made = forge.post("/projects").token(&ada).form(&fields).send().expect(201);
-        let project = made["id"].as_i64().expect("projects have ids");
+        let made = machines[0].request("POST", "/projects").token(ROOT).form(&fields).send();
+        let project = made.expect(201)["id"].as_i64().expect("projects have ids");
         let key = Identity::new();
         let fields = [("title", "laptop"), ("key", &key.public())];
-        forge.post("/user/keys").token(&ada).form(&fields).send().expect(201);
-        Some(Self { git, forge, ada, project, key })
+        machines[0].request("POST", "/user/keys").token(ROOT).form(&fields).send().expect(201);
+        let turn = AtomicUsize::new(0);
+        Some(Self { git, project, machines, turn, installation, database, key, folder })
     }
 
-    /// The address of a project as ada reaches it.
+    /// The machine to which the next request over HTTP goes.
+    fn next(&self) -> &Program {
+        &self.machines[self.turn.fetch_add(1, Ordering::Relaxed) % self.machines.len()]
+    }
+
+    /// The machine that serves SSH.
+    fn ssh(&self) -> std::net::SocketAddr {
+        self.machines[0].ssh.expect("the program serves SSH")
+    }
+
+    /// The address of a project as its owner reaches it.
     pub fn address(&self, by: Transport, path: &str) -> String {
-        let password = PASSWORD.replace(' ', "%20");
         match by {
-            Transport::Http => format!("http://ada:{password}@{}/{path}.git", self.forge.address),
-            Transport::Ssh => format!("ssh://git@{}/{path}.git", self.forge.ssh()),
+            Transport::Http => format!("http://root:{ROOT}@{}/{path}.git", self.next().address),
+            Transport::Ssh => format!("ssh://git@{}/{path}.git", self.ssh()),
         }
     }
 
-    /// git as ada, in a folder.
-    pub fn git_as_ada(&self, folder: &Path, arguments: &[&str]) -> Command {
+    /// git as the owner of the project, in a folder.
+    pub fn git_as_owner(&self, folder: &Path, arguments: &[&str]) -> Command {
         let mut command = self.git.command(folder, arguments);
-        command.env("GIT_SSH_COMMAND", self.key.git_ssh_command(self.forge.ssh()));
+        command.env("GIT_SSH_COMMAND", self.key.git_ssh_command(self.ssh()));
         command
     }
 
-    /// A request for something below `repository/`.
-    pub fn ask(&self, call: &str, query: &[(&str, &str)]) -> Request {
-        let path = format!("/projects/{}/repository/{call}", self.project);
-        let request = self.forge.get(&path).token(&self.ada);
-        if query.is_empty() { request } else { request.query(query) }
+    /// A request of the owner.
+    pub fn request(&self, method: &str, path: &str) -> Request {
+        self.next().request(method, path).token(ROOT)
     }
 
-    /// The answer to it, which has to be 200.
+    /// The answer to a request for something below `repository/`, which has to be 200.
     pub fn get(&self, call: &str, query: &[(&str, &str)]) -> Result<Response, String> {
-        let answer = self.ask(call, query).send();
+        let path = format!("/projects/{}/repository/{call}", self.project);
+        let request = self.request("GET", &path);
+        let request = if query.is_empty() { request } else { request.query(query) };
+        let answer = request.send();
         if answer.status == 200 {
             return Ok(answer);
         }
@@ -77,16 +116,20 @@ impl<'a> Server<'a> {
         Err(format!("GET {call} {query:?}: {} {body}", answer.status))
     }
 
-    /// Does what requests left to be done later.
-    pub fn do_tasks(&self) -> Result<(), String> {
-        while task::work(&self.forge.app).map_err(|error| error.to_string())? {}
-        Ok(())
-    }
-
-    /// The repository of the project on the server's disk, with its refs for git.
-    pub fn on_disk(&self) -> PathBuf {
-        let bare = Layout::new(self.forge.folder.path()).repository(ProjectId(self.project));
-        self.forge.ref_rows(self.project).give(&bare);
+    /// The packs and refs that are stored for the project, as a bare repository for git.
+    pub fn stored(&self) -> PathBuf {
+        let folder = self.folder.path().join("stored");
+        let packs: Arc<dyn PackStore> = if self.installation.is_single() {
+            Arc::new(FolderPacks::glancing(self.installation.folder(0).join("packs")))
+        } else {
+            let bucket = self.installation.object_store().bucket();
+            let packs = CachedPacks::open(bucket, folder.join("cache"), COPIED_PACKS);
+            Arc::new(packs.expect("a cache can be made"))
+        };
+        let project = ProjectId(self.project);
+        let bare = Layout::new(&folder).repository(project);
+        let store = Arc::new(self.database.open(Options::default()));
+        RefRows::new(store, project).with_packs(packs).give(&bare);
         bare
     }
 }

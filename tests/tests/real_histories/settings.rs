@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use hexforge_tests::Backend;
 use hexforge_tests::random::number_of;
 
 /// How many kinds of clients are tried.
@@ -13,6 +12,15 @@ pub enum Extent {
     Short,
     /// All, for repositories that somebody named.
     Full,
+}
+
+/// On which database, and where packs are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Backend {
+    Sqlite,
+    Postgres,
+    /// PostgreSQL, and three machines with an object store.
+    ObjectStore,
 }
 
 /// The choices for one run.
@@ -40,7 +48,8 @@ impl Settings {
         let backend = match std::env::var("HEXFORGE_TEST_REPOSITORIES_BACKEND").as_deref() {
             Err(_) | Ok("" | "sqlite") => Backend::Sqlite,
             Ok("postgres") => Backend::Postgres,
-            Ok(other) => panic!("`{other}` is no backend: it must be `sqlite` or `postgres`"),
+            Ok("object-store") => Backend::ObjectStore,
+            Ok(other) => panic!("`{other}` is none of `sqlite`, `postgres` and `object-store`"),
         };
         let clients = std::env::var("HEXFORGE_TEST_REPOSITORY_CLIENTS").ok();
         Some(Self { repositories, extent, seed, backend, clients })
