@@ -1,5 +1,7 @@
 //! A whole hexforge in this process.
 
+mod programs;
+
 use std::any::Any;
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
@@ -23,6 +25,7 @@ use hexforge_domain::limiter::TransferLimits;
 use hexforge_domain::network::Network;
 use hexforge_domain::policy::strict::StrictRules;
 use hexforge_domain::ports::build_files::BuildFiles;
+use hexforge_domain::ports::clock::Clock;
 use hexforge_domain::ports::pack_store::PackStore;
 use hexforge_domain::ports::secrets::Secrets;
 use hexforge_domain::ports::store::{Store, StoreError};
@@ -50,7 +53,10 @@ use hexforge_yaml_saphyr::SaphyrReader;
 use serde_json::Value;
 use tempfile::TempDir;
 
+use programs::Programs;
+
 use crate::client::Request;
+use crate::installation::SECRET_KEY;
 use crate::ref_rows::RefRows;
 use crate::s3::S3Server;
 use crate::work_tree::WorkTree;
@@ -99,9 +105,11 @@ fn verifies_fetches() -> bool {
 pub struct Forge {
     /// Where it listens.
     pub address: SocketAddr,
-    /// Beside it on the same database, if `HEXFORGE_TEST_SERVERS` says so: requests go to all in turn. Two have one data
-    /// folder, three have an object store and a data folder each.
+    /// Beside it on the same database, if `HEXFORGE_TEST_SERVERS` is a number: requests go to all in turn. Two have one
+    /// data folder, three have an object store and a data folder each.
     beside: Vec<Beside>,
+    /// The programs that get all requests in its place, if `HEXFORGE_TEST_SERVERS` is `programs`.
+    programs: Option<Programs>,
     turn: AtomicUsize,
     is_pinned: AtomicBool,
     /// Its ports, for looking behind the interface.
@@ -129,10 +137,34 @@ struct Beside {
     _folder: Option<TempDir>,
 }
 
-/// How many servers there are on PostgreSQL.
-fn servers(backend: Backend) -> usize {
-    let number = std::env::var("HEXFORGE_TEST_SERVERS").ok().and_then(|text| text.parse().ok());
-    if backend == Backend::Postgres { number.unwrap_or(1) } else { 1 }
+/// Who answers requests.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Servers {
+    /// So many servers in this process.
+    Here(usize),
+    /// Three programs.
+    Programs,
+}
+
+impl Servers {
+    /// Reads `HEXFORGE_TEST_SERVERS`, which is about PostgreSQL.
+    fn read(backend: Backend) -> Self {
+        let chosen = std::env::var("HEXFORGE_TEST_SERVERS").unwrap_or_default();
+        match chosen.as_str() {
+            _ if backend != Backend::Postgres => Self::Here(1),
+            "programs" => Self::Programs,
+            number => Self::Here(number.parse().unwrap_or(1)),
+        }
+    }
+
+    /// The same for a server whose limits or hooks are not those of a program.
+    fn here(self) -> Self {
+        if self == Self::Programs { Self::Here(1) } else { self }
+    }
+
+    fn have_object_store(self) -> bool {
+        self == Self::Programs || matches!(self, Self::Here(3..))
+    }
 }
 
 /// Where one server keeps packs and files.
@@ -184,13 +216,13 @@ pub const EXTERNAL_URL: &str = "http://forge.test";
 const SSH_PORT: u16 = 2222;
 
 /// The largest body of other calls, in bytes: more than the longest text has.
-pub const MAX_BODY: usize = 1280 * 1024;
+pub const MAX_BODY: usize = 2 << 20;
 
 /// The largest file that can be uploaded, in bytes: more than any other body may have.
-pub const MAX_UPLOAD: usize = 1536 * 1024;
+pub const MAX_UPLOAD: usize = 3 << 20;
 
 /// The largest artifacts of a build, in bytes.
-pub const MAX_ARTIFACTS: usize = 1792 * 1024;
+pub const MAX_ARTIFACTS: usize = 4 << 20;
 
 /// After how many days without use a session ends: longer than tests move the clock for other reasons.
 pub const SESSION_DAYS: i64 = 3650;
@@ -206,21 +238,26 @@ pub fn run(backend: Backend, case: fn(&Forge)) {
     }
 }
 
-/// The vault with the key in a folder.
-fn vault(folder: &Path) -> Arc<KeyVault> {
-    let key = InstallationKey::keep_in(folder).expect("a key can be made");
+/// The vault with the key in a folder, or with the key of all programs.
+fn vault(folder: &Path, servers: Servers) -> Arc<KeyVault> {
+    let key = match servers {
+        Servers::Here(_) => InstallationKey::keep_in(folder).expect("a key can be made"),
+        Servers::Programs => InstallationKey::parse(SECRET_KEY).expect("the key is right"),
+    };
     Arc::new(KeyVault::new(&key).expect("the key is long enough"))
 }
 
 impl Forge {
     /// Starts one on an empty store. `None` where there is no PostgreSQL. Its hooks may go to this machine.
     pub fn start(options: ForgeOptions) -> Option<Self> {
-        Self::start_guarded(options, Guard::allow_local())
+        let servers = Servers::read(options.backend);
+        Self::start_within(options, Guard::allow_local(), Restrictions::default(), servers)
     }
 
     /// The same; its hooks go where the guard lets them.
     pub fn start_guarded(options: ForgeOptions, guard: Guard) -> Option<Self> {
-        Self::start_within(options, guard, Restrictions::default())
+        let servers = Servers::read(options.backend).here();
+        Self::start_within(options, guard, Restrictions::default(), servers)
     }
 
     /// One that takes no more requests than this. Its hooks may go to this machine.
@@ -231,13 +268,15 @@ impl Forge {
 
     /// One with other limits than usual. Its hooks may go to this machine.
     pub fn start_restricted(options: ForgeOptions, restrictions: Restrictions) -> Option<Self> {
-        Self::start_within(options, Guard::allow_local(), restrictions)
+        let servers = Servers::read(options.backend).here();
+        Self::start_within(options, Guard::allow_local(), restrictions, servers)
     }
 
     fn start_within(
         options: ForgeOptions,
         guard: Guard,
         restrictions: Restrictions,
+        servers: Servers,
     ) -> Option<Self> {
         let queries = Arc::new(AtomicU64::new(0));
         let store_options = Options { queries: Some(Arc::clone(&queries)), ..Options::default() };
@@ -254,8 +293,7 @@ impl Forge {
             }
         };
         let folder = tempfile::tempdir().expect("a folder for temporary files exists");
-        let servers = servers(options.backend);
-        let object_store = (servers > 2).then(S3Server::start);
+        let object_store = servers.have_object_store().then(S3Server::start);
         // Git is real on every store: what it answers is compared with what git says.
         let Storage { packs, git, mut uploads, mut build_files } =
             Storage::new(folder.path(), object_store.as_ref());
@@ -278,7 +316,7 @@ impl Forge {
             public_keys: Arc::new(OpensshKeys),
             uploads,
             build_files,
-            vault: vault(folder.path()),
+            vault: vault(folder.path(), servers),
             yaml: Arc::new(SaphyrReader),
             settings: Settings {
                 external_url: EXTERNAL_URL.to_owned(),
@@ -295,7 +333,11 @@ impl Forge {
         setup::first_administrator(&app, PASSWORD, &Secret::new(ROOT))
             .expect("the first administrator can be made");
         let (address, handle, thread, limiter) = listen(&app, options.dialect, &restrictions);
-        let further = (1..servers).map(|_| {
+        let beside = match servers {
+            Servers::Here(number) => number - 1,
+            Servers::Programs => 0,
+        };
+        let further = (0..beside).map(|_| {
             let database = database.downcast_ref::<TestDatabase>().expect("it is one of these");
             let queries = Options { queries: Some(Arc::clone(&queries)), ..Options::default() };
             let own = object_store
@@ -311,9 +353,15 @@ impl Forge {
             Beside { address, handle, thread: Some(thread), _folder: own }
         });
         let beside = further.collect();
+        let programs = (servers == Servers::Programs).then(|| {
+            let database = database.downcast_ref::<TestDatabase>().expect("it is one of these");
+            let store = object_store.as_ref().expect("programs have one");
+            Programs::start(database, store, options.dialect, clock.now())
+        });
         Some(Self {
             address,
             beside,
+            programs,
             turn: AtomicUsize::new(0),
             is_pinned: AtomicBool::new(false),
             app,
@@ -431,6 +479,9 @@ impl Forge {
     fn next_address(&self) -> SocketAddr {
         if self.is_pinned.load(Ordering::Relaxed) {
             return self.address;
+        }
+        if let Some(programs) = &self.programs {
+            return programs.next(self.clock.now());
         }
         let turn = self.turn.fetch_add(1, Ordering::Relaxed) % (self.beside.len() + 1);
         self.beside.get(turn).map_or(self.address, |beside| beside.address)
