@@ -10,6 +10,8 @@ use diesel::{
     Connection, ConnectionError, ConnectionResult, PgConnection, QueryResult, SqliteConnection,
 };
 
+use crate::checkpoints::LONGEST_LOG;
+
 /// A connection to whichever database was chosen.
 #[derive(diesel::MultiConnection)]
 pub enum DbConn {
@@ -159,7 +161,8 @@ fn set_up_sqlite(conn: &mut SqliteConnection, role: Role) -> QueryResult<()> {
         Role::Reader => conn.batch_execute("PRAGMA query_only = ON;"),
         Role::Writer => {
             enter_wal(conn)?;
-            conn.batch_execute("PRAGMA synchronous = FULL;")
+            let log = format!("PRAGMA wal_autocheckpoint = {LONGEST_LOG};");
+            conn.batch_execute(&format!("PRAGMA synchronous = FULL; {log}"))
         }
     }
 }

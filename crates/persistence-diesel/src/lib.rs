@@ -14,6 +14,7 @@ mod build;
 mod build_definition;
 mod build_list;
 mod build_queue;
+mod checkpoints;
 pub mod connection;
 mod delivery;
 mod delivery_batch;

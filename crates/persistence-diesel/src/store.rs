@@ -8,6 +8,7 @@ use diesel::connection::SimpleConnection;
 use hexforge_domain::ports::store::{Mode, Store, StoreError, Tx, Verdict};
 use hexforge_domain::ports::vault::Vault;
 
+use crate::checkpoints::Checkpoints;
 use crate::connection::{DatabaseUrl, Role};
 use crate::installation;
 use crate::page::Totals;
@@ -40,6 +41,8 @@ pub struct DieselStore {
     readers: Connections,
     /// SQLite has one writer at a time: waiting for the one connection is waiting for one's turn.
     writers: Connections,
+    /// Only SQLite has them.
+    checkpoints: Option<Checkpoints>,
     totals: Totals,
     seals: Seals,
     on_news: Option<Arc<dyn Fn() + Send + Sync>>,
@@ -79,8 +82,12 @@ impl DieselStore {
                 pool::lazy(connector(Role::Writer), WRITERS),
             ),
         };
+        let checkpoints = match url {
+            DatabaseUrl::Sqlite(file) => Some(Checkpoints::start(file)),
+            DatabaseUrl::Postgres(_) => None,
+        };
         let (totals, seals) = (Totals::default(), Seals(options.vault));
-        Ok(Self { readers, writers, totals, seals, on_news: options.on_news })
+        Ok(Self { readers, writers, checkpoints, totals, seals, on_news: options.on_news })
     }
 
     /// Seals secrets that an earlier version stored in plain text. To be called before the store is used; costs one
@@ -104,6 +111,11 @@ impl DieselStore {
     /// Forgets a shared secret: the next process to need it makes another.
     pub fn forget_shared_secret(&self, name: &str) -> Result<(), StoreError> {
         installation::forget(&mut *self.writers.get()?, name)
+    }
+
+    /// The number of transactions that change things at the same time.
+    pub fn writers(&self) -> usize {
+        self.writers.number()
     }
 
     fn connection(&self, mode: Mode) -> Result<Borrowed<'_>, StoreError> {
@@ -162,7 +174,7 @@ impl Store for DieselStore {
     fn transact(
         &self,
         mode: Mode,
-        work: &mut dyn FnMut(&mut dyn Tx) -> Verdict,
+        work: &mut (dyn FnMut(&mut dyn Tx) -> Verdict + Send),
     ) -> Result<(), StoreError> {
         let mut conn = self.connection(mode)?;
         if backend::begin(&mut conn, mode).is_err() {
@@ -182,9 +194,13 @@ impl Store for DieselStore {
         }
         match verdict {
             Verdict::Commit => {
-                if tx.commit()?
-                    && let Some(on_news) = &self.on_news
+                let has_news = tx.commit()?;
+                if mode == Mode::Write
+                    && let Some(checkpoints) = &self.checkpoints
                 {
+                    checkpoints.committed();
+                }
+                if has_news && let Some(on_news) = &self.on_news {
                     on_news();
                 }
                 Ok(())
