@@ -1,6 +1,6 @@
 //! Password hashing with argon2id.
 
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use argon2::password_hash::phc::{Output, ParamsString, PasswordHash as Phc, Salt};
 use argon2::{Algorithm, Argon2, Block, Params, Version};
@@ -11,8 +11,16 @@ use hexforge_domain::user::{Password, PasswordHash};
 /// each one takes 19 MiB.
 pub struct Argon2Passwords {
     argon2: Argon2<'static>,
-    free: Mutex<usize>,
+    places: Mutex<Places>,
     freed: Condvar,
+}
+
+/// Where passwords are hashed.
+struct Places {
+    free: usize,
+    /// Memory of the last hash, for the next. The system takes long to give and to take back so much, and changes no
+    /// other memory of the process meanwhile.
+    memory: Option<Vec<Block>>,
 }
 
 /// Compared against where there is no account, to take the time it takes where there is one: a hash
@@ -35,50 +43,70 @@ impl Argon2Passwords {
     fn with(params: Params) -> Self {
         let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        Self { argon2, free: Mutex::new(cores), freed: Condvar::new() }
+        let places = Places { free: cores, memory: None };
+        Self { argon2, places: Mutex::new(places), freed: Condvar::new() }
     }
 
-    fn in_turn<T>(&self, work: impl FnOnce() -> T) -> T {
-        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
-        while *free == 0 {
-            free = self.freed.wait(free).unwrap_or_else(PoisonError::into_inner);
-        }
-        *free -= 1;
-        drop(free);
-        let _place = Place(self);
-        work()
+    fn places(&self) -> MutexGuard<'_, Places> {
+        self.places.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn in_turn<T>(&self, work: impl FnOnce(&mut Vec<Block>) -> T) -> T {
+        let places = self.freed.wait_while(self.places(), |places| places.free == 0);
+        let mut places = places.unwrap_or_else(PoisonError::into_inner);
+        places.free -= 1;
+        let memory = places.memory.take().unwrap_or_default();
+        drop(places);
+        let mut place = Place { of: self, memory };
+        work(&mut place.memory)
     }
 }
 
 /// Given back however the work ends.
-struct Place<'a>(&'a Argon2Passwords);
+struct Place<'a> {
+    of: &'a Argon2Passwords,
+    memory: Vec<Block>,
+}
 
 impl Drop for Place<'_> {
     fn drop(&mut self) {
-        *self.0.free.lock().unwrap_or_else(PoisonError::into_inner) += 1;
-        self.0.freed.notify_one();
+        let memory = std::mem::take(&mut self.memory);
+        let mut places = self.of.places();
+        places.free += 1;
+        let surplus = places.memory.replace(memory);
+        drop(places);
+        self.of.freed.notify_one();
+        drop(surplus);
     }
 }
 
 /// Allocations larger than this go back to the operating system when they are freed. The allocator
-/// would keep smaller ones for the next that come, in every thread that ever checked a password.
+/// would keep smaller ones for the next that come.
 const GIVEN_BACK: usize = 33 * 1024 * 1024;
 
 /// The hash of a password with a salt. Only what the parameters need of the memory is ever touched.
-fn digest(argon2: &Argon2<'_>, password: &[u8], salt: &[u8]) -> argon2::Result<Vec<u8>> {
+fn digest(
+    argon2: &Argon2<'_>,
+    memory: &mut Vec<Block>,
+    password: &[u8],
+    salt: &[u8],
+) -> argon2::Result<Vec<u8>> {
     let blocks = argon2.params().block_count();
-    let mut memory = Vec::with_capacity(blocks.max(GIVEN_BACK / Block::SIZE));
-    memory.resize(blocks, Block::default());
+    if memory.len() < blocks {
+        memory.reserve_exact(blocks.max(GIVEN_BACK / Block::SIZE) - memory.len());
+        memory.resize(blocks, Block::default());
+    }
     let mut output = vec![0; argon2.params().output_len().unwrap_or(Params::DEFAULT_OUTPUT_LEN)];
-    argon2.hash_password_into_with_memory(password, salt, &mut output, &mut memory)?;
+    let memory = &mut memory[..blocks];
+    argon2.hash_password_into_with_memory(password, salt, &mut output, memory)?;
     Ok(output)
 }
 
-fn hash(argon2: &Argon2<'_>, password: &str) -> PasswordHash {
+fn hash(argon2: &Argon2<'_>, memory: &mut Vec<Block>, password: &str) -> PasswordHash {
     let mut salt = [0; Salt::RECOMMENDED_LENGTH];
     getrandom::fill(&mut salt).expect("the operating system has random numbers");
-    let made = || -> Option<Phc> {
-        let output = digest(argon2, password.as_bytes(), &salt).ok()?;
+    let mut made = || -> Option<Phc> {
+        let output = digest(argon2, memory, password.as_bytes(), &salt).ok()?;
         Some(Phc {
             algorithm: Algorithm::Argon2id.ident(),
             version: Some(Version::V0x13.into()),
@@ -93,7 +121,7 @@ fn hash(argon2: &Argon2<'_>, password: &str) -> PasswordHash {
 }
 
 /// Whether a text is the password behind a hash, whose own parameters count. Compared in constant time.
-fn verify(attempt: &str, stored: &str) -> Option<bool> {
+fn verify(memory: &mut Vec<Block>, attempt: &str, stored: &str) -> Option<bool> {
     let stored = Phc::new(stored).ok()?;
     let version = Version::try_from(stored.version?).ok()?;
     let params = Params::try_from(&stored).ok()?;
@@ -101,13 +129,13 @@ fn verify(attempt: &str, stored: &str) -> Option<bool> {
         return None;
     }
     let argon2 = Argon2::new(Algorithm::Argon2id, version, params);
-    let output = digest(&argon2, attempt.as_bytes(), stored.salt?.as_ref()).ok()?;
+    let output = digest(&argon2, memory, attempt.as_bytes(), stored.salt?.as_ref()).ok()?;
     Some(Output::new(&output).ok()? == stored.hash?)
 }
 
 impl Passwords for Argon2Passwords {
     fn hash(&self, password: &Password) -> PasswordHash {
-        self.in_turn(|| hash(&self.argon2, password.reveal()))
+        self.in_turn(|memory| hash(&self.argon2, memory, password.reveal()))
     }
 
     fn verify(&self, attempt: &str, against: Option<&PasswordHash>) -> bool {
@@ -116,7 +144,7 @@ impl Passwords for Argon2Passwords {
         if attempt.len() > 4 * 128 {
             return false;
         }
-        let right = self.in_turn(|| verify(attempt, stored).unwrap_or(false));
+        let right = self.in_turn(|memory| verify(memory, attempt, stored).unwrap_or(false));
         right && against.is_some()
     }
 }
@@ -145,8 +173,9 @@ mod tests {
         let cost = |hash: &str| hash.split('$').take(4).map(str::to_owned).collect::<Vec<_>>();
         assert_eq!(cost(new.reveal()), cost(DECOY));
         // It was made by another program: the form of our hashes is everybody's.
-        assert_eq!(verify("nobody has this password", DECOY), Some(true));
-        assert_eq!(verify("somebody has this one", DECOY), Some(false));
-        assert_eq!(verify("anything", "no hash at all"), None);
+        let mut memory = Vec::new();
+        assert_eq!(verify(&mut memory, "nobody has this password", DECOY), Some(true));
+        assert_eq!(verify(&mut memory, "somebody has this one", DECOY), Some(false));
+        assert_eq!(verify(&mut memory, "anything", "no hash at all"), None);
     }
 }
