@@ -130,7 +130,8 @@ fn change(
     actor: Actor,
     named: &ProjectRef,
     id: PipelineId,
-    work: impl FnOnce(&mut dyn Tx, &mut Progress, hexforge_domain::Timestamp) -> Result<(), StoreError>,
+    work: impl FnOnce(&mut dyn Tx, &mut Progress, hexforge_domain::Timestamp) -> Result<(), StoreError>
+    + Send,
 ) -> Result<PipelineView, Error> {
     let now = app.clock.now();
     app.store.write(|tx| {

@@ -84,10 +84,10 @@ pub fn create(app: &App, attempt: &Attempt) -> Result<LoginView, Error> {
 /// Checks name and password, and does something for the account that they are of. Guessing is braked per
 /// account and per address; both brakes hold whatever the password was, so that a refused try tells
 /// nothing. Callers who signed in from their network before have a count of their own instead of the account's.
-pub(crate) fn verify<T>(
+pub(crate) fn verify<T: Send>(
     app: &App,
     attempt: &Attempt,
-    work: impl FnOnce(&mut dyn Tx, User) -> Result<T, Error>,
+    work: impl FnOnce(&mut dyn Tx, User) -> Result<T, Error> + Send,
 ) -> Result<T, Error> {
     let (found, subjects) = app.store.read::<_, Error>(|tx| {
         let found = tx.users().find_by_login(attempt.login.trim())?;

@@ -193,7 +193,7 @@ impl Store for WatchedStore {
     fn transact(
         &self,
         mode: Mode,
-        work: &mut dyn FnMut(&mut dyn Tx) -> Verdict,
+        work: &mut (dyn FnMut(&mut dyn Tx) -> Verdict + Send),
     ) -> Result<(), StoreError> {
         self.writes.store(mode == Mode::Write, Ordering::SeqCst);
         let outcome = self.store.transact(mode, work);

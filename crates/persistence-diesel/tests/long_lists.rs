@@ -214,7 +214,7 @@ fn short_lists_follow_every_change() {
     for database in databases() {
         let store = database.open(Options::default());
         let store: &dyn Store = &store;
-        let write = |work: &dyn Fn(&mut dyn Tx) -> Result<(), StoreError>| {
+        let write = |work: &(dyn Fn(&mut dyn Tx) -> Result<(), StoreError> + Sync)| {
             store.write(work).expect("a store can be written");
         };
         let made: Result<_, StoreError> = store.write(|tx| {
@@ -268,7 +268,7 @@ fn totals_follow_every_change() {
                 store.read(|tx| tx.projects().list(&filter, page).map(|page| page.total));
             found.expect("a store can be read")
         };
-        let write = |work: &dyn Fn(&mut dyn Tx) -> Result<(), StoreError>| {
+        let write = |work: &(dyn Fn(&mut dyn Tx) -> Result<(), StoreError> + Sync)| {
             store.write(work).expect("a store can be written");
         };
         let viewer = Viewer { user: world.some, external: false };

@@ -67,14 +67,14 @@ struct Step {
 }
 
 /// The queries that some reading of an empty store runs, with their plans.
-fn plans(read: impl FnOnce(&mut dyn Tx) -> Result<(), StoreError>) -> Vec<(String, String)> {
+fn plans(read: impl FnOnce(&mut dyn Tx) -> Result<(), StoreError> + Send) -> Vec<(String, String)> {
     plans_in(&TestDatabase::sqlite(), read)
 }
 
 /// The same for a store that is there.
 fn plans_in(
     database: &TestDatabase,
-    read: impl FnOnce(&mut dyn Tx) -> Result<(), StoreError>,
+    read: impl FnOnce(&mut dyn Tx) -> Result<(), StoreError> + Send,
 ) -> Vec<(String, String)> {
     set_default_instrumentation(remember).expect("no thread panics while it sets this");
     let store = database.open(Options::default());
@@ -94,7 +94,7 @@ fn plans_in(
 }
 
 /// Checks that each query of a list, its total and its page, goes by the index.
-fn assert_goes_by(index: &str, read: impl FnOnce(&mut dyn Tx) -> Result<(), StoreError>) {
+fn assert_goes_by(index: &str, read: impl FnOnce(&mut dyn Tx) -> Result<(), StoreError> + Send) {
     let plans = plans(read);
     assert!(!plans.is_empty());
     // How often lists have changed is asked beside the list.
@@ -104,7 +104,7 @@ fn assert_goes_by(index: &str, read: impl FnOnce(&mut dyn Tx) -> Result<(), Stor
     }
 }
 
-fn list(filter: UserFilter) -> impl FnOnce(&mut dyn Tx) -> Result<(), StoreError> {
+fn list(filter: UserFilter) -> impl FnOnce(&mut dyn Tx) -> Result<(), StoreError> + Send {
     // Of an empty store no rows are read, so only the total and the ids are asked for.
     move |tx| tx.users().list(&filter, PAGE).map(|_| ())
 }

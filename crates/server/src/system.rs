@@ -16,6 +16,7 @@ mod uploads;
 mod vault;
 mod waits;
 mod work;
+mod write_threads;
 
 pub use addresses::own_addresses;
 pub use build_files::FsBuildFiles;
@@ -30,6 +31,7 @@ pub use upkeep::UpkeepQueue;
 pub use uploads::FsUploads;
 pub use vault::{InstallationKey, KeyVault};
 pub use work::PriorityThreads;
+pub use write_threads::WriteThreads;
 
 use std::io;
 use std::os::unix::fs::DirBuilderExt;

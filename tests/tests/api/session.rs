@@ -147,7 +147,7 @@ fn missing_parameters_are_told_at_once(forge: &Forge) {
 }
 
 /// Changes an account behind the interface.
-fn change(forge: &Forge, username: &str, change: impl FnOnce(User) -> User) {
+fn change(forge: &Forge, username: &str, change: impl FnOnce(User) -> User + Send) {
     let user = find_named(&forge.app, Actor::OPERATOR, username).expect("the user exists").user;
     forge
         .app

@@ -74,12 +74,15 @@ pub fn assert_only_for_administrators(forge: &Forge, calls: &[(&str, String)]) {
 }
 
 /// Reads from the store of a server.
-pub fn look<T>(forge: &Forge, work: impl FnOnce(&mut dyn Tx) -> Result<T, StoreError>) -> T {
+pub fn look<T: Send>(
+    forge: &Forge,
+    work: impl FnOnce(&mut dyn Tx) -> Result<T, StoreError> + Send,
+) -> T {
     forge.app.store.read(work).expect("the store of the server can be read")
 }
 
 /// Changes an account in ways for which the interface has no call.
-pub fn alter(forge: &Forge, id: i64, change: impl FnOnce(&mut User)) {
+pub fn alter(forge: &Forge, id: i64, change: impl FnOnce(&mut User) + Send) {
     let altered: Result<(), StoreError> = forge.app.store.write(|tx| {
         let mut user = tx.users().lock(UserId(id))?.expect("the user to alter exists");
         change(&mut user);

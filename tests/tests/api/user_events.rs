@@ -25,7 +25,7 @@ fn project_of(forge: &Forge, user: i64, name: &str) -> ProjectId {
     a_project(name, home, UserId(user)).public().stored_in(&*forge.app.store).id
 }
 
-fn record(forge: &Forge, events: impl IntoIterator<Item = NewEvent>) {
+fn record(forge: &Forge, events: impl IntoIterator<Item = NewEvent> + Send) {
     let recorded: Result<(), StoreError> = forge.app.store.write(|tx| {
         for event in events {
             tx.events().insert(event)?;

@@ -79,9 +79,9 @@ fn kill_again_and_again(database: &TestDatabase) {
     }
 }
 
-fn read<T>(
+fn read<T: Send>(
     store: &dyn Store,
-    work: impl FnOnce(&mut dyn hexforge_domain::ports::store::Tx) -> Result<T, StoreError>,
+    work: impl FnOnce(&mut dyn hexforge_domain::ports::store::Tx) -> Result<T, StoreError> + Send,
 ) -> T {
     store.read(work).expect("the store can be read")
 }

@@ -41,7 +41,7 @@ fn change(
     actor: Actor,
     named: &ProjectRef,
     name: &str,
-    decide: impl Fn(Option<Protection>) -> Option<DeveloperRights>,
+    decide: impl Fn(Option<Protection>) -> Option<DeveloperRights> + Sync,
 ) -> Result<BranchView, Error> {
     let ability = ProjectAbility::Administer;
     let project = app.store.read(|tx| access::project(tx, actor, ability, named, app.today()))?;

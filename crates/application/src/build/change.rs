@@ -106,7 +106,7 @@ fn change(
     ability: CiAbility,
     named: &ProjectRef,
     id: BuildId,
-    work: impl FnOnce(&mut dyn Tx, &mut Progress, &Build, Timestamp) -> Result<BuildId, Error>,
+    work: impl FnOnce(&mut dyn Tx, &mut Progress, &Build, Timestamp) -> Result<BuildId, Error> + Send,
 ) -> Result<BuildView, Error> {
     let now = app.clock.now();
     app.store.write(|tx| {

@@ -37,7 +37,7 @@ impl Store for FailingStore {
     fn transact(
         &self,
         mode: Mode,
-        work: &mut dyn FnMut(&mut dyn Tx) -> Verdict,
+        work: &mut (dyn FnMut(&mut dyn Tx) -> Verdict + Send),
     ) -> Result<(), StoreError> {
         let planned = match mode {
             Mode::Write => self.plan.lock().expect("nobody panics").pop_front().flatten(),

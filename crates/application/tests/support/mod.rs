@@ -147,11 +147,17 @@ impl World {
         error
     }
 
-    pub fn read<T>(&self, work: impl FnOnce(&mut dyn Tx) -> Result<T, StoreError>) -> T {
+    pub fn read<T: Send>(
+        &self,
+        work: impl FnOnce(&mut dyn Tx) -> Result<T, StoreError> + Send,
+    ) -> T {
         self.app.store.read(work).expect("the fake reads what exists")
     }
 
-    pub fn write<T>(&self, work: impl FnOnce(&mut dyn Tx) -> Result<T, StoreError>) -> T {
+    pub fn write<T: Send>(
+        &self,
+        work: impl FnOnce(&mut dyn Tx) -> Result<T, StoreError> + Send,
+    ) -> T {
         self.app.store.write(work).expect("tests store what can be stored")
     }
 }

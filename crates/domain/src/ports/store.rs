@@ -139,7 +139,7 @@ pub trait Store: Send + Sync {
     fn transact(
         &self,
         mode: Mode,
-        work: &mut dyn FnMut(&mut dyn Tx) -> Verdict,
+        work: &mut (dyn FnMut(&mut dyn Tx) -> Verdict + Send),
     ) -> Result<(), StoreError>;
 
     /// Answers when the store is reachable and its schema is the one this program knows.
@@ -148,25 +148,25 @@ pub trait Store: Send + Sync {
 
 impl dyn Store + '_ {
     /// One transaction that may change things: `Ok` commits, `Err` rolls back.
-    pub fn write<T, E: From<StoreError>>(
+    pub fn write<T: Send, E: From<StoreError> + Send>(
         &self,
-        work: impl FnOnce(&mut dyn Tx) -> Result<T, E>,
+        work: impl FnOnce(&mut dyn Tx) -> Result<T, E> + Send,
     ) -> Result<T, E> {
         self.run(Mode::Write, work)
     }
 
     /// One transaction that only reads.
-    pub fn read<T, E: From<StoreError>>(
+    pub fn read<T: Send, E: From<StoreError> + Send>(
         &self,
-        work: impl FnOnce(&mut dyn Tx) -> Result<T, E>,
+        work: impl FnOnce(&mut dyn Tx) -> Result<T, E> + Send,
     ) -> Result<T, E> {
         self.run(Mode::Read, work)
     }
 
     /// Questions that need not be answered of one moment; may be asked twice, see [`Store::transact`].
-    pub fn glance<T, E: From<StoreError>>(
+    pub fn glance<T: Send, E: From<StoreError> + Send>(
         &self,
-        mut work: impl FnMut(&mut dyn Tx) -> Result<T, E>,
+        mut work: impl FnMut(&mut dyn Tx) -> Result<T, E> + Send,
     ) -> Result<T, E> {
         let mut outcome = None;
         self.transact(Mode::Glance, &mut |tx| match outcome.insert(work(tx)) {
@@ -176,10 +176,10 @@ impl dyn Store + '_ {
         outcome.expect("`transact` calls its work")
     }
 
-    fn run<T, E: From<StoreError>>(
+    fn run<T: Send, E: From<StoreError> + Send>(
         &self,
         mode: Mode,
-        work: impl FnOnce(&mut dyn Tx) -> Result<T, E>,
+        work: impl FnOnce(&mut dyn Tx) -> Result<T, E> + Send,
     ) -> Result<T, E> {
         let (mut work, mut outcome) = (Some(work), None);
         self.transact(mode, &mut |tx| {

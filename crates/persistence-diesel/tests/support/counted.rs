@@ -27,14 +27,20 @@ impl Counted {
     }
 
     /// What a reading transaction finds, and how many queries that took.
-    pub fn read<T>(&self, work: impl FnOnce(&mut dyn Tx) -> Result<T, StoreError>) -> (T, u64) {
+    pub fn read<T: Send>(
+        &self,
+        work: impl FnOnce(&mut dyn Tx) -> Result<T, StoreError> + Send,
+    ) -> (T, u64) {
         let before = self.queries.load(Ordering::Relaxed);
         let store: &dyn Store = &self.store;
         let found = store.read(work).expect("the store can be read");
         (found, self.queries.load(Ordering::Relaxed) - before)
     }
 
-    pub fn write<T>(&self, work: impl FnOnce(&mut dyn Tx) -> Result<T, StoreError>) -> T {
+    pub fn write<T: Send>(
+        &self,
+        work: impl FnOnce(&mut dyn Tx) -> Result<T, StoreError> + Send,
+    ) -> T {
         let store: &dyn Store = &self.store;
         store.write(work).expect("tests store what can be stored")
     }

@@ -5,11 +5,14 @@
 //! those who ask for little, and still has all processors when nobody else needs them. The threads that serve
 //! connections come before all of them, because every call waits for these.
 //!
+//! A thread may lose its processor at any moment, also while it holds a lock that others wait for, and gets it back late
+//! if many of its priority want one. So new work of those who took much begins only when few threads of theirs compute.
+//!
 //! A process without privileges can lower the priority of its threads and never raise it. A thread that was lowered
 //! ends with its work; the others wait for more.
 
 use std::cell::Cell;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -23,6 +26,7 @@ use rustix::thread::gettid;
 use rustix::time::{ClockId, clock_gettime};
 
 use super::waits::{SchedulerFile, Waits};
+use super::write_threads::lent_time;
 
 /// The time after which the half of what was used is forgotten.
 const HALF_LIFE: Duration = Duration::from_secs(10);
@@ -38,6 +42,9 @@ const LEVELS: [(f64, i32); 3] = [(0.5, BASE + 3), (1.0, BASE + 7), (2.0, BASE + 
 /// The time between two looks at the threads that are at work.
 const INTERVAL: Duration = Duration::from_millis(100);
 
+/// A thread computes if it used this much processor time since the last look.
+const COMPUTING: Duration = Duration::from_millis(5);
+
 /// How many threads wait for work, and for how long.
 const MOST_IDLE: usize = 16;
 const IDLE_TIME: Duration = Duration::from_secs(10);
@@ -52,6 +59,7 @@ struct Shared {
     state: Mutex<State>,
     begun: Condvar,
     waits: Arc<Waits>,
+    processors: usize,
 }
 
 impl Default for Shared {
@@ -61,6 +69,7 @@ impl Default for Shared {
             state: Mutex::default(),
             begun: Condvar::default(),
             waits: Arc::default(),
+            processors: thread::available_parallelism().map_or(1, usize::from),
         }
     }
 }
@@ -70,11 +79,16 @@ struct State {
     at_work: HashMap<Pid, AtWork>,
     idle: Vec<(Pid, Sender<(Holder, Job)>)>,
     accounts: HashMap<Holder, RecentTime>,
+    /// Work of those who took much, oldest first.
+    waiting: VecDeque<(Holder, Job)>,
+    /// How many threads of those who took much have been started and are not at work yet.
+    starting: usize,
 }
 
 impl std::fmt::Debug for State {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} at work, {} idle", self.at_work.len(), self.idle.len())
+        let (at_work, idle, waiting) = (self.at_work.len(), self.idle.len(), self.waiting.len());
+        write!(f, "{at_work} at work, {idle} idle, {waiting} waiting")
     }
 }
 
@@ -85,6 +99,8 @@ struct AtWork {
     /// What of its processor time is in the account.
     counted: Duration,
     niceness: i32,
+    /// Whether it computed between the last two looks, or began since then.
+    computes: bool,
 }
 
 impl AtWork {
@@ -114,8 +130,12 @@ impl State {
 
     /// Counts what threads have used since the last look; returns those that are to be lowered.
     fn look(&mut self, now: Duration) -> Vec<(Pid, i32)> {
-        let used: Vec<(Holder, Duration)> =
-            self.at_work.values_mut().map(|at_work| (at_work.holder, at_work.used())).collect();
+        let used = self.at_work.values_mut().map(|at_work| {
+            let used = at_work.used();
+            at_work.computes = used >= COMPUTING;
+            (at_work.holder, used)
+        });
+        let used: Vec<(Holder, Duration)> = used.collect();
         for (holder, used) in used {
             self.charge(holder, used, now);
         }
@@ -131,6 +151,23 @@ impl State {
         // An account that is all but empty is like none.
         self.accounts.retain(|_, account| account.seconds(now) > 0.01);
         lowered
+    }
+
+    /// How many threads of those who took much compute.
+    fn computing(&self) -> usize {
+        let computes = |at_work: &&AtWork| at_work.computes && at_work.niceness > BASE;
+        self.starting + self.at_work.values().filter(computes).count()
+    }
+
+    /// Work that has waited and may begin, if not more than so many threads are to compute.
+    fn due(&mut self, most: usize, now: Duration) -> Vec<(i32, (Holder, Job))> {
+        let number = most.saturating_sub(self.computing()).min(self.waiting.len());
+        let due: Vec<_> = self.waiting.drain(..number).collect();
+        // What is forgotten by now counts no more.
+        let due = due.into_iter().map(|work| (self.charge(work.0, Duration::ZERO, now), work));
+        let due: Vec<_> = due.collect();
+        self.starting += due.iter().filter(|(niceness, _)| *niceness > BASE).count();
+        due
     }
 }
 
@@ -161,6 +198,14 @@ impl WorkThreads for PriorityThreads {
     fn start(&self, holder: Holder, job: Job) -> io::Result<()> {
         let mut state = self.0.lock();
         let niceness = state.charge(holder, Duration::ZERO, self.0.since.elapsed());
+        if niceness > BASE {
+            if !state.waiting.is_empty() || state.computing() >= self.0.processors {
+                state.waiting.push_back((holder, job));
+                self.0.begun.notify_one();
+                return Ok(());
+            }
+            state.starting += 1;
+        }
         let mut work = (holder, job);
         // Who waits has never been lowered further.
         while niceness == BASE
@@ -172,15 +217,12 @@ impl WorkThreads for PriorityThreads {
             }
         }
         drop(state);
-        let shared = Arc::clone(&self.0);
-        let run = move || shared.work(niceness, work);
-        thread::Builder::new().name("work".into()).spawn(run).map(drop)
+        self.0.spawn(niceness, work)
     }
 
     fn answer_calls(&self) {
-        thread_local!(static IS_LOWERED: Cell<bool> = const { Cell::new(false) });
-        if !IS_LOWERED.replace(true) {
-            lower(gettid(), BASE);
+        if !is_lowered() {
+            lower_current_thread(BASE);
             self.0.waits.watch_current_thread();
         }
     }
@@ -194,10 +236,27 @@ impl WorkThreads for PriorityThreads {
     }
 
     fn time_of_current_thread(&self) -> Duration {
-        let time = clock_gettime(ClockId::ThreadCPUTime);
-        let seconds = u64::try_from(time.tv_sec).unwrap_or_default();
-        Duration::from_secs(seconds) + Duration::from_nanos(time.tv_nsec.unsigned_abs())
+        thread_time() + lent_time()
     }
+}
+
+thread_local!(static IS_LOWERED: Cell<bool> = const { Cell::new(false) });
+
+/// Returns whether the current thread has a lower priority than those that serve connections.
+pub(super) fn is_lowered() -> bool {
+    IS_LOWERED.get()
+}
+
+fn lower_current_thread(niceness: i32) {
+    lower(gettid(), niceness);
+    IS_LOWERED.set(true);
+}
+
+/// The processor time of the current thread itself.
+pub(super) fn thread_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    let seconds = u64::try_from(time.tv_sec).unwrap_or_default();
+    Duration::from_secs(seconds) + Duration::from_nanos(time.tv_nsec.unsigned_abs())
 }
 
 impl Shared {
@@ -206,19 +265,47 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Starts a thread for work.
+    fn spawn(self: &Arc<Self>, niceness: i32, work: (Holder, Job)) -> io::Result<()> {
+        let shared = Arc::clone(self);
+        let run = move || shared.work(niceness, work);
+        let started = thread::Builder::new().name("work".into()).spawn(run);
+        if started.is_err() && niceness > BASE {
+            self.lock().starting -= 1;
+        }
+        started.map(drop)
+    }
+
+    /// Starts work that has waited, as far as it is due.
+    fn start_waiting(self: &Arc<Self>, mut state: MutexGuard<'_, State>) {
+        let due = state.due(self.processors, self.since.elapsed());
+        drop(state);
+        for (niceness, work) in due {
+            if let Err(error) = self.spawn(niceness, work) {
+                tracing::warn!(%error, "there is no thread for work that waited");
+            }
+        }
+    }
+
     /// The life of a thread.
-    fn work(&self, niceness: i32, mut work: (Holder, Job)) {
+    fn work(self: &Arc<Self>, niceness: i32, mut work: (Holder, Job)) {
         let thread = gettid();
-        lower(thread, niceness);
+        lower_current_thread(niceness);
         let clock: Arc<dyn ThreadClock> = Arc::new(SchedulerFile::of_current_thread());
         loop {
             let (holder, job) = work;
             let (clock, counted) = (Arc::clone(&clock), clock.time());
-            self.lock().at_work.insert(thread, AtWork { holder, clock, counted, niceness });
+            let mut state = self.lock();
+            // A thread takes further work only if it has not been lowered.
+            state.starting -= usize::from(niceness > BASE);
+            let at_work = AtWork { holder, clock, counted, niceness, computes: true };
+            state.at_work.insert(thread, at_work);
+            drop(state);
             self.begun.notify_one();
             let end = AtEnd { shared: self, thread };
             job();
             if end.end() > BASE {
+                self.start_waiting(self.lock());
                 return;
             }
             let (sender, receiver) = channel();
@@ -244,13 +331,14 @@ impl Shared {
     }
 
     /// Waits for work, and looks at it once.
-    fn watch(&self) {
+    fn watch(self: &Arc<Self>) {
         let state = self.lock();
-        let (state, _) = self
+        let is_idle = |state: &mut State| state.at_work.is_empty() && state.waiting.is_empty();
+        let (mut state, _) = self
             .begun
-            .wait_timeout_while(state, IDLE_TIME, |state| state.at_work.is_empty())
+            .wait_timeout_while(state, IDLE_TIME, is_idle)
             .unwrap_or_else(PoisonError::into_inner);
-        let is_idle = state.at_work.is_empty();
+        let is_idle = is_idle(&mut state);
         drop(state);
         if is_idle {
             return;
@@ -258,9 +346,11 @@ impl Shared {
         thread::sleep(INTERVAL);
         // A thread that is in the books has not ended.
         let mut state = self.lock();
-        for (thread, niceness) in state.look(self.since.elapsed()) {
+        let now = self.since.elapsed();
+        for (thread, niceness) in state.look(now) {
             lower(thread, niceness);
         }
+        self.start_waiting(state);
     }
 }
 
@@ -334,7 +424,8 @@ mod tests {
         let clocks = [EVE, EVE, ADA].map(|holder| (holder, Arc::<SetClock>::default()));
         for (number, (holder, clock)) in (11..).zip(&clocks) {
             let (holder, clock) = (*holder, Arc::clone(clock) as Arc<dyn ThreadClock>);
-            let at_work = AtWork { holder, clock, counted: Duration::ZERO, niceness: BASE };
+            let (counted, niceness) = (Duration::ZERO, BASE);
+            let at_work = AtWork { holder, clock, counted, niceness, computes: true };
             state.at_work.insert(Pid::from_raw(number).expect("no zero"), at_work);
         }
         let mut lowered = |times: [u64; 3]| {
@@ -392,6 +483,49 @@ mod tests {
             assert_eq!(niceness(ADA), BASE);
             assert_eq!(niceness(EVE), BASE + 12);
         }
+    }
+
+    #[test]
+    fn work_of_who_used_much_waits_until_few_threads_compute() {
+        let (mut state, now) = (State::default(), Duration::from_secs(1));
+        state.charge(EVE, Duration::from_secs(60), now);
+        state.waiting = (0..4).map(|_| (EVE, Box::new(|| {}) as Job)).collect();
+        let clock = Arc::<SetClock>::default();
+        let at_work = |computes| AtWork {
+            holder: EVE,
+            clock: Arc::clone(&clock) as Arc<dyn ThreadClock>,
+            counted: Duration::ZERO,
+            niceness: BASE + 12,
+            computes,
+        };
+        let [one, two] = [11, 12].map(|number| Pid::from_raw(number).expect("no zero"));
+        state.at_work.extend([(one, at_work(true)), (two, at_work(true))]);
+        assert_eq!(state.due(2, now).len(), 0, "two compute");
+        clock.0.store(4, Ordering::Relaxed);
+        state.look(now);
+        assert_eq!(state.due(2, now).len(), 2, "they wait for their clients");
+        assert_eq!(state.due(2, now).len(), 0, "two begin");
+        state.starting = 1;
+        assert_eq!(state.due(2, now).len(), 1);
+        state.starting = 0;
+        let forgotten = state.due(2, now + 20 * HALF_LIFE);
+        assert_eq!(forgotten.iter().map(|(niceness, _)| *niceness).collect::<Vec<_>>(), [BASE]);
+        assert_eq!(state.starting, 0, "its thread has the priority of all");
+    }
+
+    #[test]
+    fn all_work_of_who_used_much_is_done() {
+        let threads = PriorityThreads::new();
+        threads.0.lock().charge(EVE, Duration::from_secs(60), Duration::ZERO);
+        let (sender, receiver) = channel();
+        for _ in 0..3 * threads.0.processors {
+            let sender = sender.clone();
+            threads
+                .start(EVE, Box::new(move || sender.send(()).expect("the test waits")))
+                .expect("it can wait");
+        }
+        drop(sender);
+        assert_eq!(receiver.iter().count(), 3 * threads.0.processors);
     }
 
     #[test]

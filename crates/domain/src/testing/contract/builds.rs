@@ -21,7 +21,7 @@ pub(super) fn job(
     store: &dyn Store,
     pipeline: &Pipeline,
     name: &str,
-    change: impl Fn(&mut NewBuild),
+    change: impl Fn(&mut NewBuild) + Sync,
 ) -> Build {
     write(store, |tx| {
         let definition = tx.builds().define(pipeline.id, &a_definition())?;

@@ -11,28 +11,28 @@ use std::fmt::Debug;
 
 /// A transaction that changes things and has to succeed.
 #[track_caller]
-pub(super) fn write<T>(
+pub(super) fn write<T: Send>(
     store: &dyn Store,
-    work: impl FnOnce(&mut dyn Tx) -> Result<T, StoreError>,
+    work: impl FnOnce(&mut dyn Tx) -> Result<T, StoreError> + Send,
 ) -> T {
     store.write(work).expect("a writing transaction without a mistake succeeds")
 }
 
 /// A transaction that reads and has to succeed.
 #[track_caller]
-pub(super) fn read<T>(
+pub(super) fn read<T: Send>(
     store: &dyn Store,
-    work: impl FnOnce(&mut dyn Tx) -> Result<T, StoreError>,
+    work: impl FnOnce(&mut dyn Tx) -> Result<T, StoreError> + Send,
 ) -> T {
     store.read(work).expect("a reading transaction succeeds")
 }
 
 /// A transaction that has to end with the field as a duplicate.
 #[track_caller]
-pub(super) fn assert_duplicate<T: Debug>(
+pub(super) fn assert_duplicate<T: Debug + Send>(
     store: &dyn Store,
     field: &str,
-    work: impl FnOnce(&mut dyn Tx) -> Result<T, StoreError>,
+    work: impl FnOnce(&mut dyn Tx) -> Result<T, StoreError> + Send,
 ) {
     let outcome = store.write(work);
     let named = matches!(&outcome, Err(StoreError::Duplicate(duplicate)) if *duplicate == field);
@@ -84,10 +84,10 @@ pub(super) fn outsider(user: UserId) -> Viewer {
 /// Checks a list against everything it has to hold: the whole, pages of several sizes, and pages
 /// past the end, each with the same total.
 #[track_caller]
-pub(super) fn assert_pages<T: Clone + Debug + PartialEq>(
+pub(super) fn assert_pages<T: Clone + Debug + PartialEq + Sync>(
     store: &dyn Store,
     expected: &[T],
-    list: impl Fn(&mut dyn Tx, Page) -> Result<Paged<T>, StoreError>,
+    list: impl Fn(&mut dyn Tx, Page) -> Result<Paged<T>, StoreError> + Sync,
 ) {
     let length = expected.len() as u64;
     let numbered = [1, 2, length.max(1), length + 1].into_iter().flat_map(|size| {

@@ -165,7 +165,7 @@ pub fn each_change_raises_the_version(store: &dyn Store) {
     write(store, |tx| tx.refs().lock(two).map(drop));
     let mut last = write(store, |tx| tx.refs().lock(one));
     let mut changed =
-        |change: &dyn Fn(&mut dyn crate::refs::port::Refs) -> Result<(), StoreError>| {
+        |change: &(dyn Fn(&mut dyn crate::refs::port::Refs) -> Result<(), StoreError> + Sync)| {
             write(store, |tx| change(tx.refs()));
             let now = state(store, one).expect("the repository has a state");
             assert!(now.refs_version > last.refs_version, "{now:?} after {last:?}");

@@ -188,7 +188,7 @@ fn assert_aborts(
     store: &dyn Store,
     user: UserId,
     name: &str,
-    work: impl FnOnce(&mut dyn Tx) -> Result<(), StoreError>,
+    work: impl FnOnce(&mut dyn Tx) -> Result<(), StoreError> + Send,
 ) {
     let outcome: Result<(), StoreError> = store.write(|tx| {
         tx.tokens().insert(a_token(user, name))?;

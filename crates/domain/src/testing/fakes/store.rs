@@ -27,7 +27,7 @@ impl Store for FakeStore {
     fn transact(
         &self,
         mode: Mode,
-        work: &mut dyn FnMut(&mut dyn Tx) -> Verdict,
+        work: &mut (dyn FnMut(&mut dyn Tx) -> Verdict + Send),
     ) -> Result<(), StoreError> {
         let _turn = match mode {
             Mode::Write => Some(self.0.turn.lock().unwrap_or_else(PoisonError::into_inner)),
