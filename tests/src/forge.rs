@@ -141,7 +141,7 @@ struct Beside {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Servers {
     /// So many servers in this process.
-    Here(usize),
+    InProcess(usize),
     /// Three programs.
     Programs,
 }
@@ -151,19 +151,23 @@ impl Servers {
     fn read(backend: Backend) -> Self {
         let chosen = std::env::var("HEXFORGE_TEST_SERVERS").unwrap_or_default();
         match chosen.as_str() {
-            _ if backend != Backend::Postgres => Self::Here(1),
+            _ if backend != Backend::Postgres => Self::InProcess(1),
+            "" => Self::InProcess(1),
             "programs" => Self::Programs,
-            number => Self::Here(number.parse().unwrap_or(1)),
+            number => match number.parse() {
+                Ok(number @ 1..=3) => Self::InProcess(number),
+                _ => panic!("HEXFORGE_TEST_SERVERS is none of 1, 2, 3 and `programs`: {number}"),
+            },
         }
     }
 
     /// The same for a server whose limits or hooks are not those of a program.
-    fn here(self) -> Self {
-        if self == Self::Programs { Self::Here(1) } else { self }
+    fn without_programs(self) -> Self {
+        if self == Self::Programs { Self::InProcess(1) } else { self }
     }
 
     fn have_object_store(self) -> bool {
-        self == Self::Programs || matches!(self, Self::Here(3..))
+        self == Self::Programs || matches!(self, Self::InProcess(3..))
     }
 }
 
@@ -241,7 +245,7 @@ pub fn run(backend: Backend, case: fn(&Forge)) {
 /// The vault with the key in a folder, or with the key of all programs.
 fn vault(folder: &Path, servers: Servers) -> Arc<KeyVault> {
     let key = match servers {
-        Servers::Here(_) => InstallationKey::keep_in(folder).expect("a key can be made"),
+        Servers::InProcess(_) => InstallationKey::keep_in(folder).expect("a key can be made"),
         Servers::Programs => InstallationKey::parse(SECRET_KEY).expect("the key is right"),
     };
     Arc::new(KeyVault::new(&key).expect("the key is long enough"))
@@ -256,7 +260,7 @@ impl Forge {
 
     /// The same; its hooks go where the guard lets them.
     pub fn start_guarded(options: ForgeOptions, guard: Guard) -> Option<Self> {
-        let servers = Servers::read(options.backend).here();
+        let servers = Servers::read(options.backend).without_programs();
         Self::start_within(options, guard, Restrictions::default(), servers)
     }
 
@@ -268,7 +272,7 @@ impl Forge {
 
     /// One with other limits than usual. Its hooks may go to this machine.
     pub fn start_restricted(options: ForgeOptions, restrictions: Restrictions) -> Option<Self> {
-        let servers = Servers::read(options.backend).here();
+        let servers = Servers::read(options.backend).without_programs();
         Self::start_within(options, Guard::allow_local(), restrictions, servers)
     }
 
@@ -334,7 +338,7 @@ impl Forge {
             .expect("the first administrator can be made");
         let (address, handle, thread, limiter) = listen(&app, options.dialect, &restrictions);
         let beside = match servers {
-            Servers::Here(number) => number - 1,
+            Servers::InProcess(number) => number - 1,
             Servers::Programs => 0,
         };
         let further = (0..beside).map(|_| {

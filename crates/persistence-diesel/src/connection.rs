@@ -10,7 +10,7 @@ use diesel::{
     Connection, ConnectionError, ConnectionResult, PgConnection, QueryResult, SqliteConnection,
 };
 
-use crate::checkpoints::LONGEST_LOG;
+use crate::checkpoints::LONGEST_WAL;
 
 /// A connection to whichever database was chosen.
 #[derive(diesel::MultiConnection)]
@@ -161,8 +161,8 @@ fn set_up_sqlite(conn: &mut SqliteConnection, role: Role) -> QueryResult<()> {
         Role::Reader => conn.batch_execute("PRAGMA query_only = ON;"),
         Role::Writer => {
             enter_wal(conn)?;
-            let log = format!("PRAGMA wal_autocheckpoint = {LONGEST_LOG};");
-            conn.batch_execute(&format!("PRAGMA synchronous = FULL; {log}"))
+            let limit = format!("PRAGMA wal_autocheckpoint = {LONGEST_WAL};");
+            conn.batch_execute(&format!("PRAGMA synchronous = FULL; {limit}"))
         }
     }
 }

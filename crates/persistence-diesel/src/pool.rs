@@ -91,11 +91,6 @@ impl Connections {
         Ok(Borrowed { from: self, conn: Some(self.connection()?), turn })
     }
 
-    /// The number of connections, were all of them used.
-    pub fn number(&self) -> usize {
-        self.pool.max_size() as usize
-    }
-
     fn connection(&self) -> Result<PooledConnection<Connector>, StoreError> {
         let end = Instant::now() + PATIENCE;
         loop {

@@ -41,7 +41,7 @@ pub struct DieselStore {
     readers: Connections,
     /// SQLite has one writer at a time: waiting for the one connection is waiting for one's turn.
     writers: Connections,
-    /// Only SQLite has them.
+    /// Only for SQLite.
     checkpoints: Option<Checkpoints>,
     totals: Totals,
     seals: Seals,
@@ -111,11 +111,6 @@ impl DieselStore {
     /// Forgets a shared secret: the next process to need it makes another.
     pub fn forget_shared_secret(&self, name: &str) -> Result<(), StoreError> {
         installation::forget(&mut *self.writers.get()?, name)
-    }
-
-    /// The number of transactions that change things at the same time.
-    pub fn writers(&self) -> usize {
-        self.writers.number()
     }
 
     fn connection(&self, mode: Mode) -> Result<Borrowed<'_>, StoreError> {
@@ -198,7 +193,7 @@ impl Store for DieselStore {
                 if mode == Mode::Write
                     && let Some(checkpoints) = &self.checkpoints
                 {
-                    checkpoints.committed();
+                    checkpoints.wake();
                 }
                 if has_news && let Some(on_news) = &self.on_news {
                     on_news();

@@ -63,8 +63,8 @@ pub fn wire(config: &Config, on_news: Option<Arc<dyn Fn() + Send + Sync>>) -> Re
     let options = Options { on_news, vault: Some(Arc::clone(&vault)), ..Options::default() };
     let store = Arc::new(DieselStore::open(&config.database_url, options)?);
     store.seal_plain_texts()?;
-    let threads = WriteThreads::start(store.clone(), store.writers())
-        .context("threads for transactions cannot be started")?;
+    let threads =
+        WriteThreads::start(store.clone()).context("threads for transactions cannot be started")?;
     let app = App {
         store: Arc::new(threads),
         git: Arc::new(git.clone()),

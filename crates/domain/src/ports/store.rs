@@ -132,7 +132,8 @@ pub enum Verdict {
 /// Stores everything but git data.
 pub trait Store: Send + Sync {
     /// Calls `work` exactly once inside a transaction, then ends it by the verdict. A [`Mode::Glance`] is called
-    /// a second time when it was the first to notice that the store had gone away meanwhile.
+    /// a second time when it was the first to notice that the store had gone away meanwhile. It may be called on another
+    /// thread, while the current one waits.
     /// # Errors
     /// [`StoreError::Aborted`] when the verdict is to commit although a port of the transaction
     /// returned an error: nothing is kept then.

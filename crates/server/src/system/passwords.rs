@@ -11,15 +11,15 @@ use hexforge_domain::user::{Password, PasswordHash};
 /// each one takes 19 MiB.
 pub struct Argon2Passwords {
     argon2: Argon2<'static>,
-    places: Mutex<Places>,
+    permits: Mutex<Permits>,
     freed: Condvar,
 }
 
-/// Where passwords are hashed.
-struct Places {
+/// Permits to hash.
+struct Permits {
     free: usize,
-    /// Memory of the last hash, for the next. The system takes long to give and to take back so much, and changes no
-    /// other memory of the process meanwhile.
+    /// The buffer of the last hash. Mapping and unmapping 19 MiB holds the kernel's lock of the address space, for which
+    /// other threads wait.
     memory: Option<Vec<Block>>,
 }
 
@@ -43,38 +43,38 @@ impl Argon2Passwords {
     fn with(params: Params) -> Self {
         let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let places = Places { free: cores, memory: None };
-        Self { argon2, places: Mutex::new(places), freed: Condvar::new() }
+        let permits = Permits { free: cores, memory: None };
+        Self { argon2, permits: Mutex::new(permits), freed: Condvar::new() }
     }
 
-    fn places(&self) -> MutexGuard<'_, Places> {
-        self.places.lock().unwrap_or_else(PoisonError::into_inner)
+    fn permits(&self) -> MutexGuard<'_, Permits> {
+        self.permits.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn in_turn<T>(&self, work: impl FnOnce(&mut Vec<Block>) -> T) -> T {
-        let places = self.freed.wait_while(self.places(), |places| places.free == 0);
-        let mut places = places.unwrap_or_else(PoisonError::into_inner);
-        places.free -= 1;
-        let memory = places.memory.take().unwrap_or_default();
-        drop(places);
-        let mut place = Place { of: self, memory };
-        work(&mut place.memory)
+        let permits = self.freed.wait_while(self.permits(), |permits| permits.free == 0);
+        let mut permits = permits.unwrap_or_else(PoisonError::into_inner);
+        permits.free -= 1;
+        let memory = permits.memory.take().unwrap_or_default();
+        drop(permits);
+        let mut permit = Permit { of: self, memory };
+        work(&mut permit.memory)
     }
 }
 
 /// Given back however the work ends.
-struct Place<'a> {
+struct Permit<'a> {
     of: &'a Argon2Passwords,
     memory: Vec<Block>,
 }
 
-impl Drop for Place<'_> {
+impl Drop for Permit<'_> {
     fn drop(&mut self) {
         let memory = std::mem::take(&mut self.memory);
-        let mut places = self.of.places();
-        places.free += 1;
-        let surplus = places.memory.replace(memory);
-        drop(places);
+        let mut permits = self.of.permits();
+        permits.free += 1;
+        let surplus = permits.memory.replace(memory);
+        drop(permits);
         self.of.freed.notify_one();
         drop(surplus);
     }

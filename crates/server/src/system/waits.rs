@@ -26,19 +26,34 @@ pub(super) struct Times {
     pub(super) waited: Duration,
 }
 
-/// The file of Linux that begins with the nanoseconds for which a thread has had and has wanted a processor.
+/// The files of Linux about a thread and processors.
 #[derive(Debug)]
-pub(super) struct SchedulerFile(Option<File>);
+pub(super) struct SchedulerFile {
+    /// Begins with the nanoseconds for which the thread has had and has wanted a processor.
+    times: Option<File>,
+    /// Has the letter of the state behind the name of the thread, which is in parentheses.
+    state: Option<File>,
+}
 
 impl SchedulerFile {
-    /// Without the file all times are 0.
+    /// Without the files all times are 0, and no state is known.
     pub(super) fn of_current_thread() -> Self {
-        Self(File::open("/proc/thread-self/schedstat").ok())
+        let open = |name: &str| File::open(format!("/proc/thread-self/{name}")).ok();
+        Self { times: open("schedstat"), state: open("stat") }
+    }
+
+    /// The letter of the state, `R` for a thread that has a processor or wants one.
+    pub(super) fn state(&self) -> Option<u8> {
+        let mut line = [0; 64];
+        let read = self.state.as_ref()?.read_at(&mut line, 0).ok()?;
+        let name_end = line[..read].iter().rposition(|byte| *byte == b')')?;
+        line[..read].get(name_end + 2).copied()
     }
 
     pub(super) fn read(&self) -> Times {
         let mut line = [0; 64];
-        let read = self.0.as_ref().and_then(|file| file.read_at(&mut line, 0).ok()).unwrap_or(0);
+        let read =
+            self.times.as_ref().and_then(|file| file.read_at(&mut line, 0).ok()).unwrap_or(0);
         let text = str::from_utf8(&line[..read]).unwrap_or_default();
         let mut numbers = text.split_ascii_whitespace().map(|number| number.parse().unwrap_or(0));
         let mut next = || Duration::from_nanos(numbers.next().unwrap_or(0));

@@ -5,8 +5,9 @@
 //! those who ask for little, and still has all processors when nobody else needs them. The threads that serve
 //! connections come before all of them, because every call waits for these.
 //!
-//! A thread may lose its processor at any moment, also while it holds a lock that others wait for, and gets it back late
-//! if many of its priority want one. So new work of those who took much begins only when few threads of theirs compute.
+//! The scheduler may preempt a thread of low priority while it holds a lock that others wait for. The number of such
+//! threads that compute is therefore limited to the number of processors: further work of their callers waits. Each
+//! caller may always have one.
 //!
 //! A process without privileges can lower the priority of its threads and never raise it. A thread that was lowered
 //! ends with its work; the others wait for more.
@@ -26,17 +27,17 @@ use rustix::thread::gettid;
 use rustix::time::{ClockId, clock_gettime};
 
 use super::waits::{SchedulerFile, Waits};
-use super::write_threads::lent_time;
+use super::write_threads::delegated_time;
 
 /// The time after which the half of what was used is forgotten.
 const HALF_LIFE: Duration = Duration::from_secs(10);
 
-/// The niceness of threads that answer calls or do long work, beside 0 for those that serve connections.
+/// The niceness of threads for long work, beside 0 for those that serve connections or answer calls.
 const BASE: i32 = 5;
 
 /// Processor seconds in an account, and the niceness of its threads from there on. With 3, 7 and 12 more than others a
 /// thread gets a half, a fifth and a fifteenth of their time, if all want it. It is not lowered further, because it may
-/// hold the lock of the database.
+/// hold locks of the process.
 const LEVELS: [(f64, i32); 3] = [(0.5, BASE + 3), (1.0, BASE + 7), (2.0, BASE + 12)];
 
 /// The time between two looks at the threads that are at work.
@@ -81,8 +82,8 @@ struct State {
     accounts: HashMap<Holder, RecentTime>,
     /// Work of those who took much, oldest first.
     waiting: VecDeque<(Holder, Job)>,
-    /// How many threads of those who took much have been started and are not at work yet.
-    starting: usize,
+    /// The holders of threads that have been started with a lower priority and are not at work yet.
+    starting: Vec<Holder>,
 }
 
 impl std::fmt::Debug for State {
@@ -99,7 +100,7 @@ struct AtWork {
     /// What of its processor time is in the account.
     counted: Duration,
     niceness: i32,
-    /// Whether it computed between the last two looks, or began since then.
+    /// Whether it computed at the last look, or has begun since then.
     computes: bool,
 }
 
@@ -132,7 +133,7 @@ impl State {
     fn look(&mut self, now: Duration) -> Vec<(Pid, i32)> {
         let used = self.at_work.values_mut().map(|at_work| {
             let used = at_work.used();
-            at_work.computes = used >= COMPUTING;
+            at_work.computes = used >= COMPUTING || at_work.clock.is_runnable();
             (at_work.holder, used)
         });
         let used: Vec<(Holder, Duration)> = used.collect();
@@ -153,21 +154,43 @@ impl State {
         lowered
     }
 
-    /// How many threads of those who took much compute.
-    fn computing(&self) -> usize {
+    /// The holders of all threads of lower priority that compute, once for each thread.
+    fn computing(&self) -> impl Iterator<Item = Holder> {
         let computes = |at_work: &&AtWork| at_work.computes && at_work.niceness > BASE;
-        self.starting + self.at_work.values().filter(computes).count()
+        let at_work = self.at_work.values().filter(computes).map(|at_work| at_work.holder);
+        at_work.chain(self.starting.iter().copied())
     }
 
-    /// Work that has waited and may begin, if not more than so many threads are to compute.
+    /// Returns the niceness for new work of a holder, or `None` if the work has to wait because so many threads of lower
+    /// priority compute.
+    fn admit(&mut self, holder: Holder, most: usize, now: Duration) -> Option<i32> {
+        let niceness = self.charge(holder, Duration::ZERO, now);
+        if niceness > BASE {
+            if self.computing().count() >= most && self.computing().any(|other| other == holder) {
+                return None;
+            }
+            self.starting.push(holder);
+        }
+        Some(niceness)
+    }
+
+    /// Takes the work out of the queue that may begin, with its niceness.
     fn due(&mut self, most: usize, now: Duration) -> Vec<(i32, (Holder, Job))> {
-        let number = most.saturating_sub(self.computing()).min(self.waiting.len());
-        let due: Vec<_> = self.waiting.drain(..number).collect();
-        // What is forgotten by now counts no more.
-        let due = due.into_iter().map(|work| (self.charge(work.0, Duration::ZERO, now), work));
-        let due: Vec<_> = due.collect();
-        self.starting += due.iter().filter(|(niceness, _)| *niceness > BASE).count();
+        let mut due = Vec::new();
+        for work in std::mem::take(&mut self.waiting) {
+            match self.admit(work.0, most, now) {
+                Some(niceness) => due.push((niceness, work)),
+                None => self.waiting.push_back(work),
+            }
+        }
         due
+    }
+
+    /// Says that a thread is at work that was started with a lower priority, or could not be started.
+    fn has_started(&mut self, holder: Holder) {
+        if let Some(at) = self.starting.iter().position(|other| *other == holder) {
+            self.starting.swap_remove(at);
+        }
     }
 }
 
@@ -197,17 +220,13 @@ impl PriorityThreads {
 impl WorkThreads for PriorityThreads {
     fn start(&self, holder: Holder, job: Job) -> io::Result<()> {
         let mut state = self.0.lock();
-        let niceness = state.charge(holder, Duration::ZERO, self.0.since.elapsed());
-        if niceness > BASE {
-            if !state.waiting.is_empty() || state.computing() >= self.0.processors {
-                state.waiting.push_back((holder, job));
-                self.0.begun.notify_one();
-                return Ok(());
-            }
-            state.starting += 1;
-        }
+        let Some(niceness) = state.admit(holder, self.0.processors, self.0.since.elapsed()) else {
+            state.waiting.push_back((holder, job));
+            self.0.begun.notify_one();
+            return Ok(());
+        };
         let mut work = (holder, job);
-        // Who waits has never been lowered further.
+        // Idle threads still have the niceness `BASE`.
         while niceness == BASE
             && let Some((_, idle)) = state.idle.pop()
         {
@@ -221,8 +240,8 @@ impl WorkThreads for PriorityThreads {
     }
 
     fn answer_calls(&self) {
-        if !is_lowered() {
-            lower_current_thread(BASE);
+        thread_local!(static IS_WATCHED: Cell<bool> = const { Cell::new(false) });
+        if !IS_WATCHED.replace(true) {
             self.0.waits.watch_current_thread();
         }
     }
@@ -236,13 +255,13 @@ impl WorkThreads for PriorityThreads {
     }
 
     fn time_of_current_thread(&self) -> Duration {
-        thread_time() + lent_time()
+        thread_time() + delegated_time()
     }
 }
 
 thread_local!(static IS_LOWERED: Cell<bool> = const { Cell::new(false) });
 
-/// Returns whether the current thread has a lower priority than those that serve connections.
+/// Returns whether the current thread has a lower priority than others.
 pub(super) fn is_lowered() -> bool {
     IS_LOWERED.get()
 }
@@ -267,11 +286,11 @@ impl Shared {
 
     /// Starts a thread for work.
     fn spawn(self: &Arc<Self>, niceness: i32, work: (Holder, Job)) -> io::Result<()> {
-        let shared = Arc::clone(self);
+        let (shared, holder) = (Arc::clone(self), work.0);
         let run = move || shared.work(niceness, work);
         let started = thread::Builder::new().name("work".into()).spawn(run);
         if started.is_err() && niceness > BASE {
-            self.lock().starting -= 1;
+            self.lock().has_started(holder);
         }
         started.map(drop)
     }
@@ -296,13 +315,14 @@ impl Shared {
             let (holder, job) = work;
             let (clock, counted) = (Arc::clone(&clock), clock.time());
             let mut state = self.lock();
-            // A thread takes further work only if it has not been lowered.
-            state.starting -= usize::from(niceness > BASE);
+            if niceness > BASE {
+                state.has_started(holder);
+            }
             let at_work = AtWork { holder, clock, counted, niceness, computes: true };
             state.at_work.insert(thread, at_work);
             drop(state);
             self.begun.notify_one();
-            let end = AtEnd { shared: self, thread };
+            let end = AtEnd { shared: self, thread, delegated: delegated_time() };
             job();
             if end.end() > BASE {
                 self.start_waiting(self.lock());
@@ -358,6 +378,8 @@ impl Shared {
 struct AtEnd<'a> {
     shared: &'a Shared,
     thread: Pid,
+    /// What other threads had done for it before this work.
+    delegated: Duration,
 }
 
 impl AtEnd<'_> {
@@ -365,7 +387,7 @@ impl AtEnd<'_> {
     fn end(&self) -> i32 {
         let mut state = self.shared.lock();
         let Some(mut at_work) = state.at_work.remove(&self.thread) else { return BASE };
-        let rest = at_work.used();
+        let rest = at_work.used() + delegated_time().saturating_sub(self.delegated);
         state.charge(at_work.holder, rest, self.shared.since.elapsed());
         at_work.niceness
     }
@@ -380,11 +402,18 @@ impl Drop for AtEnd<'_> {
 /// The processor time of a thread.
 trait ThreadClock: Send + Sync {
     fn time(&self) -> Duration;
+
+    /// Returns whether the thread has a processor or wants one.
+    fn is_runnable(&self) -> bool;
 }
 
 impl ThreadClock for SchedulerFile {
     fn time(&self) -> Duration {
         self.read().used
+    }
+
+    fn is_runnable(&self) -> bool {
+        self.state() == Some(b'R')
     }
 }
 
@@ -415,6 +444,10 @@ mod tests {
     impl ThreadClock for SetClock {
         fn time(&self) -> Duration {
             Duration::from_millis(self.0.load(Ordering::Relaxed))
+        }
+
+        fn is_runnable(&self) -> bool {
+            self.0.load(Ordering::Relaxed) % 2 == 1
         }
     }
 
@@ -501,16 +534,22 @@ mod tests {
         let [one, two] = [11, 12].map(|number| Pid::from_raw(number).expect("no zero"));
         state.at_work.extend([(one, at_work(true)), (two, at_work(true))]);
         assert_eq!(state.due(2, now).len(), 0, "two compute");
+        clock.0.store(3, Ordering::Relaxed);
+        state.look(now);
+        assert_eq!(state.due(2, now).len(), 0, "they want processors");
         clock.0.store(4, Ordering::Relaxed);
         state.look(now);
         assert_eq!(state.due(2, now).len(), 2, "they wait for their clients");
         assert_eq!(state.due(2, now).len(), 0, "two begin");
-        state.starting = 1;
+        state.has_started(EVE);
         assert_eq!(state.due(2, now).len(), 1);
-        state.starting = 0;
+        state.charge(ADA, Duration::from_secs(60), now);
+        state.waiting.push_back((ADA, Box::new(|| {})));
+        let due = state.due(2, now);
+        assert_eq!(due.iter().map(|(_, work)| work.0).collect::<Vec<_>>(), [ADA], "no thread yet");
         let forgotten = state.due(2, now + 20 * HALF_LIFE);
         assert_eq!(forgotten.iter().map(|(niceness, _)| *niceness).collect::<Vec<_>>(), [BASE]);
-        assert_eq!(state.starting, 0, "its thread has the priority of all");
+        assert_eq!(state.starting, [EVE, EVE, ADA], "its thread has the priority of all");
     }
 
     #[test]

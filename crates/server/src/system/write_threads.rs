@@ -1,4 +1,4 @@
-//! Transactions that change things are done with the normal priority, whatever the priority of their caller.
+//! Runs write transactions of threads with a low priority on threads of normal priority.
 //!
 //! A transaction holds locks of the database: on SQLite the only one. On a thread that [steps back](super::work) behind
 //! others it would hold them for as long as these keep the processors busy, and everybody who writes would wait. A
@@ -13,19 +13,23 @@ use rayon_core::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 
 use super::work;
 
-/// A store, and threads for the transactions of callers with a lower priority.
+/// The number of threads. There are more than permits for pushes, so that transactions wait for connections of the
+/// store, which are given in turn and not for ever waited for.
+const NUMBER: usize = 40;
+
+/// A store, and threads for the write transactions of callers with a low priority.
 pub struct WriteThreads {
     store: Arc<dyn Store>,
     threads: ThreadPool,
 }
 
 impl WriteThreads {
-    /// Starts as many threads as transactions can be at work in the store. They have the priority of the current thread.
+    /// Starts the threads, with the priority of the current one.
     /// # Errors
     /// When the system has no threads for it.
-    pub fn start(store: Arc<dyn Store>, number: usize) -> Result<Self, ThreadPoolBuildError> {
+    pub fn start(store: Arc<dyn Store>) -> Result<Self, ThreadPoolBuildError> {
         let name = |_| "writes".to_owned();
-        let threads = ThreadPoolBuilder::new().num_threads(number).thread_name(name).build()?;
+        let threads = ThreadPoolBuilder::new().num_threads(NUMBER).thread_name(name).build()?;
         Ok(Self { store, threads })
     }
 }
@@ -44,7 +48,7 @@ impl Store for WriteThreads {
             let outcome = self.store.transact(mode, work);
             (outcome, work::thread_time().saturating_sub(begin))
         });
-        LENT.set(LENT.get() + used);
+        DELEGATED.set(DELEGATED.get() + used);
         outcome
     }
 
@@ -53,9 +57,78 @@ impl Store for WriteThreads {
     }
 }
 
-thread_local!(static LENT: Cell<Duration> = const { Cell::new(Duration::ZERO) });
+thread_local!(static DELEGATED: Cell<Duration> = const { Cell::new(Duration::ZERO) });
 
 /// The processor time that other threads have spent on transactions of the current one.
-pub(super) fn lent_time() -> Duration {
-    LENT.get()
+pub(super) fn delegated_time() -> Duration {
+    DELEGATED.get()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::mpsc::channel;
+    use std::time::Instant;
+
+    use hexforge_domain::id::UserId;
+    use hexforge_domain::limiter::Holder;
+    use hexforge_domain::ports::work::WorkThreads;
+    use hexforge_domain::testing::fakes::FakeStore;
+    use rustix::process::getpriority_process;
+
+    use super::super::PriorityThreads;
+    use super::*;
+
+    const EVE: Holder = Holder::User(UserId(1));
+
+    /// Runs work on a thread that was lowered.
+    fn lowered<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+        let (sender, receiver) = channel();
+        let job = move || sender.send(work()).unwrap_or_else(|_| panic!("the test waits"));
+        PriorityThreads::new().start(EVE, Box::new(job)).expect("there is a thread");
+        receiver.recv().expect("the work ends")
+    }
+
+    fn niceness() -> i32 {
+        getpriority_process(None).expect("it can be read")
+    }
+
+    fn store() -> Arc<dyn Store> {
+        Arc::new(WriteThreads::start(Arc::new(FakeStore::default())).expect("there are threads"))
+    }
+
+    #[test]
+    fn writes_of_a_lowered_thread_have_normal_priority_and_are_charged() {
+        let (store, normal) = (store(), niceness());
+        let (outside, inside, read, charged) = lowered(move || {
+            let before = delegated_time();
+            let inside = store.write::<_, StoreError>(|_| {
+                let until = Instant::now() + Duration::from_millis(20);
+                while Instant::now() < until {}
+                Ok(niceness())
+            });
+            let read = store.read::<_, StoreError>(|_| Ok(niceness()));
+            (
+                niceness(),
+                inside.expect("it commits"),
+                read.expect("it reads"),
+                delegated_time() - before,
+            )
+        });
+        assert!(outside > normal, "the thread was lowered");
+        assert_eq!(inside, normal);
+        assert_eq!(read, outside, "reads hold no lock");
+        assert!(charged >= Duration::from_millis(5), "{charged:?}");
+    }
+
+    #[test]
+    fn a_panic_in_a_transaction_reaches_its_caller_and_the_next_is_done() {
+        let store = store();
+        let done = lowered(move || {
+            let write = || store.write::<(), StoreError>(|_| panic!("as a library may"));
+            assert!(catch_unwind(AssertUnwindSafe(write)).is_err(), "the panic is not lost");
+            store.write::<_, StoreError>(|_| Ok(7)).ok()
+        });
+        assert_eq!(done, Some(7));
+    }
 }
