@@ -1,6 +1,7 @@
 //! Password hashing with argon2id.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use argon2::password_hash::phc::{Output, ParamsString, PasswordHash as Phc, Salt};
 use argon2::{Algorithm, Argon2, Block, Params, Version};
@@ -18,9 +19,11 @@ pub struct Argon2Passwords {
 /// Permits to hash.
 struct Permits {
     free: usize,
-    /// The buffer of the last hash. Mapping and unmapping 19 MiB holds the kernel's lock of the address space, for which
-    /// other threads wait.
+    /// The buffer of the last hash, while there are many. Mapping and unmapping 19 MiB holds the kernel's lock of the
+    /// address space, for which other threads wait.
     memory: Option<Vec<Block>>,
+    /// The end of the last hash.
+    last: Option<Instant>,
 }
 
 /// Compared against where there is no account, to take the time it takes where there is one: a hash
@@ -43,7 +46,7 @@ impl Argon2Passwords {
     fn with(params: Params) -> Self {
         let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let permits = Permits { free: cores, memory: None };
+        let permits = Permits { free: cores, memory: None, last: None };
         Self { argon2, permits: Mutex::new(permits), freed: Condvar::new() }
     }
 
@@ -62,6 +65,9 @@ impl Argon2Passwords {
     }
 }
 
+/// The time between two hashes from which on the second one keeps its buffer.
+const MANY: Duration = Duration::from_secs(1);
+
 /// Given back however the work ends.
 struct Permit<'a> {
     of: &'a Argon2Passwords,
@@ -73,7 +79,9 @@ impl Drop for Permit<'_> {
         let memory = std::mem::take(&mut self.memory);
         let mut permits = self.of.permits();
         permits.free += 1;
-        let surplus = permits.memory.replace(memory);
+        let last = permits.last.replace(Instant::now());
+        let are_many = last.is_some_and(|last| last.elapsed() < MANY);
+        let surplus = if are_many { permits.memory.replace(memory) } else { Some(memory) };
         drop(permits);
         self.of.freed.notify_one();
         drop(surplus);
@@ -165,6 +173,19 @@ mod tests {
         assert!(!passwords.verify("", Some(&hash)));
         assert!(!passwords.verify("correct horse", None));
         assert!(!passwords.verify("nobody has this password", None));
+    }
+
+    #[test]
+    fn one_buffer_is_kept_while_passwords_are_hashed_often() {
+        let passwords = Argon2Passwords::weak();
+        let password = Password::parse("correct horse").expect("long enough");
+        passwords.hash(&password);
+        assert!(passwords.permits().memory.is_none());
+        // Ended just now.
+        passwords.permits().last = Some(Instant::now());
+        passwords.hash(&password);
+        assert!(passwords.permits().memory.is_some());
+        assert!(passwords.verify("correct horse", Some(&passwords.hash(&password))));
     }
 
     #[test]
