@@ -108,7 +108,8 @@ pub struct Forge {
     /// Beside it on the same database, if `HEXFORGE_TEST_SERVERS` is a number: requests go to all in turn. Two have one
     /// data folder, three have an object store and a data folder each.
     beside: Vec<Beside>,
-    /// The programs that get all requests in its place, if `HEXFORGE_TEST_SERVERS` is `programs`.
+    /// Three processes of the program, if `HEXFORGE_TEST_SERVERS` is `programs`. Requests then go to them, and not to the
+    /// server of this process.
     programs: Option<Programs>,
     turn: AtomicUsize,
     is_pinned: AtomicBool,

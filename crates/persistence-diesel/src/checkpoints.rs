@@ -129,7 +129,8 @@ fn look(sqlite: &mut SqliteConnection) -> QueryResult<()> {
     // Waits for nobody.
     let pages = run(sqlite, "PASSIVE")?;
     if pages.log >= FULL_CHECKPOINT_FROM {
-        // What is left is little. Writers wait for it, and this thread waits for them, and for readers, only shortly.
+        // A RESTART checkpoint holds the write lock while it copies the few pages that came since PASSIVE. If it does not
+        // get the lock in time, or readers need the WAL for longer, it gives up until the next look.
         sqlite.batch_execute("PRAGMA busy_timeout = 100")?;
         run(sqlite, "RESTART")?;
     }

@@ -24,7 +24,7 @@ use tokio::sync::oneshot;
 
 use crate::config::Config;
 use crate::storage::CacheKeeper;
-use crate::system::{PriorityThreads, UpkeepQueue};
+use crate::system::{PriorityThreads, UpkeepQueue, WriteThreads};
 use crate::wiring::Wired;
 use crate::worker::{Desk, Workers};
 use crate::{first_start, http, ssh, storage, upgrade, wiring};
@@ -35,6 +35,9 @@ pub fn run(config: &Config, terminal: &mut dyn Write) -> Result<()> {
     let bell = Arc::clone(&desk);
     let Wired { mut app, store, git, cache } =
         wiring::wire(config, Some(Arc::new(move || bell.ring())))?;
+    // Commands do no long work, so only a server needs these threads.
+    let threads = WriteThreads::start(store.clone());
+    app.store = Arc::new(threads.context("threads for transactions cannot be started")?);
     let cache = cache.map(|packs| CacheKeeper::start(config, packs, git)).transpose()?;
     storage::claim(config, &store)?;
     storage::move_in(config, terminal)?;

@@ -22,7 +22,7 @@ use crate::config::Config;
 use crate::storage::Storage;
 use crate::system::{
     self, Argon2Passwords, InstallationKey, KeyVault, MemoryRefCache, OpensshKeys, SystemClock,
-    SystemSecrets, Trash, WriteThreads, permissions,
+    SystemSecrets, Trash, permissions,
 };
 
 /// The application on the real adapters, its database brought up to date.
@@ -63,10 +63,8 @@ pub fn wire(config: &Config, on_news: Option<Arc<dyn Fn() + Send + Sync>>) -> Re
     let options = Options { on_news, vault: Some(Arc::clone(&vault)), ..Options::default() };
     let store = Arc::new(DieselStore::open(&config.database_url, options)?);
     store.seal_plain_texts()?;
-    let threads =
-        WriteThreads::start(store.clone()).context("threads for transactions cannot be started")?;
     let app = App {
-        store: Arc::new(threads),
+        store: store.clone(),
         git: Arc::new(git.clone()),
         refs: Arc::new(MemoryRefCache::default()),
         packs,

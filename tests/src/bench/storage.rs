@@ -12,7 +12,7 @@ use super::load::{processor_time, quantile};
 use crate::program::{Program, ROOT};
 use crate::s3::S3Server;
 
-/// Whoever makes commits.
+/// The author of all commits.
 const WHO: [&str; 4] = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com"];
 
 /// How often each is done.

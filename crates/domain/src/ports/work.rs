@@ -17,8 +17,7 @@ pub trait WorkThreads: Debug + Send + Sync {
     /// When the system has no thread for it.
     fn start(&self, holder: Holder, job: Job) -> io::Result<()>;
 
-    /// Says that the current thread answers short calls from now on. It then steps back behind the threads that serve
-    /// connections: these do little for each call, and all calls wait for them.
+    /// Says that the current thread answers short calls from now on.
     fn answer_calls(&self) {}
 
     /// Says that the current thread serves connections from now on.

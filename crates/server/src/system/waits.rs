@@ -26,28 +26,27 @@ pub(super) struct Times {
     pub(super) waited: Duration,
 }
 
-/// The files of Linux about a thread and processors.
+/// What Linux tells in files about a thread and processors.
 #[derive(Debug)]
 pub(super) struct SchedulerFile {
-    /// Begins with the nanoseconds for which the thread has had and has wanted a processor.
+    thread: Pid,
+    /// The file `schedstat`. It begins with the nanoseconds for which the thread has had and has wanted a processor.
     times: Option<File>,
-    /// Has the letter of the state behind the name of the thread, which is in parentheses.
-    state: Option<File>,
 }
 
 impl SchedulerFile {
-    /// Without the files all times are 0, and no state is known.
+    /// Without the file all times are 0.
     pub(super) fn of_current_thread() -> Self {
-        let open = |name: &str| File::open(format!("/proc/thread-self/{name}")).ok();
-        Self { times: open("schedstat"), state: open("stat") }
+        Self { thread: gettid(), times: File::open("/proc/thread-self/schedstat").ok() }
     }
 
-    /// The letter of the state, `R` for a thread that has a processor or wants one.
-    pub(super) fn state(&self) -> Option<u8> {
-        let mut line = [0; 64];
-        let read = self.state.as_ref()?.read_at(&mut line, 0).ok()?;
-        let name_end = line[..read].iter().rposition(|byte| *byte == b')')?;
-        line[..read].get(name_end + 2).copied()
+    /// Returns whether the thread has a processor or wants one. The file `stat` is opened for each question: many threads
+    /// are at work at once, and descriptors are few.
+    pub(super) fn is_runnable(&self) -> bool {
+        let path = format!("/proc/self/task/{}/stat", self.thread.as_raw_nonzero());
+        let line = std::fs::read_to_string(path).unwrap_or_default();
+        // The state follows the name of the thread, which is in parentheses.
+        line.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('R'))
     }
 
     pub(super) fn read(&self) -> Times {

@@ -2,8 +2,8 @@
 //!
 //! The processor time that the work of each user and each address took lately is kept in an account. The threads of
 //! those who took much get a lower priority from the system. So a caller who keeps all processors busy is not felt by
-//! those who ask for little, and still has all processors when nobody else needs them. The threads that serve
-//! connections come before all of them, because every call waits for these.
+//! those who ask for little, and still has all processors when nobody else needs them. Threads that serve connections
+//! or answer calls come before all of them.
 //!
 //! The scheduler may preempt a thread of low priority while it holds a lock that others wait for. The number of such
 //! threads that compute is therefore limited to the number of processors: further work of their callers waits. Each
@@ -32,7 +32,8 @@ use super::write_threads::delegated_time;
 /// The time after which the half of what was used is forgotten.
 const HALF_LIFE: Duration = Duration::from_secs(10);
 
-/// The niceness of threads for long work, beside 0 for those that serve connections or answer calls.
+/// The niceness of a thread for long work whose caller has used little. Threads that serve connections or answer calls
+/// have the niceness 0.
 const BASE: i32 = 5;
 
 /// Processor seconds in an account, and the niceness of its threads from there on. With 3, 7 and 12 more than others a
@@ -80,7 +81,7 @@ struct State {
     at_work: HashMap<Pid, AtWork>,
     idle: Vec<(Pid, Sender<(Holder, Job)>)>,
     accounts: HashMap<Holder, RecentTime>,
-    /// Work of those who took much, oldest first.
+    /// The queue of jobs of callers who have used much processor time, oldest first.
     waiting: VecDeque<(Holder, Job)>,
     /// The holders of threads that have been started with a lower priority and are not at work yet.
     starting: Vec<Holder>,
@@ -133,7 +134,8 @@ impl State {
     fn look(&mut self, now: Duration) -> Vec<(Pid, i32)> {
         let used = self.at_work.values_mut().map(|at_work| {
             let used = at_work.used();
-            at_work.computes = used >= COMPUTING || at_work.clock.is_runnable();
+            let is_lowered = at_work.niceness > BASE;
+            at_work.computes = used >= COMPUTING || is_lowered && at_work.clock.is_runnable();
             (at_work.holder, used)
         });
         let used: Vec<(Holder, Duration)> = used.collect();
@@ -261,7 +263,7 @@ impl WorkThreads for PriorityThreads {
 
 thread_local!(static IS_LOWERED: Cell<bool> = const { Cell::new(false) });
 
-/// Returns whether the current thread has a lower priority than others.
+/// Returns whether the current thread does long work, and therefore has a lower priority than others.
 pub(super) fn is_lowered() -> bool {
     IS_LOWERED.get()
 }
@@ -413,7 +415,7 @@ impl ThreadClock for SchedulerFile {
     }
 
     fn is_runnable(&self) -> bool {
-        self.state() == Some(b'R')
+        self.is_runnable()
     }
 }
 

@@ -13,8 +13,8 @@ use rayon_core::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 
 use super::work;
 
-/// The number of threads. There are more than permits for pushes, so that transactions wait for connections of the
-/// store, which are given in turn and not for ever waited for.
+/// The number of threads. It is larger than the number of permits for pushes: transactions then wait for a connection of
+/// the store, in the order in which they came and with a time limit, and not for a thread.
 const NUMBER: usize = 40;
 
 /// A store, and threads for the write transactions of callers with a low priority.
