@@ -1,11 +1,13 @@
 //! Notes on issues.
 
+use chrono::NaiveDate;
 use hexforge_domain::Timestamp;
 use hexforge_domain::event::EventAction;
+use hexforge_domain::field_errors::FieldErrors;
 use hexforge_domain::id::{IssueId, NoteId, UserId};
 use hexforge_domain::issue::award::{Award, EmojiName};
 use hexforge_domain::issue::{Issue, mention};
-use hexforge_domain::note::commands::extract;
+use hexforge_domain::note::commands::{Command, extract};
 use hexforge_domain::note::port::NoteReader;
 use hexforge_domain::note::{NewNote, Note, NoteBody};
 use hexforge_domain::paging::{Page, Paged};
@@ -67,6 +69,25 @@ pub enum Written {
     Commands(IssueId, Box<User>, Timestamp),
 }
 
+/// A text that is to become a note. It is read before the transaction, because others wait for that, and reading takes
+/// as long as the text is.
+struct Draft {
+    /// The emoji, if the text is one and nothing else.
+    emoji: Option<EmojiName>,
+    /// The text without commands; `None` if nothing is left.
+    body: Option<NoteBody>,
+    asked: Vec<Command>,
+}
+
+impl Draft {
+    fn read(text: &NoteBody, today: NaiveDate) -> Result<Self, FieldErrors> {
+        let emoji = EmojiName::alone_in(text.as_str());
+        let (left, asked) = extract(text.as_str(), today);
+        let body = (!left.is_empty()).then(|| NoteBody::parse(&left)).transpose()?;
+        Ok(Self { emoji, body, asked })
+    }
+}
+
 /// Writes a note, which is a change of the issue too. An emoji alone on somebody else's issue is given to it
 /// instead, and lines that are commands are done and not written.
 pub fn create(
@@ -78,22 +99,22 @@ pub fn create(
     created_at: Option<Timestamp>,
 ) -> Result<Written, Error> {
     let author = access::own_account(actor)?;
-    let mentioned = named_in(app, &[Some(body)]);
+    let body = NoteBody::parse(body);
+    let mentioned = named_in(app, &[body.as_ref().ok().map(NoteBody::as_str)]);
+    let draft = body.and_then(|body| Draft::read(&body, app.today()));
     app.store.write(|tx| {
         let (tracker, mentions) = Mentions::locked(app, tx, actor, named, &mentioned)?;
         let issue = readable(tx, &tracker, issue, Thing::Note)?;
-        NoteBody::parse(body)?;
-        if let Some(emoji) = EmojiName::alone_in(body).filter(|_| issue.author != author) {
+        let Draft { emoji, body, asked } = draft?;
+        if let Some(emoji) = emoji.filter(|_| issue.author != author) {
             let award = tx.issues().award(issue.id, author, &emoji, app.clock.now())?;
             return Ok(Written::Award(award, Box::new(user(tx, author)?)));
         }
-        let (text, asked) = extract(body, app.today());
-        if text.is_empty() {
+        let Some(body) = body else {
             let issue = commands::apply(app, tx, &tracker, author, issue, &asked)?;
             let by = Box::new(user(tx, author)?);
             return Ok(Written::Commands(issue.id, by, app.clock.now()));
-        }
-        let body = NoteBody::parse(&text)?;
+        };
         // Only owners may say when something was written.
         let created_at = created_at.filter(|_| tracker.allows(TrackerAbility::DeleteIssues));
         let now = app.clock.now();
@@ -136,14 +157,15 @@ pub fn update(
     body: &str,
 ) -> Result<NoteView, Error> {
     let user = access::own_account(actor)?;
-    let mentioned = named_in(app, &[Some(body)]);
+    let body = NoteBody::parse(body);
+    let mentioned = named_in(app, &[body.as_ref().ok().map(NoteBody::as_str)]);
     app.store.write(|tx| {
         let (tracker, mentions) = Mentions::locked(app, tx, actor, named, &mentioned)?;
         let issue = readable(tx, &tracker, issue, Thing::Note)?;
         let note = find(app, tx, actor, &issue, id)?;
         tracker.require_for_note(NoteAbility::Update, &issue, &note)?;
-        let body = NoteBody::parse(body)?;
-        let note = Note { body, updated_by: Some(user), updated_at: app.clock.now(), ..note };
+        let note =
+            Note { body: body?, updated_by: Some(user), updated_at: app.clock.now(), ..note };
         tx.notes().update(&note)?;
         tx.issues().mention(issue.id, &mention::mentioned(note.body.as_str()))?;
         mentions.write(tx, &tracker, &issue, user, note.updated_at)?;

@@ -44,6 +44,11 @@ impl FieldErrors {
         }
     }
 
+    /// Keeps the value of a parser that names fields itself, or adds everything that it found.
+    pub fn merge<T>(&mut self, parsed: Result<T, FieldErrors>) -> Option<T> {
+        parsed.map_err(|found| self.extend(found)).ok()
+    }
+
     /// Adds everything that another check found.
     pub fn extend(&mut self, found: FieldErrors) {
         for (field, messages) in found.0 {

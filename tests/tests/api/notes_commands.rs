@@ -13,6 +13,7 @@ on_every_store!(
     a_note_of_commands_only_is_not_written,
     what_the_author_may_not_do_is_passed_over,
     commands_in_the_description_of_a_new_issue_are_done,
+    labels_beside_commands_are_read_once,
     every_command_has_its_effect,
 );
 
@@ -106,6 +107,28 @@ fn commands_in_the_description_of_a_new_issue_are_done(forge: &Forge) {
     let made = new_issue(forge, cast.token("guest"), &cast.path, "an issue", &more);
     assert_eq!(made["description"], "It is broken.");
     assert_eq!((&made["labels"], &made["assignee"]), (&json!([]), &json!(null)));
+}
+
+/// POST /projects/:id/issues
+fn labels_beside_commands_are_read_once(forge: &Forge) {
+    let cast = a_cast(forge, "20");
+    new_label(forge, ROOT, &cast.path, "bug");
+    let more = [("description", "/label ~bug"), ("labels", "&lt;b&gt;,a &amp;amp; b")];
+    let made = new_issue(forge, cast.token("reporter"), &cast.path, "an issue", &more);
+    assert_eq!(made["labels"], json!(["<b>", "a &amp; b", "bug"]));
+    // A command does not make up for a wrong list.
+    let form = [("title", "x"), ("description", "/relabel ~bug"), ("labels", "&#44;")];
+    let path = format!("{}/issues", cast.path);
+    let refused = forge.post(&path).token(cast.token("reporter")).form(&form).send().expect(400);
+    assert_eq!(refused, json!({"message": {"labels": ["is invalid"]}}));
+    // So many names no command has: those after the fiftieth mean nothing.
+    let numbers = |count: i64| (1..=count).map(|number| format!(" ~{}", number + 1_000_000));
+    let text = |count: i64| format!("/label{} ~bug", numbers(count).collect::<String>());
+    for (count, labels) in [(49, json!(["bug"])), (5_000, json!([]))] {
+        let issue = new_issue(forge, ROOT, &cast.path, "an issue", &[]);
+        write(forge, ROOT, &issue, &text(count));
+        assert_eq!(issue_now(forge, ROOT, &issue)["labels"], labels, "{count}");
+    }
 }
 
 /// POST /projects/:id/issues/:noteable_id/notes

@@ -1,7 +1,7 @@
 //! What commands in texts do: the same as the calls that change issues, as far as the actor may.
 
 use hexforge_domain::id::{LabelId, ProjectId, UserId};
-use hexforge_domain::issue::{Issue, IssueCommand, Title};
+use hexforge_domain::issue::{Issue, IssueCommand, Title, names};
 use hexforge_domain::label::LabelTitle;
 use hexforge_domain::milestone::MilestoneFilter;
 use hexforge_domain::note::commands::Command;
@@ -16,8 +16,10 @@ use crate::access::tracker::Tracker;
 use crate::app::App;
 use crate::error::Error;
 
-/// More commands than this no text has.
+/// The most commands of a text that are done.
 const MOST: usize = 50;
+/// The most names of labels that one command may have; the others are passed over.
+const MOST_NAMES: usize = 50;
 
 /// Does to an issue that the actor sees what commands ask for; what it may not do is passed over.
 pub fn apply(
@@ -29,7 +31,7 @@ pub fn apply(
     commands: &[Command],
 ) -> Result<Issue, Error> {
     let titles = tx.issues().labels_of(&[issue.id])?;
-    let titles = titles.into_iter().map(|(_, _, title)| title.as_str().to_owned()).collect();
+    let titles = titles.into_iter().map(|(_, _, title)| title).collect();
     let asked = Asked::read(tx, issue.project, titles, commands)?;
     if let Some(subscribed) = asked.subscribed {
         tx.issues().subscribe(issue.id, user, subscribed)?;
@@ -48,8 +50,8 @@ pub(super) fn for_new(
     given: IssueFields,
     commands: &[Command],
 ) -> Result<IssueFields, StoreError> {
-    let titles = given.labels.as_deref().unwrap_or_default();
-    let titles = titles.split(',').map(|title| title.trim().to_owned()).collect();
+    let titles = given.labels.as_ref().and_then(|labels| labels.as_ref().ok());
+    let titles = titles.cloned().unwrap_or_default();
     let asked = Asked::read(tx, project, titles, commands)?;
     Ok(Asked { title: None, state: None, ..asked }.into_fields(given))
 }
@@ -58,11 +60,11 @@ pub(super) fn for_new(
 #[derive(Default)]
 struct Asked {
     state: Option<IssueCommand>,
-    title: Option<String>,
+    title: Option<Title>,
     assignee: Option<i64>,
     milestone: Option<i64>,
     due_date: Option<Option<chrono::NaiveDate>>,
-    labels: Option<Vec<String>>,
+    labels: Option<Vec<LabelTitle>>,
     subscribed: Option<Subscribed>,
 }
 
@@ -70,7 +72,7 @@ impl Asked {
     fn read(
         tx: &mut dyn Tx,
         project: ProjectId,
-        titles: Vec<String>,
+        titles: Vec<LabelTitle>,
         commands: &[Command],
     ) -> Result<Self, StoreError> {
         let (mut asked, mut titles) = (Self::default(), titles);
@@ -81,7 +83,7 @@ impl Asked {
                 Command::Reopen => asked.state = Some(IssueCommand::Reopen),
                 Command::Title(title) => {
                     // One that is none is passed over.
-                    asked.title = Title::parse(title).ok().map(|title| title.as_str().to_owned());
+                    asked.title = Title::parse(title).ok();
                 }
                 Command::Assign(name) => {
                     let user = tx.users().find_by_username(name)?;
@@ -121,32 +123,39 @@ impl Asked {
 
     /// With everything else as it is given.
     fn into_fields(self, given: IssueFields) -> IssueFields {
+        let labels = match given.labels {
+            Some(Err(wrong)) => Some(Err(wrong)),
+            labels => self.labels.map(names::bounded).or(labels),
+        };
         IssueFields {
             command: self.state.or(given.command),
-            title: self.title.or(given.title),
+            title: self.title.map(Ok).or(given.title),
             assignee: self.assignee.or(given.assignee),
             milestone: self.milestone.or(given.milestone),
             due_date: self.due_date.or(given.due_date),
-            labels: self.labels.map(|titles| titles.join(",")).or(given.labels),
+            labels,
             ..given
         }
     }
 }
 
 /// The titles of the labels that are meant, by title or by number; none is made.
-fn known(tx: &mut dyn Tx, project: ProjectId, names: &[String]) -> Result<Vec<String>, StoreError> {
+fn known(
+    tx: &mut dyn Tx,
+    project: ProjectId,
+    names: &[String],
+) -> Result<Vec<LabelTitle>, StoreError> {
+    let names = &names[..names.len().min(MOST_NAMES)];
     let parsed: Vec<LabelTitle> =
         names.iter().filter_map(|name| LabelTitle::parse(name).ok()).collect();
     let found =
         if parsed.is_empty() { vec![] } else { tx.labels().find_by_titles(project, &parsed)? };
-    let mut titles: Vec<String> =
-        found.into_iter().map(|label| label.title.as_str().to_owned()).collect();
-    for name in names.iter().filter(|name| !titles.contains(name)).cloned().collect::<Vec<_>>() {
-        if let Ok(id) = name.parse()
-            && let Some(label) = tx.labels().find(project, LabelId(id))?
-        {
-            titles.push(label.title.as_str().to_owned());
-        }
+    let mut titles: Vec<LabelTitle> = found.into_iter().map(|label| label.title).collect();
+    let is_title = |name: &&String| titles.iter().any(|title| title.as_str() == **name);
+    let numbers: Vec<i64> =
+        names.iter().filter(|name| !is_title(name)).filter_map(|name| name.parse().ok()).collect();
+    for id in numbers {
+        titles.extend(tx.labels().find(project, LabelId(id))?.map(|label| label.title));
     }
     Ok(titles)
 }

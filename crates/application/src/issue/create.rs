@@ -2,8 +2,8 @@
 
 use hexforge_domain::event::EventAction;
 use hexforge_domain::field_errors::FieldErrors;
-use hexforge_domain::issue::{Issue, NewIssue, Title, mention, names};
-use hexforge_domain::note::commands::extract;
+use hexforge_domain::issue::{Issue, NewIssue, mention};
+use hexforge_domain::note::commands::{Command, extract};
 use hexforge_domain::outbox::project::IssueAction;
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::tracker::TrackerAbility;
@@ -29,19 +29,17 @@ pub fn create(
     given: &IssueFields,
 ) -> Result<IssueView, Error> {
     let author = access::own_account(actor)?;
-    let mentioned = named_in(app, &[given.title.as_deref(), given.description.as_deref()]);
+    let mentioned = named_in(app, &given.texts());
+    let (given, commands) = without_commands(app, given);
     app.store.write(|tx| {
         let (tracker, mentions) = Mentions::locked(app, tx, actor, named, &mentioned)?;
         tracker.require(TrackerAbility::CreateIssues)?;
         let project = &tracker.project;
-        let given = with_commands(app, tx, &tracker, given)?;
+        let given = with_commands(tx, &tracker, given.allowed(&tracker), &commands)?;
         let mut errors = FieldErrors::default();
-        let title = given.title.as_deref().ok_or(Error::NotGiven("title"))?;
-        let title = Title::parse(title).map_err(|wrong| errors.extend(wrong)).ok();
-        let description = given.description.as_deref().map(LongText::parse);
-        let description = errors.check_given("description", description);
-        let labels = names::parse(given.labels.as_deref().unwrap_or_default());
-        let labels = labels.map_err(|wrong| errors.extend(wrong)).ok();
+        let title = errors.merge(given.title.ok_or(Error::NotGiven("title"))?);
+        let description = errors.check_given("description", given.description);
+        let labels = errors.merge(given.labels.unwrap_or_else(|| Ok(vec![])));
         let confidential = given.confidential.unwrap_or(false);
         let assignee = fields::assignee(app, tx, &tracker, given.assignee, confidential)?;
         let milestone = fields::milestone(tx, project.id, given.milestone)?;
@@ -72,21 +70,25 @@ pub fn create(
     })
 }
 
-/// What is given and may be set, with what commands in the description ask for.
+/// What is given, and the commands that were in its description.
+fn without_commands(app: &App, given: &IssueFields) -> (IssueFields, Vec<Command>) {
+    let given = given.clone();
+    let Some(text) = given.good_description() else { return (given, vec![]) };
+    let (text, commands) = extract(text, app.today());
+    (IssueFields { description: Some(LongText::parse(&text)), ..given }, commands)
+}
+
+/// What is given, with what commands ask for as far as the actor may set it.
 fn with_commands(
-    app: &App,
     tx: &mut dyn Tx,
     tracker: &Tracker,
-    given: &IssueFields,
+    given: IssueFields,
+    commands: &[Command],
 ) -> Result<IssueFields, StoreError> {
-    let given = given.allowed(tracker);
-    let Some(text) = &given.description else { return Ok(given) };
-    let (text, commands) = extract(text, app.today());
     if commands.is_empty() {
         return Ok(given);
     }
-    let given = IssueFields { description: Some(text), ..given };
-    let given = commands::for_new(tx, tracker.project.id, given, &commands)?;
+    let given = commands::for_new(tx, tracker.project.id, given, commands)?;
     Ok(given.allowed(tracker))
 }
 

@@ -2,27 +2,32 @@
 
 use chrono::NaiveDate;
 use hexforge_domain::Timestamp;
+use hexforge_domain::field_errors::FieldErrors;
 use hexforge_domain::id::{LabelId, MilestoneId, ProjectId, UserId};
-use hexforge_domain::issue::IssueCommand;
+use hexforge_domain::issue::{IssueCommand, Title};
 use hexforge_domain::label::{Label, LabelTitle, NewLabel};
 use hexforge_domain::policy::tracker::TrackerAbility;
 use hexforge_domain::ports::store::{StoreError, Tx};
+use hexforge_domain::text::{LongText, TooLong};
 
 use crate::access::tracker::Tracker;
 use crate::app::App;
 use crate::error::Error;
 
 /// An issue as a caller gives it. `None` means not given.
+///
+/// Texts are parsed before the transaction, because others wait for it and parsing takes as long as a text is. What is
+/// wrong with them is told after it is known whether the caller may set them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IssueFields {
-    pub title: Option<String>,
-    pub description: Option<String>,
+    pub title: Option<Result<Title, FieldErrors>>,
+    pub description: Option<Result<LongText, TooLong>>,
     /// 0 is nobody.
     pub assignee: Option<i64>,
     /// 0 is none.
     pub milestone: Option<i64>,
-    /// Titles with commas in between; none at all takes all labels away.
-    pub labels: Option<String>,
+    /// An empty list takes all labels away.
+    pub labels: Option<Result<Vec<LabelTitle>, FieldErrors>>,
     /// Given with nothing in it, it is taken away.
     pub due_date: Option<Option<NaiveDate>>,
     pub confidential: Option<bool>,
@@ -43,6 +48,18 @@ impl IssueFields {
             (fields.created_at, fields.updated_at) = (None, None);
         }
         fields
+    }
+
+    /// The given title and description, as far as they are good.
+    pub(super) fn texts(&self) -> [Option<&str>; 2] {
+        let title = self.title.as_ref().and_then(|title| title.as_ref().ok());
+        [title.map(Title::as_str), self.good_description()]
+    }
+
+    /// The given description, if it is good.
+    pub(super) fn good_description(&self) -> Option<&str> {
+        let description = self.description.as_ref()?.as_ref().ok()?;
+        Some(description.as_str())
     }
 }
 

@@ -11,17 +11,15 @@ use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::tracker::TrackerAbility;
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::{Project, ProjectRef};
-use hexforge_domain::text::{limit, within};
 
 use crate::access::tracker::{self, Tracker};
 use crate::app::App;
 use crate::error::{Error, Thing};
 use crate::view::project as project_view;
 
-/// Finds the issues that texts name. It takes as long as the texts are, so it is done before a transaction begins. A
-/// text that is too long names nothing: it will be refused.
+/// Finds the issues that texts name. It takes as long as the texts are, so it is done before a transaction begins.
 pub fn named_in(app: &App, texts: &[Option<&str>]) -> Vec<IssueReference> {
-    let texts = texts.iter().flatten().filter(|text| within(text, limit::LONG).is_ok());
+    let texts = texts.iter().flatten();
     texts.flat_map(|text| references(text, &app.settings.external_url)).collect()
 }
 

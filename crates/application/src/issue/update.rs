@@ -5,7 +5,7 @@ use hexforge_domain::change::Change;
 use hexforge_domain::event::EventAction;
 use hexforge_domain::field_errors::FieldErrors;
 use hexforge_domain::id::{IssueId, LabelId, UserId};
-use hexforge_domain::issue::{Issue, IssueCommand, Title, mention, names};
+use hexforge_domain::issue::{Issue, IssueCommand, mention};
 use hexforge_domain::label::Label;
 use hexforge_domain::note::system::Remark;
 use hexforge_domain::outbox::project::IssueAction;
@@ -33,7 +33,7 @@ pub fn update(
     given: &IssueFields,
 ) -> Result<IssueView, Error> {
     let user = access::own_account(actor)?;
-    let mentioned = named_in(app, &[given.title.as_deref(), given.description.as_deref()]);
+    let mentioned = named_in(app, &given.texts());
     app.store.write(|tx| {
         let (tracker, mentions) = Mentions::locked(app, tx, actor, named, &mentioned)?;
         let issue = tx.issues().find(tracker.project.id, id)?;
@@ -61,10 +61,11 @@ pub(crate) fn change(
     given: &IssueFields,
 ) -> Result<Issue, Error> {
     let given = given.allowed(tracker);
-    let (after, labels) = edited(app, tx, tracker, &before, &given)?;
-    let now = given.updated_at.unwrap_or_else(|| app.clock.now());
+    let (updated_at, command) = (given.updated_at, given.command);
+    let (after, labels) = edited(app, tx, tracker, &before, given)?;
+    let now = updated_at.unwrap_or_else(|| app.clock.now());
     let turn = Turn { user, project: &tracker.project, now };
-    let closed = turn.change_state(tx, before, given.command)?;
+    let closed = turn.change_state(tx, before, command)?;
     let after = Issue { state: closed.state, updated_by: closed.updated_by, ..after };
     Ok(turn.edit(tx, closed, after, labels)?)
 }
@@ -75,19 +76,12 @@ fn edited(
     tx: &mut dyn Tx,
     tracker: &Tracker,
     before: &Issue,
-    given: &IssueFields,
+    given: IssueFields,
 ) -> Result<(Issue, Option<Vec<LabelId>>), Error> {
     let mut errors = FieldErrors::default();
-    let title = match given.title.as_deref() {
-        None => Some(before.title.clone()),
-        Some(title) => Title::parse(title).map_err(|wrong| errors.extend(wrong)).ok(),
-    };
-    let description = given.description.as_deref().map(LongText::parse);
-    let description = errors.check_given("description", description);
-    let labels = match given.labels.as_deref().map(names::parse) {
-        None => None,
-        Some(titles) => titles.map_err(|wrong| errors.extend(wrong)).ok(),
-    };
+    let title = errors.merge(given.title.unwrap_or_else(|| Ok(before.title.clone())));
+    let description = errors.check_given("description", given.description);
+    let labels = given.labels.and_then(|titles| errors.merge(titles));
     let confidential = given.confidential.unwrap_or(before.confidential);
     let assignee = fields::assignee(app, tx, tracker, given.assignee, confidential)?;
     let milestone = fields::milestone(tx, before.project, given.milestone)?;

@@ -29,12 +29,21 @@ pub fn parse(list: &str) -> Result<Vec<LabelTitle>, FieldErrors> {
             break;
         }
     }
+    errors.into_result_with(|| Some(()))?;
+    bounded(titles)
+}
+
+/// The titles in order, each once.
+/// # Errors
+/// If they are too many, under `labels`.
+pub fn bounded(mut titles: Vec<LabelTitle>) -> Result<Vec<LabelTitle>, FieldErrors> {
     titles.sort_unstable();
     titles.dedup();
     if titles.len() > MOST {
-        errors.add("labels", format_args!("are too many (maximum is {MOST})"));
+        let message = format_args!("are too many (maximum is {MOST})");
+        return Err(FieldErrors::one("labels", message));
     }
-    errors.into_result_with(|| Some(titles))
+    Ok(titles)
 }
 
 #[cfg(test)]

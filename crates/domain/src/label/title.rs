@@ -18,7 +18,8 @@ impl LabelTitle {
     /// # Errors
     /// Everything that is wrong, under `title`.
     pub fn parse(given: &str) -> Result<Self, FieldErrors> {
-        let title = text::decode_entities(&text::strip_tags(given));
+        let plain = text::strip_tags(given);
+        let title = text::decode_entities(&plain);
         let mut errors = FieldErrors::default();
         if title.trim().is_empty() {
             errors.add("title", Blank);
@@ -27,7 +28,7 @@ impl LabelTitle {
             errors.add("title", InvalidTitle);
         }
         errors.check("title", text::within(&title, limit::SHORT));
-        errors.into_result_with(|| Some(Self(title)))
+        errors.into_result_with(|| Some(Self(title.into_owned())))
     }
 
     /// Takes one out of the store.

@@ -5,11 +5,11 @@ use actix_web::{HttpResponse, web};
 use hexforge_application::issue::fields::IssueFields;
 use hexforge_application::issue::{self, IssueListing, create, movement, subscription, update};
 use hexforge_domain::id::IssueId;
-use hexforge_domain::issue::IssueCommand;
-use hexforge_domain::issue::names::MOST;
+use hexforge_domain::issue::names::{self, MOST};
 use hexforge_domain::issue::query::IssueOrder;
+use hexforge_domain::issue::{IssueCommand, Title};
 use hexforge_domain::subscription::SubscriptionCommand;
-use hexforge_domain::text::limit;
+use hexforge_domain::text::{LongText, limit};
 use serde_json::json;
 
 use super::ids::{GroupPath, PathId, ProjectPath};
@@ -190,11 +190,11 @@ fn read_fields(params: &Params) -> ApiResult<IssueFields> {
     };
     declared.finish()?;
     Ok(IssueFields {
-        title: params.text("title")?,
-        description: params.text("description")?,
+        title: params.text("title")?.as_deref().map(Title::parse),
+        description: params.text("description")?.as_deref().map(LongText::parse),
         assignee,
         milestone,
-        labels: params.given_text("labels")?,
+        labels: params.given_text("labels")?.as_deref().map(names::parse),
         due_date: params.given_text("due_date")?.map(|_| due_date),
         confidential: params.switch("confidential")?,
         created_at: params.moment("created_at")?,
