@@ -232,6 +232,27 @@ fn other_answers_and_refusals_are_final_and_say_why() {
 }
 
 #[test]
+fn a_transaction_makes_only_so_many_deliveries() {
+    let stage = a_stage();
+    let now = stage.world.app.clock.now();
+    for number in 1..60 {
+        let hook = a_hook(&format!("https://hook.example/{number}"));
+        stage.world.write(|tx| tx.project_hooks().insert(stage.project, hook, now));
+    }
+    for number in 0..12 {
+        stage.push(&format!("b{number}"));
+    }
+    let left = || stage.world.read(|tx| tx.outbox().oldest(99)).len();
+    let mut lengths = vec![left()];
+    while delivery::fan_out(&stage.world.app, &Plain).expect("events are readable") {
+        lengths.push(left());
+    }
+    assert_eq!(lengths, [12, 7, 2, 0]);
+    stage.answer(200);
+    assert_eq!(stage.send(), 720);
+}
+
+#[test]
 fn what_a_process_that_died_had_claimed_is_sent_by_another() {
     let stage = a_stage();
     stage.push("one");

@@ -1,19 +1,17 @@
 //! Turns at something of which there are few: who came first is first.
 
 use std::collections::VecDeque;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::{self, Thread};
 use std::time::Instant;
 
 /// So many at a time.
-pub(crate) struct Turns {
-    state: Mutex<State>,
-    changed: Condvar,
-}
+pub(crate) struct Turns(Mutex<State>);
 
 struct State {
     free: u32,
     next: u64,
-    waiting: VecDeque<u64>,
+    waiting: VecDeque<(u64, Thread)>,
 }
 
 /// A turn, until it is dropped.
@@ -21,8 +19,7 @@ pub(crate) struct Turn<'a>(&'a Turns);
 
 impl Turns {
     pub fn new(free: u32) -> Self {
-        let state = State { free, next: 0, waiting: VecDeque::new() };
-        Self { state: Mutex::new(state), changed: Condvar::new() }
+        Self(Mutex::new(State { free, next: 0, waiting: VecDeque::new() }))
     }
 
     /// Waits for a turn; `None` when there was none until then.
@@ -30,36 +27,42 @@ impl Turns {
         let mut state = self.state();
         let number = state.next;
         state.next += 1;
-        state.waiting.push_back(number);
+        state.waiting.push_back((number, thread::current()));
         loop {
-            if state.free > 0 && state.waiting.front() == Some(&number) {
+            let is_first = state.waiting.front().is_some_and(|(first, _)| *first == number);
+            if state.free > 0 && is_first {
                 state.waiting.pop_front();
                 state.free -= 1;
                 // There may be one for the next, too.
-                self.tell(&state);
+                state.wake_first();
                 return Some(Turn(self));
             }
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                state.waiting.retain(|waiting| *waiting != number);
-                self.tell(&state);
+                state.waiting.retain(|(waiting, _)| *waiting != number);
+                state.wake_first();
                 return None;
             }
-            let waited = self.changed.wait_timeout(state, left);
-            state = waited.unwrap_or_else(PoisonError::into_inner).0;
-        }
-    }
-
-    /// Mostly nobody waits, and even then the system would be called.
-    fn tell(&self, state: &State) {
-        if !state.waiting.is_empty() {
-            self.changed.notify_all();
+            drop(state);
+            thread::park_timeout(left);
+            state = self.state();
         }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         // Nothing is left half done when a holder panics.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// Wakes the thread whose turn it is, and no other: all would want the same processors and then wait again.
+    fn wake_first(&self) {
+        if self.free > 0
+            && let Some((_, first)) = self.waiting.front()
+        {
+            first.unpark();
+        }
     }
 }
 
@@ -67,7 +70,7 @@ impl Drop for Turn<'_> {
     fn drop(&mut self) {
         let mut state = self.0.state();
         state.free += 1;
-        self.0.tell(&state);
+        state.wake_first();
     }
 }
 

@@ -15,8 +15,11 @@ use super::new_key;
 use crate::app::App;
 use crate::error::Error;
 
-/// How many events one transaction looks at.
-const AT_ONCE: u32 = 50;
+/// The number of events after which a transaction reads no more, and of deliveries: others wait for it.
+const AT_ONCE: usize = 50;
+const ENOUGH: usize = 100;
+/// How many events are read together.
+const BATCH: u32 = 5;
 
 /// How many transactions a caller waits for who changes a hook, and for how long at most.
 const CATCH_UP_BATCHES: u32 = 4;
@@ -52,20 +55,39 @@ pub fn catch_up(app: &App, payloads: &dyn Payloads) -> Result<(), Error> {
     Ok(())
 }
 
-/// How many events were told, and the last that was looked at.
+/// Turns some events into deliveries. Returns the number of these events, and the last one that was looked at.
 fn some(
     app: &App,
     tx: &mut dyn Tx,
     payloads: &dyn Payloads,
     behind: Option<OutboxId>,
 ) -> Result<(usize, Option<OutboxId>), StoreError> {
-    let batch = tx.outbox().next(behind, AT_ONCE)?;
-    if batch.entries.is_empty() {
-        return Ok((0, batch.last));
+    let (mut told, mut deliveries, mut last) = (0, 0, None);
+    while told < AT_ONCE && deliveries < ENOUGH {
+        let batch = tx.outbox().next(last.or(behind), BATCH)?;
+        if batch.last.is_none() {
+            break;
+        }
+        last = batch.last;
+        if batch.entries.is_empty() {
+            break;
+        }
+        deliveries += tell(app, tx, payloads, &batch.entries)?;
+        told += batch.entries.len();
     }
-    let hooks = Hooks::of(tx, &batch.entries)?;
+    Ok((told, last))
+}
+
+/// Turns events into deliveries. Returns the number of these.
+fn tell(
+    app: &App,
+    tx: &mut dyn Tx,
+    payloads: &dyn Payloads,
+    entries: &[OutboxEntry],
+) -> Result<usize, StoreError> {
+    let hooks = Hooks::of(tx, entries)?;
     let mut new = Vec::new();
-    for entry in &batch.entries {
+    for entry in entries {
         let now = app.clock.now();
         for (audience, name, hooks) in hooks.hearing(entry) {
             if hooks.is_empty() {
@@ -83,9 +105,9 @@ fn some(
         }
     }
     tx.deliveries().insert(&new)?;
-    let told: Vec<OutboxId> = batch.entries.iter().map(|entry| entry.id).collect();
+    let told: Vec<OutboxId> = entries.iter().map(|entry| entry.id).collect();
     tx.outbox().remove(&told)?;
-    Ok((told.len(), batch.last))
+    Ok(new.len())
 }
 
 /// All hooks that may hear of some events, by id.
