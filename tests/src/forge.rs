@@ -283,8 +283,14 @@ impl Forge {
         restrictions: Restrictions,
         servers: Servers,
     ) -> Option<Self> {
-        let queries = Arc::new(AtomicU64::new(0));
-        let store_options = Options { queries: Some(Arc::clone(&queries)), ..Options::default() };
+        let folder = tempfile::tempdir().expect("a folder for temporary files exists");
+        let (queries, vault) = (Arc::new(AtomicU64::new(0)), vault(folder.path(), servers));
+        let store_options = Options {
+            queries: Some(Arc::clone(&queries)),
+            // Without programs the store has a vault of its own.
+            vault: (servers == Servers::Programs).then(|| Arc::clone(&vault) as _),
+            ..Options::default()
+        };
         let (store, database): (Arc<dyn Store>, Box<dyn Any + Send + Sync>) = match options.backend
         {
             Backend::Fake => (Arc::new(FakeStore::default()), Box::new(())),
@@ -297,7 +303,6 @@ impl Forge {
                 (Arc::new(database.open(store_options)), Box::new(database))
             }
         };
-        let folder = tempfile::tempdir().expect("a folder for temporary files exists");
         let object_store = servers.have_object_store().then(S3Server::start);
         // Git is real on every store: what it answers is compared with what git says.
         let Storage { packs, git, mut uploads, mut build_files } =
@@ -321,7 +326,7 @@ impl Forge {
             public_keys: Arc::new(OpensshKeys),
             uploads,
             build_files,
-            vault: vault(folder.path(), servers),
+            vault,
             yaml: Arc::new(SaphyrReader),
             settings: Settings {
                 external_url: EXTERNAL_URL.to_owned(),

@@ -2,6 +2,8 @@
 
 #[path = "program/access_log.rs"]
 mod access_log;
+#[path = "program/background.rs"]
+mod background;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -533,39 +535,6 @@ fn many_pushes_leave_few_packs_and_a_fork_shares_them() {
         tree.git(&["push", "-q", &address("fleet/ship"), "master"]);
         tree.assert_sound_at(&address("fleet/ship"));
     }
-}
-
-#[test]
-fn a_stop_does_not_wait_for_imports_and_they_begin_again() {
-    let place = Place::on(TestDatabase::sqlite());
-    let silent = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");
-    let address = silent.local_addr().expect("it has an address");
-    let start = || {
-        let local = [("HEXFORGE_ALLOW_LOCAL_REQUESTS", "true")];
-        let (folder, log) = (place.data_dir(), Stdio::inherit());
-        Program::start_with(&program::built(), &folder, &place.database.url, log, &local)
-            .expect("it serves")
-    };
-    let mut server = start();
-    let url = format!("http://{address}/a.git");
-    let form = [("name", "site"), ("import_url", &*url)];
-    server.request("POST", "/projects").token(ROOT).form(&form).send().expect(201);
-    // Somebody who never answers.
-    let _first = silent.accept().expect("the import begins");
-    let asked = Instant::now();
-    assert_eq!(server.stop().expect("it can be told to stop").code(), Some(0));
-    assert!(asked.elapsed() < Duration::from_secs(25), "{:?}", asked.elapsed());
-
-    let mut server = start();
-    let _second = silent.accept().expect("the import begins again");
-    // A second signal waits for nothing. Signals are repeated, because two that come before the process is given
-    // a core are one signal.
-    let asked = Instant::now();
-    while !server.has_ended().expect("the process can be asked") {
-        server.tell_to_stop().expect("it can be told to stop");
-        std::thread::sleep(Duration::from_millis(500));
-    }
-    assert!(asked.elapsed() < Duration::from_secs(9), "{:?}", asked.elapsed());
 }
 
 #[test]

@@ -60,6 +60,8 @@ pub struct Config {
     pub max_body_mb: usize,
     /// Whether requests of ours may go to this machine and its private networks.
     pub allow_local_requests: bool,
+    /// Whether this process does work in the background, such as sending to hooks.
+    pub background_work: bool,
     /// In seconds.
     pub hook_timeout: u64,
     /// By which runners register for all projects.
@@ -187,6 +189,12 @@ impl Config {
                 "allow_local_requests",
                 chosen.allow_local_requests,
                 "false",
+                "true or false",
+            )?,
+            background_work: value(
+                "background_work",
+                chosen.background_work,
+                "true",
                 "true or false",
             )?,
             hook_timeout: number("hook_timeout", chosen.hook_timeout, 10, 1..=60)?,

@@ -76,7 +76,10 @@ pub fn run(config: &Config, terminal: &mut dyn Write) -> Result<()> {
         revision: format!("hexforge-{}", env!("CARGO_PKG_VERSION")),
     };
     let payloads = JsonPayloads::new(&settings.external_url, settings.ssh_port);
-    let workers = Workers::start(&app, Arc::new(payloads), desk, upkeep, cache)?;
+    let mut workers = Workers::start(&app, upkeep, cache)?;
+    if config.background_work {
+        workers = workers.with_shared_work(Arc::new(payloads), desk)?;
+    }
     let limiter =
         Limiter::new(config.transfer_limits()).with_threads(Arc::new(PriorityThreads::new()));
     let limiter = Arc::new(match &config.database_url {

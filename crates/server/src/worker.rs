@@ -37,7 +37,8 @@ const IMPORTING: usize = 8;
 pub struct Workers {
     app: App,
     workers: Vec<Worker>,
-    deliveries: Deliveries,
+    /// `None` in a process that leaves them to others.
+    deliveries: Option<Deliveries>,
 }
 
 struct Worker {
@@ -61,16 +62,27 @@ enum Round {
 }
 
 impl Workers {
-    /// Starts all of them.
-    pub fn start(
-        app: &App,
+    /// Starts the threads for the work that only this process can do: on its own data folder, and on repositories that
+    /// it changed.
+    pub fn start(app: &App, upkeep: Arc<UpkeepQueue>, cache: Option<CacheKeeper>) -> Result<Self> {
+        let mut workers = vec![
+            Worker::start("tending", SHORT, tend(app.clone(), upkeep))?,
+            Worker::start("tidying", DAY, tidy(app.clone()))?,
+        ];
+        if let Some(cache) = cache {
+            workers.push(Worker::start("caching", Duration::from_secs(2), trim(cache))?);
+        }
+        Ok(Self { app: app.clone(), workers, deliveries: None })
+    }
+
+    /// Starts the threads for the work that any process of the installation can do, too.
+    pub fn with_shared_work(
+        mut self,
         payloads: Arc<dyn Payloads>,
         desk: Arc<Desk>,
-        upkeep: Arc<UpkeepQueue>,
-        cache: Option<CacheKeeper>,
     ) -> Result<Self> {
-        let hour = Duration::from_secs(60 * 60);
-        let mut workers = vec![
+        let (app, hour) = (&self.app, Duration::from_secs(60 * 60));
+        self.workers.extend([
             // What has expired gives nothing meanwhile, so nobody waits for this.
             Worker::start("expiry", Duration::from_secs(5 * 60), end_memberships(app.clone()))?,
             // Nobody is shown artifacts that have expired, and silence is counted in hours.
@@ -78,21 +90,17 @@ impl Workers {
             Worker::start("pruning", Duration::from_secs(5 * 60), prune(app.clone()))?,
             // Whoever removed something sees it gone already.
             Worker::start("removing", Duration::from_secs(1), finish_removals(app.clone()))?,
-            Worker::start("tidying", 24 * hour, tidy(app.clone()))?,
+            Worker::start("sessions", DAY, end_sessions(app.clone()))?,
             Worker::start("sweeping", hour, sweep(app.clone()))?,
-            Worker::start("tending", SHORT, tend(app.clone(), upkeep))?,
             Worker::start_on_tasks("repositories", Duration::from_secs(1), Lane::Local, app)?,
-        ];
-        if let Some(cache) = cache {
-            workers.push(Worker::start("caching", Duration::from_secs(2), trim(cache))?);
-        }
+        ]);
         for _ in 0..IMPORTING {
             // Each looks in turn with the writers, so not too often.
             let rest = Duration::from_secs(3);
-            workers.push(Worker::start_on_tasks("imports", rest, Lane::All, app)?);
+            self.workers.push(Worker::start_on_tasks("imports", rest, Lane::All, app)?);
         }
-        let deliveries = Deliveries::start(app.clone(), payloads, desk)?;
-        Ok(Self { app: app.clone(), workers, deliveries })
+        self.deliveries = Some(Deliveries::start(app.clone(), payloads, desk)?);
+        Ok(self)
     }
 }
 
@@ -133,17 +141,26 @@ fn finish_removals(app: App) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, E
     }
 }
 
-/// Removes what interrupted work left behind, and sessions that ended.
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Removes files that interrupted work left behind.
 fn tidy(app: App) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, Error> {
-    // The start has its own for files.
+    // The start has its own.
     let mut is_first = true;
+    move |_| {
+        if !std::mem::take(&mut is_first) {
+            removal::tidy(&app)?;
+        }
+        Ok(Round::Done)
+    }
+}
+
+/// Removes sessions that ended.
+fn end_sessions(app: App) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, Error> {
     move |go_on| {
         let removed = session::remove_ended(&app, go_on)?;
         if removed > 0 {
             tracing::info!(removed, "sessions removed because they ended");
-        }
-        if !std::mem::take(&mut is_first) {
-            removal::tidy(&app)?;
         }
         Ok(Round::Done)
     }
@@ -284,7 +301,9 @@ fn stops_within(stopped: &Receiver<()>, pause: Duration) -> bool {
 impl Drop for Workers {
     fn drop(&mut self) {
         // All are told before any is waited for.
-        self.deliveries.close();
+        if let Some(deliveries) = &self.deliveries {
+            deliveries.close();
+        }
         self.app.imports.stop();
         for worker in &mut self.workers {
             drop(worker.running.take());

@@ -6,14 +6,14 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 use hexforge_domain::Timestamp;
 use hexforge_http_actix::Dialect;
 use hexforge_persistence_diesel::testing::TestDatabase;
 use tempfile::TempDir;
 
-use super::{EXTERNAL_URL, MAX_ARTIFACTS, MAX_BODY, MAX_UPLOAD, RUNNERS, SESSION_DAYS};
+use super::{EXTERNAL_URL, MAX_ARTIFACTS, MAX_BODY, MAX_UPLOAD, RUNNERS, SESSION_DAYS, SSH_PORT};
 use crate::installation::SECRET_KEY;
 use crate::program::{self, Program};
 use crate::s3::S3Server;
@@ -55,6 +55,8 @@ impl Programs {
             ("HEXFORGE_MAX_ARTIFACTS_MB", mebibytes(MAX_ARTIFACTS)),
             ("HEXFORGE_SESSION_DAYS", SESSION_DAYS.to_string()),
             ("HEXFORGE_LOG", "error".to_owned()),
+            // Tests look at what waits to be done, and do it themselves.
+            ("HEXFORGE_BACKGROUND_WORK", "false".to_owned()),
             ("HEXFORGE_TEST_CLOCK", clock.path.display().to_string()),
             ("LD_PRELOAD", shim().display().to_string()),
         ]);
@@ -63,6 +65,8 @@ impl Programs {
         let start = |machine| {
             let data = folder.path().join(format!("machine-{machine}"));
             let (program, log) = (program::built(), Stdio::inherit());
+            let ssh = own_address(SSH_PORT).to_string();
+            let settings = [&settings[..], &[("HEXFORGE_SSH_LISTEN", &*ssh)]].concat();
             Program::start_with(&program, &data, &database.url, log, &settings)
                 .expect("the program serves")
         };
@@ -75,6 +79,14 @@ impl Programs {
         self.clock.show(now);
         self.programs[self.turn.fetch_add(1, Ordering::Relaxed) % NUMBER].address
     }
+}
+
+/// An address of this machine that no other program of these tests has: all show the same port in clone addresses.
+fn own_address(port: u16) -> SocketAddr {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let number = std::process::id() % 250 * 60_000 + NEXT.fetch_add(1, Ordering::Relaxed);
+    let [_, a, b, c] = (number + 256).to_be_bytes();
+    SocketAddr::from(([127, a, b, c], port))
 }
 
 /// A file with the time that programs see.

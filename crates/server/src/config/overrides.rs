@@ -67,6 +67,10 @@ pub struct Overrides {
     /// Whether imports and hooks may reach loopback and private addresses: `true` or `false` [default: false].
     #[arg(long, global = true, env = "HEXFORGE_ALLOW_LOCAL_REQUESTS", value_name = "BOOL")]
     pub allow_local_requests: Option<String>,
+    /// Whether this process does work in the background, such as imports and sending to hooks: `true` or `false`. At
+    /// least one process of an installation has to do it [default: true].
+    #[arg(long, global = true, env = "HEXFORGE_BACKGROUND_WORK", value_name = "BOOL")]
+    pub background_work: Option<String>,
     /// Seconds that a receiver of a hook may take to be reached, and again to answer, 1 to 60 [default: 10].
     #[arg(long, global = true, env = "HEXFORGE_HOOK_TIMEOUT", value_name = "SECONDS")]
     pub hook_timeout: Option<String>,
@@ -155,6 +159,7 @@ impl Overrides {
             max_upload_mb: given(self.max_upload_mb).or(other.max_upload_mb),
             max_body_mb: given(self.max_body_mb).or(other.max_body_mb),
             allow_local_requests: given(self.allow_local_requests).or(other.allow_local_requests),
+            background_work: given(self.background_work).or(other.background_work),
             hook_timeout: given(self.hook_timeout).or(other.hook_timeout),
             runners_token: given(self.runners_token).or(other.runners_token),
             max_artifacts_mb: given(self.max_artifacts_mb).or(other.max_artifacts_mb),

@@ -28,6 +28,7 @@ impl fmt::Display for Config {
         writeln!(f, "max_upload_mb = {}", self.max_upload_mb)?;
         writeln!(f, "max_body_mb = {}", self.max_body_mb)?;
         writeln!(f, "allow_local_requests = {}", self.allow_local_requests)?;
+        writeln!(f, "background_work = {}", self.background_work)?;
         writeln!(f, "hook_timeout = {}", self.hook_timeout)?;
         writeln!(f, "max_artifacts_mb = {}", self.max_artifacts_mb)?;
         writeln!(f, "max_push_mb = {}", self.max_push_mb)?;

@@ -82,6 +82,10 @@ fn a_wrong_value_is_told_in_a_sentence_that_names_it() {
             "default_projects_limit has to be a number from 0 on",
         ),
         (
+            Overrides { background_work: text("no"), ..none() },
+            "background_work is `no` and has to be true or false",
+        ),
+        (
             Overrides { hook_timeout: text("61"), ..none() },
             "hook_timeout has to be a number from 1 to 60",
         ),
