@@ -122,12 +122,21 @@ impl Limiter {
     /// # Errors
     /// When the system has no thread for it.
     pub fn start(&self, permit: Permit, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
-        let holder = permit.caller().holder();
-        let job = move || {
-            let _permit = permit;
-            work();
-        };
-        self.threads.start(holder, Box::new(job))
+        let (holder, job) = job(permit, work);
+        self.threads.start(holder, job)
+    }
+
+    /// Starts the check of a password, which is long work too. It does not wait for other work of its caller: it would
+    /// hold one of the few permits for sign-ins meanwhile.
+    /// # Errors
+    /// When the system has no thread for it.
+    pub fn start_sign_in(
+        &self,
+        permit: Permit,
+        work: impl FnOnce() + Send + 'static,
+    ) -> io::Result<()> {
+        let (holder, job) = job(permit, work);
+        self.threads.start_at_once(holder, job)
     }
 
     /// Does a short call of a holder on the current thread, and counts what it costs.
@@ -135,7 +144,8 @@ impl Limiter {
         self.threads.answer_calls();
         let begin = self.threads.time_of_current_thread();
         let outcome = work();
-        self.charge(holder, self.threads.time_of_current_thread().saturating_sub(begin));
+        let used = self.threads.time_of_current_thread().saturating_sub(begin);
+        self.spending().end_call(holder, used, self.begun.elapsed());
         outcome
     }
 
@@ -157,17 +167,28 @@ impl Limiter {
         }
     }
 
-    /// Returns the pause before the next call of a holder, if its calls used more than a share of the processors and
-    /// threads wait for these.
+    /// Returns the pause before the next call of a holder, if its calls used more than a share of the processors,
+    /// threads wait for these, and others called lately who used less.
     pub fn pause(&self, holder: Holder) -> Option<Duration> {
-        let pause = self.spending().pause(holder, self.begun.elapsed())?;
-        self.threads.are_processors_busy().then_some(pause)
+        // Asked for every call: the answer comes from looks at short intervals.
+        let are_busy = self.threads.are_processors_busy();
+        self.spending().pause(holder, self.begun.elapsed(), are_busy)
     }
 
     fn spending(&self) -> MutexGuard<'_, Spending> {
         // Each call of its methods is whole, also after a panic.
         self.spending.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Work that gives its permit back when it is done, and the holder of the permit.
+fn job(permit: Permit, work: impl FnOnce() + Send + 'static) -> (Holder, Job) {
+    let holder = permit.caller().holder();
+    let job = move || {
+        let _permit = permit;
+        work();
+    };
+    (holder, Box::new(job))
 }
 
 fn processors() -> usize {

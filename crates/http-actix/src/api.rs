@@ -205,7 +205,7 @@ impl Api {
         use_case: impl Fn(&App, &Params) -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<T> {
         let permit = self.sign_in_permit().await?;
-        self.run_blocking(permit, move |app, call| use_case(app, &call.params)).await
+        self.check_password(permit, move |app, call| use_case(app, &call.params)).await
     }
 
     /// Runs a use case that reads, for whoever asks: the holder of a token, of a name with its token or
@@ -228,7 +228,7 @@ impl Api {
             return Ok(found);
         }
         let permit = self.sign_in_permit().await?;
-        self.run_blocking(permit, move |app, call| {
+        self.check_password(permit, move |app, call| {
             let actor = match call.attempt() {
                 Some(attempt) => app_basic::by_password(app, &attempt)?,
                 None => Actor::Anonymous,
@@ -290,6 +290,16 @@ impl Api {
     /// Waits for the permit that checking a password needs.
     async fn sign_in_permit(&self) -> ApiResult<Permit> {
         permit(&self.shared.limiter.sign_ins, Caller::unknown(self.call.peer)).await
+    }
+
+    /// Runs a use case that checks a password. This is long work, because it is made to keep a processor busy.
+    async fn check_password<T: Send + 'static>(
+        &self,
+        permit: Permit,
+        work: impl Fn(&App, &Call) -> ApiResult<T> + Send + 'static,
+    ) -> ApiResult<T> {
+        let (app, call) = (Arc::clone(&self.shared.app), Arc::clone(&self.call));
+        work::sign_in(self.limiter(), permit, move || attempt(&work, &app, &call)).await?
     }
 
     /// A use case is one transaction; one that others were in the way of kept nothing and is tried

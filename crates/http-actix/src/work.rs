@@ -34,8 +34,26 @@ pub(crate) async fn run<T: Send + 'static>(
     permit: Permit,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> ApiResult<T> {
-    let ((sender, outcome), span) = (oneshot::channel(), tracing::Span::current());
-    let begun = limiter.start(permit, move || drop(sender.send(span.in_scope(work))));
-    begun.map_err(|error| ApiError::internal(&error))?;
+    let (job, outcome) = answered(work);
+    limiter.start(permit, job).map_err(|error| ApiError::internal(&error))?;
     outcome.await.map_err(|error| ApiError::internal(&error))
+}
+
+/// Checks a password and waits for the outcome.
+pub(crate) async fn sign_in<T: Send + 'static>(
+    limiter: &Limiter,
+    permit: Permit,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> ApiResult<T> {
+    let (job, outcome) = answered(work);
+    limiter.start_sign_in(permit, job).map_err(|error| ApiError::internal(&error))?;
+    outcome.await.map_err(|error| ApiError::internal(&error))
+}
+
+/// Work that sends its outcome, and the receiver.
+fn answered<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> (impl FnOnce() + Send + 'static, oneshot::Receiver<T>) {
+    let ((sender, outcome), span) = (oneshot::channel(), tracing::Span::current());
+    (move || drop(sender.send(span.in_scope(work))), outcome)
 }

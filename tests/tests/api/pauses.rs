@@ -15,9 +15,9 @@ use hexforge_tests::{Backend, Forge, ForgeOptions};
 #[derive(Debug, Default)]
 struct SetProcessors {
     are_busy: AtomicBool,
-    /// How many seconds pass between two looks at the clock.
+    /// How many milliseconds pass between two looks at the clock.
     pace: AtomicU64,
-    seconds: AtomicU64,
+    milliseconds: AtomicU64,
 }
 
 impl WorkThreads for SetProcessors {
@@ -31,9 +31,12 @@ impl WorkThreads for SetProcessors {
 
     fn time_of_current_thread(&self) -> Duration {
         let pace = self.pace.load(Ordering::Relaxed);
-        Duration::from_secs(self.seconds.fetch_add(pace, Ordering::Relaxed))
+        Duration::from_millis(self.milliseconds.fetch_add(pace, Ordering::Relaxed))
     }
 }
+
+/// Milliseconds of a call that uses more than any share.
+const MUCH: u64 = 3_600_000;
 
 #[test]
 fn callers_who_use_more_than_their_share_pause_while_processors_are_busy() {
@@ -42,19 +45,22 @@ fn callers_who_use_more_than_their_share_pause_while_processors_are_busy() {
         Restrictions { threads: Some(Arc::clone(&processors) as _), ..Restrictions::default() };
     let options = ForgeOptions { backend: Backend::Fake, dialect: Dialect::Specification };
     let forge = Forge::start_restricted(options, restrictions).expect("the fake is always there");
-    let (_, ada) = forge.user("ada");
-    let paused = |token: &str| {
+    let [(_, ada), (_, bob)] = ["ada", "bob"].map(|name| forge.user(name));
+    let paused = |token: &str, pace: u64| {
+        processors.pace.store(pace, Ordering::Relaxed);
         let begin = Instant::now();
         forge.get("/user").token(token).send().expect(200);
-        begin.elapsed() >= Spending::LONGEST_PAUSE
+        begin.elapsed() >= Spending::LONGEST_PAUSE / 2
     };
-    assert!(!paused(&ada) && !paused(ROOT), "nobody has used anything");
-    processors.pace.store(3600, Ordering::Relaxed);
-    assert!(!paused(ROOT) && !paused(ROOT), "processors are free");
+    for caller in [&*ada, &*bob, ROOT] {
+        assert!(!paused(caller, 1), "nobody has used anything");
+    }
+    assert!(!paused(ROOT, MUCH) && !paused(ROOT, MUCH), "processors are free");
     processors.are_busy.store(true, Ordering::Relaxed);
-    assert!(paused(ROOT));
-    assert!(!paused(&ada), "she has used little");
-    assert!(paused(&ada), "that call was counted");
+    assert!(!paused(&ada, 1), "she has used little");
+    assert!(paused(ROOT, MUCH));
+    assert!(!paused(&ada, MUCH), "she has still used little");
+    assert!(!paused(&bob, 1) && paused(&ada, MUCH), "that call was counted");
     let begin = Instant::now();
     assert_eq!(forge.page("GET", "/-/liveness").send().status, 200);
     assert!(begin.elapsed() < Spending::LONGEST_PAUSE);

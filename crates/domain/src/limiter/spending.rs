@@ -6,17 +6,12 @@ use std::time::Duration;
 use super::Holder;
 
 /// An amount of processor time that halves after each half-life. A moment is given as the duration since a fixed start.
-///
-/// Time that is used at a constant rate, in seconds for each second, grows to that rate times 1.44 half-lives.
 #[derive(Clone, Copy, Debug)]
 pub struct RecentTime {
     seconds: f64,
     at: Duration,
     half_life: Duration,
 }
-
-/// The level to which a constant rate of 1 grows, in half-lives: 1 / ln 2.
-const PLATEAU: f64 = std::f64::consts::LOG2_E;
 
 impl RecentTime {
     /// Creates an account without any time in it.
@@ -37,51 +32,113 @@ impl RecentTime {
     }
 }
 
-/// The processor time that the calls of each caller used lately. A caller who used more than a share of all processors
-/// pauses until it has used that share on average.
+/// The processor time that the calls of each caller used.
+///
+/// Each caller has a share of all processors. One whose calls used more pauses until it is back at its share, but only
+/// for the sake of others: while processors are busy, and another caller who uses little called lately.
 #[derive(Debug)]
 pub struct Spending {
-    /// The seconds in the account of a caller who uses its share all the time.
-    share: f64,
-    accounts: HashMap<Holder, RecentTime>,
+    /// The share of one caller, in processor seconds for each second.
+    rate: f64,
+    accounts: HashMap<Holder, Account>,
+    /// The last two callers who use little, the newest first, and when they called.
+    light: [Option<(Holder, Duration)>; 2],
+}
+
+/// What a caller used and has not got back by its share.
+#[derive(Clone, Copy, Debug)]
+struct Account {
+    seconds: f64,
+    at: Duration,
+}
+
+impl Account {
+    fn seconds(&self, rate: f64, now: Duration) -> f64 {
+        (self.seconds - rate * now.saturating_sub(self.at).as_secs_f64()).max(0.0)
+    }
 }
 
 impl Spending {
-    /// Bursts last no longer than about this, and a caller that stops is soon like others.
-    const HALF_LIFE: Duration = Duration::from_secs(1);
     /// The part of all processors that is one caller's share.
-    const PART: f64 = 1.0 / 8.0;
+    const PART: f64 = 1.0 / 16.0;
+    /// The seconds of its share that a caller may use at once.
+    const BURST: f64 = 1.0;
+    /// The time for which others pause after a call of a caller who uses little.
+    const LATELY: Duration = Duration::from_secs(2);
+    /// The seconds of its share that an account holds at most: pauses pay back no more.
+    const MOST: f64 = Self::BURST + 5.0;
     /// The longest pause.
     pub const LONGEST_PAUSE: Duration = Duration::from_secs(2);
     /// The most accounts there are. A caller without one does not pause.
     const ACCOUNTS: usize = 10_000;
-    /// An account with less than these seconds is like none.
-    const EMPTY: f64 = 0.001;
 
     /// Creates accounts for callers of a machine with so many processors.
     pub fn new(processors: usize) -> Self {
         let rate = processors as f64 * Self::PART;
-        let share = rate * PLATEAU * Self::HALF_LIFE.as_secs_f64();
-        Self { share, accounts: HashMap::new() }
+        Self { rate, accounts: HashMap::new(), light: [None; 2] }
     }
 
     /// Adds time that a caller used until now.
     pub fn charge(&mut self, holder: Holder, used: Duration, now: Duration) {
+        let rate = self.rate;
         if self.accounts.len() >= Self::ACCOUNTS && !self.accounts.contains_key(&holder) {
-            self.accounts.retain(|_, account| account.seconds(now) >= Self::EMPTY);
+            self.accounts.retain(|_, account| account.seconds(rate, now) > 0.0);
             if self.accounts.len() >= Self::ACCOUNTS {
                 return;
             }
         }
-        let account = self.accounts.entry(holder);
-        account.or_insert_with(|| RecentTime::new(Self::HALF_LIFE, now)).add(used, now);
+        let account = self.accounts.entry(holder).or_insert(Account { seconds: 0.0, at: now });
+        let seconds = account.seconds(rate, now) + used.as_secs_f64();
+        *account = Account { seconds: seconds.min(rate * Self::MOST), at: now.max(account.at) };
     }
 
-    /// Returns the pause before the next call of a caller, if it used more than its share.
-    pub fn pause(&self, holder: Holder, now: Duration) -> Option<Duration> {
-        let excess = self.accounts.get(&holder)?.seconds(now) / self.share;
-        let pause = Self::HALF_LIFE.mul_f64(excess.max(1.0).log2()).min(Self::LONGEST_PAUSE);
-        (!pause.is_zero()).then_some(pause)
+    /// Adds the time of a call that ends now. The callers of long calls count as present until then.
+    pub fn end_call(&mut self, holder: Holder, used: Duration, now: Duration) {
+        self.charge(holder, used, now);
+        if self.uses_little(holder, now) {
+            self.note_light(holder, now);
+        }
+    }
+
+    /// Returns the pause before a call of a caller, if it used more than its share. While nobody has to pause the excess
+    /// is forgiven.
+    pub fn pause(&mut self, holder: Holder, now: Duration, is_busy: bool) -> Option<Duration> {
+        let (rate, is_lonely) = (self.rate, !self.others_called(holder, now));
+        if self.uses_little(holder, now) {
+            self.note_light(holder, now);
+            return None;
+        }
+        let account = self.accounts.get_mut(&holder)?;
+        let excess = account.seconds(rate, now) - rate * Self::BURST;
+        if excess <= 0.0 {
+            return None;
+        }
+        if is_lonely || !is_busy {
+            account.seconds -= excess;
+            return None;
+        }
+        Some(Duration::from_secs_f64(excess / rate).min(Self::LONGEST_PAUSE))
+    }
+
+    /// Returns whether a caller has used at most half of what it may use at once. Callers who pause come back to all of
+    /// it, so they do not count.
+    fn uses_little(&self, holder: Holder, now: Duration) -> bool {
+        let account = self.accounts.get(&holder);
+        account
+            .is_none_or(|account| account.seconds(self.rate, now) <= self.rate * Self::BURST / 2.0)
+    }
+
+    fn note_light(&mut self, holder: Holder, now: Duration) {
+        if self.light[0].is_none_or(|(newest, _)| newest != holder) {
+            self.light[1] = self.light[0];
+        }
+        self.light[0] = Some((holder, now));
+    }
+
+    /// Returns whether another caller who uses little called lately.
+    fn others_called(&self, holder: Holder, now: Duration) -> bool {
+        let mut light = self.light.iter().flatten();
+        light.any(|(other, at)| *other != holder && now.saturating_sub(*at) <= Self::LATELY)
     }
 }
 
@@ -92,6 +149,7 @@ mod tests {
 
     const EVE: Holder = Holder::User(UserId(1));
     const ADA: Holder = Holder::User(UserId(2));
+    const BOB: Holder = Holder::User(UserId(3));
 
     fn ms(milliseconds: u64) -> Duration {
         Duration::from_millis(milliseconds)
@@ -108,34 +166,96 @@ mod tests {
         }
     }
 
+    /// Accounts for four processors: a share is a quarter of a second in each second. `ADA` called just now.
+    fn beside_ada(now: Duration) -> Spending {
+        let mut spending = Spending::new(4);
+        assert_eq!(spending.pause(ADA, now, true), None);
+        spending
+    }
+
     #[test]
     fn callers_pause_for_what_is_above_their_share() {
-        // A quarter of a second in each second, which is 0.36 s in the account.
         let begin = ms(5_000);
-        for (used, pause) in
-            [(0, 0), (300, 0), (360, 0), (361, 1), (721, 1_000), (1_443, 2_000), (60_000, 2_000)]
+        for (used, pause) in [(0, 0), (250, 0), (251, 4), (350, 400), (750, 2_000), (60_000, 2_000)]
         {
-            let mut spending = Spending::new(2);
+            let mut spending = beside_ada(begin);
             spending.charge(EVE, ms(used), begin);
-            let found = spending.pause(EVE, begin).unwrap_or_default();
-            assert!(found.abs_diff(ms(pause)) < ms(2), "{used}: {found:?}");
-            assert_eq!(spending.pause(ADA, begin), None);
-            assert_eq!(spending.pause(EVE, begin + found + ms(10_000)), None);
+            let found = spending.pause(EVE, begin, true).unwrap_or_default();
+            assert!(found.abs_diff(ms(pause)) < ms(1), "{used}: {found:?}");
+            let end = begin + ms(5_001);
+            assert_eq!(spending.pause(ADA, end, true), None);
+            assert_eq!(spending.pause(EVE, end, true), None);
+        }
+    }
+
+    #[test]
+    fn nobody_pauses_for_nobody() {
+        let begin = ms(5_000);
+        let much = |spending: &mut Spending, now| {
+            for caller in [EVE, BOB] {
+                spending.charge(caller, ms(10_000), now);
+            }
+        };
+        for (who, mut spending, now, is_busy, pauses) in [
+            ("alone", Spending::new(4), begin, true, false),
+            ("beside Ada", beside_ada(begin), begin, true, true),
+            ("some time later", beside_ada(begin), begin + ms(1_999), true, true),
+            ("long after her", beside_ada(begin), begin + ms(2_001), true, false),
+            ("with free processors", beside_ada(begin), begin, false, false),
+        ] {
+            much(&mut spending, now);
+            assert_eq!(spending.pause(EVE, now, is_busy).is_some(), pauses, "{who}");
+            // What was used while nobody minded is forgiven.
+            assert_eq!(spending.pause(ADA, now, is_busy), None);
+            let pause = spending.pause(EVE, now, true).unwrap_or_default();
+            assert_eq!(pause > ms(1), pauses, "{who}: {pause:?}");
         }
     }
 
     #[test]
     fn a_caller_who_never_rests_gets_its_share() {
-        let mut spending = Spending::new(4);
+        let mut spending = Spending::new(8);
         let begin = ms(5_000);
         let (mut now, mut used) = (begin, Duration::ZERO);
         while now < begin + ms(60_000) {
-            now += ms(5) + spending.pause(EVE, now).unwrap_or_default();
+            now += ms(5) + spending.pause(EVE, now, true).unwrap_or_default();
             spending.charge(EVE, ms(5), now);
+            assert_eq!(spending.pause(ADA, now, true), None);
             used += ms(5);
         }
         let rate = used.as_secs_f64() / (now - begin).as_secs_f64();
         assert!((0.45..0.55).contains(&rate), "{rate}");
+    }
+
+    #[test]
+    fn a_caller_is_present_until_its_call_ends() {
+        let begin = ms(5_000);
+        let mut spending = beside_ada(begin);
+        let now = begin + ms(60_000);
+        spending.end_call(ADA, ms(3), now);
+        spending.charge(EVE, ms(10_000), now);
+        assert!(spending.pause(EVE, now, true).is_some());
+        // What a connection costs beside calls makes nobody present.
+        let later = now + ms(60_000);
+        spending.charge(ADA, ms(3), later);
+        spending.charge(EVE, ms(10_000), later);
+        assert_eq!(spending.pause(EVE, later, true), None);
+    }
+
+    #[test]
+    fn callers_who_all_use_much_do_not_pause_for_each_other() {
+        let mut spending = Spending::new(2);
+        let begin = ms(5_000);
+        let (mut now, mut used) = (begin, Duration::ZERO);
+        while now < begin + ms(60_000) {
+            for caller in [EVE, BOB] {
+                now += ms(5) + spending.pause(caller, now, true).unwrap_or_default();
+                spending.charge(caller, ms(5), now);
+                used += ms(5);
+            }
+        }
+        let rate = used.as_secs_f64() / (now - begin).as_secs_f64();
+        assert!(rate > 0.9, "{rate}");
     }
 
     #[test]

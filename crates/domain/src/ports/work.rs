@@ -17,6 +17,13 @@ pub trait WorkThreads: Debug + Send + Sync {
     /// When the system has no thread for it.
     fn start(&self, holder: Holder, job: Job) -> io::Result<()>;
 
+    /// Starts work that is never delayed. Permits have to limit how much there is of it.
+    /// # Errors
+    /// When the system has no thread for it.
+    fn start_at_once(&self, holder: Holder, job: Job) -> io::Result<()> {
+        self.start(holder, job)
+    }
+
     /// Says that the current thread answers short calls from now on.
     fn answer_calls(&self) {}
 

@@ -9,7 +9,7 @@ use hexforge_application::error::Error;
 use hexforge_application::session::Attempt;
 use hexforge_application::sign_in::{self, Credentials};
 use hexforge_domain::id::ProjectId;
-use hexforge_domain::limiter::{Caller as PermitHolder, Permit};
+use hexforge_domain::limiter::Caller as PermitHolder;
 use hexforge_domain::policy::Actor;
 
 use super::answer::Answer;
@@ -62,8 +62,9 @@ pub(super) async fn identify(
     // Passwords are slow, and whoever floods us with them must not hold up those who are known.
     let unknown = PermitHolder::unknown(address);
     let turn = api::permit(&shared.limiter.sign_ins, unknown).await?;
-    let actor = repeated(shared, turn, move |app| app_basic::by_password(app, &attempt));
-    match actor.await? {
+    let app = Arc::clone(&shared.app);
+    let check = move || repeated(&app, |app| app_basic::by_password(app, &attempt));
+    match work::sign_in(&shared.limiter, turn, check).await?? {
         Actor::Anonymous => Err(Answer::Challenge),
         actor => Ok(Caller { actor, ..nobody }),
     }
@@ -107,23 +108,19 @@ pub(super) async fn blocking<T: Send + 'static, E: Into<Answer> + Send + 'static
     task: impl Fn(&App) -> Result<T, E> + Send + 'static,
 ) -> Result<T, Answer> {
     let permit = api::permit(&shared.limiter.reads, holder).await?;
-    repeated(shared, permit, task).await
+    let app = Arc::clone(&shared.app);
+    work::short(&shared.limiter, permit, move || repeated(&app, task)).await?
 }
 
-async fn repeated<T: Send + 'static, E: Into<Answer> + Send + 'static>(
-    shared: &Shared,
-    permit: Permit,
-    task: impl Fn(&App) -> Result<T, E> + Send + 'static,
+fn repeated<T, E: Into<Answer>>(
+    app: &App,
+    task: impl Fn(&App) -> Result<T, E>,
 ) -> Result<T, Answer> {
-    let app = Arc::clone(&shared.app);
-    let done = work::short(&shared.limiter, permit, move || {
-        let mut tries = 1;
-        loop {
-            match task(&app).map_err(Into::into) {
-                Err(Answer::Busy) if tries < TRIES => tries += 1,
-                outcome => return outcome,
-            }
+    let mut tries = 1;
+    loop {
+        match task(app).map_err(Into::into) {
+            Err(Answer::Busy) if tries < TRIES => tries += 1,
+            outcome => return outcome,
         }
-    });
-    done.await?
+    }
 }

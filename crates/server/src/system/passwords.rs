@@ -8,8 +8,7 @@ use argon2::{Algorithm, Argon2, Block, Params, Version};
 use hexforge_domain::ports::passwords::Passwords;
 use hexforge_domain::user::{Password, PasswordHash};
 
-/// Hashes so slowly that guessing does not pay, and not more at the same time than there are cores:
-/// each one takes 19 MiB.
+/// Hashes so slowly that guessing does not pay, and not more at the same time than [`MOST`]: each one takes 19 MiB.
 pub struct Argon2Passwords {
     argon2: Argon2<'static>,
     permits: Mutex<Permits>,
@@ -45,8 +44,7 @@ impl Argon2Passwords {
 
     fn with(params: Params) -> Self {
         let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let permits = Permits { free: cores, memory: None, last: None };
+        let permits = Permits { free: MOST, memory: None, last: None };
         Self { argon2, permits: Mutex::new(permits), freed: Condvar::new() }
     }
 
@@ -64,6 +62,10 @@ impl Argon2Passwords {
         work(&mut permit.memory)
     }
 }
+
+/// The most hashes at the same time: more than there are permits for sign-ins. Threads of low priority take long for
+/// those, and new passwords do not wait for them.
+const MOST: usize = 12;
 
 /// The time between two hashes from which on the second one keeps its buffer.
 const MANY: Duration = Duration::from_secs(1);

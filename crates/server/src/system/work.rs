@@ -227,18 +227,14 @@ impl WorkThreads for PriorityThreads {
             self.0.begun.notify_one();
             return Ok(());
         };
-        let mut work = (holder, job);
-        // Idle threads still have the niceness `BASE`.
-        while niceness == BASE
-            && let Some((_, idle)) = state.idle.pop()
-        {
-            match idle.send(work) {
-                Ok(()) => return Ok(()),
-                Err(unsent) => work = unsent.0,
-            }
-        }
-        drop(state);
-        self.0.spawn(niceness, work)
+        self.0.begin(state, niceness, (holder, job))
+    }
+
+    fn start_at_once(&self, holder: Holder, job: Job) -> io::Result<()> {
+        let mut state = self.0.lock();
+        // Nobody has so many threads that it would not be admitted.
+        let niceness = state.admit(holder, usize::MAX, self.0.since.elapsed()).unwrap_or(BASE);
+        self.0.begin(state, niceness, (holder, job))
     }
 
     fn answer_calls(&self) {
@@ -284,6 +280,26 @@ impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
         // Nothing that could panic is done while the lock is held.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives admitted work to an idle thread, or to a new one.
+    fn begin(
+        self: &Arc<Self>,
+        mut state: MutexGuard<'_, State>,
+        niceness: i32,
+        mut work: (Holder, Job),
+    ) -> io::Result<()> {
+        // Idle threads still have the niceness `BASE`.
+        while niceness == BASE
+            && let Some((_, idle)) = state.idle.pop()
+        {
+            match idle.send(work) {
+                Ok(()) => return Ok(()),
+                Err(unsent) => work = unsent.0,
+            }
+        }
+        drop(state);
+        self.spawn(niceness, work)
     }
 
     /// Starts a thread for work.
@@ -552,6 +568,21 @@ mod tests {
         let forgotten = state.due(2, now + 20 * HALF_LIFE);
         assert_eq!(forgotten.iter().map(|(niceness, _)| *niceness).collect::<Vec<_>>(), [BASE]);
         assert_eq!(state.starting, [EVE, EVE, ADA], "its thread has the priority of all");
+    }
+
+    #[test]
+    fn a_sign_in_does_not_wait_for_other_work_of_its_caller() {
+        let threads = PriorityThreads::new();
+        threads.0.lock().charge(EVE, Duration::from_secs(60), Duration::ZERO);
+        let many = vec![EVE; 2 * threads.0.processors];
+        threads.0.lock().starting.extend(many);
+        let (sender, receiver) = channel();
+        let niceness = move || rustix::process::getpriority_process(None).expect("it can be read");
+        let job = move || sender.send(niceness()).expect("the test waits");
+        threads.start(EVE, Box::new(|| panic!("this has to wait"))).expect("it can wait");
+        threads.start_at_once(EVE, Box::new(job)).expect("there is a thread");
+        assert_eq!(receiver.recv(), Ok(BASE + 12));
+        assert_eq!(threads.0.lock().waiting.len(), 1);
     }
 
     #[test]

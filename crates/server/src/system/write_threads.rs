@@ -13,9 +13,10 @@ use rayon_core::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 
 use super::work;
 
-/// The number of threads. It is larger than the number of permits for pushes: transactions then wait for a connection of
-/// the store, in the order in which they came and with a time limit, and not for a thread.
-const NUMBER: usize = 40;
+/// The number of threads. It is larger than the number of permits for pushes, sign-ins and searches together:
+/// transactions then wait for a connection of the store, in the order in which they came and with a time limit, and not
+/// for a thread.
+const NUMBER: usize = 56;
 
 /// A store, and threads for the write transactions of callers with a low priority.
 pub struct WriteThreads {
