@@ -4,10 +4,15 @@
 use std::sync::atomic::Ordering;
 
 use hexforge_http_actix::Dialect;
-use hexforge_tests::forge::ROOT;
+use hexforge_tests::forge::{ROOT, Restrictions};
 use hexforge_tests::{Backend, Forge, ForgeOptions};
 
 use super::ci_support::{CONFIGURATION, a_ci_stage, push};
+
+/// A server whose queries are counted: it is always in this process.
+fn counted(options: ForgeOptions) -> Option<Forge> {
+    Forge::start_restricted(options, Restrictions::default())
+}
 
 #[test]
 fn calls_send_a_bounded_number_of_queries_on_sqlite() {
@@ -22,7 +27,7 @@ fn calls_send_a_bounded_number_of_queries_on_postgres() {
 /// GET /user, GET /users, GET /projects/:id/repository/compare, GET /projects, GET /projects/visible, GET /groups
 fn calls_send_a_bounded_number_of_queries(backend: Backend) {
     let options = ForgeOptions { backend, dialect: Dialect::Specification };
-    let Some(forge) = Forge::start(options) else { return };
+    let Some(forge) = counted(options) else { return };
     let few = counts(&forge);
     for number in 0..30 {
         forge.new_user(&format!("user-{number}"), &[]);
@@ -95,7 +100,7 @@ const LISTS: [(&str, u64); 5] = [
 /// GET /projects, GET /projects/visible, GET /projects/starred, GET /groups, GET /groups/:id/projects
 fn lists_send_as_many_queries_whatever_their_length(backend: Backend) {
     let options = ForgeOptions { backend, dialect: Dialect::Specification };
-    let Some(forge) = Forge::start(options) else { return };
+    let Some(forge) = counted(options) else { return };
     let (_, ada) = forge.user("ada");
     let group = forge
         .post("/groups")
@@ -179,7 +184,7 @@ const ABOUT_ISSUES: [(&str, u64); 9] = [
 /// GET /projects/:id/milestones, GET /projects/:id/events, GET /groups/:id/issues
 fn calls_about_issues_send_a_bounded_number_of_queries(backend: Backend) {
     let options = ForgeOptions { backend, dialect: Dialect::Specification };
-    let Some(forge) = Forge::start(options) else { return };
+    let Some(forge) = counted(options) else { return };
     let team = forge.post("/groups").token(ROOT).form(&[("name", "team"), ("path", "team")]);
     let team = team.send().expect(201)["id"].to_string();
     let form = [("name", "Ship"), ("namespace_id", &team), ("visibility_level", "0")];
@@ -259,7 +264,7 @@ fn pages_of_pipelines_and_builds_send_as_many_queries_whatever_their_length_on_p
 /// GET /projects/:id/pipelines, GET /projects/:id/builds
 fn pages_of_pipelines_and_builds_send_as_many_queries(backend: Backend) {
     let options = ForgeOptions { backend, dialect: Dialect::Specification };
-    let Some(forge) = Forge::start(options) else { return };
+    let Some(forge) = counted(options) else { return };
     let stage = a_ci_stage(&forge, CONFIGURATION);
     let counts = || {
         ["pipelines?", "builds?", "pipelines?scope=branches&"].map(|list| {
