@@ -8,7 +8,7 @@ use argon2::{Algorithm, Argon2, Block, Params, Version};
 use hexforge_domain::ports::passwords::Passwords;
 use hexforge_domain::user::{Password, PasswordHash};
 
-/// Hashes so slowly that guessing does not pay, and not more at the same time than [`MOST`]: each one takes 19 MiB.
+/// Hashes so slowly that guessing does not pay, and not more than 12 at the same time: each one takes 19 MiB.
 pub struct Argon2Passwords {
     argon2: Argon2<'static>,
     permits: Mutex<Permits>,
