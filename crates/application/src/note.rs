@@ -74,7 +74,7 @@ pub enum Written {
 struct Draft {
     /// The emoji, if the text is one and nothing else.
     emoji: Option<EmojiName>,
-    /// The text without commands; `None` if nothing is left.
+    /// The text of the note without commands; `None` if all lines are commands.
     body: Option<NoteBody>,
     asked: Vec<Command>,
 }

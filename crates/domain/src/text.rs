@@ -64,8 +64,8 @@ pub struct Blank;
 /// The most bytes of a text in which markup is looked for. A longer one is no name or title, and is refused whole.
 const LONGEST_MARKED: usize = 64 * 1024;
 
-/// Removes HTML tags and comments, in one pass over the text. A lone `<` stays, as in `1 < 2`, and so does a text that
-/// is far too long.
+/// Removes HTML tags and comments, in one pass over the text. A lone `<` stays, as in `1 < 2`, and a text of more than
+/// 64 KiB is not changed.
 pub fn strip_tags(text: &str) -> Cow<'_, str> {
     if text.len() > LONGEST_MARKED {
         return text.into();
@@ -98,8 +98,8 @@ pub fn strip_tags(text: &str) -> Cow<'_, str> {
     plain.into()
 }
 
-/// Turns entities of HTML into what they stand for, in one pass; what is none stays, and so does a text that is far too
-/// long.
+/// Replaces HTML entities by their characters, in one pass over the text. Unknown entities stay, and a text of more than
+/// 64 KiB is not changed.
 pub fn decode_entities(text: &str) -> Cow<'_, str> {
     if text.len() > LONGEST_MARKED {
         return text.into();

@@ -1,5 +1,6 @@
 //! Work beside the threads that serve connections. The ports are synchronous, so whatever uses them is such work.
 
+use std::io;
 use std::sync::Arc;
 
 use actix_web::web;
@@ -35,8 +36,7 @@ pub(crate) async fn run<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> ApiResult<T> {
     let (job, outcome) = answered(work);
-    limiter.start(permit, job).map_err(|error| ApiError::internal(&error))?;
-    outcome.await.map_err(|error| ApiError::internal(&error))
+    finished(limiter.start(permit, job), outcome).await
 }
 
 /// Checks a password and waits for the outcome.
@@ -46,14 +46,19 @@ pub(crate) async fn sign_in<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> ApiResult<T> {
     let (job, outcome) = answered(work);
-    limiter.start_sign_in(permit, job).map_err(|error| ApiError::internal(&error))?;
-    outcome.await.map_err(|error| ApiError::internal(&error))
+    finished(limiter.start_sign_in(permit, job), outcome).await
 }
 
-/// Work that sends its outcome, and the receiver.
+/// Makes a job that does the work and sends its outcome to the receiver.
 fn answered<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> (impl FnOnce() + Send + 'static, oneshot::Receiver<T>) {
     let ((sender, outcome), span) = (oneshot::channel(), tracing::Span::current());
     (move || drop(sender.send(span.in_scope(work))), outcome)
+}
+
+/// Waits for the outcome of a job, if it was started.
+async fn finished<T>(started: io::Result<()>, outcome: oneshot::Receiver<T>) -> ApiResult<T> {
+    started.map_err(|error| ApiError::internal(&error))?;
+    outcome.await.map_err(|error| ApiError::internal(&error))
 }

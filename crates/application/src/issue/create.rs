@@ -70,7 +70,7 @@ pub fn create(
     })
 }
 
-/// What is given, and the commands that were in its description.
+/// Splits the fields of a new issue into the fields without commands, and the commands of the description.
 fn without_commands(app: &App, given: &IssueFields) -> (IssueFields, Vec<Command>) {
     let given = given.clone();
     let Some(text) = given.good_description() else { return (given, vec![]) };
@@ -78,7 +78,7 @@ fn without_commands(app: &App, given: &IssueFields) -> (IssueFields, Vec<Command
     (IssueFields { description: Some(LongText::parse(&text)), ..given }, commands)
 }
 
-/// What is given, with what commands ask for as far as the actor may set it.
+/// Adds the values that commands set to the fields of a new issue. Fields that the actor may not set stay empty.
 fn with_commands(
     tx: &mut dyn Tx,
     tracker: &Tracker,

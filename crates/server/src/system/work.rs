@@ -1,9 +1,9 @@
-//! Threads for long work, which step back behind others the more they have done.
+//! Threads for long work. Their priority falls with the processor time that their caller has used.
 //!
-//! The processor time that the work of each user and each address took lately is kept in an account. The threads of
-//! those who took much get a lower priority from the system. So a caller who keeps all processors busy is not felt by
-//! those who ask for little, and still has all processors when nobody else needs them. Threads that serve connections
-//! or answer calls come before all of them.
+//! Each user and each address has an account of the processor time that its work used lately. The more there is in the
+//! account, the lower is the priority of the caller's threads. A caller who keeps all processors busy therefore does not
+//! slow down callers with little work, and uses all processors while no other thread needs them. Threads that serve
+//! connections or answer calls have a higher priority than all threads for long work.
 //!
 //! The scheduler may preempt a thread of low priority while it holds a lock that others wait for. The number of such
 //! threads that compute is therefore limited to the number of processors: further work of their callers waits. Each
