@@ -1,5 +1,4 @@
-//! Holds endpoints.txt true: what it says is served is routed, tested and refused to the right callers,
-//! and what it says is planned is not there yet.
+//! Every call is listed, routed, tested and refused to the right callers; none of the specification is missing.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -8,7 +7,11 @@ use hexforge_http_actix::Dialect;
 use hexforge_tests::{Backend, Forge, ForgeOptions, Response};
 use serde_json::json;
 
+/// All calls, as the program declares them.
 const ENDPOINTS: &str = include_str!("../endpoints.txt");
+
+/// The calls of the specification, copied from there.
+const SPECIFICATION: &str = include_str!("../specification.txt");
 
 /// The sections of the specification, in its order, with the number of their calls.
 const SECTIONS: [(&str, usize); 11] = [
@@ -24,8 +27,6 @@ const SECTIONS: [(&str, usize); 11] = [
     ("Pipelines", 5),
     ("Users", 23),
 ];
-
-const BEYOND: &str = "Beyond the specification";
 
 /// What the specification keeps for administrators, whatever the call is about.
 const ADMINISTRATORS_ONLY: [&str; 19] = [
@@ -128,18 +129,11 @@ const PARAMETERS: &str = "name=x&namespace=eve&url=http://h/&group_id=1&group_ac
 /// Served calls that no test names yet. This list only shrinks.
 const UNTESTED: [&str; 0] = [];
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    Served,
-    Planned,
-}
-
 #[derive(Debug)]
 struct Endpoint {
     section: String,
     method: String,
     path: String,
-    state: State,
 }
 
 impl Endpoint {
@@ -188,35 +182,26 @@ impl Endpoint {
     }
 }
 
-fn endpoints() -> Vec<Endpoint> {
+fn listed(list: &str) -> Vec<Endpoint> {
     let mut section = String::new();
     let mut endpoints = Vec::new();
-    for line in ENDPOINTS.lines().filter(|line| !line.trim().is_empty()) {
+    for line in list.lines().filter(|line| !line.trim().is_empty()) {
         if let Some(title) = line.strip_prefix("# ") {
             title.clone_into(&mut section);
             continue;
         }
         let words: Vec<&str> = line.split_whitespace().collect();
-        let [method, path, state] = words[..] else { panic!("no endpoint: {line}") };
+        let [method, path] = words[..] else { panic!("no endpoint: {line}") };
         assert!(["GET", "POST", "PUT", "PATCH", "DELETE"].contains(&method), "no method: {line}");
         assert!(path.starts_with('/'), "no path: {line}");
-        let state = match state {
-            "served" => State::Served,
-            "planned" => State::Planned,
-            _ => panic!("neither served nor planned: {line}"),
-        };
-        endpoints.push(Endpoint {
-            section: section.clone(),
-            method: method.to_owned(),
-            path: path.to_owned(),
-            state,
-        });
+        let (method, path) = (method.to_owned(), path.to_owned());
+        endpoints.push(Endpoint { section: section.clone(), method, path });
     }
     endpoints
 }
 
-fn of_state(state: State) -> impl Iterator<Item = Endpoint> {
-    endpoints().into_iter().filter(move |endpoint| endpoint.state == state)
+fn endpoints() -> Vec<Endpoint> {
+    listed(ENDPOINTS)
 }
 
 fn a_forge() -> Forge {
@@ -228,18 +213,35 @@ fn is_no_route(response: &Response) -> bool {
     response.status == 404 && response.json() == json!({"error": "404 Not Found"})
 }
 
+/// `HEXFORGE_WRITE_LISTS=1 cargo test -p hexforge-tests --test coverage` writes the list anew.
 #[test]
-fn the_list_has_the_94_calls_of_the_specification() {
-    let all = endpoints();
+fn the_list_has_all_calls_that_the_program_declares() {
+    let declared = format!("{ABOUT}{}", hexforge_http_actix::routes::endpoints());
+    if std::env::var_os("HEXFORGE_WRITE_LISTS").is_some() {
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/endpoints.txt");
+        std::fs::write(file, &declared).expect("the list can be written");
+    } else {
+        assert_eq!(ENDPOINTS, declared, "run this test with HEXFORGE_WRITE_LISTS=1");
+    }
+}
+
+const ABOUT: &str = "# All calls of the interface, below /api/v3 where no other prefix is shown. This file is \
+                     generated;\n# tests/tests/coverage.rs says how.\n";
+
+#[test]
+fn the_94_calls_of_the_specification_are_served() {
+    let (all, specified) = (endpoints(), listed(SPECIFICATION));
     for (section, count) in SECTIONS {
-        let found = all.iter().filter(|endpoint| endpoint.section == section).count();
+        let found = specified.iter().filter(|endpoint| endpoint.section == section).count();
         assert_eq!(found, count, "{section}");
     }
-    let specified = all.iter().filter(|endpoint| endpoint.section != BEYOND).count();
-    assert_eq!(specified, 94);
+    assert_eq!(specified.len(), 94);
     let names: HashSet<String> = all.iter().map(Endpoint::name).collect();
     assert_eq!(names.len(), all.len(), "no call is listed twice");
     let known = |name: &str| names.contains(name);
+    for endpoint in specified {
+        assert!(known(&endpoint.name()), "{} is not served", endpoint.name());
+    }
     assert!(ADMINISTRATORS_ONLY.iter().all(|name| known(name)));
     assert!(FOR_ANYONE.iter().all(|(name, _)| known(name)));
     assert!(FOR_RUNNERS.iter().all(|(name, _)| known(name)));
@@ -251,7 +253,7 @@ fn the_list_has_the_94_calls_of_the_specification() {
 #[test]
 fn what_is_served_is_routed_and_refused_to_callers_who_are_nobody() {
     let forge = a_forge();
-    for endpoint in of_state(State::Served) {
+    for endpoint in endpoints() {
         let name = endpoint.name();
         let answer = match endpoint.is_for_runners() {
             true => forge.page(&endpoint.method, &endpoint.first()).send(),
@@ -269,19 +271,10 @@ fn what_is_served_is_routed_and_refused_to_callers_who_are_nobody() {
 }
 
 #[test]
-fn what_is_planned_is_not_routed_yet() {
-    let forge = a_forge();
-    for endpoint in of_state(State::Planned) {
-        let answer = forge.request(&endpoint.method, &endpoint.first()).send();
-        assert!(is_no_route(&answer), "{} is served: say so in endpoints.txt", endpoint.name());
-    }
-}
-
-#[test]
 fn what_is_for_administrators_is_refused_to_other_users() {
     let forge = a_forge();
     let (_, token) = forge.user("ada");
-    for endpoint in of_state(State::Served).filter(Endpoint::is_for_administrators) {
+    for endpoint in endpoints().into_iter().filter(Endpoint::is_for_administrators) {
         let name = endpoint.name();
         let answer = forge.request(&endpoint.method, &endpoint.first()).token(&token).send();
         assert_eq!(answer.status, 403, "{name}");
@@ -297,7 +290,7 @@ fn a_private_project(forge: &Forge) -> (i64, i64) {
 }
 
 fn about_projects() -> impl Iterator<Item = Endpoint> {
-    of_state(State::Served).filter(Endpoint::is_about_a_project)
+    endpoints().into_iter().filter(Endpoint::is_about_a_project)
 }
 
 #[test]
@@ -350,7 +343,8 @@ fn what_is_about_a_project_is_refused_to_members_with_too_few_rights() {
 #[test]
 fn what_is_served_is_named_by_a_test() {
     let sources = test_sources();
-    let untested: Vec<String> = of_state(State::Served)
+    let untested: Vec<String> = endpoints()
+        .into_iter()
         .map(|endpoint| endpoint.name())
         .filter(|name| !names(&sources, name))
         .collect();

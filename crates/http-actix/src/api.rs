@@ -1,7 +1,10 @@
 //! One call: its parameters, its caller, and the one bridge from here to the use cases.
 
+use std::collections::HashMap;
 use std::future::Future;
+use std::marker::PhantomData;
 use std::net::IpAddr;
+use std::ops::Deref;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -20,6 +23,7 @@ use hexforge_domain::limiter::{Caller, Lane, Permit};
 use hexforge_domain::policy::Actor;
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::text::Secret;
+use percent_encoding::percent_decode_str;
 use tokio::time::timeout;
 
 use crate::client::client_address;
@@ -29,7 +33,9 @@ use crate::entities::links::Links;
 use crate::error::{ApiError, ApiResult};
 use crate::known_callers;
 use crate::limits::Usage;
-use crate::params::{FilePart, Params, WantedFile, basic, credentials, read_whole, too_slow};
+use crate::params::{
+    FilePart, Parameters, Params, WantedFile, basic, credentials, read_whole, too_slow,
+};
 use crate::shared::{self, Shared};
 use crate::work;
 
@@ -42,8 +48,15 @@ const TIME_FOR_SEARCH: Duration = Duration::from_secs(10);
 /// How often a use case is tried that others are in the way of.
 const TRIES: u32 = 4;
 
-/// A call as handlers get it: parsed, not yet signed in.
-pub struct Api {
+/// A call as handlers get it, with the type of its parameters: parsed, but the caller is not signed in and the
+/// parameters are not read.
+pub struct Api<P = ()> {
+    request: ApiRequest,
+    parameters: PhantomData<fn() -> P>,
+}
+
+/// The part of a call that does not depend on its parameters.
+pub struct ApiRequest {
     shared: web::Data<Shared>,
     call: Arc<Call>,
 }
@@ -51,6 +64,8 @@ pub struct Api {
 /// What is known of a call before anything is looked up.
 struct Call {
     params: Params,
+    in_path: HashMap<String, String>,
+    dialect: Dialect,
     credentials: Credentials,
     basic: Option<(String, Secret)>,
     path: String,
@@ -59,7 +74,15 @@ struct Call {
     changes_things: bool,
 }
 
-impl FromRequest for Api {
+impl<P> Deref for Api<P> {
+    type Target = ApiRequest;
+
+    fn deref(&self) -> &ApiRequest {
+        &self.request
+    }
+}
+
+impl<P> FromRequest for Api<P> {
     type Error = ApiError;
     type Future = Pin<Box<dyn Future<Output = Result<Self, ApiError>>>>;
 
@@ -71,55 +94,47 @@ impl FromRequest for Api {
 
 /// A call that takes a file, in the parameter `file`. All other parameters, tokens among them, have to
 /// come before the file, which is not read yet.
-pub struct ApiWithFile(pub Api, pub Option<FilePart>);
+pub struct ApiWithFile<P = ()>(pub Api<P>, pub Option<FilePart>);
 
-impl FromRequest for ApiWithFile {
+impl<P> FromRequest for ApiWithFile<P> {
     type Error = ApiError;
     type Future = Pin<Box<dyn Future<Output = Result<Self, ApiError>>>>;
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
         let (request, payload) = (request.clone(), payload.take());
         Box::pin(async move {
-            let wanted = |shared: &Shared| {
-                Some(WantedFile {
-                    field: "file",
-                    max: shared.settings.max_upload,
-                    transfer: shared.limiter.transfer,
-                })
-            };
+            let wanted = |shared: &Shared| Some(wanted_file(shared, shared.settings.max_upload));
             let (api, file) = read(&request, payload, wanted).await?;
-            Ok(ApiWithFile(api, file))
+            Ok(Self(api, file))
         })
     }
 }
 
 /// A call that brings the artifacts of a build, in the parameter `file`; otherwise like [`ApiWithFile`].
-pub struct ApiWithArtifacts(pub Api, pub Option<FilePart>);
+pub struct ApiWithArtifacts<P = ()>(pub Api<P>, pub Option<FilePart>);
 
-impl FromRequest for ApiWithArtifacts {
+impl<P> FromRequest for ApiWithArtifacts<P> {
     type Error = ApiError;
     type Future = Pin<Box<dyn Future<Output = Result<Self, ApiError>>>>;
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
         let (request, payload) = (request.clone(), payload.take());
         Box::pin(async move {
-            let wanted = |shared: &Shared| {
-                Some(WantedFile {
-                    field: "file",
-                    max: shared.settings.max_artifacts,
-                    transfer: shared.limiter.transfer,
-                })
-            };
+            let wanted = |shared: &Shared| Some(wanted_file(shared, shared.settings.max_artifacts));
             let (api, file) = read(&request, payload, wanted).await?;
-            Ok(ApiWithArtifacts(api, file))
+            Ok(Self(api, file))
         })
     }
 }
 
-/// A call whose body is no parameters but bytes of whatever type, of bounded length.
-pub struct ApiWithBytes(pub Api, pub Bytes);
+fn wanted_file(shared: &Shared, max: u64) -> WantedFile {
+    WantedFile { field: "file", max, transfer: shared.limiter.transfer }
+}
 
-impl FromRequest for ApiWithBytes {
+/// A call whose body is no parameters but bytes of whatever type, of bounded length.
+pub struct ApiWithBytes<P = ()>(pub Api<P>, pub Bytes);
+
+impl<P> FromRequest for ApiWithBytes<P> {
     type Error = ApiError;
     type Future = Pin<Box<dyn Future<Output = Result<Self, ApiError>>>>;
 
@@ -130,7 +145,7 @@ impl FromRequest for ApiWithBytes {
             let params = Params::of_query(&request)?;
             let bytes = read_whole(payload, shared.settings.max_body);
             let bytes = timeout(TIME_FOR_BODY, bytes).await.map_err(|_| too_slow())??;
-            Ok(ApiWithBytes(Api { call: call(&request, params), shared }, bytes))
+            Ok(Self(Api::new(&request, shared, params), bytes))
         })
     }
 }
@@ -140,34 +155,53 @@ async fn shared_of(request: &HttpRequest) -> ApiResult<web::Data<Shared>> {
     shared.map_err(|_| ApiError::internal(&"the server is not put together"))
 }
 
-fn call(request: &HttpRequest, params: Params) -> Arc<Call> {
-    Arc::new(Call {
-        credentials: credentials(request, &params),
-        basic: basic(request),
-        path: request.path().to_owned(),
-        peer: client_address(request),
-        known: Known::of(request.headers()),
-        changes_things: !request.method().is_safe(),
-        params,
-    })
-}
-
-async fn read(
+async fn read<P>(
     request: &HttpRequest,
     payload: Payload,
     wanted: fn(&Shared) -> Option<WantedFile>,
-) -> ApiResult<(Api, Option<FilePart>)> {
+) -> ApiResult<(Api<P>, Option<FilePart>)> {
     let shared = shared_of(request).await?;
     let params = Params::read(request, payload, &shared, wanted(&shared));
     let (params, file) = timeout(TIME_FOR_BODY, params).await.map_err(|_| too_slow())??;
-    Ok((Api { call: call(request, params), shared }, file))
+    Ok((Api::new(request, shared, params), file))
 }
 
-impl Api {
-    /// Signs the caller in, which has to be somebody, then runs one use case.
-    pub async fn run<T: Send + 'static>(
+impl<P> Api<P> {
+    fn new(request: &HttpRequest, shared: web::Data<Shared>, params: Params) -> Self {
+        let decoded = |text| percent_decode_str(text).decode_utf8_lossy().into_owned();
+        let in_path = request.match_info().iter();
+        let call = Call {
+            credentials: credentials(request, &params),
+            basic: basic(request),
+            path: request.path().to_owned(),
+            peer: client_address(request),
+            known: Known::of(request.headers()),
+            changes_things: !request.method().is_safe(),
+            in_path: in_path.map(|(name, text)| (name.to_owned(), decoded(text))).collect(),
+            dialect: shared.settings.dialect,
+            params,
+        };
+        let request = ApiRequest { shared, call: Arc::new(call) };
+        Self { request, parameters: PhantomData }
+    }
+}
+
+impl<P: Parameters + 'static> Api<P> {
+    /// Signs the caller in, which has to be somebody, reads the parameters and runs one use case.
+    pub async fn run<T: Send + 'static, E>(
         &self,
-        use_case: impl Fn(&App, Actor, &Params) -> ApiResult<T> + Send + 'static,
+        use_case: impl Fn(&App, Actor, P) -> Result<T, E> + Send + 'static,
+    ) -> ApiResult<T>
+    where
+        ApiError: From<E>,
+    {
+        self.run_unread(move |app, actor, unread| Ok(use_case(app, actor, unread.read()?)?)).await
+    }
+
+    /// The same for a use case that checks what the caller may do before it reads the parameters.
+    pub async fn run_unread<T: Send + 'static>(
+        &self,
+        use_case: impl Fn(&App, Actor, Unread<'_, P>) -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<T> {
         let permit = self.call_permit().await?;
         let (usage, callers) = (self.shared.usage.clone(), Arc::clone(&self.shared.known_callers));
@@ -182,7 +216,7 @@ impl Api {
                     if let Some(usage) = &usage {
                         call.remember_token(app, usage);
                     }
-                    use_case(app, actor, &call.params)
+                    use_case(app, actor, Unread::of(call))
                 }
             }
         })
@@ -190,24 +224,56 @@ impl Api {
     }
 
     /// Runs a use case that asks by itself who calls: a runner, or whoever has the token of a build.
-    pub async fn run_for_runner<T: Send + 'static>(
+    pub async fn run_for_runner<T: Send + 'static, E>(
         &self,
-        use_case: impl Fn(&App, &Params) -> ApiResult<T> + Send + 'static,
-    ) -> ApiResult<T> {
+        use_case: impl Fn(&App, P) -> Result<T, E> + Send + 'static,
+    ) -> ApiResult<T>
+    where
+        ApiError: From<E>,
+    {
         let permit = self.call_permit().await?;
-        self.run_blocking(permit, move |app, call| use_case(app, &call.params)).await
+        self.run_blocking(permit, move |app, call| Ok(use_case(app, call.read()?)?)).await
     }
 
     /// Runs a sign-in, which needs no caller. These have a lane of their own: passwords are slow, and
     /// whoever floods us with them must not hold up those who are known.
-    pub async fn run_sign_in<T: Send + 'static>(
+    pub async fn run_sign_in<T: Send + 'static, E>(
         &self,
-        use_case: impl Fn(&App, &Params) -> ApiResult<T> + Send + 'static,
-    ) -> ApiResult<T> {
+        use_case: impl Fn(&App, P) -> Result<T, E> + Send + 'static,
+    ) -> ApiResult<T>
+    where
+        ApiError: From<E>,
+    {
         let permit = self.sign_in_permit().await?;
-        self.check_password(permit, move |app, call| use_case(app, &call.params)).await
+        self.check_password(permit, move |app, call| Ok(use_case(app, call.read()?)?)).await
     }
 
+    /// The parameters of a call for which nobody has to be signed in.
+    pub fn read(&self) -> ApiResult<P> {
+        self.call.read()
+    }
+}
+
+/// Parameters that are not read yet.
+pub struct Unread<'a, P> {
+    call: &'a Call,
+    parameters: PhantomData<fn() -> P>,
+}
+
+impl<'a, P: Parameters> Unread<'a, P> {
+    fn of(call: &'a Call) -> Self {
+        Self { call, parameters: PhantomData }
+    }
+
+    /// Reads them.
+    /// # Errors
+    /// What is wrong with them.
+    pub fn read(&self) -> ApiResult<P> {
+        self.call.read()
+    }
+}
+
+impl ApiRequest {
     /// Runs a use case that reads, for whoever asks: the holder of a token, of a name with its token or
     /// password, or nobody. There is no sudo here. What the caller may not see is not found.
     pub async fn run_for_anyone<T: Send + 'static>(
@@ -331,8 +397,8 @@ impl Api {
         .await
     }
 
-    /// The parameters of the call.
-    pub fn params(&self) -> &Params {
+    /// The parameters of the call, before their rules apply.
+    pub(crate) fn params(&self) -> &Params {
         &self.call.params
     }
 
@@ -353,7 +419,7 @@ impl Api {
 
     /// In which dialect to answer.
     pub fn dialect(&self) -> Dialect {
-        self.shared.settings.dialect
+        self.call.dialect
     }
 
     /// How to address things in answers.
@@ -385,6 +451,10 @@ pub(crate) async fn permit(lane: &Lane, caller: Caller) -> ApiResult<Permit> {
 }
 
 impl Call {
+    fn read<P: Parameters>(&self) -> ApiResult<P> {
+        self.params.take(&self.in_path, self.dialect)
+    }
+
     /// Who reads, as far as tokens tell it.
     fn reader(&self, app: &App) -> Result<Actor, Error> {
         let credentials = Credentials { sudo: None, ..self.credentials.clone() };

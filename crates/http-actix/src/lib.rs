@@ -2,6 +2,7 @@
 //! the answer. What every call has in common is here once, as mechanisms that routes only use:
 //!
 //! - [`connection`]: connections, and answers to requests that cannot be parsed;
+//! - `call`: the declaration of a call, from which its route and its description follow;
 //! - [`params`]: parameters from query, form, multipart and JSON as one set, with the coercion rules;
 //! - [`client`]: from where a request comes, behind proxies too;
 //! - [`api`]: who asks, and the one bridge to the synchronous use cases;
@@ -16,6 +17,7 @@
 //! - [`middleware`]: request ids, the access log, metrics, slashes, HEAD, gzip.
 
 pub mod api;
+mod call;
 pub mod client;
 mod conditional;
 pub mod connection;

@@ -1,11 +1,8 @@
 //! The interface described for machines: OpenAPI 3.1, at `GET /api/v3/openapi.json` and by `hexforge openapi`.
 //!
-//! Each file of `routes` has a function `describe` beside its `configure`, one line for each call: what
-//! it takes as a list of parameters, and what it answers as types out of [`entities`](crate::entities), whose
-//! schemas are derived. Tests compare the description with the list of all calls, with the parameters that
-//! the code reads, and with every answer that they see.
+//! The files of `routes` declare each call with the types of its parameters and answers; the schemas of answers are
+//! derived in [`entities`](crate::entities). Tests compare every answer that they see with the description.
 
-mod call;
 mod operation;
 mod param;
 
@@ -13,49 +10,23 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-pub(crate) use call::{Call, delete, get, patch, post, put};
+pub use param::Param;
 pub(crate) use param::{
-    Param, boolean, date, file, integer, integers, map, moment, one_of, some_of, text, texts,
+    boolean, date, file, integer, integers, map, moment, one_of, some_of, text, texts,
 };
 
 use crate::dialect::Dialect;
 use crate::routes;
 
-/// The calls, as they are described one after the other.
-pub(crate) struct Description {
-    dialect: Dialect,
-    section: &'static str,
-    calls: Vec<(&'static str, Call)>,
-}
-
-impl Description {
-    /// In which dialect the calls answer.
-    pub(crate) fn dialect(&self) -> Dialect {
-        self.dialect
-    }
-
-    /// What the following calls are about.
-    pub(crate) fn section(&mut self, title: &'static str) {
-        self.section = title;
-    }
-
-    /// One more call.
-    pub(crate) fn add(&mut self, call: Call) {
-        self.calls.push((self.section, call));
-    }
-}
-
 /// The whole interface as it answers in a dialect.
 pub fn document(dialect: Dialect) -> Value {
-    let mut all = Description { dialect, section: "", calls: Vec::new() };
-    routes::describe(&mut all);
     let (mut paths, mut schemas, mut tags) = (Map::new(), BTreeMap::new(), Vec::new());
-    for (section, call) in all.calls {
+    for (section, call) in routes::calls(dialect).into_sections() {
         let tag = json!({ "name": section });
         if !tags.contains(&tag) {
             tags.push(tag);
         }
-        let (path, method) = (call.template(), call.method());
+        let (path, method) = (call.template(), call.method.as_str().to_lowercase());
         let operation = call.into_operation(section, &mut schemas);
         let operations = paths.entry(path).or_insert_with(|| json!({}));
         operations[method] = operation;

@@ -3,7 +3,7 @@
 use actix_web::HttpResponseBuilder;
 use hexforge_domain::paging::Page;
 
-use crate::api::Api;
+use crate::api::ApiRequest;
 use crate::params::Params;
 
 const DEFAULT_SIZE: u64 = 20;
@@ -32,7 +32,7 @@ impl Params {
     }
 }
 
-impl Api {
+impl ApiRequest {
     /// The page that is asked for.
     pub fn page(&self) -> Page {
         self.params().page()
@@ -40,11 +40,16 @@ impl Api {
 
     /// The page that is asked for of a list that hangs on one entity, such as a user's keys.
     pub fn page_of_short_list(&self) -> Page {
-        if self.params().has("page") || self.params().has("per_page") {
-            self.page()
-        } else {
-            self.dialect().unasked_page(self.page())
-        }
+        if self.asks_for_page() { self.page() } else { self.dialect().unasked_page(self.page()) }
+    }
+
+    /// The page that is asked for; the whole list when none is.
+    pub fn page_or_whole(&self) -> Page {
+        if self.asks_for_page() { self.page() } else { Page::Whole }
+    }
+
+    fn asks_for_page(&self) -> bool {
+        self.params().has("page") || self.params().has("per_page")
     }
 
     /// Adds the headers of a page to an answer. A list that is shown whole has none.

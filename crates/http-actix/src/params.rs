@@ -2,18 +2,23 @@
 
 mod body;
 mod credentials;
-mod declared;
+pub mod declared;
 mod encoded;
 mod file;
 mod form;
 mod json;
+mod parameter;
+pub mod picked;
+mod reader;
 
 pub use body::WantedFile;
 pub(crate) use body::read_whole;
 pub use credentials::{basic, credentials};
-pub use declared::Declared;
 pub use file::FilePart;
 pub(crate) use file::too_slow;
+pub(crate) use parameter::parameters;
+pub use parameter::{Parameter, Parameters, nested};
+pub use reader::Reader;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -23,6 +28,7 @@ use actix_web::dev::Payload;
 use hexforge_domain::text::{limit, within};
 use serde_json::Value;
 
+use crate::dialect::Dialect;
 use crate::error::{ApiError, ApiResult};
 use crate::shared::Shared;
 
@@ -108,7 +114,7 @@ impl Params {
     pub fn moment(&self, name: &str) -> ApiResult<Option<hexforge_domain::Timestamp>> {
         match self.text(name)? {
             None => Ok(None),
-            Some(text) => declared::moment(&text).map(Some).ok_or_else(|| invalid(name)),
+            Some(text) => reader::moment(&text).map(Some).ok_or_else(|| invalid(name)),
         }
     }
 
@@ -126,7 +132,7 @@ impl Params {
     pub fn day(&self, name: &str) -> ApiResult<Option<chrono::NaiveDate>> {
         match self.text(name)? {
             None => Ok(None),
-            Some(text) => declared::date(&text).map(Some).ok_or_else(|| invalid(name)),
+            Some(text) => reader::date(&text).map(Some).ok_or_else(|| invalid(name)),
         }
     }
 
@@ -192,9 +198,18 @@ impl Params {
         Ok(words.filter(|word| !word.is_empty()).map(str::to_owned).collect())
     }
 
-    /// For calls that declare their parameters.
-    pub fn declared(&self) -> Declared<'_> {
-        Declared::new(self)
+    /// Reads parameters by their declaration.
+    /// # Errors
+    /// What is wrong with them.
+    pub fn take<P: Parameters>(
+        &self,
+        in_path: &HashMap<String, String>,
+        dialect: Dialect,
+    ) -> ApiResult<P> {
+        let mut reader = Reader::new(self, in_path, dialect);
+        let read = P::read(&mut reader);
+        reader.finish()?;
+        Ok(read)
     }
 
     /// A single value as text; null counts as not given.

@@ -6,7 +6,7 @@ use hexforge_domain::change::Change;
 use hexforge_domain::paging::{Page, Paged};
 use serde::Serialize;
 
-use crate::api::Api;
+use crate::api::ApiRequest;
 use crate::conditional::ETag;
 use crate::error::{ApiError, ApiResult};
 
@@ -50,7 +50,11 @@ pub fn known(tag: &ETag) -> ApiResult<HttpResponse> {
 }
 
 /// 200 with a page of a list and its headers.
-pub fn paged<T: Serialize>(api: &Api, page: Page, list: Paged<T>) -> ApiResult<HttpResponse> {
+pub fn paged<T: Serialize>(
+    api: &ApiRequest,
+    page: Page,
+    list: Paged<T>,
+) -> ApiResult<HttpResponse> {
     let mut response = HttpResponse::Ok();
     api.page_headers(&mut response, page, list.total);
     Ok(response.json(list.items))

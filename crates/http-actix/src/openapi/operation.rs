@@ -1,34 +1,27 @@
 //! How a call is written down.
 
-use actix_web::http::StatusCode;
+use actix_web::http::{Method, StatusCode};
 use hexforge_domain::text::limit;
 use serde_json::{Map, Value, json};
 
-use super::call::{Answer, Call, Content, Schemas};
 use super::param::{Param, string};
+use crate::call::{Answer, Call, Content, Schemas};
+use crate::routes::{INTERFACE, RUNNERS};
 
 impl Call {
-    pub(super) fn method(&self) -> &'static str {
-        self.method
-    }
-
     /// `/api/v3/users/{id}`.
     pub(super) fn template(&self) -> String {
-        let segments = self.path.split('/').map(|segment| match segment.strip_prefix(':') {
-            Some(name) => format!("{{{name}}}"),
-            None => segment.to_owned(),
-        });
-        let path = segments.collect::<Vec<_>>().join("/");
-        // What runners call is beside the interface.
-        if path.starts_with("/ci/api/") { path } else { format!("/api/v3{path}") }
+        let path = self.path();
+        // The calls of runners are beside the interface.
+        if path.starts_with(RUNNERS) { path } else { format!("{INTERFACE}{path}") }
     }
 
     pub(super) fn into_operation(mut self, section: &str, schemas: &mut Schemas) -> Value {
         schemas.append(&mut self.schemas);
-        let in_query = matches!(self.method, "get" | "delete");
+        let in_query = matches!(self.method, Method::GET | Method::DELETE);
         let mut operation = json!({
             "tags": [section],
-            "summary": self.about,
+            "summary": self.summary,
             "operationId": self.id(),
             "parameters": self.parameters(in_query),
             "responses": self.responses(),
@@ -47,13 +40,14 @@ impl Call {
 
     /// `get_users_id`.
     fn id(&self) -> String {
-        let words = self.path.split(['/', ':', '.']).filter(|word| !word.is_empty());
-        [self.method].into_iter().chain(words).collect::<Vec<_>>().join("_")
+        let (method, path) = (self.method.as_str().to_lowercase(), self.path());
+        let words = path.split(['/', '{', '}', '.']).filter(|word| !word.is_empty());
+        [method.as_str()].into_iter().chain(words).collect::<Vec<_>>().join("_")
     }
 
     fn parameters(&self, in_query: bool) -> Vec<Value> {
         let mut all: Vec<Value> = Vec::new();
-        for name in self.path.split('/').filter_map(|segment| segment.strip_prefix(':')) {
+        for name in &self.names_in_path() {
             let (schema, example) = if self.is_number(name) {
                 (json!({ "type": "integer", "format": "int64" }), json!(1))
             } else {
@@ -86,7 +80,7 @@ impl Call {
     /// Projects and groups are named by numbers or paths, and some other things by texts.
     fn is_number(&self, name: &str) -> bool {
         match name {
-            "id" => !self.path.starts_with("/projects/") && !self.path.starts_with("/groups/"),
+            "id" => !["/projects/", "/groups/"].iter().any(|start| self.path().starts_with(start)),
             "label_id" | "forked_from_id" => false,
             name => name.ends_with("id"),
         }
@@ -95,9 +89,9 @@ impl Call {
     /// The same in every form in which parameters come.
     fn request_body(&self) -> Value {
         let properties: Map<String, Value> =
-            self.takes.iter().map(|param| (param.name.to_owned(), param.schema())).collect();
+            self.takes.iter().map(|param| (param.name().to_owned(), param.schema())).collect();
         let required: Vec<&str> =
-            self.takes.iter().filter(|param| param.required).map(|param| param.name).collect();
+            self.takes.iter().filter(|param| param.required).map(Param::name).collect();
         let mut schema = json!({ "type": "object", "properties": properties });
         if !required.is_empty() {
             schema["required"] = json!(required);
@@ -133,7 +127,7 @@ impl Call {
             }
             all.insert(status.as_str().to_owned(), answer);
         }
-        if self.method == "get" {
+        if self.method == Method::GET {
             let known = json!({ "description": "The caller knows this state (If-None-Match)" });
             all.insert("304".to_owned(), known);
         }

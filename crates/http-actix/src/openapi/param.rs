@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 /// A parameter.
 #[derive(Clone, Copy)]
-pub(crate) struct Param {
-    pub(super) name: &'static str,
+pub struct Param {
+    name: &'static str,
     kind: Kind,
     pub(super) required: bool,
 }
@@ -88,6 +88,18 @@ impl Param {
     /// One that has to be there.
     pub(crate) const fn needed(self) -> Self {
         Self { required: true, ..self }
+    }
+
+    pub(crate) const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// The words out of which a value is.
+    pub(crate) const fn words(&self) -> &'static [&'static str] {
+        match self.kind {
+            Kind::OneOf(words) | Kind::SomeOf(words) => words,
+            _ => &[],
+        }
     }
 
     pub(super) fn is_file(&self) -> bool {

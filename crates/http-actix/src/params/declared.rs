@@ -1,342 +1,85 @@
-//! Parameters of calls that declare them: everything wrong is told at once, in the order of
-//! declaration.
+//! Rules of calls that declare their parameters: every problem is told, in the order of declaration.
 
-use std::num::{IntErrorKind, ParseIntError};
+use chrono::NaiveDate;
 
-use chrono::{DateTime, Datelike, FixedOffset, NaiveDate, NaiveDateTime};
-use hexforge_domain::Timestamp;
-use hexforge_domain::text::{limit, within};
-use serde_json::Value;
+use super::Reader;
+use super::parameter::{Parameter, Rule};
+use crate::openapi::{self as doc, Param};
 
-use super::{Params, boolean};
-use crate::error::{ApiError, ApiResult};
-
-/// Reads declared parameters and collects what is wrong with them.
-pub struct Declared<'a> {
-    params: &'a Params,
-    problems: Vec<String>,
+/// A text; an empty one is a value.
+pub fn text(name: &'static str, max: usize) -> Rule<Option<String>> {
+    Rule::new(doc::text(name, max), |from, param| from.text(param.name()))
 }
 
-impl<'a> Declared<'a> {
-    pub(super) fn new(params: &'a Params) -> Self {
-        Self { params, problems: Vec::new() }
-    }
-
-    /// A text that has to be there; an empty one is.
-    pub fn required_text(&mut self, name: &str) -> String {
-        self.require(name);
-        self.text(name).unwrap_or_default()
-    }
-
-    /// A text that may be there.
-    pub fn text(&mut self, name: &str) -> Option<String> {
-        match self.params.scalar(name) {
-            Ok(text) => text.map(std::borrow::Cow::into_owned),
-            Err(_) => self.invalid(name),
-        }
-    }
-
-    /// A text to search for; an empty one counts as not given.
-    pub fn search(&mut self, name: &str) -> Option<String> {
-        let text = self.text(name).filter(|text| !text.is_empty())?;
-        match within(&text, limit::SHORT) {
-            Ok(()) => Some(text),
-            Err(error) => {
-                self.problems.push(format!("{name} {error}"));
-                None
-            }
-        }
-    }
-
-    /// A whole number that has to be there.
-    pub fn required_integer(&mut self, name: &str) -> i64 {
-        self.require(name);
-        self.integer(name).unwrap_or_default()
-    }
-
-    /// A day that may be there, alone or with a time; an empty text counts as not given.
-    pub fn date(&mut self, name: &str) -> Option<NaiveDate> {
-        let text = self.text(name).filter(|text| !text.is_empty())?;
-        date(&text).or_else(|| self.invalid(name))
-    }
-
-    /// A whole number that stands in the path.
-    pub fn path_integer(&mut self, name: &str, text: &str) -> i64 {
-        integer(text).or_else(|| self.invalid(name)).unwrap_or_default()
-    }
-
-    /// A whole number that may be there; an empty text counts as not given.
-    pub fn integer(&mut self, name: &str) -> Option<i64> {
-        let text = self.text(name).filter(|text| !text.is_empty())?;
-        integer(&text).or_else(|| self.invalid(name))
-    }
-
-    /// A switch that may be there; an empty text counts as not given.
-    pub fn boolean(&mut self, name: &str) -> Option<bool> {
-        let text = self.text(name).filter(|text| !text.is_empty())?;
-        boolean(&text).or_else(|| self.invalid(name))
-    }
-
-    /// A text out of a list of words.
-    pub fn one_of(&mut self, name: &str, words: &[&'static str]) -> Option<&'static str> {
-        let text = self.text(name)?;
-        let found = words.iter().find(|word| **word == text).copied();
-        if found.is_none() {
-            self.problems.push(format!("{name} does not have a valid value"));
-        }
-        found
-    }
-
-    /// One text or a list of them, each out of a list of words.
-    pub fn some_of(&mut self, name: &str, words: &[&'static str]) -> Option<Vec<&'static str>> {
-        let known = |text: &str| words.iter().find(|word| **word == text).copied();
-        let found = match self.params.values.get(name)? {
-            Value::Null => return None,
-            Value::String(text) => known(text).map(|word| vec![word]),
-            Value::Array(items) => items.iter().map(|item| item.as_str().and_then(known)).collect(),
-            Value::Bool(_) | Value::Number(_) | Value::Object(_) => None,
-        };
-        if found.is_none() {
-            self.problems.push(format!("{name} does not have a valid value"));
-        }
-        found
-    }
-
-    /// A list of whole numbers; a single value is not one.
-    pub fn integers(&mut self, name: &str) -> Option<Vec<i64>> {
-        match self.params.values.get(name)? {
-            Value::Null => None,
-            Value::Array(items) => {
-                let numbers: Option<Vec<i64>> = items
-                    .iter()
-                    .map(|item| match item {
-                        Value::String(text) => integer(text),
-                        item => item.as_i64(),
-                    })
-                    .collect();
-                numbers.or_else(|| self.invalid(name))
-            }
-            Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => {
-                self.invalid(name)
-            }
-        }
-    }
-
-    /// At least one of these has to be there.
-    pub fn at_least_one(&mut self, names: &[&str]) {
-        if !names.iter().any(|name| self.params.has(name)) {
-            self.problems.push(format!(
-                "{} are missing, at least one parameter must be provided",
-                names.join(", ")
-            ));
-        }
-    }
-
-    /// Ends the reading.
-    /// # Errors
-    /// Everything that was wrong.
-    pub fn finish(self) -> ApiResult<()> {
-        if self.problems.is_empty() {
-            Ok(())
-        } else {
-            Err(ApiError::bad_request(self.problems.join(", ")))
-        }
-    }
-
-    /// One whole number, or a list of them; an empty text counts as not given.
-    pub fn one_or_more_integers(&mut self, name: &str) -> Option<Vec<i64>> {
-        match self.params.values.get(name)? {
-            Value::Array(_) => self.integers(name),
-            _ => self.integer(name).map(|number| vec![number]),
-        }
-    }
-
-    /// Something that has to be there; it may be empty.
-    pub fn require(&mut self, name: &str) {
-        if !self.params.has(name) {
-            self.problems.push(format!("{name} is missing"));
-        }
-    }
-
-    fn invalid<T>(&mut self, name: &str) -> Option<T> {
-        self.problems.push(format!("{name} is invalid"));
-        None
-    }
+/// A text to search for; an empty one counts as not given.
+pub fn search(name: &'static str, max: usize) -> Rule<Option<String>> {
+    Rule::new(doc::text(name, max), |from, param| from.search(param.name()))
 }
 
-/// The day at the beginning of a date or date and time.
-pub(super) fn date(text: &str) -> Option<NaiveDate> {
-    let text = text.trim();
-    let read = |text: &str, form| NaiveDate::parse_from_str(text, form).ok();
-    let day = text.get(..10).and_then(|day| read(day, "%Y-%m-%d"));
-    let is_moment = || {
-        let local = text.trim_end_matches('Z').trim_end_matches(" UTC");
-        let forms = ["%FT%T%.f", "%F %T%.f", "%FT%H:%M", "%F %H:%M"];
-        let is_local = |form: &&str| NaiveDateTime::parse_from_str(local, form).is_ok();
-        text.len() == 10 || with_offset(text).is_some() || forms.iter().any(is_local)
-    };
-    match day {
-        Some(day) => is_moment().then_some(day),
-        None => {
-            let forms = [
-                "%Y/%m/%d",
-                "%Y%m%d",
-                "%d-%m-%Y",
-                "%d %B %Y",
-                "%B %d %Y",
-                "%B %d, %Y",
-                "%d. %B %Y",
-            ];
-            let day = forms.into_iter().find_map(|form| read(text, form));
-            day.filter(|day| (1000..=9999).contains(&day.year()))
-        }
-    }
+/// A whole number; an empty text counts as not given.
+pub fn integer(name: &'static str) -> Rule<Option<i64>> {
+    Rule::new(doc::integer(name), |from, param| from.integer(param.name()))
 }
 
-/// A moment with its offset from UTC, as the standard writes it or as Ruby does.
-fn with_offset(text: &str) -> Option<DateTime<FixedOffset>> {
-    DateTime::parse_from_rfc3339(text)
-        .or_else(|_| DateTime::parse_from_str(text, "%F %T%.f %z"))
-        .ok()
+/// A list of whole numbers; a single value is none.
+pub fn integers(name: &'static str) -> Rule<Option<Vec<i64>>> {
+    Rule::new(doc::integers(name), |from, param| from.integers(param.name()))
 }
 
-/// A moment, to the microsecond; without an offset it is UTC, without a time it is midnight.
-pub(super) fn moment(text: &str) -> Option<Timestamp> {
-    let text = text.trim();
-    let moment = with_offset(text).map(|moment| moment.to_utc());
-    let moment = moment.or_else(|| {
-        let local = text.trim_end_matches('Z').trim_end_matches(" UTC");
-        let forms = ["%FT%T%.f", "%F %T%.f", "%FT%H:%M", "%F %H:%M"];
-        let parsed = |form| NaiveDateTime::parse_from_str(local, form).ok();
-        let midnight = || date(text).filter(|_| text.len() == 10)?.and_hms_opt(0, 0, 0);
-        Some(forms.into_iter().find_map(parsed).or_else(midnight)?.and_utc())
-    })?;
-    // Years that the stores and the interface can write.
-    let year = moment.year();
-    if !(1..=9999).contains(&year) {
-        return None;
-    }
-    Timestamp::from_timestamp_micros(moment.timestamp_micros())
+/// One whole number, or a list of them; an empty text counts as not given.
+pub fn one_or_more_integers(name: &'static str) -> Rule<Option<Vec<i64>>> {
+    Rule::new(doc::integers(name), |from, param| from.one_or_more_integers(param.name()))
 }
 
-/// A whole number of any length: one that is longer than any of ours becomes the outermost, which
-/// nothing has.
-fn integer(text: &str) -> Option<i64> {
-    let text = text.trim();
-    text.parse()
-        .or_else(|error: ParseIntError| match error.kind() {
-            IntErrorKind::PosOverflow => Ok(i64::MAX),
-            IntErrorKind::NegOverflow => Ok(i64::MIN),
-            _ => Err(error),
-        })
-        .ok()
+/// A switch; an empty text counts as not given.
+pub fn boolean(name: &'static str) -> Rule<Option<bool>> {
+    Rule::new(doc::boolean(name), |from, param| from.boolean(param.name()))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
+/// A day, alone or with a time; an empty text counts as not given.
+pub fn date(name: &'static str) -> Rule<Option<NaiveDate>> {
+    Rule::new(doc::date(name), |from, param| from.date(param.name()))
+}
 
-    fn params(values: Value) -> Params {
-        let Value::Object(values) = values else { panic!("an object") };
-        Params { values: values.into_iter().collect(), query: vec![] }
+/// One of these words.
+pub fn one_of(name: &'static str, words: &'static [&'static str]) -> Rule<Option<&'static str>> {
+    Rule::new(doc::one_of(name, words), |from, param| from.one_of(param.name(), param.words()))
+}
+
+/// One of these words; a blank text counts as not given.
+pub fn one_of_unless_blank(
+    name: &'static str,
+    words: &'static [&'static str],
+) -> Rule<Option<&'static str>> {
+    Rule::new(doc::one_of(name, words), |from, param| {
+        let given = from.pick(|params| params.text(param.name()));
+        given.and_then(|_| from.one_of(param.name(), param.words()))
+    })
+}
+
+/// One of these words, or a list of them.
+pub fn some_of(
+    name: &'static str,
+    words: &'static [&'static str],
+) -> Rule<Option<Vec<&'static str>>> {
+    Rule::new(doc::some_of(name, words), |from, param| from.some_of(param.name(), param.words()))
+}
+
+/// A whole number in the path, under the name that the path has for it.
+pub struct InPath(&'static str);
+
+/// A whole number in the path, under the name that the path has for it.
+pub fn in_path(name: &'static str) -> InPath {
+    InPath(name)
+}
+
+impl Parameter for InPath {
+    type Value = i64;
+
+    fn read(&self, from: &mut Reader<'_>) -> i64 {
+        from.integer_in_path(self.0)
     }
 
-    #[test]
-    fn everything_wrong_is_told_in_the_order_of_declaration() {
-        let params = params(json!({"flag": "foo", "ids": "1", "sort": "up", "n": "1.5"}));
-        let mut declared = params.declared();
-        declared.required_text("name");
-        declared.boolean("flag");
-        declared.integers("ids");
-        declared.one_of("sort", &["asc", "desc"]);
-        declared.integer("n");
-        declared.at_least_one(&["a", "b"]);
-        let error = declared.finish().expect_err("all of it is wrong");
-        assert_eq!(
-            error.to_string(),
-            "400 Bad Request {\"error\":\"name is missing, flag is invalid, ids is invalid, \
-             sort does not have a valid value, n is invalid, \
-             a, b are missing, at least one parameter must be provided\"}"
-        );
-    }
-
-    #[test]
-    fn whole_numbers_have_digits_and_may_have_a_sign() {
-        for (text, expected) in [
-            ("7", Some(7)),
-            ("-7", Some(-7)),
-            ("+7", Some(7)),
-            ("99999999999999999999", Some(i64::MAX)),
-            ("-99999999999999999999", Some(i64::MIN)),
-            ("7.5", None),
-            ("7x", None),
-            ("-", None),
-        ] {
-            assert_eq!(integer(text), expected, "{text}");
-        }
-    }
-
-    #[test]
-    fn a_day_may_come_with_a_time() {
-        for text in [
-            "2016-10-05",
-            " 2016-10-05 ",
-            "2016-10-05T10:00:00Z",
-            "2016-10-05T10:00:00.123+02:00",
-            "2016-10-05 10:00:00",
-            "2016-10-05 10:00:00 UTC",
-            "2016-10-05T10:00Z",
-            "2016/10/05",
-            "20161005",
-            "5 Oct 2016",
-            "October 5, 2016",
-        ] {
-            assert_eq!(date(text), NaiveDate::from_ymd_opt(2016, 10, 5), "{text}");
-        }
-        for text in [
-            "",
-            "soon",
-            "2016-13-01",
-            "2016-10-05x",
-            "2016-10-05T10:00:00junk",
-            "5.10.2016",
-            "5 Oct",
-        ] {
-            assert_eq!(date(text), None, "{text}");
-        }
-    }
-
-    #[test]
-    fn a_moment_may_come_without_offset_or_time() {
-        for (text, micros) in [
-            ("2016-10-05T10:00:00Z", 1_475_661_600_000_000_i64),
-            ("2016-10-05 12:00:00 +0200", 1_475_661_600_000_000),
-            ("2016-10-05T12:00:00.123456789+02:00", 1_475_661_600_123_456),
-            ("2016-10-05 10:00:00", 1_475_661_600_000_000),
-            ("2016-10-05 10:00:00 UTC", 1_475_661_600_000_000),
-            ("2016-10-05", 1_475_625_600_000_000),
-        ] {
-            assert_eq!(
-                moment(text).map(|moment| moment.timestamp_micros()),
-                Some(micros),
-                "{text}"
-            );
-        }
-        for text in ["", "soon", "2016-13-01", "2016-10-05T10:00:00junk", "0000-01-01T00:00:00Z"] {
-            assert_eq!(moment(text), None, "{text}");
-        }
-    }
-
-    #[test]
-    fn an_empty_value_is_there_and_says_nothing() {
-        let params = params(json!({"name": "", "flag": "", "n": "", "ids": [1, "2"], "b": false}));
-        let mut declared = params.declared();
-        assert_eq!(declared.required_text("name"), "");
-        assert_eq!(declared.boolean("flag"), None);
-        assert_eq!(declared.integer("n"), None);
-        assert_eq!(declared.integers("ids"), Some(vec![1, 2]));
-        assert_eq!(declared.boolean("b"), Some(false));
-        assert!(declared.finish().is_ok());
-    }
+    /// The description of the path has it.
+    fn describe(&self, _: &mut Vec<Param>) {}
 }

@@ -17,107 +17,96 @@ use hexforge_domain::project::ProjectRef;
 use hexforge_domain::text::limit;
 
 use super::ids::ProjectPath;
-use super::table::Table;
 use super::uploads::send_file;
-use crate::api::Api;
+use crate::api::{Api, ApiRequest};
+use crate::call::{self, Calls};
 use crate::entities::build::BuildJson;
 use crate::error::ApiResult;
-use crate::openapi::{self as doc, Description};
-use crate::params::{Declared, Params};
+use crate::params::{Parameter, declared, parameters};
 use crate::respond;
 
 const CONTENT_TRANSFER_ENCODING: HeaderName = HeaderName::from_static("content-transfer-encoding");
 
-/// Adds the routes.
-pub fn configure(cfg: &mut Table) {
-    cfg.route("/projects/{id}/builds", web::get().to(list));
-    cfg.route("/projects/{id}/repository/commits/{sha}/builds", web::get().to(list_of_commit));
-    let of_ref = "/projects/{id}/builds/artifacts/{reference:.+}/download";
-    cfg.route(of_ref, web::get().to(artifacts_of_ref));
-    let one = "/projects/{id}/builds/{build}";
-    cfg.route(one, web::get().to(get));
-    cfg.route(&format!("{one}/trace"), web::get().to(trace));
-    cfg.route(&format!("{one}/artifacts"), web::get().to(artifacts));
-    cfg.route(&format!("{one}/artifacts/keep"), web::post().to(keep));
-    cfg.route(&format!("{one}/cancel"), web::post().to(cancel));
-    cfg.route(&format!("{one}/retry"), web::post().to(retry));
-    cfg.route(&format!("{one}/erase"), web::post().to(erase));
-    cfg.route(&format!("{one}/play"), web::post().to(play));
-}
-
-/// Describes the routes.
-pub fn describe(to: &mut Description) {
-    to.section("Builds");
-    let scope = [doc::some_of("scope", &["pending", "running", "failed", "success", "canceled"])];
-    let all = doc::get("/projects/:id/builds", "Builds");
-    to.add(all.takes(&scope).list::<BuildJson<'_>>());
-    let of_commit = doc::get("/projects/:id/repository/commits/:sha/builds", "Builds of a commit");
-    to.add(of_commit.takes(&scope).list::<BuildJson<'_>>());
-    let one = "/projects/:id/builds/:build_id";
-    to.add(doc::get(one, "A build").ok::<BuildJson<'_>>());
-    to.add(doc::get(format!("{one}/trace"), "The log of a build").bytes("text/plain"));
+/// Declares the calls.
+pub fn declare(calls: &mut Calls) {
+    calls.section("Builds");
+    calls.add(call::get("/projects/{id}/builds", "Builds", list).list::<BuildJson<'_>>());
+    let of_commit = "/projects/{id}/repository/commits/{sha}/builds";
+    let of_commit = call::get(of_commit, "Builds of a commit", list_of_commit);
+    calls.add(of_commit.list::<BuildJson<'_>>());
+    let one = "/projects/{id}/builds/{build_id}";
+    calls.add(call::get(one, "A build", get).ok::<BuildJson<'_>>());
+    let trace = call::get(format!("{one}/trace"), "The log of a build", trace);
+    calls.add(trace.bytes("text/plain"));
     let octets = "application/octet-stream";
-    to.add(doc::get(format!("{one}/artifacts"), "Artifacts of a build").bytes(octets));
-    let of_ref = "/projects/:id/builds/artifacts/:ref_name/download";
-    let of_ref = doc::get(of_ref, "Artifacts of the last good build of a branch or tag");
-    to.add(of_ref.takes(&[doc::text("job", limit::SHORT).needed()]).bytes(octets));
-    for (verb, about) in
-        [("cancel", "Cancels"), ("retry", "Builds again"), ("erase", "Erases log and artifacts")]
-    {
-        to.add(doc::post(format!("{one}/{verb}"), about).made::<BuildJson<'_>>());
+    let about = "Artifacts of the last good build of a branch or tag";
+    let of_ref = "/projects/{id}/builds/artifacts/{ref_name:.+}/download";
+    calls.add(call::get(of_ref, about, artifacts_of_ref).bytes(octets));
+    let artifacts = call::get(format!("{one}/artifacts"), "Artifacts of a build", artifacts);
+    calls.add(artifacts.bytes(octets));
+    let cancel = call::post(format!("{one}/cancel"), "Cancels", cancel);
+    calls.add(cancel.made::<BuildJson<'_>>());
+    let retry = call::post(format!("{one}/retry"), "Builds again", retry);
+    calls.add(retry.made::<BuildJson<'_>>());
+    let erase = call::post(format!("{one}/erase"), "Erases log and artifacts", erase);
+    calls.add(erase.made::<BuildJson<'_>>());
+    let keep = call::post(format!("{one}/artifacts/keep"), "Keeps artifacts for good", keep);
+    calls.add(keep.ok::<BuildJson<'_>>());
+    let play = call::post(format!("{one}/play"), "Starts a manual build", play);
+    calls.add(play.ok::<BuildJson<'_>>());
+}
+
+parameters! {
+    struct Scope {
+        statuses: Option<Vec<Status>> =
+            declared::some_of("scope", &["pending", "running", "failed", "success", "canceled"])
+                .map_given(statuses),
     }
-    let keep = doc::post(format!("{one}/artifacts/keep"), "Keeps artifacts for good");
-    to.add(keep.ok::<BuildJson<'_>>());
-    to.add(doc::post(format!("{one}/play"), "Starts a manual build").ok::<BuildJson<'_>>());
 }
 
-const SCOPES: [Status; 5] =
-    [Status::Pending, Status::Running, Status::Failed, Status::Success, Status::Canceled];
-
-fn read_scope(params: &Params) -> ApiResult<Option<Vec<Status>>> {
-    let mut declared = params.declared();
-    let words = declared.some_of("scope", &SCOPES.map(Status::as_str));
-    declared.finish()?;
-    Ok(words.map(|words| words.into_iter().filter_map(Status::parse).collect()))
+fn statuses(words: Vec<&str>) -> Vec<Status> {
+    words.into_iter().filter_map(Status::parse).collect()
 }
 
-async fn list(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse> {
-    let (ProjectPath(named), page) = (id.into_inner(), api.page());
+parameters! {
+    struct InPath {
+        id: BuildId = declared::in_path("build_id").map(BuildId),
+    }
+}
+
+parameters! {
+    struct OfJob {
+        job: String = declared::text("job", limit::SHORT).needed(),
+    }
+}
+
+async fn list(api: Api<Scope>, ProjectPath(named): ProjectPath) -> ApiResult<HttpResponse> {
+    let page = api.page();
     let (found, now) = api
-        .run(move |app, actor, params| {
-            let scope = read_scope(params)?;
-            Ok((build::list(app, actor, &named, scope, page)?, app.clock.now()))
+        .run(move |app, actor, Scope { statuses }| {
+            let found = build::list(app, actor, &named, statuses, page);
+            found.map(|found| (found, app.clock.now()))
         })
         .await?;
     respond::paged(&api, page, found.as_ref().map(|view| BuildJson::new(view, now, api.links())))
 }
 
 async fn list_of_commit(
-    api: Api,
+    api: Api<Scope>,
     ids: web::Path<(ProjectPath, String)>,
 ) -> ApiResult<HttpResponse> {
     let ((ProjectPath(named), sha), page) = (ids.into_inner(), api.page());
     let (found, now) = api
-        .run(move |app, actor, params| {
-            let scope = read_scope(params)?;
-            let found = build::list_of_commit(app, actor, &named, &sha, scope, page)?;
-            Ok((found, app.clock.now()))
+        .run(move |app, actor, Scope { statuses }| {
+            let found = build::list_of_commit(app, actor, &named, &sha, statuses, page);
+            found.map(|found| (found, app.clock.now()))
         })
         .await?;
     respond::paged(&api, page, found.as_ref().map(|view| BuildJson::new(view, now, api.links())))
 }
 
-/// A build as a path has it.
-type BuildPath = web::Path<(ProjectPath, String)>;
-
 /// What is done with one build.
 type UseCase<T> = fn(&App, Actor, &ProjectRef, BuildId) -> Result<T, Error>;
-
-fn read_id(mut declared: Declared<'_>, id: &str) -> ApiResult<BuildId> {
-    let id = BuildId(declared.path_integer("build_id", id));
-    declared.finish()?;
-    Ok(id)
-}
 
 /// The outcome of a use case about one build.
 struct Outcome<T> {
@@ -128,55 +117,53 @@ struct Outcome<T> {
 }
 
 async fn run<T: Send + 'static>(
-    api: &Api,
-    ids: BuildPath,
+    api: &Api<InPath>,
+    named: ProjectRef,
     use_case: UseCase<T>,
 ) -> ApiResult<Outcome<T>> {
-    let (ProjectPath(named), id) = ids.into_inner();
-    api.run(move |app, actor, params| {
-        let id = read_id(params.declared(), &id)?;
-        let found = use_case(app, actor, &named, id)?;
-        Ok(Outcome { actor, id, found, now: app.clock.now() })
+    api.run(move |app, actor, InPath { id }| {
+        let found = use_case(app, actor, &named, id);
+        found.map(|found| Outcome { actor, id, found, now: app.clock.now() })
     })
     .await
 }
 
 async fn with_one(
-    api: Api,
-    ids: BuildPath,
+    api: Api<InPath>,
+    named: ProjectRef,
     use_case: UseCase<BuildView>,
     status: StatusCode,
 ) -> ApiResult<HttpResponse> {
-    let Outcome { found, now, .. } = run(&api, ids, use_case).await?;
+    let Outcome { found, now, .. } = run(&api, named, use_case).await?;
     respond::with(status, BuildJson::new(&found, now, api.links()))
 }
 
-async fn get(api: Api, ids: BuildPath) -> ApiResult<HttpResponse> {
-    with_one(api, ids, build::get, StatusCode::OK).await
+async fn get(api: Api<InPath>, ProjectPath(named): ProjectPath) -> ApiResult<HttpResponse> {
+    with_one(api, named, build::get, StatusCode::OK).await
 }
 
-async fn cancel(api: Api, ids: BuildPath) -> ApiResult<HttpResponse> {
-    with_one(api, ids, build::cancel, StatusCode::CREATED).await
+async fn cancel(api: Api<InPath>, ProjectPath(named): ProjectPath) -> ApiResult<HttpResponse> {
+    with_one(api, named, build::cancel, StatusCode::CREATED).await
 }
 
-async fn retry(api: Api, ids: BuildPath) -> ApiResult<HttpResponse> {
-    with_one(api, ids, build::retry, StatusCode::CREATED).await
+async fn retry(api: Api<InPath>, ProjectPath(named): ProjectPath) -> ApiResult<HttpResponse> {
+    with_one(api, named, build::retry, StatusCode::CREATED).await
 }
 
-async fn erase(api: Api, ids: BuildPath) -> ApiResult<HttpResponse> {
-    with_one(api, ids, build::erase, StatusCode::CREATED).await
+async fn erase(api: Api<InPath>, ProjectPath(named): ProjectPath) -> ApiResult<HttpResponse> {
+    with_one(api, named, build::erase, StatusCode::CREATED).await
 }
 
-async fn keep(api: Api, ids: BuildPath) -> ApiResult<HttpResponse> {
-    with_one(api, ids, build::keep_artifacts, StatusCode::OK).await
+async fn keep(api: Api<InPath>, ProjectPath(named): ProjectPath) -> ApiResult<HttpResponse> {
+    with_one(api, named, build::keep_artifacts, StatusCode::OK).await
 }
 
-async fn play(api: Api, ids: BuildPath) -> ApiResult<HttpResponse> {
-    with_one(api, ids, build::play, StatusCode::OK).await
+async fn play(api: Api<InPath>, ProjectPath(named): ProjectPath) -> ApiResult<HttpResponse> {
+    with_one(api, named, build::play, StatusCode::OK).await
 }
 
-async fn trace(api: Api, ids: BuildPath) -> ApiResult<HttpResponse> {
-    let Outcome { actor, id, found, .. } = run(&api, ids, build::trace).await?;
+async fn trace(api: Api<InPath>, ProjectPath(named): ProjectPath) -> ApiResult<HttpResponse> {
+    let Outcome { actor, id, found, .. } = run(&api, named, build::trace).await?;
     let mut response = HttpResponse::Ok();
     response
         .insert_header((CONTENT_TYPE, "text/plain"))
@@ -185,19 +172,20 @@ async fn trace(api: Api, ids: BuildPath) -> ApiResult<HttpResponse> {
     send_file(&api, actor.user(), found.content, response).await
 }
 
-async fn artifacts(api: Api, ids: BuildPath) -> ApiResult<HttpResponse> {
-    let Outcome { actor, found, .. } = run(&api, ids, build::artifacts).await?;
+async fn artifacts(api: Api<InPath>, ProjectPath(named): ProjectPath) -> ApiResult<HttpResponse> {
+    let Outcome { actor, found, .. } = run(&api, named, build::artifacts).await?;
     send(&api, actor.user(), found).await
 }
 
-async fn artifacts_of_ref(api: Api, ids: BuildPath) -> ApiResult<HttpResponse> {
-    let (ProjectPath(named), reference) = ids.into_inner();
+async fn artifacts_of_ref(
+    api: Api<OfJob>,
+    path: web::Path<(ProjectPath, String)>,
+) -> ApiResult<HttpResponse> {
+    let (ProjectPath(named), reference) = path.into_inner();
     let (actor, file) = api
-        .run(move |app, actor, params| {
-            let mut declared = params.declared();
-            let job = declared.required_text("job");
-            declared.finish()?;
-            Ok((actor, build::artifacts_of_ref(app, actor, &named, &reference, &job)?))
+        .run(move |app, actor, OfJob { job }| {
+            let file = build::artifacts_of_ref(app, actor, &named, &reference, &job);
+            file.map(|file| (actor, file))
         })
         .await?;
     send(&api, actor.user(), file).await
@@ -205,7 +193,7 @@ async fn artifacts_of_ref(api: Api, ids: BuildPath) -> ApiResult<HttpResponse> {
 
 /// Sends artifacts for a user. A browser saves them, and runs nothing of them.
 pub(super) async fn send(
-    api: &Api,
+    api: &ApiRequest,
     user: Option<UserId>,
     file: ArtifactsFile,
 ) -> ApiResult<HttpResponse> {

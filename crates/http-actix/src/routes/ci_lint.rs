@@ -1,27 +1,28 @@
 //! Whether a configuration is good, for whoever asks.
 
-use actix_web::{HttpResponse, web};
+use actix_web::HttpResponse;
 use hexforge_application::pipeline;
 use hexforge_domain::text::limit;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::table::Table;
 use crate::api::Api;
+use crate::call::{self, Calls};
 use crate::error::ApiResult;
-use crate::openapi::{self as doc, Description};
+use crate::params::{declared, parameters};
 use crate::respond;
 
-/// Adds the route.
-pub fn configure(cfg: &mut Table) {
-    cfg.route("/ci/lint", web::post().to(lint));
+/// Declares the call.
+pub fn declare(calls: &mut Calls) {
+    calls.section("Configuration");
+    let lint = call::post("/ci/lint", "Whether a configuration is good", lint).open();
+    calls.add(lint.ok::<Verdict>());
 }
 
-/// Describes the route.
-pub fn describe(to: &mut Description) {
-    to.section("Configuration");
-    let lint = doc::post("/ci/lint", "Whether a configuration is good").open();
-    to.add(lint.takes(&[doc::text("content", limit::LONG).needed()]).ok::<Verdict>());
+parameters! {
+    struct Configuration {
+        content: String = declared::text("content", limit::LONG).needed(),
+    }
 }
 
 #[derive(Serialize, ToSchema)]
@@ -30,10 +31,8 @@ struct Verdict {
     errors: Vec<String>,
 }
 
-async fn lint(api: Api) -> ApiResult<HttpResponse> {
-    let mut declared = api.params().declared();
-    let content = declared.required_text("content");
-    declared.finish()?;
+async fn lint(api: Api<Configuration>) -> ApiResult<HttpResponse> {
+    let Configuration { content } = api.read()?;
     let wrong = api.run_step(move |app| Ok(pipeline::lint(app, &content))).await?;
     let status = if wrong.is_none() { "valid" } else { "invalid" };
     respond::ok(Verdict { status, errors: wrong.into_iter().collect() })

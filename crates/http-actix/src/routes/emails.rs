@@ -6,58 +6,52 @@ use hexforge_domain::id::{EmailId, UserId};
 use hexforge_domain::text::limit;
 
 use super::ids::{OwnerPath, PathId};
-use super::table::Table;
 use crate::api::Api;
+use crate::call::{self, Calls};
 use crate::entities::email::EmailJson;
 use crate::error::ApiResult;
-use crate::openapi::{self as doc, Description};
+use crate::params::{parameters, picked};
 use crate::respond;
 
-/// Adds the routes.
-pub fn configure(cfg: &mut Table) {
-    cfg.route("/user/emails", web::get().to(list));
-    cfg.route("/user/emails", web::post().to(add));
-    cfg.route("/user/emails/{id}", web::get().to(get_own));
-    cfg.route("/user/emails/{id}", web::delete().to(remove_own));
-    cfg.route("/users/{user:[0-9]+}/emails", web::get().to(list));
-    cfg.route("/users/{user:[0-9]+}/emails", web::post().to(add));
-    cfg.route("/users/{user:[0-9]+}/emails/{id}", web::delete().to(remove_of));
+/// Declares the calls.
+pub fn declare(calls: &mut Calls) {
+    let (own, of_user) = ("/user/emails", "/users/{uid:[0-9]+}/emails");
+    calls.add(call::get(own, "E-mail addresses of the caller", list).list::<EmailJson>());
+    calls.add(call::get(of_user, "E-mail addresses of a user", list).list::<EmailJson>());
+    let get = call::get("/user/emails/{id}", "An address of the caller", get_own);
+    calls.add(get.ok::<EmailJson>());
+    calls.add(call::post(own, "Adds one for the caller", add).made::<EmailJson>());
+    let add = call::post("/users/{id:[0-9]+}/emails", "Adds one for a user", add);
+    calls.add(add.made::<EmailJson>());
+    let remove = call::delete("/user/emails/{id}", "Removes one of the caller", remove_own);
+    calls.add(remove.ok::<EmailJson>().or_null());
+    let remove = format!("{of_user}/{{id}}");
+    calls.add(call::delete(remove, "Removes one of a user", remove_of).ok::<EmailJson>());
 }
 
-/// Describes the routes.
-pub fn describe(to: &mut Description) {
-    let fields = [doc::text("email", limit::SHORT).needed()];
-    to.add(doc::get("/user/emails", "E-mail addresses of the caller").list::<EmailJson>());
-    to.add(doc::get("/users/:uid/emails", "E-mail addresses of a user").list::<EmailJson>());
-    to.add(doc::get("/user/emails/:id", "An address of the caller").ok::<EmailJson>());
-    to.add(doc::post("/user/emails", "Adds one for the caller").takes(&fields).made::<EmailJson>());
-    to.add(
-        doc::post("/users/:id/emails", "Adds one for a user").takes(&fields).made::<EmailJson>(),
-    );
-    to.add(
-        doc::delete("/user/emails/:id", "Removes one of the caller").ok::<EmailJson>().or_null(),
-    );
-    to.add(doc::delete("/users/:uid/emails/:id", "Removes one of a user").ok::<EmailJson>());
+parameters! {
+    struct NewEmail {
+        address: Option<String> = picked::text("email", limit::SHORT).expected(),
+    }
 }
 
 async fn list(api: Api, OwnerPath(owner): OwnerPath) -> ApiResult<HttpResponse> {
     let page = api.page_of_short_list();
-    let emails = api.run(move |app, actor, _| Ok(email::list(app, actor, owner, page)?)).await?;
+    let emails = api.run(move |app, actor, ()| email::list(app, actor, owner, page)).await?;
     respond::paged(&api, page, emails.map(EmailJson::from))
 }
 
 async fn get_own(api: Api, id: web::Path<PathId>) -> ApiResult<HttpResponse> {
     let id = EmailId::from(id.into_inner());
-    let email = api.run(move |app, actor, _| Ok(email::get(app, actor, id)?)).await?;
+    let email = api.run(move |app, actor, ()| email::get(app, actor, id)).await?;
     respond::ok(EmailJson::from(email))
 }
 
-async fn add(api: Api, OwnerPath(owner): OwnerPath) -> ApiResult<HttpResponse> {
+async fn add(api: Api<NewEmail>, OwnerPath(owner): OwnerPath) -> ApiResult<HttpResponse> {
     let email = api
-        .run(move |app, actor, params| {
-            // Who may not do this is told so before anything about the parameters.
+        .run_unread(move |app, actor, unread| {
             owner.authorize(actor)?;
-            let address = params.text("email")?;
+            let NewEmail { address } = unread.read()?;
             Ok(email::add(app, actor, owner, address.as_deref())?)
         })
         .await?;
@@ -67,13 +61,13 @@ async fn add(api: Api, OwnerPath(owner): OwnerPath) -> ApiResult<HttpResponse> {
 /// 200 with the one that was removed, or with null where there was none.
 async fn remove_own(api: Api, id: web::Path<PathId>) -> ApiResult<HttpResponse> {
     let id = EmailId::from(id.into_inner());
-    let removed = api.run(move |app, actor, _| Ok(email::remove_own(app, actor, id)?)).await?;
+    let removed = api.run(move |app, actor, ()| email::remove_own(app, actor, id)).await?;
     respond::ok(removed.map(EmailJson::from))
 }
 
 async fn remove_of(api: Api, ids: web::Path<(PathId, PathId)>) -> ApiResult<HttpResponse> {
     let (user, id) = ids.into_inner();
     let (user, id) = (UserId::from(user), EmailId::from(id));
-    let removed = api.run(move |app, actor, _| Ok(email::remove_of(app, actor, user, id)?)).await?;
+    let removed = api.run(move |app, actor, ()| email::remove_of(app, actor, user, id)).await?;
     respond::ok(EmailJson::from(removed))
 }

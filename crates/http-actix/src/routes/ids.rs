@@ -4,12 +4,15 @@ use std::convert::Infallible;
 use std::future::{Ready, ready};
 
 use actix_web::dev::Payload;
-use actix_web::{FromRequest, HttpRequest};
+use actix_web::{FromRequest, HttpRequest, web};
 use hexforge_application::user::Owner;
 use hexforge_domain::group::GroupRef;
 use hexforge_domain::id::{EmailId, IssueId, KeyId, ProjectId, TokenId, UserId};
 use hexforge_domain::project::ProjectRef;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
+
+use crate::error::ApiError;
 
 /// An id as a path has it. What is no number, or none that an id can be, becomes an id that nothing
 /// has, so that it is not found like any other.
@@ -43,6 +46,18 @@ macro_rules! from_path {
 
 from_path!(UserId, KeyId, EmailId, ProjectId, IssueId, TokenId);
 
+/// The id in a path, under the name `id`.
+#[derive(Deserialize)]
+struct Id<T> {
+    id: T,
+}
+
+/// Takes the `id` of the path, whatever else the path has.
+fn id_in_path<T: DeserializeOwned>(request: &HttpRequest) -> Ready<Result<T, ApiError>> {
+    let id = web::Path::<Id<T>>::extract(request).into_inner();
+    ready(id.map(|path| path.into_inner().id).map_err(|_| ApiError::no_route()))
+}
+
 /// A project as a path has it: an id, or `namespace%2Fproject`.
 #[derive(Clone)]
 pub struct ProjectPath(pub ProjectRef);
@@ -50,6 +65,15 @@ pub struct ProjectPath(pub ProjectRef);
 impl<'de> Deserialize<'de> for ProjectPath {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         String::deserialize(deserializer).map(|text| Self(ProjectRef::parse(&text)))
+    }
+}
+
+impl FromRequest for ProjectPath {
+    type Error = ApiError;
+    type Future = Ready<Result<Self, ApiError>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        id_in_path(request)
     }
 }
 
@@ -63,7 +87,16 @@ impl<'de> Deserialize<'de> for GroupPath {
     }
 }
 
-/// Whose keys or addresses a path is about: those of `{user}` where the path has one, else the caller's.
+impl FromRequest for GroupPath {
+    type Error = ApiError;
+    type Future = Ready<Result<Self, ApiError>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        id_in_path(request)
+    }
+}
+
+/// Whose keys or addresses a path is about: those of the user where the path names one, else the caller's.
 pub struct OwnerPath(pub Owner);
 
 impl FromRequest for OwnerPath {
@@ -71,8 +104,12 @@ impl FromRequest for OwnerPath {
     type Future = Ready<Result<Self, Infallible>>;
 
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
-        ready(Ok(Self(match request.match_info().get("user") {
-            Some(user) => Owner::User(PathId::parse(user).into()),
+        let mut values = request.match_info().iter();
+        let of_user = |pattern: String| pattern.starts_with("/api/v3/users/");
+        let is_of_user = request.match_pattern().is_some_and(of_user);
+        let user = values.next().filter(|_| is_of_user);
+        ready(Ok(Self(match user {
+            Some((_, user)) => Owner::User(PathId::parse(user).into()),
             None => Owner::Actor,
         })))
     }

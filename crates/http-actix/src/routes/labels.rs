@@ -9,107 +9,82 @@ use hexforge_domain::text::limit;
 use serde_json::json;
 
 use super::ids::ProjectPath;
-use super::table::Table;
 use crate::api::Api;
+use crate::call::{self, Calls};
 use crate::entities::label::LabelJson;
 use crate::error::ApiResult;
-use crate::openapi::{self as doc, Description};
+use crate::params::{declared, parameters};
 use crate::respond;
 
-/// Adds the routes.
-pub fn configure(cfg: &mut Table) {
-    cfg.route("/projects/{id}/labels", web::get().to(list));
-    cfg.route("/projects/{id}/labels", web::post().to(create));
-    cfg.route("/projects/{id}/labels", web::put().to(update));
-    cfg.route("/projects/{id}/labels", web::delete().to(delete));
-    let subscription = "/projects/{id}/labels/{label}/subscription";
-    cfg.route(subscription, web::post().to(subscribe));
-    cfg.route(subscription, web::delete().to(unsubscribe));
+/// Declares the calls.
+pub fn declare(calls: &mut Calls) {
+    calls.section("Labels");
+    let all = "/projects/{id}/labels";
+    let made = calls.dialect().created_label();
+    calls.add(call::get(all, "Labels", list).list::<LabelJson<'_>>());
+    calls.add(call::post(all, "Makes a label", create).with::<LabelJson<'_>>(made));
+    calls.add(call::put(all, "Changes a label", update).ok::<LabelJson<'_>>());
+    calls.add(call::delete(all, "Removes a label", delete).ok::<LabelJson<'_>>());
+    let subscription = "/projects/{id}/labels/{label_id}/subscription";
+    let subscribe = call::post(subscription, "Subscribes the caller", subscribe);
+    calls.add(subscribe.made::<LabelJson<'_>>().unchanged());
+    let unsubscribe = call::delete(subscription, "Ends the subscription", unsubscribe);
+    calls.add(unsubscribe.ok::<LabelJson<'_>>().unchanged());
 }
 
-/// Describes the routes.
-pub fn describe(to: &mut Description) {
-    to.section("Labels");
-    let all = "/projects/:id/labels";
-    to.add(doc::get(all, "Labels").list::<LabelJson<'_>>());
-    let (name, color) =
-        (doc::text("name", limit::SHORT).needed(), doc::text("color", limit::COLOR).needed());
-    let (description, priority) =
-        (doc::text("description", limit::LABEL_DESCRIPTION), doc::integer("priority"));
-    let fields = [name, color, description, priority];
-    let made = to.dialect().created_label();
-    to.add(doc::post(all, "Makes a label").takes(&fields).with::<LabelJson<'_>>(made));
-    let changes = [
-        name,
-        doc::text("new_name", limit::SHORT),
-        doc::text("color", limit::COLOR),
-        description,
-        priority,
-    ];
-    to.add(doc::put(all, "Changes a label").takes(&changes).ok::<LabelJson<'_>>());
-    to.add(doc::delete(all, "Removes a label").takes(&[name]).ok::<LabelJson<'_>>());
-    let subscription = format!("{all}/:label_id/subscription");
-    let subscribe = doc::post(&subscription, "Subscribes the caller");
-    to.add(subscribe.made::<LabelJson<'_>>().unchanged());
-    let unsubscribe = doc::delete(&subscription, "Ends the subscription");
-    to.add(unsubscribe.ok::<LabelJson<'_>>().unchanged());
+parameters!(LabelFields {
+    name: declared::text("name", limit::SHORT).needed(),
+    color: declared::text("color", limit::COLOR).needed(),
+    description: declared::text("description", limit::LABEL_DESCRIPTION),
+    priority: declared::integer("priority"),
+});
+
+parameters! {
+    /// The name of a label.
+    pub(super) struct Named {
+        name: String = declared::text("name", limit::SHORT).needed(),
+    }
 }
 
-async fn list(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse> {
-    let (ProjectPath(named), page) = (id.into_inner(), api.page_of_short_list());
-    let labels = api.run(move |app, actor, _| Ok(label::list(app, actor, &named, page)?)).await?;
+parameters! {
+    LabelChanges {
+        new_name: declared::text("new_name", limit::SHORT),
+        color: declared::text("color", limit::COLOR),
+        description: declared::text("description", limit::LABEL_DESCRIPTION),
+        priority: declared::integer("priority").or_cleared(),
+    },
+    |from| from.at_least_one(from.dialect().changes_of_a_label(|name| from.has(name)))
+}
+
+async fn list(api: Api, ProjectPath(named): ProjectPath) -> ApiResult<HttpResponse> {
+    let page = api.page_of_short_list();
+    let labels = api.run(move |app, actor, ()| label::list(app, actor, &named, page)).await?;
     respond::paged(&api, page, labels.as_ref().map(LabelJson::from))
 }
 
-async fn create(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse> {
-    let (ProjectPath(named), rule) = (id.into_inner(), api.dialect().color_rule());
-    let made = api
-        .run(move |app, actor, params| {
-            let mut declared = params.declared();
-            let fields = LabelFields {
-                name: declared.required_text("name"),
-                color: declared.required_text("color"),
-                description: declared.text("description"),
-                priority: declared.integer("priority"),
-            };
-            declared.finish()?;
-            Ok(label::create(app, actor, &named, rule, &fields)?)
-        })
-        .await?;
-    respond::with(api.dialect().created_label(), LabelJson::from(&made))
+async fn create(api: Api<LabelFields>, ProjectPath(named): ProjectPath) -> ApiResult<HttpResponse> {
+    let (dialect, rule) = (api.dialect(), api.dialect().color_rule());
+    let made =
+        api.run(move |app, actor, fields| label::create(app, actor, &named, rule, &fields)).await?;
+    respond::with(dialect.created_label(), LabelJson::from(&made))
 }
 
-async fn update(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse> {
-    let (ProjectPath(named), dialect) = (id.into_inner(), api.dialect());
+async fn update(
+    api: Api<(Named, LabelChanges)>,
+    ProjectPath(named): ProjectPath,
+) -> ApiResult<HttpResponse> {
+    let rule = api.dialect().color_rule();
     let changed = api
-        .run(move |app, actor, params| {
-            let mut declared = params.declared();
-            let name = declared.required_text("name");
-            let priority = declared.integer("priority");
-            let changes = LabelChanges {
-                new_name: declared.text("new_name"),
-                color: declared.text("color"),
-                description: declared.text("description"),
-                priority: params.has("priority").then_some(priority),
-            };
-            declared.at_least_one(dialect.changes_of_a_label(|name| params.has(name)));
-            declared.finish()?;
-            Ok(label::update(app, actor, &named, dialect.color_rule(), &name, &changes)?)
+        .run(move |app, actor, (Named { name }, changes)| {
+            label::update(app, actor, &named, rule, &name, &changes)
         })
         .await?;
     respond::ok(LabelJson::from(&changed))
 }
 
-async fn delete(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse> {
-    let ProjectPath(named) = id.into_inner();
-    let gone = api
-        .run(move |app, actor, params| {
-            let mut declared = params.declared();
-            let name = declared.required_text("name");
-            declared.finish()?;
-            Ok(label::delete(app, actor, &named, &name)?)
-        })
-        .await?;
+async fn delete(api: Api<Named>, ProjectPath(named): ProjectPath) -> ApiResult<HttpResponse> {
+    let gone =
+        api.run(move |app, actor, Named { name }| label::delete(app, actor, &named, &name)).await?;
     respond::ok(LabelJson::from(&gone))
 }
 
@@ -129,7 +104,7 @@ async fn change(
 ) -> ApiResult<HttpResponse> {
     let label = LabelRef(label);
     let change = api
-        .run(move |app, actor, _| Ok(label::subscribe(app, actor, &named, &label, command)?))
+        .run(move |app, actor, ()| label::subscribe(app, actor, &named, &label, command))
         .await?;
     respond::changed(status, change, |view| json!(LabelJson::from(view)))
 }

@@ -1,49 +1,43 @@
 //! Members of groups and of projects: the same calls below both.
 
-use actix_web::{HttpResponse, web};
+use actix_web::{FromRequest, HttpResponse};
+use chrono::NaiveDate;
 use hexforge_application::member::{self, MemberSource, Removal};
 use hexforge_domain::id::UserId;
 use hexforge_domain::text::limit;
 use serde_json::json;
 
 use super::ids::{GroupPath, ProjectPath};
-use super::table::Table;
 use crate::api::Api;
+use crate::call::{self, Calls};
 use crate::entities::member::{AccessRevoked, Member, MemberJson};
 use crate::entities::user::{UserJson, UserSummary};
 use crate::error::ApiResult;
-use crate::openapi::{self as doc, Description};
+use crate::params::{Parameter, declared, parameters, picked};
 use crate::respond;
 
-/// Adds the routes.
-pub fn configure(cfg: &mut Table) {
-    add_routes::<GroupPath>(cfg, "/groups/{id}/members");
-    add_routes::<ProjectPath>(cfg, "/projects/{id}/members");
-    cfg.route("/projects/{id}/users", web::get().to(team));
+/// Declares the calls.
+pub fn declare(calls: &mut Calls) {
+    calls.section("Members");
+    declare_below::<GroupPath>(calls, "/groups/{id}");
+    declare_below::<ProjectPath>(calls, "/projects/{id}");
+    let team = call::get("/projects/{id}/users", "Everybody who is a member in some way", team);
+    calls.add(team.list::<UserSummary>());
 }
 
-/// Describes the routes.
-pub fn describe(to: &mut Description) {
-    to.section("Members");
-    let (level, until) = (doc::integer("access_level").needed(), doc::date("expires_at"));
-    for source in ["groups", "projects"] {
-        let all = format!("/{source}/:id/members");
-        to.add(
-            doc::get(&all, "Members").takes(&[doc::text("query", limit::SHORT)]).list::<Member>(),
-        );
-        let fields = [doc::integer("user_id").needed(), level, until];
-        to.add(doc::post(&all, "Makes a member").takes(&fields).made::<Member>());
-        let one = format!("{all}/:user_id");
-        to.add(doc::get(&one, "A member").ok::<Member>());
-        to.add(doc::put(&one, "Changes a member").takes(&[level, until]).ok::<Member>());
-        to.add(doc::delete(&one, "Removes a member").ok::<Member>().or::<AccessRevoked>());
-    }
-    let team = doc::get("/projects/:id/users", "Everybody who is a member in some way");
-    to.add(team.takes(&[doc::text("search", limit::SHORT)]).list::<UserSummary>());
+fn declare_below<P: SourcePath>(calls: &mut Calls, source: &str) {
+    let all = format!("{source}/members");
+    calls.add(call::get(all.as_str(), "Members", list::<P>).list::<Member>());
+    calls.add(call::post(all.as_str(), "Makes a member", add::<P>).made::<Member>());
+    let one = format!("{all}/{{user_id}}");
+    calls.add(call::get(one.as_str(), "A member", get::<P>).ok::<Member>());
+    calls.add(call::put(one.as_str(), "Changes a member", update::<P>).ok::<Member>());
+    let remove = call::delete(one, "Removes a member", remove::<P>);
+    calls.add(remove.ok::<Member>().or::<AccessRevoked>());
 }
 
 /// What has members, as a path has it.
-pub(super) trait SourcePath: for<'de> serde::Deserialize<'de> + 'static {
+pub(super) trait SourcePath: FromRequest + 'static {
     fn source(self) -> MemberSource;
 }
 
@@ -59,94 +53,92 @@ impl SourcePath for ProjectPath {
     }
 }
 
-fn add_routes<P: SourcePath>(cfg: &mut Table, path: &str) {
-    let one = format!("{path}/{{user}}");
-    cfg.route(path, web::get().to(list::<P>));
-    cfg.route(path, web::post().to(add::<P>));
-    cfg.route(&one, web::get().to(get::<P>));
-    cfg.route(&one, web::put().to(update::<P>));
-    cfg.route(&one, web::delete().to(remove::<P>));
+parameters! {
+    struct Filter {
+        query: Option<String> = declared::search("query", limit::SHORT),
+    }
 }
 
-async fn list<P: SourcePath>(api: Api, id: web::Path<P>) -> ApiResult<HttpResponse> {
-    let (source, page) = (id.into_inner().source(), api.page());
+parameters! {
+    struct TeamFilter {
+        search: Option<String> = picked::search("search", limit::SHORT),
+    }
+}
+
+parameters! {
+    pub(super) struct UserInPath {
+        user: UserId = declared::in_path("user_id").map(UserId),
+    }
+}
+
+parameters! {
+    struct NewMember {
+        user: UserId = declared::integer("user_id").needed().map(UserId),
+    }
+}
+
+parameters! {
+    struct Access {
+        level: i64 = declared::integer("access_level").needed(),
+        expires_at: Option<NaiveDate> = declared::date("expires_at"),
+    }
+}
+
+async fn list<P: SourcePath>(api: Api<Filter>, source: P) -> ApiResult<HttpResponse> {
+    let (source, page) = (source.source(), api.page());
     let members = api
-        .run(move |app, actor, params| {
-            let mut declared = params.declared();
-            let query = declared.search("query");
-            declared.finish()?;
-            Ok(member::list(app, actor, &source, query.as_deref(), page)?)
+        .run(move |app, actor, Filter { query }| {
+            member::list(app, actor, &source, query.as_deref(), page)
         })
         .await?;
     respond::paged(&api, page, members.as_ref().map(|member| MemberJson(member, api.links())))
 }
 
-async fn team(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse> {
-    let (ProjectPath(named), page) = (id.into_inner(), api.page());
+async fn team(api: Api<TeamFilter>, ProjectPath(named): ProjectPath) -> ApiResult<HttpResponse> {
+    let page = api.page();
     let team = api
-        .run(move |app, actor, params| {
-            let search = params.search("search")?;
-            Ok(member::team(app, actor, &named, search.as_deref(), page)?)
+        .run(move |app, actor, TeamFilter { search }| {
+            member::team(app, actor, &named, search.as_deref(), page)
         })
         .await?;
     respond::paged(&api, page, team.as_ref().map(|user| UserJson::summary(user, api.links())))
 }
 
-async fn get<P: SourcePath>(api: Api, ids: web::Path<(P, String)>) -> ApiResult<HttpResponse> {
-    let (source, user) = ids.into_inner();
+async fn get<P: SourcePath>(api: Api<UserInPath>, source: P) -> ApiResult<HttpResponse> {
     let source = source.source();
     let found = api
-        .run(move |app, actor, params| {
-            let mut declared = params.declared();
-            let user = UserId(declared.path_integer("user_id", &user));
-            declared.finish()?;
-            Ok(member::get(app, actor, &source, user)?)
-        })
+        .run(move |app, actor, UserInPath { user }| member::get(app, actor, &source, user))
         .await?;
     respond::ok(MemberJson(&found, api.links()))
 }
 
-async fn add<P: SourcePath>(api: Api, id: web::Path<P>) -> ApiResult<HttpResponse> {
-    let source = id.into_inner().source();
+async fn add<P: SourcePath>(api: Api<(NewMember, Access)>, source: P) -> ApiResult<HttpResponse> {
+    let source = source.source();
     let added = api
-        .run(move |app, actor, params| {
-            let mut declared = params.declared();
-            let user = UserId(declared.required_integer("user_id"));
-            let level = declared.required_integer("access_level");
-            let expires_at = declared.date("expires_at");
-            declared.finish()?;
-            Ok(member::add(app, actor, &source, user, level, expires_at)?)
+        .run(move |app, actor, (NewMember { user }, Access { level, expires_at })| {
+            member::add(app, actor, &source, user, level, expires_at)
         })
         .await?;
     respond::created(MemberJson(&added, api.links()))
 }
 
-async fn update<P: SourcePath>(api: Api, ids: web::Path<(P, String)>) -> ApiResult<HttpResponse> {
-    let (source, user) = ids.into_inner();
+async fn update<P: SourcePath>(
+    api: Api<(UserInPath, Access)>,
+    source: P,
+) -> ApiResult<HttpResponse> {
     let source = source.source();
     let changed = api
-        .run(move |app, actor, params| {
-            let mut declared = params.declared();
-            let user = UserId(declared.path_integer("user_id", &user));
-            let level = declared.required_integer("access_level");
-            let expires_at = declared.date("expires_at");
-            declared.finish()?;
-            Ok(member::update(app, actor, &source, user, level, expires_at)?)
+        .run(move |app, actor, (UserInPath { user }, Access { level, expires_at })| {
+            member::update(app, actor, &source, user, level, expires_at)
         })
         .await?;
     respond::ok(MemberJson(&changed, api.links()))
 }
 
-async fn remove<P: SourcePath>(api: Api, ids: web::Path<(P, String)>) -> ApiResult<HttpResponse> {
-    let (source, user) = ids.into_inner();
+async fn remove<P: SourcePath>(api: Api<UserInPath>, source: P) -> ApiResult<HttpResponse> {
     let source = source.source();
     let removal = api
-        .run(move |app, actor, params| {
-            let mut declared = params.declared();
-            let user = UserId(declared.path_integer("user_id", &user));
-            declared.finish()?;
-            Ok(member::remove(app, actor, &source, user)?)
-        })
+        .run(move |app, actor, UserInPath { user }| member::remove(app, actor, &source, user))
         .await?;
     match removal {
         Removal::Removed(member) => respond::ok(MemberJson(&member, api.links())),

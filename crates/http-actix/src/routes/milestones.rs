@@ -1,87 +1,97 @@
 //! Milestones of projects.
 
-use actix_web::{HttpResponse, web};
+use actix_web::HttpResponse;
+use chrono::NaiveDate;
 use hexforge_application::milestone::{self, MilestoneFields};
 use hexforge_domain::id::MilestoneId;
 use hexforge_domain::milestone::{MilestoneCommand, MilestoneFilter, MilestoneState};
 use hexforge_domain::text::limit;
 
 use super::ids::ProjectPath;
-use super::table::Table;
 use crate::api::Api;
+use crate::call::{self, Calls};
 use crate::entities::issue::IssueJson;
 use crate::entities::milestone::MilestoneJson;
 use crate::error::{ApiError, ApiResult};
-use crate::openapi::{self as doc, Description};
-use crate::params::{Declared, Params};
+use crate::params::{Parameter, declared, parameters};
 use crate::respond;
 
-/// Adds the routes.
-pub fn configure(cfg: &mut Table) {
-    cfg.route("/projects/{id}/milestones", web::get().to(list));
-    cfg.route("/projects/{id}/milestones", web::post().to(create));
-    cfg.route("/projects/{id}/milestones/{milestone}", web::get().to(get));
-    cfg.route("/projects/{id}/milestones/{milestone}", web::put().to(update));
-    cfg.route("/projects/{id}/milestones/{milestone}/issues", web::get().to(issues));
+/// Declares the calls.
+pub fn declare(calls: &mut Calls) {
+    calls.section("Milestones");
+    let all = "/projects/{id}/milestones";
+    calls.add(call::get(all, "Milestones", list).list::<MilestoneJson<'_>>());
+    calls.add(call::post(all, "Makes a milestone", create).made::<MilestoneJson<'_>>());
+    let one = "/projects/{id}/milestones/{milestone_id}";
+    calls.add(call::get(one, "A milestone", get).ok::<MilestoneJson<'_>>());
+    calls.add(call::put(one, "Changes a milestone", update).ok::<MilestoneJson<'_>>());
+    let issues = call::get(format!("{one}/issues"), "Issues of a milestone", issues);
+    calls.add(issues.list::<IssueJson<'_>>());
 }
 
-/// Describes the routes.
-pub fn describe(to: &mut Description) {
-    to.section("Milestones");
-    let all = "/projects/:id/milestones";
-    let filter = [doc::one_of("state", &["active", "closed", "all"]), doc::integers("iid")];
-    to.add(doc::get(all, "Milestones").takes(&filter).list::<MilestoneJson<'_>>());
-    let (title, description) =
-        (doc::text("title", limit::SHORT), doc::text("description", limit::LONG));
-    let fields = [title.needed(), description, doc::date("due_date")];
-    to.add(doc::post(all, "Makes a milestone").takes(&fields).made::<MilestoneJson<'_>>());
-    let one = format!("{all}/:milestone_id");
-    to.add(doc::get(&one, "A milestone").ok::<MilestoneJson<'_>>());
-    let command = doc::one_of("state_event", &["close", "activate"]);
-    let changes = [title, description, doc::date("due_date"), command];
-    to.add(doc::put(&one, "Changes a milestone").takes(&changes).ok::<MilestoneJson<'_>>());
-    to.add(doc::get(format!("{one}/issues"), "Issues of a milestone").list::<IssueJson<'_>>());
+parameters!(MilestoneFilter {
+    state: declared::one_of("state", &["active", "closed", "all"])
+        .map(|word| word.and_then(MilestoneState::parse)),
+    iids: declared::one_or_more_integers("iid"),
+});
+
+parameters! {
+    struct InPath {
+        id: MilestoneId = declared::in_path("milestone_id").map(MilestoneId),
+    }
 }
 
-async fn list(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse> {
-    let (ProjectPath(named), page) = (id.into_inner(), api.page());
+parameters! {
+    struct NewMilestone {
+        title: String = declared::text("title", limit::SHORT).needed(),
+        description: Option<String> = declared::text("description", limit::LONG),
+        due_date: Option<Option<NaiveDate>> = declared::date("due_date").or_cleared(),
+    }
+}
+
+parameters! {
+    MilestoneFields {
+        title: declared::text("title", limit::SHORT),
+        description: declared::text("description", limit::LONG),
+        due_date: declared::date("due_date").or_cleared(),
+        command: declared::one_of("state_event", &["close", "activate"]).map_given(command),
+    },
+    |from| from.at_least_one(&["title", "description", "due_date", "state_event"])
+}
+
+fn command(word: &str) -> MilestoneCommand {
+    match word {
+        "close" => MilestoneCommand::Close,
+        _ => MilestoneCommand::Activate,
+    }
+}
+
+async fn list(
+    api: Api<MilestoneFilter>,
+    ProjectPath(named): ProjectPath,
+) -> ApiResult<HttpResponse> {
+    let page = api.page();
     let milestones = api
-        .run(move |app, actor, params| {
-            let mut declared = params.declared();
-            let state = declared.one_of("state", &["active", "closed", "all"]);
-            let iids = declared.one_or_more_integers("iid");
-            declared.finish()?;
-            let filter = MilestoneFilter { state: state.and_then(MilestoneState::parse), iids };
-            Ok(milestone::list(app, actor, &named, &filter, page)?)
-        })
+        .run(move |app, actor, filter| milestone::list(app, actor, &named, &filter, page))
         .await?;
     respond::paged(&api, page, milestones.as_ref().map(MilestoneJson::from))
 }
 
-async fn get(api: Api, ids: web::Path<(ProjectPath, String)>) -> ApiResult<HttpResponse> {
-    let (ProjectPath(named), id) = ids.into_inner();
-    let found = api
-        .run(move |app, actor, params| {
-            let mut declared = params.declared();
-            let id = read_id(&mut declared, &id);
-            declared.finish()?;
-            Ok(milestone::get(app, actor, &named, id)?)
-        })
-        .await?;
+async fn get(api: Api<InPath>, ProjectPath(named): ProjectPath) -> ApiResult<HttpResponse> {
+    let found =
+        api.run(move |app, actor, InPath { id }| milestone::get(app, actor, &named, id)).await?;
     respond::ok(MilestoneJson::from(&found))
 }
 
-async fn create(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse> {
-    let ProjectPath(named) = id.into_inner();
+async fn create(
+    api: Api<NewMilestone>,
+    ProjectPath(named): ProjectPath,
+) -> ApiResult<HttpResponse> {
     let made = api
-        .run(move |app, actor, params| {
-            let mut declared = params.declared();
-            let fields = MilestoneFields {
-                title: Some(declared.required_text("title")),
-                command: None,
-                ..read_fields(params, &mut declared)
-            };
-            declared.finish()?;
+        .run(move |app, actor, new| {
+            let NewMilestone { title, description, due_date } = new;
+            let fields =
+                MilestoneFields { title: Some(title), description, due_date, command: None };
             milestone::create(app, actor, &named, &fields)
                 .map_err(|error| ApiError::sentence("Failed to create milestone", error))
         })
@@ -89,18 +99,12 @@ async fn create(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse>
     respond::created(MilestoneJson::from(&made))
 }
 
-async fn update(api: Api, ids: web::Path<(ProjectPath, String)>) -> ApiResult<HttpResponse> {
-    let (ProjectPath(named), id) = ids.into_inner();
+async fn update(
+    api: Api<(InPath, MilestoneFields)>,
+    ProjectPath(named): ProjectPath,
+) -> ApiResult<HttpResponse> {
     let changed = api
-        .run(move |app, actor, params| {
-            let mut declared = params.declared();
-            let id = read_id(&mut declared, &id);
-            let fields = MilestoneFields {
-                title: declared.text("title"),
-                ..read_fields(params, &mut declared)
-            };
-            declared.at_least_one(&["title", "description", "due_date", "state_event"]);
-            declared.finish()?;
+        .run(move |app, actor, (InPath { id }, fields)| {
             milestone::update(app, actor, &named, id, &fields)
                 .map_err(|error| ApiError::sentence("Failed to update milestone", error))
         })
@@ -108,32 +112,10 @@ async fn update(api: Api, ids: web::Path<(ProjectPath, String)>) -> ApiResult<Ht
     respond::ok(MilestoneJson::from(&changed))
 }
 
-/// Everything but the title.
-fn read_fields(params: &Params, declared: &mut Declared<'_>) -> MilestoneFields {
-    let description = declared.text("description");
-    let due_date = declared.date("due_date");
-    let command = match declared.one_of("state_event", &["close", "activate"]) {
-        Some("close") => Some(MilestoneCommand::Close),
-        Some(_) => Some(MilestoneCommand::Activate),
-        None => None,
-    };
-    let due_date = params.has("due_date").then_some(due_date);
-    MilestoneFields { title: None, description, due_date, command }
-}
-
-fn read_id(declared: &mut Declared<'_>, id: &str) -> MilestoneId {
-    MilestoneId(declared.path_integer("milestone_id", id))
-}
-
-async fn issues(api: Api, ids: web::Path<(ProjectPath, String)>) -> ApiResult<HttpResponse> {
-    let ((ProjectPath(named), id), page) = (ids.into_inner(), api.page());
+async fn issues(api: Api<InPath>, ProjectPath(named): ProjectPath) -> ApiResult<HttpResponse> {
+    let page = api.page();
     let issues = api
-        .run(move |app, actor, params| {
-            let mut declared = params.declared();
-            let id = read_id(&mut declared, &id);
-            declared.finish()?;
-            Ok(milestone::issues(app, actor, &named, id, page)?)
-        })
+        .run(move |app, actor, InPath { id }| milestone::issues(app, actor, &named, id, page))
         .await?;
     respond::paged(&api, page, issues.as_ref().map(|view| IssueJson::new(view, api.links())))
 }

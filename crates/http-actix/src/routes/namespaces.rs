@@ -1,36 +1,34 @@
 //! Namespaces.
 
-use actix_web::{HttpResponse, web};
+use actix_web::HttpResponse;
 use hexforge_application::namespace;
 use hexforge_domain::text::limit;
 
-use super::table::Table;
 use crate::api::Api;
+use crate::call::{self, Calls};
 use crate::entities::namespace::NamespaceLineJson;
 use crate::error::ApiResult;
-use crate::openapi::{self as doc, Description};
+use crate::params::{declared, parameters};
 use crate::respond;
 
-/// Adds the route.
-pub fn configure(cfg: &mut Table) {
-    cfg.route("/namespaces", web::get().to(list));
+/// Declares the call.
+pub fn declare(calls: &mut Calls) {
+    calls.section("Namespaces");
+    let about = "Namespaces in which the caller may make projects";
+    calls.add(call::get("/namespaces", about, list).list::<NamespaceLineJson>());
 }
 
-/// Describes the route.
-pub fn describe(to: &mut Description) {
-    to.section("Namespaces");
-    let list = doc::get("/namespaces", "Namespaces in which the caller may make projects");
-    to.add(list.takes(&[doc::text("search", limit::SHORT)]).list::<NamespaceLineJson>());
+parameters! {
+    struct Search {
+        search: Option<String> = declared::search("search", limit::SHORT),
+    }
 }
 
-async fn list(api: Api) -> ApiResult<HttpResponse> {
+async fn list(api: Api<Search>) -> ApiResult<HttpResponse> {
     let page = api.page();
     let namespaces = api
-        .run(move |app, actor, params| {
-            let mut declared = params.declared();
-            let search = declared.search("search");
-            declared.finish()?;
-            Ok(namespace::list(app, actor, search.as_deref(), page)?)
+        .run(move |app, actor, Search { search }| {
+            namespace::list(app, actor, search.as_deref(), page)
         })
         .await?;
     respond::paged(&api, page, namespaces.map(NamespaceLineJson::from))

@@ -1,92 +1,81 @@
 //! Notes on issues.
 
-use actix_web::{HttpResponse, web};
+use actix_web::HttpResponse;
 use hexforge_application::note::{self, Written};
+use hexforge_domain::Timestamp;
 use hexforge_domain::id::{IssueId, NoteId};
 use hexforge_domain::text::limit;
 
 use super::ids::ProjectPath;
-use super::table::Table;
 use crate::api::Api;
+use crate::call::{self, Calls};
 use crate::entities::note::{AwardJson, NoteJson};
 use crate::error::ApiResult;
-use crate::openapi::{self as doc, Description};
-use crate::params::Declared;
+use crate::params::{Parameter, declared, parameters, picked};
 use crate::respond;
 
-/// Adds the routes.
-pub fn configure(cfg: &mut Table) {
-    cfg.route("/projects/{id}/issues/{issue}/notes", web::get().to(list));
-    cfg.route("/projects/{id}/issues/{issue}/notes", web::post().to(create));
-    let one = "/projects/{id}/issues/{issue}/notes/{note}";
-    cfg.route(one, web::get().to(get));
-    cfg.route(one, web::put().to(update));
-    cfg.route(one, web::delete().to(delete));
+/// Declares the calls.
+pub fn declare(calls: &mut Calls) {
+    calls.section("Notes");
+    let all = "/projects/{id}/issues/{noteable_id}/notes";
+    calls.add(call::get(all, "Notes of an issue", list).list::<NoteJson<'_>>());
+    let about = "Writes a note, gives an emoji, or both runs and writes commands";
+    let create = call::post(all, about, create);
+    calls.add(create.made::<NoteJson<'_>>().or::<AwardJson<'_>>());
+    let one = "/projects/{id}/issues/{noteable_id}/notes/{note_id}";
+    calls.add(call::get(one, "A note", get).ok::<NoteJson<'_>>());
+    calls.add(call::put(one, "Changes a note", update).ok::<NoteJson<'_>>());
+    calls.add(call::delete(one, "Removes a note", delete).ok::<NoteJson<'_>>());
 }
 
-/// Describes the routes.
-pub fn describe(to: &mut Description) {
-    to.section("Notes");
-    let all = "/projects/:id/issues/:noteable_id/notes";
-    to.add(doc::get(all, "Notes of an issue").list::<NoteJson<'_>>());
-    let body = doc::text("body", limit::LONG).needed();
-    let create = doc::post(all, "Writes a note, gives an emoji, or both runs and writes commands");
-    let create = create.takes(&[body, doc::moment("created_at")]);
-    to.add(create.made::<NoteJson<'_>>().or::<AwardJson<'_>>());
-    let one = format!("{all}/:note_id");
-    to.add(doc::get(&one, "A note").ok::<NoteJson<'_>>());
-    to.add(doc::put(&one, "Changes a note").takes(&[body]).ok::<NoteJson<'_>>());
-    to.add(doc::delete(&one, "Removes a note").ok::<NoteJson<'_>>());
+parameters! {
+    struct IssueInPath {
+        issue: IssueId = declared::in_path("noteable_id").map(IssueId),
+    }
 }
 
-/// A note as a path has it.
-type NotePath = web::Path<(ProjectPath, String, String)>;
-
-fn read_issue(declared: &mut Declared<'_>, issue: &str) -> IssueId {
-    IssueId(declared.path_integer("noteable_id", issue))
+parameters! {
+    struct InPath {
+        issue: IssueId = declared::in_path("noteable_id").map(IssueId),
+        note: NoteId = declared::in_path("note_id").map(NoteId),
+    }
 }
 
-fn read_ids(declared: &mut Declared<'_>, issue: &str, note: &str) -> (IssueId, NoteId) {
-    let issue = read_issue(declared, issue);
-    (issue, NoteId(declared.path_integer("note_id", note)))
+parameters! {
+    struct NewNote {
+        body: String = declared::text("body", limit::LONG).needed(),
+        created_at: Option<Timestamp> = picked::moment("created_at"),
+    }
 }
 
-async fn list(api: Api, ids: web::Path<(ProjectPath, String)>) -> ApiResult<HttpResponse> {
-    let ((ProjectPath(named), issue), page) = (ids.into_inner(), api.page());
+parameters! {
+    struct Change {
+        body: String = declared::text("body", limit::LONG).needed(),
+    }
+}
+
+async fn list(api: Api<IssueInPath>, ProjectPath(named): ProjectPath) -> ApiResult<HttpResponse> {
+    let page = api.page();
     let notes = api
-        .run(move |app, actor, params| {
-            let mut declared = params.declared();
-            let issue = read_issue(&mut declared, &issue);
-            declared.finish()?;
-            Ok(note::list(app, actor, &named, issue, page)?)
-        })
+        .run(move |app, actor, IssueInPath { issue }| note::list(app, actor, &named, issue, page))
         .await?;
     respond::paged(&api, page, notes.as_ref().map(|view| NoteJson::new(view, api.links())))
 }
 
-async fn get(api: Api, ids: NotePath) -> ApiResult<HttpResponse> {
-    let (ProjectPath(named), issue, note) = ids.into_inner();
+async fn get(api: Api<InPath>, ProjectPath(named): ProjectPath) -> ApiResult<HttpResponse> {
     let view = api
-        .run(move |app, actor, params| {
-            let mut declared = params.declared();
-            let (issue, note) = read_ids(&mut declared, &issue, &note);
-            declared.finish()?;
-            Ok(note::get(app, actor, &named, issue, note)?)
-        })
+        .run(move |app, actor, InPath { issue, note }| note::get(app, actor, &named, issue, note))
         .await?;
     respond::ok(NoteJson::new(&view, api.links()))
 }
 
-async fn create(api: Api, ids: web::Path<(ProjectPath, String)>) -> ApiResult<HttpResponse> {
-    let (ProjectPath(named), issue) = ids.into_inner();
+async fn create(
+    api: Api<(IssueInPath, NewNote)>,
+    ProjectPath(named): ProjectPath,
+) -> ApiResult<HttpResponse> {
     let written = api
-        .run(move |app, actor, params| {
-            let mut declared = params.declared();
-            let issue = read_issue(&mut declared, &issue);
-            let body = declared.required_text("body");
-            declared.finish()?;
-            let created_at = params.moment("created_at")?;
-            Ok(note::create(app, actor, &named, issue, &body, created_at)?)
+        .run(move |app, actor, (IssueInPath { issue }, NewNote { body, created_at })| {
+            note::create(app, actor, &named, issue, &body, created_at)
         })
         .await?;
     match &written {
@@ -98,28 +87,22 @@ async fn create(api: Api, ids: web::Path<(ProjectPath, String)>) -> ApiResult<Ht
     }
 }
 
-async fn update(api: Api, ids: NotePath) -> ApiResult<HttpResponse> {
-    let (ProjectPath(named), issue, note) = ids.into_inner();
+async fn update(
+    api: Api<(InPath, Change)>,
+    ProjectPath(named): ProjectPath,
+) -> ApiResult<HttpResponse> {
     let view = api
-        .run(move |app, actor, params| {
-            let mut declared = params.declared();
-            let (issue, note) = read_ids(&mut declared, &issue, &note);
-            let body = declared.required_text("body");
-            declared.finish()?;
-            Ok(note::update(app, actor, &named, issue, note, &body)?)
+        .run(move |app, actor, (InPath { issue, note }, Change { body })| {
+            note::update(app, actor, &named, issue, note, &body)
         })
         .await?;
     respond::ok(NoteJson::new(&view, api.links()))
 }
 
-async fn delete(api: Api, ids: NotePath) -> ApiResult<HttpResponse> {
-    let (ProjectPath(named), issue, note) = ids.into_inner();
+async fn delete(api: Api<InPath>, ProjectPath(named): ProjectPath) -> ApiResult<HttpResponse> {
     let view = api
-        .run(move |app, actor, params| {
-            let mut declared = params.declared();
-            let (issue, note) = read_ids(&mut declared, &issue, &note);
-            declared.finish()?;
-            Ok(note::delete(app, actor, &named, issue, note)?)
+        .run(move |app, actor, InPath { issue, note }| {
+            note::delete(app, actor, &named, issue, note)
         })
         .await?;
     respond::ok(NoteJson::new(&view, api.links()))

@@ -4,24 +4,19 @@ use actix_web::http::header::ContentType;
 use actix_web::{HttpResponse, web};
 use serde_json::json;
 
-use super::table::Table;
-use crate::openapi::{self as doc, Description};
+use crate::call::{self, Calls};
+use crate::openapi;
 use crate::shared::Shared;
 
-/// Adds the route.
-pub fn configure(cfg: &mut Table) {
-    cfg.route("/openapi.json", web::get().to(show));
-}
-
-/// Describes the route.
-pub fn describe(to: &mut Description) {
-    let show = doc::get("/openapi.json", "This description").open();
-    to.add(show.json(json!({ "type": "object" })));
+/// Declares the call.
+pub fn declare(calls: &mut Calls) {
+    let show = call::get("/openapi.json", "This description", show).open();
+    calls.add(show.json(json!({ "type": "object" })));
 }
 
 /// For everybody: it is the same in every installation.
 async fn show(shared: web::Data<Shared>) -> HttpResponse {
     let dialect = shared.settings.dialect;
-    let text = shared.openapi.get_or_init(|| doc::document(dialect).to_string().into());
+    let text = shared.openapi.get_or_init(|| openapi::document(dialect).to_string().into());
     HttpResponse::Ok().content_type(ContentType::json()).body(text.clone())
 }

@@ -6,7 +6,6 @@ use actix_web::http::header::{self, ContentType};
 use actix_web::{HttpResponse, web};
 use hexforge_application::error::{Error, Thing};
 use hexforge_application::repository::{self, ArchiveContent, Content, FoundFile, Revision};
-use hexforge_domain::paging::Page;
 use hexforge_domain::policy::Actor;
 use hexforge_domain::ports::git::Depth;
 use hexforge_domain::repository::ArchiveFormat;
@@ -14,64 +13,76 @@ use hexforge_domain::text::limit;
 use serde::Deserialize;
 
 use super::ids::ProjectPath;
-use super::table::Table;
-use crate::api::Api;
+use crate::api::{Api, ApiRequest};
+use crate::call::{self, Calls};
 use crate::conditional::{ETag, Known};
 use crate::entities::repository::{ComparisonJson, ContributorJson, TreeEntryJson};
 use crate::error::{ApiError, ApiResult};
-use crate::openapi::{self as doc, Description};
-use crate::params::Params;
+use crate::params::{Parameter, parameters, picked};
 use crate::{respond, stream};
 
-/// Adds the routes.
-pub fn configure(cfg: &mut Table) {
-    cfg.route("/projects/{id}/repository/tree", web::get().to(tree));
-    cfg.route("/projects/{id}/repository/blobs/{sha}", web::get().to(file));
-    cfg.route("/projects/{id}/repository/commits/{sha}/blob", web::get().to(file));
-    cfg.route("/projects/{id}/repository/raw_blobs/{sha}", web::get().to(raw_blob));
-    cfg.route("/projects/{id}/repository/archive", web::get().to(archive));
-    cfg.route("/projects/{id}/repository/archive.{format}", web::get().to(archive));
-    cfg.route("/projects/{id}/repository/compare", web::get().to(compare));
-    cfg.route("/projects/{id}/repository/contributors", web::get().to(contributors));
-}
-
-/// Describes the routes.
-pub fn describe(to: &mut Description) {
-    to.section("Repository content");
-    let at = |path: &str| format!("/projects/:id/repository/{path}");
-    let folder = [
-        doc::text("path", limit::LOOKUP),
-        doc::text("ref_name", limit::REF_NAME),
-        doc::boolean("recursive"),
-    ];
-    let tree = doc::get(at("tree"), "What is in a folder");
-    to.add(tree.takes(&folder).list::<TreeEntryJson<'_>>());
-    for path in ["blobs/:sha", "commits/:sha/blob"] {
-        let file = doc::get(at(path), "The content of a file of a revision");
-        to.add(file.takes(&[doc::text("filepath", limit::LOOKUP).needed()]).bytes("text/plain"));
+/// Declares the calls.
+pub fn declare(calls: &mut Calls) {
+    calls.section("Repository content");
+    let at = |path: &str| format!("/projects/{{id}}/repository/{path}");
+    calls.add(call::get(at("tree"), "What is in a folder", tree).list::<TreeEntryJson<'_>>());
+    for path in ["blobs/{sha}", "commits/{sha}/blob"] {
+        let file = call::get(at(path), "The content of a file of a revision", file);
+        calls.add(file.bytes("text/plain"));
     }
-    to.add(doc::get(at("raw_blobs/:sha"), "The content of that name").bytes("text/plain"));
-    let archive = doc::get(at("archive"), "All files; the path may end in a format such as `.zip`");
-    to.add(archive.takes(&[doc::text("sha", limit::REF_NAME)]).bytes("application/octet-stream"));
-    let between =
-        [doc::text("from", limit::REF_NAME).needed(), doc::text("to", limit::REF_NAME).needed()];
-    let compare = doc::get(at("compare"), "What lies between two revisions");
-    to.add(compare.takes(&between).ok::<ComparisonJson<'_>>());
-    to.add(doc::get(at("contributors"), "Who wrote what").list::<ContributorJson>());
+    let raw_blob = call::get(at("raw_blobs/{sha}"), "The content of that name", raw_blob);
+    calls.add(raw_blob.bytes("text/plain"));
+    let about = "All files; the path may end in a format such as `.zip`";
+    let archive = call::get(at("archive"), about, archive)
+        .also_at("/projects/{id}/repository/archive.{format}");
+    calls.add(archive.bytes("application/octet-stream"));
+    let compare = call::get(at("compare"), "What lies between two revisions", compare);
+    calls.add(compare.ok::<ComparisonJson<'_>>());
+    let contributors = call::get(at("contributors"), "Who wrote what", contributors);
+    calls.add(contributors.list::<ContributorJson>());
 }
 
-async fn tree(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse> {
-    let (ProjectPath(named), page) = (id.into_inner(), asked_page(&api));
+parameters! {
+    struct Folder {
+        path: String = picked::text("path", limit::LOOKUP).map(Option::unwrap_or_default),
+        revision: Option<String> = picked::text("ref_name", limit::REF_NAME),
+        depth: Depth = picked::said_switch("recursive").map(depth),
+    }
+}
+
+fn depth(recursive: Option<bool>) -> Depth {
+    match recursive {
+        Some(true) => Depth::Recursive,
+        Some(false) | None => Depth::Folder,
+    }
+}
+
+parameters! {
+    struct AtPath {
+        path: String = picked::needed_text("filepath", limit::LOOKUP),
+    }
+}
+
+parameters! {
+    struct OfRevision {
+        revision: Option<String> = picked::text("sha", limit::REF_NAME),
+    }
+}
+
+parameters! {
+    struct Between {
+        from: String = picked::needed_text("from", limit::REF_NAME),
+        to: String = picked::needed_text("to", limit::REF_NAME),
+    }
+}
+
+async fn tree(api: Api<Folder>, ProjectPath(named): ProjectPath) -> ApiResult<HttpResponse> {
+    let page = api.page_or_whole();
     let (known, address) = (api.known(), api.peer());
     let (tag, entries) = api
-        .run(move |app, actor, params| {
+        .run_unread(move |app, actor, unread| {
             let project = repository::readable(app, actor, address, &named)?;
-            let path = params.text("path")?.unwrap_or_default();
-            let revision = params.text("ref_name")?;
-            let depth = match params.said_switch("recursive")? {
-                Some(true) => Depth::Recursive,
-                Some(false) | None => Depth::Folder,
-            };
+            let Folder { path, revision, depth } = unread.read()?;
             let at = repository::revision_or_default(app, &project, revision.as_deref())?;
             let at = at.ok_or(Error::NotFound(Thing::Tree))?;
             let tag = ETag::of_commits("tree", &[at.commit()]);
@@ -90,13 +101,13 @@ async fn tree(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse> {
     Ok(response.content_type(ContentType::json()).body(json))
 }
 
-async fn file(api: Api, path: web::Path<(ProjectPath, String)>) -> ApiResult<HttpResponse> {
+async fn file(api: Api<AtPath>, path: web::Path<(ProjectPath, String)>) -> ApiResult<HttpResponse> {
     let (ProjectPath(named), revision) = path.into_inner();
     let (known, address) = (api.known(), api.peer());
     let found = api
-        .run(move |app, actor, params| {
+        .run_unread(move |app, actor, unread| {
             let project = repository::readable(app, actor, address, &named)?;
-            let path = given(params, "filepath")?;
+            let AtPath { path } = unread.read()?;
             let at = repository::revision(app, &project, &revision)?;
             let at = at.ok_or(Error::NotFound(Thing::Commit))?;
             Ok((actor, read(&known, repository::file(at, &path)?)?))
@@ -109,7 +120,7 @@ async fn raw_blob(api: Api, path: web::Path<(ProjectPath, String)>) -> ApiResult
     let (ProjectPath(named), name) = path.into_inner();
     let (known, address) = (api.known(), api.peer());
     let found = api
-        .run(move |app, actor, _| {
+        .run_unread(move |app, actor, _| {
             let project = repository::readable(app, actor, address, &named)?;
             Ok((actor, read(&known, repository::blob(app, &project, &name)?)?))
         })
@@ -123,9 +134,10 @@ fn read(known: &Known, file: FoundFile) -> ApiResult<(ETag, Option<Content>)> {
     Ok(if known.has(&tag) { (tag, None) } else { (tag, Some(file.content()?)) })
 }
 
-/// A file's bytes as they are. They are text to a browser whatever they are, so that nothing in them runs.
+/// A file's bytes as they are. They are text to a browser whatever they are, so that nothing in
+/// them runs.
 async fn send(
-    api: &Api,
+    api: &ApiRequest,
     (actor, (tag, content)): (Actor, (ETag, Option<Content>)),
 ) -> ApiResult<HttpResponse> {
     let Some(content) = content else { return respond::known(&tag) };
@@ -151,14 +163,14 @@ struct ArchivePath {
     format: String,
 }
 
-async fn archive(api: Api, path: web::Path<ArchivePath>) -> ApiResult<HttpResponse> {
+async fn archive(api: Api<OfRevision>, path: web::Path<ArchivePath>) -> ApiResult<HttpResponse> {
     let ArchivePath { id: ProjectPath(named), format } = path.into_inner();
     let format = ArchiveFormat::parse(&format).ok_or_else(ApiError::no_route)?;
     let address = api.peer();
     let (actor, content) = api
-        .run(move |app, actor, params| {
+        .run_unread(move |app, actor, unread| {
             let project = repository::readable(app, actor, address, &named)?;
-            let revision = params.text("sha")?;
+            let OfRevision { revision } = unread.read()?;
             let at = repository::revision_or_default(app, &project, revision.as_deref())?;
             let at = at.ok_or(Error::NotFound(Thing::File))?;
             Ok((actor, repository::archive(&project, at, format)))
@@ -190,13 +202,12 @@ async fn archive(api: Api, path: web::Path<ArchivePath>) -> ApiResult<HttpRespon
     Ok(body.of_unknown_size(&mut response))
 }
 
-async fn compare(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse> {
-    let ProjectPath(named) = id.into_inner();
+async fn compare(api: Api<Between>, ProjectPath(named): ProjectPath) -> ApiResult<HttpResponse> {
     let (known, address) = (api.known(), api.peer());
     let (actor, tag, between) = api
-        .run(move |app, actor, params| {
+        .run_unread(move |app, actor, unread| {
             let project = repository::readable(app, actor, address, &named)?;
-            let (from, to) = (given(params, "from")?, given(params, "to")?);
+            let Between { from, to } = unread.read()?;
             let revision = |name: &str| repository::revision(app, &project, name.trim());
             let (from, to) = (revision(&from)?, revision(&to)?);
             let commits = from.iter().chain(&to).map(Revision::commit).collect::<Vec<_>>();
@@ -225,11 +236,11 @@ async fn compare(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse
     Ok(response.content_type(ContentType::json()).body(json))
 }
 
-async fn contributors(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse> {
-    let (ProjectPath(named), page) = (id.into_inner(), asked_page(&api));
+async fn contributors(api: Api, ProjectPath(named): ProjectPath) -> ApiResult<HttpResponse> {
+    let page = api.page_or_whole();
     let (known, address) = (api.known(), api.peer());
     let (actor, tag, tip) = api
-        .run(move |app, actor, _| {
+        .run_unread(move |app, actor, _| {
             let project = repository::readable(app, actor, address, &named)?;
             let tip = repository::revision_or_default(app, &project, None)?;
             let tip = tip.ok_or(Error::NotFound(Thing::Nameless))?;
@@ -251,15 +262,4 @@ async fn contributors(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpRes
     }
     api.page_headers(&mut response, page, authors.total);
     Ok(response.json(authors.items))
-}
-
-/// The page that is asked for; everything when none is.
-fn asked_page(api: &Api) -> Page {
-    let params = api.params();
-    if params.has("page") || params.has("per_page") { api.page() } else { Page::Whole }
-}
-
-/// A text that has to be there.
-fn given(params: &Params, name: &'static str) -> ApiResult<String> {
-    Ok(params.text(name)?.ok_or(Error::NotGiven(name))?)
 }

@@ -1,7 +1,8 @@
 //! Runners bring artifacts and take them.
 
+use std::collections::HashMap;
+
 use actix_web::{HttpRequest, HttpResponse, web};
-use hexforge_application::app::App;
 use hexforge_application::error::Error;
 use hexforge_application::runner::{self, Assignment};
 use hexforge_domain::ci::config::seconds_until_expiry;
@@ -10,48 +11,62 @@ use hexforge_domain::text::limit;
 
 use super::runner_builds::{build_token, read_id};
 use super::{VERSION, builds};
-use crate::api::{Api, ApiWithArtifacts};
+use crate::api::{Api, ApiRequest, ApiWithArtifacts};
+use crate::call::{self, Calls};
 use crate::entities::runner::AssignmentJson;
 use crate::error::{ApiError, ApiResult};
-use crate::openapi::{self as doc, Description};
-use crate::params::{FilePart, Params};
+use crate::params::{FilePart, parameters, picked};
 use crate::respond;
 
-/// Adds the routes.
-pub fn configure(cfg: &mut web::ServiceConfig) {
-    cfg.route("/builds/{id}/artifacts", web::post().to(receive));
-    cfg.route("/builds/{id}/artifacts", web::get().to(send));
-    cfg.route("/builds/{id}/artifacts", web::delete().to(remove));
+/// Declares the calls.
+pub fn declare(calls: &mut Calls) {
+    let path = "/ci/api/v1/builds/{id}/artifacts";
+    let receive = call::post(path, "Takes in artifacts", receive);
+    calls.add(receive.open().takes_header("BUILD-TOKEN").made::<AssignmentJson<'_>>());
+    let send = call::get(path, "Gives artifacts", send);
+    calls.add(send.open().takes_header("BUILD-TOKEN").bytes("application/octet-stream"));
+    let remove = call::delete(path, "Removes artifacts", remove);
+    calls.add(remove.open().takes_header("BUILD-TOKEN").yes_or_no());
 }
 
-/// Describes the routes.
-pub fn describe(to: &mut Description) {
-    let path = "/ci/api/v1/builds/:id/artifacts";
-    let token = doc::text("token", limit::SHORT);
-    let receive = doc::post(path, "Takes in artifacts").open().takes_header("BUILD-TOKEN");
-    let receive =
-        receive.takes(&[token, doc::text("expire_in", limit::SHORT), doc::file("file").needed()]);
-    to.add(receive.made::<AssignmentJson<'_>>());
-    let send = doc::get(path, "Gives artifacts").open().takes_header("BUILD-TOKEN");
-    to.add(send.takes(&[token]).bytes("application/octet-stream"));
-    let remove = doc::delete(path, "Removes artifacts").open().takes_header("BUILD-TOKEN");
-    to.add(remove.takes(&[token]).yes_or_no());
+parameters! {
+    struct Token {
+        token: Option<String> = picked::any_text("token", limit::SHORT),
+    }
+}
+
+parameters! {
+    /// How long artifacts are kept. Reading it never fails, because the token is checked before it.
+    struct Expiry {
+        expire_in: Option<String> = picked::any_text("expire_in", limit::SHORT),
+    }
+}
+
+impl Expiry {
+    fn seconds(self) -> ApiResult<Option<i64>> {
+        match self.expire_in {
+            None => Ok(None),
+            Some(text) => match seconds_until_expiry(&text) {
+                Some(seconds) => Ok(Some(seconds)),
+                None => Err(ApiError::bad_request("expire_in is invalid")),
+            },
+        }
+    }
 }
 
 async fn receive(
-    call: ApiWithArtifacts,
+    call: ApiWithArtifacts<(Token, Expiry)>,
     request: HttpRequest,
     id: web::Path<String>,
 ) -> ApiResult<HttpResponse> {
     let (ApiWithArtifacts(api, file), id) = (call, read_id(&id));
-    let (token, asked) = (build_token(&request, api.params()), id);
+    let (Token { token }, expiry) = api.read()?;
+    let token = build_token(&request, token);
     let shown = token.clone();
-    let authorize = move |app: &App, _: &Params| {
-        runner::authorize_artifacts(app, asked, &shown).map_err(ApiError::from)
-    };
-    let user = api.run_for_runner(authorize).await?;
+    let user =
+        api.run_for_runner(move |app, _| runner::authorize_artifacts(app, id, &shown)).await?;
     let file = file.ok_or(Error::NotGiven("Missing artifacts file!"))?;
-    let expire_in = read_expiry(api.params())?;
+    let expire_in = expiry.seconds()?;
     let _permit = api.permit_of(|limiter| &limiter.uploads, user).await?;
     let given = take_in(&api, id, token, file, expire_in).await?;
     let now = api.run_step(|app| Ok(app.clock.now())).await?;
@@ -59,19 +74,9 @@ async fn receive(
     respond::created(AssignmentJson::new(&given, now, api.links(), version))
 }
 
-fn read_expiry(params: &Params) -> ApiResult<Option<i64>> {
-    match params.text("expire_in")? {
-        None => Ok(None),
-        Some(text) => match seconds_until_expiry(&text) {
-            Some(seconds) => Ok(Some(seconds)),
-            None => Err(ApiError::bad_request("expire_in is invalid")),
-        },
-    }
-}
-
 /// Takes in a file block by block. Whatever goes wrong, nothing of it stays.
 async fn take_in(
-    api: &Api,
+    api: &ApiRequest,
     id: BuildId,
     token: String,
     mut file: FilePart,
@@ -88,19 +93,28 @@ async fn take_in(
         receiving = append.await?;
     }
     // Clients write their parameters before the file or behind it.
-    let expire_in = read_expiry(file.behind())?.or(expire_in);
+    let behind: Expiry = file.behind().take(&HashMap::new(), api.dialect())?;
+    let expire_in = behind.seconds()?.or(expire_in);
     api.run_step(move |app| receiving.finish(app, expire_in)).await
 }
 
-async fn send(api: Api, request: HttpRequest, id: web::Path<String>) -> ApiResult<HttpResponse> {
-    let (id, token) = (read_id(&id), build_token(&request, api.params()));
+async fn send(
+    api: Api<Token>,
+    request: HttpRequest,
+    id: web::Path<String>,
+) -> ApiResult<HttpResponse> {
+    let (id, token) = (read_id(&id), build_token(&request, api.read()?.token));
     let (user, file) =
-        api.run_for_runner(move |app, _| Ok(runner::open_artifacts(app, id, &token)?)).await?;
+        api.run_for_runner(move |app, _| runner::open_artifacts(app, id, &token)).await?;
     builds::send(&api, user, file).await
 }
 
-async fn remove(api: Api, request: HttpRequest, id: web::Path<String>) -> ApiResult<HttpResponse> {
-    let (id, token) = (read_id(&id), build_token(&request, api.params()));
-    api.run_for_runner(move |app, _| Ok(runner::remove_artifacts(app, id, &token)?)).await?;
+async fn remove(
+    api: Api<Token>,
+    request: HttpRequest,
+    id: web::Path<String>,
+) -> ApiResult<HttpResponse> {
+    let (id, token) = (read_id(&id), build_token(&request, api.read()?.token));
+    api.run_for_runner(move |app, _| runner::remove_artifacts(app, id, &token)).await?;
     respond::ok(true)
 }

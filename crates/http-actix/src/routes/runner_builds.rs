@@ -7,40 +7,64 @@ use hexforge_application::error::{Error, Thing};
 use hexforge_application::runner::{self, Appended, Report};
 use hexforge_domain::ci::status::Transition;
 use hexforge_domain::id::BuildId;
+use hexforge_domain::runner::RunnerInfo;
 use hexforge_domain::text::limit;
 
 use super::VERSION;
-use super::runners::read_info;
+use super::runners::info;
 use crate::api::{Api, ApiWithBytes};
+use crate::call::{self, Calls};
 use crate::entities::runner::AssignmentJson;
 use crate::error::{ApiError, ApiResult};
-use crate::openapi::{self as doc, Description};
-use crate::params::Params;
+use crate::params::{Parameter, parameters, picked};
 use crate::respond;
 
 const BUILD_STATUS: HeaderName = HeaderName::from_static("build-status");
 const BUILD_TOKEN: HeaderName = HeaderName::from_static("build-token");
 
-/// Adds the routes.
-pub fn configure(cfg: &mut web::ServiceConfig) {
-    cfg.route("/builds/register", web::post().to(request));
-    cfg.route("/builds/register.json", web::post().to(request));
-    cfg.route("/builds/{id}", web::put().to(update));
-    cfg.route("/builds/{id}/trace.txt", web::patch().to(append_trace));
+/// Declares the calls.
+pub fn declare(calls: &mut Calls) {
+    let request = call::post("/ci/api/v1/builds/register", "Asks for a build", request);
+    let request = request.also_at("/ci/api/v1/builds/register.json").open();
+    calls.add(request.made::<AssignmentJson<'_>>().nothing(StatusCode::NO_CONTENT));
+    let one = "/ci/api/v1/builds/{id}";
+    calls.add(call::put(one, "Tells how a build goes", update).open().yes_or_no());
+    let trace = call::patch(format!("{one}/trace.txt"), "Adds to the log", append_trace).open();
+    let trace = trace.takes_header("BUILD-TOKEN").takes_header("Content-Range");
+    calls.add(trace.takes_bytes("text/plain").nothing(StatusCode::ACCEPTED));
 }
 
-/// Describes the routes.
-pub fn describe(to: &mut Description) {
-    let token = doc::text("token", limit::SHORT);
-    let request = doc::post("/ci/api/v1/builds/register", "Asks for a build").open();
-    let request = request.takes(&[token.needed(), doc::map("info", limit::SHORT)]);
-    to.add(request.made::<AssignmentJson<'_>>().nothing(StatusCode::NO_CONTENT));
-    let states = doc::one_of("state", &["running", "success", "failed"]);
-    let update = doc::put("/ci/api/v1/builds/:id", "Tells how a build goes").open();
-    to.add(update.takes(&[token.needed(), states, doc::text("trace", limit::LOG)]).yes_or_no());
-    let trace = doc::patch("/ci/api/v1/builds/:id/trace.txt", "Adds to the log").open();
-    let trace = trace.takes_header("BUILD-TOKEN").takes_header("Content-Range");
-    to.add(trace.takes_bytes("text/plain").nothing(StatusCode::ACCEPTED));
+parameters! {
+    /// The token of a runner; none is a wrong one.
+    struct Token {
+        token: String = picked::any_text("token", limit::SHORT).expected().otherwise(String::new()),
+    }
+}
+
+parameters! {
+    struct Info {
+        info: Option<RunnerInfo> = picked::text_map("info", limit::SHORT).map(info),
+    }
+}
+
+parameters!(Report {
+    ended: picked::word("state", &["running", "success", "failed"])
+        .map(|word| word.as_deref().and_then(ended)),
+    trace: picked::log("trace", limit::LOG),
+});
+
+parameters! {
+    struct TokenOfBuild {
+        token: Option<String> = picked::any_text("token", limit::SHORT).undescribed(),
+    }
+}
+
+fn ended(state: &str) -> Option<Transition> {
+    match state {
+        "success" => Some(Transition::Succeed),
+        "failed" => Some(Transition::Fail),
+        _ => None,
+    }
 }
 
 /// The id in a path, which may end like a file. What is none is nobody's.
@@ -51,17 +75,16 @@ pub(super) fn read_id(text: &str) -> BuildId {
 }
 
 /// The token of a build, as a parameter or a header; none is a wrong one.
-pub(super) fn build_token(request: &HttpRequest, params: &Params) -> String {
+pub(super) fn build_token(request: &HttpRequest, given: Option<String>) -> String {
     let header = || request.headers().get(BUILD_TOKEN)?.to_str().ok().map(str::to_owned);
-    params.any_text("token").or_else(header).unwrap_or_default()
+    given.or_else(header).unwrap_or_default()
 }
 
-async fn request(api: Api, request: HttpRequest) -> ApiResult<HttpResponse> {
+async fn request(api: Api<(Token, Info)>, request: HttpRequest) -> ApiResult<HttpResponse> {
     let given = api
-        .run_for_runner(|app, params| {
-            let token = params.any_text("token").unwrap_or_default();
-            let given = runner::request(app, &token, read_info(params))?;
-            Ok(given.map(|given| (given, app.clock.now())))
+        .run_for_runner(|app, (Token { token }, Info { info })| {
+            let given = runner::request(app, &token, info);
+            given.map(|given| given.map(|given| (given, app.clock.now())))
         })
         .await?;
     let Some((given, now)) = given else {
@@ -99,35 +122,25 @@ fn is_version(text: &str) -> bool {
     parts.len() == 3 && parts.into_iter().all(number) && beta.is_none_or(is_beta)
 }
 
-async fn update(api: Api, id: web::Path<String>) -> ApiResult<HttpResponse> {
+async fn update(api: Api<(Token, Report)>, id: web::Path<String>) -> ApiResult<HttpResponse> {
     let id = read_id(&id);
-    api.run_for_runner(move |app, params| {
-        let token = params.any_text("token").unwrap_or_default();
-        Ok(runner::update(app, &token, id, &read_report(params)?)?)
+    api.run_for_runner(move |app, (Token { token }, report)| {
+        runner::update(app, &token, id, &report)
     })
     .await?;
     respond::ok(true)
 }
 
-fn read_report(params: &Params) -> ApiResult<Report> {
-    let ended = match params.text("state")?.as_deref() {
-        Some("success") => Some(Transition::Succeed),
-        Some("failed") => Some(Transition::Fail),
-        Some(_) | None => None,
-    };
-    Ok(Report { ended, trace: params.log("trace")? })
-}
-
 async fn append_trace(
-    call: ApiWithBytes,
+    call: ApiWithBytes<TokenOfBuild>,
     request: HttpRequest,
     id: web::Path<String>,
 ) -> ApiResult<HttpResponse> {
     let (ApiWithBytes(api, piece), id) = (call, read_id(&id));
-    let token = build_token(&request, api.params());
+    let token = build_token(&request, api.read()?.token);
     let first = request.headers().get(CONTENT_RANGE).map(|range| first_of(range.as_bytes()));
     let appended = api
-        .run_for_runner(move |app, _| Ok(runner::append_trace(app, id, &token, first, &piece)?))
+        .run_for_runner(move |app, _| runner::append_trace(app, id, &token, first, &piece))
         .await?;
     let range = |length: u64| (RANGE, format!("0-{length}"));
     match appended {

@@ -1,67 +1,45 @@
 //! Runners register, and say that they are gone.
 
-use actix_web::{HttpResponse, web};
-use hexforge_application::error::Error;
+use actix_web::HttpResponse;
 use hexforge_application::runner::{self, Registration};
+use hexforge_domain::build::Tags;
 use hexforge_domain::runner::RunnerInfo;
 use hexforge_domain::text::limit;
 
 use crate::api::Api;
+use crate::call::{self, Calls};
 use crate::entities::runner::RegisteredJson;
 use crate::error::ApiResult;
-use crate::openapi::{self as doc, Description};
-use crate::params::Params;
+use crate::params::{Parameter, parameters, picked};
 use crate::respond;
 
-/// Adds the routes.
-pub fn configure(cfg: &mut web::ServiceConfig) {
-    cfg.route("/runners/register", web::post().to(register));
-    cfg.route("/runners/register.json", web::post().to(register));
-    cfg.route("/runners/delete", web::delete().to(delete));
-    cfg.route("/runners/delete.json", web::delete().to(delete));
+/// Declares the calls.
+pub fn declare(calls: &mut Calls) {
+    calls.section("For runners");
+    let register = call::post("/ci/api/v1/runners/register", "Registers a runner", register);
+    let register = register.also_at("/ci/api/v1/runners/register.json").open();
+    calls.add(register.made::<RegisteredJson>());
+    let gone = call::delete("/ci/api/v1/runners/delete", "Says that a runner is gone", delete);
+    calls.add(gone.also_at("/ci/api/v1/runners/delete.json").open().yes_or_no());
 }
 
-/// Describes the routes.
-pub fn describe(to: &mut Description) {
-    to.section("For runners");
-    let token = doc::text("token", limit::SHORT).needed();
-    let fields = [
-        token,
-        doc::text("description", limit::SHORT),
-        doc::texts("tag_list", limit::SHORT),
-        doc::boolean("run_untagged"),
-        doc::boolean("locked"),
-        doc::map("info", limit::SHORT),
-    ];
-    let register = doc::post("/ci/api/v1/runners/register", "Registers a runner").open();
-    to.add(register.takes(&fields).made::<RegisteredJson>());
-    let gone = doc::delete("/ci/api/v1/runners/delete", "Says that a runner is gone").open();
-    to.add(gone.takes(&[token]).yes_or_no());
+parameters! {
+    struct Token {
+        token: String = picked::needed_text("token", limit::SHORT),
+    }
 }
 
-async fn register(api: Api) -> ApiResult<HttpResponse> {
-    let made = api
-        .run_for_runner(|app, params| {
-            let token = params.text("token")?.ok_or(Error::NotGiven("token"))?;
-            Ok(runner::register(app, &token, read_registration(params)?)?)
-        })
-        .await?;
-    respond::created(RegisteredJson::from(made))
-}
-
-fn read_registration(params: &Params) -> ApiResult<Registration> {
-    Ok(Registration {
-        description: params.text("description")?.unwrap_or_default(),
-        tags: params.words("tag_list")?.into_iter().collect(),
-        run_untagged: params.switch("run_untagged")?.unwrap_or(true),
-        locked: params.switch("locked")?.unwrap_or(false),
-        info: read_info(params).unwrap_or_default(),
-    })
-}
+parameters!(Registration {
+    description: picked::text("description", limit::SHORT).otherwise(String::new()),
+    tags: picked::words("tag_list", limit::SHORT).map(Tags::from_iter),
+    run_untagged: picked::switch("run_untagged").otherwise(true),
+    locked: picked::switch("locked").otherwise(false),
+    info: picked::text_map("info", limit::SHORT).map(|given| info(given).unwrap_or_default()),
+});
 
 /// What a runner says of itself, if it says anything.
-pub(super) fn read_info(params: &Params) -> Option<RunnerInfo> {
-    let given = params.text_map("info").filter(|given| !given.is_empty())?;
+pub(super) fn info(given: Option<Vec<(String, String)>>) -> Option<RunnerInfo> {
+    let given = given.filter(|given| !given.is_empty())?;
     let text = |name: &str| {
         let found = given.iter().find(|(key, _)| key == name);
         found.map(|(_, value)| value.clone()).filter(|value| !value.is_empty())
@@ -75,11 +53,14 @@ pub(super) fn read_info(params: &Params) -> Option<RunnerInfo> {
     })
 }
 
-async fn delete(api: Api) -> ApiResult<HttpResponse> {
-    api.run_for_runner(|app, params| {
-        let token = params.text("token")?.ok_or(Error::NotGiven("token"))?;
-        Ok(runner::delete(app, &token)?)
-    })
-    .await?;
+async fn register(api: Api<(Token, Registration)>) -> ApiResult<HttpResponse> {
+    let made = api
+        .run_for_runner(|app, (Token { token }, new)| runner::register(app, &token, new))
+        .await?;
+    respond::created(RegisteredJson::from(made))
+}
+
+async fn delete(api: Api<Token>) -> ApiResult<HttpResponse> {
+    api.run_for_runner(|app, Token { token }| runner::delete(app, &token)).await?;
     respond::ok(true)
 }

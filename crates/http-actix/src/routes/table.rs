@@ -11,12 +11,6 @@ use super::no_route;
 pub struct Table(Vec<(String, Route)>);
 
 impl Table {
-    /// Adds the routes of one group of calls.
-    pub fn configure(mut self, add: fn(&mut Self)) -> Self {
-        add(&mut self);
-        self
-    }
-
     /// Adds a route.
     pub fn route(&mut self, path: &str, route: Route) {
         self.0.push((path.to_owned(), route));
@@ -43,7 +37,7 @@ fn nested(
             continue;
         };
         let (begins, rest) = (path[..length].to_owned(), path[length..].to_owned());
-        match groups.iter_mut().find(|(prefix, _)| *prefix == begins) {
+        match groups.iter_mut().find(|(prefix, _)| shape(prefix) == shape(&begins)) {
             Some((_, group)) => group.push((rest, route)),
             None => groups.push((begins, vec![(rest, route)])),
         }
@@ -53,6 +47,15 @@ fn nested(
         scope = scope.service(nested(&prefix, group, of_one_thing));
     }
     scope
+}
+
+/// A pattern without the names in it: patterns of one shape match the same paths.
+fn shape(pattern: &str) -> String {
+    let segments = pattern.split('/').map(|segment| match segment.split_once(['{', ':']) {
+        Some(_) => segment.rsplit_once(':').map_or("{}", |(_, expression)| expression),
+        None => segment,
+    });
+    segments.collect::<Vec<_>>().join("/")
 }
 
 /// `/projects` of `/projects/{id}`: such a beginning is compared without an expression.
@@ -99,20 +102,22 @@ mod tests {
             HttpResponse::Ok().body(request.match_pattern().unwrap_or_default())
         }
         let table = || {
-            Table::default().configure(|table| {
-                for path in [
-                    "/projects/{id}/labels",
-                    "/projects/{id}/labels/{label}",
-                    "/projects/{id}/label",
-                    "/projects/search/{query}",
-                    "/projects/{id}",
-                    "/projects",
-                    "/user",
-                ] {
-                    table.route(path, web::get().to(pattern));
-                }
-                table.route("/projects/{id}/labels", web::post().to(pattern));
-            })
+            let mut table = Table::default();
+            for path in [
+                "/projects/{id}/labels",
+                "/projects/{id}/labels/{label}",
+                "/projects/{id}/label",
+                "/projects/search/{query}",
+                "/projects/{id}",
+                "/projects",
+                "/user",
+                "/users/{uid:[0-9]+}/keys",
+            ] {
+                table.route(path, web::get().to(pattern));
+            }
+            table.route("/projects/{id}/labels", web::post().to(pattern));
+            table.route("/users/{id:[0-9]+}/keys", web::post().to(pattern));
+            table
         };
         let app = init_service(App::new().service(table().under("/v"))).await;
         for (method, path, expected) in [
@@ -124,6 +129,8 @@ mod tests {
             (Method::GET, "/v/projects/a%2Fb/labels", "/v/projects/{id}/labels"),
             (Method::GET, "/v/projects/1/labels/2", "/v/projects/{id}/labels/{label}"),
             (Method::GET, "/v/projects/1/label", "/v/projects/{id}/label"),
+            (Method::GET, "/v/users/1/keys", "/v/users/{uid:[0-9]+}/keys"),
+            (Method::POST, "/v/users/1/keys", "/v/users/{uid:[0-9]+}/keys"),
         ] {
             let request = TestRequest::default().method(method.clone()).uri(path);
             let response = call_service(&app, request.to_request()).await;

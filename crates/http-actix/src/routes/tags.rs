@@ -8,70 +8,58 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::ids::ProjectPath;
-use super::table::Table;
 use crate::api::Api;
+use crate::call::{self, Calls};
 use crate::entities::tag::{ReleaseJson, TagJson};
 use crate::error::ApiResult;
-use crate::openapi::{self as doc, Description};
-use crate::params::Params;
+use crate::params::{declared, parameters};
 use crate::respond;
 
-/// Adds the routes. Names of tags take all that is left of the path.
-pub fn configure(cfg: &mut Table) {
-    cfg.route("/projects/{id}/repository/tags", web::get().to(list));
-    cfg.route("/projects/{id}/repository/tags", web::post().to(create));
-    cfg.route("/projects/{id}/repository/tags/{tag:.+}/release", web::post().to(create_release));
-    cfg.route("/projects/{id}/repository/tags/{tag:.+}/release", web::put().to(update_release));
-    cfg.route("/projects/{id}/repository/tags/{tag:.+}", web::get().to(get));
-    cfg.route("/projects/{id}/repository/tags/{tag:.+}", web::delete().to(delete));
+/// Declares the calls. Names of tags take all that is left of the path.
+pub fn declare(calls: &mut Calls) {
+    calls.section("Tags and releases");
+    let all = "/projects/{id}/repository/tags";
+    calls.add(call::get(all, "Tags", list).list::<TagJson>());
+    calls.add(call::post(all, "Makes a tag", create).made::<TagJson>());
+    let one = "/projects/{id}/repository/tags/{tag_name:.+}";
+    calls.add(call::get(one, "A tag", get).ok::<TagJson>());
+    calls.add(call::delete(one, "Removes a tag", delete).ok::<RemovedTag>());
+    let release = "/projects/{id}/repository/tags/{tag_name:.+}/release";
+    calls.add(call::post(release, "Makes a release", create_release).made::<ReleaseJson>());
+    calls.add(call::put(release, "Changes a release", update_release).ok::<ReleaseJson>());
 }
 
-/// Describes the routes.
-pub fn describe(to: &mut Description) {
-    to.section("Tags and releases");
-    let all = "/projects/:id/repository/tags";
-    to.add(doc::get(all, "Tags").list::<TagJson>());
-    let fields = [
-        doc::text("tag_name", limit::REF_NAME).needed(),
-        doc::text("ref", limit::REF_NAME).needed(),
-        doc::text("message", limit::LONG),
-        doc::text("release_description", limit::LONG),
-    ];
-    to.add(doc::post(all, "Makes a tag").takes(&fields).made::<TagJson>());
-    let one = format!("{all}/:tag_name");
-    to.add(doc::get(&one, "A tag").ok::<TagJson>());
-    to.add(doc::delete(&one, "Removes a tag").ok::<RemovedTag>());
-    let (release, text) =
-        (format!("{one}/release"), [doc::text("description", limit::LONG).needed()]);
-    to.add(doc::post(&release, "Makes a release").takes(&text).made::<ReleaseJson>());
-    to.add(doc::put(&release, "Changes a release").takes(&text).ok::<ReleaseJson>());
+parameters!(NewTag {
+    name: declared::text("tag_name", limit::REF_NAME).needed(),
+    from: declared::text("ref", limit::REF_NAME).needed(),
+    message: declared::text("message", limit::LONG),
+    release: declared::text("release_description", limit::LONG),
+});
+
+parameters! {
+    struct Described {
+        description: String = declared::text("description", limit::LONG).needed(),
+    }
 }
 
-async fn list(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse> {
-    let (ProjectPath(named), page) = (id.into_inner(), api.page_of_short_list());
-    let all = api.run(move |app, actor, _| Ok(tag::list(app, actor, &named, page)?)).await?;
+async fn list(api: Api, ProjectPath(named): ProjectPath) -> ApiResult<HttpResponse> {
+    let page = api.page_of_short_list();
+    let all = api.run(move |app, actor, ()| tag::list(app, actor, &named, page)).await?;
     respond::paged(&api, page, all.map(TagJson::listed))
 }
 
 async fn get(api: Api, path: web::Path<(ProjectPath, String)>) -> ApiResult<HttpResponse> {
     let (ProjectPath(named), name) = path.into_inner();
-    let found = api.run(move |app, actor, _| Ok(tag::get(app, actor, &named, &name)?)).await?;
+    let found = api.run(move |app, actor, ()| tag::get(app, actor, &named, &name)).await?;
     respond::ok(TagJson::single(found))
 }
 
-async fn create(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse> {
-    let (ProjectPath(named), dialect) = (id.into_inner(), api.dialect());
+async fn create(api: Api<NewTag>, ProjectPath(named): ProjectPath) -> ApiResult<HttpResponse> {
+    let dialect = api.dialect();
     let made = api
-        .run(move |app, actor, params| {
+        .run_unread(move |app, actor, unread| {
             repository::authorize(app, actor, &named)?;
-            let mut declared = params.declared();
-            let new = NewTag {
-                name: declared.required_text("tag_name"),
-                from: declared.required_text("ref"),
-                message: declared.text("message"),
-                release: declared.text("release_description"),
-            };
-            declared.finish()?;
+            let new = unread.read()?;
             tag::create(app, actor, &named, &new).map_err(|error| dialect.tag_refused(error))
         })
         .await?;
@@ -87,23 +75,23 @@ struct RemovedTag {
 async fn delete(api: Api, path: web::Path<(ProjectPath, String)>) -> ApiResult<HttpResponse> {
     let (ProjectPath(named), name) = path.into_inner();
     let asked = name.clone();
-    api.run(move |app, actor, _| {
+    api.run(move |app, actor, ()| {
         repository::authorize(app, actor, &named)?;
-        Ok(tag::delete(app, actor, &named, &asked)?)
+        tag::delete(app, actor, &named, &asked)
     })
     .await?;
     respond::ok(RemovedTag { tag_name: name })
 }
 
 async fn create_release(
-    api: Api,
+    api: Api<Described>,
     path: web::Path<(ProjectPath, String)>,
 ) -> ApiResult<HttpResponse> {
     let (ProjectPath(named), tag) = path.into_inner();
     let made = api
-        .run(move |app, actor, params| {
+        .run_unread(move |app, actor, unread| {
             repository::authorize(app, actor, &named)?;
-            let description = read_description(params)?;
+            let Described { description } = unread.read()?;
             Ok(release::create(app, actor, &named, &tag, &description)?)
         })
         .await?;
@@ -111,23 +99,16 @@ async fn create_release(
 }
 
 async fn update_release(
-    api: Api,
+    api: Api<Described>,
     path: web::Path<(ProjectPath, String)>,
 ) -> ApiResult<HttpResponse> {
     let (ProjectPath(named), tag) = path.into_inner();
     let changed = api
-        .run(move |app, actor, params| {
+        .run_unread(move |app, actor, unread| {
             repository::authorize(app, actor, &named)?;
-            let description = read_description(params)?;
+            let Described { description } = unread.read()?;
             Ok(release::update(app, actor, &named, &tag, &description)?)
         })
         .await?;
     respond::ok(ReleaseJson::from(changed))
-}
-
-fn read_description(params: &Params) -> ApiResult<String> {
-    let mut declared = params.declared();
-    let description = declared.required_text("description");
-    declared.finish()?;
-    Ok(description)
 }

@@ -5,29 +5,26 @@ use hexforge_application::token;
 use hexforge_domain::id::TokenId;
 
 use super::ids::PathId;
-use super::table::Table;
 use crate::api::Api;
+use crate::call::{self, Calls};
 use crate::entities::token::TokenJson;
 use crate::error::ApiResult;
-use crate::openapi::{self as doc, Description};
 use crate::respond;
 
-/// Adds the routes.
-pub fn configure(cfg: &mut Table) {
-    cfg.route("/user/tokens", web::get().to(list));
-    cfg.route("/user/tokens/{id}", web::delete().to(revoke));
-}
-
-/// Describes the routes.
-pub fn describe(to: &mut Description) {
-    to.add(doc::get("/user/tokens", "Tokens and sessions of the caller").list::<TokenJson>());
-    to.add(doc::delete("/user/tokens/:id", "Revokes one of the caller").ok::<TokenJson>());
+/// Declares the calls.
+pub fn declare(calls: &mut Calls) {
+    let list = call::get("/user/tokens", "Tokens and sessions of the caller", list);
+    calls.add(list.list::<TokenJson>());
+    let revoke = call::delete("/user/tokens/{id}", "Revokes one of the caller", revoke);
+    calls.add(revoke.ok::<TokenJson>());
 }
 
 async fn list(api: Api) -> ApiResult<HttpResponse> {
     let page = api.page();
     let (tokens, now) = api
-        .run(move |app, actor, _| Ok((token::list_own(app, actor, page)?, app.clock.now())))
+        .run(move |app, actor, ()| {
+            token::list_own(app, actor, page).map(|tokens| (tokens, app.clock.now()))
+        })
         .await?;
     respond::paged(&api, page, tokens.map(|token| TokenJson::new(token, now)))
 }
@@ -35,7 +32,9 @@ async fn list(api: Api) -> ApiResult<HttpResponse> {
 async fn revoke(api: Api, id: web::Path<PathId>) -> ApiResult<HttpResponse> {
     let id = TokenId::from(id.into_inner());
     let (token, now) = api
-        .run(move |app, actor, _| Ok((token::revoke_own(app, actor, id)?, app.clock.now())))
+        .run(move |app, actor, ()| {
+            token::revoke_own(app, actor, id).map(|token| (token, app.clock.now()))
+        })
         .await?;
     respond::ok(TokenJson::new(token, now))
 }

@@ -19,12 +19,11 @@ use hexforge_domain::project::upload::{UploadName, UploadPlace, UploadSecret};
 use serde::Deserialize;
 
 use super::ids::ProjectPath;
-use super::table::Table;
-use crate::api::{Api, ApiWithFile};
+use crate::api::{Api, ApiRequest, ApiWithFile};
+use crate::call::{self, Calls};
 use crate::entities::upload::UploadJson;
-use crate::error::{ApiError, ApiResult};
-use crate::openapi::{self as doc, Description};
-use crate::params::{FilePart, Params};
+use crate::error::ApiResult;
+use crate::params::FilePart;
 use crate::{respond, stream};
 
 /// How much of a file is read at once.
@@ -33,15 +32,10 @@ const BLOCK: usize = 64 * 1024;
 /// Up to this size a file is read at once, as those of repositories are.
 const SMALL: u64 = 256 * 1024;
 
-/// Adds the call.
-pub fn configure(cfg: &mut Table) {
-    cfg.route("/projects/{id}/uploads", web::post().to(create));
-}
-
-/// Describes the call.
-pub fn describe(to: &mut Description) {
-    let upload = doc::post("/projects/:id/uploads", "Takes in a file for texts of the project");
-    to.add(upload.takes(&[doc::file("file").needed()]).made::<UploadJson>());
+/// Declares the call.
+pub fn declare(calls: &mut Calls) {
+    let about = "Takes in a file for texts of the project";
+    calls.add(call::post("/projects/{id}/uploads", about, create).made::<UploadJson>());
 }
 
 /// Adds the addresses of the files, which are outside the interface.
@@ -50,14 +44,13 @@ pub fn configure_files(cfg: &mut web::ServiceConfig) {
     cfg.route("/{namespace}/{project}/avatar", web::get().to(show_avatar));
 }
 
-async fn create(call: ApiWithFile, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse> {
-    let (ApiWithFile(api, file), ProjectPath(named)) = (call, id.into_inner());
-    let authorize = move |app: &App, actor, _: &Params| {
-        upload::authorize(app, actor, &named)
-            .map(|project| (actor, project))
-            .map_err(ApiError::from)
-    };
-    let (actor, project) = api.run(authorize).await?;
+async fn create(call: ApiWithFile, ProjectPath(named): ProjectPath) -> ApiResult<HttpResponse> {
+    let ApiWithFile(api, file) = call;
+    let (actor, project) = api
+        .run(move |app, actor, ()| {
+            upload::authorize(app, actor, &named).map(|project| (actor, project))
+        })
+        .await?;
     let file = file.ok_or(Error::NotGiven("file"))?;
     let _permit = api.permit(|limiter| &limiter.uploads, actor).await?;
     let place = receive(&api, project, file).await?;
@@ -65,7 +58,11 @@ async fn create(call: ApiWithFile, id: web::Path<ProjectPath>) -> ApiResult<Http
 }
 
 /// Takes in a file block by block. Whatever goes wrong, nothing of it stays.
-async fn receive(api: &Api, project: ProjectId, mut file: FilePart) -> ApiResult<UploadPlace> {
+async fn receive(
+    api: &ApiRequest,
+    project: ProjectId,
+    mut file: FilePart,
+) -> ApiResult<UploadPlace> {
     let name = file.name().to_owned();
     let mut receiving = api.run_step(move |app| upload::begin(app, project, &name)).await?;
     while let Some(block) = file.next_block().await? {
@@ -163,7 +160,7 @@ fn file_name(name: &UploadName) -> DispositionParam {
 /// Sends a stored file. One that is small is read at once. While a larger one is sent, it holds a permit of the user, or
 /// of the caller's address, and the caller has to read it at the smallest rate.
 pub(crate) async fn send_file(
-    api: &Api,
+    api: &ApiRequest,
     user: Option<UserId>,
     file: StoredUpload,
     mut response: HttpResponseBuilder,

@@ -15,86 +15,87 @@ use hexforge_domain::text::limit;
 use hexforge_domain::user::{UserCommand, UserFilter};
 
 use super::ids::PathId;
-use super::table::Table;
 use crate::api::Api;
+use crate::call::{self, Calls};
 use crate::entities::event::EventJson;
 use crate::entities::user::{UserFull, UserJson, UserSingle, UserSummary};
 use crate::error::ApiResult;
-use crate::openapi::{self as doc, Description, Param};
-use crate::params::Params;
+use crate::params::{Parameter, nested, parameters, picked};
 use crate::respond;
 
-/// Adds the routes. Ids of users are digits: any other path below `/users` is no route.
-pub fn configure(cfg: &mut Table) {
-    cfg.route("/user", web::get().to(current));
-    cfg.route("/users", web::get().to(list));
-    cfg.route("/users", web::post().to(create));
-    cfg.route("/users/{id:[0-9]+}", web::get().to(get));
-    cfg.route("/users/{id:[0-9]+}", web::put().to(update));
-    cfg.route("/users/{id:[0-9]+}", web::delete().to(delete));
-    cfg.route("/users/{id:[0-9]+}/block", web::put().to(block));
-    cfg.route("/users/{id:[0-9]+}/unblock", web::put().to(unblock));
-    cfg.route("/users/{id:[0-9]+}/events", web::get().to(events));
+/// Declares the calls. Ids of users are digits: any other path below `/users` is no route.
+pub fn declare(calls: &mut Calls) {
+    calls.section("Users");
+    calls.add(call::get("/user", "The caller", current).ok::<UserFull>());
+    let list = call::get("/users", "Users; administrators see more of them", list);
+    calls.add(list.list::<UserSummary>().or::<UserFull>());
+    calls.add(call::post("/users", "Makes a user", create).made::<UserFull>());
+    let one = "/users/{id:[0-9]+}";
+    calls.add(call::get(one, "A user", get).ok::<UserSingle>().or::<UserFull>());
+    calls.add(call::put(one, "Changes a user", update).ok::<UserFull>());
+    calls.add(call::delete(one, "Removes a user", delete).ok::<UserFull>().or_null());
+    calls.add(call::put("/users/{uid:[0-9]+}/block", "Blocks a user", block).yes_or_no());
+    calls.add(call::put("/users/{uid:[0-9]+}/unblock", "Ends the block", unblock).yes_or_no());
+    let events = call::get("/users/{id:[0-9]+}/events", "Activity of a user", events);
+    calls.add(events.list::<EventJson<'_>>());
 }
 
-/// What may be said of a user, beside what a new one has to have.
-const FIELDS: [Param; 13] = [
-    doc::text("bio", limit::SHORT),
-    doc::text("location", limit::SHORT),
-    doc::text("organization", limit::SHORT),
-    doc::text("skype", limit::SHORT),
-    doc::text("linkedin", limit::SHORT),
-    doc::text("twitter", limit::SHORT),
-    doc::text("website_url", limit::SHORT),
-    doc::integer("projects_limit"),
-    doc::text("provider", limit::SHORT),
-    doc::text("extern_uid", limit::SHORT),
-    doc::boolean("admin"),
-    doc::boolean("can_create_group"),
-    doc::boolean("external"),
-];
+parameters! {
+    /// Which users a list shows. A username asks for one user and makes everything else meaningless.
+    struct Wanted {
+        username: Option<String> = picked::text("username", limit::SHORT),
+        search: Option<String> = picked::search("search", limit::SHORT),
+        active: bool = picked::switch("active").otherwise(false),
+        blocked: bool = picked::switch("blocked").otherwise(false),
+        external: bool = picked::switch("external").otherwise(false),
+    }
+}
 
-/// Describes the routes.
-pub fn describe(to: &mut Description) {
-    to.section("Users");
-    to.add(doc::get("/user", "The caller").ok::<UserFull>());
-    let filter = [
-        doc::text("username", limit::SHORT),
-        doc::text("search", limit::SHORT),
-        doc::boolean("active"),
-        doc::boolean("blocked"),
-        doc::boolean("external"),
-    ];
-    let list = doc::get("/users", "Users; administrators see more of them");
-    to.add(list.takes(&filter).list::<UserSummary>().or::<UserFull>());
-    let (email, password) =
-        (doc::text("email", limit::SHORT), doc::text("password", limit::PASSWORD));
-    let must =
-        [email, password, doc::text("username", limit::SHORT), doc::text("name", limit::SHORT)];
-    let create = doc::post("/users", "Makes a user").takes(&must.map(Param::needed));
-    to.add(create.takes(&FIELDS).made::<UserFull>());
-    let one = "/users/:id";
-    to.add(doc::get(one, "A user").ok::<UserSingle>().or::<UserFull>());
-    to.add(doc::put(one, "Changes a user").takes(&must).takes(&FIELDS).ok::<UserFull>());
-    to.add(doc::delete(one, "Removes a user").ok::<UserFull>().or_null());
-    to.add(doc::put("/users/:uid/block", "Blocks a user").yes_or_no());
-    to.add(doc::put("/users/:uid/unblock", "Ends the block").yes_or_no());
-    to.add(doc::get("/users/:id/events", "Activity of a user").list::<EventJson<'_>>());
+parameters!(UserFields {
+    email: picked::text("email", limit::SHORT),
+    password: picked::text("password", limit::PASSWORD).map_given(Secret::new),
+    username: picked::text("username", limit::SHORT),
+    name: picked::text("name", limit::SHORT),
+    bio: picked::text("bio", limit::SHORT),
+    location: picked::text("location", limit::SHORT),
+    organization: picked::text("organization", limit::SHORT),
+    skype: picked::text("skype", limit::SHORT),
+    linkedin: picked::text("linkedin", limit::SHORT),
+    twitter: picked::text("twitter", limit::SHORT),
+    website_url: picked::text("website_url", limit::SHORT),
+    projects_limit: picked::text_of_number("projects_limit"),
+    provider: picked::text("provider", limit::SHORT),
+    extern_uid: picked::text("extern_uid", limit::SHORT),
+    admin: picked::switch("admin"),
+    can_create_group: picked::switch("can_create_group"),
+    external: picked::switch("external"),
+});
+
+parameters! {
+    struct NewUser {
+        fields: UserFields = nested::<UserFields>().expecting(&["email", "password", "username", "name"]),
+    }
 }
 
 async fn current(api: Api) -> ApiResult<HttpResponse> {
-    let user = api.run(|app, actor, _| Ok(user::current(app, actor)?)).await?;
+    let user = api.run(|app, actor, ()| user::current(app, actor)).await?;
     respond::ok(UserJson::full(&user, api.links()))
 }
 
-async fn list(api: Api) -> ApiResult<HttpResponse> {
-    let page = match api.params().text("username") {
-        Ok(None) => api.page(),
-        // A username asks for one user and makes everything else, pages included, meaningless.
-        Ok(Some(_)) | Err(_) => api.page().first(),
-    };
-    let users = api
-        .run(move |app, actor, params| Ok(user::list(app, actor, read_query(params)?, page)?))
+async fn list(api: Api<Wanted>) -> ApiResult<HttpResponse> {
+    let asked = api.page();
+    let (page, users) = api
+        .run(move |app, actor, wanted| {
+            let (page, query) = match wanted.username {
+                Some(name) => (asked.first(), UserQuery::Named(name)),
+                None => {
+                    let Wanted { search, active, blocked, external, .. } = wanted;
+                    let filter = UserFilter { active, blocked, external, search };
+                    (asked, UserQuery::Matching(filter))
+                }
+            };
+            user::list(app, actor, query, page).map(|users| (page, users))
+        })
         .await?;
     let links = api.links();
     match &users {
@@ -107,72 +108,38 @@ async fn list(api: Api) -> ApiResult<HttpResponse> {
     }
 }
 
-fn read_query(params: &Params) -> ApiResult<UserQuery> {
-    if let Some(name) = params.text("username")? {
-        return Ok(UserQuery::Named(name));
-    }
-    Ok(UserQuery::Matching(UserFilter {
-        active: params.switch("active")?.unwrap_or(false),
-        blocked: params.switch("blocked")?.unwrap_or(false),
-        external: params.switch("external")?.unwrap_or(false),
-        search: params.search("search")?,
-    }))
-}
-
 async fn get(api: Api, id: web::Path<PathId>) -> ApiResult<HttpResponse> {
     let id = UserId::from(id.into_inner());
-    let user = api.run(move |app, actor, _| Ok(user::get(app, actor, id)?)).await?;
+    let user = api.run(move |app, actor, ()| user::get(app, actor, id)).await?;
     respond::ok(UserJson::view(&user, api.links()))
 }
 
-async fn create(api: Api) -> ApiResult<HttpResponse> {
+async fn create(api: Api<NewUser>) -> ApiResult<HttpResponse> {
     let user = api
-        .run(|app, actor, params| {
-            // Who may not do this is told so before anything about the parameters.
+        .run_unread(|app, actor, unread| {
             access::accounts(actor, AccountAbility::Manage)?;
-            Ok(user::create(app, actor, &read_fields(params)?)?)
+            let NewUser { fields } = unread.read()?;
+            Ok(user::create(app, actor, &fields)?)
         })
         .await?;
     respond::created(UserJson::full(&user, api.links()))
 }
 
-async fn update(api: Api, id: web::Path<PathId>) -> ApiResult<HttpResponse> {
+async fn update(api: Api<UserFields>, id: web::Path<PathId>) -> ApiResult<HttpResponse> {
     let (id, dialect) = (UserId::from(id.into_inner()), api.dialect());
     let user = api
-        .run(move |app, actor, params| {
+        .run_unread(move |app, actor, unread| {
             access::accounts(actor, AccountAbility::Manage)?;
-            let fields = read_fields(params)?;
+            let fields = unread.read()?;
             user::update(app, actor, id, &fields).map_err(|error| dialect.taken_on_update(error))
         })
         .await?;
     respond::ok(UserJson::full(&user, api.links()))
 }
 
-fn read_fields(params: &Params) -> ApiResult<UserFields> {
-    Ok(UserFields {
-        email: params.text("email")?,
-        password: params.text("password")?.map(Secret::new),
-        username: params.text("username")?,
-        name: params.text("name")?,
-        bio: params.text("bio")?,
-        location: params.text("location")?,
-        organization: params.text("organization")?,
-        skype: params.text("skype")?,
-        linkedin: params.text("linkedin")?,
-        twitter: params.text("twitter")?,
-        website_url: params.text("website_url")?,
-        projects_limit: params.text("projects_limit")?,
-        provider: params.text("provider")?,
-        extern_uid: params.text("extern_uid")?,
-        admin: params.switch("admin")?,
-        can_create_group: params.switch("can_create_group")?,
-        external: params.switch("external")?,
-    })
-}
-
 async fn delete(api: Api, id: web::Path<PathId>) -> ApiResult<HttpResponse> {
     let id = UserId::from(id.into_inner());
-    let deleted = api.run(move |app, actor, _| Ok(user::delete(app, actor, id)?)).await?;
+    let deleted = api.run(move |app, actor, ()| user::delete(app, actor, id)).await?;
     let deleted = api.dialect().deleted_user(deleted)?;
     respond::ok(deleted.as_ref().map(|user| UserJson::full(user, api.links())))
 }
@@ -188,12 +155,12 @@ async fn unblock(api: Api, id: web::Path<PathId>) -> ApiResult<HttpResponse> {
 /// The answer is whether anything changed.
 async fn command(api: Api, id: PathId, command: UserCommand) -> ApiResult<HttpResponse> {
     let change =
-        api.run(move |app, actor, _| Ok(blocking::apply(app, actor, id.into(), command)?)).await?;
+        api.run(move |app, actor, ()| blocking::apply(app, actor, id.into(), command)).await?;
     respond::ok(matches!(change, Change::Applied(_)))
 }
 
 async fn events(api: Api, id: web::Path<PathId>) -> ApiResult<HttpResponse> {
     let (id, page) = (UserId::from(id.into_inner()), api.page());
-    let events = api.run(move |app, actor, _| Ok(event::of_user(app, actor, id, page)?)).await?;
+    let events = api.run(move |app, actor, ()| event::of_user(app, actor, id, page)).await?;
     respond::paged(&api, page, events.as_ref().map(|event| EventJson::new(event, api.links())))
 }

@@ -5,53 +5,48 @@ use hexforge_application::variable;
 use hexforge_domain::text::limit;
 
 use super::ids::ProjectPath;
-use super::table::Table;
 use crate::api::Api;
+use crate::call::{self, Calls};
 use crate::entities::variable::VariableJson;
 use crate::error::ApiResult;
-use crate::openapi::{self as doc, Description};
+use crate::params::{declared, parameters};
 use crate::respond;
 
-/// Adds the routes.
-pub fn configure(cfg: &mut Table) {
-    cfg.route("/projects/{id}/variables", web::get().to(list));
-    cfg.route("/projects/{id}/variables", web::post().to(create));
-    cfg.route("/projects/{id}/variables/{key}", web::get().to(get));
-    cfg.route("/projects/{id}/variables/{key}", web::put().to(update));
-    cfg.route("/projects/{id}/variables/{key}", web::delete().to(delete));
+/// Declares the calls.
+pub fn declare(calls: &mut Calls) {
+    calls.section("Variables");
+    let all = "/projects/{id}/variables";
+    calls.add(call::get(all, "Variables", list).list::<VariableJson<'_>>());
+    calls.add(call::post(all, "Makes a variable", create).made::<VariableJson<'_>>());
+    let one = "/projects/{id}/variables/{key}";
+    calls.add(call::get(one, "A variable", get).ok::<VariableJson<'_>>());
+    calls.add(call::put(one, "Changes a variable", update).ok::<VariableJson<'_>>());
+    calls.add(call::delete(one, "Removes a variable", delete).ok::<VariableJson<'_>>());
 }
 
-/// Describes the routes.
-pub fn describe(to: &mut Description) {
-    to.section("Variables");
-    let all = "/projects/:id/variables";
-    to.add(doc::get(all, "Variables").list::<VariableJson<'_>>());
-    let fields = [
-        doc::text("key", limit::SHORT).needed(),
-        doc::text("value", limit::VARIABLE_VALUE).needed(),
-    ];
-    to.add(doc::post(all, "Makes a variable").takes(&fields).made::<VariableJson<'_>>());
-    let one = format!("{all}/:key");
-    to.add(doc::get(&one, "A variable").ok::<VariableJson<'_>>());
-    let value = [doc::text("value", limit::VARIABLE_VALUE)];
-    to.add(doc::put(&one, "Changes a variable").takes(&value).ok::<VariableJson<'_>>());
-    to.add(doc::delete(&one, "Removes a variable").ok::<VariableJson<'_>>());
+parameters! {
+    struct NewVariable {
+        key: String = declared::text("key", limit::SHORT).needed(),
+        value: String = declared::text("value", limit::VARIABLE_VALUE).needed(),
+    }
 }
 
-async fn list(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse> {
-    let (ProjectPath(named), page) = (id.into_inner(), api.page());
-    let found = api.run(move |app, actor, _| Ok(variable::list(app, actor, &named, page)?)).await?;
+parameters! {
+    struct Changes {
+        value: Option<String> = declared::text("value", limit::VARIABLE_VALUE),
+    }
+}
+
+async fn list(api: Api, ProjectPath(named): ProjectPath) -> ApiResult<HttpResponse> {
+    let page = api.page();
+    let found = api.run(move |app, actor, ()| variable::list(app, actor, &named, page)).await?;
     respond::paged(&api, page, found.as_ref().map(VariableJson::from))
 }
 
-async fn create(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse> {
-    let ProjectPath(named) = id.into_inner();
+async fn create(api: Api<NewVariable>, ProjectPath(named): ProjectPath) -> ApiResult<HttpResponse> {
     let made = api
-        .run(move |app, actor, params| {
-            let mut declared = params.declared();
-            let (key, value) = (declared.required_text("key"), declared.required_text("value"));
-            declared.finish()?;
-            Ok(variable::create(app, actor, &named, &key, &value)?)
+        .run(move |app, actor, NewVariable { key, value }| {
+            variable::create(app, actor, &named, &key, &value)
         })
         .await?;
     respond::created(VariableJson::from(&made))
@@ -59,18 +54,18 @@ async fn create(api: Api, id: web::Path<ProjectPath>) -> ApiResult<HttpResponse>
 
 async fn get(api: Api, ids: web::Path<(ProjectPath, String)>) -> ApiResult<HttpResponse> {
     let (ProjectPath(named), key) = ids.into_inner();
-    let found = api.run(move |app, actor, _| Ok(variable::get(app, actor, &named, &key)?)).await?;
+    let found = api.run(move |app, actor, ()| variable::get(app, actor, &named, &key)).await?;
     respond::ok(VariableJson::from(&found))
 }
 
-async fn update(api: Api, ids: web::Path<(ProjectPath, String)>) -> ApiResult<HttpResponse> {
+async fn update(
+    api: Api<Changes>,
+    ids: web::Path<(ProjectPath, String)>,
+) -> ApiResult<HttpResponse> {
     let (ProjectPath(named), key) = ids.into_inner();
     let changed = api
-        .run(move |app, actor, params| {
-            let mut declared = params.declared();
-            let value = declared.text("value");
-            declared.finish()?;
-            Ok(variable::update(app, actor, &named, &key, value.as_deref())?)
+        .run(move |app, actor, Changes { value }| {
+            variable::update(app, actor, &named, &key, value.as_deref())
         })
         .await?;
     respond::ok(VariableJson::from(&changed))
@@ -78,7 +73,6 @@ async fn update(api: Api, ids: web::Path<(ProjectPath, String)>) -> ApiResult<Ht
 
 async fn delete(api: Api, ids: web::Path<(ProjectPath, String)>) -> ApiResult<HttpResponse> {
     let (ProjectPath(named), key) = ids.into_inner();
-    let gone =
-        api.run(move |app, actor, _| Ok(variable::delete(app, actor, &named, &key)?)).await?;
+    let gone = api.run(move |app, actor, ()| variable::delete(app, actor, &named, &key)).await?;
     respond::ok(VariableJson::from(&gone))
 }

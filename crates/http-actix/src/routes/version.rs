@@ -1,25 +1,19 @@
 //! `GET /version`.
 
-use actix_web::{HttpResponse, web};
+use actix_web::HttpResponse;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::VERSION;
-use super::table::Table;
 use crate::api::Api;
-use crate::error::ApiResult;
-use crate::openapi::{self as doc, Description};
+use crate::call::{self, Calls};
+use crate::error::{ApiError, ApiResult};
 use crate::respond;
 
-/// Adds the route.
-pub fn configure(cfg: &mut Table) {
-    cfg.route("/version", web::get().to(version));
-}
-
-/// Describes the route.
-pub fn describe(to: &mut Description) {
-    to.section("Service");
-    to.add(doc::get("/version", "What is running").ok::<Running>());
+/// Declares the call.
+pub fn declare(calls: &mut Calls) {
+    calls.section("Service");
+    calls.add(call::get("/version", "What is running", version).ok::<Running>());
 }
 
 #[derive(Serialize, ToSchema)]
@@ -29,6 +23,6 @@ struct Running {
 }
 
 async fn version(api: Api) -> ApiResult<HttpResponse> {
-    api.run(|_, _, _| Ok(())).await?;
+    api.run(|_, _, ()| Ok::<_, ApiError>(())).await?;
     respond::ok(Running { version: VERSION, revision: api.revision().to_owned() })
 }

@@ -1,0 +1,60 @@
+//! The parameters of a call, found in the type of its handler.
+
+use actix_web::web;
+
+use crate::api::{Api, ApiWithArtifacts, ApiWithBytes, ApiWithFile};
+use crate::openapi::{self as doc, Param};
+use crate::params::Parameters;
+
+/// The arguments of a handler. The first one tells the parameters.
+pub(crate) trait Takes {
+    /// Adds the description of each parameter.
+    fn describe(to: &mut Vec<Param>);
+}
+
+impl<P: Parameters> Takes for Api<P> {
+    fn describe(to: &mut Vec<Param>) {
+        P::describe(to);
+    }
+}
+
+impl<P: Parameters> Takes for ApiWithFile<P> {
+    fn describe(to: &mut Vec<Param>) {
+        P::describe(to);
+        to.push(doc::file("file").needed());
+    }
+}
+
+impl<P: Parameters> Takes for ApiWithArtifacts<P> {
+    fn describe(to: &mut Vec<Param>) {
+        ApiWithFile::<P>::describe(to);
+    }
+}
+
+impl<P: Parameters> Takes for ApiWithBytes<P> {
+    fn describe(to: &mut Vec<Param>) {
+        P::describe(to);
+    }
+}
+
+impl<T> Takes for web::Data<T> {
+    fn describe(_: &mut Vec<Param>) {}
+}
+
+impl<A: Takes> Takes for (A,) {
+    fn describe(to: &mut Vec<Param>) {
+        A::describe(to);
+    }
+}
+
+impl<A: Takes, B> Takes for (A, B) {
+    fn describe(to: &mut Vec<Param>) {
+        A::describe(to);
+    }
+}
+
+impl<A: Takes, B, C> Takes for (A, B, C) {
+    fn describe(to: &mut Vec<Param>) {
+        A::describe(to);
+    }
+}

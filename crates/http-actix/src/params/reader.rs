@@ -1,0 +1,409 @@
+//! Reads the parameters of one call by their rules and keeps what is wrong with them.
+
+use std::collections::HashMap;
+use std::num::{IntErrorKind, ParseIntError};
+
+use chrono::{DateTime, Datelike, FixedOffset, NaiveDate, NaiveDateTime};
+use hexforge_domain::Timestamp;
+use hexforge_domain::text::{limit, within};
+use serde_json::Value;
+
+use super::{Params, boolean};
+use crate::dialect::Dialect;
+use crate::error::{ApiError, ApiResult};
+
+/// The parameters of a call and of its path, and the problems that were found in them.
+pub struct Reader<'a> {
+    params: &'a Params,
+    in_path: &'a HashMap<String, String>,
+    dialect: Dialect,
+    /// What is wrong with declared parameters.
+    problems: Vec<String>,
+    /// The first error of a picked parameter, if no problem was found before it.
+    error: Option<ApiError>,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(
+        params: &'a Params,
+        in_path: &'a HashMap<String, String>,
+        dialect: Dialect,
+    ) -> Self {
+        Self { params, in_path, dialect, problems: Vec::new(), error: None }
+    }
+
+    /// Ends the reading.
+    /// # Errors
+    /// All problems of declared parameters, or the first error of a picked one.
+    pub(super) fn finish(self) -> ApiResult<()> {
+        match self.error {
+            Some(error) => Err(error),
+            None if self.problems.is_empty() => Ok(()),
+            None => Err(ApiError::bad_request(self.problems.join(", "))),
+        }
+    }
+
+    /// The dialect in which the call is answered.
+    pub fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    /// Whether the parameter is there at all.
+    pub fn has(&self, name: &str) -> bool {
+        self.params.has(name)
+    }
+
+    /// At least one of these has to be there.
+    pub fn at_least_one(&mut self, names: &[&str]) {
+        if !names.iter().any(|name| self.params.has(name)) {
+            self.problems.push(format!(
+                "{} are missing, at least one parameter must be provided",
+                names.join(", ")
+            ));
+        }
+    }
+
+    /// Rejects the request for a reason of its own, if nothing else is wrong.
+    pub fn refuse(&mut self, error: ApiError) {
+        if self.problems.is_empty() {
+            self.error.get_or_insert(error);
+        }
+    }
+
+    pub(super) fn params(&self) -> &'a Params {
+        self.params
+    }
+
+    /// Whether the parameter is there and is not null.
+    pub(super) fn has_value(&mut self, name: &str) -> bool {
+        self.pick(|params| params.given_text(name)).is_some()
+    }
+
+    /// Picks a value; the first error counts.
+    pub(super) fn pick<T: Default>(&mut self, value: impl FnOnce(&Params) -> ApiResult<T>) -> T {
+        value(self.params).unwrap_or_else(|error| {
+            self.refuse(error);
+            T::default()
+        })
+    }
+
+    /// This parameter has to be there; it may be empty.
+    pub fn require(&mut self, name: &str) {
+        if !self.params.has(name) {
+            self.problems.push(format!("{name} is missing"));
+        }
+    }
+
+    pub(super) fn text(&mut self, name: &str) -> Option<String> {
+        match self.params.scalar(name) {
+            Ok(text) => text.map(std::borrow::Cow::into_owned),
+            Err(_) => self.invalid(name),
+        }
+    }
+
+    pub(super) fn search(&mut self, name: &str) -> Option<String> {
+        let text = self.filled(name)?;
+        match within(&text, limit::SHORT) {
+            Ok(()) => Some(text),
+            Err(error) => {
+                self.problems.push(format!("{name} {error}"));
+                None
+            }
+        }
+    }
+
+    pub(super) fn date(&mut self, name: &str) -> Option<NaiveDate> {
+        let text = self.filled(name)?;
+        date(&text).or_else(|| self.invalid(name))
+    }
+
+    pub(super) fn integer(&mut self, name: &str) -> Option<i64> {
+        let text = self.filled(name)?;
+        integer(&text).or_else(|| self.invalid(name))
+    }
+
+    pub(super) fn integer_in_path(&mut self, name: &str) -> i64 {
+        let text = self.in_path.get(name).map_or("", String::as_str);
+        integer(text).or_else(|| self.invalid(name)).unwrap_or_default()
+    }
+
+    pub(super) fn boolean(&mut self, name: &str) -> Option<bool> {
+        let text = self.filled(name)?;
+        boolean(&text).or_else(|| self.invalid(name))
+    }
+
+    pub(super) fn one_of(&mut self, name: &str, words: &[&'static str]) -> Option<&'static str> {
+        let text = self.text(name)?;
+        let found = words.iter().find(|word| **word == text).copied();
+        found.or_else(|| self.no_such_word(name))
+    }
+
+    pub(super) fn some_of(
+        &mut self,
+        name: &str,
+        words: &[&'static str],
+    ) -> Option<Vec<&'static str>> {
+        let known = |text: &str| words.iter().find(|word| **word == text).copied();
+        let found = match self.params.values.get(name)? {
+            Value::Null => return None,
+            Value::String(text) => known(text).map(|word| vec![word]),
+            Value::Array(items) => items.iter().map(|item| item.as_str().and_then(known)).collect(),
+            Value::Bool(_) | Value::Number(_) | Value::Object(_) => None,
+        };
+        found.or_else(|| self.no_such_word(name))
+    }
+
+    pub(super) fn integers(&mut self, name: &str) -> Option<Vec<i64>> {
+        match self.params.values.get(name)? {
+            Value::Null => None,
+            Value::Array(items) => {
+                let numbers: Option<Vec<i64>> = items
+                    .iter()
+                    .map(|item| match item {
+                        Value::String(text) => integer(text),
+                        item => item.as_i64(),
+                    })
+                    .collect();
+                numbers.or_else(|| self.invalid(name))
+            }
+            Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => {
+                self.invalid(name)
+            }
+        }
+    }
+
+    pub(super) fn one_or_more_integers(&mut self, name: &str) -> Option<Vec<i64>> {
+        match self.params.values.get(name)? {
+            Value::Array(_) => self.integers(name),
+            _ => self.integer(name).map(|number| vec![number]),
+        }
+    }
+
+    /// A text that is not empty.
+    fn filled(&mut self, name: &str) -> Option<String> {
+        self.text(name).filter(|text| !text.is_empty())
+    }
+
+    fn invalid<T>(&mut self, name: &str) -> Option<T> {
+        self.problems.push(format!("{name} is invalid"));
+        None
+    }
+
+    fn no_such_word<T>(&mut self, name: &str) -> Option<T> {
+        self.problems.push(format!("{name} does not have a valid value"));
+        None
+    }
+}
+
+/// The day at the beginning of a date or date and time.
+pub(super) fn date(text: &str) -> Option<NaiveDate> {
+    let text = text.trim();
+    let read = |text: &str, form| NaiveDate::parse_from_str(text, form).ok();
+    let day = text.get(..10).and_then(|day| read(day, "%Y-%m-%d"));
+    let is_moment = || {
+        let local = text.trim_end_matches('Z').trim_end_matches(" UTC");
+        let forms = ["%FT%T%.f", "%F %T%.f", "%FT%H:%M", "%F %H:%M"];
+        let is_local = |form: &&str| NaiveDateTime::parse_from_str(local, form).is_ok();
+        text.len() == 10 || with_offset(text).is_some() || forms.iter().any(is_local)
+    };
+    match day {
+        Some(day) => is_moment().then_some(day),
+        None => {
+            let forms = [
+                "%Y/%m/%d",
+                "%Y%m%d",
+                "%d-%m-%Y",
+                "%d %B %Y",
+                "%B %d %Y",
+                "%B %d, %Y",
+                "%d. %B %Y",
+            ];
+            let day = forms.into_iter().find_map(|form| read(text, form));
+            day.filter(|day| (1000..=9999).contains(&day.year()))
+        }
+    }
+}
+
+/// A moment with its offset from UTC, as the standard writes it or as Ruby does.
+fn with_offset(text: &str) -> Option<DateTime<FixedOffset>> {
+    DateTime::parse_from_rfc3339(text)
+        .or_else(|_| DateTime::parse_from_str(text, "%F %T%.f %z"))
+        .ok()
+}
+
+/// A moment, to the microsecond; without an offset it is UTC, without a time it is midnight.
+pub(super) fn moment(text: &str) -> Option<Timestamp> {
+    let text = text.trim();
+    let moment = with_offset(text).map(|moment| moment.to_utc());
+    let moment = moment.or_else(|| {
+        let local = text.trim_end_matches('Z').trim_end_matches(" UTC");
+        let forms = ["%FT%T%.f", "%F %T%.f", "%FT%H:%M", "%F %H:%M"];
+        let parsed = |form| NaiveDateTime::parse_from_str(local, form).ok();
+        let midnight = || date(text).filter(|_| text.len() == 10)?.and_hms_opt(0, 0, 0);
+        Some(forms.into_iter().find_map(parsed).or_else(midnight)?.and_utc())
+    })?;
+    // Years that the stores and the interface can write.
+    let year = moment.year();
+    if !(1..=9999).contains(&year) {
+        return None;
+    }
+    Timestamp::from_timestamp_micros(moment.timestamp_micros())
+}
+
+/// A whole number of any length: one that is longer than any of ours becomes the outermost, which
+/// nothing has.
+fn integer(text: &str) -> Option<i64> {
+    let text = text.trim();
+    text.parse()
+        .or_else(|error: ParseIntError| match error.kind() {
+            IntErrorKind::PosOverflow => Ok(i64::MAX),
+            IntErrorKind::NegOverflow => Ok(i64::MIN),
+            _ => Err(error),
+        })
+        .ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::params::{Parameters, declared, parameters, picked};
+    use serde_json::json;
+
+    parameters! {
+        #[derive(Debug)]
+        struct Everything {
+            _name: String = declared::text("name", 9).needed(),
+            _flag: Option<bool> = declared::boolean("flag"),
+            _ids: Option<Vec<i64>> = declared::integers("ids"),
+            _sort: Option<&'static str> = declared::one_of("sort", &["asc", "desc"]),
+            _n: Option<i64> = declared::integer("n"),
+        },
+        |from| from.at_least_one(&["a", "b"])
+    }
+
+    parameters! {
+        struct Empty {
+            name: String = declared::text("name", 9).needed(),
+            flag: Option<bool> = declared::boolean("flag"),
+            n: Option<i64> = declared::integer("n"),
+            ids: Option<Vec<i64>> = declared::integers("ids"),
+            b: Option<bool> = declared::boolean("b"),
+        }
+    }
+
+    parameters! {
+        struct Mixed {
+            _first: Option<String> = picked::text("first", 9),
+            _second: Option<String> = picked::text("second", 9),
+            _third: Option<i64> = declared::integer("third"),
+        }
+    }
+
+    fn read<P: Parameters>(params: &Params) -> ApiResult<P> {
+        params.take(&HashMap::new(), Dialect::Specification)
+    }
+
+    #[test]
+    fn of_picked_parameters_the_first_problem_is_told() {
+        for (values, told) in [
+            (json!({"first": [], "second": [], "third": "x"}), "first is invalid"),
+            (json!({"first": "a", "second": [], "third": "x"}), "second is invalid"),
+            (json!({"first": "a", "second": "b", "third": "x"}), "third is invalid"),
+        ] {
+            let Err(error) = read::<Mixed>(&params(values)) else { panic!("{told}") };
+            assert_eq!(error.body(), json!({ "error": told }).to_string());
+        }
+    }
+
+    fn params(values: Value) -> Params {
+        let Value::Object(values) = values else { panic!("an object") };
+        Params { values: values.into_iter().collect(), query: vec![] }
+    }
+
+    #[test]
+    fn everything_wrong_is_told_in_the_order_of_declaration() {
+        let params = params(json!({"flag": "foo", "ids": "1", "sort": "up", "n": "1.5"}));
+        let error = read::<Everything>(&params).expect_err("all of it is wrong");
+        assert_eq!(
+            error.to_string(),
+            "400 Bad Request {\"error\":\"name is missing, flag is invalid, ids is invalid, \
+             sort does not have a valid value, n is invalid, \
+             a, b are missing, at least one parameter must be provided\"}"
+        );
+    }
+
+    #[test]
+    fn whole_numbers_have_digits_and_may_have_a_sign() {
+        for (text, expected) in [
+            ("7", Some(7)),
+            ("-7", Some(-7)),
+            ("+7", Some(7)),
+            ("99999999999999999999", Some(i64::MAX)),
+            ("-99999999999999999999", Some(i64::MIN)),
+            ("7.5", None),
+            ("7x", None),
+            ("-", None),
+        ] {
+            assert_eq!(integer(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_day_may_come_with_a_time() {
+        for text in [
+            "2016-10-05",
+            " 2016-10-05 ",
+            "2016-10-05T10:00:00Z",
+            "2016-10-05T10:00:00.123+02:00",
+            "2016-10-05 10:00:00",
+            "2016-10-05 10:00:00 UTC",
+            "2016-10-05T10:00Z",
+            "2016/10/05",
+            "20161005",
+            "5 Oct 2016",
+            "October 5, 2016",
+        ] {
+            assert_eq!(date(text), NaiveDate::from_ymd_opt(2016, 10, 5), "{text}");
+        }
+        for text in [
+            "",
+            "soon",
+            "2016-13-01",
+            "2016-10-05x",
+            "2016-10-05T10:00:00junk",
+            "5.10.2016",
+            "5 Oct",
+        ] {
+            assert_eq!(date(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_moment_may_come_without_offset_or_time() {
+        for (text, micros) in [
+            ("2016-10-05T10:00:00Z", 1_475_661_600_000_000_i64),
+            ("2016-10-05 12:00:00 +0200", 1_475_661_600_000_000),
+            ("2016-10-05T12:00:00.123456789+02:00", 1_475_661_600_123_456),
+            ("2016-10-05 10:00:00", 1_475_661_600_000_000),
+            ("2016-10-05 10:00:00 UTC", 1_475_661_600_000_000),
+            ("2016-10-05", 1_475_625_600_000_000),
+        ] {
+            assert_eq!(
+                moment(text).map(|moment| moment.timestamp_micros()),
+                Some(micros),
+                "{text}"
+            );
+        }
+        for text in ["", "soon", "2016-13-01", "2016-10-05T10:00:00junk", "0000-01-01T00:00:00Z"] {
+            assert_eq!(moment(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_empty_value_is_there_and_says_nothing() {
+        let params = params(json!({"name": "", "flag": "", "n": "", "ids": [1, "2"], "b": false}));
+        let read = read::<Empty>(&params).expect("nothing is wrong");
+        assert_eq!((read.name.as_str(), read.flag, read.n), ("", None, None));
+        assert_eq!((read.ids, read.b), (Some(vec![1, 2]), Some(false)));
+    }
+}
