@@ -32,11 +32,11 @@ use hexforge_domain::ports::store::{Store, StoreError};
 use hexforge_domain::ports::upkeep::NoUpkeep;
 use hexforge_domain::ports::uploads::Uploads;
 use hexforge_domain::ports::work::WorkThreads;
-use hexforge_domain::testing::fakes::{
-    FakeBuildFiles, FakeClock, FakeImports, FakeStore, FakeUploads,
-};
 use hexforge_domain::text::Secret;
 use hexforge_domain::user::ProjectsLimit;
+use hexforge_domain_testing::fakes::{
+    FakeBuildFiles, FakeClock, FakeImports, FakeStore, FakeUploads,
+};
 use hexforge_git_gix::{GixStore, Layout};
 use hexforge_http_actix::connection::HEAD_TIMEOUT;
 use hexforge_http_actix::{Dialect, HttpSettings, JsonPayloads, RateLimits, Shared};

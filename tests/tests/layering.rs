@@ -7,11 +7,16 @@ use serde_json::{Value, json};
 
 const TESTS: &str = "hexforge-tests";
 
+/// The fakes and the contract of the ports.
+const FAKES: &str = "hexforge-domain-testing";
+
 /// Our crates, and which others of ours each may use.
-const ARROWS: [(&str, &[&str]); 12] = [
+const ARROWS: [(&str, &[&str]); 13] = [
     ("hexforge-domain", &[]),
+    (FAKES, &["hexforge-domain"]),
     ("hexforge-application", &["hexforge-domain"]),
-    ("hexforge-persistence-diesel", &["hexforge-domain"]),
+    // Only with the feature `testing`.
+    ("hexforge-persistence-diesel", &["hexforge-domain", FAKES]),
     ("hexforge-delivery-reqwest", &["hexforge-domain"]),
     ("hexforge-git-gix", &["hexforge-domain"]),
     ("hexforge-pack-store", &["hexforge-domain"]),
@@ -41,6 +46,7 @@ const ARROWS: [(&str, &[&str]); 12] = [
             "hexforge-blobs-object-store",
             "hexforge-delivery-reqwest",
             "hexforge-domain",
+            FAKES,
             "hexforge-git-gix",
             "hexforge-http-actix",
             "hexforge-pack-store",
@@ -53,7 +59,13 @@ const ARROWS: [(&str, &[&str]); 12] = [
 ];
 
 /// What only the tests of a crate of ours may use.
-const TEST_ARROWS: [(&str, &str); 1] = [("hexforge-git-gix", "hexforge-pack-store")];
+const TEST_ARROWS: [(&str, &str); 5] = [
+    ("hexforge-application", FAKES),
+    ("hexforge-blobs-object-store", FAKES),
+    ("hexforge-git-gix", "hexforge-pack-store"),
+    ("hexforge-http-actix", FAKES),
+    ("hexforge-server", FAKES),
+];
 
 /// Libraries that a crate of ours wraps, and which crates may see them.
 const WRAPPED: [(&str, &[&str]); 15] = [
@@ -76,8 +88,9 @@ const WRAPPED: [(&str, &[&str]); 15] = [
 
 /// Crates that are pure: everything they are built from. `regex` only computes, and matches what users
 /// write in linear time.
-const PURE: [(&str, &[&str]); 2] = [
+const PURE: [(&str, &[&str]); 3] = [
     ("hexforge-domain", &["chrono", "regex", "thiserror"]),
+    (FAKES, &["hexforge-domain", "chrono"]),
     ("hexforge-application", &["hexforge-domain", "chrono", "thiserror"]),
 ];
 

@@ -10,9 +10,9 @@ use hexforge_application::user::block;
 use hexforge_domain::change::Change;
 use hexforge_domain::id::UserId;
 use hexforge_domain::policy::Actor;
-use hexforge_domain::testing::builders::{a_moment, a_token, a_user};
 use hexforge_domain::user::state::DirectoryCommand;
 use hexforge_domain::user::{User, UserCommand, UserState};
+use hexforge_domain_testing::builders::{a_moment, a_token, a_user};
 use support::{World, actor};
 
 /// A world in which `ada` is in a state.

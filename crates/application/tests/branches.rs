@@ -17,10 +17,10 @@ use hexforge_domain::paging::Page;
 use hexforge_domain::policy::Actor;
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::project::ProjectRef;
-use hexforge_domain::testing::builders::{
+use hexforge_domain::user::UserState;
+use hexforge_domain_testing::builders::{
     a_branch, a_member, a_project, a_protection, a_user, home_of, join_project,
 };
-use hexforge_domain::user::UserState;
 
 use support::{World, actor, invalid, wrong};
 

@@ -12,10 +12,10 @@ use hexforge_domain::paging::Page;
 use hexforge_domain::ports::outgoing::{Certificates, OutgoingError};
 use hexforge_domain::ports::payloads::{Audience, Payloads};
 use hexforge_domain::push::{Push, Reach};
-use hexforge_domain::testing::builders::{
+use hexforge_domain::text::Secret;
+use hexforge_domain_testing::builders::{
     a_hook, a_project, a_push, a_system_hook, a_user, home_of,
 };
-use hexforge_domain::text::Secret;
 use support::World;
 
 /// Says of a push where it went and who is told.

@@ -8,8 +8,8 @@ use hexforge_application::user::{Owner, email};
 use hexforge_domain::id::{EmailId, UserId};
 use hexforge_domain::paging::Page;
 use hexforge_domain::policy::Actor;
-use hexforge_domain::testing::builders::{a_user, an_address};
 use hexforge_domain::user::{Email, User};
+use hexforge_domain_testing::builders::{a_user, an_address};
 use support::{FIRST_PAGE, World, actor, invalid, wrong};
 
 /// A world with an administrator and `ada`.

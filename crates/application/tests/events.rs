@@ -10,9 +10,9 @@ use hexforge_domain::id::ProjectId;
 use hexforge_domain::id::UserId;
 use hexforge_domain::paging::Page;
 use hexforge_domain::policy::Actor;
-use hexforge_domain::testing::builders::{a_project, a_user, an_event, home_of};
 use hexforge_domain::user::User;
 use hexforge_domain::user::UserState;
+use hexforge_domain_testing::builders::{a_project, a_user, an_event, home_of};
 
 use support::{FIRST_PAGE, World, actor};
 

@@ -10,8 +10,8 @@ use hexforge_domain::id::{KeyId, UserId};
 use hexforge_domain::outbox::{KeyFacts, SystemEvent};
 use hexforge_domain::paging::Page;
 use hexforge_domain::policy::Actor;
-use hexforge_domain::testing::builders::{a_key, a_moment, a_user};
 use hexforge_domain::user::{SshKey, User};
+use hexforge_domain_testing::builders::{a_key, a_moment, a_user};
 use support::{FIRST_PAGE, World, actor, invalid, wrong};
 
 const KEY: &str = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5 ada@laptop";

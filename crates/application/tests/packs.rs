@@ -15,9 +15,9 @@ use hexforge_domain::pack::{Pack, PackName};
 use hexforge_domain::policy::Actor;
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::project::ProjectRef;
-use hexforge_domain::testing::builders::{a_member, a_project, a_user, home_of, join_project};
-use hexforge_domain::testing::fakes::FakePackStore;
 use hexforge_domain::user::User;
+use hexforge_domain_testing::builders::{a_member, a_project, a_user, home_of, join_project};
+use hexforge_domain_testing::fakes::FakePackStore;
 
 use support::{World, actor};
 

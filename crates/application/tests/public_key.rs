@@ -4,10 +4,10 @@ mod support;
 
 use hexforge_application::public_key::{KeyHolder, holder};
 use hexforge_domain::policy::Actor;
-use hexforge_domain::testing::builders::{a_moment, a_user};
 use hexforge_domain::text::ShortText;
 use hexforge_domain::user::UserState;
 use hexforge_domain::user::key::NewSshKey;
+use hexforge_domain_testing::builders::{a_moment, a_user};
 use support::World;
 
 const KEY: &str = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5 ada@laptop";

@@ -21,8 +21,8 @@ use hexforge_domain::ports::git::RefChange;
 use hexforge_domain::ports::store::{Mode, Store, StoreError, Tx, Verdict};
 use hexforge_domain::project::ProjectRef;
 use hexforge_domain::push::{Push, TOLD_TEXT};
-use hexforge_domain::testing::builders::{a_branch, a_project, a_release, a_user, home_of};
 use hexforge_domain::user::User;
+use hexforge_domain_testing::builders::{a_branch, a_project, a_release, a_user, home_of};
 
 use support::{FIRST_PAGE, World, actor};
 

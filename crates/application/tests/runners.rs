@@ -12,7 +12,7 @@ use hexforge_domain::paging::Page;
 use hexforge_domain::policy::Actor;
 use hexforge_domain::project::ProjectRef;
 use hexforge_domain::runner::RunnerInfo;
-use hexforge_domain::testing::builders::{a_project, a_user, home_of};
+use hexforge_domain_testing::builders::{a_project, a_user, home_of};
 use support::{World, actor};
 
 fn register(world: &World, token: &str) -> Result<Registered, Error> {

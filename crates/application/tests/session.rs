@@ -9,10 +9,10 @@ use hexforge_application::session::{self, Attempt};
 use hexforge_application::sign_in::{self, Credentials};
 use hexforge_application::view::user::FullUser;
 use hexforge_domain::paging::Page;
-use hexforge_domain::testing::builders::{a_moment, a_text, a_token, a_user, an_address};
 use hexforge_domain::text::Secret;
 use hexforge_domain::token::{NewToken, Token, TokenKind, TokenLife};
 use hexforge_domain::user::{Identity, User, UserState};
+use hexforge_domain_testing::builders::{a_moment, a_text, a_token, a_user, an_address};
 use support::{World, actor};
 
 fn attempt(login: &str, password: &str) -> Attempt {

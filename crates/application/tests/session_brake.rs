@@ -14,10 +14,10 @@ use hexforge_application::session::{self, Attempt};
 use hexforge_application::sign_in::{self, Credentials};
 use hexforge_application::view::user::LoginView;
 use hexforge_domain::ports::passwords::Passwords;
-use hexforge_domain::testing::builders::{a_token, a_user};
-use hexforge_domain::testing::fakes::FakePasswords;
 use hexforge_domain::text::Secret;
 use hexforge_domain::user::{Password, PasswordHash, User};
+use hexforge_domain_testing::builders::{a_token, a_user};
+use hexforge_domain_testing::fakes::FakePasswords;
 use support::{World, actor};
 
 /// A world in which `ada` and `bob` have the password `secret42`.

@@ -9,9 +9,9 @@ use hexforge_application::setup::first_administrator;
 use hexforge_application::sign_in::{self, Credentials};
 use hexforge_domain::outbox::{SystemEvent, UserFacts};
 use hexforge_domain::policy::Actor;
-use hexforge_domain::testing::builders::{a_moment, a_user, an_address};
 use hexforge_domain::text::Secret;
 use hexforge_domain::user::{ProjectsLimit, UserState};
+use hexforge_domain_testing::builders::{a_moment, a_user, an_address};
 use support::{World, invalid, wrong};
 
 const TOKEN: &str = "a-token-of-the-first-start";

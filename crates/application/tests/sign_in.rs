@@ -6,9 +6,9 @@ mod support;
 use hexforge_application::error::{Error, StaleToken};
 use hexforge_application::sign_in::{Credentials, identify};
 use hexforge_domain::policy::Actor;
-use hexforge_domain::testing::builders::{a_token, a_user, at};
 use hexforge_domain::token::{NewToken, Token, TokenKind};
 use hexforge_domain::user::{User, UserState};
+use hexforge_domain_testing::builders::{a_token, a_user, at};
 use support::{World, actor};
 
 fn private(token: &str) -> Credentials {

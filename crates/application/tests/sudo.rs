@@ -6,9 +6,9 @@ mod support;
 use hexforge_application::error::{Error, Thing};
 use hexforge_application::sign_in::{Credentials, identify};
 use hexforge_domain::policy::Actor;
-use hexforge_domain::testing::builders::{a_token, a_user};
 use hexforge_domain::token::{NewToken, TokenKind};
 use hexforge_domain::user::{User, UserState};
+use hexforge_domain_testing::builders::{a_token, a_user};
 use support::{World, actor};
 
 fn as_user(private_token: &str, target: &str) -> Credentials {

@@ -8,7 +8,7 @@ use hexforge_application::tag::{self, NewTag, release};
 use hexforge_domain::paging::Page;
 use hexforge_domain::policy::Actor;
 use hexforge_domain::project::ProjectRef;
-use hexforge_domain::testing::builders::{a_project, a_release, a_user, home_of};
+use hexforge_domain_testing::builders::{a_project, a_release, a_user, home_of};
 
 use support::{World, actor};
 

@@ -9,9 +9,9 @@ use hexforge_application::token;
 use hexforge_domain::id::TokenId;
 use hexforge_domain::paging::Page;
 use hexforge_domain::policy::Actor;
-use hexforge_domain::testing::builders::{a_moment, a_token, a_user, at};
 use hexforge_domain::token::{TokenKind, TokenLife};
 use hexforge_domain::user::User;
+use hexforge_domain_testing::builders::{a_moment, a_token, a_user, at};
 use support::{FIRST_PAGE, World, actor};
 
 const OPERATOR: Actor = Actor::OPERATOR;

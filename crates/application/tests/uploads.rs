@@ -13,7 +13,7 @@ use hexforge_domain::id::ProjectId;
 use hexforge_domain::policy::Actor;
 use hexforge_domain::project::upload::{UploadName, UploadPlace, UploadSecret};
 use hexforge_domain::project::{Project, ProjectRef};
-use hexforge_domain::testing::builders::{a_project, a_user, home_of};
+use hexforge_domain_testing::builders::{a_project, a_user, home_of};
 use support::{World, actor};
 
 /// A private project of ada's, and ada.

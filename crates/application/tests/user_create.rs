@@ -8,11 +8,11 @@ use hexforge_application::user;
 use hexforge_application::user::fields::UserFields;
 use hexforge_domain::outbox::{SystemEvent, UserFacts};
 use hexforge_domain::policy::Actor;
-use hexforge_domain::testing::builders::{a_moment, a_text, a_user, an_address};
 use hexforge_domain::text::Secret;
 use hexforge_domain::user::{
     Appearance, Identity, PasswordHash, Privileges, Profile, ProjectsLimit, UserState,
 };
+use hexforge_domain_testing::builders::{a_moment, a_text, a_user, an_address};
 use support::{World, actor, invalid, wrong};
 
 /// What is needed to make the account `ada`.

@@ -8,8 +8,8 @@ use hexforge_application::user;
 use hexforge_application::user::fields::UserFields;
 use hexforge_domain::namespace::NamespacePath;
 use hexforge_domain::policy::Actor;
-use hexforge_domain::testing::builders::{a_moment, a_user, an_address};
 use hexforge_domain::text::Secret;
+use hexforge_domain_testing::builders::{a_moment, a_user, an_address};
 use support::{World, invalid, wrong};
 
 const TAKEN: &str = "has already been taken";

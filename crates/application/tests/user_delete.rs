@@ -11,11 +11,11 @@ use hexforge_domain::id::UserId;
 use hexforge_domain::member::AccessLevel;
 use hexforge_domain::outbox::{KeyFacts, MemberFacts, SystemEvent, TeamFacts, UserFacts};
 use hexforge_domain::policy::Actor;
-use hexforge_domain::testing::builders::{
+use hexforge_domain::user::{Identity, User};
+use hexforge_domain_testing::builders::{
     a_group, a_key, a_member, a_moment, a_project, a_text, a_token, a_user, an_address, an_event,
     home_of, join_project,
 };
-use hexforge_domain::user::{Identity, User};
 use support::{World, actor};
 
 fn directory(extern_uid: &str) -> Identity {

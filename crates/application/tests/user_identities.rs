@@ -6,8 +6,8 @@ use hexforge_application::user;
 use hexforge_application::user::fields::UserFields;
 use hexforge_application::view::user::FullUser;
 use hexforge_domain::policy::Actor;
-use hexforge_domain::testing::builders::{a_text, a_user};
 use hexforge_domain::user::{Identity, User};
+use hexforge_domain_testing::builders::{a_text, a_user};
 use support::{World, invalid, wrong};
 
 fn identity(provider: &str, extern_uid: &str) -> Identity {

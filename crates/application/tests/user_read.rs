@@ -9,8 +9,8 @@ use hexforge_application::view::user::{FullUser, UserPage, UserView};
 use hexforge_domain::id::UserId;
 use hexforge_domain::paging::Page;
 use hexforge_domain::policy::Actor;
-use hexforge_domain::testing::builders::{a_text, a_user};
 use hexforge_domain::user::{Identity, User, UserFilter, UserState};
+use hexforge_domain_testing::builders::{a_text, a_user};
 use support::{FIRST_PAGE, World, actor};
 
 /// The users of a page, whatever is shown of each.

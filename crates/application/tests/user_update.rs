@@ -9,9 +9,9 @@ use hexforge_application::user;
 use hexforge_application::user::fields::UserFields;
 use hexforge_domain::id::UserId;
 use hexforge_domain::policy::Actor;
-use hexforge_domain::testing::builders::{a_moment, a_text, a_token, a_user, an_address};
 use hexforge_domain::text::Secret;
 use hexforge_domain::user::{PasswordHash, Privileges, Profile, ProjectsLimit, User, Username};
+use hexforge_domain_testing::builders::{a_moment, a_text, a_token, a_user, an_address};
 use support::{FIRST_PAGE, World, actor, invalid, wrong};
 
 /// A world with an administrator and `ada`.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use hexforge_blobs_object_store::{Bucket, BucketBuildFiles, BucketUploads, CachedPacks};
 use hexforge_domain::ports::pack_store::PackStore;
-use hexforge_domain::testing::{build_files_contract, uploads_contract};
+use hexforge_domain_testing::{build_files_contract, uploads_contract};
 use hexforge_pack_store::contract::{self, World};
 
 fn bucket(folder: &Path) -> Bucket {

@@ -17,7 +17,7 @@
 //! assert_eq!(blocked, Ok(Change::Applied(UserState::Blocked)));
 //! ```
 //!
-//! The feature `testing` adds fakes of every port and the contract suite that all implementations
+//! The crate `hexforge-domain-testing` has fakes of every port and the contract suite that all implementations
 //! of the ports, fakes included, have to pass.
 
 pub mod board;
@@ -58,8 +58,6 @@ pub mod sign_in;
 pub mod subscription;
 pub mod system_hook;
 pub mod tag;
-#[cfg(feature = "testing")]
-pub mod testing;
 pub mod text;
 pub mod token;
 pub mod trigger;

@@ -134,7 +134,6 @@ impl NewRunner {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::builders::a_moment;
 
     fn runner(shared: bool, locked: bool, run_untagged: bool, tags: &[&str]) -> Runner {
         Runner {
@@ -146,8 +145,8 @@ mod tests {
             locked,
             tags: tags.iter().copied().collect(),
             info: RunnerInfo::default(),
-            created_at: a_moment(),
-            updated_at: a_moment(),
+            created_at: Timestamp::UNIX_EPOCH,
+            updated_at: Timestamp::UNIX_EPOCH,
             contacted_at: None,
         }
     }

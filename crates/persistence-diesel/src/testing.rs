@@ -7,8 +7,8 @@ use std::sync::{Arc, OnceLock};
 
 use diesel::connection::SimpleConnection;
 use diesel::{Connection, PgConnection, RunQueryDsl};
-use hexforge_domain::testing::OpenStore;
-use hexforge_domain::testing::fakes::FakeVault;
+use hexforge_domain_testing::OpenStore;
+use hexforge_domain_testing::fakes::FakeVault;
 
 pub use postgres::OwnPostgres;
 

@@ -6,7 +6,7 @@ use hexforge_domain::build::BuildFilter;
 use hexforge_domain::ci::status::Status;
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::pipeline::PipelineScope;
-use hexforge_domain::testing::builders::{
+use hexforge_domain_testing::builders::{
     a_build, a_commit_id, a_definition, a_moment, a_pipeline, a_project, a_runner, a_user,
 };
 use support::counted::{Counted, PAGE};

@@ -8,7 +8,7 @@ use hexforge_domain::issue::query::{Clearance, IssueFilter, IssueScope, LabelFil
 use hexforge_domain::paging::Page;
 use hexforge_domain::project::ProjectRef;
 use hexforge_domain::project::query::{Audience, Viewer};
-use hexforge_domain::testing::builders::{
+use hexforge_domain_testing::builders::{
     a_day, a_milestone, a_moment, a_project, a_user, an_issue_at, at, insert_label,
 };
 use support::counted::{Counted, PAGE};

@@ -17,12 +17,12 @@ use hexforge_domain::ports::store::{Store, StoreError, Tx};
 use hexforge_domain::project::query::{ProjectFilter, ProjectOrder, ProjectScope};
 use hexforge_domain::project::{ProjectName, Starred};
 use hexforge_domain::repository::task::RepositoryTask;
-use hexforge_domain::testing::builders::{
+use hexforge_domain::user::{UserFilter, Username};
+use hexforge_domain::visibility::Visibility;
+use hexforge_domain_testing::builders::{
     a_branch, a_day, a_group, a_member, a_moment, a_note, a_project, a_protection, a_share, a_user,
     an_event, an_import, an_issue, at, insert_label,
 };
-use hexforge_domain::user::{UserFilter, Username};
-use hexforge_domain::visibility::Visibility;
 use hexforge_persistence_diesel::Options;
 use support::databases;
 

@@ -13,11 +13,11 @@ use hexforge_domain::project::query::{
     Audience, ProjectFilter, ProjectOrder, ProjectScope, Viewer,
 };
 use hexforge_domain::project::{Project, ProjectRef, Starred};
-use hexforge_domain::testing::builders::{
+use hexforge_domain::visibility::Visibility;
+use hexforge_domain_testing::builders::{
     a_day, a_group, a_member, a_moment, a_project, a_share, a_user,
 };
-use hexforge_domain::testing::fakes::FakeStore;
-use hexforge_domain::visibility::Visibility;
+use hexforge_domain_testing::fakes::FakeStore;
 use hexforge_persistence_diesel::Options;
 use support::databases;
 

@@ -15,12 +15,12 @@ use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::{Store, StoreError};
 use hexforge_domain::ports::vault::Sealed;
 use hexforge_domain::project::Starred;
-use hexforge_domain::testing::builders::{
+use hexforge_domain::variable::VariableKey;
+use hexforge_domain_testing::builders::{
     a_branch, a_build, a_definition, a_group, a_hook, a_key, a_member, a_moment, a_pipeline,
     a_project, a_protection, a_release, a_runner, a_share, a_system_hook, a_user, an_event,
     an_import, home_of,
 };
-use hexforge_domain::variable::VariableKey;
 use hexforge_persistence_diesel::connection::DbConn;
 use hexforge_persistence_diesel::testing::TestDatabase;
 use hexforge_persistence_diesel::{DieselStore, Options, migrations, store};

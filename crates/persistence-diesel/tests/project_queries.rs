@@ -12,7 +12,7 @@ use hexforge_domain::project::query::{
     Audience, ProjectFilter, ProjectOrder, ProjectScope, Viewer,
 };
 use hexforge_domain::project::{ProjectRef, Starred};
-use hexforge_domain::testing::builders::{
+use hexforge_domain_testing::builders::{
     a_day, a_group, a_member, a_moment, a_project, a_share, a_user, an_event,
 };
 use support::counted::{Counted, PAGE};

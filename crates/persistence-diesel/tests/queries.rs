@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use hexforge_domain::id::UserId;
 use hexforge_domain::ports::secrets::Secrets;
-use hexforge_domain::testing::builders::{a_moment, a_text, a_token, a_user};
-use hexforge_domain::testing::fakes::FakeSecrets;
 use hexforge_domain::user::{Identity, UserFilter, UserState};
+use hexforge_domain_testing::builders::{a_moment, a_text, a_token, a_user};
+use hexforge_domain_testing::fakes::FakeSecrets;
 use support::counted::{Counted, PAGE};
 use support::databases;
 

@@ -31,12 +31,12 @@ use hexforge_domain::project::ProjectRef;
 use hexforge_domain::project::query::{
     Audience, ProjectFilter, ProjectOrder, ProjectScope, Viewer,
 };
-use hexforge_domain::testing::builders::{
+use hexforge_domain::user::UserFilter;
+use hexforge_domain::visibility::Visibility;
+use hexforge_domain_testing::builders::{
     a_day, a_group, a_milestone, a_moment, a_project, a_system_hook, a_tag, a_user, an_issue,
     insert_label,
 };
-use hexforge_domain::user::UserFilter;
-use hexforge_domain::visibility::Visibility;
 use hexforge_persistence_diesel::Options;
 use hexforge_persistence_diesel::connection::DbConn;
 use hexforge_persistence_diesel::testing::TestDatabase;

@@ -14,12 +14,12 @@ use hexforge_domain::ports::vault::Sealed;
 use hexforge_domain::project::{CoverageExpression, Starred};
 use hexforge_domain::refs::Ref;
 use hexforge_domain::removal::Step;
-use hexforge_domain::testing::builders::{
+use hexforge_domain::variable::VariableKey;
+use hexforge_domain_testing::builders::{
     a_build, a_definition, a_group, a_hook, a_member, a_milestone, a_moment, a_note, a_pipeline,
     a_project, a_protection, a_release, a_runner, a_share, a_user, an_event, an_import, an_issue,
     home_of, insert_label,
 };
-use hexforge_domain::variable::VariableKey;
 use hexforge_persistence_diesel::testing::TestDatabase;
 use hexforge_persistence_diesel::{DatabaseUrl, Options};
 use support::databases;

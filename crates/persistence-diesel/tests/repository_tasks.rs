@@ -5,7 +5,7 @@ mod support;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Nullable, Text};
 use hexforge_domain::ports::store::{Store, StoreError};
-use hexforge_domain::testing::builders::{a_moment, a_project, a_user, an_import, at, home_of};
+use hexforge_domain_testing::builders::{a_moment, a_project, a_user, an_import, at, home_of};
 use hexforge_persistence_diesel::Options;
 use hexforge_persistence_diesel::connection::DbConn;
 use hexforge_persistence_diesel::testing::TestDatabase;

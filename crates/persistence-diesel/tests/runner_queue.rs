@@ -5,7 +5,7 @@ mod support;
 use hexforge_domain::ci::status::Status;
 use hexforge_domain::ports::store::{Store, StoreError, Tx};
 use hexforge_domain::runner::{NewRunner, Runner};
-use hexforge_domain::testing::builders::{
+use hexforge_domain_testing::builders::{
     a_build, a_definition, a_moment, a_pipeline, a_project, a_runner, a_user,
 };
 use hexforge_persistence_diesel::testing::TestDatabase;

@@ -9,11 +9,11 @@ use diesel::prelude::*;
 use diesel::sql_types::Text;
 use hexforge_domain::ports::store::{Store, StoreError};
 use hexforge_domain::ports::vault::{Sealed, Vault, VaultError};
-use hexforge_domain::testing::builders::{
+use hexforge_domain::text::Secret;
+use hexforge_domain_testing::builders::{
     a_hook, a_moment, a_project, a_system_hook, a_user, an_import, home_of,
 };
-use hexforge_domain::testing::fakes::FakeVault;
-use hexforge_domain::text::Secret;
+use hexforge_domain_testing::fakes::FakeVault;
 use hexforge_persistence_diesel::connection::DbConn;
 use hexforge_persistence_diesel::testing::TestDatabase;
 use hexforge_persistence_diesel::{DieselStore, Options, SealError};

@@ -8,7 +8,7 @@ use std::sync::Barrier;
 use diesel::connection::SimpleConnection;
 use hexforge_domain::id::UserId;
 use hexforge_domain::ports::store::{Store, StoreError};
-use hexforge_domain::testing::builders::{a_user, an_address};
+use hexforge_domain_testing::builders::{a_user, an_address};
 use hexforge_persistence_diesel::testing::OwnPostgres;
 use hexforge_persistence_diesel::{DatabaseUrl, DieselStore, Options};
 use support::connect;

@@ -7,7 +7,7 @@ use anyhow::{Result, ensure};
 use hexforge_domain::id::{ProjectId, UserId};
 use hexforge_domain::outbox::SystemEvent;
 use hexforge_domain::ports::store::{Store, StoreError};
-use hexforge_domain::testing::builders::a_push;
+use hexforge_domain_testing::builders::a_push;
 use hexforge_persistence_diesel::Options;
 use hexforge_persistence_diesel::testing::TestDatabase;
 

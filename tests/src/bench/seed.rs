@@ -1,7 +1,7 @@
 //! Many rows, quickly: through the ports, in large transactions.
 
 use hexforge_domain::ports::store::{Store, StoreError};
-use hexforge_domain::testing::builders::a_user;
+use hexforge_domain_testing::builders::a_user;
 
 /// Rows in one transaction.
 const BATCH: usize = 2000;

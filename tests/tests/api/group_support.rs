@@ -4,8 +4,8 @@
 use hexforge_domain::id::{NamespaceId, ProjectId, UserId};
 use hexforge_domain::member::AccessLevel;
 use hexforge_domain::outbox::{GroupFacts, GroupMemberFacts, MemberFacts, ProjectFacts};
-use hexforge_domain::testing::builders::a_moment;
 use hexforge_domain::visibility::Visibility;
+use hexforge_domain_testing::builders::a_moment;
 use hexforge_http_actix::Dialect;
 use hexforge_tests::forge::ROOT;
 use hexforge_tests::{Backend, Forge, ForgeOptions};

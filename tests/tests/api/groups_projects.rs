@@ -1,6 +1,6 @@
 //! `GET /groups/:id/projects`: reference sections 2.7 and 4.1.
 
-use hexforge_domain::testing::builders::at;
+use hexforge_domain_testing::builders::at;
 use hexforge_tests::forge::ROOT;
 use hexforge_tests::{Forge, on_every_store};
 use serde_json::{Value, json};

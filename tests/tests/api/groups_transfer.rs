@@ -1,7 +1,7 @@
 //! `POST /groups/:id/projects/:project_id`: reference section 2.8.
 
 use hexforge_domain::outbox::{ProjectFacts, SystemEvent};
-use hexforge_domain::testing::builders::at;
+use hexforge_domain_testing::builders::at;
 use hexforge_tests::forge::ROOT;
 use hexforge_tests::{Forge, on_every_store};
 use serde_json::{Value, json};

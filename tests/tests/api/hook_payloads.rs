@@ -9,8 +9,8 @@ use hexforge_domain::outbox::ci::{BuildNews, BuildRow, PipelineNews, PipelineRow
 use hexforge_domain::outbox::project::{Person, ProjectCard, ProjectEvent};
 use hexforge_domain::pipeline::CommitFacts;
 use hexforge_domain::ports::store::StoreError;
-use hexforge_domain::testing::builders::at;
 use hexforge_domain::visibility::Visibility;
+use hexforge_domain_testing::builders::at;
 use hexforge_tests::forge::ROOT;
 use hexforge_tests::{Forge, Received, Receiver, on_every_store};
 use serde_json::{Value, json};

@@ -2,7 +2,7 @@
 
 use hexforge_domain::id::KeyId;
 use hexforge_domain::outbox::{KeyFacts, SystemEvent};
-use hexforge_domain::testing::builders::{a_moment, at};
+use hexforge_domain_testing::builders::{a_moment, at};
 use hexforge_tests::forge::ROOT;
 use hexforge_tests::{Forge, an_ssh_key, on_every_store};
 use serde_json::{Value, json};

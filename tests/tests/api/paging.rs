@@ -2,7 +2,7 @@
 
 use hexforge_domain::id::UserId;
 use hexforge_domain::ports::store::StoreError;
-use hexforge_domain::testing::builders::an_address;
+use hexforge_domain_testing::builders::an_address;
 use hexforge_tests::forge::ROOT;
 use hexforge_tests::{Forge, Request, Response, on_every_store};
 use serde_json::{Value, json};

@@ -1,7 +1,7 @@
 //! `/projects/:id/hooks`: reference section 5, and row 12 of the dialects.
 
 use hexforge_domain::id::{ProjectHookId, ProjectId};
-use hexforge_domain::testing::builders::at;
+use hexforge_domain_testing::builders::at;
 use hexforge_tests::forge::ROOT;
 use hexforge_tests::{Forge, on_every_store};
 use serde_json::{Value, json};

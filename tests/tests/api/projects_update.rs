@@ -2,7 +2,7 @@
 
 use chrono::TimeDelta;
 use hexforge_domain::outbox::SystemEvent;
-use hexforge_domain::testing::builders::at;
+use hexforge_domain_testing::builders::at;
 use hexforge_tests::forge::ROOT;
 use hexforge_tests::{Forge, on_every_store};
 use serde_json::{Value, json};

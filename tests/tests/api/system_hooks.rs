@@ -1,8 +1,8 @@
 //! `/hooks`: reference section 7 of users_hooks_events, and row 9 of the dialects.
 
 use hexforge_domain::id::SystemHookId;
-use hexforge_domain::testing::builders::at;
 use hexforge_domain::text::Secret;
+use hexforge_domain_testing::builders::at;
 use hexforge_tests::forge::ROOT;
 use hexforge_tests::{Forge, on_every_store};
 use serde_json::{Value, json};

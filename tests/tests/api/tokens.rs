@@ -3,7 +3,7 @@
 use chrono::TimeDelta;
 use hexforge_application::token;
 use hexforge_domain::policy::Actor;
-use hexforge_domain::testing::builders::a_moment;
+use hexforge_domain_testing::builders::a_moment;
 use hexforge_tests::forge::{PASSWORD, ROOT, SESSION_DAYS};
 use hexforge_tests::{Forge, on_every_store};
 use serde_json::{Value, json};

@@ -3,7 +3,7 @@
 use hexforge_domain::event::{EventAction, EventTarget, NewEvent};
 use hexforge_domain::id::{ProjectId, UserId};
 use hexforge_domain::ports::store::StoreError;
-use hexforge_domain::testing::builders::{a_project, a_push, an_event, at, home_of};
+use hexforge_domain_testing::builders::{a_project, a_push, an_event, at, home_of};
 use hexforge_tests::forge::ROOT;
 use hexforge_tests::{Forge, on_every_store};
 use serde_json::{Value, json};

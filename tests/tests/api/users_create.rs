@@ -3,7 +3,7 @@
 use hexforge_domain::id::UserId;
 use hexforge_domain::namespace::NamespacePath;
 use hexforge_domain::outbox::{SystemEvent, UserFacts};
-use hexforge_domain::testing::builders::a_moment;
+use hexforge_domain_testing::builders::a_moment;
 use hexforge_tests::forge::{PASSWORD, ROOT};
 use hexforge_tests::{Forge, on_every_store};
 use serde_json::{Value, json};

@@ -3,7 +3,7 @@
 use hexforge_domain::id::{KeyId, UserId};
 use hexforge_domain::member::AccessLevel;
 use hexforge_domain::outbox::{KeyFacts, ProjectFacts, SystemEvent, TeamFacts, UserFacts};
-use hexforge_domain::testing::builders::a_moment;
+use hexforge_domain_testing::builders::a_moment;
 use hexforge_tests::forge::{PASSWORD, ROOT};
 use hexforge_tests::{Forge, an_ssh_key, on_every_store};
 use serde_json::{Value, json};

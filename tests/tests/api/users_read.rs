@@ -1,6 +1,6 @@
 //! `GET /users/:id` and `GET /user`: reference sections 2.1, 2.3 and 2.8.
 
-use hexforge_domain::testing::builders::at;
+use hexforge_domain_testing::builders::at;
 use hexforge_tests::forge::{PASSWORD, ROOT};
 use hexforge_tests::{Forge, an_ssh_key, on_every_store};
 use serde_json::{Value, json};

@@ -2,7 +2,7 @@
 
 use hexforge_blobs_object_store::{BucketBuildFiles, BucketUploads, CachedPacks};
 use hexforge_domain::ports::pack_store::PackStore;
-use hexforge_domain::testing::{build_files_contract, uploads_contract};
+use hexforge_domain_testing::{build_files_contract, uploads_contract};
 use hexforge_pack_store::contract::{self, World};
 use hexforge_tests::s3::S3Server;
 

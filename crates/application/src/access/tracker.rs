@@ -164,8 +164,8 @@ mod tests {
     use hexforge_domain::id::UserId;
     use hexforge_domain::ports::store::Store;
     use hexforge_domain::project::query::Viewer;
-    use hexforge_domain::testing::builders::{a_day, a_group, a_project, a_user};
-    use hexforge_domain::testing::fakes::FakeStore;
+    use hexforge_domain_testing::builders::{a_day, a_group, a_project, a_user};
+    use hexforge_domain_testing::fakes::FakeStore;
 
     use super::*;
     use crate::access::audience;

@@ -24,13 +24,13 @@ use hexforge_domain::ports::pack_store::PackStore;
 use hexforge_domain::ports::passwords::Passwords;
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::ports::upkeep::NoUpkeep;
-use hexforge_domain::testing::builders::{UserBuilder, a_user};
-use hexforge_domain::testing::fakes::{
+use hexforge_domain::token::{NewToken, Token};
+use hexforge_domain::user::{ProjectsLimit, User, UserState};
+use hexforge_domain_testing::builders::{UserBuilder, a_user};
+use hexforge_domain_testing::fakes::{
     FakeBuildFiles, FakeClock, FakeGit, FakeImports, FakeOutgoing, FakePasswords, FakePublicKeys,
     FakeRefCache, FakeSecrets, FakeStore, FakeUploads, FakeVault, FakeYaml,
 };
-use hexforge_domain::token::{NewToken, Token};
-use hexforge_domain::user::{ProjectsLimit, User, UserState};
 
 /// The first page, with room for all that a test makes.
 pub const FIRST_PAGE: Page = Page::Numbered { number: 1, size: 20 };

@@ -8,9 +8,9 @@ use hexforge_domain::paging::Page;
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::Project;
 use hexforge_domain::project::query::{ProjectFilter, ProjectScope, Viewer};
-use hexforge_domain::testing::builders::a_day;
 use hexforge_domain::token::Token;
 use hexforge_domain::user::{Email, Identity, PasswordHash, SshKey, User, UserFilter};
+use hexforge_domain_testing::builders::a_day;
 
 /// All accounts with what hangs on them, all projects, and all news.
 #[derive(Debug, PartialEq, Eq)]

@@ -117,8 +117,8 @@ fn hex(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hexforge_domain::testing::builders::a_user;
-    use hexforge_domain::testing::fakes::FakeStore;
+    use hexforge_domain_testing::builders::a_user;
+    use hexforge_domain_testing::fakes::FakeStore;
 
     #[test]
     fn avatars_follow_the_scheme_of_the_external_address() {

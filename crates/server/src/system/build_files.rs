@@ -241,7 +241,7 @@ impl Drop for Receiving {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hexforge_domain::testing::build_files_contract::CASES;
+    use hexforge_domain_testing::build_files_contract::CASES;
 
     #[test]
     fn files_on_disk_keep_the_contract() {

@@ -167,7 +167,7 @@ mod tests {
     use super::*;
     use crate::system::shelves::INTERRUPTED;
     use hexforge_domain::project::upload::{UploadName, UploadSecret};
-    use hexforge_domain::testing::uploads_contract::CASES;
+    use hexforge_domain_testing::uploads_contract::CASES;
     use std::os::unix::fs::PermissionsExt;
     use std::time::{Duration, SystemTime};
     use tempfile::TempDir;

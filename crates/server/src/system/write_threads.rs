@@ -74,7 +74,7 @@ mod tests {
     use hexforge_domain::id::UserId;
     use hexforge_domain::limiter::Holder;
     use hexforge_domain::ports::work::WorkThreads;
-    use hexforge_domain::testing::fakes::FakeStore;
+    use hexforge_domain_testing::fakes::FakeStore;
     use rustix::process::getpriority_process;
 
     use super::super::PriorityThreads;

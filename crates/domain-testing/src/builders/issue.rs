@@ -1,0 +1,81 @@
+//! Labels, milestones, issues and notes.
+
+use super::a_moment;
+use hexforge_domain::Timestamp;
+use hexforge_domain::id::{IssueId, ProjectId, UserId};
+use hexforge_domain::issue::{NewIssue, Title};
+use hexforge_domain::label::{Label, LabelTitle, NewLabel};
+use hexforge_domain::milestone::NewMilestone;
+use hexforge_domain::note::{NewNote, NoteBody};
+use hexforge_domain::ports::store::{Store, StoreError, Tx};
+
+/// A title, which has to be one.
+pub fn a_title(title: &str) -> Title {
+    Title::parse(title).expect("tests use good titles")
+}
+
+/// A label of that title, with the usual colour.
+pub fn a_label(title: &str) -> NewLabel {
+    NewLabel::named(LabelTitle::parse(title).expect("tests use good titles"), a_moment())
+}
+
+/// Makes a label of that title.
+/// # Errors
+/// See [`Labels::insert_all`](hexforge_domain::label::port::Labels::insert_all).
+pub fn insert_label(tx: &mut dyn Tx, project: ProjectId, title: &str) -> Result<Label, StoreError> {
+    tx.labels().insert_all(project, vec![a_label(title)])?;
+    let label = tx.labels().find_by_title(project, title)?;
+    Ok(label.expect("it was just made"))
+}
+
+/// Makes a label in a transaction of its own.
+pub fn label_in(store: &dyn Store, project: ProjectId, title: &str) -> Label {
+    let made: Result<Label, StoreError> = store.write(|tx| insert_label(tx, project, title));
+    made.expect("titles of a project's labels differ in a test")
+}
+
+/// A milestone of that title.
+pub fn a_milestone(project: ProjectId, title: &str) -> NewMilestone {
+    NewMilestone {
+        project,
+        title: a_title(title),
+        description: None,
+        due_date: None,
+        at: a_moment(),
+    }
+}
+
+/// An issue of that title, which everybody sees and nobody is to do.
+pub fn an_issue(project: ProjectId, author: UserId, title: &str) -> NewIssue {
+    NewIssue {
+        project,
+        author,
+        assignee: None,
+        milestone: None,
+        title: a_title(title),
+        description: None,
+        confidential: false,
+        due_date: None,
+        created_at: a_moment(),
+        at: a_moment(),
+    }
+}
+
+/// An issue that was written at another moment.
+pub fn an_issue_at(project: ProjectId, author: UserId, moment: Timestamp) -> NewIssue {
+    NewIssue { created_at: moment, at: moment, ..an_issue(project, author, "an issue") }
+}
+
+/// A note that somebody wrote on an issue.
+pub fn a_note(project: ProjectId, issue: IssueId, author: UserId, body: &str) -> NewNote {
+    NewNote {
+        project,
+        issue,
+        author,
+        body: NoteBody::parse(body).expect("tests use good notes"),
+        system: false,
+        source: None,
+        created_at: a_moment(),
+        at: a_moment(),
+    }
+}

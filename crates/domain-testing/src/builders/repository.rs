@@ -1,0 +1,33 @@
+//! What the store knows of repositories.
+
+use hexforge_domain::branch::protection::DeveloperRights;
+use hexforge_domain::branch::{BranchName, Protection};
+use hexforge_domain::id::UserId;
+use hexforge_domain::repository::task::TaskKind;
+use hexforge_domain::tag::{Release, TagName};
+use hexforge_domain::text::Secret;
+
+/// The name of a branch, which has to be one.
+pub fn a_branch(name: &str) -> BranchName {
+    BranchName::parse(name).expect("tests use valid names of branches")
+}
+
+/// The name of a tag, which has to be one.
+pub fn a_tag(name: &str) -> TagName {
+    TagName::parse(name).expect("tests use valid names of tags")
+}
+
+/// A protection under which developers may do nothing.
+pub fn a_protection(pattern: &str) -> Protection {
+    Protection { pattern: pattern.to_owned(), developers: DeveloperRights::default() }
+}
+
+/// A release of that tag.
+pub fn a_release(tag: &str, description: &str) -> Release {
+    Release { tag: a_tag(tag), description: description.to_owned() }
+}
+
+/// An import from a place that one needs a password to get into.
+pub fn an_import(user: UserId) -> TaskKind {
+    TaskKind::Import { url: Secret::new("https://ada:secret42@example.com/site.git"), user }
+}

@@ -1,0 +1,117 @@
+//! The contract of the store: what every implementation, the fake included, has to do.
+//!
+//! A case is a function that gets an empty store of its own. [`store_contract!`](crate::store_contract)
+//! makes one test of each, for one way of opening a store:
+//!
+//! ```
+//! use crate::OpenStore;
+//! use crate::fakes::FakeStore;
+//!
+//! fn open() -> OpenStore {
+//!     OpenStore::new(FakeStore::default())
+//! }
+//!
+//! mod fake {
+//!     hexforge_domain::store_contract!(super::open);
+//! }
+//! ```
+//!
+//! The cases rely neither on the values of ids nor on their being consecutive. A store needs at
+//! least two connections, because some cases read while they write.
+
+mod check;
+mod ci_cases;
+mod hook_cases;
+mod project_cases;
+mod repository_cases;
+mod user_cases;
+mod world;
+
+pub mod access_requests;
+pub mod boards;
+pub mod builds;
+pub mod concurrency;
+pub mod default_branches;
+pub mod deliveries;
+pub mod delivery_log;
+pub mod emails;
+pub mod events;
+pub mod forks;
+pub mod group_deletion;
+pub mod group_labels;
+pub mod group_lists;
+pub mod group_members;
+pub mod groups;
+pub mod identities;
+pub mod issue_events;
+pub mod issue_lists;
+pub mod issue_recount;
+pub mod issues;
+pub mod keys;
+pub mod labels;
+pub mod logins;
+pub mod member_expiry;
+pub mod milestones;
+pub mod namespace_lists;
+pub mod namespaces;
+pub mod notes;
+pub mod outbox;
+pub mod packs;
+pub mod pipelines;
+pub mod project_concurrency;
+pub mod project_deletion;
+pub mod project_hooks;
+pub mod project_lists;
+pub mod project_members;
+pub mod project_scopes;
+pub mod project_search;
+pub mod projects;
+pub mod protections;
+pub mod ref_changes;
+pub mod refs;
+pub mod releases;
+pub mod removals;
+pub mod repository_concurrency;
+pub mod repository_tasks;
+pub mod runners;
+pub mod shares;
+pub mod sign_in_addresses;
+pub mod sign_in_failures;
+pub mod standing;
+pub mod stars;
+pub mod system_hooks;
+pub mod tokens;
+mod tracker_cases;
+pub mod transactions;
+pub mod triggers;
+pub mod user_deletion;
+pub mod user_lists;
+pub mod user_search;
+pub mod users;
+pub mod values;
+pub mod variables;
+
+/// Makes one `#[test]` of each case of the [contract](crate::contract). The argument is the
+/// path of a function without arguments that opens an empty store as an
+/// [`OpenStore`](crate::OpenStore), or as an `Option` of one where the store may be missing on
+/// the machine: a case without a store is passed over, which that function has to say. Every case opens its own; they run at the same time.
+#[macro_export]
+macro_rules! store_contract {
+    ($open:path) => {
+        $crate::store_contract_of_users!($open);
+        $crate::store_contract_of_projects!($open);
+        $crate::store_contract_of_repositories!($open);
+        $crate::store_contract_of_trackers!($open);
+        $crate::store_contract_of_hooks!($open);
+        $crate::store_contract_of_pipelines!($open);
+    };
+    (@tests $open:path; $($module:ident::$case:ident,)+) => {$(
+        #[test]
+        fn $case() {
+            let opened: Option<$crate::OpenStore> = $open().into();
+            if let Some(opened) = opened {
+                $crate::contract::$module::$case(&*opened.store);
+            }
+        }
+    )+};
+}

@@ -1,0 +1,205 @@
+//! Builds and what others say of commits; see [`Builds`](hexforge_domain::build::port::Builds).
+
+use super::check::{assert_pages, read, write};
+use super::labels::a_place;
+use crate::builders::{a_build, a_commit_id, a_definition, a_pipeline, a_runner, an_external, at};
+use hexforge_domain::build::{
+    Artifacts, Build, BuildFilter, BuildKind, NewBuild, StatusFilter, Tags,
+};
+use hexforge_domain::ci::status::Status;
+use hexforge_domain::ci::when::When;
+use hexforge_domain::id::ProjectId;
+use hexforge_domain::pipeline::{NewPipeline, Pipeline};
+use hexforge_domain::ports::store::Store;
+
+pub(super) fn in_pipeline(store: &dyn Store, project: ProjectId) -> Pipeline {
+    write(store, |tx| tx.pipelines().insert(a_pipeline(project)))
+}
+
+/// A job, changed before it is made.
+pub(super) fn job(
+    store: &dyn Store,
+    pipeline: &Pipeline,
+    name: &str,
+    change: impl Fn(&mut NewBuild) + Sync,
+) -> Build {
+    write(store, |tx| {
+        let definition = tx.builds().define(pipeline.id, &a_definition())?;
+        let mut new = a_build(pipeline, definition, name);
+        change(&mut new);
+        tx.builds().insert(new)
+    })
+}
+
+fn external(store: &dyn Store, pipeline: &Pipeline, name: &str) -> Build {
+    write(store, |tx| tx.builds().insert(an_external(pipeline, name)))
+}
+
+fn now(store: &dyn Store, build: &Build) -> Build {
+    read(store, |tx| tx.builds().find(build.id)).expect("it is there")
+}
+
+/// What is stored is what was given, also after a change.
+pub fn a_build_has_every_field(store: &dyn Store) {
+    let (project, user) = a_place(store, "ada");
+    let pipeline = in_pipeline(store, project);
+    let made = job(store, &pipeline, "rspec 🦀", |new| {
+        new.stage = "deploy".into();
+        new.stage_index = 3;
+        new.when = When::Manual;
+        new.allow_failure = true;
+        new.tags = Tags::from_iter(["b", "a", "c,d"]);
+        new.user = Some(user);
+    });
+    assert_eq!((made.queued_at, made.superseded, made.started_at), (Some(at(1)), false, None));
+    assert_eq!(now(store, &made), made);
+    let runner = write(store, |tx| tx.runners().insert(a_runner("one")));
+    let changed = Build {
+        status: Status::Success,
+        user: None,
+        runner: Some(runner.id),
+        coverage: Some(98.29),
+        artifacts: Some(Artifacts {
+            file_name: "artifacts.zip".into(),
+            size: 100_000_000,
+            expire_at: Some(at(900)),
+        }),
+        erased_at: Some(at(70)),
+        updated_at: at(60),
+        queued_at: Some(at(20)),
+        started_at: Some(at(30)),
+        finished_at: Some(at(50)),
+        ..made
+    };
+    write(store, |tx| tx.builds().update(&changed));
+    assert_eq!(now(store, &changed), changed);
+    let created = job(store, &pipeline, "later", |new| new.status = Status::Created);
+    assert_eq!(created.queued_at, None);
+    let other = external(store, &pipeline, "ci");
+    assert_eq!(now(store, &other), other);
+    assert!(matches!(&other.kind, BuildKind::External { description: Some(_), .. }));
+    let all = read(store, |tx| tx.builds().of_pipeline(pipeline.id));
+    assert_eq!(all, [changed, created, other]);
+}
+
+/// Texts, trees and the order of variables.
+pub fn what_a_job_is_to_do_is_kept_whole(store: &dyn Store) {
+    let (project, _) = a_place(store, "ada");
+    let pipeline = in_pipeline(store, project);
+    let id = write(store, |tx| tx.builds().define(pipeline.id, &a_definition()));
+    assert_eq!(read(store, |tx| tx.builds().definition(id)), Some(a_definition()));
+}
+
+/// In the same pipeline only.
+pub fn a_newer_build_of_a_name_supersedes_the_older(store: &dyn Store) {
+    let (project, _) = a_place(store, "ada");
+    let (one, two) = (in_pipeline(store, project), in_pipeline(store, project));
+    let first = job(store, &one, "rspec", |_| ());
+    let (beside, elsewhere) = (job(store, &one, "lint", |_| ()), job(store, &two, "rspec", |_| ()));
+    let second = job(store, &one, "rspec", |_| ());
+    for (build, superseded) in [(first, true), (beside, false), (elsewhere, false), (second, false)]
+    {
+        assert_eq!(now(store, &build).superseded, superseded, "{build:?}");
+    }
+}
+
+/// Newest first, without what others say.
+pub fn builds_are_listed_by_status_and_commit(store: &dyn Store) {
+    let ((project, _), (other, _)) = (a_place(store, "ada"), a_place(store, "bob"));
+    let first = in_pipeline(store, project);
+    let second = write(store, |tx| {
+        tx.pipelines().insert(NewPipeline { sha: a_commit_id(2), ..a_pipeline(project) })
+    });
+    let with = |pipeline: &Pipeline, name: &str, status| {
+        job(store, pipeline, name, |new| new.status = status)
+    };
+    let failed = with(&first, "a", Status::Failed);
+    external(store, &first, "ci");
+    let pending = with(&first, "b", Status::Pending);
+    let later = with(&second, "a", Status::Failed);
+    with(&in_pipeline(store, other), "a", Status::Failed);
+    let (one, two) = (a_commit_id(1), a_commit_id(2));
+    for (statuses, commit, expected) in [
+        (None, None, vec![&later, &pending, &failed]),
+        (Some(vec![Status::Failed]), None, vec![&later, &failed]),
+        (Some(vec![Status::Failed, Status::Pending]), Some(one), vec![&pending, &failed]),
+        (Some(vec![]), None, vec![]),
+        (None, Some(two), vec![&later]),
+        (None, Some(a_commit_id(9)), vec![]),
+    ] {
+        let filter = BuildFilter { statuses, commit };
+        let expected: Vec<Build> = expected.into_iter().cloned().collect();
+        assert_pages(store, &expected, |tx, page| tx.builds().list(project, &filter, page));
+    }
+}
+
+/// Oldest first, jobs and what others say; superseded ones on demand.
+pub fn statuses_of_a_commit_are_found_by_ref_stage_and_name(store: &dyn Store) {
+    let (project, _) = a_place(store, "ada");
+    let master = in_pipeline(store, project);
+    let topic = write(store, |tx| {
+        tx.pipelines().insert(NewPipeline { reference: "topic".into(), ..a_pipeline(project) })
+    });
+    let old = job(store, &master, "rspec", |_| ());
+    let new = job(store, &master, "rspec", |_| ());
+    let old = Build { superseded: true, ..old };
+    let (word, elsewhere) = (external(store, &master, "ci"), job(store, &topic, "rspec", |_| ()));
+    let all = StatusFilter {
+        commit: a_commit_id(1),
+        reference: None,
+        stage: None,
+        name: None,
+        superseded: false,
+    };
+    let text = |text: &str| Some(text.to_owned());
+    for (filter, expected) in [
+        (all.clone(), vec![&new, &word, &elsewhere]),
+        (StatusFilter { superseded: true, ..all.clone() }, vec![&old, &new, &word, &elsewhere]),
+        (StatusFilter { reference: text("topic"), ..all.clone() }, vec![&elsewhere]),
+        (StatusFilter { stage: text("external"), ..all.clone() }, vec![&word]),
+        (StatusFilter { name: text("rspec"), ..all.clone() }, vec![&new, &elsewhere]),
+        (StatusFilter { name: text("\0"), ..all.clone() }, vec![]),
+        (StatusFilter { commit: a_commit_id(9), ..all }, vec![]),
+    ] {
+        let expected: Vec<Build> = expected.into_iter().cloned().collect();
+        assert_pages(store, &expected, |tx, page| tx.builds().statuses(project, &filter, page));
+    }
+}
+
+/// Those that wait or run, and longest first.
+pub fn builds_of_which_nothing_is_heard_are_found(store: &dyn Store) {
+    let (project, _) = a_place(store, "ada");
+    let pipeline = in_pipeline(store, project);
+    let made_at = |name: &str, status, seconds| {
+        job(store, &pipeline, name, |new| (new.status, new.at) = (status, at(seconds)))
+    };
+    let second = made_at("b", Status::Running, 20);
+    let first = made_at("a", Status::Pending, 10);
+    made_at("c", Status::Success, 10);
+    made_at("d", Status::Created, 10);
+    made_at("e", Status::Pending, 31);
+    external(store, &pipeline, "ci");
+    let silent = |limit| read(store, |tx| tx.builds().silent_since(at(30), limit));
+    assert_eq!(silent(9), [first.clone(), second]);
+    assert_eq!(silent(1), [first]);
+}
+
+/// With their last moment.
+pub fn expired_artifacts_are_found(store: &dyn Store) {
+    let (project, _) = a_place(store, "ada");
+    let pipeline = in_pipeline(store, project);
+    let with = |name: &str, expire_at| {
+        let build = job(store, &pipeline, name, |_| ());
+        let artifacts = Some(Artifacts { file_name: "a.zip".into(), size: 1, expire_at });
+        let build = Build { artifacts, ..build };
+        write(store, |tx| tx.builds().update(&build));
+        build
+    };
+    let gone = with("gone", Some(at(10)));
+    with("kept", None);
+    with("there", Some(at(11)));
+    let found = read(store, |tx| tx.builds().with_artifacts_expired(at(10), 9));
+    assert_eq!(found, std::slice::from_ref(&gone));
+    assert_eq!(gone.artifacts_at(at(10)), None);
+    assert!(gone.artifacts_at(at(9)).is_some());
+}

@@ -1,0 +1,196 @@
+//! Transactions at the same time.
+
+use super::check::{insert, read, user, write};
+use crate::builders::{a_moment, a_user, an_address};
+use hexforge_domain::id::UserId;
+use hexforge_domain::namespace::NamespacePath;
+use hexforge_domain::paging::Page;
+use hexforge_domain::ports::store::{Store, StoreError, Tx};
+use hexforge_domain::sign_in::Failures;
+use hexforge_domain::user::{ProjectsLimit, User, UserFilter};
+use std::sync::{Barrier, mpsc};
+use std::thread;
+use std::time::Duration;
+
+pub(super) const THREADS: usize = 4;
+
+fn count(tx: &mut dyn Tx) -> Result<u64, StoreError> {
+    Ok(tx.users().list(&UserFilter::default(), Page::Whole)?.total)
+}
+
+fn raise_limit(tx: &mut dyn Tx, id: UserId) -> Result<(), StoreError> {
+    let mut user = tx.users().lock(id)?.expect("the account exists");
+    user.privileges.projects_limit.0 += 1;
+    tx.users().update(&user)
+}
+
+/// Runs the attempts at once: exactly one succeeds, the others find the field taken.
+pub(super) fn assert_one_wins(store: &dyn Store, field: &str, attempts: &[Attempt<'_>]) {
+    let start = Barrier::new(attempts.len());
+    let outcomes: Vec<Result<(), StoreError>> = thread::scope(|scope| {
+        let attempt = |work| {
+            let start = &start;
+            scope.spawn(move || {
+                start.wait();
+                store.write(work)
+            })
+        };
+        let threads: Vec<_> = attempts.iter().map(attempt).collect();
+        threads.into_iter().map(|t| t.join().expect("no attempt panics")).collect()
+    });
+    assert_eq!(outcomes.iter().filter(|outcome| outcome.is_ok()).count(), 1, "{outcomes:?}");
+    let taken = |outcome: &Result<(), StoreError>| match outcome {
+        Ok(()) => true,
+        Err(error) => matches!(error, StoreError::Duplicate(duplicate) if *duplicate == field),
+    };
+    assert!(outcomes.iter().all(taken), "{outcomes:?}");
+}
+
+pub(super) type Attempt<'a> = Box<dyn Fn(&mut dyn Tx) -> Result<(), StoreError> + Sync + 'a>;
+
+/// See [`Users::lock`](hexforge_domain::user::port::Users::lock): whoever reads under it and then writes
+/// overwrites nobody.
+pub fn no_update_under_a_lock_is_lost(store: &dyn Store) {
+    const ROUNDS: usize = 5;
+    let ada = insert(store, a_user("ada").projects_limit(0));
+    thread::scope(|scope| {
+        for _ in 0..THREADS {
+            scope.spawn(|| {
+                for _ in 0..ROUNDS {
+                    write(store, |tx| raise_limit(tx, ada.id));
+                }
+            });
+        }
+    });
+    let raised = i32::try_from(THREADS * ROUNDS).expect("a small number");
+    assert_eq!(user(store, ada.id).privileges.projects_limit, ProjectsLimit(raised));
+}
+
+/// See [`Users::lock`](hexforge_domain::user::port::Users::lock): a change from elsewhere waits for the lock
+/// to end, so it comes last.
+pub fn a_locked_user_is_not_changed_by_others(store: &dyn Store) {
+    let ada = insert(store, a_user("ada").projects_limit(0));
+    let mut late = ada.clone();
+    late.privileges.projects_limit = ProjectsLimit(100);
+    let (locked, when_locked) = mpsc::channel();
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            when_locked.recv().expect("the other thread says that it has the lock");
+            write(store, |tx| tx.users().update(&late));
+        });
+        write(store, |tx| {
+            tx.users().lock(ada.id)?;
+            locked.send(()).expect("the other thread waits for the lock");
+            // Time in which a change that does not wait would be made.
+            thread::sleep(Duration::from_millis(50));
+            raise_limit(tx, ada.id)
+        });
+    });
+    assert_eq!(user(store, ada.id).privileges.projects_limit, ProjectsLimit(100));
+}
+
+/// See [`Mode::Read`](hexforge_domain::ports::store::Mode::Read): neither waits nor sees what is not yet
+/// committed.
+pub fn a_reader_does_not_wait_for_a_writer(store: &dyn Store) {
+    write(store, |tx| {
+        a_user("ada").insert(tx)?;
+        assert_eq!(read(store, count), 0);
+        Ok(())
+    });
+    assert_eq!(read(store, count), 1);
+}
+
+/// See [`Mode::Read`](hexforge_domain::ports::store::Mode::Read): what others commit meanwhile is not seen.
+pub fn a_reader_sees_one_consistent_state(store: &dyn Store) {
+    let ada = insert(store, a_user("ada"));
+    read(store, |tx| {
+        assert_eq!(count(tx)?, 1);
+        write(store, |tx| {
+            a_user("bob").insert(tx)?;
+            tx.users().delete(ada.id)
+        });
+        assert_eq!(tx.users().find(ada.id)?, Some(ada.clone()));
+        assert_eq!(tx.users().find_by_username("bob")?, None);
+        assert_eq!(count(tx)?, 1);
+        Ok(())
+    });
+    assert_eq!(read(store, |tx| tx.users().find(ada.id)), None);
+}
+
+/// See [`Mode::Glance`](hexforge_domain::ports::store::Mode::Glance): it sees what was committed before, and neither
+/// waits nor sees what is not.
+pub fn a_glance_sees_what_is_committed(store: &dyn Store) {
+    let glance = |work: fn(&mut dyn Tx) -> Result<u64, StoreError>| {
+        store.glance(work).expect("the store is there")
+    };
+    write(store, |tx| {
+        a_user("ada").insert(tx)?;
+        assert_eq!(glance(count), 0);
+        Ok(())
+    });
+    assert_eq!(glance(count), 1);
+}
+
+/// A name that several want at once goes to one of them.
+pub fn a_username_claimed_at_once_goes_to_one(store: &dyn Store) {
+    let attempt = |n: usize| -> Attempt<'_> {
+        let new = a_user("ada").email(&format!("ada{n}@example.com"));
+        Box::new(move |tx| new.clone().insert(tx).map(|_| ()))
+    };
+    let attempts: Vec<_> = (0..THREADS).map(attempt).collect();
+    assert_one_wins(store, "username", &attempts);
+    assert_eq!(read(store, count), 1);
+}
+
+/// An address goes to one of those who want it at once, be it for a new account, as their primary
+/// or as a secondary one.
+pub fn an_address_claimed_at_once_goes_to_one(store: &dyn Store) {
+    let users = ["ada", "bob", "cid", "dan"].map(|name| insert(store, a_user(name)));
+    let wanted = &an_address("wanted@example.com");
+    let secondary = |user: &User| -> Attempt<'_> {
+        let id = user.id;
+        Box::new(move |tx| tx.emails().insert(id, wanted).map(|_| ()))
+    };
+    let primary = |user: &User| -> Attempt<'_> {
+        let id = user.id;
+        Box::new(move |tx| tx.emails().make_primary(id, wanted))
+    };
+    let account: Attempt<'_> =
+        Box::new(|tx| a_user("eve").email(wanted.as_str()).insert(tx).map(|_| ()));
+    let [ada, bob, cid, dan] = &users;
+    let attempts = [secondary(ada), primary(bob), secondary(cid), primary(dan), account];
+    assert_one_wins(store, "email", &attempts);
+    assert!(read(store, |tx| tx.emails().holder(wanted)).is_some());
+}
+
+/// A path goes to one of those who want it at once, however they write it.
+pub fn a_path_claimed_at_once_goes_to_one(store: &dyn Store) {
+    let wishes = [("ada", "team"), ("bob", "Team"), ("cid", "TEAM"), ("dan", "teAm")];
+    let attempts: Vec<Attempt<'_>> = wishes
+        .into_iter()
+        .map(|(name, path)| -> Attempt<'_> {
+            let owner = insert(store, a_user(name)).id;
+            let path = NamespacePath::parse(path).expect("letters make a path");
+            Box::new(move |tx| tx.namespaces().insert_personal(owner, &path, a_moment()))
+        })
+        .collect();
+    assert_one_wins(store, "path", &attempts);
+}
+
+/// [`SignInFailures::find`](hexforge_domain::sign_in::port::SignInFailures::find) in transactions that write.
+pub fn no_failed_sign_in_is_lost(store: &dyn Store) {
+    let start = Barrier::new(2 * THREADS);
+    thread::scope(|scope| {
+        for _ in 0..2 * THREADS {
+            scope.spawn(|| {
+                start.wait();
+                write(store, |tx| {
+                    let known = tx.sign_in_failures().find("user:1")?;
+                    tx.sign_in_failures().put("user:1", Failures::after(known, a_moment()))
+                });
+            });
+        }
+    });
+    let known = read(store, |tx| tx.sign_in_failures().find("user:1"));
+    assert_eq!(known.map(|failures| failures.count), Some(2 * THREADS as u32));
+}

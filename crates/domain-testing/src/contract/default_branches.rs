@@ -1,0 +1,66 @@
+//! Default branches; see [`Projects::set_default_branch`](hexforge_domain::project::port::Projects::set_default_branch).
+
+use super::check::{project, read, write};
+use crate::builders::{a_branch, a_project, a_user, at, home_of};
+use hexforge_domain::ports::store::Store;
+use hexforge_domain::project::{CoverageExpression, Project};
+
+/// Nothing else of the project changes, and no other project does.
+pub fn a_default_branch_is_set_alone(store: &dyn Store) {
+    let ada = a_user("ada").stored_in(store).id;
+    let home = home_of(store, ada);
+    let site = a_project("site", home, ada).stored_in(store);
+    let other = a_project("other", home, ada).stored_in(store);
+    assert_eq!(site.default_branch, None);
+    for name in [Some("master"), Some("ünï/🦀"), Some("ünï/🦀"), None, Some("Master")] {
+        let default_branch = name.map(a_branch);
+        write(store, |tx| tx.projects().set_default_branch(site.id, default_branch.as_ref()));
+        let expected = Project { default_branch, ..site.clone() };
+        assert_eq!(project(store, site.id), expected);
+        assert_eq!(read(store, |tx| tx.projects().find_all(&[site.id])), [expected]);
+    }
+    let before = project(store, site.id);
+    for name in [Some("logo.png"), None] {
+        write(store, |tx| tx.projects().set_avatar(site.id, name));
+        let expected = Project { avatar: name.map(str::to_owned), ..before.clone() };
+        assert_eq!(project(store, site.id), expected);
+    }
+    assert_eq!(project(store, other.id), other);
+}
+
+/// See [`Projects::update`](hexforge_domain::project::port::Projects::update): it is not taken from what somebody
+/// read before the last push.
+pub fn updating_does_not_turn_back_the_default_branch(store: &dyn Store) {
+    let ada = a_user("ada").stored_in(store).id;
+    let site = a_project("site", home_of(store, ada), ada).stored_in(store);
+    let branch = a_branch("master");
+    write(store, |tx| tx.projects().set_default_branch(site.id, Some(&branch)));
+    for stale in [None, Some(a_branch("other"))] {
+        let stale = Project { default_branch: stale, updated_at: at(1), ..site.clone() };
+        write(store, |tx| tx.projects().update(&stale));
+        let expected = Project { default_branch: Some(branch.clone()), ..stale };
+        assert_eq!(project(store, site.id), expected);
+    }
+}
+
+/// One project's expression is not another's, and it goes again.
+pub fn a_coverage_expression_is_set_alone(store: &dyn Store) {
+    let ada = a_user("ada").stored_in(store).id;
+    let home = home_of(store, ada);
+    let site = a_project("site", home, ada).stored_in(store);
+    let other = a_project("other", home, ada).stored_in(store);
+    let of = |project: &Project| read(store, |tx| tx.projects().coverage_expression(project.id));
+    assert_eq!(of(&site), None);
+    for text in ["(\\d+)% covered", "/ünï: \\d/i"] {
+        let expression = CoverageExpression::stored(text.to_owned());
+        let set = Some(&expression);
+        write(store, |tx| tx.projects().set_coverage_expression(site.id, set));
+        assert_eq!(of(&site).as_ref(), set);
+        assert_eq!(of(&other), None);
+    }
+    write(store, |tx| tx.projects().set_coverage_expression(site.id, None));
+    assert_eq!(of(&site), None);
+    assert_eq!(project(store, site.id), site, "nothing else changes");
+    write(store, |tx| tx.projects().delete(site.id));
+    assert_eq!(of(&site), None);
+}

@@ -1,0 +1,398 @@
+//! Issues; see [`Issues`](hexforge_domain::issue::port::Issues).
+
+use super::check::{project as project_now, read, write};
+use super::labels::{a_place, now};
+use crate::builders::{
+    a_day, a_milestone, a_note, a_project, a_title, a_user, an_event, an_issue, at, day, home_of,
+    label_in,
+};
+use hexforge_domain::event::{EventAction, EventTarget, NewEvent};
+use hexforge_domain::id::{IssueId, LabelId, ProjectId};
+use hexforge_domain::issue::award::{EmojiName, Votes};
+use hexforge_domain::issue::query::Clearance;
+use hexforge_domain::issue::{Issue, IssueState, NewIssue};
+use hexforge_domain::label::LabelCounts;
+use hexforge_domain::paging::Page;
+use hexforge_domain::ports::store::{Store, StoreError};
+use hexforge_domain::project::Project;
+use hexforge_domain::subscription::Subscribed;
+use hexforge_domain::text::LongText;
+use std::thread;
+
+fn open_issues(store: &dyn Store, project: ProjectId) -> u32 {
+    project_now(store, project).open_issues_count
+}
+
+/// What is stored is what was given, also after a change.
+pub fn an_issue_has_every_field(store: &dyn Store) {
+    let (project, ada) = a_place(store, "ada");
+    let bob = a_user("bob").stored_in(store).id;
+    let goal = write(store, |tx| tx.milestones().insert(a_milestone(project, "1.0"))).id;
+    let new = NewIssue {
+        assignee: Some(bob),
+        milestone: Some(goal),
+        description: LongText::parse("Don't \"quote\" 🦀").ok(),
+        confidential: true,
+        due_date: Some(day(3)),
+        created_at: at(-100),
+        ..an_issue(project, ada, "it breaks 🦀")
+    };
+    let made = write(store, |tx| tx.issues().insert(new.clone()));
+    let expected = Issue {
+        id: made.id,
+        iid: 1,
+        project,
+        author: ada,
+        assignee: Some(bob),
+        milestone: Some(goal),
+        updated_by: None,
+        moved_to: None,
+        title: new.title,
+        description: new.description,
+        state: IssueState::Opened,
+        confidential: true,
+        due_date: new.due_date,
+        user_notes_count: 0,
+        created_at: at(-100),
+        updated_at: new.at,
+    };
+    assert_eq!(made, expected);
+    assert_eq!(read(store, |tx| tx.issues().find(project, made.id)), Some(expected));
+    let other = write(store, |tx| tx.issues().insert(an_issue(project, bob, "other")));
+    let changed = Issue {
+        assignee: None,
+        milestone: None,
+        updated_by: Some(bob),
+        moved_to: Some(other.id),
+        title: a_title("it broke"),
+        description: None,
+        state: IssueState::Closed,
+        confidential: false,
+        due_date: None,
+        created_at: at(-50),
+        updated_at: at(50),
+        ..made
+    };
+    write(store, |tx| tx.issues().update(&changed));
+    read(store, |tx| {
+        assert_eq!(tx.issues().find(project, changed.id)?, Some(changed.clone()));
+        assert_eq!(tx.issues().find(ProjectId(i64::MAX), changed.id)?, None);
+        assert_eq!(
+            tx.issues().find_all(&[changed.id, IssueId(i64::MAX)])?,
+            std::slice::from_ref(&changed)
+        );
+        Ok(())
+    });
+}
+
+/// Also after issues are gone, and when the transaction of one failed.
+pub fn numbers_are_given_once_in_each_project(store: &dyn Store) {
+    let ((project, ada), (other, bob)) = (a_place(store, "ada"), a_place(store, "bob"));
+    let insert = |project, author| {
+        write(store, |tx| tx.issues().insert(an_issue(project, author, "an issue")))
+    };
+    let [one, two] = [1, 2].map(|number| {
+        let issue = insert(project, ada);
+        assert_eq!(issue.iid, number);
+        issue
+    });
+    assert_eq!(insert(other, bob).iid, 1);
+    write(store, |tx| {
+        tx.issues().delete(two.id)?;
+        tx.issues().delete(one.id)
+    });
+    let failed: Result<(), StoreError> = store.write(|tx| {
+        tx.issues().insert(an_issue(project, ada, "never was"))?;
+        Err(StoreError::Busy)
+    });
+    assert!(failed.is_err());
+    assert_eq!(insert(project, ada).iid, 3);
+}
+
+/// Everybody gets a number of its own, and none is left out.
+pub fn issues_made_at_once_have_numbers_without_gaps(store: &dyn Store) {
+    let (project, ada) = a_place(store, "ada");
+    let mut numbers: Vec<i64> = thread::scope(|scope| {
+        let threads: Vec<_> = (0..5)
+            .map(|_| {
+                scope.spawn(|| {
+                    let insert = |_| {
+                        write(store, |tx| {
+                            tx.projects().lock(project)?;
+                            tx.issues().insert(an_issue(project, ada, "an issue"))
+                        })
+                        .iid
+                    };
+                    (0..10).map(insert).collect::<Vec<_>>()
+                })
+            })
+            .collect();
+        threads.into_iter().flat_map(|thread| thread.join().expect("no thread fails")).collect()
+    });
+    numbers.sort_unstable();
+    assert_eq!(numbers, (1..=50).collect::<Vec<i64>>());
+    assert_eq!(open_issues(store, project), 50);
+}
+
+/// Whatever becomes of them.
+pub fn open_issues_of_a_project_are_counted(store: &dyn Store) {
+    let ((project, ada), (other, _)) = (a_place(store, "ada"), a_place(store, "bob"));
+    let insert = |confidential| {
+        let new = NewIssue { confidential, ..an_issue(project, ada, "an issue") };
+        write(store, |tx| tx.issues().insert(new))
+    };
+    let (one, two) = (insert(false), insert(true));
+    assert_eq!((open_issues(store, project), open_issues(store, other)), (2, 0));
+    let set = |issue: &Issue, state, expected| {
+        write(store, |tx| tx.issues().update(&Issue { state, ..issue.clone() }));
+        assert_eq!(open_issues(store, project), expected, "{state:?}");
+    };
+    set(&one, IssueState::Closed, 1);
+    set(&one, IssueState::Closed, 1);
+    set(&one, IssueState::Reopened, 2);
+    set(&one, IssueState::Opened, 2);
+    set(&two, IssueState::Closed, 1);
+    write(store, |tx| tx.issues().delete(two.id));
+    assert_eq!(open_issues(store, project), 1);
+    write(store, |tx| tx.issues().delete(one.id));
+    write(store, |tx| tx.issues().delete(one.id));
+    assert_eq!(open_issues(store, project), 0);
+}
+
+/// Open and closed, confidential or not; labels come and go, and so do issues.
+pub fn issues_with_a_label_are_counted_by_kind(store: &dyn Store) {
+    let (project, ada) = a_place(store, "ada");
+    let [bug, wish] = ["bug", "wish"].map(|title| label_in(store, project, title));
+    let issue = write(store, |tx| {
+        let issue = tx.issues().insert(an_issue(project, ada, "an issue"))?;
+        let other = tx.issues().insert(an_issue(project, ada, "another"))?;
+        tx.issues().set_labels(issue.id, &[bug.id, wish.id, bug.id])?;
+        tx.issues().set_labels(other.id, &[bug.id])?;
+        Ok(issue)
+    });
+    let assert_counts = |bugs: [u32; 4], wishes: [u32; 4]| {
+        let counts = |label| {
+            let LabelCounts { open, closed, open_confidential, closed_confidential } =
+                now(store, label).counts;
+            [open, closed, open_confidential, closed_confidential]
+        };
+        assert_eq!((counts(&bug), counts(&wish)), (bugs, wishes));
+    };
+    assert_counts([2, 0, 0, 0], [1, 0, 0, 0]);
+    let update = |state, confidential| {
+        write(store, |tx| tx.issues().update(&Issue { state, confidential, ..issue.clone() }));
+    };
+    update(IssueState::Closed, false);
+    assert_counts([1, 1, 0, 0], [0, 1, 0, 0]);
+    update(IssueState::Closed, true);
+    assert_counts([1, 0, 0, 1], [0, 0, 0, 1]);
+    update(IssueState::Reopened, true);
+    assert_counts([1, 0, 1, 0], [0, 0, 1, 0]);
+    let set = |labels: &[LabelId]| write(store, |tx| tx.issues().set_labels(issue.id, labels));
+    set(&[wish.id]);
+    assert_counts([1, 0, 0, 0], [0, 0, 1, 0]);
+    set(&[]);
+    assert_counts([1, 0, 0, 0], [0, 0, 0, 0]);
+    set(&[bug.id, wish.id]);
+    update(IssueState::Opened, false);
+    assert_counts([2, 0, 0, 0], [1, 0, 0, 0]);
+    write(store, |tx| tx.issues().delete(issue.id));
+    assert_counts([1, 0, 0, 0], [0, 0, 0, 0]);
+}
+
+/// Counters are not taken from what somebody read a while ago.
+pub fn updating_a_project_does_not_turn_back_the_count_of_issues(store: &dyn Store) {
+    let (project, ada) = a_place(store, "ada");
+    let before: Project = project_now(store, project);
+    write(store, |tx| {
+        tx.issues().insert(an_issue(project, ada, "an issue"))?;
+        tx.projects().update(&before)
+    });
+    assert_eq!(open_issues(store, project), 1);
+}
+
+/// By issue and then by title, byte by byte.
+pub fn labels_of_issues_come_by_title(store: &dyn Store) {
+    let (project, ada) = a_place(store, "ada");
+    let [beta, alpha, zeta] =
+        ["beta", "alpha", "Zeta"].map(|title| label_in(store, project, title).id);
+    let issues = write(store, |tx| {
+        let mut issues = Vec::new();
+        for labels in [&[beta, alpha, zeta][..], &[], &[beta]] {
+            let issue = tx.issues().insert(an_issue(project, ada, "an issue"))?.id;
+            tx.issues().set_labels(issue, labels)?;
+            issues.push(issue);
+        }
+        Ok(issues)
+    });
+    let found = read(store, |tx| tx.issues().labels_of(&issues));
+    let found: Vec<_> = found.iter().map(|(i, l, title)| (*i, *l, title.as_str())).collect();
+    let expected = [
+        (issues[0], zeta, "Zeta"),
+        (issues[0], alpha, "alpha"),
+        (issues[0], beta, "beta"),
+        (issues[2], beta, "beta"),
+    ];
+    assert_eq!(found, expected);
+    assert_eq!(read(store, |tx| tx.issues().labels_of(&[])), []);
+}
+
+/// Nobody else's choice is touched.
+pub fn a_user_chooses_what_to_hear_of_an_issue(store: &dyn Store) {
+    let (project, ada) = a_place(store, "ada");
+    let bob = a_user("bob").stored_in(store).id;
+    let issue = write(store, |tx| tx.issues().insert(an_issue(project, ada, "an issue"))).id;
+    let chosen = |user| read(store, |tx| tx.issues().subscriptions(user, &[issue]));
+    assert_eq!(chosen(ada), []);
+    for subscribed in [Subscribed::No, Subscribed::Yes, Subscribed::Yes, Subscribed::No] {
+        write(store, |tx| tx.issues().subscribe(issue, ada, subscribed));
+        assert_eq!((chosen(ada), chosen(bob)), (vec![(issue, subscribed)], vec![]));
+    }
+}
+
+/// Names that nobody has mean nothing.
+pub fn who_wrote_or_was_named_takes_part(store: &dyn Store) {
+    let (project, ada) = a_place(store, "ada");
+    let [bob, eve] = ["bob", "eve"].map(|name| a_user(name).stored_in(store).id);
+    let [one, two] = ["one", "two"]
+        .map(|title| write(store, |tx| tx.issues().insert(an_issue(project, ada, title))).id);
+    write(store, |tx| {
+        tx.issues().participate(one, ada)?;
+        tx.issues().participate(one, ada)?;
+        tx.issues().mention(one, &["bob", "nobody", "Eve"])?;
+        tx.issues().mention(one, &["bob"])?;
+        tx.issues().mention(two, &[])
+    });
+    let part = |user| read(store, |tx| tx.issues().participations(user, &[one, two]));
+    assert_eq!((part(ada), part(bob), part(eve)), (vec![one], vec![one], vec![]));
+}
+
+fn event_on(project: ProjectId, author: hexforge_domain::id::UserId, issue: IssueId) -> NewEvent {
+    let target =
+        EventTarget { kind: "Issue".into(), id: Some(issue.0), title: None, issue: Some(issue) };
+    NewEvent { action: EventAction::Opened, target: Some(target), ..an_event(project, author) }
+}
+
+/// And nothing of others.
+pub fn a_deleted_issue_takes_everything_along(store: &dyn Store) {
+    let (project, ada) = a_place(store, "ada");
+    let [gone, stays] = write(store, |tx| {
+        let mut issues = Vec::new();
+        for title in ["gone", "stays"] {
+            let issue = tx.issues().insert(an_issue(project, ada, title))?.id;
+            tx.notes().insert(a_note(project, issue, ada, "a note"))?;
+            tx.issues().subscribe(issue, ada, Subscribed::Yes)?;
+            tx.issues().participate(issue, ada)?;
+            tx.events().insert(event_on(project, ada, issue))?;
+            issues.push(issue);
+        }
+        let mut moved = tx.issues().find(project, issues[1])?.expect("it was just made");
+        moved.moved_to = Some(issues[0]);
+        tx.issues().update(&moved)?;
+        tx.issues().delete(issues[0])?;
+        Ok([issues[0], issues[1]])
+    });
+    read(store, |tx| {
+        assert_eq!(tx.issues().find(project, gone)?, None);
+        assert_eq!(tx.issues().find(project, stays)?.and_then(|issue| issue.moved_to), None);
+        for (issue, expected) in [(gone, 0), (stays, 1)] {
+            assert_eq!(tx.notes().list(issue, None, Page::Whole)?.total, expected);
+            assert_eq!(tx.issues().subscriptions(ada, &[issue])?.len() as u64, expected);
+            assert_eq!(tx.issues().participations(ada, &[issue])?.len() as u64, expected);
+        }
+        let events = tx.events().of_project(project, Clearance::All, a_day(), Page::Whole)?;
+        assert_eq!(events.total, 1);
+        Ok(())
+    });
+}
+
+/// See [`Users::delete`](hexforge_domain::user::port::Users::delete).
+pub fn what_a_user_wrote_goes_with_the_user_and_off_the_counters(store: &dyn Store) {
+    let (project, ada) = a_place(store, "ada");
+    let bob = a_user("bob").stored_in(store).id;
+    let home = a_project("home", home_of(store, bob), bob).stored_in(store).id;
+    let bug = label_in(store, project, "bug");
+    let stays = write(store, |tx| {
+        let stays = tx.issues().insert(an_issue(project, ada, "stays"))?;
+        let written = tx.issues().insert(an_issue(project, bob, "written"))?;
+        let to_do = NewIssue { assignee: Some(bob), ..an_issue(project, ada, "to do") };
+        let to_do = tx.issues().insert(to_do)?;
+        let done = Issue { state: IssueState::Closed, confidential: true, ..to_do };
+        tx.issues().update(&done)?;
+        for issue in [stays.id, written.id, done.id] {
+            tx.issues().set_labels(issue, &[bug.id])?;
+        }
+        tx.issues().insert(an_issue(home, bob, "at home"))?;
+        tx.issues().insert(an_issue(home, ada, "at home"))?;
+        for author in [ada, bob, bob] {
+            tx.notes().insert(a_note(project, stays.id, author, "a note"))?;
+        }
+        let system = hexforge_domain::note::NewNote {
+            system: true,
+            ..a_note(project, stays.id, bob, "closed")
+        };
+        tx.notes().insert(system)?;
+        tx.events().insert(event_on(project, ada, written.id))?;
+        Ok(stays.id)
+    });
+    let counts = now(store, &bug).counts;
+    assert_eq!((counts.open, counts.closed_confidential), (2, 1));
+    write(store, |tx| tx.users().delete(bob));
+    assert_eq!(open_issues(store, project), 1);
+    assert_eq!(now(store, &bug).counts, LabelCounts { open: 1, ..LabelCounts::default() });
+    read(store, |tx| {
+        let issue = tx.issues().find(project, stays)?.expect("ada is there");
+        assert_eq!(issue.user_notes_count, 1);
+        assert_eq!(tx.notes().list(stays, None, Page::Whole)?.total, 1);
+        let events = tx.events().of_project(project, Clearance::All, a_day(), Page::Whole)?;
+        assert_eq!(events.total, 0);
+        Ok(())
+    });
+}
+
+/// Each emoji once by each, and only thumbs are votes.
+pub fn emoji_are_given_once_and_thumbs_are_votes(store: &dyn Store) {
+    let (project, ada) = a_place(store, "ada");
+    let bob = a_user("bob").stored_in(store).id;
+    let [one, two] = ["one", "two"]
+        .map(|title| write(store, |tx| tx.issues().insert(an_issue(project, ada, title))).id);
+    let award = |issue, user, name: &str, moment| {
+        let name = EmojiName::alone_in(name).expect("an emoji");
+        write(store, |tx| tx.issues().award(issue, user, &name, moment))
+    };
+    let first = award(one, bob, ":+1:", at(1));
+    assert_eq!((first.issue, first.user, first.created_at), (one, bob, at(1)));
+    assert_eq!(award(one, bob, ":thumbsup:", at(2)), first);
+    assert_eq!(award(one, ada, ":+1:", at(3)).name.as_str(), "thumbsup");
+    award(one, bob, ":tada:", at(4));
+    award(two, bob, ":-1:", at(5));
+    let votes = |issues: &[IssueId]| {
+        let mut votes = read(store, |tx| tx.issues().votes(issues));
+        votes.retain(|(_, votes)| *votes != Votes::default());
+        votes.sort_by_key(|(issue, _)| *issue);
+        votes
+    };
+    let expected = vec![(one, Votes { up: 2, down: 0 }), (two, Votes { up: 0, down: 1 })];
+    assert_eq!(votes(&[one, two, IssueId(i64::MAX)]), expected);
+    write(store, |tx| tx.users().delete(bob));
+    assert_eq!(votes(&[one, two]), vec![(one, Votes { up: 1, down: 0 })]);
+    write(store, |tx| tx.issues().delete(one));
+    assert_eq!(votes(&[one]), vec![]);
+}
+
+/// Only those of the project.
+pub fn issues_are_found_by_their_numbers(store: &dyn Store) {
+    let (project, ada) = a_place(store, "ada");
+    let (other, _) = a_place(store, "bob");
+    let issues: Vec<Issue> = ["one", "two", "three"]
+        .map(|title| write(store, |tx| tx.issues().insert(an_issue(project, ada, title))))
+        .into();
+    let found = |project, iids: &[i64]| {
+        let mut found = read(store, |tx| tx.issues().find_by_iids(project, iids));
+        found.sort_by_key(|issue| issue.iid);
+        found
+    };
+    assert_eq!(found(project, &[3, 1, 9]), [issues[0].clone(), issues[2].clone()]);
+    assert_eq!(found(project, &[]), []);
+    assert_eq!(found(other, &[1]), []);
+}

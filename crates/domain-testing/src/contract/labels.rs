@@ -1,0 +1,194 @@
+//! Labels; see [`Labels`](hexforge_domain::label::port::Labels).
+
+use super::check::{assert_duplicate, assert_pages, read, write};
+use crate::builders::{a_label, a_project, a_user, an_issue, at, home_of, insert_label, label_in};
+use hexforge_domain::id::{LabelId, ProjectId, UserId};
+use hexforge_domain::issue::NewIssue;
+use hexforge_domain::label::{
+    Color, ColorRule, Label, LabelCounts, LabelTitle, Priority, SeenCounts,
+};
+use hexforge_domain::label::{LabelDescription, NewLabel};
+use hexforge_domain::paging::Page;
+use hexforge_domain::ports::store::Store;
+use hexforge_domain::subscription::Subscribed;
+
+/// A user and a project of it.
+pub(super) fn a_place(store: &dyn Store, name: &str) -> (ProjectId, UserId) {
+    let user = a_user(name).stored_in(store).id;
+    (a_project("site", home_of(store, user), user).stored_in(store).id, user)
+}
+
+/// The label as it is now.
+pub(super) fn now(store: &dyn Store, label: &Label) -> Label {
+    read(store, |tx| tx.labels().find(label.project, label.id)).expect("the label is there")
+}
+
+/// What is stored is what was given, also after a change.
+pub fn a_label_has_every_field(store: &dyn Store) {
+    let (project, _) = a_place(store, "ada");
+    let new = NewLabel {
+        color: Color::parse("#fF0000", ColorRule::Long).expect("a colour"),
+        description: LabelDescription::parse("Don't \"quote\" 🦀").ok(),
+        priority: Priority::parse(i64::MAX).ok(),
+        ..a_label("to do 🦀")
+    };
+    write(store, |tx| tx.labels().insert_all(project, vec![new.clone(), a_label("bare")]));
+    let found = |title: &str| read(store, |tx| tx.labels().find_by_title(project, title));
+    let label = found("to do 🦀").expect("it was made");
+    let expected = Label {
+        id: label.id,
+        project,
+        of_group: None,
+        title: new.title,
+        color: new.color,
+        description: new.description,
+        priority: new.priority,
+        counts: LabelCounts::default(),
+    };
+    assert_eq!(label, expected);
+    let bare = found("bare").expect("it was made");
+    assert_eq!((bare.color.as_str(), bare.description, bare.priority), ("#428BCA", None, None));
+    let changed = Label {
+        title: LabelTitle::parse("done").expect("a title"),
+        color: Color::default(),
+        description: None,
+        priority: Priority::parse(0).ok(),
+        ..label
+    };
+    write(store, |tx| tx.labels().update(&changed, at(1)));
+    assert_eq!(now(store, &changed), changed);
+    assert_eq!(found("to do 🦀"), None);
+    assert_eq!(found("Done"), None);
+    assert_eq!(found("do\0ne"), None);
+    let elsewhere = read(store, |tx| tx.labels().find(ProjectId(i64::MAX), changed.id));
+    assert_eq!(elsewhere, None);
+    let all = read(store, |tx| tx.labels().find_all(&[changed.id, LabelId(i64::MAX)]));
+    assert_eq!(all, [changed]);
+}
+
+/// Capitals come first, and other projects have labels of their own.
+pub fn labels_are_listed_by_title_byte_by_byte(store: &dyn Store) {
+    let ((project, _), (other, _)) = (a_place(store, "ada"), a_place(store, "bob"));
+    let titles = ["alpha", "Zeta", "beta", "a b", "éclair"];
+    for title in titles {
+        label_in(store, project, title);
+    }
+    label_in(store, other, "alpha");
+    let named = |title: &str| read(store, |tx| tx.labels().find_by_title(project, title));
+    let sorted = ["Zeta", "a b", "alpha", "beta", "éclair"].map(named);
+    let expected: Vec<Label> = sorted.into_iter().flatten().collect();
+    assert_pages(store, &expected, |tx, page| tx.labels().list(project, page));
+    let asked = ["éclair", "alpha", "none"].map(|title| LabelTitle::parse(title).expect("a title"));
+    let found = read(store, |tx| tx.labels().find_by_titles(project, &asked));
+    assert_eq!(found, [expected[2].clone(), expected[4].clone()]);
+    assert_eq!(read(store, |tx| tx.labels().find_by_titles(project, &[])), []);
+}
+
+/// Cases differ, and so do projects.
+pub fn titles_of_labels_are_unique_in_a_project(store: &dyn Store) {
+    let ((project, _), (other, _)) = (a_place(store, "ada"), a_place(store, "bob"));
+    let bug = label_in(store, project, "bug");
+    label_in(store, other, "bug");
+    label_in(store, project, "Bug");
+    assert_duplicate(store, "title", |tx| insert_label(tx, project, "bug"));
+    let title = LabelTitle::parse("Bug").expect("a title");
+    let renamed = Label { title, ..bug };
+    assert_duplicate(store, "title", |tx| tx.labels().update(&renamed, at(1)));
+}
+
+/// Issues have labels, not titles.
+pub fn a_renamed_label_stays_what_it_is_to_issues(store: &dyn Store) {
+    let (project, ada) = a_place(store, "ada");
+    let bug = label_in(store, project, "bug");
+    let issue = write(store, |tx| {
+        let issue = tx.issues().insert(an_issue(project, ada, "it breaks"))?;
+        tx.issues().set_labels(issue.id, &[bug.id])?;
+        let title = LabelTitle::parse("defect").expect("a title");
+        tx.labels().update(&Label { title, ..bug.clone() }, at(1))?;
+        Ok(issue.id)
+    });
+    let labels = read(store, |tx| tx.issues().labels_of(&[issue]));
+    assert_eq!(labels.len(), 1);
+    assert_eq!((labels[0].1, labels[0].2.as_str()), (bug.id, "defect"));
+    assert_eq!(now(store, &bug).counts.open, 1);
+}
+
+/// Issues stay, boards close up.
+pub fn a_deleted_label_is_gone_from_everything(store: &dyn Store) {
+    let (project, ada) = a_place(store, "ada");
+    let [one, two, three] = ["one", "two", "three"].map(|title| label_in(store, project, title));
+    let (issue, board) = write(store, |tx| {
+        let issue = tx.issues().insert(an_issue(project, ada, "it breaks"))?;
+        tx.issues().set_labels(issue.id, &[one.id, two.id])?;
+        tx.labels().subscribe(one.id, ada, Subscribed::Yes)?;
+        let board = tx.boards().insert(project)?;
+        for label in [&one, &two, &three] {
+            tx.boards().insert_list(board.id, label.id, at(0))?;
+        }
+        tx.labels().delete(one.id)?;
+        Ok((issue.id, board.id))
+    });
+    read(store, |tx| {
+        assert_eq!(tx.labels().find(project, one.id)?, None);
+        let left: Vec<LabelId> = tx.issues().labels_of(&[issue])?.iter().map(|l| l.1).collect();
+        assert_eq!(left, [two.id]);
+        assert_eq!(tx.labels().subscribed(ada, &[one.id, two.id])?, []);
+        let lists = tx.boards().lists(board, Page::Whole)?.items;
+        let places: Vec<_> = lists.iter().map(|list| (list.label, list.position)).collect();
+        assert_eq!(places, [(two.id, 0), (three.id, 1)]);
+        Ok(())
+    });
+    label_in(store, project, "one");
+}
+
+/// Nobody else hears of it, and setting what is set changes nothing.
+pub fn subscriptions_to_labels_are_those_of_one_user(store: &dyn Store) {
+    let (project, ada) = a_place(store, "ada");
+    let bob = a_user("bob").stored_in(store).id;
+    let [one, two] = ["one", "two"].map(|title| label_in(store, project, title).id);
+    let hears = |user| read(store, |tx| tx.labels().subscribed(user, &[one, two]));
+    for (subscribed, expected) in [
+        (Subscribed::No, vec![]),
+        (Subscribed::Yes, vec![one]),
+        (Subscribed::Yes, vec![one]),
+        (Subscribed::No, vec![]),
+        (Subscribed::No, vec![]),
+    ] {
+        write(store, |tx| tx.labels().subscribe(one, ada, subscribed));
+        assert_eq!((hears(ada), hears(bob)), (expected, vec![]), "{subscribed:?}");
+    }
+}
+
+/// For an author, for who is to do it, and once for who is both.
+pub fn confidential_issues_with_a_label_are_counted_for_those_they_concern(store: &dyn Store) {
+    let (project, ada) = a_place(store, "ada");
+    let [bob, eve] = ["bob", "eve"].map(|name| a_user(name).stored_in(store).id);
+    let [bug, free] = ["bug", "free"].map(|title| label_in(store, project, title).id);
+    write(store, |tx| {
+        for (author, assignee, confidential, closed) in [
+            (ada, None, true, false),
+            (ada, Some(bob), true, false),
+            (bob, Some(bob), true, true),
+            (eve, None, false, false),
+        ] {
+            let new = NewIssue { assignee, confidential, ..an_issue(project, author, "secret") };
+            let mut issue = tx.issues().insert(new)?;
+            tx.issues().set_labels(issue.id, &[bug])?;
+            if closed {
+                issue.state = hexforge_domain::issue::IssueState::Closed;
+                tx.issues().update(&issue)?;
+            }
+        }
+        Ok(())
+    });
+    let seen = |user| {
+        let found = read(store, |tx| tx.labels().confidential_of(project, user, &[bug, free]));
+        let of = |label| found.iter().find(|(id, _)| *id == label).map(|(_, counts)| *counts);
+        assert_eq!(of(free).unwrap_or_default(), SeenCounts::default());
+        of(bug).unwrap_or_default()
+    };
+    assert_eq!(seen(ada), SeenCounts { open: 2, closed: 0 });
+    assert_eq!(seen(bob), SeenCounts { open: 1, closed: 1 });
+    assert_eq!(seen(eve), SeenCounts::default());
+    assert_eq!(read(store, |tx| tx.labels().confidential_of(project, ada, &[])), []);
+}

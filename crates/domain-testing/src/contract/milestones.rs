@@ -1,0 +1,88 @@
+//! Milestones; see [`Milestones`](hexforge_domain::milestone::port::Milestones).
+
+use super::check::{assert_duplicate, assert_pages, read, write};
+use super::labels::a_place;
+use crate::builders::{a_milestone, a_moment, a_title, at, day};
+use hexforge_domain::milestone::{Milestone, MilestoneFilter, MilestoneState, NewMilestone};
+use hexforge_domain::ports::store::Store;
+use hexforge_domain::text::LongText;
+
+/// What is stored is what was given, also after a change.
+pub fn a_milestone_has_every_field(store: &dyn Store) {
+    let (project, _) = a_place(store, "ada");
+    let new = NewMilestone {
+        description: LongText::parse("the first 🦀").ok(),
+        due_date: Some(day(7)),
+        ..a_milestone(project, "1.0")
+    };
+    let made = write(store, |tx| tx.milestones().insert(new.clone()));
+    let expected = Milestone {
+        id: made.id,
+        iid: 1,
+        project,
+        title: new.title,
+        description: new.description,
+        state: MilestoneState::Active,
+        due_date: new.due_date,
+        created_at: a_moment(),
+        updated_at: a_moment(),
+    };
+    assert_eq!(made, expected);
+    let changed = Milestone {
+        title: a_title("1.1"),
+        description: None,
+        state: MilestoneState::Closed,
+        due_date: None,
+        updated_at: at(5),
+        ..made
+    };
+    write(store, |tx| tx.milestones().update(&changed));
+    read(store, |tx| {
+        assert_eq!(tx.milestones().find(project, changed.id)?, Some(changed.clone()));
+        assert_eq!(tx.milestones().find_by_title(project, "1.1")?, Some(changed.clone()));
+        assert_eq!(tx.milestones().find_by_title(project, "1.0")?, None);
+        assert_eq!(tx.milestones().find_all(&[changed.id])?, std::slice::from_ref(&changed));
+        Ok(())
+    });
+}
+
+/// Of one project, by state and by numbers.
+pub fn milestones_are_listed_newest_first(store: &dyn Store) {
+    let ((project, _), (other, _)) = (a_place(store, "ada"), a_place(store, "bob"));
+    let mut made: Vec<Milestone> = Vec::new();
+    for number in 1..=4 {
+        let title = format!("v{number}");
+        let mut one = write(store, |tx| tx.milestones().insert(a_milestone(project, &title)));
+        write(store, |tx| tx.milestones().insert(a_milestone(other, &title)));
+        if number % 2 == 0 {
+            one.state = MilestoneState::Closed;
+            write(store, |tx| tx.milestones().update(&one));
+        }
+        assert_eq!(one.iid, number);
+        made.insert(0, one);
+    }
+    let [four, three, two, one] = &made[..] else { panic!("four were made") };
+    for (state, iids, expected) in [
+        (None, None, vec![four, three, two, one]),
+        (Some(MilestoneState::Active), None, vec![three, one]),
+        (Some(MilestoneState::Closed), None, vec![four, two]),
+        (None, Some(vec![1, 4, 9]), vec![four, one]),
+        (Some(MilestoneState::Active), Some(vec![1, 4]), vec![one]),
+        (None, Some(vec![]), vec![]),
+    ] {
+        let filter = MilestoneFilter { state, iids };
+        let expected: Vec<Milestone> = expected.into_iter().cloned().collect();
+        assert_pages(store, &expected, |tx, page| tx.milestones().list(project, &filter, page));
+    }
+}
+
+/// In other projects they may be used again.
+pub fn titles_of_milestones_are_unique_in_a_project(store: &dyn Store) {
+    let ((project, _), (other, _)) = (a_place(store, "ada"), a_place(store, "bob"));
+    let one = write(store, |tx| tx.milestones().insert(a_milestone(project, "one")));
+    write(store, |tx| tx.milestones().insert(a_milestone(project, "two")));
+    write(store, |tx| tx.milestones().insert(a_milestone(other, "one")));
+    assert_duplicate(store, "title", |tx| tx.milestones().insert(a_milestone(project, "one")));
+    let renamed = Milestone { title: a_title("two"), ..one };
+    assert_duplicate(store, "title", |tx| tx.milestones().update(&renamed));
+}

@@ -1,0 +1,268 @@
+//! Runners; see [`Runners`](hexforge_domain::runner::port::Runners).
+
+use super::builds::{in_pipeline, job};
+use super::check::{assert_pages, read, write};
+use super::labels::a_place;
+use crate::builders::{a_moment, a_runner, at};
+use hexforge_domain::build::{Build, NewBuild, Tags};
+use hexforge_domain::ci::status::Status;
+use hexforge_domain::id::{BuildId, ProjectId, RunnerId};
+use hexforge_domain::ports::store::{Store, StoreError};
+use hexforge_domain::project::ProjectRef;
+use hexforge_domain::runner::{NewRunner, Runner, RunnerInfo};
+use hexforge_domain::text::Secret;
+
+fn an_info() -> RunnerInfo {
+    let text = |text: &str| Some(text.to_owned());
+    RunnerInfo {
+        name: text("gitlab-ci-multi-runner"),
+        version: text("1.5.2"),
+        revision: text("76fdacd"),
+        platform: text("linux"),
+        architecture: text("amd64"),
+    }
+}
+
+/// What is stored is what was given, also after a change.
+pub fn a_runner_has_every_field(store: &dyn Store) {
+    let new = NewRunner {
+        shared: false,
+        run_untagged: false,
+        locked: true,
+        tags: Tags::from_iter(["ruby", "a \"b\""]),
+        info: an_info(),
+        ..a_runner("my runner 🦀")
+    };
+    let made = write(store, |tx| tx.runners().insert(new.clone()));
+    let expected = Runner {
+        id: made.id,
+        description: new.description,
+        active: true,
+        shared: false,
+        run_untagged: false,
+        locked: true,
+        tags: new.tags,
+        info: new.info,
+        created_at: a_moment(),
+        updated_at: a_moment(),
+        contacted_at: None,
+    };
+    assert_eq!(made, expected);
+    let changed = Runner {
+        description: "other".into(),
+        active: false,
+        shared: true,
+        run_untagged: true,
+        locked: false,
+        tags: Tags::default(),
+        info: RunnerInfo::default(),
+        updated_at: at(5),
+        contacted_at: Some(at(6)),
+        ..made
+    };
+    write(store, |tx| tx.runners().update(&changed));
+    read(store, |tx| {
+        assert_eq!(tx.runners().find(changed.id)?, Some(changed.clone()));
+        assert_eq!(tx.runners().find_all(&[changed.id])?, [changed]);
+        Ok(())
+    });
+}
+
+/// Once each, found by the token of the project.
+pub fn runners_are_bound_to_projects(store: &dyn Store) {
+    let ((one, _), (two, _)) = (a_place(store, "ada"), a_place(store, "bob"));
+    let runner = write(store, |tx| tx.runners().insert(a_runner("one"))).id;
+    write(store, |tx| {
+        tx.runners().bind(runner, two)?;
+        tx.runners().bind(runner, one)?;
+        tx.runners().bind(runner, one)
+    });
+    assert_eq!(read(store, |tx| tx.runners().projects(runner)), [one, two]);
+    write(store, |tx| tx.projects().delete(one));
+    assert_eq!(read(store, |tx| tx.runners().projects(runner)), [two]);
+}
+
+/// In one look-up for many runners.
+pub fn projects_of_many_runners_are_found_together(store: &dyn Store) {
+    let ((one, _), (two, _)) = (a_place(store, "ada"), a_place(store, "bob"));
+    let [a, b, unbound, other] =
+        ["a", "b", "c", "d"].map(|name| write(store, |tx| tx.runners().insert(a_runner(name))).id);
+    write(store, |tx| {
+        tx.runners().bind(b, two)?;
+        tx.runners().bind(b, one)?;
+        tx.runners().bind(a, two)?;
+        tx.runners().bind(other, one)
+    });
+    let of = |ids: &[RunnerId]| read(store, |tx| tx.runners().projects_of(ids));
+    assert_eq!(of(&[b, unbound, a]), [(a, two), (b, one), (b, two)]);
+    assert_eq!(of(&[unbound, RunnerId(i64::MAX)]), []);
+    assert_eq!(of(&[]), []);
+    let many: Vec<RunnerId> = (0..2000).map(|number| RunnerId(i64::MAX - number)).collect();
+    assert_eq!(of(&[&many[..], &[other]].concat()), [(other, one)]);
+}
+
+/// By id; see [`Runners::list`](hexforge_domain::runner::port::Runners::list).
+pub fn runners_are_listed_by_id(store: &dyn Store) {
+    assert_pages(store, &[], |tx, page| tx.runners().list(page));
+    let made: Vec<Runner> = ["b", "a", "c", "d"]
+        .map(|name| write(store, |tx| tx.runners().insert(a_runner(name))))
+        .into();
+    assert_pages(store, &made, |tx, page| tx.runners().list(page));
+}
+
+/// Nothing is counted that is rolled back.
+pub fn rotations_of_the_registration_token_are_counted(store: &dyn Store) {
+    assert_eq!(read(store, |tx| tx.runners().rotations()), 0);
+    assert_eq!(write(store, |tx| tx.runners().rotate()), 1);
+    let undone: Result<(), StoreError> = store.write(|tx| {
+        tx.runners().rotate()?;
+        Err(StoreError::Gone)
+    });
+    assert!(undone.is_err());
+    assert_eq!(write(store, |tx| tx.runners().rotate()), 2);
+    assert_eq!(read(store, |tx| tx.runners().rotations()), 2);
+}
+
+/// A project is found by its token, and by no other or earlier one.
+pub fn a_runners_token_finds_its_project_until_it_is_replaced(store: &dyn Store) {
+    let ((one, _), (two, _)) = (a_place(store, "ada"), a_place(store, "bob"));
+    let token = |project| {
+        read(store, |tx| tx.projects().runners_token(project)).expect("every project has one")
+    };
+    let (of_one, of_two) = (token(one), token(two));
+    let found = |token: &str| read(store, |tx| tx.runners().project_by_token(token));
+    assert_eq!((found(of_one.reveal()), found(of_two.reveal())), (Some(one), Some(two)));
+    assert_eq!((found("nobody's"), found("\0"), found("")), (None, None, None));
+    let new = Secret::new("another 🦀");
+    write(store, |tx| tx.projects().set_runners_token(two, &new));
+    assert_eq!(token(two), new);
+    assert_eq!((found(of_two.reveal()), found(new.reveal())), (None, Some(two)));
+    let taken: Result<(), StoreError> =
+        store.write(|tx| tx.projects().set_runners_token(one, &new));
+    assert!(matches!(taken, Err(StoreError::Duplicate("runners_token"))), "{taken:?}");
+    write(store, |tx| tx.projects().delete(two));
+    assert_eq!(found(new.reveal()), None);
+    assert_eq!(read(store, |tx| tx.projects().runners_token(one)), Some(of_one));
+    let gone: Result<(), StoreError> = store.write(|tx| tx.projects().set_runners_token(two, &new));
+    assert!(matches!(gone, Err(StoreError::Gone)), "{gone:?}");
+}
+
+/// They stay, without a runner.
+pub fn builds_outlive_their_runner(store: &dyn Store) {
+    let (project, _) = a_place(store, "ada");
+    let pipeline = in_pipeline(store, project);
+    let runner = write(store, |tx| tx.runners().insert(a_runner("one"))).id;
+    let build = Build { runner: Some(runner), ..job(store, &pipeline, "rspec", |_| ()) };
+    write(store, |tx| {
+        tx.builds().update(&build)?;
+        tx.runners().bind(runner, project)
+    });
+    write(store, |tx| tx.runners().delete(runner));
+    read(store, |tx| {
+        assert_eq!(tx.runners().find(runner)?, None);
+        assert_eq!(tx.runners().projects(runner)?, []);
+        assert_eq!(tx.builds().find(build.id)?, Some(Build { runner: None, ..build }));
+        Ok(())
+    });
+}
+
+fn next(store: &dyn Store, runner: &Runner, limit: u32) -> Vec<BuildId> {
+    let found = read(store, |tx| tx.builds().next_for(runner, limit));
+    found.into_iter().map(|build| build.id).collect()
+}
+
+fn waiting(store: &dyn Store, project: ProjectId, name: &str, tags: &[&str]) -> BuildId {
+    let tags: Tags = tags.iter().copied().collect();
+    let of = |new: &mut NewBuild| new.tags = tags.clone();
+    job(store, &in_pipeline(store, project), name, of).id
+}
+
+fn run_on(store: &dyn Store, build: BuildId, runner: &Runner) {
+    write(store, |tx| {
+        let build = tx.builds().find(build)?.expect("it was made");
+        let runner = Some(runner.id);
+        tx.builds().update(&Build { status: Status::Running, runner, ..build })
+    });
+}
+
+fn switch(store: &dyn Store, id: ProjectId, builds: bool, shared_runners: bool) {
+    write(store, |tx| {
+        let mut project = tx.projects().find(&ProjectRef::Id(id))?.expect("it was made");
+        (project.features.builds, project.features.shared_runners) = (builds, shared_runners);
+        tx.projects().update(&project)
+    });
+}
+
+/// Only what waits, what is a job, and what the runner has the tags for; the oldest of a project.
+pub fn a_runner_is_offered_what_it_takes(store: &dyn Store) {
+    let (project, _) = a_place(store, "ada");
+    let plain = write(store, |tx| tx.runners().insert(a_runner("plain")));
+    assert_eq!(next(store, &plain, 9), []);
+    let ruby = write(store, |tx| {
+        let tags = Tags::from_iter(["ruby", "linux", "c,d"]);
+        tx.runners().insert(NewRunner { tags, run_untagged: false, ..a_runner("ruby") })
+    });
+    let pipeline = in_pipeline(store, project);
+    job(store, &pipeline, "created", |new| new.status = Status::Created);
+    waiting(store, project, "java", &["java"]);
+    let tagged = waiting(store, project, "ruby", &["ruby", "c,d"]);
+    let untagged = waiting(store, project, "first", &[]);
+    waiting(store, project, "second", &[]);
+    assert_eq!(next(store, &plain, 9), [untagged]);
+    assert_eq!(next(store, &ruby, 9), [tagged]);
+    let both = Runner { run_untagged: true, ..ruby };
+    assert_eq!(next(store, &both, 9), [tagged]);
+    run_on(store, tagged, &both);
+    assert_eq!(next(store, &both, 9), [untagged]);
+    assert_eq!(next(store, &both, 0), []);
+}
+
+/// Fewer builds running on shared runners first, then the oldest; projects may not want them.
+pub fn shared_runners_are_fair_between_projects(store: &dyn Store) {
+    let ((one, _), (two, _)) = (a_place(store, "ada"), a_place(store, "bob"));
+    let (three, _) = a_place(store, "eve");
+    let shared = write(store, |tx| tx.runners().insert(a_runner("shared")));
+    let bound = write(store, |tx| {
+        let made = tx.runners().insert(NewRunner { shared: false, ..a_runner("bound") })?;
+        tx.runners().bind(made.id, three)?;
+        Ok(made)
+    });
+    let first: Vec<_> = (0..3).map(|n| waiting(store, one, &n.to_string(), &[])).collect();
+    let second: Vec<_> = (0..2).map(|n| waiting(store, two, &n.to_string(), &[])).collect();
+    let third: Vec<_> = (0..2).map(|n| waiting(store, three, &n.to_string(), &[])).collect();
+    assert_eq!(next(store, &shared, 9), [first[0], second[0], third[0]]);
+    assert_eq!(next(store, &shared, 2), [first[0], second[0]]);
+    run_on(store, first[0], &shared);
+    assert_eq!(next(store, &shared, 9), [second[0], third[0], first[1]]);
+    run_on(store, second[0], &shared);
+    // What runs elsewhere does not count.
+    run_on(store, third[0], &bound);
+    assert_eq!(next(store, &shared, 9), [third[1], first[1], second[1]]);
+    switch(store, two, true, false);
+    switch(store, three, false, true);
+    assert_eq!(next(store, &shared, 9), [first[1]]);
+    assert_eq!(next(store, &Runner { locked: true, ..shared }, 9), []);
+}
+
+/// Oldest first, whatever runs; whether they want shared runners does not matter.
+pub fn bound_runners_serve_their_projects(store: &dyn Store) {
+    let ((one, _), (two, _)) = (a_place(store, "ada"), a_place(store, "bob"));
+    let (other, _) = a_place(store, "eve");
+    let runner = write(store, |tx| {
+        let made = tx.runners().insert(NewRunner { shared: false, ..a_runner("bound") })?;
+        tx.runners().bind(made.id, one)?;
+        tx.runners().bind(made.id, two)?;
+        Ok(made)
+    });
+    waiting(store, other, "x", &[]);
+    let first = waiting(store, two, "a", &[]);
+    let second = waiting(store, one, "b", &[]);
+    let third = waiting(store, two, "c", &[]);
+    switch(store, one, true, false);
+    assert_eq!(next(store, &runner, 9), [first, second]);
+    run_on(store, first, &runner);
+    assert_eq!(next(store, &runner, 9), [second, third]);
+    assert_eq!(next(store, &runner, 1), [second]);
+    switch(store, one, false, true);
+    assert_eq!(next(store, &runner, 9), [third]);
+}

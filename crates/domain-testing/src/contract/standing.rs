@@ -1,0 +1,241 @@
+//! What users are to projects; see [`Projects::standing`](hexforge_domain::project::port::Projects::standing).
+
+use super::check::{read, write};
+use super::world::a_world;
+use crate::builders::{
+    GroupBuilder, a_day, a_group, a_member, a_project, a_share, a_user, day, home_of, join_group,
+    join_project, share,
+};
+use hexforge_domain::id::{NamespaceId, ProjectId, UserId};
+use hexforge_domain::member::{AccessLevel, Membership};
+use hexforge_domain::namespace::Namespace;
+use hexforge_domain::policy::project::Standing;
+use hexforge_domain::ports::store::Store;
+use hexforge_domain::project::share::NewShare;
+
+use AccessLevel::{Developer, Guest, Master, Owner, Reporter};
+
+fn standing(store: &dyn Store, project: ProjectId, user: UserId, days: i64) -> Standing {
+    read(store, |tx| tx.projects().standing(project, user, day(days)))
+}
+
+fn team(level: AccessLevel) -> Standing {
+    Standing { level: Some(level), owner: false }
+}
+
+const NOTHING: Standing = Standing { level: None, owner: false };
+
+/// A project in a group of its own that nobody is a member of, and a user.
+fn a_project_apart(store: &dyn Store) -> (ProjectId, NamespaceId, UserId) {
+    let maker = a_user("maker").stored_in(store).id;
+    let group = a_group("apart").stored_in(store).id;
+    let project = a_project("site", group, maker).public().stored_in(store).id;
+    (project, group, a_user("ada").stored_in(store).id)
+}
+
+/// Visibility gives nobody a standing, and neither does having made the project.
+pub fn a_stranger_has_no_standing(store: &dyn Store) {
+    let (site, _, ada) = a_project_apart(store);
+    let maker = read(store, |tx| tx.users().find_by_username("maker")).expect("it was made").id;
+    assert_eq!(standing(store, site, ada, 0), NOTHING);
+    assert_eq!(standing(store, site, maker, 0), NOTHING);
+    assert_eq!(standing(store, site, UserId(i64::MAX), 0), NOTHING);
+    assert_eq!(standing(store, ProjectId(i64::MAX), ada, 0), NOTHING);
+}
+
+/// Whose namespace it is in, that user owns it, with or without a membership.
+pub fn a_user_owns_the_projects_at_home(store: &dyn Store) {
+    let [ada, bob] = ["ada", "bob"].map(|name| a_user(name).stored_in(store).id);
+    let site = a_project("site", home_of(store, ada), bob).stored_in(store).id;
+    assert_eq!(standing(store, site, ada, 0), Standing { level: None, owner: true });
+    assert_eq!(standing(store, site, bob, 0), NOTHING);
+    join_project(store, site, a_member(ada, Master));
+    assert_eq!(standing(store, site, ada, 0), Standing { level: Some(Master), owner: true });
+}
+
+/// A membership counts in its own project, until its day.
+pub fn a_membership_in_a_project_gives_its_level(store: &dyn Store) {
+    let (site, group, ada) = a_project_apart(store);
+    let other = a_project("other", group, ada).stored_in(store).id;
+    join_project(store, site, a_member(ada, Guest));
+    for level in [Guest, Reporter, Developer, Master] {
+        write(store, |tx| tx.project_members().update(site, a_member(ada, level)));
+        assert_eq!(standing(store, site, ada, 0), team(level));
+    }
+    assert_eq!(standing(store, other, ada, 0), NOTHING);
+    let ending = Membership::new(ada, Master, Some(day(2)));
+    write(store, |tx| tx.project_members().update(site, ending));
+    let on_days = [1, 2, 3].map(|days| standing(store, site, ada, days));
+    assert_eq!(on_days, [team(Master), NOTHING, NOTHING]);
+}
+
+/// A membership in the group counts in all its projects; owners of the group own them.
+pub fn a_membership_in_the_group_gives_its_level(store: &dyn Store) {
+    let (site, group, ada) = a_project_apart(store);
+    join_group(store, group, a_member(ada, Guest));
+    for level in AccessLevel::ALL {
+        write(store, |tx| tx.group_members().update(group, a_member(ada, level)));
+        let expected = Standing { level: Some(level), owner: level == Owner };
+        assert_eq!(standing(store, site, ada, 0), expected);
+    }
+    let ending = Membership::new(ada, Owner, Some(day(2)));
+    write(store, |tx| tx.group_members().update(group, ending));
+    let on_days = [1, 2].map(|days| standing(store, site, ada, days));
+    assert_eq!(on_days, [Standing { level: Some(Owner), owner: true }, NOTHING]);
+}
+
+/// A share gives the members of its group their level there, up to that of the share; nobody owns
+/// anything by a share.
+pub fn a_share_gives_no_more_than_it_allows(store: &dyn Store) {
+    let (site, group, ada) = a_project_apart(store);
+    let mut cases = Vec::new();
+    write(store, |tx| {
+        for access in [Guest, Reporter, Developer, Master] {
+            for level in AccessLevel::ALL {
+                let name = format!("x{}", cases.len());
+                let user = a_user(&name).insert(tx)?.id;
+                let crew = a_group(&name).member(user, level).insert(tx)?.id;
+                tx.shares().insert(a_share(site, crew, access))?;
+                cases.push((access, level, user));
+            }
+        }
+        Ok(())
+    });
+    let other = a_project("other", group, ada).stored_in(store).id;
+    for (access, level, user) in cases {
+        let expected = team(access.min(level));
+        assert_eq!(standing(store, site, user, 0), expected, "{access:?} {level:?}");
+        assert_eq!(standing(store, other, user, 0), NOTHING);
+    }
+    assert_eq!(standing(store, site, ada, 0), NOTHING);
+}
+
+/// A share counts until its day, and only for those whose membership in the group is in force.
+pub fn a_share_ends_with_its_day_or_with_the_membership(store: &dyn Store) {
+    let (site, _, ada) = a_project_apart(store);
+    let crew = a_group("crew").stored_in(store).id;
+    join_group(store, crew, Membership::new(ada, Developer, Some(day(5))));
+    share(store, NewShare { expires_at: Some(day(3)), ..a_share(site, crew, Master) });
+    let bob = a_user("bob").stored_in(store).id;
+    join_group(store, crew, Membership::new(bob, Developer, Some(day(2))));
+    let on_days = |user| [1, 2, 3, 4].map(|days| standing(store, site, user, days).level);
+    assert_eq!(on_days(ada), [Some(Developer), Some(Developer), None, None]);
+    assert_eq!(on_days(bob), [Some(Developer), None, None, None]);
+}
+
+/// While a group forbids shares, those of its projects give nothing; other reasons stay.
+pub fn a_forbidden_share_gives_nothing(store: &dyn Store) {
+    let (site, group, ada) = a_project_apart(store);
+    let crew = a_group("crew").owner(ada).stored_in(store).id;
+    share(store, a_share(site, crew, Master));
+    let forbid = |lock: bool| {
+        write(store, |tx| {
+            let group = tx.groups().lock(group)?.expect("it was made");
+            tx.groups().update(&Namespace { share_with_group_lock: lock, ..group })
+        });
+    };
+    forbid(true);
+    assert_eq!(standing(store, site, ada, 0), NOTHING);
+    join_project(store, site, a_member(ada, Guest));
+    assert_eq!(standing(store, site, ada, 0), team(Guest));
+    forbid(false);
+    assert_eq!(standing(store, site, ada, 0), team(Master));
+    // It is the group of the project that forbids, not the one it is shared with.
+    write(store, |tx| {
+        let crew = tx.groups().lock(crew)?.expect("it was made");
+        tx.groups().update(&Namespace { share_with_group_lock: true, ..crew })
+    });
+    assert_eq!(standing(store, site, ada, 0), team(Master));
+}
+
+/// Of several reasons the highest counts.
+pub fn the_highest_level_counts(store: &dyn Store) {
+    let maker = a_user("maker").stored_in(store).id;
+    let levels = [None, Some(Guest), Some(Developer), Some(Master)];
+    let mut cases = Vec::new();
+    write(store, |tx| {
+        for own in levels {
+            for in_group in levels {
+                for by_share in levels {
+                    let name = format!("x{}", cases.len());
+                    let user = a_user(&name).insert(tx)?.id;
+                    let member = |group: GroupBuilder, level: Option<AccessLevel>| match level {
+                        Some(level) => group.member(user, level),
+                        None => group,
+                    };
+                    let group = member(a_group(&format!("{name}-group")), in_group).insert(tx)?;
+                    let crew = member(a_group(&format!("{name}-crew")), by_share).insert(tx)?;
+                    let site = a_project("site", group.id, maker).insert(tx)?.id;
+                    if let Some(level) = own {
+                        tx.project_members().insert(site, a_member(user, level))?;
+                    }
+                    tx.shares().insert(a_share(site, crew.id, Master))?;
+                    cases.push((site, user, (own, in_group, by_share)));
+                }
+            }
+        }
+        Ok(())
+    });
+    for (site, user, (own, in_group, by_share)) in cases {
+        let expected = Standing { level: own.max(in_group).max(by_share), owner: false };
+        let reasons = (own, in_group, by_share);
+        assert_eq!(standing(store, site, user, 0), expected, "{reasons:?}");
+    }
+}
+
+/// Two shares give the better of what each gives.
+pub fn the_better_of_two_shares_counts(store: &dyn Store) {
+    let (site, _, ada) = a_project_apart(store);
+    let [one, two] = ["one", "two"].map(|path| a_group(path).stored_in(store).id);
+    join_group(store, one, a_member(ada, Owner));
+    join_group(store, two, a_member(ada, Developer));
+    share(store, a_share(site, one, Guest));
+    share(store, a_share(site, two, Master));
+    assert_eq!(standing(store, site, ada, 0), team(Developer));
+}
+
+/// Standing and lists tell the same.
+pub fn whoever_has_a_standing_is_authorized(store: &dyn Store) {
+    let world = a_world(store);
+    for (name, level, owner) in [
+        ("home", None, true),
+        ("member", Some(Guest), false),
+        ("was-member", None, false),
+        ("in-team", Some(Developer), false),
+        ("team-public", Some(Developer), false),
+        ("in-past", None, false),
+        ("in-guild", Some(Owner), true),
+        ("shared", Some(Reporter), false),
+        ("was-shared", None, false),
+        ("shared-past", None, false),
+        ("locked", None, false),
+        ("hidden", None, false),
+        ("public", None, false),
+    ] {
+        let project = world.project(name).id;
+        assert_eq!(standing(store, project, world.ada, 0), Standing { level, owner }, "{name}");
+        assert_eq!(standing(store, project, world.eve, 0), NOTHING, "{name}");
+    }
+}
+
+/// See [`Projects::authorized_among`](hexforge_domain::project::port::Projects::authorized_among).
+pub fn of_several_projects_those_one_works_on_are_known(store: &dyn Store) {
+    let world = a_world(store);
+    let all: Vec<ProjectId> = world.projects.iter().map(|project| project.id).collect();
+    let among = |user, asked: &[ProjectId]| {
+        let mut found = read(store, |tx| tx.projects().authorized_among(user, asked, a_day()));
+        found.sort_unstable();
+        found
+    };
+    let mut expected: Vec<ProjectId> = (world.projects.iter())
+        .map(|project| project.id)
+        .filter(|id| standing(store, *id, world.ada, 0) != NOTHING)
+        .collect();
+    expected.sort_unstable();
+    assert!(!expected.is_empty() && expected.len() < all.len());
+    assert_eq!(among(world.ada, &all), expected);
+    let [member, hidden] = ["member", "hidden"].map(|name| world.project(name).id);
+    assert_eq!(among(world.ada, &[hidden, member, ProjectId(i64::MAX)]), [member]);
+    assert_eq!(among(world.eve, &all), []);
+    assert_eq!(among(world.ada, &[]), []);
+}

@@ -1,0 +1,220 @@
+//! The unit of work.
+
+use super::check::{insert, read, write};
+use crate::builders::{
+    a_group, a_key, a_member, a_moment, a_project, a_release, a_share, a_token, a_user,
+};
+use hexforge_domain::id::UserId;
+use hexforge_domain::member::AccessLevel;
+use hexforge_domain::paging::Page;
+use hexforge_domain::ports::store::{Mode, Store, StoreError, Tx, Verdict};
+use hexforge_domain::project::{Project, ProjectPath, ProjectRef};
+use hexforge_domain::user::{User, UserFilter};
+
+fn everybody(tx: &mut dyn Tx) -> Result<Vec<User>, StoreError> {
+    Ok(tx.users().list(&UserFilter::default(), Page::Whole)?.items)
+}
+
+/// A store that a test opened can be used.
+pub fn an_open_store_is_ready(store: &dyn Store) {
+    assert!(store.ready().is_ok());
+}
+
+/// See [`Store::transact`].
+pub fn the_work_of_a_transaction_is_called_once(store: &dyn Store) {
+    for mode in [Mode::Read, Mode::Glance, Mode::Write] {
+        for verdict in [Verdict::Commit, Verdict::RollBack] {
+            let mut calls = 0;
+            let ended = store.transact(mode, &mut |_| {
+                calls += 1;
+                verdict
+            });
+            assert!(ended.is_ok(), "{mode:?} {verdict:?}: {ended:?}");
+            assert_eq!(calls, 1, "{mode:?} {verdict:?}");
+        }
+    }
+}
+
+/// What was committed is there for whoever reads next.
+pub fn a_committed_write_is_seen_by_the_next_read(store: &dyn Store) {
+    let ada = insert(store, a_user("ada"));
+    for seen in [read(store, everybody), write(store, everybody)] {
+        assert_eq!(seen, std::slice::from_ref(&ada));
+    }
+}
+
+/// A transaction sees its own changes before they are committed.
+pub fn a_write_is_seen_by_its_own_transaction(store: &dyn Store) {
+    write(store, |tx| {
+        let ada = a_user("ada").insert(tx)?;
+        assert_eq!(tx.users().find(ada.id)?, Some(ada.clone()));
+        assert_eq!(everybody(tx)?, [ada]);
+        Ok(())
+    });
+}
+
+/// See [`Verdict::RollBack`].
+pub fn rolling_back_keeps_nothing(store: &dyn Store) {
+    let ended = store.transact(Mode::Write, &mut |tx| {
+        let ada = a_user("ada").insert(tx).expect("nobody has that name");
+        tx.keys().insert(ada.id, a_key(1), a_moment()).expect("nobody has that key");
+        Verdict::RollBack
+    });
+    assert!(ended.is_ok(), "{ended:?}");
+    assert_eq!(read(store, everybody), []);
+    assert_eq!(read(store, |tx| tx.keys().find_by_fingerprint(&a_key(1).fingerprint)), None);
+}
+
+/// An error of the work itself rolls back as well.
+pub fn an_error_of_the_work_keeps_nothing(store: &dyn Store) {
+    #[derive(Debug)]
+    struct Refused;
+    impl From<StoreError> for Refused {
+        fn from(error: StoreError) -> Self {
+            panic!("only the work fails here, not the store: {error}")
+        }
+    }
+    let outcome: Result<(), Refused> = store.write(|tx| {
+        a_user("ada").insert(tx)?;
+        Err(Refused)
+    });
+    assert!(outcome.is_err());
+    assert_eq!(read(store, everybody), []);
+}
+
+/// See [`StoreError::Aborted`]: the error of a port cannot be caught to go on.
+pub fn committing_after_an_error_of_a_port_aborts(store: &dyn Store) {
+    let ada = insert(store, a_user("ada"));
+    let outcome: Result<(), StoreError> = store.write(|tx| {
+        let bob = a_user("bob").insert(tx)?;
+        tx.keys().insert(bob.id, a_key(1), a_moment())?;
+        let refused = a_user("ada").email("other@example.com").insert(tx);
+        assert!(matches!(refused, Err(StoreError::Duplicate("username"))), "{refused:?}");
+        Ok(())
+    });
+    assert!(matches!(outcome, Err(StoreError::Aborted)), "{outcome:?}");
+    assert_eq!(read(store, everybody), [ada]);
+    assert_eq!(read(store, |tx| tx.keys().find_by_fingerprint(&a_key(1).fingerprint)), None);
+}
+
+/// See [`StoreError::Aborted`]: nor can it in a glance, after which the store is as good as before.
+pub fn a_glance_after_an_error_of_a_port_aborts(store: &dyn Store) {
+    let ada = insert(store, a_user("ada"));
+    let outcome: Result<(), StoreError> = store.glance(|tx| {
+        assert!(a_user("ada").insert(tx).is_err());
+        Ok(())
+    });
+    assert!(matches!(outcome, Err(StoreError::Aborted)), "{outcome:?}");
+    let seen: Result<_, StoreError> = store.glance(everybody);
+    assert_eq!(seen.expect("the store is there"), [ada]);
+}
+
+/// Every port that finds a duplicate aborts, not only that of the accounts.
+pub fn every_duplicate_aborts(store: &dyn Store) {
+    type Work = fn(&mut dyn Tx, &User, &User) -> Result<(), StoreError>;
+    let (ada, bob) = (insert(store, a_user("ada")), insert(store, a_user("bob")));
+    write(store, |tx| {
+        tx.keys().insert(ada.id, a_key(1), a_moment())?;
+        tx.namespaces().insert_personal(ada.id, ada.username.path(), a_moment())?;
+        Ok(())
+    });
+    let works: [(&str, Work); 7] = [
+        ("rename", |tx, ada, bob| {
+            tx.users().update(&User { username: ada.username.clone(), ..bob.clone() })
+        }),
+        ("account", |tx, ada, _| a_user("eve").email(ada.email.as_str()).insert(tx).map(|_| ())),
+        ("key", |tx, _, bob| tx.keys().insert(bob.id, a_key(1), a_moment()).map(|_| ())),
+        ("address", |tx, ada, bob| tx.emails().insert(bob.id, &ada.email).map(|_| ())),
+        ("primary", |tx, ada, bob| tx.emails().make_primary(bob.id, &ada.email)),
+        ("path", |tx, ada, bob| {
+            tx.namespaces().insert_personal(bob.id, ada.username.path(), a_moment())
+        }),
+        ("group", |tx, _, _| a_group("ada").insert(tx).map(|_| ())),
+    ];
+    for (name, work) in works {
+        assert_aborts(store, bob.id, name, |tx| work(tx, &ada, &bob));
+    }
+}
+
+/// The ports of groups and projects are no exception.
+pub fn every_duplicate_about_projects_aborts(store: &dyn Store) {
+    type Work = fn(&mut dyn Tx, &Project, UserId) -> Result<(), StoreError>;
+    let ada = insert(store, a_user("ada")).id;
+    let site = write(store, |tx| {
+        let team = a_group("team").owner(ada).insert(tx)?.id;
+        let site = a_project("site", team, ada).insert(tx)?;
+        tx.project_members().insert(site.id, a_member(ada, AccessLevel::Guest))?;
+        tx.shares().insert(a_share(site.id, team, AccessLevel::Guest))?;
+        tx.releases().insert(site.id, &a_release("v1", "text"), a_moment())?;
+        a_project("other", team, ada).insert(tx)
+    });
+    let first = ProjectRef::Path { namespace: "team".into(), path: "site".into() };
+    let first = read(store, |tx| tx.projects().find(&first)).expect("it was made");
+    let works: [(&str, Work); 8] = [
+        ("group name", |tx, _, _| a_group("crew").named("team").insert(tx).map(|_| ())),
+        ("name", |tx, first, ada| {
+            a_project("site", first.namespace, ada).path("free").insert(tx).map(|_| ())
+        }),
+        ("path", |tx, first, ada| {
+            a_project("Free", first.namespace, ada).path("SITE").insert(tx).map(|_| ())
+        }),
+        ("rename", |tx, first, _| {
+            let path = ProjectPath::stored("other".into());
+            tx.projects().update(&Project { path, ..first.clone() })
+        }),
+        ("group member", |tx, first, ada| {
+            tx.group_members().insert(first.namespace, a_member(ada, AccessLevel::Guest))
+        }),
+        ("project member", |tx, first, ada| {
+            tx.project_members().insert(first.id, a_member(ada, AccessLevel::Guest))
+        }),
+        ("share", |tx, first, _| {
+            let again = a_share(first.id, first.namespace, AccessLevel::Master);
+            tx.shares().insert(again).map(|_| ())
+        }),
+        ("release", |tx, first, _| {
+            tx.releases().insert(first.id, &a_release("v1", "again"), a_moment())
+        }),
+    ];
+    for (name, work) in works {
+        assert_aborts(store, ada, name, |tx| work(tx, &first, ada));
+    }
+    assert_eq!(read(store, |tx| tx.projects().count_in(site.namespace)), 2);
+}
+
+/// Checks that nothing is kept of a transaction whose error was caught.
+#[track_caller]
+fn assert_aborts(
+    store: &dyn Store,
+    user: UserId,
+    name: &str,
+    work: impl FnOnce(&mut dyn Tx) -> Result<(), StoreError> + Send,
+) {
+    let outcome: Result<(), StoreError> = store.write(|tx| {
+        tx.tokens().insert(a_token(user, name))?;
+        assert!(work(tx).is_err(), "{name}");
+        Ok(())
+    });
+    assert!(matches!(outcome, Err(StoreError::Aborted)), "{name}: {outcome:?}");
+    assert_eq!(read(store, |tx| tx.tokens().list(user, Page::Whole)).total, 0, "{name}");
+}
+
+/// A transaction that failed takes nothing with it but itself.
+pub fn a_store_works_on_after_an_aborted_transaction(store: &dyn Store) {
+    insert(store, a_user("ada"));
+    for round in 0..3 {
+        let outcome: Result<User, StoreError> = store.write(|tx| a_user("ada").insert(tx));
+        assert!(matches!(outcome, Err(StoreError::Duplicate(_))), "{round}: {outcome:?}");
+    }
+    insert(store, a_user("bob"));
+    assert_eq!(read(store, everybody).len(), 2);
+}
+
+/// See [`Mode::Read`]: a store may refuse the change or drop it, but never keeps it.
+pub fn a_reading_transaction_changes_nothing(store: &dyn Store) {
+    let _refused_or_dropped: Result<User, StoreError> = store.read(|tx| a_user("ada").insert(tx));
+    assert_eq!(read(store, everybody), []);
+    let _refused_or_dropped: Result<User, StoreError> = store.glance(|tx| a_user("ada").insert(tx));
+    assert_eq!(read(store, everybody), []);
+    insert(store, a_user("ada"));
+}

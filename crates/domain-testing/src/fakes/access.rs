@@ -1,0 +1,84 @@
+//! Who is what to which project: the one place that lists, rights and feeds ask.
+
+use super::tx::Tables;
+use chrono::NaiveDate;
+use hexforge_domain::id::{NamespaceId, UserId};
+use hexforge_domain::member::{AccessLevel, in_force};
+use hexforge_domain::policy::project::Standing;
+use hexforge_domain::project::Project;
+use hexforge_domain::project::query::Viewer;
+use hexforge_domain::project::share::NewShare;
+use hexforge_domain::visibility::Visibility;
+
+impl Tables {
+    /// The level of a membership in a group that is in force.
+    pub fn level_in_group(
+        &self,
+        group: NamespaceId,
+        user: UserId,
+        today: NaiveDate,
+    ) -> Option<AccessLevel> {
+        let mut members = self.group_members.iter();
+        let (_, member) = members.find(|(g, member)| *g == group && member.user == user)?;
+        in_force(member.expires_at, today).then_some(member.level)
+    }
+
+    /// See [`Standing`].
+    pub fn standing(&self, project: &Project, user: UserId, today: NaiveDate) -> Standing {
+        let own = (self.project_members.iter())
+            .filter(|(p, member)| *p == project.id && member.user == user)
+            .filter(|(_, member)| in_force(member.expires_at, today))
+            .map(|(_, member)| member.level);
+        let of_group = self.level_in_group(project.namespace, user, today);
+        let of_shares = self.shares_in_force(project, today).filter_map(|share| {
+            Some(self.level_in_group(share.group, user, today)?.min(share.access))
+        });
+        Standing {
+            level: own.chain(of_group).chain(of_shares).max(),
+            owner: self.is_home_of(project.namespace, user) || of_group == Some(AccessLevel::Owner),
+        }
+    }
+
+    /// Whether a user works on a project or owns it; see
+    /// [`ProjectScope`](hexforge_domain::project::query::ProjectScope).
+    pub fn is_authorized(&self, project: &Project, user: UserId, today: NaiveDate) -> bool {
+        let standing = self.standing(project, user, today);
+        standing.owner || standing.level.is_some()
+    }
+
+    /// Whether somebody sees a project.
+    pub fn sees(&self, viewer: Viewer, project: &Project, today: NaiveDate) -> bool {
+        is_open(project.visibility, viewer.external)
+            || self.is_authorized(project, viewer.user, today)
+    }
+
+    /// Whether a project is shared with a group, and the share is worth something.
+    pub fn is_shared(&self, project: &Project, group: NamespaceId, today: NaiveDate) -> bool {
+        self.shares_in_force(project, today).any(|share| share.group == group)
+    }
+
+    /// The shares of a project, unless its namespace forbids them.
+    fn shares_in_force(
+        &self,
+        project: &Project,
+        today: NaiveDate,
+    ) -> impl Iterator<Item = &NewShare> {
+        let namespace = self.namespaces.iter().find(|n| n.id == project.namespace);
+        let locked = namespace.is_some_and(|namespace| namespace.share_with_group_lock);
+        let (id, all) = (project.id, self.shares.iter().map(|(_, share)| share));
+        all.filter(move |share| !locked && share.project == id && in_force(share.expires_at, today))
+    }
+
+    fn is_home_of(&self, namespace: NamespaceId, user: UserId) -> bool {
+        self.namespaces.iter().any(|n| n.id == namespace && n.owner == Some(user))
+    }
+}
+
+/// Whether the visibility alone lets a user in.
+pub(super) fn is_open(visibility: Visibility, external: bool) -> bool {
+    match visibility {
+        Visibility::Public => true,
+        Visibility::Internal => !external,
+        Visibility::Private => false,
+    }
+}

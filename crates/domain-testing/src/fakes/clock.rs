@@ -1,0 +1,60 @@
+//! A clock that stands still until it is told to go on.
+
+use crate::builders::a_moment;
+use chrono::{SubsecRound, TimeDelta};
+use hexforge_domain::Timestamp;
+use hexforge_domain::ports::clock::Clock;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Stands at [`a_moment`] at first. Clones show the same time.
+#[derive(Clone, Debug)]
+pub struct FakeClock(Arc<Mutex<Timestamp>>);
+
+impl FakeClock {
+    /// A clock that stands at a moment.
+    pub fn at(moment: Timestamp) -> Self {
+        Self(Arc::new(Mutex::new(moment)))
+    }
+
+    /// Moves the hands to a moment.
+    pub fn set(&self, moment: Timestamp) {
+        *self.hands() = moment;
+    }
+
+    /// Lets time pass.
+    pub fn advance(&self, by: TimeDelta) {
+        *self.hands() += by;
+    }
+
+    fn hands(&self) -> MutexGuard<'_, Timestamp> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Default for FakeClock {
+    fn default() -> Self {
+        Self::at(a_moment())
+    }
+}
+
+impl Clock for FakeClock {
+    fn now(&self) -> Timestamp {
+        self.hands().trunc_subsecs(6)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clones_show_the_same_time_cut_to_the_microsecond() {
+        let clock = FakeClock::default();
+        let other = clock.clone();
+        assert_eq!(other.now(), a_moment());
+        clock.advance(TimeDelta::nanoseconds(2_500));
+        assert_eq!(other.now(), a_moment() + TimeDelta::microseconds(2));
+        clock.set(a_moment());
+        assert_eq!(other.now(), a_moment());
+    }
+}

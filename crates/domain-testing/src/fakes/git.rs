@@ -1,0 +1,466 @@
+//! Repositories in memory: commits by the real rules, files as a map for each commit. Diffs have no text, and an
+//! archive is the list of its files.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::io::{Read, Write};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use super::FakePackStore;
+use hexforge_domain::Timestamp;
+use hexforge_domain::branch::{Branch, BranchName};
+use hexforge_domain::commit::{Commit, ObjectId, Signature};
+use hexforge_domain::id::ProjectId;
+use hexforge_domain::limiter::Caller;
+use hexforge_domain::pack::{Pack, PackName};
+use hexforge_domain::paging::{Page, Paged};
+use hexforge_domain::ports::files::{FilesError, ProjectFiles};
+use hexforge_domain::ports::git::{
+    Blob, Depth, GitError, GitHistory, GitObjects, GitRefs, GitStore, MergedPacks, Repository,
+    Resolved,
+};
+use hexforge_domain::ports::git_transport::{
+    Conversation, GitTransport, HangUp, ProtocolVersion, ReceivedPush, Service,
+};
+use hexforge_domain::ports::store::Store;
+use hexforge_domain::push::{ChangedPaths, told_text};
+use hexforge_domain::refs::{Ref, Snapshot};
+use hexforge_domain::repository::{
+    Archive, Comparison, Contributor, Contributors, EntryKind, FileDiff, TreeEntry,
+};
+use hexforge_domain::tag::{Tag, TagName};
+
+/// The repositories of all projects, whose refs are in a store.
+#[derive(Clone)]
+pub struct FakeGit {
+    store: Arc<dyn Store>,
+    packs: Arc<FakePackStore>,
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Default)]
+struct State {
+    /// The projects into whose repositories something was put.
+    projects: HashSet<ProjectId>,
+    /// The objects of all repositories. Forks share them, as they share packs.
+    stored: Stored,
+    made: u64,
+    on_tree_read: Option<Arc<dyn Fn() + Send + Sync>>,
+    last_caller: Option<Caller>,
+}
+
+#[derive(Clone, Default)]
+struct Stored {
+    commits: HashMap<ObjectId, (Commit, BTreeMap<String, Vec<u8>>)>,
+    annotations: HashMap<ObjectId, (ObjectId, String)>,
+}
+
+impl FakeGit {
+    /// No repository yet.
+    pub fn new(store: Arc<dyn Store>) -> Self {
+        Self { store, packs: Arc::default(), state: Arc::default() }
+    }
+
+    /// The names of the packs that it stored.
+    pub fn packs(&self) -> &Arc<FakePackStore> {
+        &self.packs
+    }
+
+    /// Puts a commit with these files on a branch, after what the branch has; makes both when needed.
+    pub fn commit(&self, project: ProjectId, branch: &str, files: &[(&str, &str)]) -> ObjectId {
+        self.commit_with(project, branch, files, None)
+    }
+
+    /// The same without files, with a message.
+    pub fn commit_saying(&self, project: ProjectId, branch: &str, message: &str) -> ObjectId {
+        self.commit_with(project, branch, &[], Some(message))
+    }
+
+    fn commit_with(
+        &self,
+        project: ProjectId,
+        branch: &str,
+        files: &[(&str, &str)],
+        message: Option<&str>,
+    ) -> ObjectId {
+        let name = format!("{}{branch}", BranchName::FOLDER);
+        let before = self.store.read(|tx| tx.refs().find(project, &[&name]));
+        let before = before.expect("refs in memory can be read");
+        let parents: Vec<ObjectId> = before.iter().map(|one| one.target).collect();
+        let mut state = self.state();
+        state.made += 1;
+        let (id, made) = (id_of(state.made), state.made);
+        state.projects.insert(project);
+        let who = Signature {
+            name: "Ada".into(),
+            email: "ada@example.com".into(),
+            at: Signature::time(1_474_540_200 + i64::try_from(made).unwrap_or(0), 0),
+        };
+        let message = message.map_or_else(|| format!("Commit {made}\n"), str::to_owned);
+        let commit = Commit { id, parents, message, author: who.clone(), committer: who };
+        let files = files.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec()));
+        state.stored.commits.insert(id, (commit, files.collect()));
+        drop(state);
+        let put = self.store.write(|tx| {
+            tx.refs().lock(project)?;
+            tx.refs().put(project, &[Ref { name, target: id, peeled: None }])
+        });
+        put.expect("the project is stored");
+        id
+    }
+
+    /// Calls this before a file is looked up in a tree from now on.
+    pub fn on_tree_read(&self, call: impl Fn() + Send + Sync + 'static) {
+        self.state().on_tree_read = Some(Arc::new(call));
+    }
+
+    /// For whom a repository was opened last.
+    pub fn last_caller(&self) -> Option<Caller> {
+        self.state().last_caller
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().expect("no test panics while it holds the repositories")
+    }
+}
+
+fn id_of(number: u64) -> ObjectId {
+    let mut bytes = [0; 20];
+    bytes[..8].copy_from_slice(&number.to_be_bytes());
+    bytes[19] = 1;
+    ObjectId::from_bytes(bytes)
+}
+
+impl ProjectFiles for FakeGit {
+    fn projects(&self) -> Result<Box<dyn Iterator<Item = ProjectId>>, FilesError> {
+        let projects: Vec<ProjectId> = self.state().projects.iter().copied().collect();
+        Ok(Box::new(projects.into_iter()))
+    }
+
+    fn discard(&self, project: ProjectId) {
+        self.state().projects.remove(&project);
+    }
+
+    fn tidy(&self) -> Result<(), FilesError> {
+        Ok(())
+    }
+}
+
+impl GitStore for FakeGit {
+    fn open(
+        &self,
+        _: ProjectId,
+        refs: Arc<Snapshot>,
+        caller: Caller,
+    ) -> Result<Box<dyn Repository>, GitError> {
+        self.state().last_caller = Some(caller);
+        Ok(Box::new(FakeRepository { git: self.clone(), refs }))
+    }
+
+    fn show_refs(&self, _: ProjectId, _: &Snapshot) -> Result<(), GitError> {
+        Ok(())
+    }
+
+    fn merge_packs(&self, _: ProjectId, _: &[Pack]) -> Result<Option<MergedPacks>, GitError> {
+        Ok(None)
+    }
+}
+
+struct FakeRepository {
+    git: FakeGit,
+    refs: Arc<Snapshot>,
+}
+
+impl FakeRepository {
+    fn stored(&self) -> Stored {
+        self.git.state().stored.clone()
+    }
+}
+
+impl Stored {
+    fn commit_of(&self, mut id: ObjectId) -> Option<Commit> {
+        while let Some((target, _)) = self.annotations.get(&id) {
+            id = *target;
+        }
+        self.commits.get(&id).map(|(commit, _)| commit.clone())
+    }
+
+    fn reachable(&self, from: &[ObjectId]) -> HashSet<ObjectId> {
+        let (mut seen, mut next) = (HashSet::new(), from.to_vec());
+        while let Some(id) = next.pop() {
+            if seen.insert(id)
+                && let Some((commit, _)) = self.commits.get(&id)
+            {
+                next.extend(&commit.parents);
+            }
+        }
+        seen
+    }
+
+    fn between(&self, hidden: &[ObjectId], to: ObjectId) -> Vec<Commit> {
+        let hidden = self.reachable(hidden);
+        let new = self.reachable(&[to]).into_iter().filter(|id| !hidden.contains(id));
+        let mut commits: Vec<Commit> = new.filter_map(|id| self.commit_of(id)).collect();
+        commits.sort_by_key(|commit| (commit.committer.at, commit.id));
+        commits
+    }
+
+    fn files(&self, commit: ObjectId) -> BTreeMap<String, Vec<u8>> {
+        self.commits.get(&commit).map(|(_, files)| files.clone()).unwrap_or_default()
+    }
+
+    fn tag(&self, name: &str, target: ObjectId) -> Option<Tag> {
+        let message = self.annotations.get(&target).map(|(_, message)| message.clone());
+        let commit = self.commit_of(target)?;
+        Some(Tag { name: TagName::of_stored(name.to_owned()), message, commit })
+    }
+}
+
+impl FakeRepository {
+    /// All branches with the commits that they hold.
+    fn tips(&self) -> impl Iterator<Item = (BranchName, ObjectId)> {
+        self.refs.iter().filter_map(|one| {
+            let name = one.name.strip_prefix(BranchName::FOLDER)?.to_owned();
+            Some((BranchName::of_stored(name), one.target))
+        })
+    }
+}
+
+impl GitRefs for FakeRepository {
+    fn refs(&self) -> &Arc<Snapshot> {
+        &self.refs
+    }
+
+    fn branches(&self, page: Page) -> Result<Paged<Branch>, GitError> {
+        let stored = self.stored();
+        let branches = self
+            .tips()
+            .filter_map(|(name, tip)| Some(Branch { name, commit: stored.commit_of(tip)? }));
+        Ok(page.cut(branches.collect()))
+    }
+
+    fn branch(&self, name: &BranchName) -> Result<Option<Branch>, GitError> {
+        let tip = self.refs.target(&name.full());
+        let commit = tip.and_then(|tip| self.stored().commit_of(tip));
+        Ok(commit.map(|commit| Branch { name: name.clone(), commit }))
+    }
+
+    fn tags(&self, page: Page) -> Result<Paged<Tag>, GitError> {
+        let stored = self.stored();
+        let tags = self
+            .refs
+            .iter()
+            .filter_map(|one| stored.tag(one.name.strip_prefix(TagName::FOLDER)?, one.target));
+        let mut tags: Vec<Tag> = tags.collect();
+        tags.reverse();
+        Ok(page.cut(tags))
+    }
+
+    fn tag(&self, name: &TagName) -> Result<Option<Tag>, GitError> {
+        let target = self.refs.target(&name.full());
+        Ok(target.and_then(|target| self.stored().tag(name.as_str(), target)))
+    }
+
+    fn merged_into(&self, tip: ObjectId) -> Result<Vec<(BranchName, ObjectId)>, GitError> {
+        let reachable = self.stored().reachable(&[tip]);
+        let is_merged = |(_, id): &(BranchName, ObjectId)| *id != tip && reachable.contains(id);
+        Ok(self.tips().filter(is_merged).collect())
+    }
+
+    fn first_with(&self, commit: ObjectId) -> Result<Option<BranchName>, GitError> {
+        let stored = self.stored();
+        let has = |(_, tip): &(BranchName, ObjectId)| stored.reachable(&[*tip]).contains(&commit);
+        Ok(self.tips().find(has).map(|(name, _)| name))
+    }
+
+    fn write_tag(
+        &self,
+        _: &TagName,
+        commit: ObjectId,
+        _: &Signature,
+        message: &str,
+    ) -> Result<(ObjectId, Pack), GitError> {
+        let mut state = self.git.state();
+        state.made += 1;
+        let id = id_of(state.made);
+        state.stored.annotations.insert(id, (commit, message.to_owned()));
+        let mut name = [0; 32];
+        name[..20].copy_from_slice(id.as_bytes());
+        let name = PackName::from_bytes(name);
+        self.git.packs.store(name, Timestamp::default());
+        Ok((id, Pack { name, bytes: 1, objects: 1 }))
+    }
+}
+
+impl GitObjects for FakeRepository {
+    fn resolve(&self, revision: &str) -> Result<Option<Resolved>, GitError> {
+        let stored = self.stored();
+        let places = [TagName::FOLDER, BranchName::FOLDER];
+        let named =
+            places.iter().find_map(|folder| self.refs.target(&format!("{folder}{revision}")));
+        let id = named.or_else(|| ObjectId::parse(revision));
+        let through_ref = named.is_some();
+        let commit = id.and_then(|id| stored.commit_of(id));
+        Ok(commit.map(|commit| Resolved { commit: commit.id, through_ref }))
+    }
+
+    fn is_reachable(&self, id: ObjectId, kept: &[ObjectId]) -> Result<bool, GitError> {
+        let stored = self.stored();
+        let held = self.refs.iter().map(|one| one.target);
+        let tips = held.chain(kept.iter().copied()).filter_map(|id| stored.commit_of(id));
+        let tips: Vec<ObjectId> = tips.map(|commit| commit.id).collect();
+        Ok(stored.reachable(&tips).contains(&id))
+    }
+
+    fn commit(&self, id: ObjectId) -> Result<Option<Commit>, GitError> {
+        Ok(self.stored().commits.get(&id).map(|(commit, _)| commit.clone()))
+    }
+
+    fn tree(&self, commit: ObjectId, path: &str, depth: Depth) -> Result<Vec<TreeEntry>, GitError> {
+        let folder = path.trim_end_matches('/');
+        let prefix = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+        let mut entries = BTreeMap::new();
+        for path in self.stored().files(commit).keys() {
+            let Some(rest) = path.strip_prefix(&prefix) else { continue };
+            for (at, _) in rest.match_indices('/') {
+                let shown = depth == Depth::Recursive || !rest[..at].contains('/');
+                if shown {
+                    entries.insert(format!("{prefix}{}", &rest[..at]), EntryKind::Tree);
+                }
+            }
+            if depth == Depth::Recursive || !rest.contains('/') {
+                entries.insert(path.clone(), EntryKind::Blob);
+            }
+        }
+        let entry = |(path, kind): (String, EntryKind)| {
+            let mode = if kind == EntryKind::Tree { 0o040_000 } else { 0o100_644 };
+            TreeEntry { id: commit, kind, mode, path }
+        };
+        let mut entries: Vec<TreeEntry> = entries.into_iter().map(entry).collect();
+        entries.sort_by_key(|entry| entry.kind);
+        Ok(entries)
+    }
+
+    fn blob_at(&self, commit: ObjectId, path: &str) -> Result<Option<Blob>, GitError> {
+        let on_tree_read = self.git.state().on_tree_read.clone();
+        if let Some(call) = on_tree_read {
+            call();
+        }
+        let size = self.stored().files(commit).get(path).map(|bytes| bytes.len() as u64);
+        Ok(size.map(|size| Blob { id: commit, size }))
+    }
+
+    fn find_blob(&self, _: &str) -> Result<Option<Blob>, GitError> {
+        Ok(None)
+    }
+
+    fn write_blob(&self, _: ObjectId, _: &mut dyn Write) -> Result<(), GitError> {
+        Err(GitError::Missing)
+    }
+}
+
+/// Clients need a real repository.
+impl GitTransport for FakeRepository {
+    fn advertise(&self, _: Service, _: ProtocolVersion, _: &mut dyn Write) -> Result<(), GitError> {
+        Err(no_clients())
+    }
+
+    fn upload_pack(
+        &self,
+        _: ProtocolVersion,
+        _: Conversation,
+        _: &mut dyn Read,
+        _: &mut dyn Write,
+    ) -> Result<(), GitError> {
+        Err(no_clients())
+    }
+
+    fn upload_archive(&self, _: &mut dyn Read, _: &mut dyn Write) -> Result<(), GitError> {
+        Err(no_clients())
+    }
+
+    fn receive(
+        &self,
+        _: &mut dyn Read,
+        _: &HangUp,
+    ) -> Result<Option<Box<dyn ReceivedPush>>, GitError> {
+        Err(no_clients())
+    }
+}
+
+fn no_clients() -> GitError {
+    GitError::Failed("repositories in memory serve no clients".into())
+}
+
+impl GitHistory for FakeRepository {
+    fn compare(&self, from: ObjectId, to: ObjectId) -> Result<Arc<Comparison>, GitError> {
+        let stored = self.stored();
+        let (before, after) = (stored.files(from), stored.files(to));
+        let paths: std::collections::BTreeSet<&String> =
+            before.keys().chain(after.keys()).collect();
+        let changed = paths.into_iter().filter(|path| before.get(*path) != after.get(*path));
+        let mode = |there: bool| there.then_some(0o100_644);
+        let diff = |path: &String| FileDiff {
+            old_path: path.clone(),
+            new_path: path.clone(),
+            old_mode: mode(before.contains_key(path)),
+            new_mode: mode(after.contains_key(path)),
+            renamed: false,
+            text: String::new(),
+        };
+        let diffs = changed.map(diff).collect();
+        Ok(Arc::new(Comparison::new(stored.between(&[from], to), diffs)))
+    }
+
+    fn commits_between(
+        &self,
+        hidden: &[ObjectId],
+        to: ObjectId,
+        limit: usize,
+    ) -> Result<(u64, Vec<Commit>), GitError> {
+        let mut commits = self.stored().between(hidden, to);
+        let total = commits.len();
+        let newest = commits.split_off(total.saturating_sub(limit)).into_iter();
+        let told = newest.map(|commit| Commit { message: told_text(commit.message), ..commit });
+        Ok((total as u64, told.collect()))
+    }
+
+    fn changed_paths(&self, commit: ObjectId) -> Result<ChangedPaths, GitError> {
+        let stored = self.stored();
+        let parent = stored.commit_of(commit).and_then(|commit| commit.parents.first().copied());
+        let before = parent.map(|parent| stored.files(parent)).unwrap_or_default();
+        let after = stored.files(commit);
+        let mut paths = ChangedPaths::default();
+        for (path, bytes) in &after {
+            match before.get(path) {
+                None => paths.added.push(path.clone()),
+                Some(other) if other != bytes => paths.modified.push(path.clone()),
+                Some(_) => (),
+            }
+        }
+        paths.removed = before.into_keys().filter(|path| !after.contains_key(path)).collect();
+        Ok(paths)
+    }
+
+    fn is_ancestor(&self, ancestor: ObjectId, descendant: ObjectId) -> Result<bool, GitError> {
+        Ok(self.stored().reachable(&[descendant]).contains(&ancestor))
+    }
+
+    fn write_archive(&self, archive: &Archive, to: &mut dyn Write) -> Result<(), GitError> {
+        for path in self.stored().files(archive.commit).keys() {
+            writeln!(to, "{}/{path}", archive.folder).map_err(GitError::ReaderGone)?;
+        }
+        Ok(())
+    }
+
+    fn contributors(&self, tip: ObjectId) -> Result<Contributors, GitError> {
+        let commits = self.stored().between(&[], tip);
+        let authors = commits.last().map(|newest| Contributor {
+            name: newest.author.name.clone(),
+            email: newest.author.email.clone(),
+            commits: commits.len() as u64,
+            additions: 0,
+            deletions: 0,
+        });
+        Ok(Contributors { authors: authors.into_iter().collect(), complete: true })
+    }
+}

@@ -1,0 +1,41 @@
+//! The identities in memory.
+
+use super::tx::FakeTx;
+use hexforge_domain::id::UserId;
+use hexforge_domain::ports::store::StoreError;
+use hexforge_domain::user::Identity;
+use hexforge_domain::user::port::Identities;
+
+impl Identities for FakeTx {
+    fn of(&mut self, users: &[UserId]) -> Result<Vec<(UserId, Identity)>, StoreError> {
+        let all = self.tables.identities.iter();
+        let mut found: Vec<_> = all.filter(|(user, _)| users.contains(user)).cloned().collect();
+        // The sort is stable: within a user the order stays the one in which they were made.
+        found.sort_by_key(|(user, _)| *user);
+        Ok(found)
+    }
+
+    fn holder(&mut self, provider: &str, extern_uid: &str) -> Result<Option<UserId>, StoreError> {
+        let found = self.tables.identities.iter().find(|(_, identity)| {
+            identity.provider.as_str() == provider
+                && identity.extern_uid.as_ref().is_some_and(|uid| uid.as_str() == extern_uid)
+        });
+        Ok(found.map(|(user, _)| *user))
+    }
+
+    fn put(&mut self, user: UserId, identity: &Identity) -> Result<(), StoreError> {
+        self.require(user)?;
+        if let Some(extern_uid) = &identity.extern_uid {
+            let holder = self.holder(identity.provider.as_str(), extern_uid.as_str())?;
+            if holder.is_some_and(|holder| holder != user) {
+                return self.refuse(StoreError::Duplicate("extern_uid"));
+            }
+        }
+        let all = &mut self.tables.identities;
+        match all.iter_mut().find(|(u, known)| *u == user && known.provider == identity.provider) {
+            Some((_, known)) => *known = identity.clone(),
+            None => all.push((user, identity.clone())),
+        }
+        Ok(())
+    }
+}

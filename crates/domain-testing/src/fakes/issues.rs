@@ -1,0 +1,255 @@
+//! The issues in memory. Their notes are counted when they are shown.
+
+use super::tx::{FakeTx, Tables};
+use chrono::NaiveDate;
+use hexforge_domain::Timestamp;
+use hexforge_domain::id::{AwardId, IssueId, LabelId, ProjectId, UserId};
+use hexforge_domain::issue::award::{Award, DOWN, EmojiName, UP, Votes};
+use hexforge_domain::issue::port::Issues;
+use hexforge_domain::issue::query::{Clearance, IssueFilter, IssueOrder, IssueScope, LabelFilter};
+use hexforge_domain::issue::{Issue, IssueState, NewIssue};
+use hexforge_domain::label::LabelTitle;
+use hexforge_domain::paging::{Page, Paged};
+use hexforge_domain::ports::store::StoreError;
+use hexforge_domain::project::Project;
+use hexforge_domain::project::query::Audience;
+use hexforge_domain::subscription::Subscribed;
+
+impl Tables {
+    fn issue_shown(&self, issue: &Issue) -> Issue {
+        let notes = self.notes.iter().filter(|note| note.issue == issue.id && !note.system);
+        let user_notes_count = u32::try_from(notes.count()).unwrap_or(u32::MAX);
+        Issue { user_notes_count, ..issue.clone() }
+    }
+
+    /// Whether a confidential issue is seen.
+    pub fn is_cleared(&self, issue: &Issue, clearance: Clearance, today: NaiveDate) -> bool {
+        !issue.confidential
+            || match clearance {
+                Clearance::All => true,
+                Clearance::Nothing => false,
+                Clearance::Own(user) => issue.concerns(user),
+                Clearance::ByStanding(user) => {
+                    issue.concerns(user)
+                        || self.projects.get(&issue.project).is_some_and(|project| {
+                            let standing = self.standing(project, user, today);
+                            standing.owner
+                                || standing.level
+                                    >= Some(hexforge_domain::member::AccessLevel::Reporter)
+                        })
+                }
+            }
+    }
+
+    fn is_in(&self, issue: &Issue, project: &Project, filter: &IssueFilter) -> bool {
+        let seen = |viewer: Audience| {
+            project.features.issues
+                && viewer
+                    .restricted_to()
+                    .is_none_or(|viewer| self.sees(viewer, project, filter.today))
+        };
+        match filter.scope {
+            IssueScope::Project(id) => project.id == id,
+            IssueScope::Milestone(id, milestone) => {
+                project.id == id && issue.milestone == Some(milestone)
+            }
+            IssueScope::AuthoredBy(author, viewer) => issue.author == author && seen(viewer),
+            IssueScope::Group(group, viewer) => project.namespace == group && seen(viewer),
+        }
+    }
+
+    fn titles_of(&self, issue: IssueId) -> Vec<&str> {
+        let labels = self.labels.iter().filter(|l| self.issue_labels.contains(&(issue, l.id)));
+        labels.map(|label| label.title.as_str()).collect()
+    }
+
+    fn fits(&self, issue: &Issue, filter: &IssueFilter) -> bool {
+        let Some(project) = self.projects.get(&issue.project) else { return false };
+        let titles = self.titles_of(issue.id);
+        let has = |title: &String| titles.contains(&title.as_str());
+        let milestone = self.milestones.iter().find(|m| Some(m.id) == issue.milestone);
+        self.is_in(issue, project, filter)
+            && self.is_cleared(issue, filter.clearance, filter.today)
+            && filter.open.is_none_or(|open| issue.state.is_open() == open)
+            && filter.iid.is_none_or(|iid| issue.iid == iid)
+            && filter.milestone.as_ref().is_none_or(|title| {
+                milestone.is_some_and(|milestone| milestone.title.as_str() == title)
+            })
+            && match &filter.labels {
+                None => true,
+                Some(LabelFilter::Any(wanted)) => wanted.iter().any(has),
+                Some(LabelFilter::All(wanted)) => wanted.iter().all(has),
+            }
+    }
+}
+
+impl Issues for FakeTx {
+    fn find(&mut self, project: ProjectId, id: IssueId) -> Result<Option<Issue>, StoreError> {
+        let mut all = self.tables.issues.iter();
+        let found = all.find(|issue| issue.project == project && issue.id == id);
+        Ok(found.map(|issue| self.tables.issue_shown(issue)))
+    }
+
+    fn find_all(&mut self, ids: &[IssueId]) -> Result<Vec<Issue>, StoreError> {
+        let found = self.tables.issues.iter().filter(|issue| ids.contains(&issue.id));
+        Ok(found.map(|issue| self.tables.issue_shown(issue)).collect())
+    }
+
+    fn find_by_iids(&mut self, project: ProjectId, iids: &[i64]) -> Result<Vec<Issue>, StoreError> {
+        let named = |issue: &&Issue| issue.project == project && iids.contains(&issue.iid);
+        let found = self.tables.issues.iter().filter(named);
+        Ok(found.map(|issue| self.tables.issue_shown(issue)).collect())
+    }
+
+    fn list(&mut self, filter: &IssueFilter, page: Page) -> Result<Paged<Issue>, StoreError> {
+        let all = self.tables.issues.iter();
+        let mut fitting: Vec<&Issue> =
+            all.filter(|issue| self.tables.fits(issue, filter)).collect();
+        fitting.sort_by_key(|issue| match filter.order {
+            IssueOrder::CreatedAt => (issue.created_at, issue.id),
+            IssueOrder::UpdatedAt => (issue.updated_at, issue.id),
+        });
+        if filter.descending {
+            fitting.reverse();
+        }
+        Ok(page.cut(fitting).map(|issue| self.tables.issue_shown(issue)))
+    }
+
+    fn insert(&mut self, new: NewIssue) -> Result<Issue, StoreError> {
+        self.require_project(new.project)?;
+        self.require(new.author)?;
+        if let Some(assignee) = new.assignee {
+            self.require(assignee)?;
+        }
+        let counter = self.tables.iids.entry(new.project).or_default();
+        counter.0 += 1;
+        let iid = counter.0;
+        let issue = Issue {
+            id: IssueId(self.next_id()),
+            iid,
+            project: new.project,
+            author: new.author,
+            assignee: new.assignee,
+            milestone: new.milestone,
+            updated_by: None,
+            moved_to: None,
+            title: new.title,
+            description: new.description,
+            state: IssueState::Opened,
+            confidential: new.confidential,
+            due_date: new.due_date,
+            user_notes_count: 0,
+            created_at: new.created_at,
+            updated_at: new.at,
+        };
+        self.tables.issues.push(issue.clone());
+        Ok(issue)
+    }
+
+    fn update(&mut self, issue: &Issue) -> Result<(), StoreError> {
+        if let Some(row) = self.tables.issues.iter_mut().find(|row| row.id == issue.id) {
+            *row = Issue { project: row.project, iid: row.iid, ..issue.clone() };
+        }
+        Ok(())
+    }
+
+    fn delete(&mut self, id: IssueId) -> Result<(), StoreError> {
+        self.tables.remove_issue(id);
+        Ok(())
+    }
+
+    fn labels_of(
+        &mut self,
+        issues: &[IssueId],
+    ) -> Result<Vec<(IssueId, LabelId, LabelTitle)>, StoreError> {
+        let mut found = Vec::new();
+        for (issue, label) in &self.tables.issue_labels {
+            let row = self.tables.labels.iter().find(|row| row.id == *label);
+            if let Some(row) = row.filter(|_| issues.contains(issue)) {
+                found.push((*issue, *label, row.title.clone()));
+            }
+        }
+        found.sort_by(|a, b| (a.0, &a.2).cmp(&(b.0, &b.2)));
+        Ok(found)
+    }
+
+    fn set_labels(&mut self, issue: IssueId, labels: &[LabelId]) -> Result<(), StoreError> {
+        self.tables.issue_labels.retain(|(other, _)| *other != issue);
+        self.tables.issue_labels.extend(labels.iter().map(|label| (issue, *label)));
+        Ok(())
+    }
+
+    fn subscriptions(
+        &mut self,
+        user: UserId,
+        issues: &[IssueId],
+    ) -> Result<Vec<(IssueId, Subscribed)>, StoreError> {
+        let chosen = |issue: &IssueId| {
+            Some((*issue, *self.tables.issue_subscriptions.get(&(*issue, user))?))
+        };
+        Ok(issues.iter().filter_map(chosen).collect())
+    }
+
+    fn subscribe(
+        &mut self,
+        issue: IssueId,
+        user: UserId,
+        subscribed: Subscribed,
+    ) -> Result<(), StoreError> {
+        self.require(user)?;
+        self.tables.issue_subscriptions.insert((issue, user), subscribed);
+        Ok(())
+    }
+
+    fn participations(
+        &mut self,
+        user: UserId,
+        issues: &[IssueId],
+    ) -> Result<Vec<IssueId>, StoreError> {
+        let takes_part = |issue: &&IssueId| self.tables.participants.contains(&(**issue, user));
+        Ok(issues.iter().filter(takes_part).copied().collect())
+    }
+
+    fn participate(&mut self, issue: IssueId, user: UserId) -> Result<(), StoreError> {
+        self.require(user)?;
+        self.tables.participants.insert((issue, user));
+        Ok(())
+    }
+
+    fn award(
+        &mut self,
+        issue: IssueId,
+        user: UserId,
+        name: &EmojiName,
+        at: Timestamp,
+    ) -> Result<Award, StoreError> {
+        self.require(user)?;
+        let same =
+            |award: &&Award| award.issue == issue && award.user == user && award.name == *name;
+        if let Some(given) = self.tables.awards.iter().find(same) {
+            return Ok(given.clone());
+        }
+        let id = AwardId(self.next_id());
+        let award = Award { id, issue, user, name: name.clone(), created_at: at };
+        self.tables.awards.push(award.clone());
+        Ok(award)
+    }
+
+    fn votes(&mut self, issues: &[IssueId]) -> Result<Vec<(IssueId, Votes)>, StoreError> {
+        let count = |issue: IssueId, name: &str| {
+            let given = self.tables.awards.iter().filter(|award| award.issue == issue);
+            let given = given.filter(|award| award.name.as_str() == name).count();
+            u32::try_from(given).unwrap_or(u32::MAX)
+        };
+        let votes = |issue: IssueId| Votes { up: count(issue, UP), down: count(issue, DOWN) };
+        Ok(issues.iter().map(|issue| (*issue, votes(*issue))).collect())
+    }
+
+    fn mention(&mut self, issue: IssueId, usernames: &[&str]) -> Result<(), StoreError> {
+        let named = |row: &super::users::UserRow| usernames.contains(&row.user.username.as_str());
+        let users: Vec<UserId> =
+            self.tables.users.values().filter(|row| named(row)).map(|row| row.user.id).collect();
+        self.tables.participants.extend(users.into_iter().map(|user| (issue, user)));
+        Ok(())
+    }
+}

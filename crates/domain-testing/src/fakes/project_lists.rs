@@ -1,0 +1,76 @@
+//! Which projects a list shows, in memory.
+
+use super::search::is_part;
+use super::tx::Tables;
+use chrono::NaiveDate;
+use hexforge_domain::id::{NamespaceId, UserId};
+use hexforge_domain::project::query::{Audience, ProjectFilter, ProjectOrder, ProjectScope};
+use hexforge_domain::project::{Description, Project};
+use std::cmp::Ordering;
+
+impl Tables {
+    /// The projects that fit, in the order that is asked for.
+    pub fn fitting(&self, filter: &ProjectFilter) -> Vec<&Project> {
+        let mut found: Vec<&Project> = (self.projects.values())
+            .filter(|project| self.is_listed(project, filter.scope, filter.today))
+            .filter(|p| filter.archived.is_none_or(|archived| p.archived.as_bool() == archived))
+            .filter(|p| filter.visibility.is_none_or(|visibility| p.visibility == visibility))
+            .filter(|p| filter.search.as_deref().is_none_or(|text| self.is_found(p, text)))
+            .collect();
+        found.sort_by(|a, b| {
+            let order = by(filter.order, a, b).then(a.id.cmp(&b.id));
+            let order = if filter.descending { order.reverse() } else { order };
+            let builds = b.features.builds.cmp(&a.features.builds);
+            if filter.builds_first { builds.then(order) } else { order }
+        });
+        found
+    }
+
+    fn is_listed(&self, project: &Project, scope: ProjectScope, today: NaiveDate) -> bool {
+        let inside = |group: NamespaceId| project.namespace == group;
+        let shared = |group: NamespaceId| self.is_shared(project, group, today);
+        let seen = |viewer: Audience| {
+            viewer.restricted_to().is_none_or(|viewer| self.sees(viewer, project, today))
+        };
+        match scope {
+            ProjectScope::All => true,
+            ProjectScope::AuthorizedFor(user) => self.is_authorized(project, user, today),
+            ProjectScope::VisibleTo(viewer) => self.sees(viewer, project, today),
+            ProjectScope::OwnedBy(user) => self.is_owned(project, user, today),
+            ProjectScope::StarredBy(viewer) => {
+                self.stars.contains(&(project.id, viewer.user)) && seen(Audience::Viewer(viewer))
+            }
+            ProjectScope::OfGroup { group, viewer } => {
+                (inside(group) || shared(group)) && seen(viewer)
+            }
+            ProjectScope::InGroup { group, viewer } => inside(group) && seen(viewer),
+            ProjectScope::SharedWith { group, viewer } => shared(group) && seen(viewer),
+        }
+    }
+
+    fn is_owned(&self, project: &Project, user: UserId, today: NaiveDate) -> bool {
+        self.standing(project, user, today).owner
+    }
+
+    fn is_found(&self, project: &Project, text: &str) -> bool {
+        let namespace = self.namespaces.iter().find(|n| n.id == project.namespace);
+        let fields = [
+            project.path.as_str(),
+            project.name.as_str(),
+            project.description.as_ref().map_or("", Description::as_str),
+            namespace.map_or("", |namespace| &namespace.name),
+        ];
+        is_part(text, &fields)
+    }
+}
+
+fn by(order: ProjectOrder, a: &Project, b: &Project) -> Ordering {
+    match order {
+        ProjectOrder::Id => a.id.cmp(&b.id),
+        ProjectOrder::Name => a.name.as_str().cmp(b.name.as_str()),
+        ProjectOrder::Path => a.path.as_str().cmp(b.path.as_str()),
+        ProjectOrder::CreatedAt => a.created_at.cmp(&b.created_at),
+        ProjectOrder::UpdatedAt => a.updated_at.cmp(&b.updated_at),
+        ProjectOrder::LastActivityAt => a.last_activity_at.cmp(&b.last_activity_at),
+    }
+}

@@ -1,0 +1,169 @@
+//! What goes along with what: the rows that hang on a removed one.
+
+use super::tx::Tables;
+use hexforge_domain::delivery::HookRef;
+use hexforge_domain::id::{IssueId, LabelId, NamespaceId, NoteId, PipelineId, ProjectId, UserId};
+use hexforge_domain::member::request::RequestSource;
+
+impl Tables {
+    pub fn remove_user(&mut self, id: UserId) {
+        let homes = self.namespaces.iter().filter(|namespace| namespace.owner == Some(id));
+        for home in homes.map(|namespace| namespace.id).collect::<Vec<_>>() {
+            self.remove_namespace(home);
+        }
+        self.users.remove(&id);
+        self.keys.retain(|key| key.user != id);
+        self.emails.retain(|email| email.user != id);
+        self.tokens.retain(|row| row.token.user != id);
+        self.sign_in_addresses.retain(|(user, _), _| *user != id);
+        self.identities.retain(|(user, _)| *user != id);
+        self.events.retain(|event| event.author != id);
+        self.group_members.retain(|(_, member)| member.user != id);
+        self.project_members.retain(|(_, member)| member.user != id);
+        self.access_requests.retain(|(_, user, _)| *user != id);
+        self.stars.retain(|(_, user)| *user != id);
+        self.repository_tasks.retain(|task| task.user() != Some(id));
+        self.remove_writings_of(id);
+        self.forget_in_pipelines(id);
+        for project in self.projects.values_mut().filter(|project| project.creator == Some(id)) {
+            project.creator = None;
+        }
+    }
+
+    pub fn remove_namespace(&mut self, id: NamespaceId) {
+        self.group_labels.retain(|label| label.group != id);
+        let inside = self.projects.values().filter(|project| project.namespace == id);
+        for project in inside.map(|project| project.id).collect::<Vec<_>>() {
+            self.remove_project(project);
+        }
+        self.namespaces.retain(|namespace| namespace.id != id);
+        self.group_members.retain(|(group, _)| *group != id);
+        self.access_requests.retain(|(source, ..)| *source != RequestSource::Group(id));
+        self.shares.retain(|(_, share)| share.group != id);
+    }
+
+    pub fn remove_project(&mut self, id: ProjectId) {
+        self.projects.remove(&id);
+        self.project_members.retain(|(project, _)| *project != id);
+        self.access_requests.retain(|(source, ..)| *source != RequestSource::Project(id));
+        self.stars.retain(|(project, _)| *project != id);
+        self.shares.retain(|(_, share)| share.project != id);
+        let hooks = self.project_hooks.iter().filter(|hook| hook.project == id);
+        for hook in hooks.map(|hook| HookRef::Project(hook.id)).collect::<Vec<_>>() {
+            self.remove_lane(hook);
+        }
+        self.project_hooks.retain(|hook| hook.project != id);
+        self.protections.retain(|(project, _)| *project != id);
+        self.releases.retain(|(project, _)| *project != id);
+        self.repositories.remove(&id);
+        self.refs.retain(|(project, _), _| *project != id);
+        for pack in self.packs.iter_mut().filter(|pack| pack.project == Some(id)) {
+            pack.project = None;
+        }
+        // A task that copies from it stays, and will find nothing there.
+        self.repository_tasks.retain(|task| task.project != id);
+        self.events.retain(|event| event.project != id);
+        self.remove_issues_of(id);
+        self.remove_pipelines_of(id);
+        for fork in self.projects.values_mut().filter(|fork| fork.forked_from == Some(id)) {
+            fork.forked_from = None;
+        }
+    }
+
+    /// What a user started stays, without a user.
+    fn forget_in_pipelines(&mut self, user: UserId) {
+        for (pipeline, _) in &mut self.pipelines {
+            pipeline.user = pipeline.user.filter(|other| *other != user);
+        }
+        for build in &mut self.builds {
+            build.user = build.user.filter(|other| *other != user);
+        }
+    }
+
+    fn remove_pipelines_of(&mut self, project: ProjectId) {
+        let doomed: Vec<PipelineId> = (self.pipelines.iter())
+            .filter(|(pipeline, _)| pipeline.project == project)
+            .map(|(pipeline, _)| pipeline.id)
+            .collect();
+        self.pipelines.retain(|(pipeline, _)| pipeline.project != project);
+        self.definitions.retain(|_, (pipeline, _)| !doomed.contains(pipeline));
+        self.trigger_requests.retain(|request| !doomed.contains(&request.pipeline));
+        self.builds.retain(|build| build.project != project);
+        self.runner_projects.retain(|(_, other)| *other != project);
+        self.triggers.retain(|trigger| trigger.project != project);
+        self.variables.retain(|variable| variable.project != project);
+    }
+
+    /// What a user wrote or is to do goes with the user.
+    fn remove_writings_of(&mut self, user: UserId) {
+        let issues = self.issues.iter().filter(|issue| issue.concerns(user));
+        for issue in issues.map(|issue| issue.id).collect::<Vec<_>>() {
+            self.remove_issue(issue);
+        }
+        let notes = self.notes.iter().filter(|note| note.author == user);
+        for note in notes.map(|note| note.id).collect::<Vec<_>>() {
+            self.remove_note(note);
+        }
+        self.label_subscriptions.retain(|(_, other)| *other != user);
+        self.issue_subscriptions.retain(|(_, other), _| *other != user);
+        self.awards.retain(|award| award.user != user);
+        self.participants.retain(|(_, other)| *other != user);
+        for issue in &mut self.issues {
+            issue.updated_by = issue.updated_by.filter(|other| *other != user);
+        }
+        for note in &mut self.notes {
+            note.updated_by = note.updated_by.filter(|other| *other != user);
+        }
+    }
+
+    fn remove_issues_of(&mut self, project: ProjectId) {
+        let issues = self.issues.iter().filter(|issue| issue.project == project);
+        for issue in issues.map(|issue| issue.id).collect::<Vec<_>>() {
+            self.remove_issue(issue);
+        }
+        let labels = self.labels.iter().filter(|label| label.project == project);
+        for label in labels.map(|label| label.id).collect::<Vec<_>>() {
+            self.remove_label(label);
+        }
+        self.milestones.retain(|milestone| milestone.project != project);
+        self.boards.retain(|board| board.project != project);
+        self.iids.remove(&project);
+    }
+
+    pub fn remove_issue(&mut self, id: IssueId) {
+        self.issues.retain(|issue| issue.id != id);
+        self.issue_labels.retain(|(issue, _)| *issue != id);
+        self.issue_subscriptions.retain(|(issue, _), _| *issue != id);
+        self.participants.retain(|(issue, _)| *issue != id);
+        self.notes.retain(|note| note.issue != id);
+        self.awards.retain(|award| award.issue != id);
+        self.events.retain(|event| event.target.as_ref().and_then(|on| on.issue) != Some(id));
+        for issue in &mut self.issues {
+            issue.moved_to = issue.moved_to.filter(|other| *other != id);
+        }
+    }
+
+    pub fn remove_note(&mut self, id: NoteId) {
+        self.notes.retain(|note| note.id != id);
+        self.events.retain(|event| {
+            let about =
+                |on: &hexforge_domain::event::EventTarget| on.kind == "Note" && on.id == Some(id.0);
+            !event.target.as_ref().is_some_and(about)
+        });
+    }
+
+    pub fn remove_label(&mut self, id: LabelId) {
+        self.labels.retain(|label| label.id != id);
+        self.issue_labels.retain(|(_, label)| *label != id);
+        self.label_subscriptions.retain(|(label, _)| *label != id);
+        let lists = self.board_lists.iter().filter(|list| list.label == id);
+        for gone in lists.copied().collect::<Vec<_>>() {
+            self.board_lists.retain(|list| list.id != gone.id);
+            for list in self.board_lists.iter_mut().filter(|list| list.board == gone.board) {
+                if list.position > gone.position {
+                    list.position -= 1;
+                }
+            }
+        }
+    }
+}

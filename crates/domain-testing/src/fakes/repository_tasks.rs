@@ -1,0 +1,174 @@
+//! The work on repositories in memory.
+
+use super::tx::{FakeTx, Tables};
+use hexforge_domain::Timestamp;
+use hexforge_domain::id::{ProjectId, RepositoryTaskId, UserId};
+use hexforge_domain::ports::store::StoreError;
+use hexforge_domain::repository::port::RepositoryTasks;
+use hexforge_domain::repository::task::{
+    IMPORTS_AT_ONCE, ImportState, NEVER_ENDED, RepositoryTask, TRIES, TaskKind,
+};
+use hexforge_domain::text::Secret;
+use std::collections::BTreeMap;
+
+#[derive(Clone, PartialEq)]
+pub(super) struct TaskRow {
+    pub id: RepositoryTaskId,
+    pub project: ProjectId,
+    pub kind: TaskKind,
+    pub tries: u32,
+    /// `None` once it is given up.
+    pub due: Option<Timestamp>,
+    pub error: Option<String>,
+}
+
+impl TaskRow {
+    fn is_import(&self) -> bool {
+        matches!(self.kind, TaskKind::Import { .. })
+    }
+
+    /// Whether somebody has it who may still be at it.
+    fn is_under_way(&self, now: Timestamp) -> bool {
+        self.tries > 0 && self.error.is_none() && self.due.is_some_and(|due| due > now)
+    }
+
+    /// In whose name it is done.
+    pub fn user(&self) -> Option<UserId> {
+        match &self.kind {
+            TaskKind::Copy { .. } => None,
+            TaskKind::Import { user, .. } | TaskKind::RemoveMerged { user } => Some(*user),
+        }
+    }
+}
+
+impl Tables {
+    /// Whether a task is due and no older one of its project is left to be done.
+    fn is_claimable(&self, task: &TaskRow, now: Timestamp) -> bool {
+        let older = |other: &&TaskRow| other.project == task.project && other.id < task.id;
+        let waiting = self.repository_tasks.iter().filter(older).any(|other| other.due.is_some());
+        let under_way = |other: &&TaskRow| {
+            other.is_import() && other.user() == task.user() && other.is_under_way(now)
+        };
+        let others = self.repository_tasks.iter().filter(under_way).count();
+        task.due.is_some_and(|due| due <= now)
+            && task.tries < TRIES
+            && !waiting
+            && !(task.is_import() && others as i64 >= IMPORTS_AT_ONCE)
+    }
+
+    fn oldest(&self, which: impl Fn(&TaskRow) -> bool) -> Option<RepositoryTaskId> {
+        let tasks = self.repository_tasks.iter().filter(|task| which(task));
+        tasks.min_by_key(|task| (task.due, task.id)).map(|task| task.id)
+    }
+
+    fn task(&mut self, id: RepositoryTaskId) -> Option<&mut TaskRow> {
+        self.repository_tasks.iter_mut().find(|task| task.id == id)
+    }
+}
+
+impl FakeTx {
+    fn give_up_one(&mut self, now: Timestamp) -> Result<(), StoreError> {
+        let is_over =
+            |task: &TaskRow| task.tries >= TRIES && task.due.is_some_and(|due| due <= now);
+        match self.tables.oldest(is_over) {
+            Some(id) => self.fail(id, NEVER_ENDED, None),
+            None => Ok(()),
+        }
+    }
+}
+
+impl RepositoryTasks for FakeTx {
+    fn insert(
+        &mut self,
+        project: ProjectId,
+        kind: &TaskKind,
+        at: Timestamp,
+    ) -> Result<RepositoryTaskId, StoreError> {
+        self.require_project(project)?;
+        let id = RepositoryTaskId(self.next_id());
+        let row = TaskRow { id, project, kind: kind.clone(), tries: 0, due: Some(at), error: None };
+        if let Some(user) = row.user() {
+            self.require(user)?;
+        }
+        self.tables.repository_tasks.push(row);
+        Ok(id)
+    }
+
+    fn claim(
+        &mut self,
+        now: Timestamp,
+        until: Timestamp,
+    ) -> Result<Option<RepositoryTask>, StoreError> {
+        self.give_up_one(now)?;
+        match self.tables.oldest(|task| self.tables.is_claimable(task, now)) {
+            Some(id) => self.claim_one(id, now, until),
+            None => Ok(None),
+        }
+    }
+
+    fn claim_local(
+        &mut self,
+        now: Timestamp,
+        until: Timestamp,
+    ) -> Result<Option<RepositoryTask>, StoreError> {
+        self.give_up_one(now)?;
+        let is_local = |task: &TaskRow| !task.is_import() && self.tables.is_claimable(task, now);
+        match self.tables.oldest(is_local) {
+            Some(id) => self.claim_one(id, now, until),
+            None => Ok(None),
+        }
+    }
+
+    fn claim_one(
+        &mut self,
+        id: RepositoryTaskId,
+        now: Timestamp,
+        until: Timestamp,
+    ) -> Result<Option<RepositoryTask>, StoreError> {
+        let mut all = self.tables.repository_tasks.iter();
+        let due = all.any(|task| task.id == id && self.tables.is_claimable(task, now));
+        Ok(self.tables.task(id).filter(|_| due).map(|task| {
+            task.tries += 1;
+            task.due = Some(until);
+            task.error = None;
+            let kind = task.kind.clone();
+            RepositoryTask { id, project: task.project, kind, tries: task.tries }
+        }))
+    }
+
+    fn finish(&mut self, id: RepositoryTaskId) -> Result<(), StoreError> {
+        self.tables.repository_tasks.retain(|task| task.id != id);
+        Ok(())
+    }
+
+    fn fail(
+        &mut self,
+        id: RepositoryTaskId,
+        reason: &str,
+        again: Option<Timestamp>,
+    ) -> Result<(), StoreError> {
+        let Some(task) = self.tables.task(id) else { return Ok(()) };
+        task.error = Some(reason.replace('\0', ""));
+        task.due = again;
+        if let (None, TaskKind::Import { url, .. }) = (again, &mut task.kind) {
+            *url = Secret::new(String::new());
+        }
+        Ok(())
+    }
+
+    fn imports(
+        &mut self,
+        projects: &[ProjectId],
+    ) -> Result<Vec<(ProjectId, ImportState)>, StoreError> {
+        let mut newest = BTreeMap::new();
+        let asked = self.tables.repository_tasks.iter().filter(|t| projects.contains(&t.project));
+        for task in asked.filter(|task| matches!(task.kind, TaskKind::Import { .. })) {
+            let state = match task.due {
+                Some(_) => ImportState::Started,
+                None => ImportState::Failed(task.error.clone().unwrap_or_default()),
+            };
+            newest.insert(task.project, state);
+        }
+        Ok(newest.into_iter().collect())
+    }
+}

@@ -1,0 +1,57 @@
+//! The store in memory.
+
+use super::tx::{FakeTx, Tables};
+use hexforge_domain::ports::store::{Mode, Store, StoreError, Tx, Verdict};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Keeps everything in memory. A transaction works on a copy, so rolling back is dropping the copy.
+/// Clones are handles of the same store.
+#[derive(Clone, Default)]
+pub struct FakeStore(Arc<Shared>);
+
+#[derive(Default)]
+struct Shared {
+    /// Held by the one transaction that may change things.
+    turn: Mutex<()>,
+    tables: Mutex<Arc<Tables>>,
+}
+
+impl FakeStore {
+    // A panic leaves the tables as they were, because it only ever interrupts work on a copy.
+    fn tables(&self) -> MutexGuard<'_, Arc<Tables>> {
+        self.0.tables.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Store for FakeStore {
+    fn transact(
+        &self,
+        mode: Mode,
+        work: &mut (dyn FnMut(&mut dyn Tx) -> Verdict + Send),
+    ) -> Result<(), StoreError> {
+        let _turn = match mode {
+            Mode::Write => Some(self.0.turn.lock().unwrap_or_else(PoisonError::into_inner)),
+            // Readers do not wait for their turn.
+            Mode::Read | Mode::Glance => None,
+        };
+        let before = Arc::clone(&self.tables());
+        let mut tx = FakeTx::on(Tables::clone(&before));
+        match (work(&mut tx), mode) {
+            (Verdict::RollBack, _) => Ok(()),
+            (Verdict::Commit, _) if tx.failed => Err(StoreError::Aborted),
+            // Dropped, and loudly: a real store would have refused the first change.
+            (Verdict::Commit, Mode::Read | Mode::Glance) if tx.tables != *before => {
+                Err(StoreError::Failed("a reading transaction changed something".into()))
+            }
+            (Verdict::Commit, Mode::Read | Mode::Glance) => Ok(()),
+            (Verdict::Commit, Mode::Write) => {
+                *self.tables() = Arc::new(tx.tables);
+                Ok(())
+            }
+        }
+    }
+
+    fn ready(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+}

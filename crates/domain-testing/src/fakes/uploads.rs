@@ -1,0 +1,70 @@
+//! Uploaded files in memory.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Cursor;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use hexforge_domain::id::ProjectId;
+use hexforge_domain::ports::files::{FilesError, ProjectFiles};
+use hexforge_domain::ports::uploads::{NewUpload, StoredUpload, Uploads};
+use hexforge_domain::project::upload::UploadPlace;
+
+type Files = BTreeMap<UploadPlace, Vec<u8>>;
+
+/// Keeps files in memory. Clones share them.
+#[derive(Clone, Debug, Default)]
+pub struct FakeUploads(Arc<Mutex<Files>>);
+
+impl FakeUploads {
+    fn files(&self) -> MutexGuard<'_, Files> {
+        self.0.lock().expect("no test panics while it holds the files")
+    }
+}
+
+impl ProjectFiles for FakeUploads {
+    fn projects(&self) -> Result<Box<dyn Iterator<Item = ProjectId>>, FilesError> {
+        let projects: BTreeSet<_> = self.files().keys().map(|place| place.project).collect();
+        Ok(Box::new(projects.into_iter()))
+    }
+
+    fn discard(&self, project: ProjectId) {
+        self.files().retain(|place, _| place.project != project);
+    }
+
+    fn tidy(&self) -> Result<(), FilesError> {
+        Ok(())
+    }
+}
+
+impl Uploads for FakeUploads {
+    fn begin(&self, place: &UploadPlace) -> Result<Box<dyn NewUpload>, FilesError> {
+        let (files, place) = (self.clone(), place.clone());
+        Ok(Box::new(Receiving { files, place, content: Vec::new() }))
+    }
+
+    fn open(&self, place: &UploadPlace) -> Result<Option<StoredUpload>, FilesError> {
+        let found = self.files().get(place).cloned();
+        Ok(found.map(|content| StoredUpload {
+            size: content.len() as u64,
+            content: Box::new(Cursor::new(content)),
+        }))
+    }
+}
+
+struct Receiving {
+    files: FakeUploads,
+    place: UploadPlace,
+    content: Vec<u8>,
+}
+
+impl NewUpload for Receiving {
+    fn append(&mut self, chunk: &[u8]) -> Result<(), FilesError> {
+        self.content.extend_from_slice(chunk);
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> Result<(), FilesError> {
+        self.files.files().insert(self.place, self.content);
+        Ok(())
+    }
+}
