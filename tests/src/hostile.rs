@@ -2,7 +2,7 @@
 //! that would be answered with 500. `tests/fuzz` hands them to libFuzzer, `tests/tests/faults/bytes.rs` to a small
 //! driver that every run of the tests has time for.
 
-pub(crate) mod pack;
+pub mod pack;
 
 use std::cell::RefCell;
 use std::io::Read;

@@ -1,7 +1,6 @@
 //! What black-box tests need: a whole hexforge in this process, on any store, and a client that sends
 //! exactly the bytes a test wants to send.
 
-pub mod bench;
 pub mod client;
 pub mod damage;
 pub mod description;

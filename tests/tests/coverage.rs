@@ -379,7 +379,7 @@ fn what_shows_a_measure_against_a_weakness_is_there() {
     let mut sources = Vec::new();
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
     for folder in ["crates", "tests"] {
-        read_sources(&std::path::Path::new(root).join(folder), &mut sources);
+        read_sources(&Path::new(root).join(folder), &mut sources);
     }
     let sources = sources.join("\n");
     for row in rows {
@@ -393,7 +393,7 @@ fn what_shows_a_measure_against_a_weakness_is_there() {
     }
 }
 
-fn read_sources(folder: &std::path::Path, sources: &mut Vec<String>) {
+fn read_sources(folder: &Path, sources: &mut Vec<String>) {
     for entry in std::fs::read_dir(folder).expect("a folder of ours").flatten() {
         let path = entry.path();
         if path.is_dir() && !path.ends_with("target") {
@@ -413,9 +413,7 @@ fn names(text: &str, endpoint: &str) -> bool {
 }
 
 fn test_sources() -> String {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/api");
-    let entries = std::fs::read_dir(folder).expect("the folder of the API tests is there");
-    let paths = entries.map(|entry| entry.expect("its entries can be listed").path());
-    let sources = paths.filter(|path| path.extension().is_some_and(|ending| ending == "rs"));
-    sources.map(|path| std::fs::read_to_string(path).expect("sources are readable")).collect()
+    let mut sources = Vec::new();
+    read_sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/api"), &mut sources);
+    sources.join("\n")
 }

@@ -10,8 +10,10 @@ const TESTS: &str = "hexforge-tests";
 /// The fakes and the contract of the ports.
 const FAKES: &str = "hexforge-domain-testing";
 
+const BENCHMARK: &str = "hexforge-bench";
+
 /// Our crates, and which others of ours each may use.
-const ARROWS: [(&str, &[&str]); 13] = [
+const ARROWS: [(&str, &[&str]); 14] = [
     ("hexforge-domain", &[]),
     (FAKES, &["hexforge-domain"]),
     ("hexforge-application", &["hexforge-domain"]),
@@ -56,6 +58,10 @@ const ARROWS: [(&str, &[&str]); 13] = [
             "hexforge-ssh-russh",
         ],
     ),
+    (
+        BENCHMARK,
+        &["hexforge-domain", FAKES, "hexforge-git-gix", "hexforge-persistence-diesel", TESTS],
+    ),
 ];
 
 /// What only the tests of a crate of ours may use.
@@ -83,7 +89,7 @@ const WRAPPED: [(&str, &[&str]); 15] = [
     ("object_store", &["hexforge-blobs-object-store"]),
     ("serde-saphyr", &["hexforge-yaml-saphyr"]),
     ("russh", &["hexforge-ssh-russh"]),
-    ("anyhow", &["hexforge-server", TESTS]),
+    ("anyhow", &["hexforge-server", BENCHMARK, TESTS]),
 ];
 
 /// Crates that are pure: everything they are built from. `regex` only computes, and matches what users

@@ -1,5 +1,10 @@
 //! What takes more than a look.
 
+pub(crate) mod compare;
+pub(crate) mod contributors;
+pub(crate) mod lineage;
+pub(crate) mod reachable;
+
 use std::io::Write;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,10 +14,10 @@ use hexforge_domain::ports::git::{GitError, GitHistory};
 use hexforge_domain::push::ChangedPaths;
 use hexforge_domain::repository::{Archive, Comparison, Contributors};
 
-use crate::archive;
-use crate::commit::to_gix;
-use crate::compare::{self, Effort, FOR_NEWS, FOR_READERS};
-use crate::repository::GixRepository;
+use crate::content::archive;
+use crate::content::commit::to_gix;
+use crate::history::compare::{Effort, FOR_NEWS, FOR_READERS};
+use crate::storage::repository::GixRepository;
 
 /// How long a request waits for a count that is not finished.
 const PATIENCE: Duration = Duration::from_secs(10);

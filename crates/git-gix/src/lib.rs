@@ -2,55 +2,31 @@
 //!
 //! [`GixStore`] reads objects from packs of the pack store, which it links into one folder per repository. Refs and the
 //! list of packs are handed in as a snapshot. Cached data is named by its content or by the version of the repository.
+//!
+//! - `storage`: repositories in folders, their packs and their upkeep;
+//! - `content`: commits, tags, folders, files and archives;
+//! - `history`: comparisons, contributors, and which objects refs reach;
+//! - `protocol`: fetches, pushes and imports.
 
 // Tests of the whole crate and those inside of it use the same helpers.
 #[cfg(test)]
 extern crate self as hexforge_git_gix;
 
-mod annotation;
-mod archive;
 mod background;
-mod blob;
 mod block;
-mod commit;
-mod compare;
-mod contributors;
+mod content;
 mod error;
-mod examine;
-mod held;
 mod history;
-mod import;
-mod intake;
-pub mod layout;
-mod limits;
-mod lineage;
-mod maintenance;
-mod objects;
-mod open;
-mod pack_file;
-mod pack_index;
-mod packet;
-mod peel;
-mod reachable;
-mod receive;
-pub mod refs;
-mod repository;
-mod revision;
-pub mod rewind;
-mod scratch;
-mod store;
+mod protocol;
+mod storage;
 #[cfg(test)]
 #[path = "../tests/support/mod.rs"]
 mod support;
-mod takeover;
 mod text;
-mod transport;
-mod tree;
-mod upload;
-mod upload_archive;
 
-pub use import::{HttpImports, ImportLimits};
-pub use layout::Layout;
-pub use limits::PushLimits;
-pub use receive::fsck::{AcceptedFaults, Fault};
-pub use store::GixStore;
+pub use protocol::import::{HttpImports, ImportLimits};
+pub use protocol::limits::PushLimits;
+pub use protocol::receive::fsck::{AcceptedFaults, Fault};
+pub use storage::layout::{self, Layout};
+pub use storage::store::GixStore;
+pub use storage::{refs, rewind};

@@ -14,10 +14,10 @@ use diesel::prelude::*;
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::pack::{Pack, PackName};
 
-use crate::connection::{DatabaseUrl, DbConn, Role};
-use crate::migrations;
-use crate::pack;
-use crate::schema::{packs, projects, repositories};
+use crate::database::connection::{DatabaseUrl, DbConn, Role};
+use crate::database::migrations;
+use crate::database::schema::{packs, projects, repositories};
+use crate::repositories::pack;
 use postgres::PostgresRestore;
 use sqlite::SqliteRestore;
 
@@ -200,7 +200,7 @@ impl Restore {
             Self::Sqlite(restore) => restore.finish()?,
             Self::Postgres(restore) => restore.finish()?,
         }
-        let migrated = crate::store::migrate(url);
+        let migrated = crate::database::store::migrate(url);
         migrated.map(drop).map_err(|error| BackupError::Database(Box::new(error)))
     }
 }

@@ -11,13 +11,13 @@ use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::project::query::Viewer;
 use hexforge_domain::push::Push;
 
-use crate::access;
-use crate::among::AmongValues;
-use crate::push;
-use crate::schema::events;
-use crate::sql::Sql;
-use crate::time::{moment, stored};
-use crate::tx::DieselTx;
+use crate::database::schema::events;
+use crate::database::time::{moment, stored};
+use crate::database::tx::DieselTx;
+use crate::query::access;
+use crate::query::among::AmongValues;
+use crate::query::sql::Sql;
+use crate::repositories::push;
 
 #[derive(Queryable)]
 struct EventRow {

@@ -1,84 +1,32 @@
 //! hexforge's store on SQLite and PostgreSQL: one code base, one schema, two databases.
 //!
 //! Queries are written once against [`connection::DbConn`]; what differs between the two databases
-//! is in `backend.rs` and in the two folders of migrations.
+//! is in `database/backend.rs` and in the two folders of migrations.
+//!
+//! - `database`: connections, transactions, migrations, and the seal of secrets;
+//! - `query`: building blocks of queries, such as pages and the projects that a user sees;
+//! - one folder for each group of aggregates: `users`, `groups`, `projects`, `repositories`, `tracker`, `ci`, `hooks`;
+//! - `removal`: taking away in steps what may have many rows below it;
+//! - [`backup`]: a copy of the whole database.
 
 #[macro_use]
-mod backend;
-mod access;
-mod access_request;
-mod among;
+mod database;
 pub mod backup;
-mod board;
-mod build;
-mod build_definition;
-mod build_list;
-mod build_queue;
-mod checkpoints;
-pub mod connection;
-mod delivery;
-mod delivery_batch;
-mod delivery_claim;
-mod delivery_log;
-mod email;
-mod error;
+mod ci;
 mod event;
-mod group;
-mod group_label;
-mod group_list;
-mod identity;
-mod installation;
-mod issue;
-mod issue_list;
-mod issue_total;
-mod key;
-mod label;
-mod member;
-pub mod migrations;
-mod milestone;
-mod namespace;
-mod note;
-mod outbox;
-mod outbox_ci;
-mod outbox_project;
-mod pack;
-mod page;
-mod pipeline;
-mod pool;
-mod project;
-mod project_hook;
-mod project_list;
-mod project_scope;
-mod protection;
-mod push;
-mod refs;
-mod release;
+mod groups;
+mod hooks;
+mod projects;
+mod query;
 mod removal;
-mod removal_steps;
-mod repository_task;
-mod runner;
-pub mod schema;
-mod seal;
-mod sealing;
-mod search;
-mod share;
-mod sign_in;
-mod sql;
-mod star;
-pub mod store;
-mod system_hook;
-mod time;
-mod title_start;
-mod token;
-mod trigger;
-mod turns;
-mod tx;
-mod user;
-mod variable;
+mod repositories;
+mod tracker;
+mod users;
 
-pub use connection::DatabaseUrl;
-pub use sealing::SealError;
-pub use store::{DieselStore, OpenError, Options};
+pub use database::connection::{self, DatabaseUrl};
+pub use database::sealing::SealError;
+pub use database::store::{self, DieselStore, OpenError, Options};
+pub use database::{migrations, schema};
 
 #[cfg(feature = "testing")]
 pub mod testing;

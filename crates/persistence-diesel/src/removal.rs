@@ -1,11 +1,13 @@
 //! What the removal of a user, group or project touches beside what goes along, and in which order.
 
+pub(crate) mod steps;
+
 use hexforge_domain::id::UserId;
 use hexforge_domain::ports::store::StoreError;
 
-use crate::backend::Backend;
-use crate::sql::Sql;
-use crate::tx::DieselTx;
+use crate::database::backend::Backend;
+use crate::database::tx::DieselTx;
+use crate::query::sql::Sql;
 
 impl DieselTx<'_> {
     /// Takes a user and the projects that go with it out of the projects that stay: off the counters of

@@ -12,8 +12,10 @@ use hexforge_domain_testing::fakes::FakeVault;
 
 pub use postgres::OwnPostgres;
 
-use crate::connection::Role;
-use crate::{DatabaseUrl, DieselStore, Options};
+use crate::DatabaseUrl;
+use crate::DieselStore;
+use crate::Options;
+use crate::database::connection::Role;
 
 /// A database of its own for one test, removed with it.
 pub struct TestDatabase {

@@ -24,7 +24,7 @@ use hexforge_persistence_diesel::testing::TestDatabase;
 use hexforge_persistence_diesel::{DatabaseUrl, Options};
 use support::databases;
 
-const STEPS: &str = include_str!("../src/removal_steps.rs");
+const STEPS: &str = include_str!("../src/removal/steps.rs");
 /// How many rows of several tables there are.
 const MANY: i64 = 5_000;
 const LIMIT: u32 = 700;

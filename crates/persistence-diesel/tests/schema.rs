@@ -24,7 +24,7 @@ enum Nulls {
 fn declared() -> Columns {
     let mut columns = Columns::new();
     let mut table = "";
-    for line in include_str!("../src/schema.rs").lines().map(str::trim) {
+    for line in include_str!("../src/database/schema.rs").lines().map(str::trim) {
         if let Some((name, _)) = line.strip_suffix(") {").and_then(|line| line.split_once(" (")) {
             table = name;
         } else if let Some((column, kind)) = line.split_once(" -> ")
@@ -108,8 +108,8 @@ fn the_text_of_the_schema_is_understood() {
     assert_eq!(column("users", "bio"), Some(&("Text".to_owned(), Nulls::Allowed)));
     assert_eq!(column("tokens", "hash"), Some(&("Binary".to_owned(), Nulls::Refused)));
     assert_eq!(column("stars", "user_id"), Some(&("BigInt".to_owned(), Nulls::Refused)));
-    let arrows = include_str!("../src/schema.rs").matches(" -> ").count();
-    let joins = include_str!("../src/schema.rs").matches("joinable!").count();
+    let arrows = include_str!("../src/database/schema.rs").matches(" -> ").count();
+    let joins = include_str!("../src/database/schema.rs").matches("joinable!").count();
     assert_eq!(declared.len(), arrows - joins);
 }
 

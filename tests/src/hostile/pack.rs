@@ -26,7 +26,7 @@ pub(super) fn of(data: &[u8]) -> Vec<u8> {
 }
 
 /// Appends the checksum of a pack.
-pub(crate) fn sealed(mut pack: Vec<u8>) -> Vec<u8> {
+pub fn sealed(mut pack: Vec<u8>) -> Vec<u8> {
     let checksum = Sha1::digest(&pack);
     pack.extend_from_slice(&checksum);
     pack
@@ -98,7 +98,7 @@ impl Planned {
 }
 
 /// The first bytes of a pack entry: its kind and the size of its data.
-pub(crate) fn entry_header(kind: u8, mut size: usize) -> Vec<u8> {
+pub fn entry_header(kind: u8, mut size: usize) -> Vec<u8> {
     let (mut bytes, mut byte) = (Vec::new(), kind << 4 | (size & 15) as u8);
     size >>= 4;
     while size > 0 {
@@ -111,7 +111,7 @@ pub(crate) fn entry_header(kind: u8, mut size: usize) -> Vec<u8> {
 }
 
 /// How far before a delta its base begins, as packs have it.
-pub(crate) fn base_distance(mut distance: usize) -> Vec<u8> {
+pub fn base_distance(mut distance: usize) -> Vec<u8> {
     let mut bytes = vec![(distance & 0x7f) as u8];
     while distance > 0x7f {
         distance = (distance >> 7) - 1;

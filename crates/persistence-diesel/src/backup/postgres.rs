@@ -9,8 +9,8 @@ use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Text};
 
 use super::{BackupError, Parts};
-use crate::connection::DatabaseUrl;
-use crate::migrations;
+use crate::database::connection::DatabaseUrl;
+use crate::database::migrations;
 
 /// What the part of a table is called, before its name.
 const TABLE: &str = "database/table/";

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use diesel::connection::SimpleConnection;
 
 use super::{BackupError, Parts};
-use crate::connection::{DatabaseUrl, Role};
+use crate::database::connection::{DatabaseUrl, Role};
 
 /// The one part.
 const PART: &str = "database.sqlite";

@@ -1,0 +1,175 @@
+//! Many clones of one repository at once: the memory they take, and who waits meanwhile.
+
+use std::io::{BufWriter, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use hexforge_domain::id::ProjectId;
+use hexforge_git_gix::Layout;
+use hexforge_persistence_diesel::testing::TestDatabase;
+
+use super::load::{processor_time, quantile};
+use super::long_history::{History, git};
+use super::streams::{asked_for, user};
+use hexforge_tests::program::{Program, ROOT};
+use hexforge_tests::ref_rows::adopt;
+
+/// How many clone at once.
+const CROWD: usize = 64;
+
+/// Files of a megabyte that no packing makes smaller, beside the history.
+const FILES: u64 = 100;
+
+/// Measures, and tells each figure as soon as it is there.
+pub fn measure(
+    database: &TestDatabase,
+    program: &Path,
+    history: History,
+    megabytes: u64,
+    tell: &mut dyn FnMut(&str, String),
+) -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let program = Program::start(program, folder.path(), &database.url)?;
+    let form = [("name", "much"), ("visibility_level", "20")];
+    program.request("POST", "/projects").token(ROOT).form(&form).send().expect(201);
+    let bare = Layout::new(folder.path()).repository(ProjectId(1));
+    std::fs::create_dir_all(bare.parent().context("a parent")?)?;
+    history.make(&bare)?;
+    fill(&bare, FILES, 1 << 20)?;
+    adopt(database, 1, &bare);
+    let tips = Command::new("git")
+        .args(["for-each-ref", "--format=%(objectname)"])
+        .current_dir(&bare)
+        .output()?;
+    let wish = wish(program.address, &String::from_utf8(tips.stdout)?);
+    let before = program.memory();
+    for (name, crowd) in [("one clone", 1), ("the same again", 1), ("64 clones at once", CROWD)] {
+        program.forget_peak();
+        let cpu = processor_time(&[program.pid()]);
+        let (mut times, waits) = pull(&program, &wish, crowd)?;
+        let cpu = processor_time(&[program.pid()]).saturating_sub(cpu) / u32::try_from(crowd)?;
+        times.sort_unstable();
+        let more = program.peak_memory() - before;
+        let (first, last) = (times[0], times[times.len() - 1]);
+        let wait = quantile(&waits, 0.99);
+        tell(
+            name,
+            format!(
+                "{more:.0} MB more than before at most (goal 300), the first done in {first:.1?} and the \
+                 last in {last:.1?}, cpu {cpu:.1?} each; GET /user p99 {wait:.1?} meanwhile (goal 50 ms)"
+            ),
+        );
+    }
+    push(&program, megabytes, tell)
+}
+
+/// Pushes so much in files of 16 MB.
+fn push(program: &Program, megabytes: u64, tell: &mut dyn FnMut(&str, String)) -> Result<()> {
+    let form = [("name", "large")];
+    program.request("POST", "/projects").token(ROOT).form(&form).send().expect(201);
+    let folder = tempfile::tempdir()?;
+    git(Some(folder.path()), &["init", "-q", "--bare", "-b", "much", "."])?;
+    fill(folder.path(), megabytes / 16, 16 << 20)?;
+    let url = format!("http://root:{ROOT}@{}/root/large.git", program.address);
+    let (before, started) = (program.own_memory(), Instant::now());
+    let over = AtomicBool::new(false);
+    let peak = std::thread::scope(|scope| {
+        let watching = scope.spawn(|| {
+            let mut peak = before;
+            while !over.load(Ordering::Relaxed) {
+                peak = program.own_memory().max(peak);
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            peak
+        });
+        let pushed = git(Some(folder.path()), &["push", "-q", &url, "much"]);
+        over.store(true, Ordering::Relaxed);
+        let peak = watching.join().expect("it does not panic");
+        pushed.map(|()| peak)
+    })?;
+    let (more, time) = (peak - before, started.elapsed());
+    let what = format!("push of {megabytes} MB");
+    tell(&what, format!("{more:.0} MB more than before at most, {time:.1?}"));
+    Ok(())
+}
+
+/// Adds files that are as large as they look.
+fn fill(bare: &Path, files: u64, bytes: u64) -> Result<()> {
+    let mut import = Command::new("git")
+        .args(["-c", "core.compression=0", "-c", "pack.compression=0", "fast-import", "--quiet"])
+        .current_dir(bare)
+        .stdin(Stdio::piped())
+        .spawn()?;
+    let mut to = BufWriter::new(import.stdin.take().context("its input is ours")?);
+    writeln!(to, "commit refs/heads/much\ncommitter Ada <ada@example.com> 1600000000 +0000")?;
+    writeln!(to, "data 5\nMuch\n")?;
+    let mut random = 0x9e37_79b9_7f4a_7c15_u64;
+    for file in 0..files {
+        writeln!(to, "M 644 inline {file}.bin\ndata {bytes}")?;
+        for _ in 0..bytes / 8 {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            to.write_all(&random.to_le_bytes())?;
+        }
+        writeln!(to)?;
+    }
+    to.flush()?;
+    drop(to);
+    ensure!(import.wait()?.success(), "git fast-import failed");
+    git(Some(bare), &["-c", "pack.compression=0", "repack", "-adq", "--no-write-bitmap-index"])?;
+    git(Some(bare), &["pack-refs", "--all"])
+}
+
+/// What a client says that clones everything. No real one is used: sixty-four of them would take the machine.
+fn wish(server: SocketAddr, tips: &str) -> Vec<u8> {
+    let mut body = b"0011command=fetch0001000eofs-delta\n".to_vec();
+    let mut tips: Vec<&str> = tips.lines().collect();
+    tips.sort_unstable();
+    tips.dedup();
+    for tip in tips {
+        body.extend(format!("0032want {tip}\n").bytes());
+    }
+    body.extend(b"0009done\n0000");
+    let head = format!(
+        "POST /root/much.git/git-upload-pack HTTP/1.1\r\nHost: {server}\r\nGit-Protocol: version=2\r\n\
+         Content-Type: application/x-git-upload-pack-request\r\nConnection: close\r\nContent-Length: {}\r\n\r\n",
+        body.len()
+    );
+    [head.into_bytes(), body].concat()
+}
+
+/// How long each clone took, and how long others waited meanwhile.
+fn pull(program: &Program, wish: &[u8], crowd: usize) -> Result<(Vec<Duration>, Vec<Duration>)> {
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let asking =
+            scope.spawn(|| asked_for(program, &user(), &mut |_| !over.load(Ordering::Relaxed)));
+        let clones: Vec<_> =
+            (0..crowd).map(|_| scope.spawn(|| clone(program.address, wish))).collect();
+        let times: Result<Vec<Duration>> =
+            clones.into_iter().map(|clone| clone.join().expect("no clone panics")).collect();
+        over.store(true, Ordering::Relaxed);
+        Ok((times?, asking.join().expect("it does not panic")))
+    })
+}
+
+fn clone(server: SocketAddr, wish: &[u8]) -> Result<Duration> {
+    let started = Instant::now();
+    let mut stream = TcpStream::connect(server)?;
+    stream.write_all(wish)?;
+    let mut buffer = vec![0; 64 << 10];
+    let mut total = 0;
+    loop {
+        match stream.read(&mut buffer)? {
+            0 => break,
+            read => total += read,
+        }
+    }
+    ensure!(total as u64 > FILES << 20, "a clone ended after {total} bytes");
+    Ok(started.elapsed())
+}

@@ -1,0 +1,81 @@
+//! Pushes over SSH that send a byte a second, on as many channels as a connection may have.
+
+use std::io::Write;
+use std::process::{Child, ChildStdin, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use super::attack::{Attacker, Tally, Target};
+use super::wire::packet;
+use hexforge_tests::client::Request;
+use hexforge_tests::ssh_client::Identity;
+
+/// The name of the attack.
+pub(super) const NAME: &str = "slow pushes over SSH";
+
+/// Nine channels share a connection.
+const CHANNELS: usize = 36;
+const OF_ONE_CONNECTION: usize = 9;
+/// How many channels are opened anew in a second: each is a process here.
+const OPENED: usize = 4;
+
+struct SlowPush {
+    child: Child,
+    stdin: ChildStdin,
+}
+
+impl SlowPush {
+    fn start(key: &Identity, attacker: &Attacker, target: &Target, number: usize) -> Option<Self> {
+        let socket = key.path().join(format!("connection-{}", number / OF_ONE_CONNECTION));
+        let (socket, from) = (socket.display().to_string(), attacker.from.to_string());
+        let share = ["-b", &from, "-o", "ControlMaster=auto", "-S", &socket];
+        let mut command = key.ssh(target.ssh, &share, &["git-receive-pack 'eve/trap.git'"]);
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = command.spawn().ok()?;
+        let mut stdin = child.stdin.take()?;
+        let line = format!("{} {} refs/heads/x{number}\0report-status", "0".repeat(40), target.tip);
+        let said = if number % 4 == 3 { "0".to_owned() } else { packet(&line) + "0000PACK" };
+        // Channels beyond the share of the user are refused after a while.
+        let _ = stdin.write_all(said.as_bytes()).and_then(|()| stdin.flush());
+        Some(Self { child, stdin })
+    }
+
+    fn has_ended(&mut self) -> bool {
+        let _ = self.stdin.write_all(b"\0").and_then(|()| self.stdin.flush());
+        self.child.try_wait().map_or(true, |status| status.is_some())
+    }
+}
+
+impl Drop for SlowPush {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Keeps channels open until the attack is over.
+pub(super) fn slow_pushes(attacker: &Attacker, target: &Target, over: &AtomicBool, tally: &Tally) {
+    let key = Identity::new();
+    let form = [("title", "many"), ("key", &*key.public())];
+    Request::new(target.http, "POST", "/api/v3/user/keys")
+        .token(&target.token)
+        .form(&form)
+        .send()
+        .expect(201);
+    let mut pushes: Vec<Option<SlowPush>> = (0..CHANNELS).map(|_| None).collect();
+    while !over.load(Ordering::Relaxed) {
+        let mut opened = 0;
+        for (number, push) in pushes.iter_mut().enumerate() {
+            if push.as_mut().is_some_and(SlowPush::has_ended) {
+                *push = None;
+                tally.count(attacker, NAME, "ended");
+            }
+            if push.is_none() && opened < OPENED {
+                *push = SlowPush::start(&key, attacker, target, number);
+                tally.count(attacker, NAME, "opened");
+                opened += 1;
+            }
+        }
+        std::thread::sleep(Duration::from_secs(1));
+    }
+}

@@ -1,0 +1,150 @@
+//! Issues, labels, boards and feeds: what each answer costs in a small and in a large world.
+
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::Result;
+use hexforge_persistence_diesel::testing::TestDatabase;
+
+use super::lists::Line;
+use super::load::{Alone, Call, a_post, measure_alone, measure_each};
+use super::tracker_world::{self as world, World};
+use hexforge_tests::program::Program;
+
+/// How often something is made for one figure.
+const WRITES: usize = 120;
+
+/// What to measure.
+pub struct Plan<'a> {
+    /// The program.
+    pub program: &'a Path,
+    /// Issues in the small and in the large world; there are five times as many events.
+    pub sizes: [usize; 2],
+    /// For each figure.
+    pub time: Duration,
+    /// Only calls whose names contain this.
+    pub only: &'a str,
+}
+
+/// Measures everything on one kind of database; `None` where there is none of it.
+pub fn compare(
+    database: impl Fn() -> Option<TestDatabase>,
+    plan: &Plan<'_>,
+) -> Result<Option<Vec<Line>>> {
+    let [small, large] = plan.sizes;
+    let Some(small) = costs(&database, plan, small)? else { return Ok(None) };
+    let Some(large) = costs(&database, plan, large)? else { return Ok(None) };
+    let line = |((call, small), (_, large))| Line { call, small, large };
+    Ok(Some(small.into_iter().zip(large).map(line).collect()))
+}
+
+#[allow(clippy::print_stderr, reason = "who waits for minutes wants to know for what")]
+fn costs(
+    database: impl Fn() -> Option<TestDatabase>,
+    plan: &Plan<'_>,
+    issues: usize,
+) -> Result<Option<Vec<(String, Alone)>>> {
+    let Some(database) = database() else { return Ok(None) };
+    let folder = tempfile::tempdir()?;
+    let program = Program::start(plan.program, folder.path(), &database.url)?;
+    eprintln!("filling a database with {issues} issues");
+    let world = world::fill(&program, &database, issues)?;
+    let processes = || {
+        let mut pids = database.processes();
+        pids.push(program.pid());
+        pids
+    };
+    let mut costs = Vec::new();
+    let wanted = |name: &str| name.contains(plan.only);
+    let calls = world.people.iter().flat_map(|(who, token)| calls(&world, who, token));
+    for call in calls.filter(|call| wanted(&call.name)) {
+        // The database's processes are there once somebody asked for something.
+        if costs.is_empty() {
+            measure_alone(program.address, &[], &call, Duration::ZERO);
+        }
+        let cost = measure_alone(program.address, &processes(), &call, plan.time);
+        eprintln!("  {:>8} us {}", cost.cpu.as_micros(), call.name);
+        costs.push((call.name, cost));
+    }
+    for (who, token) in &world.people {
+        for (what, path, form) in changes(&world) {
+            let name = format!("{who} POST {what}");
+            if !wanted(&name) {
+                continue;
+            }
+            let headers = format!("PRIVATE-TOKEN: {token}\r\n");
+            let one = |number| {
+                let form = form.replace("NUMBER", &format!("{who}{number}"));
+                a_post(program.address, &format!("/api/v3{path}"), &headers, &form)
+            };
+            // The first ones open what is kept open.
+            let requests: Vec<String> = (0..WRITES).map(one).collect();
+            let (first, rest) = requests.split_at(WRITES / 6);
+            measure_each(program.address, &[], first);
+            costs.push((name, measure_each(program.address, &processes(), rest)));
+        }
+    }
+    Ok(Some(costs))
+}
+
+/// All that one user asks for.
+fn calls(world: &World, who: &str, token: &str) -> Vec<Call> {
+    let World { group, project, board, issue, author, milestones: [big, small], .. } = world;
+    let project = format!("/projects/{project}");
+    let mut paths = vec![
+        format!("{project}/labels"),
+        format!("{project}/boards"),
+        format!("{project}/boards/{board}/lists"),
+        format!("{project}/milestones"),
+        format!("{project}/milestones/{big}/issues"),
+        format!("{project}/milestones/{small}/issues"),
+        format!("{project}/issues/{issue}"),
+        format!("{project}/issues/{issue}/notes"),
+        format!("{project}/events"),
+        format!("{project}/issues?iid=301"),
+        format!("/users/{author}/events"),
+    ];
+    for list in
+        [format!("{project}/issues"), "/issues".to_owned(), format!("/groups/{group}/issues")]
+    {
+        paths.extend(FILTERS.map(|filter| format!("{list}{filter}")));
+    }
+    let call = |path: String| Call {
+        name: format!("{who} {path}"),
+        target: format!("/api/v3{path}"),
+        token: token.to_owned(),
+    };
+    paths.into_iter().map(call).collect()
+}
+
+const FILTERS: [&str; 16] = [
+    "",
+    "?page=10",
+    "?state=opened",
+    "?state=closed",
+    "?labels=label-0",
+    "?labels=label-1",
+    "?labels=label-0,label-5",
+    "?labels=nothing",
+    "?milestone=big",
+    "?milestone=small",
+    "?state=opened&labels=label-0",
+    "?state=opened&milestone=big",
+    "?order_by=created_at&sort=asc",
+    "?order_by=updated_at&sort=asc",
+    "?order_by=updated_at&sort=desc",
+    "?labels=label-0&order_by=updated_at&sort=desc",
+];
+
+/// What is made: its name, path and form.
+fn changes(world: &World) -> [(&'static str, String, &'static str); 2] {
+    let project = format!("/projects/{}", world.project);
+    [
+        ("an issue", format!("{project}/issues"), "title=It+breaks+NUMBER&labels=label-0,label-3"),
+        (
+            "a note",
+            format!("{project}/issues/{}/notes", world.issue),
+            "body=It+works+for+me+NUMBER",
+        ),
+    ]
+}

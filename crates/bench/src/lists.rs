@@ -1,0 +1,188 @@
+//! The lists of projects and groups: what a page of each costs in a small and in a large world.
+
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use hexforge_persistence_diesel::testing::TestDatabase;
+
+use super::load::{Alone, Call, measure_alone};
+use super::world::{self, People, Size};
+use hexforge_tests::program::{Program, ROOT};
+
+/// Found in every sixth project, in one of a hundred, in a handful and in none; then the same with
+/// fewer letters than an index of three has.
+const SEARCHES: [&str; 8] = ["otter", "badger", "quokka", "xyzzy", "o", "ot", "qu", "zz"];
+/// By what projects and groups are sorted.
+const PROJECT_ORDERS: [&str; 6] =
+    ["id", "name", "path", "created_at", "updated_at", "last_activity_at"];
+const GROUP_ORDERS: [&str; 2] = ["name", "path"];
+
+const PASSWORD: &str = "correct horse battery";
+
+/// What to measure.
+pub struct Plan<'a> {
+    /// The program.
+    pub program: &'a Path,
+    /// Projects in the small and in the large world.
+    pub sizes: [usize; 2],
+    /// For each figure.
+    pub time: Duration,
+    /// Only calls whose names contain this.
+    pub only: &'a str,
+}
+
+/// One line of the table.
+pub struct Line {
+    /// The call and who sends it.
+    pub call: String,
+    /// In the small world.
+    pub small: Alone,
+    /// In the large world.
+    pub large: Alone,
+}
+
+impl Line {
+    /// Processor time in the large world beside that in the small one.
+    pub fn ratio(&self) -> f64 {
+        self.large.cpu.as_secs_f64() / self.small.cpu.as_secs_f64().max(1e-9)
+    }
+
+    fn text(&self, name: &str) -> String {
+        format!(
+            "{name:<10} {:>9} {:>9} {:>6.2}{} {:>9} {:>9} {:>9}  {}",
+            self.small.cpu.as_micros(),
+            self.large.cpu.as_micros(),
+            self.ratio(),
+            if self.ratio() > 2.0 { '*' } else { ' ' },
+            self.small.p50.as_micros(),
+            self.large.p50.as_micros(),
+            self.large.first.as_micros(),
+            self.call,
+        )
+    }
+}
+
+/// The first lines of the table.
+pub fn heading(of: &str, [small, large]: [usize; 2]) -> String {
+    format!(
+        "{:<10} {:>9} {:>9} {:>7} {:>9} {:>9} {:>9}  call\n\
+         {of:<10} {small:>9} {large:>9} {:>7} {small:>9} {large:>9} {large:>9}",
+        "database", "cpu us", "cpu us", "x cpu", "p50 us", "p50 us", "first us", "",
+    )
+}
+
+/// The lines of one database.
+pub fn table(name: &str, lines: Option<Vec<Line>>) -> String {
+    let lines = lines.unwrap_or_default();
+    let mut table: Vec<String> = lines.iter().map(|line| line.text(name)).collect();
+    let above = lines.iter().filter(|line| line.ratio() > 2.0).count();
+    table.push(format!("{name:<10} {above} of {} lines above 2", lines.len()));
+    table.join("\n")
+}
+
+/// Measures all lists on one kind of database; `None` where there is none of it.
+pub fn compare(
+    database: impl Fn() -> Option<TestDatabase>,
+    plan: &Plan<'_>,
+) -> Result<Option<Vec<Line>>> {
+    let [small, large] = plan.sizes;
+    let Some(small) = costs(&database, plan, small)? else { return Ok(None) };
+    let Some(large) = costs(&database, plan, large)? else { return Ok(None) };
+    let line = |((call, small), (_, large))| Line { call, small, large };
+    Ok(Some(small.into_iter().zip(large).map(line).collect()))
+}
+
+#[allow(clippy::print_stderr, reason = "who waits for minutes wants to know for what")]
+fn costs(
+    database: impl Fn() -> Option<TestDatabase>,
+    plan: &Plan<'_>,
+    projects: usize,
+) -> Result<Option<Vec<(String, Alone)>>> {
+    let Some(database) = database() else { return Ok(None) };
+    let folder = tempfile::tempdir()?;
+    let program = Program::start(plan.program, folder.path(), &database.url)?;
+    let (some, some_token) = sign_up(&program, "some").context("a user for the benchmark")?;
+    let (everywhere, everywhere_token) = sign_up(&program, "everywhere")?;
+    eprintln!("filling a database with {projects} projects");
+    world::fill(&database, Size { projects }, People { root: 1, some, everywhere });
+    database.gather_statistics();
+    let people =
+        [("root", ROOT.to_owned()), ("some", some_token), ("everywhere", everywhere_token)];
+    let calls = people.iter().flat_map(|(who, token)| calls(who, token));
+    let calls: Vec<Call> = calls.filter(|call| call.name.contains(plan.only)).collect();
+    eprintln!("measuring {} calls", calls.len());
+    let mut costs = Vec::new();
+    for call in calls {
+        // The database's processes are there once somebody asked for something.
+        if costs.is_empty() {
+            measure_alone(program.address, &[], &call, Duration::ZERO);
+        }
+        let mut pids = database.processes();
+        pids.push(program.pid());
+        let cost = measure_alone(program.address, &pids, &call, plan.time);
+        costs.push((call.name, cost));
+    }
+    Ok(Some(costs))
+}
+
+/// Makes a user who can sign in: its id and token.
+fn sign_up(program: &Program, name: &str) -> Result<(i64, String)> {
+    let email = format!("{name}@example.org");
+    let user = program
+        .request("POST", "/users")
+        .token(ROOT)
+        .form(&[("username", name), ("name", name), ("email", &email), ("password", PASSWORD)])
+        .send()
+        .expect(201);
+    let session = program
+        .request("POST", "/session")
+        .form(&[("login", name), ("password", PASSWORD)])
+        .send()
+        .expect(201);
+    let id = user["id"].as_i64().context("a user has an id")?;
+    let token = session["private_token"].as_str().context("a session has a token")?;
+    Ok((id, token.to_owned()))
+}
+
+/// All that one user asks for.
+fn calls(who: &str, token: &str) -> Vec<Call> {
+    let team = format!("/groups/{}/projects", world::TEAM);
+    let department = format!("/groups/{}/projects", world::DEPARTMENT);
+    let mut paths = Vec::new();
+    for list in ["/projects", "/projects/visible", "/projects/starred", &team, &department] {
+        paths.extend(variants(list, &PROJECT_ORDERS));
+    }
+    if who == "root" {
+        paths.extend(variants("/projects/all", &PROJECT_ORDERS));
+    }
+    // The second shows a user all that is open to it; for administrators both are all there are.
+    paths.extend(variants("/groups", &GROUP_ORDERS));
+    if who != "root" {
+        paths.extend(variants("/groups?all_available=true", &GROUP_ORDERS));
+    }
+    let call = |path: String| Call {
+        name: format!("{who} {path}"),
+        target: format!("/api/v3{path}"),
+        token: token.to_owned(),
+    };
+    paths.into_iter().map(call).collect()
+}
+
+/// A list as it is, in each order, with each search, and with the commonest of them in each order.
+fn variants(list: &str, orders: &[&str]) -> Vec<String> {
+    let mark = if list.contains('?') { '&' } else { '?' };
+    let mut paths = vec![list.to_owned()];
+    for order in orders {
+        for sort in ["asc", "desc"] {
+            paths.push(format!("{list}{mark}order_by={order}&sort={sort}"));
+        }
+    }
+    paths.extend(SEARCHES.map(|text| format!("{list}{mark}search={text}")));
+    for order in orders {
+        for text in ["otter", "badger"] {
+            paths.push(format!("{list}{mark}search={text}&order_by={order}&sort=asc"));
+        }
+    }
+    paths
+}

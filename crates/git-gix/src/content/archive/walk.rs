@@ -1,0 +1,228 @@
+//! The files of a commit one by one, in git's order.
+
+use gix::bstr::ByteSlice;
+use gix::objs::tree::{EntryKind, EntryRef};
+use gix::objs::{Find, TreeRefIter};
+use hexforge_domain::ports::git::GitError;
+
+use super::Lasting;
+use super::attributes::Rules;
+use super::entry::{Content, Entry, Kind, Sink, Snapshot};
+use super::subst::Placeholders;
+use crate::content::blob::{SMALL, Stored};
+use crate::error::failed;
+
+/// Files up to this size are changed as their attributes say; larger ones are never held in memory.
+const CHANGED: u64 = 8 << 20;
+/// Targets of links are held in memory.
+const LONGEST_TARGET: u64 = 1 << 20;
+/// How many folders may lie in each other; git itself goes no deeper.
+const DEEPEST: usize = 4096;
+
+/// Adds everything that is to be in the archive.
+pub(super) fn walk(
+    repo: &gix::Repository,
+    snapshot: &Snapshot,
+    sink: &mut dyn Sink,
+) -> Result<Lasting, GitError> {
+    let mut walk = Walk {
+        repo,
+        sink,
+        placeholders: Placeholders::new(repo, snapshot),
+        rules: Rules::new()?,
+        path: snapshot.folder.clone(),
+        top: snapshot.folder.len(),
+        folders: Vec::new(),
+        content: Vec::new(),
+    };
+    walk.enter(snapshot.tree)?;
+    if walk.top > 0 {
+        walk.add_folders()?;
+    } else {
+        walk.folders[0].added = true;
+    }
+    while walk.step()? {}
+    Ok(if walk.placeholders.asked_repository() { Lasting::No } else { Lasting::Yes })
+}
+
+struct Walk<'a> {
+    repo: &'a gix::Repository,
+    sink: &'a mut dyn Sink,
+    placeholders: Placeholders<'a>,
+    rules: Rules,
+    /// Of the current entry, from the top of the archive.
+    path: Vec<u8>,
+    /// Where the path from the top of the repository begins.
+    top: usize,
+    /// The folder we are in, and all above it.
+    folders: Vec<Folder>,
+    /// Of one file, kept for its memory.
+    content: Vec<u8>,
+}
+
+struct Folder {
+    id: gix::ObjectId,
+    entries: Vec<u8>,
+    /// Where the next entry begins.
+    next: usize,
+    /// How much of the path is this folder's, with the slash.
+    path: usize,
+    /// Whether it brought rules of its own.
+    rules: bool,
+    /// A folder is in the archive only when something in it was looked at.
+    added: bool,
+}
+
+impl Walk<'_> {
+    /// Goes on to the next entry; false at the end.
+    fn step(&mut self) -> Result<bool, GitError> {
+        let Some(folder) = self.folders.last_mut() else { return Ok(false) };
+        self.path.truncate(folder.path);
+        let rest = &folder.entries[folder.next..];
+        let mut entries = TreeRefIter::from_bytes(rest, gix::hash::Kind::Sha1);
+        let Some(entry) = entries.next() else {
+            if folder.rules {
+                self.rules.leave();
+            }
+            self.folders.pop();
+            return Ok(true);
+        };
+        let EntryRef { mode, filename, oid } = entry.map_err(failed)?;
+        let (kind, id) = (mode.kind(), oid.to_owned());
+        let proper = is_proper(filename);
+        self.path.extend_from_slice(filename);
+        folder.next += entries.offset_to_next_entry(rest);
+        if proper {
+            self.visit(kind, id)?;
+        }
+        Ok(true)
+    }
+
+    fn visit(&mut self, kind: EntryKind, id: gix::ObjectId) -> Result<(), GitError> {
+        if kind == EntryKind::Tree {
+            let wishes = self.rules.wishes(self.path[self.top..].as_bstr(), true);
+            if !wishes.ignored {
+                self.path.push(b'/');
+                self.enter(id)?;
+            }
+            return Ok(());
+        }
+        // Even when it is left out: the folder is there because it has files, as in git.
+        self.add_folders()?;
+        let submodule = kind == EntryKind::Commit;
+        let wishes = self.rules.wishes(self.path[self.top..].as_bstr(), submodule);
+        if wishes.ignored {
+            return Ok(());
+        }
+        match kind {
+            EntryKind::Commit => {
+                self.path.push(b'/');
+                self.add(id, Kind::Folder)
+            }
+            EntryKind::Link => {
+                let stored = self.find(id)?;
+                if stored.size > LONGEST_TARGET {
+                    return Err(GitError::Failed(format!("the link {id} is too long")));
+                }
+                let mut content = std::mem::take(&mut self.content);
+                stored.read(self.repo, &mut content)?;
+                self.add(id, Kind::Link { target: &content })?;
+                self.content = content;
+                Ok(())
+            }
+            EntryKind::Blob | EntryKind::BlobExecutable | EntryKind::Tree => {
+                let executable = kind == EntryKind::BlobExecutable;
+                let stored = self.find(id)?;
+                let changed = (wishes.subst || wishes.converted) && stored.size <= CHANGED;
+                if !changed && stored.size > SMALL {
+                    let content = Content::Stored(stored);
+                    return self.add(id, Kind::File { executable, content });
+                }
+                let mut content = std::mem::take(&mut self.content);
+                stored.read(self.repo, &mut content)?;
+                if changed && wishes.converted {
+                    self.rules.convert(self.path[self.top..].as_bstr(), id, &mut content)?;
+                }
+                if changed && wishes.subst {
+                    self.placeholders.replace(&mut content)?;
+                }
+                self.add(id, Kind::File { executable, content: Content::Held(&content) })?;
+                self.content = content;
+                Ok(())
+            }
+        }
+    }
+
+    /// Goes into the folder that the path leads to.
+    fn enter(&mut self, id: gix::ObjectId) -> Result<(), GitError> {
+        if self.folders.len() == DEEPEST {
+            return Err(GitError::Failed("folders lie too deep in each other".to_owned()));
+        }
+        let entries = self.read_tree(id)?;
+        let mut rules = None;
+        for entry in TreeRefIter::from_bytes(&entries, gix::hash::Kind::Sha1) {
+            let entry = entry.map_err(failed)?;
+            if entry.filename == ".gitattributes" && entry.mode.is_blob() {
+                rules = Some(entry.oid.to_owned());
+            }
+        }
+        let path = self.path.len();
+        let rules = match rules.map(|id| self.find(id)).transpose()? {
+            Some(stored) if stored.size <= SMALL => {
+                let mut content = Vec::new();
+                stored.read(self.repo, &mut content)?;
+                let folder = &self.path[self.top..];
+                let folder = folder.strip_suffix(b"/").unwrap_or(folder);
+                self.rules.enter(folder.as_bstr(), &content)?;
+                true
+            }
+            _ => false,
+        };
+        self.folders.push(Folder { id, entries, next: 0, path, rules, added: false });
+        Ok(())
+    }
+
+    fn read_tree(&self, id: gix::ObjectId) -> Result<Vec<u8>, GitError> {
+        let mut entries = Vec::new();
+        if id != gix::ObjectId::empty_tree(gix::hash::Kind::Sha1) {
+            match self.repo.objects.try_find(&id, &mut entries).map_err(failed)? {
+                Some(found) if found.kind == gix::objs::Kind::Tree => {}
+                _ => return Err(missing(id)),
+            }
+        }
+        Ok(entries)
+    }
+
+    /// Adds the folders that lead here and are not in the archive yet.
+    fn add_folders(&mut self) -> Result<(), GitError> {
+        let first = self.folders.iter().rposition(|folder| folder.added).map_or(0, |at| at + 1);
+        for folder in &mut self.folders[first..] {
+            let path = &self.path[..folder.path];
+            self.sink.add(self.repo, &Entry { path, id: folder.id, kind: Kind::Folder })?;
+            folder.added = true;
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, id: gix::ObjectId, kind: Kind<'_>) -> Result<(), GitError> {
+        self.sink.add(self.repo, &Entry { path: &self.path, id, kind })
+    }
+
+    /// A file that the tree promises.
+    fn find(&self, id: gix::ObjectId) -> Result<Stored, GitError> {
+        Stored::find(self.repo, id).map_err(|error| match error {
+            GitError::Missing => missing(id),
+            error => error,
+        })
+    }
+}
+
+/// The commit is there, so what belongs to it has to be.
+fn missing(id: gix::ObjectId) -> GitError {
+    GitError::Corrupt(format!("the object {id} is missing"))
+}
+
+/// Names with which an archive would write elsewhere than into its folder; git makes no such trees.
+fn is_proper(name: &[u8]) -> bool {
+    !matches!(name, b"" | b"." | b"..") && !name.contains(&b'/')
+}

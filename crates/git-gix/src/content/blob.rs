@@ -1,0 +1,138 @@
+//! Contents of files, however large.
+
+pub(crate) mod kept;
+mod source;
+#[cfg(test)]
+mod tests;
+
+use std::io::{self, Read, Seek, Write};
+use std::sync::{Mutex, PoisonError};
+
+use gix::objs::Find;
+use hexforge_domain::ports::git::GitError;
+
+use crate::error::{self, failed, reader_gone};
+use crate::protocol::intake::LARGEST_DELTA;
+
+/// Up to this size a file is read in one piece.
+pub(crate) const SMALL: u64 = 4 << 20;
+
+/// Held while a large delta is decoded in memory.
+static DECODING: Mutex<()> = Mutex::new(());
+
+/// How much of a larger file is in memory at a time.
+const PIECE: usize = 64 << 10;
+
+/// Writes the content of a file, holding little of it.
+pub(crate) fn write(
+    repo: &gix::Repository,
+    id: gix::ObjectId,
+    to: &mut dyn Write,
+) -> Result<(), GitError> {
+    Stored::find(repo, id)?.write(repo, to)
+}
+
+/// The content of a file where it lies.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stored {
+    pub(crate) id: gix::ObjectId,
+    pub(crate) size: u64,
+    delta: bool,
+}
+
+impl Stored {
+    /// # Errors
+    /// [`GitError::Missing`] when there is no such object, and when it is no file.
+    pub(crate) fn find(repo: &gix::Repository, id: gix::ObjectId) -> Result<Self, GitError> {
+        let header = repo.try_find_header(id).map_err(failed)?.ok_or(GitError::Missing)?;
+        if header.kind() != gix::objs::Kind::Blob {
+            return Err(GitError::Missing);
+        }
+        let delta = header.num_deltas().is_some_and(|deltas| deltas > 0);
+        Ok(Self { id, size: header.size(), delta })
+    }
+
+    /// Reads all of it into the buffer; for what is known to be small.
+    pub(crate) fn read(
+        &self,
+        repo: &gix::Repository,
+        buffer: &mut Vec<u8>,
+    ) -> Result<(), GitError> {
+        let found = repo.objects.try_find(&self.id, buffer).map_err(failed)?;
+        let length = found.ok_or(GitError::Missing)?.data.len();
+        // What is behind it was used for decoding.
+        buffer.truncate(length);
+        Ok(())
+    }
+
+    /// Writes it.
+    pub(crate) fn write(&self, repo: &gix::Repository, to: &mut dyn Write) -> Result<(), GitError> {
+        // A delta refers to all parts of what it is based on, so both have to be in memory.
+        if self.delta && self.size > LARGEST_DELTA {
+            return self.write_large_delta(repo, to);
+        }
+        if self.size > SMALL && !self.delta {
+            // Twice, because objects move from one place to another when a repository is cleaned up.
+            for _ in 0..2 {
+                if let Some(source) = source::open(repo, self.id)? {
+                    return self.stream(source, to);
+                }
+            }
+        }
+        let mut buffer = Vec::new();
+        self.read(repo, &mut buffer)?;
+        // The reader may be slow, and decoding took several times as much.
+        buffer.shrink_to_fit();
+        to.write_all(&buffer).map_err(reader_gone)
+    }
+
+    /// Writes a file that another git stored as a delta, or an older version of this program. It is decoded into a
+    /// temporary file, so that slow readers hold no memory, and one at a time.
+    fn write_large_delta(
+        &self,
+        repo: &gix::Repository,
+        to: &mut dyn Write,
+    ) -> Result<(), GitError> {
+        let file = {
+            let _only_one = DECODING.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut buffer = Vec::new();
+            self.read(repo, &mut buffer)?;
+            let mut file = tempfile::tempfile_in(repo.git_dir()).map_err(error::io)?;
+            file.write_all(&buffer).and_then(|()| file.rewind()).map_err(error::io)?;
+            file
+        };
+        self.stream(file, to)
+    }
+
+    fn stream(&self, mut from: impl Read, to: &mut dyn Write) -> Result<(), GitError> {
+        let mut buffer = vec![0; PIECE];
+        let mut written = 0;
+        loop {
+            let piece = match from.read(&mut buffer) {
+                Ok(0) => break,
+                Ok(length) => &buffer[..length],
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(unreadable(error, self.id)),
+            };
+            written += piece.len() as u64;
+            if written > self.size {
+                break;
+            }
+            to.write_all(piece).map_err(reader_gone)?;
+        }
+        if written == self.size { Ok(()) } else { Err(damaged(self.id)) }
+    }
+}
+
+/// What a failure to read the file of an object means: that it is damaged, or that the disk is.
+fn unreadable(error: io::Error, id: gix::ObjectId) -> GitError {
+    use io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
+    match error.kind() {
+        InvalidData | InvalidInput | UnexpectedEof => damaged(id),
+        _ => error::io(error),
+    }
+}
+
+fn damaged(id: gix::ObjectId) -> GitError {
+    GitError::Corrupt(format!("the object {id} cannot be read"))
+}

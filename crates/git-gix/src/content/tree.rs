@@ -1,0 +1,175 @@
+//! Folders.
+
+pub(crate) mod entries;
+
+use gix::ObjectId;
+use gix::bstr::BString;
+use gix::object::tree::{EntryKind as GixKind, EntryMode};
+use hexforge_domain::ports::git::GitError;
+use hexforge_domain::repository::{EntryKind, TreeEntry};
+
+use crate::content::commit::from_gix;
+use crate::error::failed;
+use crate::text;
+
+/// Few bytes of a repository can unfold into more entries than there is memory: these many are listed, with
+/// these many bytes of paths.
+const MOST_ENTRIES: usize = if cfg!(test) { 5000 } else { 1_000_000 };
+const MOST_BYTES: usize = 128 << 20;
+
+/// What is at a path. Its parts are taken as they are: `.`, `..` and nothing are names that nothing has.
+pub(crate) fn entry_at(
+    repo: &gix::Repository,
+    root: gix::Tree<'_>,
+    path: &str,
+) -> Result<Option<(EntryMode, ObjectId)>, GitError> {
+    let mut tree = root;
+    let mut parts = path.split('/').peekable();
+    while let Some(part) = parts.next() {
+        let mut found = None;
+        for entry in tree.iter() {
+            let entry = entry.map_err(failed)?;
+            if entry.filename() == part.as_bytes() {
+                found = Some((entry.mode(), entry.object_id()));
+                break;
+            }
+        }
+        match found {
+            found if parts.peek().is_none() => return Ok(found),
+            // Only folders are looked into: what else is there may be large, or in another repository.
+            Some((mode, id)) if mode.is_tree() => tree = repo.find_tree(id).map_err(failed)?,
+            Some(_) | None => return Ok(None),
+        }
+    }
+    Ok(None)
+}
+
+/// What is in a folder.
+pub(crate) fn list(tree: &gix::Tree<'_>, folder: &str) -> Result<Vec<TreeEntry>, GitError> {
+    let mut listed = Listed::default();
+    for entry in tree.iter() {
+        let entry = entry.map_err(failed)?;
+        listed.add(entry.mode(), entry.oid(), below(folder, entry.filename()))?;
+    }
+    Ok(listed.in_order())
+}
+
+/// What is in a folder and all folders in it.
+pub(crate) fn list_all(
+    repo: &gix::Repository,
+    tree: &gix::Tree<'_>,
+    folder: &str,
+) -> Result<Vec<TreeEntry>, GitError> {
+    let mut listed = Listed::default();
+    // Folders can lie so deep in each other that calls in each other would not do.
+    let mut open = vec![(folder.to_owned(), children(tree)?.into_iter())];
+    while let Some((folder, rest)) = open.last_mut() {
+        let Some((mode, id, name)) = rest.next() else {
+            open.pop();
+            continue;
+        };
+        let path = below(folder, &name);
+        if mode.is_tree() {
+            let tree = repo.find_tree(id).map_err(failed)?;
+            open.push((path.clone(), children(&tree)?.into_iter()));
+        }
+        listed.add(mode, &id, path)?;
+    }
+    Ok(listed.in_order())
+}
+
+type Child = (EntryMode, ObjectId, BString);
+
+fn children(tree: &gix::Tree<'_>) -> Result<Vec<Child>, GitError> {
+    let child = |entry: gix::object::tree::EntryRef<'_, '_>| {
+        (entry.mode(), entry.object_id(), entry.filename().to_owned())
+    };
+    tree.iter().map(|entry| entry.map(child).map_err(failed)).collect()
+}
+
+/// Entries by their kind, each in the order in which they came.
+#[derive(Default)]
+struct Listed {
+    trees: Vec<TreeEntry>,
+    blobs: Vec<TreeEntry>,
+    commits: Vec<TreeEntry>,
+    bytes: usize,
+}
+
+impl Listed {
+    fn add(&mut self, mode: EntryMode, id: &gix::oid, path: String) -> Result<(), GitError> {
+        self.bytes += path.len();
+        let entries = self.trees.len() + self.blobs.len() + self.commits.len();
+        if entries >= MOST_ENTRIES || self.bytes > MOST_BYTES {
+            return Err(GitError::TooLarge);
+        }
+        let (kind, list) = match mode.kind() {
+            GixKind::Tree => (EntryKind::Tree, &mut self.trees),
+            GixKind::Blob | GixKind::BlobExecutable | GixKind::Link => {
+                (EntryKind::Blob, &mut self.blobs)
+            }
+            GixKind::Commit => (EntryKind::Commit, &mut self.commits),
+        };
+        list.push(TreeEntry { id: from_gix(id), kind, mode: u32::from(mode.value()), path });
+        Ok(())
+    }
+
+    fn in_order(self) -> Vec<TreeEntry> {
+        let Self { trees: mut all, blobs, commits, .. } = self;
+        all.extend(blobs);
+        all.extend(commits);
+        all
+    }
+}
+
+fn below(folder: &str, name: &[u8]) -> String {
+    let name = text::path(name);
+    if folder.is_empty() { name } else { format!("{folder}/{name}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::support::Scratch;
+
+    fn listed(scratch: &Scratch, tree: &str) -> Result<Vec<TreeEntry>, GitError> {
+        let repo = gix::open(scratch.git_dir()).expect("git made a repository");
+        let id = ObjectId::from_hex(tree.as_bytes()).expect("git names objects so");
+        list_all(&repo, &repo.find_tree(id).expect("git made it"), "")
+    }
+
+    #[test]
+    fn few_bytes_that_unfold_into_many_entries_are_refused() {
+        let scratch = Scratch::new();
+        scratch.write("x", "x");
+        let line = format!("100644 blob {}", scratch.git(&["hash-object", "-w", "x"]));
+        for (level, entries) in [(1, Some(10)), (2, Some(110)), (3, Some(1110)), (9, None)] {
+            let mut tree = line.clone();
+            for _ in 0..level {
+                let input: String = (0..10).map(|at| format!("{tree}\t{at}\n")).collect();
+                let made = scratch.git_bytes(&["mktree"], input.as_bytes());
+                let made = String::from_utf8(made).expect("names are text");
+                tree = format!("040000 tree {}", made.trim());
+            }
+            let found = listed(&scratch, tree.rsplit(' ').next().expect("a name"));
+            match entries {
+                Some(entries) => assert_eq!(found.map(|found| found.len()).ok(), Some(entries)),
+                None => assert!(matches!(found, Err(GitError::TooLarge)), "{level}"),
+            }
+        }
+    }
+
+    #[test]
+    fn folders_lie_deep_in_each_other() {
+        let scratch = Scratch::new();
+        scratch.write("x", "x");
+        let blob = scratch.git(&["hash-object", "-w", "x"]);
+        let path = format!("{}x", "a/".repeat(1500));
+        let entry = format!("100644,{blob},{path}");
+        scratch.git(&["update-index", "--add", "--cacheinfo", &entry]);
+        let found = listed(&scratch, &scratch.git(&["write-tree"])).expect("it can be read");
+        assert_eq!(found.len(), 1501);
+        assert_eq!(found.last().map(|entry| entry.path.as_str()), Some(path.as_str()));
+        assert_eq!((found[0].path.as_str(), found[1].path.as_str()), ("a", "a/a"));
+    }
+}

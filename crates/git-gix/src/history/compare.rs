@@ -1,0 +1,254 @@
+//! What lies between two commits.
+
+use std::cmp::Reverse;
+use std::time::Duration;
+
+use gix::ObjectId;
+use gix::objs::Find;
+use hexforge_domain::commit::{Commit, Signature};
+use hexforge_domain::ports::git::GitError;
+use hexforge_domain::push::told_text;
+use hexforge_domain::repository::Comparison;
+
+use crate::content::commit;
+use crate::error::failed;
+use crate::protocol::limits::Stop;
+
+pub(crate) use containing::first_containing;
+pub(crate) use effort::{Effort, Limits};
+pub(crate) use files::changed_paths;
+
+mod ancestry;
+mod containing;
+mod content;
+pub(crate) mod distance;
+mod effort;
+mod files;
+mod order;
+mod quote;
+mod renames;
+mod similarity;
+#[cfg(test)]
+mod tests;
+mod unified;
+mod walk;
+
+pub(crate) use ancestry::Ancestry;
+
+/// Walks look at most commits twice, and both sides of a comparison share most of their trees.
+const OBJECT_CACHE: usize = 32 << 20;
+
+/// Whoever asks for a comparison waits no longer, and gets no more.
+pub(crate) const FOR_READERS: Limits = Limits {
+    time: Duration::from_secs(30),
+    reading: 512 << 20,
+    showing: 32 << 20,
+    changes: 200_000,
+};
+
+/// What is told of a push is found out while somebody waits for the end of it.
+pub(crate) const FOR_NEWS: Limits =
+    Limits { time: Duration::from_secs(20), reading: 64 << 20, showing: 4 << 20, changes: 20_000 };
+
+/// What `to` has that `from` has not; the diffs are against what both had in common. Where there is more than
+/// the effort allows, the oldest commits, the last diffs and some renames are missing, and it says so.
+pub(crate) fn compare(
+    repo: &gix::Repository,
+    from: ObjectId,
+    to: ObjectId,
+    effort: &Effort,
+) -> Result<Comparison, GitError> {
+    must_exist(repo, &[from, to])?;
+    if from == to {
+        return Ok(Comparison::default());
+    }
+    let repo = &cached(repo);
+    let Some(found) = walk::visible(repo, &[from], to, effort)? else {
+        return Ok(Comparison { overflow: true, ..Comparison::default() });
+    };
+    let commits = order::oldest_first(&found);
+    if commits.is_empty() {
+        // `to` is an ancestor of `from`, so what both have in common is `to` itself.
+        return Ok(Comparison::default());
+    }
+    let commits = newest(repo, &commits, effort)?;
+    let diffs = files::changes(repo, merge_base(repo, from, to)?, to, effort)?;
+    let mut comparison = Comparison::new(commits, diffs);
+    comparison.overflow |= effort.is_spent();
+    Ok(comparison)
+}
+
+/// How many commits are reachable from `to` and from none of `hidden`, and the newest `limit` of them, oldest
+/// first, with no more of their messages than is told. Those of `hidden` that do not exist hide nothing.
+pub(crate) fn commits_between(
+    repo: &gix::Repository,
+    ancestry: &Ancestry,
+    hidden: &[ObjectId],
+    to: ObjectId,
+    limit: usize,
+    effort: &Effort,
+) -> Result<(u64, Vec<Commit>), GitError> {
+    must_exist(repo, &[to])?;
+    let repo = &cached(repo);
+    let found = match ancestry.of(repo, hidden)? {
+        Some(known) => ancestry::beyond(repo, &known, to, usize::MAX)?,
+        None => walk::visible(repo, hidden, to, effort)?.ok_or(GitError::TooLarge)?,
+    };
+    let commits = order::oldest_first(&found);
+    let newest = &commits[commits.len().saturating_sub(limit)..];
+    Ok((commits.len() as u64, read_newest(repo, newest)?))
+}
+
+/// Whether everything that `ancestor` has is in `descendant`.
+pub(crate) fn is_ancestor(
+    repo: &gix::Repository,
+    ancestor: ObjectId,
+    descendant: ObjectId,
+) -> Result<bool, GitError> {
+    must_exist(repo, &[ancestor, descendant])?;
+    let repo = cached(repo);
+    is_merge_base(&repo, &repo.objects, ancestor, descendant)
+}
+
+/// The same for work that has to end early: fails once it has to.
+pub(crate) fn is_ancestor_until(
+    stop: &Stop,
+    repo: &gix::Repository,
+    ancestor: ObjectId,
+    descendant: ObjectId,
+) -> Result<bool, GitError> {
+    must_exist(repo, &[ancestor, descendant])?;
+    let repo = cached(repo);
+    let objects = Stoppable { objects: &repo.objects, stop };
+    is_merge_base(&repo, objects, ancestor, descendant)
+}
+
+fn is_merge_base(
+    repo: &gix::Repository,
+    objects: impl Find,
+    ancestor: ObjectId,
+    descendant: ObjectId,
+) -> Result<bool, GitError> {
+    // A commit-graph that cannot be read only costs time.
+    let commit_graph = repo.commit_graph_if_enabled().unwrap_or_default();
+    let mut graph = gix::revwalk::Graph::new(objects, commit_graph.as_ref());
+    let bases = repo.merge_bases_many_with_graph(ancestor, &[descendant], &mut graph);
+    Ok(bases.map_err(failed)?.iter().any(|base| *base == ancestor))
+}
+
+/// Objects that can be read until some work has to end.
+struct Stoppable<'a, F> {
+    objects: &'a F,
+    stop: &'a Stop,
+}
+
+impl<F: Find> Find for Stoppable<'_, F> {
+    fn try_find<'a>(
+        &self,
+        id: &gix::oid,
+        buffer: &'a mut Vec<u8>,
+    ) -> Result<Option<gix::objs::Data<'a>>, gix::Error> {
+        if self.stop.check().is_err() {
+            let ended = std::io::Error::from(std::io::ErrorKind::TimedOut);
+            return Err(gix::Error::from_error(ended));
+        }
+        self.objects.try_find(id, buffer)
+    }
+}
+
+/// The newest of the commits that both come from and that are no ancestors of each other.
+fn merge_base(
+    repo: &gix::Repository,
+    one: ObjectId,
+    two: ObjectId,
+) -> Result<Option<ObjectId>, GitError> {
+    // A commit-graph that cannot be read only costs time.
+    let commit_graph = repo.commit_graph_if_enabled().unwrap_or_default();
+    let mut graph = repo.revision_graph(commit_graph.as_ref());
+    let found = repo.merge_bases_many_with_graph(one, &[two], &mut graph).map_err(failed)?;
+    let mut bases: Vec<ObjectId> = found.iter().map(|base| base.detach()).collect();
+    bases.sort_by_key(|base| Reverse(graph.get(base).map(|commit| commit.commit_time)));
+    // Where dates mislead it, gix leaves ancestors of other bases among them: of a merge it follows the first parent.
+    for &base in bases.iter().take(MOST_BASES) {
+        let others: Vec<ObjectId> = bases.iter().copied().filter(|other| *other != base).collect();
+        if others.is_empty() {
+            break;
+        }
+        let common = repo.merge_bases_many_with_graph(base, &others, &mut graph).map_err(failed)?;
+        if common.iter().all(|common| *common != base) {
+            return Ok(Some(base));
+        }
+    }
+    Ok(bases.first().copied())
+}
+
+/// The number of bases that are tried. Histories of people have two or three.
+const MOST_BASES: usize = 16;
+
+/// Reads commits that are oldest first, the newest ones as far as they may be shown.
+fn newest(
+    repo: &gix::Repository,
+    ids: &[ObjectId],
+    effort: &Effort,
+) -> Result<Vec<Commit>, GitError> {
+    let mut commits = Vec::new();
+    for &id in ids.iter().rev() {
+        let commit = commit::read(repo, id)?;
+        let names = commit.author.name.len() + commit.committer.name.len();
+        let size = commit.message.len() + names + COMMIT_HEADER;
+        if !effort.may_show(size) || !effort.has_time() {
+            break;
+        }
+        commits.push(commit);
+    }
+    commits.reverse();
+    Ok(commits)
+}
+
+/// About how much a commit is without its message.
+const COMMIT_HEADER: usize = 300;
+
+fn told(commit: Commit) -> Commit {
+    let signature =
+        |of: Signature| Signature { name: told_text(of.name), email: told_text(of.email), ..of };
+    Commit {
+        message: told_text(commit.message),
+        author: signature(commit.author),
+        committer: signature(commit.committer),
+        ..commit
+    }
+}
+
+/// More than this of messages is not held at once.
+const HELD: usize = 64 << 20;
+
+/// The last of these commits, as many as can be held.
+fn read_newest(repo: &gix::Repository, ids: &[ObjectId]) -> Result<Vec<Commit>, GitError> {
+    let (mut commits, mut held) = (Vec::with_capacity(ids.len()), 0);
+    for &id in ids.iter().rev() {
+        let commit = told(commit::read(repo, id)?);
+        held += commit.message.len();
+        commits.push(commit);
+        if held > HELD {
+            break;
+        }
+    }
+    commits.reverse();
+    Ok(commits)
+}
+
+fn must_exist(repo: &gix::Repository, commits: &[ObjectId]) -> Result<(), GitError> {
+    for &id in commits {
+        match repo.try_find_header(id).map_err(failed)? {
+            Some(header) if header.kind() == gix::object::Kind::Commit => {}
+            Some(_) | None => return Err(GitError::Missing),
+        }
+    }
+    Ok(())
+}
+
+fn cached(repo: &gix::Repository) -> gix::Repository {
+    let mut repo = repo.clone();
+    repo.object_cache_size_if_unset(OBJECT_CACHE);
+    repo
+}

@@ -1,0 +1,130 @@
+//! Who wrote what is there.
+//!
+//! Counting takes about as long as `git log --numstat`, too long for a request. So what is counted is
+//! [stored](stored) in the repository's folder with the commit up to which it was counted, and a history
+//! that grew is [counted](count) from there on, in the [background](jobs). A rewritten history is counted
+//! anew.
+
+mod count;
+mod header;
+mod jobs;
+mod lines;
+mod read;
+mod since;
+mod stored;
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test that panics has failed")]
+mod tests;
+mod totals;
+mod trees;
+mod walk;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use gix::{ObjectId, ThreadSafeRepository};
+use hexforge_domain::limiter::Caller;
+use hexforge_domain::ports::git::GitError;
+use hexforge_domain::repository::Contributors;
+use quick_cache::Weighter;
+use quick_cache::sync::Cache;
+
+use self::jobs::{Job, Jobs};
+use self::stored::Stored;
+use crate::storage::open::OpenRepository;
+
+/// Authors in the answers that are kept in memory.
+const KEPT_AUTHORS: u64 = 50_000;
+
+/// The authors of all repositories: one for all requests of a process.
+pub(crate) struct ContributorIndex {
+    answers: Arc<Answers>,
+    jobs: Jobs,
+}
+
+/// Complete answers by the commit that they are of, which says all: they are never wrong later.
+type Answers = Cache<ObjectId, Arc<Contributors>, Size>;
+
+#[derive(Clone)]
+struct Size;
+
+impl Weighter<ObjectId, Arc<Contributors>> for Size {
+    fn weight(&self, _: &ObjectId, answer: &Arc<Contributors>) -> u64 {
+        answer.authors.len() as u64 + 1
+    }
+}
+
+impl Default for ContributorIndex {
+    fn default() -> Self {
+        let answers = Arc::new(Cache::with_weighter(1_000, KEPT_AUTHORS, Size));
+        Self { jobs: Jobs::new(Arc::clone(&answers)), answers }
+    }
+}
+
+/// A repository in which is counted.
+pub(crate) struct CountedRepository {
+    repository: ThreadSafeRepository,
+    /// A repository that somebody has open keeps the links to its packs.
+    _open: Option<Arc<OpenRepository>>,
+}
+
+impl CountedRepository {
+    fn path(&self) -> &Path {
+        self.repository.path()
+    }
+}
+
+impl From<&Arc<OpenRepository>> for CountedRepository {
+    fn from(open: &Arc<OpenRepository>) -> Self {
+        Self { repository: open.shared().clone(), _open: Some(Arc::clone(open)) }
+    }
+}
+
+#[cfg(test)]
+impl From<&ThreadSafeRepository> for CountedRepository {
+    fn from(repository: &ThreadSafeRepository) -> Self {
+        Self { repository: repository.clone(), _open: None }
+    }
+}
+
+impl ContributorIndex {
+    /// Who wrote what led to a commit. When that is not counted yet, waits so long for it, and then answers
+    /// what is counted so far.
+    /// # Errors
+    /// [`GitError::Corrupt`] when something is missing in the history, or cannot be read.
+    pub(crate) fn contributors(
+        &self,
+        repository: impl Into<CountedRepository>,
+        tip: ObjectId,
+        wait: Duration,
+        caller: Caller,
+    ) -> Result<Contributors, GitError> {
+        let until = Instant::now() + wait;
+        let repository = repository.into();
+        if let Some(answer) = self.answers.get(&tip) {
+            return Ok(Contributors::clone(&answer));
+        }
+        let stored = Stored::read(repository.path());
+        if stored.tip == Some(tip) {
+            let answer = Arc::new(stored.totals.contributors(true));
+            self.answers.insert(tip, Arc::clone(&answer));
+            return Ok(Contributors::clone(&answer));
+        }
+        let mut so_far = stored.ahead.map(|ahead| ahead.totals).unwrap_or_default();
+        so_far.add_all(&stored.totals);
+        let so_far = Arc::new(so_far.contributors(false));
+        let answer = match self.jobs.start(repository, tip, &so_far, caller) {
+            Some(job) => Job::wait(&job, tip, until)?,
+            None => so_far,
+        };
+        Ok(Contributors::clone(&answer))
+    }
+
+    /// Begins to count in the background, so that whoever asks next need not wait.
+    pub(crate) fn warm(&self, repository: impl Into<CountedRepository>, tip: ObjectId) {
+        if self.answers.get(&tip).is_none() {
+            self.jobs.start(repository.into(), tip, &Arc::default(), Caller::BACKGROUND);
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! Git's protocol on the side of the server, and as a client for imports.
+
+pub(crate) mod import;
+pub(crate) mod intake;
+pub(crate) mod limits;
+pub(crate) mod packet;
+pub(crate) mod receive;
+pub(crate) mod transport;
+pub(crate) mod upload;
+pub(crate) mod upload_archive;

@@ -1,0 +1,128 @@
+//! Repositories from elsewhere, fetched by git's smart HTTP protocol.
+//!
+//! What the other server says is data and nothing else: its refs are checked, its objects are indexed, and
+//! only when everything is there are they stored as a pack. Until then they lie in a scratch folder that goes away with
+//! any failure. Submodules and LFS files are not fetched.
+
+mod address;
+mod exchange;
+mod greeting;
+mod listing;
+pub(crate) mod pack;
+mod packet;
+mod stream;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use hexforge_domain::limiter::Caller;
+use hexforge_domain::ports::git::GitError;
+use hexforge_domain::ports::imports::{ImportError, Imported, Imports};
+use hexforge_domain::ports::outgoing::{Outgoing, TimeOuts};
+
+use crate::protocol::intake::{Bounds, SizeLimit, Taken};
+use crate::protocol::limits::Stop;
+use crate::storage::store::{GixStore, Shared, init};
+use address::Address;
+use exchange::Remote;
+use stream::Patience;
+
+/// How much an import may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ImportLimits {
+    /// Bytes of one answer of the other server: all objects come in one.
+    pub bytes: u64,
+    /// Branches and tags.
+    pub refs: usize,
+    /// From the first request to the end.
+    pub time: Duration,
+    pub time_outs: TimeOuts,
+}
+
+impl Default for ImportLimits {
+    fn default() -> Self {
+        Self {
+            bytes: 10 << 30,
+            refs: 1_000_000,
+            time: Duration::from_secs(3 * 60 * 60),
+            // A server may think for long before it begins to send.
+            time_outs: TimeOuts { idle: Duration::from_secs(300), ..TimeOuts::default() },
+        }
+    }
+}
+
+/// Fetches over http and https.
+pub struct HttpImports {
+    store: Arc<Shared>,
+    outgoing: Arc<dyn Outgoing>,
+    limits: ImportLimits,
+    stopped: Arc<AtomicBool>,
+}
+
+impl HttpImports {
+    /// Fetches into the repositories of a store.
+    pub fn new(store: &GixStore, outgoing: Arc<dyn Outgoing>, limits: ImportLimits) -> Self {
+        let stopped = Arc::default();
+        Self { store: Arc::clone(store.shared()), outgoing, limits, stopped }
+    }
+
+    fn bounds(&self, deadline: Instant) -> Bounds {
+        let limits = &self.store.limits;
+        let most = limits.repository_bytes >> 20;
+        let pack = SizeLimit {
+            bytes: limits.repository_bytes,
+            refusal: format!("the repository is larger than the limit of {most} MiB"),
+        };
+        let stop = Stop { deadline, hang_up: Arc::clone(&self.stopped).into() };
+        Bounds::new(stop, pack, limits.object_bytes, self.store.memory.share(Caller::BACKGROUND))
+    }
+
+    fn fetch_from(&self, address: &Address) -> Result<Imported, ImportError> {
+        let deadline = Instant::now() + self.limits.time;
+        let patience = Patience { deadline, stopped: Arc::clone(&self.stopped) };
+        let mut remote = Remote::find(&*self.outgoing, address, self.limits, patience)?;
+        let listing = remote.listing()?;
+        if listing.refs.is_empty() {
+            return Ok(Imported::default());
+        }
+        let made = self.store.scratch().map_err(|error| failed(&error))?;
+        init(made.path()).map_err(|error| failed(&error))?;
+        let mut sent = remote.pack(&listing)?;
+        let bounds = self.bounds(deadline);
+        let taken = pack::index(&mut sent, made.path(), &bounds)?;
+        let accepted = self.store.accepted_faults();
+        pack::check(&listing, made.path(), &taken.objects, &bounds, accepted)?;
+        let (refs, head) = listing.imported(made.path()).map_err(|error| failed(&error))?;
+        if self.stopped.load(Ordering::Relaxed) {
+            return Err(stream::stopped());
+        }
+        let Taken { data, index, objects } = taken;
+        let stored = self.store.store_pack(&data, &index, objects.len());
+        let pack = stored.map_err(|error| failed(&error))?;
+        Ok(Imported { head, refs, packs: vec![pack] })
+    }
+}
+
+impl Imports for HttpImports {
+    fn fetch(&self, url: &str) -> Result<Imported, ImportError> {
+        let address = Address::parse(url)?;
+        // A server may say again what it was told.
+        self.fetch_from(&address).map_err(|error| address.without_secrets(error))
+    }
+
+    fn stop(&self) {
+        self.stopped.store(true, Ordering::Relaxed);
+    }
+}
+
+/// What is wrong on our side; the details are for the log.
+fn failed(error: &GitError) -> ImportError {
+    tracing::error!(%error, "an imported repository could not be stored");
+    ImportError::Failed("the repository could not be stored".into())
+}
+
+/// The server says something that git does not say.
+fn strange(what: &str) -> ImportError {
+    ImportError::Refused(format!("the server's answer is not valid: {what}"))
+}

@@ -1,0 +1,232 @@
+//! What is said to another server, in version 2 of git's protocol or, where it answers so, in the first.
+
+use std::io::{BufRead, BufReader, Read};
+
+use gix::ObjectId;
+use gix::bstr::ByteSlice;
+use hexforge_domain::ports::imports::ImportError;
+use hexforge_domain::ports::outgoing::{
+    Outgoing, OutgoingBody, OutgoingError, OutgoingMethod, OutgoingRequest, OutgoingResponse,
+    Redirects,
+};
+
+use super::address::Address;
+use super::greeting::{self, Capabilities, Said, shallow};
+use super::listing::{Listing, split_id};
+use super::packet::{Packets, SideBand, write};
+use super::stream::{Bounded, Patience};
+use super::{ImportLimits, strange};
+use crate::protocol::packet::{DELIMITER, FLUSH};
+
+/// Some servers tell git from browsers by its name.
+const AGENT: &str = concat!("git/hexforge-", env!("CARGO_PKG_VERSION"));
+
+/// A list of refs is not longer than this, counted in bytes.
+const LONGEST_LISTING: u64 = 256 << 20;
+
+/// A repository on another server.
+pub(crate) struct Remote<'a> {
+    outgoing: &'a dyn Outgoing,
+    address: Address,
+    limits: ImportLimits,
+    patience: Patience,
+    said: Said,
+}
+
+impl<'a> Remote<'a> {
+    /// Asks for the refs of the repository at an address, or at the address with `.git` behind it.
+    pub(crate) fn find(
+        outgoing: &'a dyn Outgoing,
+        address: &Address,
+        limits: ImportLimits,
+        patience: Patience,
+    ) -> Result<Self, ImportError> {
+        let ask = |address: &Address| {
+            let request = OutgoingRequest {
+                redirects: Redirects::Checked,
+                time_outs: limits.time_outs,
+                ..OutgoingRequest::new(OutgoingMethod::Get, address.info_refs())
+            };
+            let request = request.header("git-protocol", "version=2").header("user-agent", AGENT);
+            outgoing.send(request).map_err(unsent)
+        };
+        let mut answer = ask(address)?;
+        if answer.status == 404
+            && let Some(longer) = address.with_suffix()
+        {
+            answer = ask(&longer)?;
+        }
+        check(&answer, address, "application/x-git-upload-pack-advertisement")?;
+        let base = address.redirected(&answer.url);
+        let address = base.ok_or_else(|| strange("it redirects to something else"))?;
+        let bytes = LONGEST_LISTING.min(limits.bytes);
+        let body = BufReader::new(Bounded::new(answer.body, bytes, patience.clone()));
+        let said = greeting::read(&mut Packets::new(body), limits.refs)?;
+        Ok(Self { outgoing, address, limits, patience, said })
+    }
+
+    /// All branches and tags.
+    pub(crate) fn listing(&mut self) -> Result<Listing, ImportError> {
+        match &mut self.said {
+            Said::Told(listing, _) => std::mem::take(listing).checked(),
+            Said::Capable(_) => self.ask_for_refs()?.checked(),
+        }
+    }
+
+    fn ask_for_refs(&self) -> Result<Listing, ImportError> {
+        let mut body = command("ls-refs", self.capabilities());
+        for line in
+            ["symrefs", "ref-prefix HEAD", "ref-prefix refs/heads/", "ref-prefix refs/tags/"]
+        {
+            write(&mut body, line);
+        }
+        body.extend_from_slice(FLUSH);
+        let mut packets = self.post(body, LONGEST_LISTING.min(self.limits.bytes))?;
+        let mut listing = Listing::new(self.limits.refs);
+        while let Some(line) = packets.line()? {
+            // A branch without commits.
+            if line.starts_with(b"unborn ") {
+                continue;
+            }
+            let (id, rest) = split_id(line)?;
+            let mut words = rest.split_str(" ");
+            let name = words.next().unwrap_or_default();
+            let target = words.find_map(|word| word.strip_prefix(b"symref-target:"));
+            if let Some(target) = target.filter(|_| name == b"HEAD") {
+                listing.set_head_target(target);
+            }
+            listing.add(id, name)?;
+        }
+        Ok(listing)
+    }
+
+    fn capabilities(&self) -> &Capabilities {
+        match &self.said {
+            Said::Capable(capabilities) | Said::Told(_, capabilities) => capabilities,
+        }
+    }
+
+    /// All objects of a listing, as a pack.
+    pub(crate) fn pack(&self, listing: &Listing) -> Result<Box<dyn BufRead + Send>, ImportError> {
+        let wanted = listing.wanted();
+        match &self.said {
+            Said::Capable(capabilities) => {
+                let mut body = command("fetch", capabilities);
+                write(&mut body, "ofs-delta");
+                for id in wanted {
+                    write(&mut body, &format!("want {id}"));
+                }
+                write(&mut body, "done");
+                body.extend_from_slice(FLUSH);
+                let mut packets = self.post(body, self.limits.bytes)?;
+                match packets.line()? {
+                    Some(b"packfile") => Ok(buffered(SideBand::new(packets))),
+                    Some(b"shallow-info") => Err(shallow()),
+                    _ => Err(strange("no objects")),
+                }
+            }
+            Said::Told(_, capabilities) => {
+                let (body, banded) = first_request(wanted, capabilities);
+                let mut packets = self.post(body, self.limits.bytes)?;
+                if packets.line()? != Some(b"NAK") {
+                    return Err(strange("no objects"));
+                }
+                Ok(if banded {
+                    buffered(SideBand::new(packets))
+                } else {
+                    Box::new(packets.into_inner())
+                })
+            }
+        }
+    }
+
+    fn post(&self, body: Vec<u8>, bytes: u64) -> Result<Packets<BufReader<Bounded>>, ImportError> {
+        let mut request = OutgoingRequest {
+            body: OutgoingBody::Bytes(body),
+            time_outs: self.limits.time_outs,
+            ..OutgoingRequest::new(OutgoingMethod::Post, self.address.upload_pack())
+        };
+        request = request
+            .header("content-type", "application/x-git-upload-pack-request")
+            .header("accept", "application/x-git-upload-pack-result")
+            .header("user-agent", AGENT);
+        if matches!(self.said, Said::Capable(_)) {
+            request = request.header("git-protocol", "version=2");
+        }
+        let answer = self.outgoing.send(request).map_err(unsent)?;
+        check(&answer, &self.address, "application/x-git-upload-pack-result")?;
+        let body = Bounded::new(answer.body, bytes, self.patience.clone());
+        Ok(Packets::new(BufReader::with_capacity(64 * 1024, body)))
+    }
+}
+
+fn buffered(band: impl Read + Send + 'static) -> Box<dyn BufRead + Send> {
+    Box::new(BufReader::with_capacity(64 * 1024, band))
+}
+
+/// The start of a command of version 2.
+fn command(name: &str, capabilities: &Capabilities) -> Vec<u8> {
+    let mut body = Vec::new();
+    write(&mut body, &format!("command={name}"));
+    if capabilities.value("agent").is_some() {
+        write(&mut body, &format!("agent={AGENT}"));
+    }
+    if capabilities.value("object-format").is_some() {
+        write(&mut body, "object-format=sha1");
+    }
+    body.extend_from_slice(DELIMITER);
+    body
+}
+
+/// The request of the first version, and whether the answer will be in side bands.
+fn first_request(
+    wanted: impl Iterator<Item = ObjectId>,
+    capabilities: &Capabilities,
+) -> (Vec<u8>, bool) {
+    let band = ["side-band-64k", "side-band"].into_iter().find(|band| capabilities.has(band));
+    let mut words: Vec<String> = band.into_iter().map(str::to_owned).collect();
+    words.extend(capabilities.has("ofs-delta").then(|| "ofs-delta".to_owned()));
+    words.extend(capabilities.value("agent").map(|_| format!("agent={AGENT}")));
+    let mut body = Vec::new();
+    for (index, id) in wanted.enumerate() {
+        match index {
+            0 => write(&mut body, &format!("want {id} {}", words.join(" "))),
+            _ => write(&mut body, &format!("want {id}")),
+        }
+    }
+    body.extend_from_slice(FLUSH);
+    write(&mut body, "done");
+    (body, band.is_some())
+}
+
+/// Why a request got no answer.
+fn unsent(error: OutgoingError) -> ImportError {
+    match error {
+        OutgoingError::Refused(why) => ImportError::Refused(why),
+        OutgoingError::Unreachable(_) | OutgoingError::TimedOut => {
+            ImportError::Failed(error.to_string())
+        }
+    }
+}
+
+/// Whether the answer is one of git.
+fn check(answer: &OutgoingResponse, address: &Address, kind: &str) -> Result<(), ImportError> {
+    let refused = |why: &str| Err(ImportError::Refused(why.to_owned()));
+    match answer.status {
+        200 => (),
+        401 if address.has_credentials() => {
+            return refused("the server did not accept the user name and password");
+        }
+        401 => return refused("the server asks for a user name and a password"),
+        403 => return refused("the server denied access to the repository"),
+        404 | 410 => return refused("there is no repository at this address"),
+        status @ (408 | 429 | 500..) => {
+            return Err(ImportError::Failed(format!("the server answered with status {status}")));
+        }
+        status => return refused(&format!("the server answered with status {status}")),
+    }
+    if answer.header("content-type") != Some(kind) {
+        return refused("there is no repository at this address that speaks git's smart protocol");
+    }
+    Ok(())
+}

@@ -1,0 +1,252 @@
+//! Packs that others send: written as they come, completed by what their objects are based on, and indexed.
+//!
+//! An object that is stored whole is hashed while it goes by, so its size does not matter. What is stored as a
+//! difference is put together once to learn its name, in memory if it is small and on disk otherwise. Objects above
+//! [a size](resolve::LARGEST_DELTA) are never stored as differences: the pack is written again with them whole, so
+//! that whoever reads them needs no more memory than for a small one.
+
+mod arrival;
+mod bounds;
+mod complete;
+mod patch;
+mod resolve;
+mod spill;
+#[cfg(test)]
+mod tests;
+mod whole;
+
+use std::collections::HashSet;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+
+use gix::ObjectId;
+use gix::object::Kind;
+use hexforge_domain::ports::git::GitError;
+
+use crate::error::io as disk;
+use crate::protocol::limits::Stopped;
+use crate::storage::pack_index::{self, Indexed};
+use arrival::Arrival;
+use complete::Added;
+use resolve::{Differences, Found};
+
+pub(crate) use bounds::{Bounds, SizeLimit};
+#[cfg(test)]
+pub(crate) use patch::apply;
+pub(crate) use resolve::{LARGEST_CHAIN, LARGEST_DELTA, LONGEST_CHAIN};
+
+/// A pack on disk, not yet synced.
+#[derive(Debug)]
+pub(crate) struct Taken {
+    pub(crate) data: PathBuf,
+    pub(crate) index: PathBuf,
+    pub(crate) objects: NewObjects,
+}
+
+/// The objects of a pack that was taken in.
+pub(crate) struct NewObjects {
+    file: File,
+    folder: PathBuf,
+    /// Where the last entry ends.
+    end: u64,
+    entries: Vec<Entry>,
+    /// In the places of their entries.
+    ids: Vec<ObjectId>,
+    /// In the order of their names.
+    kinds: Vec<(ObjectId, Kind)>,
+    /// The objects from elsewhere that these are based on.
+    bases: Vec<ObjectId>,
+}
+
+impl std::fmt::Debug for NewObjects {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} objects", self.entries.len())
+    }
+}
+
+impl NewObjects {
+    /// The kind of an object, if it is one of these.
+    pub(crate) fn kind_of(&self, id: &gix::oid) -> Option<Kind> {
+        let found = self.kinds.binary_search_by(|(one, _)| one.as_ref().cmp(id));
+        found.ok().map(|at| self.kinds[at].1)
+    }
+
+    /// The number of objects.
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// The existing objects that the sender named as bases of its objects.
+    pub(crate) fn bases(&self) -> &[ObjectId] {
+        &self.bases
+    }
+
+    /// Hands on each object but blobs once, in an order in which each is made of what is at hand. `fits` is asked
+    /// for each size before anything is read.
+    pub(crate) fn each_but_blobs<E: From<Unfit>>(
+        &self,
+        bounds: &Bounds,
+        mut fits: impl FnMut(ObjectId, Kind, u64) -> Result<(), E>,
+        mut each: impl FnMut(ObjectId, Kind, &[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let differences =
+            Differences::new(&self.file, &self.entries, self.end, bounds, &self.folder);
+        // The walk knows only errors of its own; that of the caller is handed around it.
+        let refused = std::cell::Cell::new(None);
+        let stop = |error| {
+            refused.set(Some(error));
+            Unfit::Stopped(Stopped::HungUp)
+        };
+        let walked = differences.contents(
+            &self.ids,
+            &mut |id, kind, size| fits(id, kind, size).map_err(stop),
+            &mut |id, kind, data| each(id, kind, data).map_err(stop),
+        );
+        match refused.take() {
+            Some(error) => Err(error),
+            None => Ok(walked?),
+        }
+    }
+}
+
+/// Why a pack was not taken in.
+#[derive(Debug)]
+pub(crate) enum Unfit {
+    /// It is no good pack; what is wrong with it, to follow "it".
+    Bad(String),
+    /// It could not be read from whoever sends it.
+    Cut(io::Error),
+    /// It is larger than allowed, or makes more of itself; the text is for people.
+    TooMuch(String),
+    /// Other packs take all memory that there is for them.
+    Busy,
+    /// The time was over, or nobody waits for it.
+    Stopped(Stopped),
+    /// Something is wrong here.
+    Failed(GitError),
+}
+
+/// An object as it lies in a pack.
+struct Entry {
+    offset: u64,
+    /// From there to what is compressed.
+    header: u8,
+    /// Of what is compressed, when it is not.
+    size: u64,
+    /// Of the object itself.
+    result: u64,
+    crc: u32,
+    stored: Stored,
+}
+
+enum Stored {
+    Whole(Kind, ObjectId),
+    /// As what differs from the object that lies there.
+    DiffersAt(u64),
+    /// As what differs from that object, wherever it is.
+    DiffersFrom(ObjectId),
+}
+
+/// Takes in a pack, into a folder in which nobody looks yet. Its objects may be based on others, which are added to
+/// it then. None where it has no objects.
+pub(crate) fn take_in(
+    from: &mut dyn Read,
+    folder: &Path,
+    others: Option<&gix::Repository>,
+    bounds: &Bounds,
+) -> Result<Option<Taken>, Unfit> {
+    let data = folder.join("incoming.pack");
+    let mut file = new_file(&data)?;
+    let (mut entries, mut checksum) = Arrival::new(from, &file, bounds).whole()?;
+    if entries.is_empty() {
+        fs::remove_file(data).map_err(of_disk)?;
+        return Ok(None);
+    }
+    let received = file.metadata().map_err(of_disk)?.len().saturating_sub(CHECKSUM);
+    let (Found { objects: found, wholes }, added) =
+        put_together(&file, &entries, received, others, bounds, folder)?;
+    let mut end = received;
+    if !added.entries.is_empty() {
+        entries.extend(added.entries);
+        checksum = complete::seal(&file, added.end, entries.len(), bounds)?;
+        end = added.end;
+    }
+    if !wholes.is_empty() {
+        let rewritten = folder.join("rewritten.pack");
+        let to = new_file(&rewritten)?;
+        checksum = whole::rewrite(&file, end, &to, &mut entries, wholes, &found, bounds)?;
+        fs::rename(rewritten, &data).map_err(of_disk)?;
+        end = to.metadata().map_err(of_disk)?.len().saturating_sub(CHECKSUM);
+        file = to;
+    }
+    let found = found.into_iter().chain(std::iter::repeat(None));
+    let names = entries.iter().zip(found).map(|(entry, found)| match entry.stored {
+        Stored::Whole(kind, id) => Ok((id, kind)),
+        _ => found.ok_or_else(|| bad("has an object that is based on nothing")),
+    });
+    let mut kinds = names.collect::<Result<Vec<_>, Unfit>>()?;
+    let ids: Vec<ObjectId> = kinds.iter().map(|(id, _)| *id).collect();
+    let indexed = |(entry, id): (&Entry, &ObjectId)| Indexed {
+        id: *id,
+        crc: entry.crc,
+        offset: entry.offset,
+    };
+    let objects = entries.iter().zip(&ids).map(indexed).collect();
+    // Which of the two is found is chance: one may differ from what differs from the other.
+    kinds.sort_unstable_by_key(|(id, _)| *id);
+    if kinds.windows(2).any(|pair| pair[0].0 == pair[1].0) {
+        return Err(bad("has the same object twice"));
+    }
+    let name = |kind| folder.join(format!("pack-{checksum}.{kind}"));
+    let (pack, index) = (name("pack"), name("idx"));
+    fs::rename(data, &pack).map_err(of_disk)?;
+    let mut to = BufWriter::new(File::create(&index).map_err(of_disk)?);
+    pack_index::write(objects, &checksum, &mut to).map_err(of_disk)?;
+    to.flush().map_err(of_disk)?;
+    let (folder, bases) = (folder.to_owned(), added.bases);
+    let objects = NewObjects { file, folder, end, entries, ids, kinds, bases };
+    Ok(Some(Taken { data: pack, index, objects }))
+}
+
+/// How many bytes the checksum of a pack has.
+const CHECKSUM: u64 = 20;
+
+fn new_file(path: &Path) -> Result<File, Unfit> {
+    File::options().read(true).write(true).create_new(true).open(path).map_err(of_disk)
+}
+
+/// Finds the names of what is stored as differences, and adds what these are based on.
+fn put_together(
+    file: &File,
+    entries: &[Entry],
+    end: u64,
+    others: Option<&gix::Repository>,
+    bounds: &Bounds,
+    folder: &Path,
+) -> Result<(Found, Added), Unfit> {
+    let attempt = |in_pack: &HashSet<ObjectId>| {
+        let differences = Differences::new(file, entries, end, bounds, folder);
+        let mut found = differences.within()?;
+        let added = complete::bases(&differences, others, end, in_pack, &mut found)?;
+        Ok((found, added))
+    };
+    let (found, added) = attempt(&HashSet::new())?;
+    if added.entries.is_empty() {
+        return Ok((found, added));
+    }
+    // What others differ from may be in the pack as a difference itself, and in the repository too: nobody knew its
+    // name. It must not be there twice, so once all names are known it is done again.
+    let names: HashSet<ObjectId> = found.objects.iter().flatten().map(|(id, _)| *id).collect();
+    let is_twice =
+        |entry: &Entry| matches!(entry.stored, Stored::Whole(_, id) if names.contains(&id));
+    if added.entries.iter().any(is_twice) { attempt(&names) } else { Ok((found, added)) }
+}
+
+fn bad(what: &str) -> Unfit {
+    Unfit::Bad(what.to_owned())
+}
+
+fn of_disk(error: io::Error) -> Unfit {
+    Unfit::Failed(disk(error))
+}

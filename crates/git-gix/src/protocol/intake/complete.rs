@@ -1,0 +1,143 @@
+//! Objects from elsewhere that a pack is based on: added to it, so that it can be read by itself.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::Write;
+use std::os::unix::fs::FileExt;
+
+use flate2::write::ZlibEncoder;
+use flate2::{Compression, Crc};
+use gix::ObjectId;
+use gix::object::Kind;
+use gix::prelude::FindExt;
+
+use super::arrival::{finish, new_hasher};
+use super::bounds::Bounds;
+use super::resolve::{Base, Differences, Found, LARGEST_DELTA, Work};
+use super::spill::{At, Data};
+use super::{Entry, Stored, Unfit, bad, of_disk};
+use crate::content::blob;
+use crate::error::failed;
+use crate::storage::pack_index::header_of;
+
+/// How much is read at once.
+const PIECE: usize = 64 << 10;
+
+/// What was added to a pack.
+pub(super) struct Added {
+    pub entries: Vec<Entry>,
+    /// The objects from elsewhere that objects of the pack are based on, including those too large to be added.
+    pub bases: Vec<ObjectId>,
+    /// Where the last of them ends.
+    pub end: u64,
+}
+
+/// Puts together what is based on objects that are elsewhere and not in the pack, and writes these at its end, over
+/// its checksum.
+pub(super) fn bases(
+    differences: &Differences<'_>,
+    others: Option<&gix::Repository>,
+    end: u64,
+    in_pack: &HashSet<ObjectId>,
+    found: &mut Found,
+) -> Result<Added, Unfit> {
+    let mut added = Added { entries: Vec::new(), bases: Vec::new(), end };
+    let Some(repo) = others else { return Ok(added) };
+    let missing = differences.missing();
+    if missing.is_empty() {
+        return Ok(added);
+    }
+    let mut work = Work::finding(differences);
+    for id in missing {
+        differences.bounds.check()?;
+        if in_pack.contains(&id) || !differences.is_needed(id) {
+            continue;
+        }
+        // What is in neither place may come of another object that is put together yet.
+        let Some(header) = repo.try_find_header(id).map_err(of_repository)? else { continue };
+        added.bases.push(id);
+        let (kind, size) = (header.kind(), header.size());
+        differences.bounds.object(size)?;
+        differences.bounds.make(size)?;
+        let read = || -> Result<Vec<u8>, Unfit> {
+            let mut data = Vec::new();
+            repo.objects.find(&id, &mut data).map_err(of_repository)?;
+            Ok(data)
+        };
+        if size > LARGEST_DELTA {
+            // Everything that is based on it is stored whole, so it need not be in the pack.
+            let read = |work: &mut Work<'_>| {
+                let mut to = At { file: work.spill.file()?, offset: 0 };
+                match kind {
+                    Kind::Blob => blob::write(repo, id, &mut to).map_err(Unfit::Failed)?,
+                    _ => to.write_all(&read()?).map_err(of_disk)?,
+                }
+                Ok(Data::Spilled(0..to.offset))
+            };
+            work.all_based_on(Base { at: None, kind, id, read: &read })?;
+            continue;
+        }
+        let data = read()?;
+        added.write(differences.file, kind, id, &data, differences.bounds)?;
+        let read = |_: &mut Work<'_>| Ok(Data::Held(data.clone()));
+        work.all_based_on(Base { at: None, kind, id, read: &read })?;
+    }
+    found.add(work.finish());
+    Ok(added)
+}
+
+impl Added {
+    fn write(
+        &mut self,
+        file: &File,
+        kind: Kind,
+        id: ObjectId,
+        data: &[u8],
+        bounds: &Bounds,
+    ) -> Result<(), Unfit> {
+        let (offset, size) = (self.end, data.len() as u64);
+        let mut bytes = Vec::new();
+        header_of(kind).write_to(size, &mut bytes).map_err(of_disk)?;
+        let header = bytes.len() as u8;
+        let mut encoder = ZlibEncoder::new(bytes, Compression::default());
+        let bytes = encoder.write_all(data).and_then(|()| encoder.finish()).map_err(of_disk)?;
+        bounds.store(offset + bytes.len() as u64)?;
+        file.write_all_at(&bytes, offset).map_err(of_disk)?;
+        let mut crc = Crc::new();
+        crc.update(&bytes);
+        let stored = Stored::Whole(kind, id);
+        self.entries.push(Entry { offset, header, size, result: size, crc: crc.sum(), stored });
+        self.end += bytes.len() as u64;
+        Ok(())
+    }
+}
+
+/// Gives a pack, to which was added, the right number of objects and its checksum.
+pub(super) fn seal(
+    file: &File,
+    end: u64,
+    objects: usize,
+    bounds: &Bounds,
+) -> Result<ObjectId, Unfit> {
+    let count = u32::try_from(objects).map_err(|_| bad("has too many objects"))?;
+    file.write_all_at(&count.to_be_bytes(), 8).map_err(of_disk)?;
+    let mut hasher = new_hasher();
+    let mut piece = vec![0; PIECE];
+    let mut at = 0;
+    while at < end {
+        bounds.check()?;
+        let length = usize::try_from(end - at).unwrap_or(PIECE).min(PIECE);
+        file.read_exact_at(&mut piece[..length], at).map_err(of_disk)?;
+        hasher.update(&piece[..length]);
+        at += length as u64;
+    }
+    let checksum = finish(hasher)?;
+    file.write_all_at(checksum.as_slice(), end).map_err(of_disk)?;
+    // More may have been added first.
+    file.set_len(end + checksum.as_slice().len() as u64).map_err(of_disk)?;
+    Ok(checksum)
+}
+
+fn of_repository(error: impl Into<gix::Error>) -> Unfit {
+    Unfit::Failed(failed(error))
+}

@@ -1,0 +1,304 @@
+//! Taking in what git clients push.
+//!
+//! The objects of a push are indexed and checked in a folder of their own, and stored as a pack when the rules allow
+//! the push. The pack becomes part of the repository in the transaction that changes the refs. A push that is refused
+//! or interrupted leaves at most a stored pack that no row names.
+
+mod advertise;
+pub(crate) mod check;
+mod commands;
+pub(crate) mod fsck;
+pub(crate) mod outside;
+mod quarantine;
+mod report;
+
+use std::collections::HashSet;
+use std::io::{self, Read, Write};
+use std::sync::Arc;
+
+use hexforge_domain::branch::BranchName;
+use hexforge_domain::id::ProjectId;
+use hexforge_domain::limiter::Caller;
+use hexforge_domain::policy::push::RefAction;
+use hexforge_domain::ports::git::{GitError, RefChange};
+use hexforge_domain::ports::git_transport::{HangUp, Proposal, ReceivedPush};
+use hexforge_domain::refs::{Made, Manner, Peeled, Snapshot};
+
+pub(crate) use advertise::advertise;
+
+use crate::content::commit::{from_gix, to_gix};
+use crate::content::peel::Peeler;
+use crate::error::reader_gone;
+use crate::history::compare;
+use crate::protocol::limits::{Stop, Stopped};
+use crate::storage::repository::GixRepository;
+use crate::storage::store::Shared;
+use check::{Tips, Wrong};
+use commands::{Asked, Command, Outcome};
+use outside::Reachable;
+use quarantine::{Quarantine, Refused};
+
+/// Git's own words.
+const NOT_UPDATED: &str = "failed to update ref";
+const NOT_UNPACKED: &str = "unpacker error";
+const MISSING: &str = "missing necessary objects";
+const SHALLOW: &str = "shallow update not allowed";
+const DECLINED: &str = "pre-receive hook declined";
+const NOT_ATOMIC: &str = "atomic transaction failed";
+const CURRENT_BRANCH: &str = "deletion of the current branch prohibited";
+
+/// Reads a push, and checks whatever can be known without knowing who pushes.
+pub(crate) fn receive(
+    repository: &GixRepository,
+    from: &mut dyn Read,
+    hang_up: &HangUp,
+) -> Result<Option<Box<dyn ReceivedPush>>, GitError> {
+    let Some(asked) = commands::read(from)? else { return Ok(None) };
+    let shared = Arc::clone(repository.shared());
+    let mut push = Received {
+        stop: Stop::after(shared.limits.time, hang_up.clone()),
+        shared,
+        project: repository.project(),
+        refs: Arc::clone(repository.refs()),
+        caller: repository.caller(),
+        asked,
+        unpacked: Ok(()),
+        quarantine: None,
+        message: None,
+    };
+    push.take_in_objects(repository, from)?;
+    push.compare_with(repository.refs());
+    Ok(Some(Box::new(push)))
+}
+
+/// A push that is read.
+struct Received {
+    /// The deadline and the hang-up signal of every stage.
+    stop: Stop,
+    shared: Arc<Shared>,
+    project: ProjectId,
+    /// The refs when the push began.
+    refs: Arc<Snapshot>,
+    caller: Caller,
+    asked: Asked,
+    /// What was wrong with the objects.
+    unpacked: Result<(), String>,
+    quarantine: Option<Quarantine>,
+    /// What people are to read.
+    message: Option<String>,
+}
+
+impl Received {
+    /// Reads the pack, which comes unless refs are only removed.
+    fn take_in_objects(
+        &mut self,
+        repository: &GixRepository,
+        from: &mut dyn Read,
+    ) -> Result<(), GitError> {
+        if self.asked.commands.iter().all(|command| command.change.new.is_none()) {
+            return Ok(());
+        }
+        let quarantine = match Quarantine::fill(repository, from, &self.stop) {
+            Ok(quarantine) => quarantine,
+            Err(Refused::Bad(reason)) => {
+                self.not_unpacked(reason);
+                return Ok(());
+            }
+            Err(Refused::Stopped(stopped)) => return self.stopped(stopped),
+            Err(Refused::Failed(error)) => return Err(error),
+        };
+        let (shared, stop) = (Arc::clone(&self.shared), self.stop.clone());
+        let (project, caller) = (self.project, self.caller);
+        let refs = Arc::clone(&self.refs);
+        let reachable = Reachable { shared: &shared, project, refs: &refs, caller, stop: &stop };
+        let (view, objects) = (&quarantine.view, quarantine.objects());
+        let checked = match objects {
+            Some(objects) => {
+                let accepted = self.shared.accepted_faults();
+                check::pack(view, objects, &quarantine.bounds, accepted, Some(&reachable))
+            }
+            None => Ok(()),
+        };
+        let checked = checked.and_then(|()| {
+            let tips = Tips { view, objects, reachable: &reachable };
+            let waiting = self.waiting();
+            let wrong = tips.wrong(waiting.iter())?;
+            self.refuse_waiting(MISSING, |change| wrong.contains(change.name.as_str()));
+            Ok(())
+        });
+        self.quarantine = Some(quarantine);
+        match checked {
+            Ok(()) => Ok(()),
+            Err(Wrong::Missing) => {
+                let reason = if self.asked.shallow { SHALLOW } else { MISSING };
+                self.refuse_waiting(reason, |change| change.new.is_some());
+                Ok(())
+            }
+            Err(Wrong::Forbidden(reason)) => {
+                self.not_unpacked(reason);
+                Ok(())
+            }
+            Err(Wrong::Stopped(stopped)) => self.stopped(stopped),
+            Err(Wrong::Failed(error)) => Err(error),
+        }
+    }
+
+    /// Refuses changes of refs that hold another object by now.
+    fn compare_with(&mut self, refs: &Snapshot) {
+        self.refuse_waiting(NOT_UPDATED, |change| {
+            let now = refs.target(&change.name);
+            now != change.old || (now.is_none() && change.new.is_none())
+        });
+    }
+
+    /// Refuses a push that took too long; nobody is there to be told when the client hung up.
+    fn stopped(&mut self, stopped: Stopped) -> Result<(), GitError> {
+        match stopped {
+            Stopped::Late => {
+                self.not_unpacked("the push took too long".to_owned());
+                Ok(())
+            }
+            Stopped::HungUp => Err(hung_up()),
+        }
+    }
+
+    fn not_unpacked(&mut self, reason: String) {
+        self.unpacked = Err(reason);
+        self.refuse_waiting(NOT_UNPACKED, |_| true);
+    }
+
+    fn refuse_waiting(&mut self, reason: &str, which: impl Fn(&RefChange) -> bool) {
+        for command in self.asked.commands.iter_mut().filter(|command| command.is_waiting()) {
+            if which(&command.change) {
+                command.refuse(reason);
+            }
+        }
+    }
+
+    /// Refuses everything if all or nothing was wanted and something is refused.
+    fn keep_together(&mut self) {
+        let refused = |command: &Command| matches!(command.outcome, Outcome::Refused(_));
+        if self.asked.atomic && self.asked.commands.iter().any(refused) {
+            self.refuse_waiting(NOT_ATOMIC, |_| true);
+        }
+    }
+
+    fn waiting(&self) -> Vec<RefChange> {
+        let waiting = self.asked.commands.iter().filter(|command| command.is_waiting());
+        waiting.map(|command| command.change.clone()).collect()
+    }
+
+    /// Peels the tag objects that refs are to hold. Returns also the names of branches whose object is no commit.
+    fn peel(&self, changes: &[RefChange]) -> Result<(Peeled, Vec<String>), GitError> {
+        let (mut peeled, mut wrong) = (Peeled::new(), Vec::new());
+        let Some(quarantine) = &self.quarantine else { return Ok((peeled, wrong)) };
+        let mut peeler = Peeler::new(&quarantine.view);
+        for change in changes {
+            let Some(new) = change.new else { continue };
+            self.stop.check().map_err(stopped_error)?;
+            let (kind, last) = peeler.peel(to_gix(new))?;
+            let last = from_gix(&last);
+            let is_branch = change.name.starts_with(BranchName::FOLDER);
+            if is_branch && (last != new || kind != gix::object::Kind::Commit) {
+                wrong.push(change.name.clone());
+            } else if last != new {
+                peeled.insert(new, last);
+            }
+        }
+        Ok((peeled, wrong))
+    }
+}
+
+fn stopped_error(stopped: Stopped) -> GitError {
+    match stopped {
+        Stopped::Late => GitError::Busy,
+        Stopped::HungUp => hung_up(),
+    }
+}
+
+fn hung_up() -> GitError {
+    reader_gone(io::Error::new(io::ErrorKind::ConnectionAborted, "the client hung up"))
+}
+
+impl ReceivedPush for Received {
+    fn changes(&self) -> Vec<&RefChange> {
+        let waiting = self.asked.commands.iter().filter(|command| command.is_waiting());
+        waiting.map(|command| &command.change).collect()
+    }
+
+    fn action(&self, change: &RefChange) -> Result<RefAction, GitError> {
+        let (old, new) = match (change.old, change.new) {
+            (None, _) => return Ok(RefAction::Create),
+            (Some(_), None) => return Ok(RefAction::Delete),
+            (Some(old), Some(new)) => (to_gix(old), to_gix(new)),
+        };
+        let quarantine = self.quarantine.as_ref().ok_or(GitError::Missing)?;
+        let is_ancestor = compare::is_ancestor_until(&self.stop, &quarantine.view, old, new);
+        self.stop.check().map_err(stopped_error)?;
+        match is_ancestor {
+            Ok(true) => Ok(RefAction::FastForward),
+            // What is no commit has no history.
+            Ok(false) | Err(GitError::Missing) => Ok(RefAction::Force),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn keep(&mut self, refs: &Snapshot) -> Result<Option<Proposal>, GitError> {
+        self.compare_with(refs);
+        let is_removed = |change: &RefChange| change.new.is_none() && change.name == refs.head();
+        self.refuse_waiting(CURRENT_BRANCH, is_removed);
+        let (peeled, wrong) = self.peel(&self.waiting())?;
+        self.refuse_waiting(NOT_UPDATED, |change| wrong.contains(&change.name));
+        self.keep_together();
+        let changes = self.waiting();
+        let has_new = changes.iter().any(|change| change.new.is_some());
+        if changes.is_empty() {
+            return Ok(None);
+        }
+        let pack = match &mut self.quarantine {
+            Some(quarantine) if has_new => {
+                let most = self.shared.limits.repository_bytes;
+                if refs.bytes().saturating_add(quarantine.bytes()?) > most {
+                    self.no_room();
+                    return Ok(None);
+                }
+                quarantine.store(&self.shared, self.project)?
+            }
+            Some(_) | None => None,
+        };
+        let packs = pack.into_iter().collect();
+        let manner = if self.asked.atomic { Manner::Together } else { Manner::Each };
+        Ok(Some(Proposal { changes, peeled, manner, packs }))
+    }
+
+    fn conclude(&mut self, made: &Made, refs: &Snapshot) {
+        let refused: HashSet<&str> = made.refused.iter().map(String::as_str).collect();
+        self.refuse_waiting(NOT_UPDATED, |change| refused.contains(change.name.as_str()));
+        self.keep_together();
+        let mut tip = None;
+        for command in self.asked.commands.iter_mut().filter(|command| command.is_waiting()) {
+            command.outcome = Outcome::Done;
+            if command.change.name == self.refs.head() {
+                tip = command.change.new;
+            }
+        }
+        if let (Some(tip), Ok(Some(open))) = (tip, self.shared.open(self.project, refs)) {
+            self.shared.contributors.warm(&open, to_gix(tip));
+        }
+    }
+
+    fn no_room(&mut self) {
+        let most = self.shared.limits.repository_bytes;
+        self.not_unpacked(quarantine::repository_full(most));
+    }
+
+    fn decline(&mut self, reason: &str) {
+        self.message = Some(reason.to_owned());
+        self.refuse_waiting(DECLINED, |_| true);
+    }
+
+    fn answer(&mut self, to: &mut dyn Write) -> Result<(), GitError> {
+        let message = self.message.as_deref();
+        report::write(&self.asked, &self.unpacked, message, to).map_err(reader_gone)
+    }
+}

@@ -1,0 +1,54 @@
+//! What a client that pushes is told first.
+
+use std::io::Write;
+
+use hexforge_domain::ports::git::GitError;
+use hexforge_domain::ports::git_transport::ProtocolVersion;
+
+use crate::content::commit::to_gix;
+use crate::error::reader_gone;
+use crate::protocol::packet;
+use crate::storage::repository::GixRepository;
+
+const CAPABILITIES: &str = concat!(
+    "report-status delete-refs side-band-64k quiet atomic ofs-delta object-format=sha1 agent=hexforge/",
+    env!("CARGO_PKG_VERSION")
+);
+
+/// Tells a client all refs, and what can be asked for.
+pub(crate) fn advertise(
+    repository: &GixRepository,
+    version: ProtocolVersion,
+    to: &mut dyn Write,
+) -> Result<(), GitError> {
+    // There is no second version for pushing: who asks for it is answered without one.
+    if version == ProtocolVersion::V1 {
+        packet::line(to, "version 1").map_err(reader_gone)?;
+    }
+    let mut capabilities = Some(CAPABILITIES);
+    for one in repository.refs().iter() {
+        let id = to_gix(one.target);
+        write(to, &id, one.name.as_bytes(), capabilities.take()).map_err(reader_gone)?;
+    }
+    if capabilities.is_some() {
+        let none = gix::ObjectId::null(gix::hash::Kind::Sha1);
+        write(to, &none, b"capabilities^{}", capabilities).map_err(reader_gone)?;
+    }
+    packet::flush(to).map_err(reader_gone)
+}
+
+fn write(
+    to: &mut dyn Write,
+    id: &gix::oid,
+    name: &[u8],
+    capabilities: Option<&str>,
+) -> std::io::Result<()> {
+    let mut line = format!("{id} ").into_bytes();
+    line.extend_from_slice(name);
+    if let Some(capabilities) = capabilities {
+        line.push(0);
+        line.extend_from_slice(capabilities.as_bytes());
+    }
+    line.push(b'\n');
+    packet::write(to, &line)
+}

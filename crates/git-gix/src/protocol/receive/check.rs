@@ -1,0 +1,378 @@
+//! Whether new objects are good, and lead only to what is there.
+//!
+//! Everything that is in a repository came in whole: so it is enough to look at each new object once, and to
+//! see that whatever it names is new too, or was there before and [is reachable](super::outside). Contents come from the walk that put the objects
+//! together, so a long chain of deltas is not followed again for each object on it.
+
+use gix::ObjectId;
+use gix::bstr::{BStr, ByteSlice};
+use gix::hashtable::{HashMap, HashSet};
+use gix::object::Kind;
+use gix::objs::tree::EntryKind;
+use gix::validate::path::component;
+use hexforge_domain::branch::BranchName;
+use hexforge_domain::ports::git::{GitError, RefChange};
+
+use super::fsck::{AcceptedFaults, Fault, Fsck};
+use super::outside::Reachable;
+use crate::content::commit::to_gix;
+use crate::error::failed;
+use crate::protocol::intake::{Bounds, NewObjects, Unfit};
+use crate::protocol::limits::Stopped;
+
+/// No tree that anybody reads is larger.
+const LARGEST_TREE: u64 = 32 << 20;
+
+/// No commit or tag that anybody reads is larger. They are held whole wherever they are shown.
+const LARGEST_TEXT: u64 = 16 << 20;
+
+/// What it costs to find a delta, in bytes that are made meanwhile.
+const COST_OF_DELTA: u64 = 1024;
+
+/// How many files that git obeys are read of one pack, and how many bytes of them.
+const MOST_SPECIAL_FILES: usize = 10_000;
+const MOST_SPECIAL_BYTES: u64 = 256 << 20;
+
+/// How many names of objects that were found are remembered.
+const REMEMBERED: usize = 1 << 18;
+
+/// What is wrong with objects.
+#[derive(Debug)]
+pub(crate) enum Wrong {
+    /// Something is named that is nowhere.
+    Missing,
+    /// Something that no repository may have; the text is for the client.
+    Forbidden(String),
+    /// The time was over, or nobody waits for the outcome.
+    Stopped(Stopped),
+    /// They could not be read.
+    Failed(GitError),
+}
+
+impl From<Unfit> for Wrong {
+    fn from(unfit: Unfit) -> Self {
+        match unfit {
+            Unfit::Bad(what) => Wrong::Forbidden(format!("the pack is not valid: it {what}")),
+            Unfit::TooMuch(text) => Wrong::Forbidden(text),
+            Unfit::Cut(error) => Wrong::Failed(crate::error::io(error)),
+            Unfit::Busy => Wrong::Failed(GitError::Busy),
+            Unfit::Stopped(stopped) => Wrong::Stopped(stopped),
+            Unfit::Failed(error) => Wrong::Failed(error),
+        }
+    }
+}
+
+impl From<GitError> for Wrong {
+    fn from(error: GitError) -> Self {
+        Wrong::Failed(error)
+    }
+}
+
+/// Checks all objects of a pack. Those outside it that they lead to must be among the reachable ones, if these are
+/// given.
+pub(crate) fn pack(
+    view: &gix::Repository,
+    objects: &NewObjects,
+    bounds: &Bounds,
+    accepted: &AcceptedFaults,
+    reachable: Option<&Reachable<'_>>,
+) -> Result<(), Wrong> {
+    let mut check = Check {
+        repo: view,
+        objects,
+        bounds,
+        fsck: Fsck { accepted },
+        found: HashMap::default(),
+        reachable,
+        outside: HashMap::default(),
+        read_by_git: HashSet::default(),
+        special_bytes: 0,
+    };
+    // The bases of deltas are checked first: an error message about the result of a delta would reveal its base.
+    for base in objects.bases() {
+        let header = view.find_header(*base).map_err(failed)?;
+        check.outside.insert(*base, header.kind());
+    }
+    check.outside_is_reachable()?;
+    let each = |id: ObjectId, kind, data: &[u8]| check.object(&id, kind, data);
+    objects.each_but_blobs(bounds, fits, each)?;
+    check.outside_is_reachable()
+}
+
+/// Whether an object is of a size that can be held.
+fn fits(id: ObjectId, kind: Kind, size: u64) -> Result<(), Wrong> {
+    let largest = match kind {
+        Kind::Tree | Kind::Blob => LARGEST_TREE,
+        Kind::Commit | Kind::Tag => LARGEST_TEXT,
+    };
+    if size > largest {
+        return Err(Wrong::Forbidden(format!("{kind} {id} is too large")));
+    }
+    Ok(())
+}
+
+/// The new values of refs, and which of them refs may be given.
+pub(super) struct Tips<'a> {
+    pub(super) view: &'a gix::Repository,
+    pub(super) objects: Option<&'a NewObjects>,
+    pub(super) reachable: &'a Reachable<'a>,
+}
+
+impl Tips<'_> {
+    /// Returns those of the changes that may not be made.
+    pub(super) fn wrong<'c>(
+        &self,
+        changes: impl Iterator<Item = &'c RefChange>,
+    ) -> Result<std::collections::HashSet<&'c str>, Wrong> {
+        let (mut wrong, mut outside) = (std::collections::HashSet::new(), Vec::new());
+        for change in changes {
+            let Some(new) = change.new.map(to_gix) else { continue };
+            let header = self.view.try_find_header(new).map_err(failed)?;
+            let is_branch = change.name.starts_with(BranchName::FOLDER);
+            match header.map(|header| header.kind()) {
+                Some(kind) if kind == Kind::Commit || !is_branch => {
+                    // The bases that were added to the pack are reachable too.
+                    if self.objects.and_then(|objects| objects.kind_of(&new)).is_none() {
+                        outside.push((change.name.as_str(), new, kind));
+                    }
+                }
+                Some(_) | None => {
+                    wrong.insert(change.name.as_str());
+                }
+            }
+        }
+        // Mostly all are reachable.
+        let all = outside.iter().map(|(_, id, kind)| (*id, *kind)).collect();
+        if !self.reachable.has_all(&all)? {
+            for (name, id, kind) in outside {
+                if !self.reachable.has_all(&std::iter::once((id, kind)).collect())? {
+                    wrong.insert(name);
+                }
+            }
+        }
+        Ok(wrong)
+    }
+}
+
+struct Check<'a> {
+    repo: &'a gix::Repository,
+    objects: &'a NewObjects,
+    bounds: &'a Bounds,
+    fsck: Fsck<'a>,
+    found: HashMap<ObjectId, Kind>,
+    reachable: Option<&'a Reachable<'a>>,
+    /// Objects outside the pack that the new ones lead to, and whose reachability is not yet known.
+    outside: HashMap<ObjectId, Kind>,
+    /// Files that git obeys and that were checked.
+    read_by_git: HashSet<ObjectId>,
+    special_bytes: u64,
+}
+
+impl Check<'_> {
+    fn object(&mut self, id: &gix::oid, kind: Kind, data: &[u8]) -> Result<(), Wrong> {
+        self.fsck.check(kind, data).map_err(|fault| forbidden(id, fault))?;
+        let unreadable = || Wrong::Forbidden(format!("{kind} {id} is malformed"));
+        match kind {
+            Kind::Commit => {
+                let commit = gix::objs::CommitRef::from_bytes(data, gix::hash::Kind::Sha1)
+                    .map_err(|_| unreadable())?;
+                self.leads_to(&commit.tree(), Kind::Tree)?;
+                for parent in commit.parents() {
+                    self.leads_to(&parent, Kind::Commit)?;
+                }
+            }
+            Kind::Tag => {
+                let tag = gix::objs::TagRef::from_bytes(data, gix::hash::Kind::Sha1)
+                    .map_err(|_| unreadable())?;
+                self.leads_to(&tag.target(), tag.target_kind)?;
+            }
+            Kind::Tree => {
+                for entry in gix::objs::TreeRefIter::from_bytes(data, gix::hash::Kind::Sha1) {
+                    let entry = entry.map_err(|_| unreadable())?;
+                    self.entry(id, entry.filename, entry.mode.kind(), entry.oid)?;
+                }
+            }
+            Kind::Blob => (),
+        }
+        Ok(())
+    }
+
+    fn entry(
+        &mut self,
+        tree: &gix::oid,
+        name: &BStr,
+        kind: EntryKind,
+        id: &gix::oid,
+    ) -> Result<(), Wrong> {
+        let special = Special::of(name);
+        if special == Some(Special::Modules) && kind == EntryKind::Link {
+            let fault = Fault::GitmodulesSymlink;
+            self.fsck.report(fault).map_err(|fault| forbidden(tree, fault))?;
+        }
+        if !is_good_name(name) {
+            let text = format!("tree {tree} has an entry {:?}, which no tree may have", name);
+            return Err(Wrong::Forbidden(text));
+        }
+        match kind {
+            EntryKind::Tree => self.leads_to(id, Kind::Tree),
+            EntryKind::Blob | EntryKind::BlobExecutable | EntryKind::Link => {
+                self.leads_to(id, Kind::Blob)
+            }
+            // A commit of another repository.
+            EntryKind::Commit => Ok(()),
+        }?;
+        match special {
+            Some(special) if kind != EntryKind::Link => self.special(special, kind, id),
+            _ => Ok(()),
+        }
+    }
+
+    /// Checks what git reads of a tree, before it checks out anything or afterwards.
+    fn special(&mut self, special: Special, kind: EntryKind, id: &gix::oid) -> Result<(), Wrong> {
+        let (no_file, large) = match special {
+            Special::Modules => (Fault::GitmodulesBlob, Fault::GitmodulesLarge),
+            Special::Attributes => (Fault::GitattributesBlob, Fault::GitattributesLarge),
+        };
+        // An error message about an unreachable file would reveal its contents.
+        if self.objects.kind_of(id).is_none() && !self.read_by_git.contains(id) {
+            self.outside_is_reachable()?;
+        }
+        let report = |fault| self.fsck.report(fault).map_err(|fault| forbidden(id, fault));
+        if matches!(kind, EntryKind::Tree | EntryKind::Commit) {
+            return report(no_file);
+        }
+        if !self.read_by_git.insert(id.to_owned()) {
+            return Ok(());
+        }
+        self.bounds.check()?;
+        let header = self.repo.find_header(id).map_err(failed)?;
+        let size = header.size();
+        if size > LARGEST_TEXT {
+            return report(large);
+        }
+        // Each delta on the way to the file is found and applied anew.
+        let deltas = u64::from(header.num_deltas().unwrap_or(0));
+        self.bounds.make((deltas + 1).saturating_mul(size + COST_OF_DELTA))?;
+        self.special_bytes += size;
+        if self.read_by_git.len() > MOST_SPECIAL_FILES || self.special_bytes > MOST_SPECIAL_BYTES {
+            let text = "there are too many versions of .gitmodules and .gitattributes";
+            return Err(Wrong::Forbidden(text.to_owned()));
+        }
+        let file = self.repo.find_object(id).map_err(failed)?;
+        let checked = match special {
+            Special::Modules => self.fsck.modules(&file.data),
+            Special::Attributes => self.fsck.attributes(&file.data),
+        };
+        checked.map_err(|fault| forbidden(id, fault))
+    }
+
+    fn leads_to(&mut self, id: &gix::oid, kind: Kind) -> Result<(), Wrong> {
+        let known = match self.found.get(id).copied().or_else(|| self.objects.kind_of(id)) {
+            Some(known) => Some(known),
+            None => {
+                self.bounds.check()?;
+                let known = self.repo.try_find_header(id).map_err(failed)?;
+                let known = known.map(|header| header.kind());
+                self.outside.extend(known.map(|kind| (id.to_owned(), kind)));
+                known
+            }
+        };
+        match known {
+            None => Err(Wrong::Missing),
+            // Whether an unreachable object exists is not told.
+            Some(known) if known != kind && self.objects.kind_of(id).is_none() => {
+                Err(Wrong::Missing)
+            }
+            Some(known) if known != kind => {
+                Err(Wrong::Forbidden(format!("object {id} is a {known} and no {kind}")))
+            }
+            Some(_) => {
+                if self.found.len() == REMEMBERED {
+                    self.outside_is_reachable()?;
+                    self.found.clear();
+                }
+                self.found.insert(id.to_owned(), kind);
+                Ok(())
+            }
+        }
+    }
+
+    /// Checks the objects outside the pack that were found since the last call.
+    fn outside_is_reachable(&mut self) -> Result<(), Wrong> {
+        let outside = std::mem::take(&mut self.outside);
+        match self.reachable {
+            Some(reachable) if !reachable.has_all(&outside)? => Err(Wrong::Missing),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Refuses an object in git's words.
+fn forbidden(id: &gix::oid, fault: Fault) -> Wrong {
+    Wrong::Forbidden(format!("object {id}: {}: {}", fault.name(), fault.text()))
+}
+
+/// How names are read on file systems of other machines.
+const EVERYWHERE: component::Options =
+    component::Options { protect_windows: false, protect_hfs: true, protect_ntfs: true };
+
+/// A file that git obeys.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Special {
+    Modules,
+    Attributes,
+}
+
+impl Special {
+    fn of(name: &BStr) -> Option<Self> {
+        let as_link =
+            gix::validate::path::component(name, Some(component::Mode::Symlink), EVERYWHERE);
+        match as_link {
+            Err(component::Error::SymlinkedGitModules) => Some(Special::Modules),
+            _ if name.eq_ignore_ascii_case(b".gitattributes") => Some(Special::Attributes),
+            _ => None,
+        }
+    }
+}
+
+/// Whether a file or folder of this name can do no harm where it is checked out.
+fn is_good_name(name: &BStr) -> bool {
+    // Windows takes backslashes for slashes.
+    let mut parts = name.split_str(b"\\").filter(|part| !part.is_empty());
+    gix::validate::path::component(name, None, EVERYWHERE).is_ok()
+        && parts.all(|part| !part.eq_ignore_ascii_case(b".git") && part != b"..")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_lead_into_the_repository_or_out_of_the_folder_are_bad() {
+        for name in [
+            "",
+            ".",
+            "..",
+            ".git",
+            ".GIT",
+            ".Git",
+            "git~1",
+            "GIT~1",
+            ".git ",
+            ".git.",
+            "a/b",
+            "/",
+            ".g\u{200c}it",
+            ".git::$INDEX_ALLOCATION",
+            "..\\a",
+            "a\\.git",
+        ] {
+            assert!(!is_good_name(name.into()), "{name:?}");
+        }
+        for name in [".gitignore", ".github", "git", "a.git", "...", "a b", "a:b", "\u{fc}", "CON"]
+        {
+            assert!(is_good_name(name.into()), "{name:?}");
+        }
+        assert!(is_good_name(".gitmodules".into()));
+    }
+}

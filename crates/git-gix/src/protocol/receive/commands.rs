@@ -1,0 +1,259 @@
+//! What a client wants to have changed.
+
+use std::collections::HashMap;
+use std::io::{self, Read};
+
+use gix::bstr::ByteSlice;
+use gix::refs::FullName;
+use hexforge_domain::branch::BranchName;
+use hexforge_domain::commit::ObjectId;
+use hexforge_domain::ports::git::{GitError, RefChange};
+use hexforge_domain::tag::TagName;
+
+use crate::protocol::packet::{self, Packet};
+
+/// The most bytes of commands in one push. 150,000 refs fit, and take less than 100 MB while the push lasts.
+const MOST_BYTES: usize = 16 << 20;
+
+/// The longest ref, and the longest part of one between slashes, that file systems are sure to keep.
+const LONGEST: usize = 1000;
+const LONGEST_PART: usize = 250;
+
+/// All that is asked for.
+pub(super) struct Asked {
+    pub(super) commands: Vec<Command>,
+    /// Whether the client wants to hear what became of each.
+    pub(super) report: bool,
+    /// Whether it can be told more than that.
+    pub(super) side_band: bool,
+    /// All or none.
+    pub(super) atomic: bool,
+    /// Whether the client has only a part of the history.
+    pub(super) shallow: bool,
+}
+
+/// One ref that is to be changed.
+pub(super) struct Command {
+    /// The name as it was sent.
+    pub(super) name: Vec<u8>,
+    pub(super) change: RefChange,
+    pub(super) outcome: Outcome,
+}
+
+/// What became of a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    Waiting,
+    Done,
+    Refused(String),
+}
+
+impl Command {
+    pub(super) fn refuse(&mut self, reason: &str) {
+        self.outcome = Outcome::Refused(reason.to_owned());
+    }
+
+    pub(super) fn is_waiting(&self) -> bool {
+        self.outcome == Outcome::Waiting
+    }
+}
+
+/// Reads the commands; `None` when there are none.
+pub(super) fn read(from: &mut dyn Read) -> Result<Option<Asked>, GitError> {
+    let mut asked = Asked {
+        commands: Vec::new(),
+        report: false,
+        side_band: false,
+        atomic: false,
+        shallow: false,
+    };
+    let mut bytes = 0;
+    while let Some(line) = next_line(from)? {
+        bytes += line.len();
+        if bytes > MOST_BYTES {
+            return Err(wrong("too many refs in one push"));
+        }
+        if line.starts_with(b"shallow ") {
+            // What the client has not does not matter as long as everything is here.
+            asked.shallow = true;
+            continue;
+        }
+        if line.starts_with(b"push-cert") {
+            return Err(wrong("signed pushes are not taken"));
+        }
+        let (command, capabilities) = match line.split_once_str(b"\0") {
+            Some((command, capabilities)) if asked.commands.is_empty() => (command, capabilities),
+            Some(_) => return Err(wrong("capabilities after the first command")),
+            None => (&line[..], &b""[..]),
+        };
+        for capability in capabilities.split(u8::is_ascii_whitespace) {
+            match capability {
+                b"report-status" => asked.report = true,
+                b"side-band-64k" => asked.side_band = true,
+                b"atomic" => asked.atomic = true,
+                // Not offered, and of no use to anybody.
+                b"push-options" => return Err(wrong("push options are not taken")),
+                other if other.starts_with(b"object-format=") && other != b"object-format=sha1" => {
+                    return Err(wrong("only sha1 repositories are kept"));
+                }
+                // Nothing is offered that would have to be heeded besides.
+                _ => (),
+            }
+        }
+        asked.commands.push(parse(command)?);
+    }
+    if asked.commands.is_empty() {
+        return Ok(None);
+    }
+    refuse_twice_named(&mut asked.commands);
+    Ok(Some(asked))
+}
+
+/// The next line of a part; `None` at its end.
+fn next_line(from: &mut dyn Read) -> Result<Option<Vec<u8>>, GitError> {
+    match packet::read(from).map_err(broken)? {
+        Some(Packet::Data(mut line)) => {
+            if line.last() == Some(&b'\n') {
+                line.pop();
+            }
+            Ok(Some(line))
+        }
+        Some(Packet::Flush) | None => Ok(None),
+        Some(Packet::Delimiter | Packet::End) => Err(wrong("an end that ends nothing")),
+    }
+}
+
+/// Old value, new value and name.
+fn parse(line: &[u8]) -> Result<Command, GitError> {
+    let bad = || wrong("a command that is none");
+    let (old, rest) = line.split_once_str(b" ").ok_or_else(bad)?;
+    let (new, name) = rest.split_once_str(b" ").ok_or_else(bad)?;
+    let id = |text: &[u8]| {
+        let text = std::str::from_utf8(text).ok()?;
+        ObjectId::parse(text).map(|id| (id != ObjectId::ZERO).then_some(id))
+    };
+    let (old, new) = (id(old).ok_or_else(bad)?, id(new).ok_or_else(bad)?);
+    let change = RefChange { name: name.to_str_lossy().into_owned(), old, new };
+    let mut command = Command { name: name.to_owned(), change, outcome: Outcome::Waiting };
+    if !is_good_name(name, new.is_some()) {
+        command.refuse("funny refname");
+    }
+    Ok(command)
+}
+
+/// Whether a ref may have this name. What is there under a strange name may still be removed.
+fn is_good_name(name: &[u8], is_kept: bool) -> bool {
+    let Ok(name) = std::str::from_utf8(name) else { return false };
+    if !name.starts_with("refs/") || name.len() > LONGEST {
+        return false;
+    }
+    if name.split('/').count() < 3 || name.split('/').any(|part| part.len() > LONGEST_PART) {
+        return false;
+    }
+    // Such a ref has git show another object in place of one that somebody trusts.
+    if is_kept && name.starts_with("refs/replace/") {
+        return false;
+    }
+    // Rules are made for branches and tags: nothing in their folders may be taken for something else.
+    let fits = match (name.strip_prefix(BranchName::FOLDER), name.strip_prefix(TagName::FOLDER)) {
+        (Some(branch), _) if is_kept => BranchName::parse_new(branch).is_ok(),
+        (Some(branch), _) => BranchName::parse(branch).is_ok(),
+        (_, Some(tag)) if is_kept => TagName::parse_new(tag).is_ok(),
+        (_, Some(tag)) => TagName::parse(tag).is_ok(),
+        (None, None) => true,
+    };
+    fits && FullName::try_from(name).is_ok()
+}
+
+fn refuse_twice_named(commands: &mut [Command]) {
+    let mut times: HashMap<&[u8], u32> = HashMap::new();
+    for command in commands.iter() {
+        *times.entry(&command.name).or_default() += 1;
+    }
+    let is_twice: Vec<bool> =
+        commands.iter().map(|command| times[command.name.as_slice()] > 1).collect();
+    for (command, _) in commands.iter_mut().zip(is_twice).filter(|(_, is_twice)| *is_twice) {
+        command.refuse("multiple updates for one ref are not allowed");
+    }
+}
+
+/// The client says what no client says.
+pub(super) fn wrong(what: &str) -> GitError {
+    GitError::Protocol(what.to_owned())
+}
+
+/// The client went away, or sends no packets.
+fn broken(error: io::Error) -> GitError {
+    GitError::Protocol(error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ZERO: &str = "0000000000000000000000000000000000000000";
+    const ONE: &str = "1111111111111111111111111111111111111111";
+
+    fn asked(lines: &[&str]) -> Result<Option<Asked>, GitError> {
+        let mut wire = Vec::new();
+        for line in lines {
+            packet::write(&mut wire, line.as_bytes()).expect("memory");
+        }
+        packet::flush(&mut wire).expect("memory");
+        read(&mut &wire[..])
+    }
+
+    #[test]
+    fn nothing_is_asked_for_by_an_end_alone() {
+        assert!(asked(&[]).expect("packets").is_none());
+        assert!(read(&mut &b""[..]).expect("packets").is_none());
+    }
+
+    #[test]
+    fn commands_have_capabilities_behind_the_first() {
+        let first = format!("{ZERO} {ONE} refs/heads/a\0 report-status side-band-64k atomic x=y");
+        let second = format!("{ONE} {ZERO} refs/tags/b\n");
+        let asked = asked(&[&first, &second]).expect("packets").expect("commands");
+        assert!(asked.report && asked.side_band && asked.atomic);
+        let made = &asked.commands[0].change;
+        assert_eq!((made.name.as_str(), made.old), ("refs/heads/a", None));
+        assert_eq!(asked.commands[1].change.new, None);
+        assert!(asked.commands.iter().all(Command::is_waiting));
+    }
+
+    #[test]
+    fn strange_names_are_refused_one_by_one() {
+        for (name, is_good) in [
+            ("refs/heads/a/b", true),
+            ("refs/notes/commits", true),
+            ("HEAD", false),
+            ("refs/heads", false),
+            ("refs/replace/1111111111111111111111111111111111111111", false),
+            ("refs/x", false),
+            ("refs/heads/-x", false),
+            ("refs/heads/a..b", false),
+            ("refs/heads/../../config", false),
+            ("refs/heads/a.lock", false),
+            ("refs/tags/a b", false),
+            ("refs//heads/a", false),
+        ] {
+            assert_eq!(is_good_name(name.as_bytes(), true), is_good, "{name}");
+        }
+        assert!(!is_good_name(b"refs/heads/\xff", true));
+        assert!(is_good_name(b"refs/heads/-x", false), "what is there may go");
+    }
+
+    #[test]
+    fn what_no_client_says_ends_it() {
+        for lines in [&["push-cert\0x"][..], &["hello"], &["1 2 refs/heads/a"]] {
+            assert!(matches!(asked(lines), Err(GitError::Protocol(_))), "{lines:?}");
+        }
+    }
+
+    #[test]
+    fn a_ref_is_changed_once_in_a_push() {
+        let line = format!("{ZERO} {ONE} refs/heads/a");
+        let asked = asked(&[&line, &line]).expect("packets").expect("commands");
+        assert!(asked.commands.iter().all(|command| !command.is_waiting()));
+    }
+}

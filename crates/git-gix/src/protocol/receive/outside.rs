@@ -1,0 +1,87 @@
+//! Objects that a push leads to and does not contain.
+//!
+//! Such an object must be reachable from a ref of the repository. A repository may contain more: the commits of deleted
+//! branches and, in a fork, those of its source. A push that could lead to them would make them visible to its sender.
+//! A git client sends every object that the advertised refs do not reach, so its pushes are not affected.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use gix::ObjectId;
+use gix::hashtable::{HashMap, HashSet};
+use gix::object::Kind;
+use hexforge_domain::id::ProjectId;
+use hexforge_domain::limiter::Caller;
+use hexforge_domain::ports::git::GitError;
+use hexforge_domain::refs::Snapshot;
+
+use super::check::Wrong;
+use crate::history::reachable::{History, Question, Scope};
+use crate::protocol::limits::Stop;
+use crate::storage::repository::GixRepository;
+use crate::storage::store::Shared;
+
+/// The time between two checks of the deadline and of the hang-up signal.
+const SLICE: Duration = Duration::from_millis(100);
+
+/// The time that one question may take. The walk is kept, so the next push continues it.
+const LONGEST: Duration = Duration::from_secs(60);
+
+/// The number of commits whose trees are read first. The bases of a push are in the trees of the commits it builds on.
+const MOST_FIRST: usize = 256;
+
+/// The objects of a repository that its refs reach.
+pub(crate) struct Reachable<'a> {
+    pub(super) shared: &'a Arc<Shared>,
+    pub(super) project: ProjectId,
+    /// The refs when the push began: what they reach, the client was told of.
+    pub(super) refs: &'a Arc<Snapshot>,
+    pub(super) caller: Caller,
+    pub(super) stop: &'a Stop,
+}
+
+impl Reachable<'_> {
+    /// Returns whether all of these existing objects are reachable.
+    pub(super) fn has_all(&self, objects: &HashMap<ObjectId, Kind>) -> Result<bool, Wrong> {
+        let is_history = |kind: &Kind| matches!(kind, Kind::Commit | Kind::Tag);
+        let of =
+            |history: bool| objects.iter().filter(move |(_, kind)| is_history(kind) == history);
+        let ids = |history: bool| of(history).map(|(id, _)| *id).collect::<HashSet<ObjectId>>();
+        // Commits come first: only reachable ones tell where to look for the rest.
+        if !self.find(ids(true), &[], false)? {
+            return Ok(false);
+        }
+        let commits = of(true).filter(|(_, kind)| **kind == Kind::Commit).map(|(id, _)| *id);
+        let first: Vec<ObjectId> = commits.take(MOST_FIRST).collect();
+        self.find(ids(false), &first, true)
+    }
+
+    fn find(
+        &self,
+        mut open: HashSet<ObjectId>,
+        first: &[ObjectId],
+        with_contents: bool,
+    ) -> Result<bool, Wrong> {
+        let until = Instant::now() + LONGEST;
+        while !open.is_empty() {
+            let (shared, refs) = (Arc::clone(self.shared), Arc::clone(self.refs));
+            let repository = GixRepository::open(shared, self.project, refs, self.caller)?;
+            let Some(bound) = repository.bound() else { return Ok(false) };
+            let refs = repository.derived(bound);
+            let history = History { repo: bound.repo(), lineages: &self.shared.lineages };
+            let place = (self.project, Scope::Refs);
+            let question = Question { tips: &refs.tips, first, with_contents };
+            let slice = Some(Instant::now() + SLICE);
+            let walks = &self.shared.walks;
+            match walks.retain_unreachable(history, place, question, &mut open, slice) {
+                Ok(()) => return Ok(open.is_empty()),
+                Err(GitError::Unfinished) if Instant::now() < until => {
+                    self.stop.check().map_err(Wrong::Stopped)?;
+                }
+                Err(GitError::Unfinished) => return Err(GitError::Busy.into()),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(true)
+    }
+}

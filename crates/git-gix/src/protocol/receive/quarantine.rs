@@ -1,0 +1,155 @@
+//! Where the objects of a push are until it is taken: a repository of their own that sees those of the real one.
+
+use std::io::Read;
+use std::sync::Arc;
+
+use hexforge_domain::id::ProjectId;
+use hexforge_domain::pack::Pack;
+use hexforge_domain::ports::git::GitError;
+
+use crate::error::io as disk;
+use crate::protocol::intake::{self, Bounds, NewObjects, SizeLimit, Taken, Unfit};
+use crate::protocol::limits::{PushLimits, Stop, Stopped};
+use crate::storage::open::OpenRepository;
+use crate::storage::repository::{Bound, GixRepository};
+use crate::storage::store::Shared;
+
+/// New objects.
+pub(super) struct Quarantine {
+    staged: Arc<OpenRepository>,
+    /// The pack and its index, if there are any objects.
+    files: Option<Taken>,
+    /// Sees the new objects and those that were there before.
+    pub(super) view: gix::Repository,
+    pub(super) bounds: Bounds,
+}
+
+/// Why objects were not taken in; the text is for the client.
+pub(super) enum Refused {
+    /// They are not right.
+    Bad(String),
+    /// The time was over, or the client hung up.
+    Stopped(Stopped),
+    /// Something is wrong here.
+    Failed(GitError),
+}
+
+impl From<GitError> for Refused {
+    fn from(error: GitError) -> Self {
+        Refused::Failed(error)
+    }
+}
+
+impl Quarantine {
+    /// Takes in a pack, whose objects may be based on others that are there.
+    pub(super) fn fill(
+        repository: &GixRepository,
+        from: &mut dyn Read,
+        stop: &Stop,
+    ) -> Result<Self, Refused> {
+        let shared = repository.shared();
+        let base = repository.bound().map(Bound::open);
+        let staged = Arc::new(shared.stage(base, 1)?);
+        let view = staged.handle();
+        let limits = &shared.limits;
+        let bounds = Bounds::new(
+            stop.clone(),
+            pack_limit(limits, repository.refs().bytes()),
+            limits.object_bytes,
+            shared.memory.share(repository.caller()),
+        );
+        let files = index(&view, from, &bounds)?;
+        Ok(Self { staged, files, view, bounds })
+    }
+
+    /// The new objects, if there are any.
+    pub(super) fn objects(&self) -> Option<&NewObjects> {
+        self.files.as_ref().map(|files| &files.objects)
+    }
+
+    /// The length of the pack.
+    pub(super) fn bytes(&self) -> Result<u64, GitError> {
+        match &self.files {
+            Some(files) => Ok(std::fs::metadata(&files.data).map_err(disk)?.len()),
+            None => Ok(0),
+        }
+    }
+
+    /// Stores the objects as a pack, synced. Until the push ends, readers of this pack use the quarantine.
+    pub(super) fn store(
+        &mut self,
+        shared: &Shared,
+        project: ProjectId,
+    ) -> Result<Option<Pack>, GitError> {
+        let Some(Taken { data, index, objects }) = self.files.take() else { return Ok(None) };
+        let pack = shared.store_pack(&data, &index, objects.len())?;
+        shared.register_staged(project, pack.name, &self.staged);
+        Ok(Some(pack))
+    }
+}
+
+/// The bytes of a pack without objects: a push to a full repository may still name what is there.
+const EMPTY_PACK: u64 = 32;
+
+/// How many bytes a pack may have, and what to tell whoever sends more.
+fn pack_limit(limits: &PushLimits, stored: u64) -> SizeLimit {
+    let left = limits.repository_bytes.saturating_sub(stored);
+    if left < limits.push_bytes {
+        let bytes = left.max(EMPTY_PACK);
+        SizeLimit { bytes, refusal: repository_full(limits.repository_bytes) }
+    } else {
+        let most = limits.push_bytes >> 20;
+        let refusal = format!("the push is larger than the limit of {most} MiB");
+        SizeLimit { bytes: limits.push_bytes, refusal }
+    }
+}
+
+/// What a client is told whose push does not fit into the repository.
+pub(super) fn repository_full(bytes: u64) -> String {
+    format!("the repository would be larger than the limit of {} MiB", bytes >> 20)
+}
+
+fn index(
+    view: &gix::Repository,
+    from: &mut dyn Read,
+    bounds: &Bounds,
+) -> Result<Option<Taken>, Refused> {
+    let packs = view.git_dir().join("objects").join("pack");
+    intake::take_in(from, &packs, Some(view), bounds).map_err(|unfit| match unfit {
+        Unfit::Bad(what) => {
+            tracing::info!(what, "a pushed pack is not valid");
+            Refused::Bad(format!("the pack is not valid: it {what}"))
+        }
+        Unfit::TooMuch(text) => {
+            tracing::info!(text, "a push is too large");
+            Refused::Bad(text)
+        }
+        Unfit::Cut(error) => Refused::Bad(error.to_string()),
+        Unfit::Busy => Refused::Failed(GitError::Busy),
+        Unfit::Stopped(stopped) => Refused::Stopped(stopped),
+        Unfit::Failed(error) => Refused::Failed(error),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pack_fits_into_the_push_and_the_repository() {
+        let limits = PushLimits {
+            push_bytes: 10 << 20,
+            repository_bytes: 100 << 20,
+            ..PushLimits::default()
+        };
+        for (stored, left, text) in [
+            (0, 10 << 20, "the push is larger than the limit of 10 MiB"),
+            (90 << 20, 10 << 20, "the push is larger than the limit of 10 MiB"),
+            (99 << 20, 1 << 20, "the repository would be larger than the limit of 100 MiB"),
+            (101 << 20, EMPTY_PACK, "the repository would be larger than the limit of 100 MiB"),
+        ] {
+            let limit = pack_limit(&limits, stored);
+            assert_eq!((limit.bytes, limit.refusal.as_str()), (left, text), "{stored}");
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! What clients are told first.
+
+use std::io::Write;
+
+use gix::ObjectId;
+use gix::bstr::BStr;
+use hexforge_domain::ports::git::GitError;
+use hexforge_domain::ports::git_transport::ProtocolVersion;
+
+use super::AGENT;
+use super::refs::Listing;
+use crate::error::reader_gone;
+use crate::protocol::packet;
+
+/// What fetching clients may use in the versions without commands.
+const FETCHING: &str = "multi_ack multi_ack_detailed thin-pack side-band side-band-64k ofs-delta shallow \
+                        deepen-since deepen-not deepen-relative no-progress include-tag no-done filter \
+                        allow-tip-sha1-in-want allow-reachable-sha1-in-want object-format=sha1";
+
+/// The commands of the second version, and what they can do.
+pub(super) fn commands(to: &mut dyn Write) -> Result<(), GitError> {
+    for line in [
+        "version 2",
+        AGENT,
+        "ls-refs=unborn",
+        "fetch=shallow wait-for-done filter ref-in-want",
+        "server-option",
+        "object-format=sha1",
+    ] {
+        packet::line(to, line).map_err(reader_gone)?;
+    }
+    packet::flush(to).map_err(reader_gone)
+}
+
+/// All refs, annotated tags also with what they lead to.
+pub(super) fn for_fetching(
+    listing: &Listing,
+    version: ProtocolVersion,
+    to: &mut dyn Write,
+) -> Result<(), GitError> {
+    let mut capabilities = format!("{FETCHING} {AGENT}").into_bytes();
+    if let Some(branch) = listing.head().and_then(|head| head.symbolic) {
+        capabilities.extend_from_slice(b" symref=HEAD:");
+        capabilities.extend_from_slice(branch);
+    }
+    let mut lines = Lines::begin(version, capabilities, to)?;
+    for one in listing.all() {
+        lines.write(one.target, one.name, "")?;
+        if let Some(peeled) = one.peeled {
+            lines.write(peeled, one.name, "^{}")?;
+        }
+    }
+    lines.end()
+}
+
+/// Refs, the first of which carries what clients may use.
+struct Lines<'a> {
+    to: &'a mut dyn Write,
+    capabilities: Option<Vec<u8>>,
+}
+
+impl<'a> Lines<'a> {
+    fn begin(
+        version: ProtocolVersion,
+        capabilities: Vec<u8>,
+        to: &'a mut dyn Write,
+    ) -> Result<Self, GitError> {
+        if version == ProtocolVersion::V1 {
+            packet::line(to, "version 1").map_err(reader_gone)?;
+        }
+        Ok(Self { to, capabilities: Some(capabilities) })
+    }
+
+    fn write(&mut self, target: ObjectId, name: &BStr, suffix: &str) -> Result<(), GitError> {
+        let mut line = format!("{target} ").into_bytes();
+        line.extend_from_slice(name);
+        line.extend_from_slice(suffix.as_bytes());
+        if let Some(capabilities) = self.capabilities.take() {
+            line.push(0);
+            line.extend_from_slice(&capabilities);
+        }
+        line.push(b'\n');
+        packet::write(self.to, &line).map_err(reader_gone)
+    }
+
+    fn end(mut self) -> Result<(), GitError> {
+        if self.capabilities.is_some() {
+            let none = ObjectId::null(gix::hash::Kind::Sha1);
+            self.write(none, "capabilities".into(), "^{}")?;
+        }
+        packet::flush(self.to).map_err(reader_gone)
+    }
+}

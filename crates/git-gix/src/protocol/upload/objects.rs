@@ -1,0 +1,232 @@
+//! The objects that belong to what is sent.
+
+use gix::ObjectId;
+use gix::hashtable::{HashMap, HashSet};
+use gix::object::Kind;
+use hexforge_domain::ports::git::GitError;
+
+use super::filter::Filter;
+use super::known::Known;
+use super::output::Output;
+use super::refs::Listing;
+use super::walk::Region;
+use crate::content::tree::entries::{Entry, entries, entries_in, tree_of};
+use crate::error::failed;
+
+/// Where the objects start.
+#[derive(Default)]
+pub(super) struct Roots {
+    pub(super) commits: Vec<ObjectId>,
+    pub(super) tags: Vec<ObjectId>,
+    /// What is sent whatever the client has, and whatever it leaves out.
+    pub(super) trees: Vec<ObjectId>,
+    pub(super) blobs: Vec<ObjectId>,
+}
+
+impl Roots {
+    /// Follows tags to what they are about.
+    pub(super) fn of(repo: &gix::Repository, wants: &[ObjectId]) -> Result<Self, GitError> {
+        let mut roots = Self::default();
+        for &want in wants {
+            let mut at = want;
+            loop {
+                let header = repo.find_header(at).map_err(failed)?;
+                match header.kind() {
+                    Kind::Commit => roots.commits.push(at),
+                    Kind::Tree => roots.trees.push(at),
+                    Kind::Blob => roots.blobs.push(at),
+                    Kind::Tag => {
+                        roots.tags.push(at);
+                        let tag = repo.find_tag(at).map_err(failed)?;
+                        at = tag.target_id().map_err(failed)?.detach();
+                        continue;
+                    }
+                }
+                break;
+            }
+        }
+        Ok(roots)
+    }
+}
+
+/// Selects the objects that are sent.
+///
+/// **Why the selection is complete.** The client has every object in `known`, and all objects reachable from it. A tree
+/// is added to `sent` only by [`Collector::add_tree`], which then reads all of its entries: each entry is in `known`, is
+/// left out by the filter, or is added in turn. No entry is skipped because another commit has it, so the result does
+/// not depend on the order of commits, on their dates or parents, or on how often a tree occurs.
+pub(super) struct Collector<'a, 'to> {
+    repo: &'a gix::Repository,
+    filter: Filter,
+    output: &'a mut Output<'to>,
+    known: Known,
+    ids: Vec<ObjectId>,
+    sent: HashSet<ObjectId>,
+    /// How deep the entries of each tree lie at least, where that decides what is sent.
+    depths: HashMap<ObjectId, u64>,
+}
+
+/// What is sent, and what the client has.
+pub(super) struct Selection {
+    pub(super) ids: Vec<ObjectId>,
+    /// None of these is sent.
+    pub(super) known: Known,
+}
+
+impl<'a, 'to> Collector<'a, 'to> {
+    pub(super) fn new(
+        repo: &'a gix::Repository,
+        filter: Filter,
+        output: &'a mut Output<'to>,
+    ) -> Self {
+        Self {
+            repo,
+            filter,
+            output,
+            known: Known::default(),
+            ids: Vec::new(),
+            sent: HashSet::default(),
+            depths: HashMap::default(),
+        }
+    }
+
+    /// Adds all that belongs to these commits and roots. The client has the commits in `had`, with their trees.
+    pub(super) fn collect(
+        &mut self,
+        region: &Region,
+        roots: &Roots,
+        had: &[ObjectId],
+    ) -> Result<(), GitError> {
+        for found in &region.commits {
+            self.add(found.id);
+        }
+        for &id in roots.tags.iter().chain(&roots.blobs) {
+            self.add(id);
+        }
+        if self.filter == Filter::Depth(0) {
+            return self.add_wanted_trees(roots);
+        }
+        let mut trees = Vec::with_capacity(region.commits.len());
+        for found in &region.commits {
+            trees.push(tree_of(self.repo, found.id)?);
+        }
+        if !had.is_empty() {
+            let mut known = Vec::with_capacity(had.len());
+            for &commit in had {
+                known.push(tree_of(self.repo, commit)?);
+            }
+            let tick = || self.output.tick(|| "Comparing trees\r".to_owned());
+            self.known = Known::compare(self.repo, trees.clone(), known, tick)?;
+        }
+        self.add_wanted_trees(roots)?;
+        trees.into_iter().try_for_each(|tree| self.add_tree(tree, false))
+    }
+
+    /// Adds the trees that were asked for by their ids.
+    fn add_wanted_trees(&mut self, roots: &Roots) -> Result<(), GitError> {
+        roots.trees.iter().try_for_each(|&tree| self.add_tree(tree, true))
+    }
+
+    /// Adds annotated tags of what is sent.
+    pub(super) fn add_tags_of_sent(&mut self, listing: &Listing) -> Result<(), GitError> {
+        for one in listing.refs() {
+            let Some(peeled) = one.peeled else { continue };
+            if self.sent.contains(&peeled) {
+                for tag in Roots::of(self.repo, &[one.target])?.tags {
+                    self.add(tag);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the selection.
+    pub(super) fn finish(mut self) -> Selection {
+        // What was asked for by its id is sent whether the client has it or not.
+        for id in &self.ids {
+            self.known.ids.remove(id);
+        }
+        self.known.forget_tree_data();
+        Selection { ids: self.ids, known: self.known }
+    }
+
+    fn has(&self, id: ObjectId) -> bool {
+        self.known.ids.contains(&id)
+    }
+
+    fn tick(&mut self) -> Result<(), GitError> {
+        let count = self.ids.len();
+        self.output.tick(|| format!("Enumerating objects: {count}\r"))
+    }
+
+    /// Adds an object; whether it is new.
+    fn add(&mut self, id: ObjectId) -> bool {
+        let new = self.sent.insert(id);
+        if new {
+            self.ids.push(id);
+        }
+        new
+    }
+
+    /// Adds a tree with all that is in it and is not known.
+    fn add_tree(&mut self, root: ObjectId, asked_for: bool) -> Result<(), GitError> {
+        // As git counts, the entries of a tree that was asked for are as deep as the tree of a commit.
+        let mut stack = vec![(root, u64::from(!asked_for))];
+        let mut buffer = Vec::new();
+        while let Some((tree, depth)) = stack.pop() {
+            let asked_for = asked_for && tree == root;
+            if !asked_for && self.has(tree) {
+                continue;
+            }
+            let new = self.add(tree);
+            if !new && !self.is_less_deep(tree, depth) {
+                continue;
+            }
+            self.note_depth(tree, depth);
+            self.tick()?;
+            let repo = self.repo;
+            let kept = self.known.take_tree_data(tree);
+            let each = |entry| {
+                if let Filter::Depth(limit) = self.filter
+                    && depth >= limit
+                {
+                    return Ok(());
+                }
+                match entry {
+                    Entry::Tree(id) => stack.push((id, depth + 1)),
+                    Entry::Blob(id) => self.add_blob(id)?,
+                }
+                Ok(())
+            };
+            match kept {
+                Some(data) => entries_in(tree, &data, each)?,
+                None => entries(repo, tree, &mut buffer, each)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a tree that was met before has now more below it that is sent.
+    fn is_less_deep(&self, tree: ObjectId, depth: u64) -> bool {
+        self.depths.get(&tree).is_some_and(|&before| depth < before)
+    }
+
+    fn note_depth(&mut self, tree: ObjectId, depth: u64) {
+        if matches!(self.filter, Filter::Depth(_)) {
+            self.depths.insert(tree, depth);
+        }
+    }
+
+    fn add_blob(&mut self, id: ObjectId) -> Result<(), GitError> {
+        if self.has(id) || self.sent.contains(&id) {
+            return Ok(());
+        }
+        if let Filter::BlobsBelow(limit) = self.filter
+            && (limit == 0 || self.repo.find_header(id).map_err(failed)?.size() >= limit)
+        {
+            return Ok(());
+        }
+        self.add(id);
+        Ok(())
+    }
+}

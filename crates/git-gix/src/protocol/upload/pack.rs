@@ -1,0 +1,353 @@
+//! A pack as it is sent.
+//!
+//! What lies in a pack already is copied as it is there, compressed; a delta stays one if the client gets its
+//! base too, or has it. Nothing is held but the [plan](super::plan) of it.
+//!
+//! **Why every delta can be resolved.** Each object is taken from the first pack that has it, in a fixed order of the
+//! packs. The stored base of an object lies in the same pack as the object, so the base is taken from that pack or
+//! from one before it. Stored deltas have no cycles within a pack, so the deltas in the answer have none either, and
+//! each base can be written before its deltas. All other bases are objects that the client has and that are not sent.
+
+use std::io::{self, Write};
+
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
+use gix::ObjectId;
+use gix::objs::Find;
+use gix::odb::pack::data;
+use gix::odb::pack::data::entry::Header;
+use hexforge_domain::ports::git::GitError;
+
+use super::Source;
+use super::compressed::{self, Compressed};
+use super::delta;
+use super::known::Known;
+use super::output::Output;
+use super::packs::{Pack, Place};
+use super::plan::{Entry, Objects};
+use super::verify::ClientObjects;
+use crate::content::blob;
+use crate::error::{failed, io as io_failed, reader_gone};
+use crate::storage::pack_index::header_of;
+
+/// Larger objects are not compared with what they were before.
+const MOST_COMPARED: u64 = 1 << 20;
+
+/// What a client can make sense of.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Deltas {
+    /// Bases that it has and that are not sent.
+    pub(super) thin: bool,
+    /// Bases named by where they are in the pack.
+    pub(super) by_offset: bool,
+}
+
+/// What the client has.
+#[derive(Clone, Copy)]
+pub(super) struct ClientState<'a> {
+    /// Bases of deltas can be among these.
+    pub(super) known: &'a Known,
+    /// Everything that it has, where answers are verified.
+    pub(super) all_objects: Option<&'a ClientObjects>,
+}
+
+/// Sends objects.
+pub(super) fn write(
+    source: &Source,
+    plan: &Objects,
+    client: ClientState<'_>,
+    deltas: Deltas,
+    output: &mut Output<'_>,
+) -> Result<(), GitError> {
+    let entries = plan.entries();
+    let count = u32::try_from(entries.len())
+        .map_err(|_| GitError::Failed("more objects than a pack can have".into()))?;
+    let checksum = plan.checksum();
+    let hasher = checksum.is_none().then(|| gix::hash::hasher(gix::hash::Kind::Sha1));
+    let mut writer = Writer {
+        source,
+        known: client.known,
+        all_client_objects: client.all_objects,
+        deltas,
+        sink: Sink { output, hasher, written: 0 },
+        plan,
+        sent: vec![false; entries.len()],
+        begun: 0,
+        buffer: Vec::new(),
+    };
+    writer.sink.put(&data::header::encode(data::Version::V2, count))?;
+    for at in 0..entries.len() {
+        writer.write_after_bases(at)?;
+    }
+    if writer.begun != count {
+        return Err(GitError::Failed(format!("{} objects were sent, not {count}", writer.begun)));
+    }
+    let Sink { hasher, output, .. } = writer.sink;
+    let checksum = match (checksum, hasher) {
+        (Some(checksum), _) => checksum,
+        (None, Some(hasher)) => plan.note_checksum(hasher.try_finalize().map_err(failed)?),
+        (None, None) => return Err(GitError::Failed("a pack without a checksum".into())),
+    };
+    output.write_all(checksum.as_slice()).map_err(reader_gone)
+}
+
+/// Sends a pack as it is stored.
+pub(super) fn copy(source: &Source, pack: u32, output: &mut Output<'_>) -> Result<(), GitError> {
+    let all = source.packs.get(pack).data();
+    let all = all.and_then(|data| data.entry_slice(0..data.data_len() as u64));
+    let all = all.ok_or_else(|| GitError::Corrupt("a pack that ends early".into()))?;
+    output.write_all(all).map_err(reader_gone)
+}
+
+/// Counts what goes through it, and hashes it if it was never sent before.
+struct Sink<'a, 'to> {
+    output: &'a mut Output<'to>,
+    hasher: Option<gix::hash::Hasher>,
+    written: u64,
+}
+
+impl Sink<'_, '_> {
+    fn put(&mut self, data: &[u8]) -> Result<(), GitError> {
+        self.write_all(data).map_err(reader_gone)
+    }
+}
+
+impl Write for Sink<'_, '_> {
+    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
+        self.output.write_all(data)?;
+        if let Some(hasher) = &mut self.hasher {
+            hasher.update(data);
+        }
+        self.written += data.len() as u64;
+        Ok(data.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// How an object is stored.
+struct Stored {
+    /// Absent when it is in no pack.
+    entry: Option<data::Entry>,
+    base: Base,
+}
+
+/// The base of a stored delta.
+#[derive(Clone, Copy)]
+enum Base {
+    /// The object is stored whole.
+    None,
+    /// Which of the objects that are sent is the base.
+    Sent(usize),
+    /// The client has the base, and it is not sent.
+    Known(ObjectId),
+    /// The client cannot be relied on to have the base.
+    Missing,
+}
+
+struct Writer<'a, 'to> {
+    source: &'a Source,
+    known: &'a Known,
+    all_client_objects: Option<&'a ClientObjects>,
+    deltas: Deltas,
+    sink: Sink<'a, 'to>,
+    plan: &'a Objects,
+    /// Which of the objects were sent.
+    sent: Vec<bool>,
+    /// How many objects were begun.
+    begun: u32,
+    buffer: Vec<u8>,
+}
+
+impl Writer<'_, '_> {
+    /// Sends an object, and before it the bases that it needs and that were not sent yet: a delta never comes before
+    /// its base. Some clients fail on packs in which one does, if they have that base already.
+    fn write_after_bases(&mut self, at: usize) -> Result<(), GitError> {
+        let mut open = vec![at];
+        while let Some(&next) = open.last() {
+            if self.sent[next] {
+                open.pop();
+                continue;
+            }
+            let stored = self.stored(next)?;
+            match stored.base {
+                Base::Sent(base) if !self.sent[base] => {
+                    if open.len() > self.sent.len() {
+                        return Err(GitError::Corrupt(format!(
+                            "delta cycle at object {}",
+                            self.plan.entries()[next].id
+                        )));
+                    }
+                    open.push(base);
+                }
+                Base::None | Base::Sent(_) | Base::Known(_) | Base::Missing => {
+                    self.plan.record_offset(next, self.sink.written);
+                    self.entry(next, stored)?;
+                    self.sent[next] = true;
+                    open.pop();
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// How an object is stored, and whether the client gets or has its base.
+    fn stored(&self, at: usize) -> Result<Stored, GitError> {
+        let Entry { place, id, .. } = self.plan.entries()[at];
+        let Some(place) = place else { return Ok(Stored { entry: None, base: Base::Missing }) };
+        let pack = self.source.packs.get(place.pack());
+        let data = pack.data().ok_or_else(|| GitError::Corrupt("a pack that is gone".into()))?;
+        let entry = data.entry(place.offset).map_err(failed)?;
+        let base = match entry.header {
+            Header::OfsDelta { base_distance } => {
+                let offset = entry
+                    .checked_base_pack_offset(base_distance)
+                    .ok_or_else(|| GitError::Corrupt(format!("the base of {id}")))?;
+                match self.plan.find(Place::new(place.pack(), offset)) {
+                    Some(sent) => Base::Sent(sent),
+                    None => pack.id_at(offset).map_or(Base::Missing, |id| self.classify_base(id)),
+                }
+            }
+            Header::RefDelta { base_id } => self.classify_base(base_id),
+            Header::Commit | Header::Tree | Header::Blob | Header::Tag => Base::None,
+        };
+        Ok(Stored { entry: Some(entry), base })
+    }
+
+    /// Decides whether the base of a delta is in this pack, with the client, or unavailable.
+    fn classify_base(&self, id: ObjectId) -> Base {
+        if let Some(sent) = self.plan.find_id(&self.source.packs, id) {
+            Base::Sent(sent)
+        } else if self.deltas.thin && self.known.ids.contains(&id) {
+            Base::Known(id)
+        } else {
+            Base::Missing
+        }
+    }
+
+    /// Sends an object whose base was sent, if that is needed.
+    fn entry(&mut self, at: usize, stored: Stored) -> Result<(), GitError> {
+        let Some(entry) = stored.entry else { return self.write_recompressed(at) };
+        let header = match stored.base {
+            Base::None => entry.header,
+            Base::Sent(base) if self.deltas.by_offset => Header::OfsDelta {
+                base_distance: self.sink.written - self.plan.recorded_offset(base),
+            },
+            Base::Sent(base) => Header::RefDelta { base_id: self.plan.entries()[base].id },
+            Base::Known(base_id) => Header::RefDelta { base_id },
+            Base::Missing => return self.write_recompressed(at),
+        };
+        let Entry { place, id, .. } = self.plan.entries()[at];
+        let corrupt = || GitError::Corrupt(format!("the entry of {id}"));
+        let pack = self.source.packs.get(place.ok_or_else(corrupt)?.pack());
+        let end = self.end(pack, at)?;
+        if matches!(stored.base, Base::None) && self.try_write_delta(at, end - entry.data_offset)? {
+            return Ok(());
+        }
+        let data = pack.data().and_then(|data| data.entry_slice(entry.data_offset..end));
+        self.begin(at, header, entry.decompressed_size)?;
+        self.sink.put(data.ok_or_else(corrupt)?)
+    }
+
+    /// Begins an object in the pack. Refuses a delta whose base is neither in the pack nor with the client.
+    fn begin(&mut self, at: usize, header: Header, size: u64) -> Result<(), GitError> {
+        if let Header::RefDelta { base_id } = header
+            && self.plan.find_id(&self.source.packs, base_id).is_none()
+        {
+            if !self.deltas.thin || !self.known.ids.contains(&base_id) {
+                let id = self.plan.entries()[at].id;
+                return Err(GitError::Failed(format!(
+                    "delta base {base_id} of {id} is neither in the pack nor with the client"
+                )));
+            }
+            if let Some(client) = self.all_client_objects {
+                client.check_base(base_id)?;
+            }
+        }
+        self.begun += 1;
+        header.write_to(size, &mut self.sink).map_err(reader_gone)?;
+        Ok(())
+    }
+
+    /// Where an entry ends in its pack.
+    fn end(&self, pack: &Pack, at: usize) -> Result<u64, GitError> {
+        let entry = &self.plan.entries()[at];
+        let end = entry.end().or_else(|| pack.end_of(entry.place?.offset));
+        end.ok_or_else(|| GitError::Corrupt(format!("the entry of {}", entry.id)))
+    }
+
+    /// Writes an object whose stored form cannot be copied: as a delta on an object of the client, or else whole.
+    fn write_recompressed(&mut self, at: usize) -> Result<(), GitError> {
+        if self.try_write_delta(at, u64::MAX)? { Ok(()) } else { self.whole(at) }
+    }
+
+    /// Sends an object as what differs from a version that the client has, if there is one and that takes less
+    /// than so many bytes. Whether it was sent.
+    fn try_write_delta(&mut self, at: usize, most_bytes: u64) -> Result<bool, GitError> {
+        let id = self.plan.entries()[at].id;
+        let version = self.deltas.thin.then(|| self.known.version_of(id)).flatten();
+        let Some(base_id) = version else { return Ok(false) };
+        let repo = self.source.repo()?;
+        let read = |id: ObjectId| -> Result<Option<Vec<u8>>, GitError> {
+            // What the client has may be gone here.
+            let header = repo.try_find_header(id).map_err(failed)?;
+            if header.is_none_or(|header| header.size() > MOST_COMPARED) {
+                return Ok(None);
+            }
+            let mut data = Vec::new();
+            let found = repo.objects.try_find(&id, &mut data).map_err(failed)?;
+            Ok(found.is_some().then_some(data))
+        };
+        let Some(target) = read(id)? else { return Ok(false) };
+        let Some(base) = read(base_id)? else { return Ok(false) };
+        let Some(delta) = delta::encode(&base, &target, target.len() / 2) else { return Ok(false) };
+        let compressed = compress(&delta)?;
+        if compressed.len() as u64 >= most_bytes {
+            return Ok(false);
+        }
+        let header = Header::RefDelta { base_id };
+        self.begin(at, header, delta.len() as u64)?;
+        self.sink.put(&compressed)?;
+        Ok(true)
+    }
+
+    /// Sends an object by itself.
+    fn whole(&mut self, at: usize) -> Result<(), GitError> {
+        let id = self.plan.entries()[at].id;
+        let cache = &self.source.shared.compressed;
+        if let Some(kept) = cache.get(id) {
+            self.begin(at, kept.header, kept.size)?;
+            return self.sink.put(&kept.data);
+        }
+        let repo = self.source.repo()?;
+        let stored = repo.find_header(id).map_err(failed)?;
+        let (header, size) = (header_of(stored.kind()), stored.size());
+        if stored.kind() == gix::object::Kind::Blob && size > blob::SMALL {
+            self.begin(at, header, size)?;
+            let mut encoder = ZlibEncoder::new(&mut self.sink, Compression::default());
+            blob::write(repo, id, &mut encoder)?;
+            encoder.finish().map_err(reader_gone)?;
+            return Ok(());
+        }
+        let found = repo.objects.try_find(&id, &mut self.buffer).map_err(failed)?;
+        let data = found.ok_or_else(|| GitError::Corrupt(format!("no object {id}")))?.data;
+        if data.len() as u64 != size {
+            return Err(GitError::Corrupt(format!("the size of {id}")));
+        }
+        let data = compress(data)?;
+        if size > compressed::LARGEST {
+            self.begin(at, header, size)?;
+            return self.sink.put(&data);
+        }
+        let kept = cache.keep(id, Compressed { header, size, data });
+        self.begin(at, header, size)?;
+        self.sink.put(&kept.data)
+    }
+}
+
+fn compress(data: &[u8]) -> Result<Vec<u8>, GitError> {
+    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(data).and_then(|()| encoder.finish()).map_err(io_failed)
+}

@@ -1,0 +1,264 @@
+//! The second version of the protocol: one command after the other.
+
+use std::io;
+
+use gix::bstr::{BStr, BString, ByteSlice};
+use hexforge_domain::ports::git::GitError;
+use hexforge_domain::ports::git_transport::Conversation;
+
+use super::objects::Roots;
+use super::output::{Bands, Output};
+use super::refs::{Listing, Ref};
+use super::request::Request;
+use super::wire::{Wire, object, shown, unexpected};
+use super::{Source, depth, reachable, send};
+use crate::protocol::packet::Packet;
+
+/// More is said by no client, and each takes memory.
+const MOST_PREFIXES: usize = 65_536;
+
+/// How many bytes all prefixes of a request have at most.
+const MOST_PREFIX_BYTES: usize = 1 << 20;
+
+/// No ref has a name that is longer, see `receive/commands.rs`.
+const LONGEST_PREFIX: usize = 4096;
+
+/// Answers commands until the client has no more; only one where each request stands for itself.
+pub(super) fn serve(
+    source: &Source,
+    conversation: Conversation,
+    wire: &mut Wire<'_>,
+) -> Result<(), GitError> {
+    let mut is_first = true;
+    loop {
+        wire.begin_request(0);
+        let command = match command(wire) {
+            Ok(Some(command)) => command,
+            Ok(None) => return Ok(()),
+            // A client that works on what it got, or forgot to hang up, is done: no error, just no more waiting.
+            Err(GitError::ReaderGone(cause))
+                if !is_first && cause.kind() == io::ErrorKind::TimedOut =>
+            {
+                return Ok(());
+            }
+            Err(error) => return Err(error),
+        };
+        is_first = false;
+        match command.as_slice() {
+            b"ls-refs" => list(source, wire)?,
+            b"fetch" => fetch(source, wire)?,
+            other => {
+                let why = format!("unknown command '{}'", shown(other));
+                return Err(GitError::Protocol(why));
+            }
+        }
+        if conversation == Conversation::Stateless {
+            return Ok(());
+        }
+    }
+}
+
+/// The name of the next command; what follows are its arguments.
+fn command(wire: &mut Wire<'_>) -> Result<Option<Vec<u8>>, GitError> {
+    let mut command: Option<Vec<u8>> = None;
+    loop {
+        match wire.next()? {
+            None if command.is_none() => return Ok(None),
+            Some(Packet::Flush) if command.is_none() => return Ok(None),
+            Some(Packet::Data(line)) => match line.strip_prefix(b"command=") {
+                Some(name) if command.is_none() => command = Some(name.to_vec()),
+                Some(_) => return Err(GitError::Protocol("more than one command".into())),
+                None if line == b"object-format=sha1" => {}
+                None if line.starts_with(b"object-format=") => {
+                    return Err(GitError::Protocol("only sha1 is known here".into()));
+                }
+                // Who asks, and what for, changes nothing.
+                None if line.starts_with(b"agent=")
+                    || line.starts_with(b"server-option")
+                    || line.starts_with(b"session-id=") => {}
+                None => return Err(unexpected(&line)),
+            },
+            Some(Packet::Delimiter) if command.is_some() => return Ok(command),
+            Some(Packet::Flush) => {
+                // A command without arguments: whoever looks for them finds the end.
+                wire.put_back(Packet::Flush);
+                return Ok(command);
+            }
+            _ => return Err(GitError::Protocol("a command that ends early".into())),
+        }
+    }
+}
+
+/// The next argument; `None` after the last.
+fn argument(wire: &mut Wire<'_>) -> Result<Option<Vec<u8>>, GitError> {
+    match wire.next()? {
+        Some(Packet::Data(line)) => Ok(Some(line)),
+        Some(Packet::Flush) => Ok(None),
+        _ => Err(GitError::Protocol("arguments that end early".into())),
+    }
+}
+
+fn list(source: &Source, wire: &mut Wire<'_>) -> Result<(), GitError> {
+    let (mut peel, mut symbolic, mut unborn) = (false, false, false);
+    let mut prefixes: Vec<BString> = Vec::new();
+    // With too many prefixes everything is shown, as git does.
+    let (mut too_many, mut bytes) = (false, 0);
+    let mut has_hopeless = false;
+    while let Some(line) = argument(wire)? {
+        match line.as_slice() {
+            b"peel" => peel = true,
+            b"symrefs" => symbolic = true,
+            b"unborn" => unborn = true,
+            other => match other.strip_prefix(b"ref-prefix ") {
+                // No name begins with it.
+                Some(prefix) if prefix.len() > LONGEST_PREFIX => has_hopeless = true,
+                Some(_) if too_many => {}
+                Some(prefix) => {
+                    bytes += prefix.len();
+                    prefixes.push(prefix.into());
+                    too_many = prefixes.len() > MOST_PREFIXES || bytes > MOST_PREFIX_BYTES;
+                    if too_many {
+                        prefixes = Vec::new();
+                    }
+                }
+                None => return Err(unexpected(other)),
+            },
+        }
+    }
+    prefixes.sort();
+    let all = prefixes.is_empty() && (too_many || !has_hopeless);
+    let shown = |name: &BStr| all || starts_with_any(name, &prefixes);
+    let listing = Listing::of(&source.refs);
+    if let Some(branch) = listing.unborn().filter(|_| unborn && shown("HEAD".into())) {
+        wire.bytes(&[b"unborn HEAD symref-target:", branch, b"\n"])?;
+    }
+    for one in listing.all().filter(|one| shown(one.name)) {
+        let line = ref_line(&one, symbolic, peel);
+        wire.bytes(&[&line])?;
+    }
+    wire.end()
+}
+
+fn ref_line(one: &Ref<'_>, symbolic: bool, peel: bool) -> Vec<u8> {
+    let mut line = format!("{} ", one.target).into_bytes();
+    line.extend_from_slice(one.name);
+    if let Some(target) = one.symbolic.filter(|_| symbolic) {
+        line.extend_from_slice(b" symref-target:");
+        line.extend_from_slice(target);
+    }
+    if let Some(peeled) = one.peeled.filter(|_| peel) {
+        line.extend_from_slice(format!(" peeled:{peeled}").as_bytes());
+    }
+    line.push(b'\n');
+    line
+}
+
+/// Whether a name starts with one of these, which are sorted.
+fn starts_with_any(name: &BStr, prefixes: &[BString]) -> bool {
+    // Each prefix of a name that is among them is found by its own length.
+    (0..=name.len()).any(|length| {
+        let prefix = &name[..length];
+        prefixes.binary_search_by(|one| one.as_slice().cmp(prefix)).is_ok()
+    })
+}
+
+/// What is only said in this version.
+#[derive(Default)]
+struct Said {
+    haves: bool,
+    done: bool,
+    wait_for_done: bool,
+}
+
+fn fetch(source: &Source, wire: &mut Wire<'_>) -> Result<(), GitError> {
+    let listing = Listing::of(&source.refs);
+    let mut request = Request::default();
+    let mut said = Said::default();
+    wire.begin_request(listing.len() + 1);
+    while let Some(line) = argument(wire)? {
+        take(source, &listing, &mut request, &mut said, &line)?;
+    }
+    if request.wants.is_empty() && !(said.wait_for_done && said.haves) {
+        // Whoever wants nothing gets nothing.
+        return wire.flush();
+    }
+    reachable::check(source, &listing, &request.wants)?;
+    let repo = source.repo()?;
+    let wants = Roots::of(repo, &request.wants)?.commits;
+    // Before anything is said, so that it can still be refused.
+    let ends = depth::ends(source, &listing, &request, &wants)?;
+    if said.haves && !said.done {
+        wire.line("acknowledgments")?;
+        if request.common.is_empty() {
+            wire.line("NAK")?;
+        }
+        for id in &request.common {
+            wire.line(&format!("ACK {id}"))?;
+        }
+        if said.wait_for_done || !send::is_ready(source, &request, &wants, &ends)? {
+            return wire.end();
+        }
+        wire.line("ready")?;
+        wire.end_section()?;
+    }
+    if request.wants.is_empty() {
+        return wire.end();
+    }
+    if request.depth.is_asked_for() {
+        wire.line("shallow-info")?;
+        for id in &ends.shallow {
+            wire.line(&format!("shallow {id}"))?;
+        }
+        for id in &ends.unshallow {
+            wire.line(&format!("unshallow {id}"))?;
+        }
+        wire.end_section()?;
+    }
+    if !request.refs.is_empty() {
+        wire.line("wanted-refs")?;
+        for (name, id) in &request.refs {
+            wire.bytes(&[id.to_string().as_bytes(), b" ", name, b"\n"])?;
+        }
+        wire.end_section()?;
+    }
+    wire.line("packfile")?;
+    wire.packing = true;
+    let output = Output::new(wire.to, Bands::Large, !request.no_progress);
+    send::pack(source, &listing, &request, &ends, output)
+}
+
+fn take(
+    source: &Source,
+    listing: &Listing,
+    request: &mut Request,
+    said: &mut Said,
+    line: &[u8],
+) -> Result<(), GitError> {
+    if let Some(hex) = line.strip_prefix(b"have ") {
+        said.haves = true;
+        request.have(object(hex)?, source)?;
+    } else if let Some(hex) = line.strip_prefix(b"want ") {
+        request.want(object(hex)?);
+    } else if let Some(name) = line.strip_prefix(b"want-ref ") {
+        let found = listing.find(name.as_bstr());
+        let unknown = || GitError::Protocol(format!("unknown ref {}", shown(name)));
+        let target = found.ok_or_else(unknown)?.target;
+        if request.refs.insert(name.into(), target).is_some() {
+            return Err(GitError::Protocol(format!("duplicate want-ref {}", shown(name))));
+        }
+        request.want(target);
+    } else {
+        match line {
+            b"done" => said.done = true,
+            b"wait-for-done" => said.wait_for_done = true,
+            b"thin-pack" => request.thin = true,
+            b"ofs-delta" => request.ofs_delta = true,
+            b"include-tag" => request.include_tag = true,
+            b"no-progress" => request.no_progress = true,
+            b"deepen-relative" => request.depth.relative = true,
+            _ if request.take(line, listing, source)? => {}
+            _ => return Err(unexpected(line)),
+        }
+    }
+    Ok(())
+}

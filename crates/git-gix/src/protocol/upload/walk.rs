@@ -1,0 +1,286 @@
+//! The commits that a client asks for and has not.
+
+use std::collections::BinaryHeap;
+use std::sync::Arc;
+
+use gix::ObjectId;
+use gix::hashtable::{HashMap, HashSet};
+use hexforge_domain::ports::git::GitError;
+
+use crate::history::lineage::{Lineage, Lineages};
+
+/// How many more commits are looked at when everything left seems to be known: clocks that went wrong can
+/// make a commit look older than its parents.
+const MISTRUST: usize = 16;
+
+/// How many commits that turned out to be known are added to the boundary. There are many only where clocks went wrong.
+const MOST_TURNED_OUT_KNOWN: usize = 256;
+
+/// Commits from some, up to what others lead to.
+#[derive(Default)]
+pub(super) struct Ask<'a> {
+    pub(super) wants: &'a [ObjectId],
+    pub(super) haves: Vec<ObjectId>,
+    /// Commits whose parents are not looked at.
+    pub(super) ends: Option<&'a HashSet<ObjectId>>,
+    /// Commits older than this are left out, with all behind them.
+    pub(super) since: Option<i64>,
+}
+
+/// What a walk found.
+pub(super) struct Region {
+    /// Commits that the client has not, newest first.
+    pub(super) commits: Vec<Found>,
+    /// Commits that it has: the parents of those, and some that a walk met before it found out.
+    pub(super) boundary: Vec<ObjectId>,
+}
+
+/// A commit that the client has not.
+pub(super) struct Found {
+    pub(super) id: ObjectId,
+    pub(super) parents: Vec<ObjectId>,
+}
+
+/// Finds what is reachable from the wants and from none of the haves. In odd cases some of what is reachable
+/// from the haves is found too, which only costs time.
+pub(super) fn region(
+    repo: &gix::Repository,
+    lineages: &Lineages,
+    ask: Ask<'_>,
+) -> Result<Region, GitError> {
+    let mut walk = Walk {
+        repo,
+        lineages,
+        buffer: Vec::new(),
+        met: HashMap::default(),
+        queue: BinaryHeap::new(),
+        queued_wanted: 0,
+        visited: Vec::new(),
+        ends: ask.ends,
+        since: ask.since,
+    };
+    for &id in ask.wants {
+        walk.reach(id, false)?;
+    }
+    for id in ask.haves {
+        walk.reach(id, true)?;
+    }
+    walk.run()?;
+    Ok(walk.found())
+}
+
+/// Whether each wanted commit leads to a commit that the client named, or to a parent of one, without passing a commit
+/// older than all that the client named. This is git's rule. A wanted commit that leads only to older commits of the
+/// client does not count: the client may still name newer ones, which save more.
+pub(super) fn all_lead_to_named(
+    repo: &gix::Repository,
+    lineages: &Lineages,
+    wants: &[ObjectId],
+    named: &HashSet<ObjectId>,
+    ends: &HashSet<ObjectId>,
+) -> Result<bool, GitError> {
+    let mut buffer = Vec::new();
+    let mut targets = named.clone();
+    let mut oldest = i64::MAX;
+    for &id in named {
+        let Some(lineage) = lineages.of(repo, id, &mut buffer)? else { continue };
+        oldest = oldest.min(lineage.time);
+        if !ends.contains(&id) {
+            targets.extend(&lineage.parents);
+        }
+    }
+    // Older commits first: a newer one may lead to a target through them, however old they are.
+    let mut wants = wants.to_vec();
+    let mut times: HashMap<ObjectId, i64> = HashMap::default();
+    for &want in &wants {
+        let Some(lineage) = lineages.of(repo, want, &mut buffer)? else { return Ok(false) };
+        times.insert(want, lineage.time);
+    }
+    wants.sort_by_key(|want| times.get(want).copied());
+    // For each commit that was passed: whether it leads to a target, as far as its parents were looked at.
+    let mut passed: HashMap<ObjectId, bool> = HashMap::default();
+    for want in wants {
+        let mut path = vec![(want, 0)];
+        while let Some((id, at)) = path.last_mut() {
+            let id = *id;
+            let mut leads = *passed.entry(id).or_insert_with(|| targets.contains(&id));
+            if !leads && !ends.contains(&id) {
+                let Some(lineage) = lineages.of(repo, id, &mut buffer)? else { return Ok(false) };
+                if let Some(&parent) = lineage.parents.get(*at) {
+                    *at += 1;
+                    match passed.get(&parent) {
+                        Some(&parent_leads) => leads = parent_leads,
+                        None if targets.contains(&parent) => leads = true,
+                        None => {
+                            let found = lineages.of(repo, parent, &mut buffer)?;
+                            if found.is_some_and(|parent| parent.time >= oldest) {
+                                path.push((parent, 0));
+                            }
+                        }
+                    }
+                    if !leads {
+                        continue;
+                    }
+                }
+            }
+            passed.insert(id, leads);
+            path.pop();
+            if let Some((child, _)) = path.last()
+                && leads
+            {
+                passed.insert(*child, true);
+            }
+        }
+        if !passed.get(&want).is_some_and(|&leads| leads) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// A commit that was met.
+struct Met {
+    lineage: Arc<Lineage>,
+    known: bool,
+    queued: bool,
+}
+
+struct Walk<'a> {
+    repo: &'a gix::Repository,
+    lineages: &'a Lineages,
+    buffer: Vec<u8>,
+    met: HashMap<ObjectId, Met>,
+    /// Children before parents, as far as dates tell.
+    queue: BinaryHeap<(i64, ObjectId)>,
+    queued_wanted: usize,
+    /// What was wanted when it was visited.
+    visited: Vec<ObjectId>,
+    ends: Option<&'a HashSet<ObjectId>>,
+    since: Option<i64>,
+}
+
+impl Walk<'_> {
+    /// Goes on until nothing is left that is wanted, or may tell that a wanted commit is known.
+    fn run(&mut self) -> Result<(), GitError> {
+        let mut oldest_wanted: Option<i64> = None;
+        let mut patience = MISTRUST;
+        while let Some((time, id)) = self.queue.pop() {
+            let Some(met) = self.met.get_mut(&id) else { continue };
+            met.queued = false;
+            let known = met.known;
+            let lineage = Arc::clone(&met.lineage);
+            if !known {
+                self.queued_wanted -= 1;
+                self.visited.push(id);
+                oldest_wanted = Some(oldest_wanted.map_or(time, |oldest| oldest.min(time)));
+            } else if self.queued_wanted == 0 {
+                if oldest_wanted.is_some_and(|oldest| time >= oldest) {
+                    patience = MISTRUST;
+                } else if patience > 0 {
+                    patience -= 1;
+                } else if self.know_newer_parents(&lineage)? | self.know_behind_wrong_dates()? {
+                    patience = MISTRUST;
+                } else {
+                    return Ok(());
+                }
+            }
+            if self.is_end(&id) {
+                continue;
+            }
+            for &parent in &lineage.parents {
+                self.reach(parent, known)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Marks the parents of queued commits as known where a commit is not younger than its parents: in a queue ordered by
+    /// date, such a commit is reached too late. Returns whether a parent was marked.
+    fn know_behind_wrong_dates(&mut self) -> Result<bool, GitError> {
+        let waiting: Vec<ObjectId> = self.queue.iter().map(|&(_, id)| id).collect();
+        let mut found = false;
+        for id in waiting {
+            let met = self.met.get(&id).filter(|met| met.known && !self.is_end(&id));
+            let Some(lineage) = met.map(|met| Arc::clone(&met.lineage)) else { continue };
+            found |= self.know_newer_parents(&lineage)?;
+        }
+        Ok(found)
+    }
+
+    /// Notes as known those of the parents of a known commit that are not older than it. Answers whether there was one.
+    fn know_newer_parents(&mut self, commit: &Lineage) -> Result<bool, GitError> {
+        let mut found = false;
+        for &parent in &commit.parents {
+            if self.met.get(&parent).is_some_and(|met| met.known) {
+                continue;
+            }
+            let lineage = self.lineages.of(self.repo, parent, &mut self.buffer)?;
+            if lineage.is_some_and(|parent| parent.time >= commit.time) {
+                self.reach(parent, true)?;
+                found = true;
+            }
+        }
+        Ok(found)
+    }
+
+    fn is_end(&self, id: &ObjectId) -> bool {
+        self.ends.is_some_and(|ends| ends.contains(id))
+    }
+
+    /// Notes that a commit is reachable, and looks at it (again) when that is news.
+    fn reach(&mut self, id: ObjectId, known: bool) -> Result<(), GitError> {
+        if let Some(met) = self.met.get_mut(&id) {
+            if met.known || !known {
+                return Ok(());
+            }
+            met.known = true;
+            if met.queued {
+                // It was wanted until now.
+                self.queued_wanted -= 1;
+            } else {
+                met.queued = true;
+                self.queue.push((met.lineage.time, id));
+            }
+            return Ok(());
+        }
+        let lineage = self.lineages.of(self.repo, id, &mut self.buffer)?;
+        let Some(lineage) = lineage else {
+            // What a client has may be gone here; what it wants may not.
+            return if known { Ok(()) } else { Err(GitError::Corrupt(format!("no commit {id}"))) };
+        };
+        if !known && self.since.is_some_and(|since| lineage.time < since) {
+            return Ok(());
+        }
+        self.queue.push((lineage.time, id));
+        self.met.insert(id, Met { lineage, known, queued: true });
+        self.queued_wanted += usize::from(!known);
+        Ok(())
+    }
+
+    fn found(self) -> Region {
+        let Self { met, visited, ends, .. } = self;
+        let mut once = HashSet::default();
+        let mut region = Region { commits: Vec::new(), boundary: Vec::new() };
+        let mut turned_out_known = Vec::new();
+        for id in visited {
+            let Some(found) = met.get(&id) else { continue };
+            if found.known {
+                turned_out_known.push(id);
+                continue;
+            }
+            let is_end = ends.is_some_and(|ends| ends.contains(&id));
+            let parents = if is_end { Vec::new() } else { found.lineage.parents.to_vec() };
+            for parent in &parents {
+                let known = met.get(parent).is_some_and(|parent| parent.known);
+                if known && once.insert(*parent) {
+                    region.boundary.push(*parent);
+                }
+            }
+            region.commits.push(Found { id, parents });
+        }
+        turned_out_known.retain(|id| once.insert(*id));
+        turned_out_known.truncate(MOST_TURNED_OUT_KNOWN);
+        region.boundary.extend(turned_out_known);
+        region
+    }
+}

@@ -1,0 +1,228 @@
+//! Archives for `git archive --remote`.
+
+use std::io::{self, Read, Write};
+
+use hexforge_domain::ports::git::{GitError, GitHistory, GitObjects, Resolved};
+use hexforge_domain::repository::{Archive, ArchiveFormat};
+
+use crate::content::commit::to_gix;
+use crate::error::reader_gone;
+use crate::protocol::packet::{self, Band, LONGEST_IN_BAND, Packet};
+use crate::storage::repository::GixRepository;
+
+/// Clients say no more than git itself takes.
+const MOST_ARGUMENTS: usize = 64;
+
+/// What can be asked for by name.
+const FORMATS: [ArchiveFormat; 4] =
+    [ArchiveFormat::Tar, ArchiveFormat::TarGz, ArchiveFormat::TarBz2, ArchiveFormat::Zip];
+
+/// What a client asks for.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Wish {
+    list: bool,
+    format: Option<ArchiveFormat>,
+    folder: String,
+    revision: Option<String>,
+}
+
+/// Gives a client the archive that it asks for, or says why not.
+pub(crate) fn serve(
+    repository: &GixRepository,
+    from: &mut dyn Read,
+    to: &mut dyn Write,
+) -> Result<(), GitError> {
+    match prepare(repository, from) {
+        Ok(answer) => {
+            packet::line(to, "ACK").and_then(|()| packet::flush(to)).map_err(reader_gone)?;
+            let mut banded = Banded { to, buffer: Vec::new() };
+            let written = match answer {
+                Answer::Formats => {
+                    let names = FORMATS.map(|format| format!("{}\n", format.extension())).concat();
+                    banded.write_all(names.as_bytes()).map_err(reader_gone)
+                }
+                Answer::Archive(archive) => repository.write_archive(&archive, &mut banded),
+            };
+            banded.end(written)
+        }
+        Err(GitError::Protocol(why)) => {
+            // It may be gone already; what counts is what was wrong.
+            let _ = packet::line(to, &format!("NACK {why}"))
+                .and_then(|()| packet::flush(to))
+                .and_then(|()| to.flush());
+            Err(GitError::Protocol(why))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+enum Answer {
+    Formats,
+    Archive(Archive),
+}
+
+fn prepare(repository: &GixRepository, from: &mut dyn Read) -> Result<Answer, GitError> {
+    let wish = Wish::parse(&arguments(from)?)?;
+    if wish.list {
+        return Ok(Answer::Formats);
+    }
+    let revision =
+        wish.revision.ok_or_else(|| GitError::Protocol("must specify tree-ish".into()))?;
+    let unknown = || GitError::Protocol("no such ref, or no commit".into());
+    let Resolved { commit, through_ref } = repository.resolve(&revision)?.ok_or_else(unknown)?;
+    // What was deleted or rewritten is not for readers, even if they know its id.
+    if !through_ref && !repository.is_reachable_until(to_gix(commit), &[], None)? {
+        return Err(unknown());
+    }
+    let format = wish.format.unwrap_or(ArchiveFormat::Tar);
+    Ok(Answer::Archive(Archive { commit, format, folder: wish.folder }))
+}
+
+fn arguments(from: &mut dyn Read) -> Result<Vec<String>, GitError> {
+    let mut arguments = Vec::new();
+    loop {
+        let packet = packet::read(from).map_err(|error| match error.kind() {
+            io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => {
+                GitError::Protocol("no packet".into())
+            }
+            _ => reader_gone(error),
+        })?;
+        match packet {
+            Some(Packet::Data(line)) if arguments.len() < MOST_ARGUMENTS => {
+                let line = String::from_utf8(line).ok();
+                let argument = line.as_deref().and_then(|line| line.strip_prefix("argument "));
+                let argument = argument.ok_or_else(|| GitError::Protocol("no argument".into()))?;
+                arguments.push(argument.strip_suffix('\n').unwrap_or(argument).to_owned());
+            }
+            Some(Packet::Data(_)) => return Err(GitError::Protocol("too many arguments".into())),
+            _ => return Ok(arguments),
+        }
+    }
+}
+
+impl Wish {
+    fn parse(arguments: &[String]) -> Result<Self, GitError> {
+        let refused = |what: &str| GitError::Protocol(format!("{what} is not served here"));
+        let mut wish = Self::default();
+        let mut options = true;
+        for argument in arguments {
+            let argument = argument.as_str();
+            if !options || !argument.starts_with('-') {
+                if wish.revision.replace(argument.to_owned()).is_some() {
+                    return Err(refused("a part of the files"));
+                }
+            } else if let Some(format) = argument.strip_prefix("--format=") {
+                let known = FORMATS.into_iter().find(|one| one.extension() == format);
+                let known = known.or((format == "tgz").then_some(ArchiveFormat::TarGz));
+                wish.format = Some(known.ok_or_else(|| refused("that format"))?);
+            } else if let Some(prefix) = argument.strip_prefix("--prefix=") {
+                wish.folder = folder(prefix).ok_or_else(|| refused("that prefix"))?;
+            } else {
+                match argument {
+                    "--" => options = false,
+                    "-l" | "--list" => wish.list = true,
+                    // How hard it is compressed is decided here, and nothing is said meanwhile.
+                    "-v" | "--verbose" | "-0" | "-1" | "-2" | "-3" | "-4" | "-5" | "-6" | "-7"
+                    | "-8" | "-9" => {}
+                    _ => return Err(refused("that option")),
+                }
+            }
+        }
+        Ok(wish)
+    }
+}
+
+/// The folder that a prefix asks for, if it is one.
+fn folder(prefix: &str) -> Option<String> {
+    if prefix.is_empty() {
+        return Some(String::new());
+    }
+    let folder = prefix.strip_suffix('/')?;
+    let is_plain = |part: &str| {
+        !part.is_empty() && part != "." && part != ".." && !part.chars().any(char::is_control)
+    };
+    (folder.len() <= 1000 && folder.split('/').all(is_plain)).then(|| folder.to_owned())
+}
+
+/// The archive on its way, in the band of data.
+struct Banded<'a> {
+    to: &'a mut dyn Write,
+    buffer: Vec<u8>,
+}
+
+impl Banded<'_> {
+    fn send(&mut self) -> io::Result<()> {
+        packet::band(self.to, Band::Data, &self.buffer)?;
+        self.buffer.clear();
+        Ok(())
+    }
+
+    /// Ends after all was written, or tells the client that it was not.
+    fn end(mut self, written: Result<(), GitError>) -> Result<(), GitError> {
+        if matches!(written, Err(GitError::ReaderGone(_))) {
+            return written;
+        }
+        let told = match &written {
+            Ok(()) => self.send(),
+            Err(_) => packet::band(self.to, Band::Error, b"the server failed\n"),
+        };
+        let told = told.and_then(|()| packet::flush(self.to)).and_then(|()| self.to.flush());
+        written.and(told.map_err(reader_gone))
+    }
+}
+
+impl Write for Banded<'_> {
+    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
+        let taken = data.len().min(LONGEST_IN_BAND - self.buffer.len());
+        self.buffer.extend_from_slice(&data[..taken]);
+        if self.buffer.len() == LONGEST_IN_BAND {
+            self.send()?;
+        }
+        Ok(taken)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.send()?;
+        self.to.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wish(arguments: &[&str]) -> Result<Wish, String> {
+        let arguments: Vec<String> = arguments.iter().map(|&one| one.to_owned()).collect();
+        Wish::parse(&arguments).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn what_git_archive_sends_is_understood() {
+        let zip = wish(&["--format=zip", "--prefix=a/b/", "-9", "v1.0"]).expect("served");
+        let expected = Wish {
+            list: false,
+            format: Some(ArchiveFormat::Zip),
+            folder: "a/b".to_owned(),
+            revision: Some("v1.0".to_owned()),
+        };
+        assert_eq!(zip, expected);
+        assert_eq!(wish(&["--", "-x"]).expect("served").revision.as_deref(), Some("-x"));
+        assert!(wish(&["--list"]).expect("served").list);
+    }
+
+    #[test]
+    fn the_rest_is_refused_with_a_reason() {
+        for arguments in [
+            &["HEAD", "src"][..],
+            &["--format=rar", "HEAD"],
+            &["--output=/etc/x", "HEAD"],
+            &["--exec=id", "HEAD"],
+            &["--prefix=/etc/", "HEAD"],
+            &["--prefix=../", "HEAD"],
+            &["--prefix=a", "HEAD"],
+        ] {
+            let why = wish(arguments).expect_err("refused");
+            assert!(why.contains("is not served here"), "{arguments:?}: {why}");
+        }
+    }
+}

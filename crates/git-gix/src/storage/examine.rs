@@ -1,0 +1,99 @@
+//! Checks whether a repository is complete.
+
+use std::sync::atomic::AtomicBool;
+
+use gix::progress::Discard;
+use hexforge_domain::pack::Pack as StoredPack;
+use hexforge_domain::refs::{Ref, Snapshot};
+
+use crate::content::commit::to_gix;
+use crate::protocol::upload::packs::Pack;
+use crate::storage::store::GixStore;
+
+/// The maximum number of faults that are reported of one repository.
+const TOLD: usize = 10;
+
+impl GixStore {
+    /// Returns the faults of a repository, as text. Checks that its packs and indexes exist and contain the targets of
+    /// all refs, and with `deep` also the checksums of indexes. The pack store checks the bytes of packs.
+    pub fn examine(&self, refs: &Snapshot, deep: bool) -> Vec<String> {
+        let (mut wrong, mut packs) = (Vec::new(), Vec::new());
+        for pack in refs.packs() {
+            match self.examine_pack(pack, deep) {
+                Ok(opened) => packs.push(opened),
+                Err(fault) => wrong.push(fault),
+            }
+        }
+        let is_missing = |one: &&Ref| {
+            let target = to_gix(one.target);
+            packs.iter().all(|pack| pack.index.lookup(target).is_none())
+        };
+        let told = |one: &Ref| format!("{} holds {}, which is not there", one.name, one.target);
+        wrong.extend(refs.iter().filter(is_missing).take(TOLD).map(told));
+        wrong.truncate(TOLD);
+        wrong
+    }
+
+    fn examine_pack(&self, pack: &StoredPack, deep: bool) -> Result<Pack, String> {
+        let file = self.shared().packs.local(pack).map_err(|error| error.to_string())?;
+        let index = file.with_extension("idx");
+        let broken = |why: &str| format!("the index of the pack {}: {why}", pack.name);
+        let opened = Pack::open(&index).ok_or_else(|| broken("it cannot be read"))?;
+        if u64::from(opened.index.num_objects()) != pack.objects {
+            return Err(broken("it lists another number of objects"));
+        }
+        if deep {
+            let checked = opened.index.verify_checksum(&mut Discard, &AtomicBool::new(false));
+            checked.map_err(|error| broken(&error.to_string()))?;
+        }
+        Ok(opened)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use hexforge_domain::commit::ObjectId;
+    use hexforge_domain::refs::RepositoryState;
+
+    use super::*;
+    use crate::support::{Scratch, refs};
+
+    #[test]
+    fn what_is_wrong_is_told_and_what_is_right_is_not() {
+        let data = tempfile::tempdir().expect("a folder for temporary files exists");
+        let store = refs::store(data.path());
+        assert_eq!(store.examine(&Snapshot::empty(), true), Vec::<String>::new());
+        let scratch = Scratch::new();
+        scratch.write("file", "content");
+        let tip = ObjectId::parse(&scratch.commit("one")).expect("an id");
+        let packs = store.take_over(&scratch.git_dir()).expect("the objects can be stored");
+        let with = |target| {
+            let one = Ref { name: "refs/heads/a".to_owned(), target, peeled: None };
+            Snapshot::new(&RepositoryState::default(), &[one], &packs)
+        };
+        assert_eq!(store.examine(&with(tip), true), Vec::<String>::new());
+        let gone = with(ObjectId::parse(&"1".repeat(40)).expect("an id"));
+        let wrong = store.examine(&gone, false).join("; ");
+        assert!(wrong.contains("refs/heads/a holds 1111"), "{wrong}");
+        let name = packs[0].name.to_string();
+        let file = data.path().join("packs").join(&name[..2]).join(format!("{name}.idx"));
+        let mut index = fs::read(&file).expect("each pack has an index");
+        *index.last_mut().expect("it has bytes") ^= 1;
+        let replace = |file: &std::path::Path, bytes: &[u8]| {
+            fs::remove_file(file).expect("it is there");
+            fs::write(file, bytes).expect("it can be written");
+        };
+        replace(&file, &index);
+        assert_eq!(store.examine(&with(tip), false), Vec::<String>::new());
+        let wrong = store.examine(&with(tip), true).join("; ");
+        assert!(wrong.contains(&format!("the index of the pack {name}")), "{wrong}");
+        replace(&file.with_extension("pack"), b"PACK");
+        let wrong = store.examine(&with(tip), false).join("; ");
+        assert!(wrong.contains(&format!("the pack {name} is damaged: it has 4 bytes")), "{wrong}");
+        fs::remove_file(file.with_extension("pack")).expect("it is there");
+        let wrong = store.examine(&with(tip), false).join("; ");
+        assert!(wrong.contains(&format!("the pack {name} is missing")), "{wrong}");
+    }
+}

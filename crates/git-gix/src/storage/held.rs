@@ -1,0 +1,48 @@
+//! Repositories that somebody has open.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use hexforge_domain::id::ProjectId;
+
+use crate::storage::open::OpenRepository;
+
+/// The number of locks; projects that share one are opened one after the other.
+const TURNS: usize = 64;
+
+/// Knows which repositories are open: the links of the others may be removed.
+pub(crate) struct HeldRepositories {
+    open: Mutex<HashMap<ProjectId, Vec<Weak<OpenRepository>>>>,
+    turns: [Mutex<()>; TURNS],
+}
+
+impl Default for HeldRepositories {
+    fn default() -> Self {
+        Self { open: Mutex::default(), turns: std::array::from_fn(|_| Mutex::default()) }
+    }
+}
+
+impl HeldRepositories {
+    /// Waits until nobody else opens this repository or removes its links.
+    pub(crate) fn turn(&self, project: ProjectId) -> MutexGuard<'_, ()> {
+        let place = project.0.unsigned_abs() as usize % TURNS;
+        self.turns[place].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes a repository that was opened.
+    pub(crate) fn note(&self, project: ProjectId, opened: &Arc<OpenRepository>) {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if open.len() >= open.capacity() {
+            open.retain(|_, all| all.iter().any(|one| one.strong_count() > 0));
+        }
+        let all = open.entry(project).or_default();
+        all.retain(|one| one.strong_count() > 0);
+        all.push(Arc::downgrade(opened));
+    }
+
+    /// The number of those who have a repository open.
+    pub(crate) fn count(&self, project: ProjectId) -> usize {
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.get(&project).map_or(0, |all| all.iter().map(Weak::strong_count).sum())
+    }
+}

@@ -1,0 +1,64 @@
+//! Merges small packs of a repository.
+//!
+//! Each push adds a pack, and every lookup searches all of them. The merged pack is stored first; a transaction then
+//! retires the packs that it replaces.
+
+mod chains;
+mod choice;
+mod merge;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use hexforge_domain::id::ProjectId;
+use hexforge_domain::pack::Pack;
+use hexforge_domain::ports::git::{GitError, MergedPacks};
+
+use crate::error::failed;
+use crate::protocol::upload::packs;
+use crate::storage::open::OpenRepository;
+use crate::storage::store::Shared;
+
+/// Stores one pack with all objects of the small ones among these packs of a repository.
+pub(crate) fn merge_packs(
+    shared: &Arc<Shared>,
+    project: ProjectId,
+    packs: &[Pack],
+) -> Result<Option<MergedPacks>, GitError> {
+    let mut small = packs.to_vec();
+    small.sort_by_key(|pack| pack.objects);
+    let sizes: Vec<u64> = small.iter().map(|pack| pack.objects).collect();
+    small.truncate(choice::to_merge(&sizes));
+    if small.is_empty() {
+        return Ok(None);
+    }
+    // Bases of deltas are more often in the large ones.
+    small.reverse();
+    // A folder of its own: the repository may change meanwhile.
+    let staged = shared.stage(None, small.len())?;
+    for pack in &small {
+        staged.link_pack(&*shared.packs, pack)?;
+    }
+    let files = merge(&staged, &small)?;
+    let pack = shared.store_pack(&files.data, &files.index, files.objects)?;
+    tracing::debug!(%project, merged = small.len(), objects = pack.objects, "packs were merged");
+    Ok(Some(MergedPacks { pack, replaced: small.iter().map(|pack| pack.name).collect() }))
+}
+
+fn merge(
+    staged: &OpenRepository,
+    small: &[Pack],
+) -> Result<crate::storage::pack_file::PackFiles, GitError> {
+    let open = |pack: &Pack| {
+        packs::Pack::open(&staged.pack_path(pack.name).with_extension("idx"))
+            .ok_or_else(|| GitError::Corrupt(format!("the index of the pack {}", pack.name)))
+    };
+    let opened = small.iter().map(open).collect::<Result<Vec<_>, _>>()?;
+    let repo = staged.handle();
+    let read = |id: gix::ObjectId| {
+        let object = repo.find_object(id).map_err(failed)?;
+        Ok((object.kind, object.data.clone()))
+    };
+    merge::merge(&opened, staged.git_dir(), &read)
+}

@@ -1,0 +1,102 @@
+//! Writing of pack files and their indexes.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use flate2::write::ZlibEncoder;
+use flate2::{Compression, Crc};
+use gix::ObjectId;
+use gix::object::Kind;
+use gix::odb::pack::data;
+use gix::odb::pack::data::entry::Header;
+use hexforge_domain::ports::git::GitError;
+
+use crate::error::{failed, io as disk};
+use crate::storage::pack_index::{self, Hashed, Indexed, header_of};
+
+/// The number of bytes that are written at once.
+const BUFFER: usize = 256 * 1024;
+
+/// A pack and its index, not synced.
+pub(crate) struct PackFiles {
+    pub(crate) data: PathBuf,
+    pub(crate) index: PathBuf,
+    /// The number of objects.
+    pub(crate) objects: usize,
+}
+
+/// A pack that is being written.
+pub(crate) struct PackWriter {
+    to: Hashed<BufWriter<File>>,
+    data: PathBuf,
+    written: u64,
+    objects: Vec<Indexed>,
+}
+
+impl PackWriter {
+    /// Begins a pack of so many objects, in a folder without `pack-new.pack`.
+    pub(crate) fn new(folder: &Path, objects: u32) -> Result<Self, GitError> {
+        let data = folder.join("pack-new.pack");
+        let file = BufWriter::with_capacity(BUFFER, File::create_new(&data).map_err(disk)?);
+        let to = Hashed { inner: file, hasher: gix::hash::hasher(gix::hash::Kind::Sha1) };
+        let mut writer = Self { to, data, written: 0, objects: Vec::new() };
+        writer.put(&data::header::encode(data::Version::V2, objects))?;
+        Ok(writer)
+    }
+
+    /// The offset of the next entry.
+    pub(crate) fn offset(&self) -> u64 {
+        self.written
+    }
+
+    /// Puts an object that is stored whole.
+    pub(crate) fn put_object(
+        &mut self,
+        id: ObjectId,
+        kind: Kind,
+        data: &[u8],
+    ) -> Result<(), GitError> {
+        let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
+        let compressed = encoder.write_all(data).and_then(|()| encoder.finish()).map_err(disk)?;
+        self.put_entry(id, header_of(kind), data.len() as u64, &compressed)
+    }
+
+    /// Puts an entry that is compressed already.
+    pub(crate) fn put_entry(
+        &mut self,
+        id: ObjectId,
+        header: Header,
+        size: u64,
+        compressed: &[u8],
+    ) -> Result<(), GitError> {
+        let mut bytes = Vec::with_capacity(32);
+        header.write_to(size, &mut bytes).map_err(disk)?;
+        let mut crc = Crc::new();
+        crc.update(&bytes);
+        crc.update(compressed);
+        self.objects.push(Indexed { id, crc: crc.sum(), offset: self.written });
+        self.put(&bytes)?;
+        self.put(compressed)
+    }
+
+    /// Ends the pack and writes its index.
+    pub(crate) fn finish(self) -> Result<PackFiles, GitError> {
+        let Self { to, data, objects, .. } = self;
+        let count = objects.len();
+        let checksum = to.hasher.try_finalize().map_err(failed)?;
+        let mut file = to.inner;
+        file.write_all(checksum.as_slice()).and_then(|()| file.flush()).map_err(disk)?;
+        let index = data.with_extension("idx");
+        let mut file = BufWriter::new(File::create_new(&index).map_err(disk)?);
+        pack_index::write(objects, &checksum, &mut file)
+            .and_then(|()| file.flush())
+            .map_err(disk)?;
+        Ok(PackFiles { data, index, objects: count })
+    }
+
+    fn put(&mut self, data: &[u8]) -> Result<(), GitError> {
+        self.written += data.len() as u64;
+        self.to.write_all(data).map_err(disk)
+    }
+}

@@ -1,0 +1,170 @@
+//! Branches, tags and HEAD, as the snapshot of refs has them that a repository is opened with.
+
+mod derived;
+pub mod disk;
+pub(crate) mod shown;
+mod tag;
+
+use std::sync::Arc;
+
+use hexforge_domain::branch::{Branch, BranchName};
+use hexforge_domain::commit::{ObjectId, Signature};
+use hexforge_domain::pack::Pack;
+use hexforge_domain::paging::{Page, Paged};
+use hexforge_domain::ports::git::{GitError, GitRefs};
+use hexforge_domain::refs::{Ref, Snapshot};
+use hexforge_domain::tag::{Tag, TagName};
+
+use crate::content::commit::to_gix;
+use crate::error::failed;
+use crate::history::compare;
+use crate::storage::repository::{Bound, GixRepository};
+pub(crate) use derived::Derived;
+
+/// How much is kept of what a walk reads.
+pub(crate) const WALK_CACHE: usize = 16 * 1024 * 1024;
+
+impl GitRefs for GixRepository {
+    fn refs(&self) -> &Arc<Snapshot> {
+        self.refs()
+    }
+
+    fn branches(&self, page: Page) -> Result<Paged<Branch>, GitError> {
+        let places = self.refs().folder(BranchName::FOLDER);
+        let total = places.len() as u64;
+        let Some(bound) = self.bound() else { return Ok(Paged { items: vec![], total }) };
+        let mut items = Vec::new();
+        for one in self.refs().range(cut(places, page)) {
+            // A branch that leads nowhere is left out, so that it does not hide the others.
+            match self.branch_at(bound, one) {
+                Ok(branch) => items.push(branch),
+                Err(GitError::Corrupt(why)) => warn(&one.name, &why),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(Paged { items, total })
+    }
+
+    fn branch(&self, name: &BranchName) -> Result<Option<Branch>, GitError> {
+        match (self.bound(), self.refs().find(&name.full())) {
+            (Some(bound), Some(found)) => self.branch_at(bound, found).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    fn tags(&self, page: Page) -> Result<Paged<Tag>, GitError> {
+        let Some(bound) = self.bound() else { return Ok(Paged { items: vec![], total: 0 }) };
+        let derived = self.derived(bound);
+        let refs = self.refs();
+        let tags =
+            derived.tags_of_commits(refs, |id| bound.open().leads_to_commit(bound.repo(), id));
+        let mut items = Vec::new();
+        for one in &tags[cut(0..tags.len(), page)] {
+            match self.tag_at(bound, one) {
+                Ok(tag) => items.extend(tag),
+                Err(GitError::Corrupt(why)) => warn(&one.name, &why),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(Paged { items, total: tags.len() as u64 })
+    }
+
+    fn tag(&self, name: &TagName) -> Result<Option<Tag>, GitError> {
+        match (self.bound(), self.refs().find(&name.full())) {
+            (Some(bound), Some(found)) => self.tag_at(bound, found),
+            _ => Ok(None),
+        }
+    }
+
+    fn merged_into(&self, tip: ObjectId) -> Result<Vec<(BranchName, ObjectId)>, GitError> {
+        let Some(bound) = self.bound() else { return Ok(Vec::new()) };
+        let wanted: std::collections::HashSet<gix::ObjectId> = self
+            .branch_refs()
+            .map(|one| one.target)
+            .filter(|target| *target != tip)
+            .map(to_gix)
+            .collect();
+        // One walk for all branches; it ends when each was met.
+        let mut met = std::collections::HashSet::new();
+        let mut repo = bound.repo().clone();
+        repo.object_cache_size_if_unset(WALK_CACHE);
+        let walk = repo.rev_walk([to_gix(tip)]).use_commit_graph(true).all().map_err(failed)?;
+        for commit in walk {
+            if met.len() == wanted.len() {
+                break;
+            }
+            let id = commit.map_err(failed)?.id;
+            if wanted.contains(&id) {
+                met.insert(id);
+            }
+        }
+        let merged = self.branch_refs().filter(|one| met.contains(&to_gix(one.target)));
+        Ok(merged.map(|one| (branch_name(one), one.target)).collect())
+    }
+
+    fn first_with(&self, commit: ObjectId) -> Result<Option<BranchName>, GitError> {
+        let Some(bound) = self.bound() else { return Ok(None) };
+        let tips: Vec<gix::ObjectId> = self.branch_refs().map(|one| to_gix(one.target)).collect();
+        let place = compare::first_containing(bound.repo(), &tips, to_gix(commit))?;
+        Ok(place.and_then(|place| self.branch_refs().nth(place)).map(branch_name))
+    }
+
+    fn write_tag(
+        &self,
+        name: &TagName,
+        commit: ObjectId,
+        tagger: &Signature,
+        message: &str,
+    ) -> Result<(ObjectId, Pack), GitError> {
+        tag::write(self.shared(), name, to_gix(commit), tagger, message)
+    }
+}
+
+impl GixRepository {
+    /// All branches, in the order of the bytes of their names.
+    fn branch_refs(&self) -> impl Iterator<Item = &Ref> {
+        self.refs().range(self.refs().folder(BranchName::FOLDER))
+    }
+
+    /// What follows from the refs, kept for as long as they stay the same.
+    pub(crate) fn derived(&self, bound: &Bound) -> Arc<Derived> {
+        bound.open().derived(self.refs())
+    }
+
+    fn branch_at(&self, bound: &Bound, one: &Ref) -> Result<Branch, GitError> {
+        let commit = self.shared().commit(self.project(), bound.repo(), to_gix(one.target))?;
+        Ok(Branch { name: branch_name(one), commit })
+    }
+
+    /// The tag, if it leads to a commit.
+    fn tag_at(&self, bound: &Bound, one: &Ref) -> Result<Option<Tag>, GitError> {
+        let target = to_gix(one.target);
+        let Some(pinned) = self.shared().pinned(self.project(), bound.repo(), target)? else {
+            return Ok(None);
+        };
+        let commit = self.shared().commit(self.project(), bound.repo(), pinned.commit)?;
+        let name = TagName::of_stored(short(one, TagName::FOLDER).to_owned());
+        Ok(Some(Tag { name, message: pinned.message, commit }))
+    }
+}
+
+fn branch_name(one: &Ref) -> BranchName {
+    BranchName::of_stored(short(one, BranchName::FOLDER).to_owned())
+}
+
+/// The name of a ref without its folder.
+fn short<'a>(one: &'a Ref, folder: &str) -> &'a str {
+    one.name.strip_prefix(folder).unwrap_or(&one.name)
+}
+
+/// The places of a page among these places.
+fn cut(places: std::ops::Range<usize>, page: Page) -> std::ops::Range<usize> {
+    let offset = usize::try_from(page.offset()).unwrap_or(usize::MAX);
+    let start = places.start.saturating_add(offset).min(places.end);
+    let limit = page.limit().map_or(usize::MAX, |limit| limit as usize);
+    start..start.saturating_add(limit).min(places.end)
+}
+
+fn warn(name: &str, why: &str) {
+    tracing::warn!(name, why, "a ref leads nowhere");
+}

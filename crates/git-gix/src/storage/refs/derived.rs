@@ -1,0 +1,43 @@
+//! What follows from all refs of a repository.
+
+use std::sync::OnceLock;
+
+use hexforge_domain::refs::{Ref, Snapshot};
+use hexforge_domain::tag::TagName;
+
+use crate::content::commit::to_gix;
+
+/// What follows from one version of the refs.
+#[derive(Debug)]
+pub(crate) struct Derived {
+    /// The version of the refs.
+    pub(crate) version: i64,
+    /// The objects that all refs hold, sorted, without duplicates.
+    pub(crate) tips: Vec<gix::ObjectId>,
+    /// The tags that lead to commits, in the reverse order of their bytes, once somebody asked.
+    of_commits: OnceLock<Vec<Ref>>,
+}
+
+impl Derived {
+    pub(crate) fn of(refs: &Snapshot) -> Self {
+        let mut tips: Vec<gix::ObjectId> = refs.iter().map(|one| to_gix(one.target)).collect();
+        tips.sort_unstable();
+        tips.dedup();
+        Self { version: refs.version(), tips, of_commits: OnceLock::new() }
+    }
+
+    /// The tags that lead to commits.
+    pub(crate) fn tags_of_commits(
+        &self,
+        refs: &Snapshot,
+        leads: impl Fn(gix::ObjectId) -> bool,
+    ) -> &[Ref] {
+        self.of_commits.get_or_init(|| {
+            let tags = refs.range(refs.folder(TagName::FOLDER));
+            let mut tags: Vec<Ref> =
+                tags.filter(|one| leads(to_gix(one.target))).cloned().collect();
+            tags.reverse();
+            tags
+        })
+    }
+}

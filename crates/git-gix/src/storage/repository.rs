@@ -1,0 +1,85 @@
+//! One repository, for one request.
+
+use std::sync::Arc;
+
+use hexforge_domain::id::ProjectId;
+use hexforge_domain::limiter::Caller;
+use hexforge_domain::ports::git::GitError;
+use hexforge_domain::refs::Snapshot;
+
+use crate::history::compare::Ancestry;
+use crate::storage::open::OpenRepository;
+use crate::storage::store::Shared;
+
+/// The repository of a project; empty until something is put into it.
+pub(crate) struct GixRepository {
+    shared: Arc<Shared>,
+    project: ProjectId,
+    refs: Arc<Snapshot>,
+    caller: Caller,
+    bound: Option<Bound>,
+    ancestry: Ancestry,
+}
+
+/// A repository that is there, and a handle of our own to it.
+pub(crate) struct Bound {
+    open: Arc<OpenRepository>,
+    repo: Option<gix::Repository>,
+}
+
+impl GixRepository {
+    pub(crate) fn open(
+        shared: Arc<Shared>,
+        project: ProjectId,
+        refs: Arc<Snapshot>,
+        caller: Caller,
+    ) -> Result<Self, GitError> {
+        let open = shared.open(project, &refs)?;
+        let bound = open.map(|open| Bound { repo: Some(open.handle()), open });
+        Ok(Self { shared, project, refs, caller, bound, ancestry: Ancestry::default() })
+    }
+
+    pub(crate) fn bound(&self) -> Option<&Bound> {
+        self.bound.as_ref()
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    pub(crate) fn ancestry(&self) -> &Ancestry {
+        &self.ancestry
+    }
+
+    pub(crate) fn project(&self) -> ProjectId {
+        self.project
+    }
+
+    /// The refs with which the repository was opened.
+    pub(crate) fn refs(&self) -> &Arc<Snapshot> {
+        &self.refs
+    }
+
+    /// For whom it is opened.
+    pub(crate) fn caller(&self) -> Caller {
+        self.caller
+    }
+}
+
+impl Bound {
+    pub(crate) fn repo(&self) -> &gix::Repository {
+        self.repo.as_ref().expect("the handle is given back only when this is dropped")
+    }
+
+    pub(crate) fn open(&self) -> &Arc<OpenRepository> {
+        &self.open
+    }
+}
+
+impl Drop for Bound {
+    fn drop(&mut self) {
+        if let Some(repo) = self.repo.take() {
+            self.open.put_back(repo);
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Scratch folders of staged repositories, used again and again: to make folders and files takes longer than much of a
+//! small push.
+
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use hexforge_domain::ports::git::GitError;
+use tempfile::TempDir;
+
+use crate::error::io as disk;
+use crate::storage::store::init_with;
+
+/// The number of folders that are kept for the next repositories.
+const KEPT: usize = 16;
+
+/// The file that names folders with further objects.
+pub(crate) const ALTERNATES: &str = "objects/info/alternates";
+
+/// Scratch folders that wait for the next repositories. Each has a repository without objects.
+#[derive(Clone, Default)]
+pub(crate) struct ScratchPool(Arc<Mutex<Vec<TempDir>>>);
+
+impl ScratchPool {
+    /// A folder with an empty repository, which sees the objects in another folder of objects. `make` makes an empty
+    /// folder.
+    pub(crate) fn take(
+        &self,
+        alternate: Option<&Path>,
+        make: impl FnOnce() -> Result<TempDir, GitError>,
+    ) -> Result<ScratchFolder, GitError> {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        // Somebody may have cleaned up in between.
+        let folder = match kept.filter(|folder| folder.path().join("HEAD").exists()) {
+            Some(folder) => folder,
+            None => {
+                let folder = make()?;
+                init_with(folder.path(), &["objects/info", "objects/pack", "refs"])?;
+                folder
+            }
+        };
+        // Old folders are taken for leftovers.
+        let opened =
+            fs::File::open(folder.path()).and_then(|opened| opened.set_modified(SystemTime::now()));
+        opened.map_err(disk)?;
+        if let Some(alternate) = alternate {
+            let line = format!("{}\n", alternate.display());
+            fs::write(folder.path().join(ALTERNATES), line).map_err(disk)?;
+        }
+        Ok(ScratchFolder { folder: Some(folder), pool: self.clone() })
+    }
+}
+
+/// The folder of a staged repository. Dropped, it is emptied and goes back to its pool, or is removed.
+pub(crate) struct ScratchFolder {
+    folder: Option<TempDir>,
+    pool: ScratchPool,
+}
+
+impl ScratchFolder {
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.as_ref().expect("the folder goes only when this is dropped").path()
+    }
+}
+
+impl Drop for ScratchFolder {
+    fn drop(&mut self) {
+        let Some(folder) = self.folder.take() else { return };
+        if empty(folder.path()).is_err() {
+            return;
+        }
+        let mut kept = self.pool.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() < KEPT {
+            kept.push(folder);
+        }
+    }
+}
+
+/// Removes everything that a repository got since it was made. Fails when there is more than files.
+fn empty(folder: &Path) -> io::Result<()> {
+    match fs::remove_file(folder.join(ALTERNATES)) {
+        Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+        Ok(()) | Err(_) => (),
+    }
+    for entry in fs::read_dir(folder.join("objects/pack"))? {
+        fs::remove_file(entry?.path())?;
+    }
+    let is_new = |name: &str| !["HEAD", "config", "objects", "refs"].contains(&name);
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if is_new(&entry.file_name().to_string_lossy()) {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_comes_back_empty() {
+        let data = tempfile::tempdir().expect("a folder for temporary files exists");
+        let pool = ScratchPool::default();
+        let take = |alternate: Option<&Path>| {
+            let make = || tempfile::tempdir_in(data.path()).map_err(disk);
+            pool.take(alternate, make).expect("a folder can be made")
+        };
+        let one = take(Some(data.path()));
+        let first = one.path().to_owned();
+        assert!(first.join(ALTERNATES).exists());
+        fs::write(first.join("objects/pack/pack-1.idx"), "").expect("it can be written");
+        fs::write(first.join("pack-new.pack"), "").expect("it can be written");
+        drop(one);
+        let one = take(None);
+        assert_eq!(one.path(), first, "it is used again");
+        assert!(!first.join(ALTERNATES).exists());
+        assert!(!first.join("pack-new.pack").exists());
+        assert_eq!(fs::read_dir(first.join("objects/pack")).expect("it is there").count(), 0);
+        let other = take(None);
+        assert_ne!(other.path(), first);
+        // What is more than files is removed as a whole.
+        fs::create_dir(first.join("objects/pack/folder")).expect("it can be made");
+        drop(one);
+        assert!(!first.exists());
+        let kept: Vec<_> = (0..2 * KEPT).map(|_| take(None)).collect();
+        drop(kept);
+        let left = fs::read_dir(data.path()).expect("it is there").count();
+        assert_eq!(left, KEPT + 1, "with the one that is in use");
+    }
+}

@@ -1,0 +1,525 @@
+//! All repositories of a data folder.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::time::{Duration, SystemTime};
+
+use hexforge_domain::commit::{Commit, ObjectId};
+use hexforge_domain::id::ProjectId;
+use hexforge_domain::limiter::Caller;
+use hexforge_domain::pack::{Pack, PackName};
+use hexforge_domain::ports::files::{FilesError, ProjectFiles};
+use hexforge_domain::ports::git::{GitError, GitStore, MergedPacks, Repository};
+use hexforge_domain::ports::pack_store::PackStore;
+use hexforge_domain::refs::Snapshot;
+use hexforge_domain::repository::Comparison;
+use quick_cache::Weighter;
+use quick_cache::sync::Cache;
+
+use crate::content::annotation::{self, Pinned};
+use crate::content::archive::cache::{self, ArchiveCache};
+use crate::content::blob::kept::KeptFiles;
+use crate::content::commit;
+use crate::error::{failed, io};
+use crate::history::contributors::ContributorIndex;
+use crate::history::lineage::Lineages;
+use crate::history::reachable::Walks;
+use crate::protocol::limits::{MemoryBudget, PushLimits};
+use crate::protocol::receive::fsck::AcceptedFaults;
+use crate::protocol::upload::{CompressedObjects, Plans};
+use crate::storage::held::HeldRepositories;
+use crate::storage::layout::Layout;
+use crate::storage::maintenance;
+use crate::storage::open::{Linked, OpenRepository};
+use crate::storage::refs::shown;
+use crate::storage::repository::GixRepository;
+use crate::storage::scratch::ScratchPool;
+
+/// How many repositories are kept open.
+const OPEN_REPOSITORIES: usize = 256;
+
+/// How many commits are kept in the form in which they are shown.
+const COMMITS: usize = 50_000;
+
+/// How many annotated tags are kept in that form.
+const ANNOTATIONS: usize = 10_000;
+
+/// Of how many commits the name of their folder is kept.
+const ROOTS: usize = 20_000;
+
+/// How many bytes of comparisons are kept.
+const COMPARISONS: u64 = 32 * 1024 * 1024;
+
+/// Longer messages are read anew each time, so that the kept commits stay within some tens of MB.
+const LONGEST_KEPT_MESSAGE: usize = 2000;
+
+/// How often a repository is opened anew while its packs change.
+const TRIES: u32 = 10;
+
+/// The folder of packs in a repository.
+const PACKS: &str = "objects/pack";
+
+/// The repositories of one data folder.
+#[derive(Clone)]
+pub struct GixStore {
+    shared: Arc<Shared>,
+}
+
+/// What all requests share. Everything in it may be lost at any time.
+pub(crate) struct Shared {
+    pub(crate) layout: Layout,
+    pub(crate) archives: ArchiveCache,
+    pub(crate) contributors: ContributorIndex,
+    pub(crate) limits: PushLimits,
+    /// What pushes and imports may hold while objects are indexed.
+    pub(crate) memory: Arc<MemoryBudget>,
+    discard: Box<Discard>,
+    pub(crate) packs: Arc<dyn PackStore>,
+    scratch_pool: ScratchPool,
+    /// Staged repositories by project and new pack. No committed row names these packs.
+    staged: Mutex<HashMap<(ProjectId, PackName), Weak<OpenRepository>>>,
+    open: Cache<ProjectId, Arc<OpenRepository>>,
+    /// All repositories that somebody has open, in the cache or not.
+    held: HeldRepositories,
+    commits: Cache<(ProjectId, gix::ObjectId), Arc<Commit>>,
+    annotations: Cache<(ProjectId, gix::ObjectId), Arc<Pinned>>,
+    roots: Cache<(ProjectId, gix::ObjectId), gix::ObjectId>,
+    pub(crate) files: KeptFiles,
+    pub(crate) plans: Plans,
+    pub(crate) compressed: CompressedObjects,
+    pub(crate) lineages: Lineages,
+    pub(crate) walks: Walks,
+    verify_fetches: AtomicBool,
+    accepted_faults: OnceLock<AcceptedFaults>,
+    pub(crate) comparisons: Cache<(ProjectId, ObjectId, ObjectId), Arc<Comparison>, BySize>,
+}
+
+/// Weighs comparisons by the memory they take, roughly.
+#[derive(Clone)]
+pub(crate) struct BySize;
+
+impl Weighter<(ProjectId, ObjectId, ObjectId), Arc<Comparison>> for BySize {
+    fn weight(&self, _: &(ProjectId, ObjectId, ObjectId), comparison: &Arc<Comparison>) -> u64 {
+        let texts: usize = comparison.diffs.iter().map(|diff| diff.text.len() + 300).sum();
+        let commits: usize =
+            comparison.commits.iter().map(|commit| commit.message.len() + 500).sum();
+        (texts + commits) as u64 + 100
+    }
+}
+
+type Discard = dyn Fn(&Path) -> std::io::Result<()> + Send + Sync;
+
+impl GixStore {
+    /// Opens the repositories of a data folder, whose objects are in a pack store. `discard` moves a folder away at
+    /// once and removes it later.
+    pub fn new(
+        data: impl Into<PathBuf>,
+        packs: Arc<dyn PackStore>,
+        discard: impl Fn(&Path) -> std::io::Result<()> + Send + Sync + 'static,
+    ) -> Self {
+        Self::with_limits(data, packs, PushLimits::default(), discard)
+    }
+
+    /// The same, with limits of one's own.
+    pub fn with_limits(
+        data: impl Into<PathBuf>,
+        packs: Arc<dyn PackStore>,
+        limits: PushLimits,
+        discard: impl Fn(&Path) -> std::io::Result<()> + Send + Sync + 'static,
+    ) -> Self {
+        let layout = Layout::new(data);
+        Self {
+            shared: Arc::new(Shared {
+                archives: ArchiveCache::new(layout.archives(), cache::BUDGET),
+                contributors: ContributorIndex::default(),
+                packs,
+                scratch_pool: ScratchPool::default(),
+                staged: Mutex::default(),
+                memory: Arc::new(MemoryBudget::new(limits.memory_bytes)),
+                limits,
+                discard: Box::new(discard),
+                open: Cache::new(OPEN_REPOSITORIES),
+                held: HeldRepositories::default(),
+                commits: Cache::new(COMMITS),
+                annotations: Cache::new(ANNOTATIONS),
+                roots: Cache::new(ROOTS),
+                files: KeptFiles::default(),
+                plans: Plans::default(),
+                compressed: CompressedObjects::default(),
+                lineages: Lineages::default(),
+                walks: Walks::default(),
+                verify_fetches: AtomicBool::new(cfg!(debug_assertions)),
+                accepted_faults: OnceLock::new(),
+                comparisons: Cache::with_weighter(100, COMPARISONS, BySize),
+                layout,
+            }),
+        }
+    }
+
+    /// Sets whether each answer to a fetch is checked by a walk over the whole history. Debug builds do so unless told
+    /// otherwise.
+    #[must_use]
+    pub fn verify_fetches(self, verify: bool) -> Self {
+        self.shared.verify_fetches.store(verify, Ordering::Relaxed);
+        self
+    }
+
+    /// Sets the errors that pushed and imported objects may have, if this is called before anything else.
+    #[must_use]
+    pub fn accept_faults(self, faults: AcceptedFaults) -> Self {
+        self.shared.accepted_faults.get_or_init(|| faults);
+        self
+    }
+
+    /// What this shares with what works on the same repositories.
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    /// Removes the links to packs of repositories that nobody has open and whose packs were linked longer ago than `age`,
+    /// the oldest first, while `go_on` says so after each. They are linked again when they are opened.
+    pub fn unlink_idle(
+        &self,
+        age: Duration,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Result<(), GitError> {
+        let shared = &self.shared;
+        let projects = self.projects().map_err(|error| GitError::Failed(error.to_string()))?;
+        let mut idle: Vec<(bool, SystemTime, ProjectId)> = projects
+            .filter_map(|project| {
+                let links = shared.layout.repository(project).join(PACKS);
+                let changed = fs::metadata(links).and_then(|found| found.modified()).ok()?;
+                let is_old = changed.elapsed().is_ok_and(|elapsed| elapsed >= age);
+                is_old.then(|| (shared.open.contains_key(&project), changed, project))
+            })
+            .collect();
+        idle.sort_unstable();
+        for (_, _, project) in idle {
+            match shared.unlink(project) {
+                Ok(false) => (),
+                Ok(true) if go_on() => (),
+                Ok(true) => break,
+                Err(error) => tracing::warn!(%project, %error, "packs cannot be unlinked"),
+            }
+        }
+        Ok(())
+    }
+
+    /// Where things are on disk.
+    pub fn layout(&self) -> &Layout {
+        &self.shared.layout
+    }
+}
+
+impl Shared {
+    pub(crate) fn accepted_faults(&self) -> &AcceptedFaults {
+        self.accepted_faults.get_or_init(AcceptedFaults::default)
+    }
+
+    pub(crate) fn verifies_fetches(&self) -> bool {
+        self.verify_fetches.load(Ordering::Relaxed)
+    }
+
+    /// The repository of a project with the packs of its refs; `None` when nothing was ever put into it.
+    pub(crate) fn open(
+        &self,
+        project: ProjectId,
+        refs: &Snapshot,
+    ) -> Result<Option<Arc<OpenRepository>>, GitError> {
+        let open = self.open_committed(project, refs)?;
+        match refs.new_packs() {
+            [] => Ok(open),
+            new => self.open_with_new_packs(project, open.as_ref(), new).map(Some),
+        }
+    }
+
+    /// The same, without the packs that no committed row names.
+    fn open_committed(
+        &self,
+        project: ProjectId,
+        refs: &Snapshot,
+    ) -> Result<Option<Arc<OpenRepository>>, GitError> {
+        let folder = self.layout.repository(project);
+        for _ in 0..TRIES {
+            let open = match self.open.get(&project) {
+                Some(open) => open,
+                None => {
+                    let _turn = self.held.turn(project);
+                    if !folder.join("HEAD").exists() {
+                        if refs.packs().is_empty() {
+                            return Ok(None);
+                        }
+                        self.make_folder(&folder)?;
+                    }
+                    let open = Arc::new(OpenRepository::open(&folder, refs.packs().len())?);
+                    self.held.note(project, &open);
+                    self.open.insert(project, Arc::clone(&open));
+                    open
+                }
+            };
+            match open.link(&*self.packs, refs)? {
+                Linked::All => return Ok(Some(open)),
+                // The open handle has unlinked files mapped, or no free slots for more packs.
+                Linked::OpenAnew => self.forget_open(project),
+            }
+        }
+        Err(GitError::Busy)
+    }
+
+    /// Makes the folder of a repository, without any packs. Others may do so at the same time.
+    fn make_folder(&self, folder: &Path) -> Result<(), GitError> {
+        let made = self.scratch()?;
+        init(made.path())?;
+        let parent = folder.parent().ok_or_else(|| GitError::Failed("no folder".into()))?;
+        fs::create_dir_all(parent).map_err(io)?;
+        match fs::rename(made.path(), folder) {
+            Ok(()) => {
+                // It is no longer where it would be removed.
+                let _ = made.keep();
+                Ok(())
+            }
+            Err(_) if folder.join("HEAD").exists() => Ok(()),
+            Err(error) => Err(io(error)),
+        }
+    }
+
+    /// A repository in a scratch folder, which sees the objects of another and gets so many packs.
+    pub(crate) fn stage(
+        &self,
+        base: Option<&Arc<OpenRepository>>,
+        packs: usize,
+    ) -> Result<OpenRepository, GitError> {
+        let objects = base.map(|base| fs::canonicalize(base.git_dir().join("objects")));
+        let objects = objects.transpose().map_err(io)?;
+        let folder = self.scratch_pool.take(objects.as_deref(), || self.scratch())?;
+        OpenRepository::in_scratch(folder, base.cloned(), packs)
+    }
+
+    /// Registers the staged repository of a project for readers of its new pack.
+    pub(crate) fn register_staged(
+        &self,
+        project: ProjectId,
+        pack: PackName,
+        staged: &Arc<OpenRepository>,
+    ) {
+        let mut all = self.staged.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|_, staged| staged.strong_count() > 0);
+        all.insert((project, pack), Arc::downgrade(staged));
+    }
+
+    /// A repository with these packs beside its own, which no committed row names.
+    fn open_with_new_packs(
+        &self,
+        project: ProjectId,
+        base: Option<&Arc<OpenRepository>>,
+        packs: &[Pack],
+    ) -> Result<Arc<OpenRepository>, GitError> {
+        if let [pack] = packs {
+            let all = self.staged.lock().unwrap_or_else(PoisonError::into_inner);
+            // The staged repository of a first push has no alternates, so it lacks packs that were committed later.
+            if let Some(staged) = all.get(&(project, pack.name)).and_then(Weak::upgrade)
+                && (base.is_none() || staged.has_base())
+            {
+                return Ok(staged);
+            }
+        }
+        let staged = self.stage(base, packs.len())?;
+        for pack in packs {
+            staged.link_pack(&*self.packs, pack)?;
+        }
+        Ok(Arc::new(staged))
+    }
+
+    /// Stores a pack, synced. Its files may be shared with the store from then on.
+    pub(crate) fn store_pack(
+        &self,
+        data: &Path,
+        index: &Path,
+        objects: usize,
+    ) -> Result<Pack, GitError> {
+        Ok(self.packs.put(data, index, objects as u64)?)
+    }
+
+    /// Removes the links to packs of a repository, unless somebody has it open. Returns whether there were any.
+    fn unlink(&self, project: ProjectId) -> Result<bool, GitError> {
+        // Nobody opens it meanwhile.
+        let _turn = self.held.turn(project);
+        let kept = self.open.remove(&project).map(|(_, open)| open);
+        // What is in the cache alone is held once.
+        if self.held.count(project) > usize::from(kept.is_some()) {
+            if let Some(kept) = kept {
+                self.open.insert(project, kept);
+            }
+            return Ok(false);
+        }
+        drop(kept);
+        let links = folders(&self.layout.repository(project).join(PACKS));
+        for link in &links {
+            let removed =
+                if link.is_dir() { fs::remove_dir_all(link) } else { fs::remove_file(link) };
+            match removed {
+                Err(error) if error.kind() != ErrorKind::NotFound => return Err(io(error)),
+                Ok(()) | Err(_) => (),
+            }
+        }
+        Ok(!links.is_empty())
+    }
+
+    /// Opens the repository of a project anew the next time.
+    pub(crate) fn forget_open(&self, project: ProjectId) {
+        self.open.remove(&project);
+    }
+
+    /// A commit in the form in which it is shown.
+    pub(crate) fn commit(
+        &self,
+        project: ProjectId,
+        repo: &gix::Repository,
+        id: gix::ObjectId,
+    ) -> Result<Commit, GitError> {
+        if let Some(commit) = self.commits.get(&(project, id)) {
+            return Ok(Commit::clone(&commit));
+        }
+        let commit = commit::read(repo, id)?;
+        if commit.message.len() <= LONGEST_KEPT_MESSAGE {
+            self.commits.insert((project, id), Arc::new(commit.clone()));
+        }
+        Ok(commit)
+    }
+
+    /// What an object that a tag holds leads to, if that is a commit.
+    pub(crate) fn pinned(
+        &self,
+        project: ProjectId,
+        repo: &gix::Repository,
+        id: gix::ObjectId,
+    ) -> Result<Option<Pinned>, GitError> {
+        // What is known as a commit is not read again to find that out.
+        if self.commits.contains_key(&(project, id)) {
+            return Ok(Some(Pinned { commit: id, message: None }));
+        }
+        if let Some(pinned) = self.annotations.get(&(project, id)) {
+            return Ok(Some(Pinned::clone(&pinned)));
+        }
+        let pinned = annotation::read(repo, id)?;
+        if let Some(pinned) = &pinned
+            && pinned.message.as_ref().is_some_and(|text| text.len() <= LONGEST_KEPT_MESSAGE)
+        {
+            self.annotations.insert((project, id), Arc::new(pinned.clone()));
+        }
+        Ok(pinned)
+    }
+
+    /// The name of the folder that has everything of a commit.
+    pub(crate) fn root(
+        &self,
+        project: ProjectId,
+        repo: &gix::Repository,
+        commit: gix::ObjectId,
+    ) -> Result<gix::ObjectId, GitError> {
+        if let Some(root) = self.roots.get(&(project, commit)) {
+            return Ok(root);
+        }
+        let found = repo.find_commit(commit).map_err(failed)?;
+        let root = found.tree_id().map_err(failed)?.detach();
+        self.roots.insert((project, commit), root);
+        Ok(root)
+    }
+
+    /// An empty folder in which a repository can be put together.
+    pub(crate) fn scratch(&self) -> Result<tempfile::TempDir, GitError> {
+        let scratch = self.layout.scratch();
+        fs::create_dir_all(&scratch).map_err(io)?;
+        tempfile::tempdir_in(scratch).map_err(io)
+    }
+}
+
+impl ProjectFiles for GixStore {
+    fn projects(&self) -> Result<Box<dyn Iterator<Item = ProjectId>>, FilesError> {
+        let layout = self.shared.layout.clone();
+        let shards = (0..=u8::MAX).flat_map(move |shard| folders(&layout.shard(shard)));
+        let repositories = shards.flat_map(|shard| folders(&shard));
+        Ok(Box::new(repositories.filter_map(|folder| Layout::project(&folder))))
+    }
+
+    fn discard(&self, project: ProjectId) {
+        let folder = self.shared.layout.repository(project);
+        if let Err(error) = (self.shared.discard)(&folder) {
+            tracing::warn!(folder = %folder.display(), %error, "a repository cannot be removed");
+        }
+        self.shared.forget_open(project);
+        self.shared.archives.forget(project);
+    }
+
+    fn tidy(&self) -> Result<(), FilesError> {
+        // What is younger may be at work in another process.
+        for folder in folders(&self.shared.layout.scratch()) {
+            if is_old(&folder)
+                && let Err(error) = (self.shared.discard)(&folder)
+            {
+                tracing::warn!(folder = %folder.display(), %error, "a leftover stays");
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether nobody can be at work on it any more.
+pub(crate) fn is_old(folder: &Path) -> bool {
+    let changed = fs::metadata(folder).and_then(|metadata| metadata.modified());
+    let age = changed.ok().and_then(|changed| changed.elapsed().ok());
+    age.is_some_and(|age| age > Duration::from_secs(24 * 60 * 60))
+}
+
+impl GitStore for GixStore {
+    fn open(
+        &self,
+        project: ProjectId,
+        refs: Arc<Snapshot>,
+        caller: Caller,
+    ) -> Result<Box<dyn Repository>, GitError> {
+        Ok(Box::new(GixRepository::open(Arc::clone(&self.shared), project, refs, caller)?))
+    }
+
+    fn show_refs(&self, project: ProjectId, refs: &Snapshot) -> Result<(), GitError> {
+        match self.shared.open(project, refs)? {
+            Some(open) => shown::write(open.git_dir(), refs),
+            None => Ok(()),
+        }
+    }
+
+    fn merge_packs(
+        &self,
+        project: ProjectId,
+        packs: &[Pack],
+    ) -> Result<Option<MergedPacks>, GitError> {
+        maintenance::merge_packs(&self.shared, project, packs)
+    }
+}
+
+/// What every repository has, and nothing else: no sample hooks, no description.
+pub(crate) fn init(folder: &Path) -> Result<(), GitError> {
+    init_with(folder, &["objects/info", "objects/pack", "refs/heads", "refs/tags", "info"])
+}
+
+/// The same with these folders.
+pub(crate) fn init_with(folder: &Path, parts: &[&str]) -> Result<(), GitError> {
+    for part in parts {
+        fs::create_dir_all(folder.join(part)).map_err(io)?;
+    }
+    // Other gits that pack this repository make no deltas that are too large to be read in little memory.
+    let config = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n\
+        \tbigFileThreshold = 8m\n";
+    fs::write(folder.join("config"), config).map_err(io)?;
+    fs::write(folder.join("HEAD"), "ref: refs/heads/master\n").map_err(io)
+}
+
+/// What is in a folder; nothing when it cannot be read.
+pub(crate) fn folders(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten();
+    entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect()
+}

@@ -1,0 +1,10 @@
+//! Pipelines, builds, and runners that run them.
+
+pub(crate) mod build;
+pub(crate) mod build_definition;
+pub(crate) mod build_list;
+pub(crate) mod build_queue;
+pub(crate) mod pipeline;
+pub(crate) mod runner;
+pub(crate) mod trigger;
+pub(crate) mod variable;

@@ -1,0 +1,56 @@
+//! Which builds a list has.
+
+use hexforge_domain::build::{BuildFilter, StatusFilter};
+use hexforge_domain::ci::status::Status;
+use hexforge_domain::commit::ObjectId;
+use hexforge_domain::id::ProjectId;
+
+use crate::database::backend;
+use crate::query::sql::Sql;
+
+/// The ids of the jobs of a project that fit. Several statuses are read side by side, each in the order of an index:
+/// together they would be looked for among all builds of the project.
+pub(crate) fn jobs(project: ProjectId, filter: &BuildFilter) -> Sql {
+    let of = |status: Option<Sql>| {
+        let conditions = [
+            Some(Sql::new("project_id = ").id(project.0)),
+            Some(Sql::new("kind = 'build'")),
+            status,
+            filter.commit.map(|commit| of_commit(project, commit, None)),
+        ];
+        Sql::new("SELECT id FROM builds").filter(conditions.into_iter().flatten())
+    };
+    let Some(statuses) = filter.statuses.as_deref() else { return of(None) };
+    // Each once, however often it is named.
+    let named = Status::ALL.into_iter().filter(|status| statuses.contains(status));
+    let each = named.map(|status| of(Some(Sql::new("status = ").text(status.as_str().to_owned()))));
+    let all = each.reduce(|all, one| all.sql(" UNION ALL ").then(one));
+    all.unwrap_or_else(|| of(Some(Sql::new("FALSE"))))
+}
+
+/// The ids of everything that counts for a commit and fits; nothing does where a text cannot be stored.
+pub(crate) fn statuses(project: ProjectId, filter: &StatusFilter) -> Option<Sql> {
+    let texts = [&filter.reference, &filter.stage, &filter.name];
+    if texts.into_iter().flatten().any(|text| backend::unstorable(text)) {
+        return None;
+    }
+    let conditions = [
+        Some(of_commit(project, filter.commit, filter.reference.clone())),
+        filter.stage.clone().map(|stage| Sql::new("stage = ").text(stage)),
+        filter.name.clone().map(|name| Sql::new("name = ").text(name)),
+        (!filter.superseded).then(|| Sql::new("NOT superseded")),
+    ];
+    Some(Sql::new("SELECT id FROM builds").filter(conditions.into_iter().flatten()))
+}
+
+fn of_commit(project: ProjectId, commit: ObjectId, reference: Option<String>) -> Sql {
+    let pipelines = Sql::new("pipeline_id IN (SELECT id FROM pipelines WHERE project_id = ")
+        .id(project.0)
+        .sql(" AND sha = ")
+        .text(commit.to_string());
+    let pipelines = match reference {
+        Some(reference) => pipelines.sql(" AND reference = ").text(reference),
+        None => pipelines,
+    };
+    pipelines.sql(")")
+}

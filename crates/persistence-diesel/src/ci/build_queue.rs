@@ -1,0 +1,104 @@
+//! What waits for runners: which builds each is to take next.
+//!
+//! All of it is read from indexes that hold only what waits and only what runs. The kinds of tags that builds
+//! wait for are few; which of them a runner takes is decided outside of the database.
+
+use diesel::RunQueryDsl;
+use diesel::sql_types::Text;
+use hexforge_domain::ports::store::StoreError;
+use hexforge_domain::runner::{Reach, Runner};
+
+use crate::ci::build::tags_from_text;
+use crate::database::tx::DieselTx;
+use crate::query::sql::Sql;
+
+/// More kinds of tags than these are not looked at.
+const MOST_KINDS: i64 = 1000;
+
+impl DieselTx<'_> {
+    /// One query while nothing waits that the runner takes, two otherwise.
+    pub(crate) fn waiting_for(
+        &mut self,
+        runner: &Runner,
+        limit: u32,
+    ) -> Result<Vec<i64>, StoreError> {
+        let kinds = self.kinds_that_wait()?;
+        let mut taken = Vec::new();
+        for kind in kinds {
+            let tags = tags_from_text(&kind).map_err(|error| self.fail(error))?;
+            if runner.takes(&tags) {
+                taken.push(kind);
+            }
+        }
+        if taken.is_empty() {
+            return Ok(vec![]);
+        }
+        let query = match runner.reach() {
+            Reach::Everywhere => everywhere(taken),
+            Reach::OwnProjects => in_own_projects(runner, taken),
+        };
+        self.ids(query.sql(" LIMIT ").id(i64::from(limit)))
+    }
+
+    /// The tags that builds wait for, each once: the index is entered once for each, however many wait.
+    fn kinds_that_wait(&mut self) -> Result<Vec<String>, StoreError> {
+        let query = Sql::new(
+            "WITH RECURSIVE kinds (tags) AS ( \
+                 SELECT min(tags) FROM builds WHERE status = 'pending' AND kind = 'build' \
+                 UNION ALL \
+                 SELECT (SELECT min(next.tags) FROM builds next WHERE next.status = 'pending' \
+                         AND next.kind = 'build' AND next.tags > kinds.tags) \
+                 FROM kinds WHERE kinds.tags IS NOT NULL \
+             ) SELECT tags FROM kinds WHERE tags IS NOT NULL LIMIT ",
+        );
+        self.run(|conn| query.id(MOST_KINDS).rows::<Text>().load(conn))
+    }
+}
+
+/// The oldest of each project, those of projects with less work on shared runners first.
+fn everywhere(kinds: Vec<String>) -> Sql {
+    let mut comma = "";
+    let kinds = kinds.into_iter().fold(
+        Sql::new(
+            "SELECT waiting.id FROM ( \
+                 SELECT project_id, min(id) AS id FROM builds \
+                 WHERE status = 'pending' AND kind = 'build' AND tags IN (",
+        ),
+        |sql, kind| sql.sql(std::mem::replace(&mut comma, ", ")).text(kind),
+    );
+    kinds.sql(
+        ") GROUP BY project_id) AS waiting \
+         JOIN projects ON projects.id = waiting.project_id \
+             AND projects.builds_enabled AND projects.shared_runners_enabled \
+         LEFT JOIN ( \
+             SELECT running.project_id, count(*) AS builds FROM builds running \
+             JOIN runners ON runners.id = running.runner_id AND runners.is_shared \
+             WHERE running.status = 'running' AND running.kind = 'build' \
+             GROUP BY running.project_id \
+         ) AS busy ON busy.project_id = waiting.project_id \
+         ORDER BY coalesce(busy.builds, 0), waiting.id",
+    )
+}
+
+/// The oldest of each project that the runner is bound to: the index is entered once for each project and kind.
+fn in_own_projects(runner: &Runner, kinds: Vec<String>) -> Sql {
+    let mut word = "WITH kinds (tags) AS (VALUES (";
+    let kinds = kinds
+        .into_iter()
+        .fold(Sql::new(""), |sql, kind| sql.sql(std::mem::replace(&mut word, "), (")).text(kind));
+    kinds
+        .sql(
+            ")) SELECT oldest.id FROM ( \
+                 SELECT own.project_id, min(( \
+                     SELECT min(waiting.id) FROM builds waiting \
+                     WHERE waiting.project_id = own.project_id AND waiting.tags = kinds.tags \
+                         AND waiting.status = 'pending' AND waiting.kind = 'build' \
+                 )) AS id \
+                 FROM runner_projects own \
+                 JOIN projects ON projects.id = own.project_id AND projects.builds_enabled \
+                 CROSS JOIN kinds \
+                 WHERE own.runner_id = ",
+        )
+        .id(runner.id.0)
+        .sql(" GROUP BY own.project_id) AS oldest WHERE oldest.id IS NOT NULL ORDER BY oldest.id")
+}

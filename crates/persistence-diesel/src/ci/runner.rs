@@ -1,0 +1,233 @@
+//! Runners.
+
+use chrono::NaiveDateTime;
+use diesel::prelude::*;
+use hexforge_domain::id::{ProjectId, RunnerId};
+use hexforge_domain::paging::{Page, Paged};
+use hexforge_domain::ports::store::StoreError;
+use hexforge_domain::runner::port::Runners;
+use hexforge_domain::runner::{NewRunner, Runner, RunnerInfo};
+
+use crate::ci::build::{tags_from_text, tags_to_text};
+use crate::database::backend;
+use crate::database::schema::{runner_projects, runner_registration, runners, runners_tokens};
+use crate::database::time::{moment, moment_opt, stored, stored_opt};
+use crate::database::tx::DieselTx;
+use crate::query::sql::Sql;
+
+#[derive(Queryable)]
+struct RunnerRow {
+    id: i64,
+    description: String,
+    active: bool,
+    is_shared: bool,
+    run_untagged: bool,
+    locked: bool,
+    tags: String,
+    name: Option<String>,
+    version: Option<String>,
+    revision: Option<String>,
+    platform: Option<String>,
+    architecture: Option<String>,
+    created_at: NaiveDateTime,
+    updated_at: NaiveDateTime,
+    contacted_at: Option<NaiveDateTime>,
+}
+
+impl TryFrom<RunnerRow> for Runner {
+    type Error = StoreError;
+
+    fn try_from(row: RunnerRow) -> Result<Self, StoreError> {
+        Ok(Runner {
+            id: RunnerId(row.id),
+            description: row.description,
+            active: row.active,
+            shared: row.is_shared,
+            run_untagged: row.run_untagged,
+            locked: row.locked,
+            tags: tags_from_text(&row.tags)?,
+            info: RunnerInfo {
+                name: row.name,
+                version: row.version,
+                revision: row.revision,
+                platform: row.platform,
+                architecture: row.architecture,
+            },
+            created_at: moment(row.created_at),
+            updated_at: moment(row.updated_at),
+            contacted_at: moment_opt(row.contacted_at),
+        })
+    }
+}
+
+/// What a runner says of itself, in columns.
+#[derive(Insertable, AsChangeset)]
+#[diesel(table_name = runners, treat_none_as_null = true)]
+struct InfoRow {
+    name: Option<String>,
+    version: Option<String>,
+    revision: Option<String>,
+    platform: Option<String>,
+    architecture: Option<String>,
+}
+
+impl From<&RunnerInfo> for InfoRow {
+    fn from(info: &RunnerInfo) -> Self {
+        let text = |text: &Option<String>| text.as_deref().map(backend::storable);
+        Self {
+            name: text(&info.name),
+            version: text(&info.version),
+            revision: text(&info.revision),
+            platform: text(&info.platform),
+            architecture: text(&info.architecture),
+        }
+    }
+}
+
+impl Runners for DieselTx<'_> {
+    fn find(&mut self, id: RunnerId) -> Result<Option<Runner>, StoreError> {
+        Ok(Runners::find_all(self, &[id])?.pop())
+    }
+
+    fn find_all(&mut self, ids: &[RunnerId]) -> Result<Vec<Runner>, StoreError> {
+        let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
+        let rows: Vec<RunnerRow> = self
+            .by_ids(&ids, |conn, ids| runners::table.filter(runners::id.eq_any(ids)).load(conn))?;
+        let found = rows.into_iter().map(Runner::try_from).collect::<Result<_, _>>();
+        found.map_err(|error| self.fail(error))
+    }
+
+    fn insert(&mut self, new: NewRunner) -> Result<Runner, StoreError> {
+        let values = (
+            runners::description.eq(backend::storable(&new.description)),
+            runners::active.eq(true),
+            runners::is_shared.eq(new.shared),
+            runners::run_untagged.eq(new.run_untagged),
+            runners::locked.eq(new.locked),
+            runners::tags.eq(tags_to_text(&new.tags)),
+            InfoRow::from(&new.info),
+            runners::created_at.eq(stored(new.at)),
+            runners::updated_at.eq(stored(new.at)),
+        );
+        let id = self.run(|conn| {
+            diesel::insert_into(runners::table)
+                .values(values)
+                .returning(runners::id)
+                .get_result(conn)
+        })?;
+        Ok(Runner {
+            id: RunnerId(id),
+            description: new.description,
+            active: true,
+            shared: new.shared,
+            run_untagged: new.run_untagged,
+            locked: new.locked,
+            tags: new.tags,
+            info: new.info,
+            created_at: new.at,
+            updated_at: new.at,
+            contacted_at: None,
+        })
+    }
+
+    fn update(&mut self, runner: &Runner) -> Result<(), StoreError> {
+        let values = (
+            runners::description.eq(backend::storable(&runner.description)),
+            runners::active.eq(runner.active),
+            runners::is_shared.eq(runner.shared),
+            runners::run_untagged.eq(runner.run_untagged),
+            runners::locked.eq(runner.locked),
+            runners::tags.eq(tags_to_text(&runner.tags)),
+            InfoRow::from(&runner.info),
+            runners::updated_at.eq(stored(runner.updated_at)),
+            runners::contacted_at.eq(stored_opt(runner.contacted_at)),
+        );
+        let row = runners::table.find(runner.id.0);
+        self.run(|conn| diesel::update(row).set(values).execute(conn))?;
+        Ok(())
+    }
+
+    fn bind(&mut self, runner: RunnerId, project: ProjectId) -> Result<(), StoreError> {
+        let row =
+            (runner_projects::runner_id.eq(runner.0), runner_projects::project_id.eq(project.0));
+        self.run(|conn| {
+            each_backend!(conn, c => diesel::insert_into(runner_projects::table)
+                .values(row)
+                .on_conflict_do_nothing()
+                .execute(c))
+        })?;
+        Ok(())
+    }
+
+    fn projects(&mut self, runner: RunnerId) -> Result<Vec<ProjectId>, StoreError> {
+        let ids: Vec<i64> = self.run(|conn| {
+            runner_projects::table
+                .filter(runner_projects::runner_id.eq(runner.0))
+                .order(runner_projects::project_id)
+                .select(runner_projects::project_id)
+                .load(conn)
+        })?;
+        Ok(ids.into_iter().map(ProjectId).collect())
+    }
+
+    fn projects_of(
+        &mut self,
+        runners: &[RunnerId],
+    ) -> Result<Vec<(RunnerId, ProjectId)>, StoreError> {
+        let ids: Vec<i64> = runners.iter().map(|id| id.0).collect();
+        let mut rows: Vec<(i64, i64)> = self.by_ids(&ids, |conn, ids| {
+            runner_projects::table
+                .filter(runner_projects::runner_id.eq_any(ids))
+                .select((runner_projects::runner_id, runner_projects::project_id))
+                .load(conn)
+        })?;
+        rows.sort_unstable();
+        rows.dedup();
+        Ok(rows
+            .into_iter()
+            .map(|(runner, project)| (RunnerId(runner), ProjectId(project)))
+            .collect())
+    }
+
+    fn list(&mut self, page: Page) -> Result<Paged<Runner>, StoreError> {
+        let all = Sql::new("SELECT id FROM runners");
+        let total = self.total("runners", &all)?;
+        let ids = self.ids(all.sql(" ORDER BY id").page(page))?;
+        let ids: Vec<RunnerId> = ids.into_iter().map(RunnerId).collect();
+        let mut items = Runners::find_all(self, &ids)?;
+        items.sort_unstable_by_key(|runner| runner.id);
+        Ok(Paged { items, total })
+    }
+
+    fn rotations(&mut self) -> Result<i64, StoreError> {
+        let row = runner_registration::table.find(1_i64).select(runner_registration::rotations);
+        self.run(|conn| row.get_result(conn))
+    }
+
+    fn rotate(&mut self) -> Result<i64, StoreError> {
+        let more = runner_registration::rotations.eq(runner_registration::rotations + 1);
+        self.run(|conn| {
+            diesel::update(runner_registration::table.find(1_i64))
+                .set(more)
+                .returning(runner_registration::rotations)
+                .get_result(conn)
+        })
+    }
+
+    fn project_by_token(&mut self, token: &str) -> Result<Option<ProjectId>, StoreError> {
+        let proof = self.checked(self.seals.runners_token_proof(token))?;
+        let id: Option<i64> = self.run(|conn| {
+            runners_tokens::table
+                .filter(runners_tokens::proof.eq(proof))
+                .select(runners_tokens::project_id)
+                .first(conn)
+                .optional()
+        })?;
+        Ok(id.map(ProjectId))
+    }
+
+    fn delete(&mut self, id: RunnerId) -> Result<(), StoreError> {
+        self.run(|conn| diesel::delete(runners::table.find(id.0)).execute(conn))?;
+        Ok(())
+    }
+}

@@ -1,0 +1,17 @@
+//! The database: connections, transactions, migrations, and what is sealed.
+
+#[macro_use]
+pub(crate) mod backend;
+pub(crate) mod checkpoints;
+pub mod connection;
+pub(crate) mod error;
+pub(crate) mod installation;
+pub mod migrations;
+pub(crate) mod pool;
+pub mod schema;
+pub(crate) mod seal;
+pub(crate) mod sealing;
+pub mod store;
+pub(crate) mod time;
+pub(crate) mod turns;
+pub(crate) mod tx;

@@ -1,0 +1,220 @@
+//! The `Store` port on either database.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use diesel::connection::SimpleConnection;
+use hexforge_domain::ports::store::{Mode, Store, StoreError, Tx, Verdict};
+use hexforge_domain::ports::vault::Vault;
+
+use crate::database::backend;
+use crate::database::checkpoints::Checkpoints;
+use crate::database::connection::{DatabaseUrl, Role};
+use crate::database::error;
+use crate::database::installation;
+use crate::database::migrations;
+use crate::database::pool::{self, Borrowed, Connections, Connector};
+use crate::database::seal::Seals;
+use crate::database::sealing::{self, SealError};
+use crate::database::tx::DieselTx;
+use crate::query::page::Totals;
+
+/// The number of connections that read at the same time. There are more than calls that read at the same time
+/// (`http-actix`), so that no call waits for a connection that slow queries of other callers hold.
+const READERS: u32 = 20;
+/// The number of connections to PostgreSQL that write. Reads have their own, so that a flood of writes does not keep
+/// them waiting. Three processes stay below the 100 connections that PostgreSQL allows by default.
+const WRITERS: u32 = 10;
+
+/// What can be chosen about a store.
+#[derive(Clone, Default)]
+pub struct Options {
+    /// Counts all queries, for tests that bound them.
+    pub queries: Option<Arc<AtomicU64>>,
+    /// Called after each commit that left news in the outbox. Must not take long.
+    pub on_news: Option<Arc<dyn Fn() + Send + Sync>>,
+    /// Seals secrets. Without it everything that stores or reads a secret fails.
+    pub vault: Option<Arc<dyn Vault>>,
+}
+
+/// All stored things in one database.
+pub struct DieselStore {
+    readers: Connections,
+    /// SQLite has one writer at a time: waiting for the one connection is waiting for one's turn.
+    writers: Connections,
+    /// Only for SQLite.
+    checkpoints: Option<Checkpoints>,
+    totals: Totals,
+    seals: Seals,
+    on_news: Option<Arc<dyn Fn() + Send + Sync>>,
+}
+
+/// Why a store could not be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The folder of the database does not exist and could not be made.
+    #[error("the folder {0} could not be made")]
+    Folder(PathBuf, #[source] std::io::Error),
+    /// No connection.
+    #[error("the database {0} cannot be opened")]
+    Connect(String, #[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The schema could not be read or brought up to date.
+    #[error("the database {0} cannot be migrated")]
+    Migrate(String, #[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl DieselStore {
+    /// Opens the database and brings its schema up to date.
+    pub fn open(url: &DatabaseUrl, options: Options) -> Result<Self, OpenError> {
+        migrate(url)?;
+        let connector = |role| Connector {
+            url: url.clone(),
+            role,
+            queries: options.queries.clone(),
+            is_away: Arc::default(),
+        };
+        let (readers, writers) = match url {
+            DatabaseUrl::Sqlite(_) => (
+                pool::lazy(connector(Role::Reader), READERS),
+                pool::lazy(connector(Role::Writer), 1),
+            ),
+            DatabaseUrl::Postgres(_) => (
+                pool::lazy(connector(Role::Reader), READERS),
+                pool::lazy(connector(Role::Writer), WRITERS),
+            ),
+        };
+        let checkpoints = match url {
+            DatabaseUrl::Sqlite(file) => Some(Checkpoints::start(file)),
+            DatabaseUrl::Postgres(_) => None,
+        };
+        let (totals, seals) = (Totals::default(), Seals(options.vault));
+        Ok(Self { readers, writers, checkpoints, totals, seals, on_news: options.on_news })
+    }
+
+    /// Seals secrets that an earlier version stored in plain text. To be called before the store is used; costs one
+    /// query when there is nothing to do.
+    /// # Errors
+    /// [`SealError::OtherKey`] when the database was sealed with another key.
+    pub fn seal_plain_texts(&self) -> Result<(), SealError> {
+        sealing::run(&mut *self.writers.get()?, &self.seals)
+    }
+
+    /// A secret that all machines of the installation share, stored sealed. The first process to need it stores what
+    /// `make` returns.
+    pub fn shared_secret<E: From<StoreError>>(
+        &self,
+        name: &str,
+        make: impl FnOnce() -> Result<String, E>,
+    ) -> Result<String, E> {
+        installation::shared_secret(&mut *self.writers.get()?, &self.seals, name, make)
+    }
+
+    /// Forgets a shared secret: the next process to need it makes another.
+    pub fn forget_shared_secret(&self, name: &str) -> Result<(), StoreError> {
+        installation::forget(&mut *self.writers.get()?, name)
+    }
+
+    fn connection(&self, mode: Mode) -> Result<Borrowed<'_>, StoreError> {
+        match mode {
+            Mode::Read | Mode::Glance => self.readers.get(),
+            Mode::Write => self.writers.get(),
+        }
+    }
+}
+
+/// Takes one in its place that was tried just now.
+fn renew(conn: &mut Borrowed<'_>) -> Result<(), StoreError> {
+    let mut last = None;
+    for _ in 0..=READERS.max(WRITERS) {
+        conn.renew()?;
+        match conn.batch_execute("SELECT 1") {
+            Ok(()) => return Ok(()),
+            Err(error) => last = Some(error),
+        }
+    }
+    let error = last.map_or_else(|| "no connection".into(), |error| error.to_string().into());
+    Err(StoreError::Unreachable(error))
+}
+
+/// Brings the schema of a database up to date and names what was done.
+pub fn migrate(url: &DatabaseUrl) -> Result<Vec<String>, OpenError> {
+    if let DatabaseUrl::Sqlite(path) = url
+        && let Some(folder) = path.parent()
+    {
+        std::fs::create_dir_all(folder).map_err(|error| OpenError::Folder(folder.into(), error))?;
+    }
+    let mut conn = connect(url)?;
+    migrations::run(&mut conn).map_err(|error| OpenError::Migrate(url.to_string(), error))
+}
+
+/// The names of what would be done to bring the schema up to date.
+pub fn pending_migrations(url: &DatabaseUrl) -> Result<Vec<String>, OpenError> {
+    if let DatabaseUrl::Sqlite(path) = url
+        && !path.exists()
+    {
+        // Asking must not make the file: everything is still to be done.
+        let names = migrations::names();
+        return names
+            .map(|(sqlite, _)| sqlite)
+            .map_err(|error| OpenError::Migrate(url.to_string(), error));
+    }
+    let mut conn = connect(url)?;
+    migrations::pending(&mut conn).map_err(|error| OpenError::Migrate(url.to_string(), error))
+}
+
+fn connect(url: &DatabaseUrl) -> Result<crate::database::connection::DbConn, OpenError> {
+    url.connect(Role::Writer).map_err(|error| OpenError::Connect(url.to_string(), Box::new(error)))
+}
+
+impl Store for DieselStore {
+    fn transact(
+        &self,
+        mode: Mode,
+        work: &mut (dyn FnMut(&mut dyn Tx) -> Verdict + Send),
+    ) -> Result<(), StoreError> {
+        let mut conn = self.connection(mode)?;
+        if backend::begin(&mut conn, mode).is_err() {
+            // The connection may be from before a restart of the database. Nothing was done on it yet,
+            // so another one may have a try; those that are broken are thrown away as they come back.
+            renew(&mut conn)?;
+            backend::begin(&mut conn, mode).map_err(error::translate)?;
+        }
+        let mut tx = DieselTx::begun(&mut conn, &self.totals, &self.seals, mode);
+        let mut verdict = work(&mut tx);
+        if mode == Mode::Glance && tx.is_lost() {
+            // Nothing was begun that would have told so before.
+            drop(tx);
+            renew(&mut conn)?;
+            tx = DieselTx::begun(&mut conn, &self.totals, &self.seals, mode);
+            verdict = work(&mut tx);
+        }
+        match verdict {
+            Verdict::Commit => {
+                let has_news = tx.commit()?;
+                if mode == Mode::Write
+                    && let Some(checkpoints) = &self.checkpoints
+                {
+                    checkpoints.wake();
+                }
+                if has_news && let Some(on_news) = &self.on_news {
+                    on_news();
+                }
+                Ok(())
+            }
+            Verdict::RollBack => tx.roll_back(),
+        }
+    }
+
+    fn ready(&self) -> Result<(), StoreError> {
+        let mut conn = self.connection(Mode::Read)?;
+        let pending = migrations::missing(&mut conn).map_err(StoreError::Failed)?;
+        if pending.is_empty() {
+            Ok(())
+        } else {
+            Err(StoreError::Failed(
+                format!("migrations are pending: {}", pending.join(", ")).into(),
+            ))
+        }
+    }
+}

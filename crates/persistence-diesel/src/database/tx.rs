@@ -1,0 +1,375 @@
+//! One transaction on one connection, giving out all ports.
+
+use diesel::connection::SimpleConnection;
+use diesel::sql_types::{BigInt, Untyped};
+use diesel::{QueryResult, RunQueryDsl};
+use hexforge_domain::board::port::Boards;
+use hexforge_domain::branch::port::Protections;
+use hexforge_domain::build::port::Builds;
+use hexforge_domain::delivery::port::{Deliveries, DeliveryLog};
+use hexforge_domain::event::port::Events;
+use hexforge_domain::group::port::Groups;
+use hexforge_domain::issue::port::Issues;
+use hexforge_domain::label::port::{GroupLabels, Labels};
+use hexforge_domain::member::port::{AccessRequests, GroupMembers, ProjectMembers};
+use hexforge_domain::milestone::port::Milestones;
+use hexforge_domain::namespace::port::Namespaces;
+use hexforge_domain::note::port::Notes;
+use hexforge_domain::outbox::port::Outbox;
+use hexforge_domain::pack::port::Packs;
+use hexforge_domain::paging::Page;
+use hexforge_domain::pipeline::port::Pipelines;
+use hexforge_domain::ports::store::{Mode, StoreError, Tx};
+use hexforge_domain::project::port::{ProjectHooks, Projects, Shares, Stars};
+use hexforge_domain::refs::port::Refs;
+use hexforge_domain::removal::port::Removals;
+use hexforge_domain::repository::port::RepositoryTasks;
+use hexforge_domain::runner::port::Runners;
+use hexforge_domain::sign_in::port::{SignInAddresses, SignInFailures};
+use hexforge_domain::system_hook::port::SystemHooks;
+use hexforge_domain::tag::port::Releases;
+use hexforge_domain::token::port::Tokens;
+use hexforge_domain::trigger::port::Triggers;
+use hexforge_domain::user::port::{Emails, Identities, Keys, Users};
+use hexforge_domain::variable::port::Variables;
+
+use crate::database::backend::Backend;
+use crate::database::connection::DbConn;
+use crate::database::error;
+use crate::database::seal::Seals;
+use crate::query::page::{Counting, Question, Span, Totals};
+use crate::query::sql::Sql;
+use crate::removal::steps;
+
+/// How many ids one statement names at most; both databases limit the number of parameters.
+const NAMED_AT_ONCE: usize = 10_000;
+
+/// Implements every port of a transaction; each in the file of its aggregate.
+pub(crate) struct DieselTx<'c> {
+    conn: &'c mut DbConn,
+    pub(crate) totals: &'c Totals,
+    /// Seals and opens secrets.
+    pub(crate) seals: &'c Seals,
+    pub(crate) mode: Mode,
+    /// A statement failed. PostgreSQL would answer a later commit with success and keep nothing,
+    /// SQLite would keep the rest: so nothing is committed on either.
+    failed: bool,
+    /// The connection was found to be gone.
+    lost: bool,
+    /// There is a transaction to be ended.
+    open: bool,
+    /// Whether the outbox was written to.
+    pub(crate) told: bool,
+    /// Known once somebody asked. A reader sees one state, so it stays true.
+    extent: Option<Extent>,
+    /// How many rows it may still remove of what removed things leave behind.
+    pub(crate) leftovers: i64,
+}
+
+/// What is to be known of all projects and groups before any of them is listed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Extent {
+    /// How often any list of them has changed.
+    pub changes: i64,
+    /// How many projects there are at most, and roughly.
+    pub projects: i64,
+}
+
+impl<'c> DieselTx<'c> {
+    /// On a connection on which a transaction was just begun, if the mode has any.
+    pub fn begun(conn: &'c mut DbConn, totals: &'c Totals, seals: &'c Seals, mode: Mode) -> Self {
+        let open = mode != Mode::Glance;
+        Self {
+            conn,
+            totals,
+            seals,
+            mode,
+            failed: false,
+            lost: false,
+            open,
+            told: false,
+            extent: None,
+            leftovers: steps::AT_ONCE,
+        }
+    }
+
+    /// Runs one statement. Every statement of every port goes through here.
+    pub fn run<T>(
+        &mut self,
+        statement: impl FnOnce(&mut DbConn) -> QueryResult<T>,
+    ) -> Result<T, StoreError> {
+        statement(self.conn).map_err(|error| self.fail(error::translate(error)))
+    }
+
+    /// Which database it is.
+    pub fn backend(&self) -> Backend {
+        Backend::of(self.conn)
+    }
+
+    /// The ids that a query gives, in its order.
+    pub fn ids(&mut self, query: Sql) -> Result<Vec<i64>, StoreError> {
+        self.run(|conn| query.rows::<BigInt>().load(conn))
+    }
+
+    /// Runs a statement that gives no rows.
+    pub fn execute(&mut self, statement: Sql) -> Result<(), StoreError> {
+        self.run(|conn| statement.rows::<Untyped>().execute(conn)).map(drop)
+    }
+
+    /// The same, answering how many rows it changed.
+    pub fn changed(&mut self, statement: Sql) -> Result<i64, StoreError> {
+        let rows = self.run(|conn| statement.rows::<Untyped>().execute(conn))?;
+        Ok(i64::try_from(rows).unwrap_or(i64::MAX))
+    }
+
+    /// The length of the list called `name`, whose rows the query gives. The name has to tell apart all
+    /// lists there are.
+    pub fn total(&mut self, name: &str, query: &Sql) -> Result<u64, StoreError> {
+        let totals = self.totals;
+        totals.of(name, |limit| self.count(query, limit))
+    }
+
+    /// The same for a list for which more rows are looked at than are in it.
+    pub fn total_of_dear(&mut self, name: &str, query: &Sql) -> Result<u64, StoreError> {
+        let totals = self.totals;
+        totals.of_dear(name, || self.count(query, None))
+    }
+
+    /// The same for a list of projects, groups or users, all of whose changes are counted.
+    pub fn total_of_counted(
+        &mut self,
+        name: &str,
+        counting: Counting,
+        query: &Sql,
+    ) -> Result<u64, StoreError> {
+        if self.mode != Mode::Read {
+            // What others see may become different from this, or be so already.
+            return self.total(name, query);
+        }
+        let totals = self.totals;
+        totals.of_counted(name, counting, |question| match question {
+            Question::Rows(limit) => self.count(query, limit),
+            Question::Changes => self.extent().map(|extent| extent.changes),
+        })
+    }
+
+    /// From which end a page is read, of a list whose total has this name. From its last row only while it is
+    /// known which one that is.
+    pub fn span(&mut self, page: Page, total: u64, counted_as: &str) -> Result<Span, StoreError> {
+        if let Some(span) = Span::backward(page, total)
+            && self.mode == Mode::Read
+            && self.totals.is_right(counted_as, self.extent()?.changes)
+        {
+            return Ok(span);
+        }
+        Ok(Span::forward(page))
+    }
+
+    /// One query, unless it was asked before.
+    pub fn extent(&mut self) -> Result<Extent, StoreError> {
+        if let (Some(extent), Mode::Read) = (self.extent, self.mode) {
+            return Ok(extent);
+        }
+        let query = Sql::new(
+            "SELECT (SELECT CAST(coalesce(sum(changes), 0) AS BIGINT) FROM list_changes), \
+             (SELECT coalesce(max(id), 0) FROM projects)",
+        );
+        let (changes, projects) =
+            self.run(|conn| query.rows::<(BigInt, BigInt)>().get_result(conn))?;
+        Ok(*self.extent.insert(Extent { changes, projects }))
+    }
+
+    /// How many rows a query gives. With a limit, counting stops there.
+    pub fn count(&mut self, query: &Sql, limit: Option<i64>) -> Result<i64, StoreError> {
+        let count = query.clone().counted(limit);
+        self.run(|conn| count.rows::<BigInt>().get_result(conn))
+    }
+
+    /// The rows of these ids or names: one query, unless there are more of them than any page has.
+    pub fn by_ids<K, T>(
+        &mut self,
+        ids: &[K],
+        load: impl Fn(&mut DbConn, &[K]) -> QueryResult<Vec<T>>,
+    ) -> Result<Vec<T>, StoreError> {
+        let mut rows = Vec::with_capacity(ids.len());
+        for ids in ids.chunks(NAMED_AT_ONCE) {
+            rows.extend(self.run(|conn| load(conn, ids))?);
+        }
+        Ok(rows)
+    }
+
+    /// Locks the rows that a query gives, in its order; the query says how. SQLite has one writer at a
+    /// time, so there nothing needs to be done.
+    pub fn hold(&mut self, rows: Sql) -> Result<(), StoreError> {
+        match self.backend() {
+            Backend::Sqlite => Ok(()),
+            Backend::Postgres => self.ids(rows).map(drop),
+        }
+    }
+
+    /// Whether the connection was found to be gone.
+    pub fn is_lost(&self) -> bool {
+        self.lost
+    }
+
+    /// The result of work that runs no statement: an error of it fails the transaction as well.
+    pub fn checked<T>(&mut self, result: Result<T, StoreError>) -> Result<T, StoreError> {
+        result.map_err(|error| self.fail(error))
+    }
+
+    /// Notes that the transaction must not be committed.
+    pub fn fail(&mut self, error: StoreError) -> StoreError {
+        self.failed = true;
+        self.lost |= matches!(error, StoreError::Unreachable(_));
+        error
+    }
+
+    /// Answers whether there is news in the outbox now.
+    pub fn commit(mut self) -> Result<bool, StoreError> {
+        if self.failed {
+            return Err(StoreError::Aborted);
+        }
+        if self.open {
+            self.conn.batch_execute("COMMIT").map_err(error::translate)?;
+            self.open = false;
+        }
+        Ok(self.told)
+    }
+
+    pub fn roll_back(mut self) -> Result<(), StoreError> {
+        if !std::mem::take(&mut self.open) {
+            return Ok(());
+        }
+        let ended = self.conn.batch_execute("ROLLBACK").map_err(error::translate);
+        // Whoever asked knows by what it failed: a full disk or a lost connection may have ended it already, and
+        // that there is nothing to roll back would only hide it. What is broken is thrown away by its pool.
+        if self.failed { Ok(()) } else { ended }
+    }
+}
+
+/// Whatever goes wrong, a panic included, no connection goes back to its pool with a transaction open.
+impl Drop for DieselTx<'_> {
+    fn drop(&mut self) {
+        if self.open {
+            // A connection on which even this fails is found broken by its pool.
+            let _ = self.conn.batch_execute("ROLLBACK");
+        }
+    }
+}
+
+impl Tx for DieselTx<'_> {
+    fn users(&mut self) -> &mut dyn Users {
+        self
+    }
+    fn identities(&mut self) -> &mut dyn Identities {
+        self
+    }
+    fn keys(&mut self) -> &mut dyn Keys {
+        self
+    }
+    fn emails(&mut self) -> &mut dyn Emails {
+        self
+    }
+    fn tokens(&mut self) -> &mut dyn Tokens {
+        self
+    }
+    fn namespaces(&mut self) -> &mut dyn Namespaces {
+        self
+    }
+    fn groups(&mut self) -> &mut dyn Groups {
+        self
+    }
+    fn group_members(&mut self) -> &mut dyn GroupMembers {
+        self
+    }
+    fn projects(&mut self) -> &mut dyn Projects {
+        self
+    }
+    fn project_members(&mut self) -> &mut dyn ProjectMembers {
+        self
+    }
+    fn access_requests(&mut self) -> &mut dyn AccessRequests {
+        self
+    }
+    fn stars(&mut self) -> &mut dyn Stars {
+        self
+    }
+    fn shares(&mut self) -> &mut dyn Shares {
+        self
+    }
+    fn project_hooks(&mut self) -> &mut dyn ProjectHooks {
+        self
+    }
+    fn protections(&mut self) -> &mut dyn Protections {
+        self
+    }
+    fn releases(&mut self) -> &mut dyn Releases {
+        self
+    }
+    fn repository_tasks(&mut self) -> &mut dyn RepositoryTasks {
+        self
+    }
+    fn refs(&mut self) -> &mut dyn Refs {
+        self
+    }
+    fn packs(&mut self) -> &mut dyn Packs {
+        self
+    }
+    fn system_hooks(&mut self) -> &mut dyn SystemHooks {
+        self
+    }
+    fn labels(&mut self) -> &mut dyn Labels {
+        self
+    }
+    fn group_labels(&mut self) -> &mut dyn GroupLabels {
+        self
+    }
+    fn milestones(&mut self) -> &mut dyn Milestones {
+        self
+    }
+    fn issues(&mut self) -> &mut dyn Issues {
+        self
+    }
+    fn notes(&mut self) -> &mut dyn Notes {
+        self
+    }
+    fn boards(&mut self) -> &mut dyn Boards {
+        self
+    }
+    fn events(&mut self) -> &mut dyn Events {
+        self
+    }
+    fn outbox(&mut self) -> &mut dyn Outbox {
+        self
+    }
+    fn deliveries(&mut self) -> &mut dyn Deliveries {
+        self
+    }
+    fn delivery_log(&mut self) -> &mut dyn DeliveryLog {
+        self
+    }
+    fn sign_in_failures(&mut self) -> &mut dyn SignInFailures {
+        self
+    }
+    fn sign_in_addresses(&mut self) -> &mut dyn SignInAddresses {
+        self
+    }
+    fn pipelines(&mut self) -> &mut dyn Pipelines {
+        self
+    }
+    fn builds(&mut self) -> &mut dyn Builds {
+        self
+    }
+    fn runners(&mut self) -> &mut dyn Runners {
+        self
+    }
+    fn triggers(&mut self) -> &mut dyn Triggers {
+        self
+    }
+    fn variables(&mut self) -> &mut dyn Variables {
+        self
+    }
+    fn removals(&mut self) -> &mut dyn Removals {
+        self
+    }
+}

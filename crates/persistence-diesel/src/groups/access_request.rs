@@ -1,0 +1,100 @@
+//! Requests for access.
+
+use chrono::NaiveDateTime;
+use diesel::prelude::*;
+use diesel::sql_types;
+use hexforge_domain::Timestamp;
+use hexforge_domain::id::UserId;
+use hexforge_domain::member::port::AccessRequests;
+use hexforge_domain::member::request::RequestSource;
+use hexforge_domain::paging::{Page, Paged};
+use hexforge_domain::ports::store::StoreError;
+use hexforge_domain::user::User;
+
+use crate::database::schema::{access_requests, users};
+use crate::database::time::{moment, stored};
+use crate::database::tx::DieselTx;
+use crate::query::sql::Sql;
+use crate::users::user::UserRow;
+
+/// The condition that a request is about this.
+fn about(source: RequestSource) -> Sql {
+    match source {
+        RequestSource::Group(group) => Sql::new("access_requests.group_id = ").id(group.0),
+        RequestSource::Project(project) => Sql::new("access_requests.project_id = ").id(project.0),
+    }
+}
+
+/// The condition that it is this user's.
+fn of(user: UserId) -> Sql {
+    Sql::new("access_requests.user_id = ").id(user.0)
+}
+
+impl AccessRequests for DieselTx<'_> {
+    /// Three queries: the total, the ids, the rows.
+    fn list(
+        &mut self,
+        source: RequestSource,
+        page: Page,
+    ) -> Result<Paged<(User, Timestamp)>, StoreError> {
+        let asking = Sql::new("SELECT user_id FROM access_requests").filter([about(source)]);
+        let total = self.total(&format!("access requests {source:?}"), &asking)?;
+        let ids = self.ids(asking.sql(" ORDER BY user_id DESC").page(page))?;
+        let rows: Vec<(UserRow, NaiveDateTime)> = self.by_ids(&ids, |conn, ids| {
+            let requests = access_requests::table
+                .inner_join(users::table)
+                .filter(access_requests::user_id.eq_any(ids))
+                .order(access_requests::user_id.desc())
+                .select((UserRow::as_select(), access_requests::requested_at));
+            match source {
+                RequestSource::Group(group) => {
+                    requests.filter(access_requests::group_id.eq(group.0)).load(conn)
+                }
+                RequestSource::Project(project) => {
+                    requests.filter(access_requests::project_id.eq(project.0)).load(conn)
+                }
+            }
+        })?;
+        let items = rows.into_iter().map(|(user, at)| Ok((User::try_from(user)?, moment(at))));
+        let items = items.collect::<Result<_, _>>().map_err(|error| self.fail(error))?;
+        Ok(Paged { items, total })
+    }
+
+    fn find(
+        &mut self,
+        source: RequestSource,
+        user: UserId,
+    ) -> Result<Option<Timestamp>, StoreError> {
+        let request = Sql::new("SELECT requested_at FROM access_requests")
+            .filter([about(source), of(user)])
+            .rows::<sql_types::Timestamp>();
+        let found: Option<NaiveDateTime> = self.run(|conn| request.get_result(conn).optional())?;
+        Ok(found.map(moment))
+    }
+
+    fn insert(
+        &mut self,
+        source: RequestSource,
+        user: UserId,
+        at: Timestamp,
+    ) -> Result<(), StoreError> {
+        let (group, project) = match source {
+            RequestSource::Group(group) => (Some(group.0), None),
+            RequestSource::Project(project) => (None, Some(project.0)),
+        };
+        let values = (
+            access_requests::user_id.eq(user.0),
+            access_requests::group_id.eq(group),
+            access_requests::project_id.eq(project),
+            access_requests::requested_at.eq(stored(at)),
+        );
+        self.run(|conn| diesel::insert_into(access_requests::table).values(values).execute(conn))?;
+        Ok(())
+    }
+
+    fn delete(&mut self, source: RequestSource, user: UserId) -> Result<(), StoreError> {
+        // Whoever removes the user locks that first and its requests then, so this does the same.
+        self.hold(Sql::new("SELECT id FROM users WHERE id = ").id(user.0).sql(" FOR KEY SHARE"))?;
+        self.execute(Sql::new("DELETE FROM access_requests").filter([about(source), of(user)]))
+    }
+}

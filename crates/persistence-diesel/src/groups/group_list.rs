@@ -1,0 +1,163 @@
+//! Which groups a list shows, and how they are found; see [`project_list`](crate::projects::project_list).
+
+use chrono::NaiveDate;
+use hexforge_domain::group::{GroupFilter, GroupOrder, GroupScope};
+use hexforge_domain::id::UserId;
+use hexforge_domain::namespace::Namespace;
+use hexforge_domain::paging::{Page, Paged};
+use hexforge_domain::ports::store::StoreError;
+use hexforge_domain::project::query::ProjectScope;
+
+use crate::database::backend::Backend;
+use crate::database::tx::DieselTx;
+use crate::query::access;
+use crate::query::page::{Counting, Span};
+use crate::query::project_scope::Scope;
+use crate::query::search::{Search, Texts};
+use crate::query::sql::Sql;
+
+/// A user who has no more groups, or projects, has few: all of them are looked at.
+const FEW: u64 = 500;
+/// What finds no more namespaces is looked up once, and named by id from then on.
+const FOUND: usize = 200;
+
+/// How the groups of a list are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// In the order of an index until the page is full.
+    Walk,
+    /// All of them, and then sorted.
+    Gather,
+}
+
+impl DieselTx<'_> {
+    /// At most six queries: for the extent of everything, what the user has and what the search finds,
+    /// then for the total, the ids and the rows.
+    pub(crate) fn list_groups(
+        &mut self,
+        filter: &GroupFilter,
+        today: NaiveDate,
+        page: Page,
+    ) -> Result<Paged<Namespace>, StoreError> {
+        let search = Search::new(filter.search.as_deref());
+        let skip: Vec<i64> = filter.skip.iter().map(|id| id.0).collect();
+        let found = self.found_groups(&search)?;
+        let (scope, few) = self.groups_in_scope(filter.scope, today)?;
+        let named = match &found {
+            Some(ids) => Some(Sql::new("namespaces.id IN (").ids(ids.clone()).sql(")")),
+            None => named(&search),
+        };
+        let skipped =
+            (!skip.is_empty()).then(|| Sql::new("namespaces.id NOT IN (").ids(skip).sql(")"));
+        // What costs least is asked first.
+        let conditions: Vec<Sql> = [skipped, named, scope].into_iter().flatten().collect();
+        let fitting = |is_group: &'static str| {
+            Sql::new("SELECT namespaces.id FROM namespaces")
+                .filter([Sql::new(is_group)].into_iter().chain(conditions.clone()))
+        };
+        let GroupFilter { scope, skip, search, .. } = filter;
+        let name = format!("groups {today} {scope:?} {skip:?} {search:?}");
+        let total = match &found {
+            Some(ids) if ids.is_empty() => 0,
+            _ => {
+                let few = few || found.is_some();
+                let counting = if few { Counting::ByRow } else { Counting::Dear };
+                let fitting = fitting("namespaces.owner_id IS NULL");
+                self.total_of_counted(&name, counting, &fitting)?
+            }
+        };
+        if total == 0 {
+            return Ok(Paged { items: vec![], total });
+        }
+        let way = if few || found.is_some() { Way::Gather } else { Way::Walk };
+        let ids = match way {
+            // The condition of the indexes that have the groups in order.
+            Way::Walk => fitting("coalesce(namespaces.owner_id, 0) = 0"),
+            Way::Gather => fitting("namespaces.owner_id IS NULL"),
+        };
+        let span = self.span(page, total, &name)?;
+        let mut ids = self.ids(ids.then(order(filter, way, span, self.backend())).span(span))?;
+        span.restore(&mut ids);
+        Ok(Paged { items: self.namespaces_by_id(&ids)?, total })
+    }
+
+    /// The ids of all namespaces that contain what is searched for, where they are few.
+    fn found_groups(&mut self, search: &Search) -> Result<Option<Vec<i64>>, StoreError> {
+        let Some(matching) = search.matching(&Texts::Namespaces, self.backend()) else {
+            return Ok(None);
+        };
+        let most = FOUND * 4;
+        let mut found = self.ids(matching.sql(" LIMIT ").id(most as i64))?;
+        let all = found.len() < most;
+        found.sort_unstable();
+        found.dedup();
+        Ok((all && found.len() <= FOUND).then_some(found))
+    }
+
+    /// The condition that a group is there for somebody, and whether few are.
+    fn groups_in_scope(
+        &mut self,
+        scope: GroupScope,
+        today: NaiveDate,
+    ) -> Result<(Option<Sql>, bool), StoreError> {
+        match scope {
+            GroupScope::All => Ok((None, false)),
+            GroupScope::MemberOf(user) => {
+                let groups = access::groups_of(user, today);
+                let name = format!("groups of {user} on {today}");
+                if self.total_of_counted(&name, Counting::ByRow, &groups)? <= FEW {
+                    let condition = Sql::new("namespaces.id IN (").then(groups).sql(")");
+                    return Ok((Some(condition), true));
+                }
+                Ok((Some(is_member(user, today)), false))
+            }
+            GroupScope::AvailableTo { user, external } => {
+                let scope = Scope { scope: ProjectScope::AuthorizedFor(user), today };
+                let with_project = if self.length_of_scope(scope)? <= FEW {
+                    Sql::new("namespaces.id IN (SELECT namespace_id FROM projects WHERE id IN (")
+                        .then(access::authorized(user, today))
+                        .sql("))")
+                } else {
+                    Sql::new("(SELECT 1 FROM projects WHERE namespace_id = namespaces.id AND ")
+                        .then(access::is_authorized(user, today))
+                        .sql(" LIMIT 1) IS NOT NULL")
+                };
+                let condition = Sql::new("(namespaces.visibility_level >= ")
+                    .id(access::lowest_open(external))
+                    .sql(" OR ")
+                    .then(is_member(user, today))
+                    .sql(" OR ")
+                    .then(with_project)
+                    .sql(")");
+                Ok((Some(condition), false))
+            }
+        }
+    }
+}
+
+/// Whether a user is a member, as a question about a row of `namespaces`.
+fn is_member(user: UserId, today: NaiveDate) -> Sql {
+    Sql::new("(SELECT 1 FROM group_members WHERE group_id = namespaces.id AND user_id = ")
+        .id(user.0)
+        .sql(" AND ")
+        .then(access::in_force("expires_at", today))
+        .sql(") IS NOT NULL")
+}
+
+/// The condition that the name or the path contains what is searched for, row by row.
+fn named(search: &Search) -> Option<Sql> {
+    let name = search.within("namespaces.name_folded")?;
+    let path = search.within("namespaces.path_folded")?;
+    Some(Sql::new("(").then(name).sql(" OR ").then(path).sql(")"))
+}
+
+/// Names and paths are unique among groups, so there is nothing to sort by after them.
+fn order(filter: &GroupFilter, way: Way, span: Span, backend: Backend) -> Sql {
+    let sorts = (way, backend) == (Way::Gather, Backend::Sqlite);
+    let key = match filter.order {
+        GroupOrder::Name => "namespaces.name",
+        GroupOrder::Path => "namespaces.path",
+    };
+    let direction = if filter.descending != span.backward { " DESC" } else { "" };
+    Sql::new(if sorts { " ORDER BY +" } else { " ORDER BY " }).sql(key).sql(direction)
+}

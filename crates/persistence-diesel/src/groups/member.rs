@@ -1,0 +1,235 @@
+//! Memberships in groups and projects, which are stored alike.
+
+use chrono::NaiveDate;
+use diesel::prelude::*;
+use hexforge_domain::id::{NamespaceId, ProjectId, UserId};
+use hexforge_domain::member::port::{GroupMembers, ProjectMembers};
+use hexforge_domain::member::{AccessLevel, Membership};
+use hexforge_domain::paging::{Page, Paged};
+use hexforge_domain::ports::store::StoreError;
+use hexforge_domain::user::User;
+
+use crate::database::schema::{group_members, project_members, users};
+use crate::database::tx::DieselTx;
+use crate::query::access;
+use crate::query::among::AmongValues;
+use crate::query::search::Search;
+use crate::query::sql::Sql;
+use crate::users::user::UserRow;
+
+/// User, level, notification level, end.
+type MemberRow = (i64, i32, i32, Option<NaiveDate>);
+
+fn membership((user, level, notification_level, expires_at): MemberRow) -> Stored {
+    Ok(Membership {
+        user: UserId(user),
+        level: AccessLevel::from_level(i64::from(level))
+            .ok_or(StoreError::Corrupt("access level"))?,
+        notification_level,
+        expires_at,
+    })
+}
+
+type Stored = Result<Membership, StoreError>;
+
+/// What both ports have in common: their table, its column for what one is a member of, that column's
+/// type in the domain, and the table it refers to.
+macro_rules! memberships {
+    ($table:ident, $of:ident, $id:ident, $source:literal) => {
+        /// Three queries: the total, the ids, the rows.
+        fn list(
+            &mut self,
+            of: $id,
+            query: Option<&str>,
+            page: Page,
+        ) -> Result<Paged<(User, Membership)>, StoreError> {
+            const MEMBERS: &str = concat!("SELECT user_id FROM ", stringify!($table));
+            const OF: &str = concat!(stringify!($of), " = ");
+            let name = format!(concat!(stringify!($table), " {} {:?}"), of, query);
+            let mut members = Sql::new(MEMBERS);
+            let mut conditions = vec![Sql::new(OF).id(of.0)];
+            if let Some(found) = Search::new(query).within("users.search_text") {
+                members = members.sql(" CROSS JOIN users");
+                conditions.extend([Sql::new("users.id = user_id"), found]);
+            }
+            let members = members.filter(conditions);
+            let total = self.total(&name, &members)?;
+            let ids = self.ids(members.sql(" ORDER BY user_id DESC").page(page))?;
+            let rows: Vec<(UserRow, MemberRow)> = self.by_ids(&ids, |conn, ids| {
+                $table::table
+                    .inner_join(users::table)
+                    .filter($table::$of.eq(of.0))
+                    .filter($table::user_id.among(ids))
+                    .order($table::user_id.desc())
+                    .select((UserRow::as_select(), memberships!(columns $table)))
+                    .load(conn)
+            })?;
+            let items = rows.into_iter().map(|(user, row)| Ok((User::try_from(user)?, membership(row)?)));
+            let items = items.collect::<Result<_, _>>().map_err(|error| self.fail(error))?;
+            Ok(Paged { items, total })
+        }
+
+        fn find(&mut self, of: $id, user: UserId) -> Result<Option<Membership>, StoreError> {
+            let row: Option<MemberRow> = self.run(|conn| {
+                $table::table
+                    .find((of.0, user.0))
+                    .select(memberships!(columns $table))
+                    .get_result(conn)
+                    .optional()
+            })?;
+            row.map(membership).transpose().map_err(|error| self.fail(error))
+        }
+
+        fn of_user(
+            &mut self,
+            user: UserId,
+            of: &[$id],
+        ) -> Result<Vec<($id, Membership)>, StoreError> {
+            let mut ids: Vec<i64> = of.iter().map(|id| id.0).collect();
+            ids.sort_unstable();
+            ids.dedup();
+            let rows: Vec<(i64, MemberRow)> = self.by_ids(&ids, |conn, ids| {
+                $table::table
+                    .filter($table::user_id.eq(user.0))
+                    .filter($table::$of.among(ids))
+                    .order($table::$of)
+                    .select(($table::$of, memberships!(columns $table)))
+                    .load(conn)
+            })?;
+            let found = rows.into_iter().map(|(id, row)| Ok(($id(id), membership(row)?)));
+            found.collect::<Result<_, _>>().map_err(|error| self.fail(error))
+        }
+
+        fn all_of_user(&mut self, user: UserId) -> Result<Vec<($id, Membership)>, StoreError> {
+            let rows: Vec<(i64, MemberRow)> = self.run(|conn| {
+                $table::table
+                    .filter($table::user_id.eq(user.0))
+                    .order($table::$of)
+                    .select(($table::$of, memberships!(columns $table)))
+                    .load(conn)
+            })?;
+            let found = rows.into_iter().map(|(id, row)| Ok(($id(id), membership(row)?)));
+            found.collect::<Result<_, _>>().map_err(|error| self.fail(error))
+        }
+
+        fn expired(
+            &mut self,
+            today: NaiveDate,
+            limit: u32,
+        ) -> Result<Vec<($id, Membership)>, StoreError> {
+            let rows: Vec<(i64, MemberRow)> = self.run(|conn| {
+                $table::table
+                    .filter($table::expires_at.le(today))
+                    .order(($table::expires_at, $table::$of, $table::user_id))
+                    .limit(i64::from(limit))
+                    .select(($table::$of, memberships!(columns $table)))
+                    .load(conn)
+            })?;
+            let found = rows.into_iter().map(|(id, row)| Ok(($id(id), membership(row)?)));
+            found.collect::<Result<_, _>>().map_err(|error| self.fail(error))
+        }
+
+        fn insert(&mut self, of: $id, member: Membership) -> Result<(), StoreError> {
+            let values = (
+                $table::$of.eq(of.0),
+                $table::user_id.eq(member.user.0),
+                $table::access_level.eq(member.level.level()),
+                $table::notification_level.eq(member.notification_level),
+                $table::expires_at.eq(member.expires_at),
+            );
+            self.run(|conn| diesel::insert_into($table::table).values(values).execute(conn))?;
+            Ok(())
+        }
+
+        fn update(&mut self, of: $id, member: Membership) -> Result<(), StoreError> {
+            memberships!(hold self, $source, of, member.user)?;
+            let values = (
+                $table::access_level.eq(member.level.level()),
+                $table::notification_level.eq(member.notification_level),
+                $table::expires_at.eq(member.expires_at),
+            );
+            let row = $table::table.find((of.0, member.user.0));
+            self.run(|conn| diesel::update(row).set(values).execute(conn))?;
+            Ok(())
+        }
+
+        fn delete(&mut self, of: $id, user: UserId) -> Result<(), StoreError> {
+            memberships!(hold self, $source, of, user)?;
+            let row = $table::table.find((of.0, user.0));
+            self.run(|conn| diesel::delete(row).execute(conn))?;
+            Ok(())
+        }
+    };
+    (columns $table:ident) => {
+        ($table::user_id, $table::access_level, $table::notification_level, $table::expires_at)
+    };
+    // Whoever removes the project, group or user locks that first and the memberships then, so a
+    // change of a membership does the same.
+    (hold $tx:ident, $source:literal, $of:ident, $user:expr) => {
+        $tx.hold(
+            Sql::new(concat!("SELECT source.id FROM ", $source, " AS source, users WHERE source.id = "))
+                .id($of.0)
+                .sql(" AND users.id = ")
+                .id($user.0)
+                .sql(" FOR KEY SHARE"),
+        )
+    };
+}
+
+impl GroupMembers for DieselTx<'_> {
+    memberships!(group_members, group_id, NamespaceId, "namespaces");
+
+    fn solely_owned_by(
+        &mut self,
+        user: UserId,
+        today: NaiveDate,
+    ) -> Result<Vec<NamespaceId>, StoreError> {
+        let alone = access::groups_owned_by(user, today)
+            .sql(
+                " AND NOT EXISTS (SELECT 1 FROM group_members AS others \
+                 WHERE others.group_id = group_members.group_id AND others.user_id <> ",
+            )
+            .id(user.0)
+            .sql(" AND others.access_level = ")
+            .id(i64::from(AccessLevel::Owner.level()))
+            .sql(" AND ")
+            .then(access::in_force("others.expires_at", today))
+            .sql(") ORDER BY group_id");
+        Ok(self.ids(alone)?.into_iter().map(NamespaceId).collect())
+    }
+
+    fn count_owners(&mut self, group: NamespaceId, today: NaiveDate) -> Result<u64, StoreError> {
+        let owners: i64 = self.run(|conn| {
+            group_members::table
+                .filter(group_members::group_id.eq(group.0))
+                .filter(group_members::access_level.eq(AccessLevel::Owner.level()))
+                .filter(group_members::expires_at.is_null().or(group_members::expires_at.gt(today)))
+                .count()
+                .get_result(conn)
+        })?;
+        Ok(owners.unsigned_abs())
+    }
+}
+
+impl ProjectMembers for DieselTx<'_> {
+    memberships!(project_members, project_id, ProjectId, "projects");
+
+    /// Three queries: the total, the ids, the rows.
+    fn team(
+        &mut self,
+        project: ProjectId,
+        query: Option<&str>,
+        today: NaiveDate,
+        page: Page,
+    ) -> Result<Paged<User>, StoreError> {
+        let name = format!("team {project} {today} {query:?}");
+        let mut team =
+            Sql::new("SELECT team.id FROM (").then(access::team(project, today)).sql(") AS team");
+        if let Some(found) = Search::new(query).within("users.search_text") {
+            team = team.sql(" CROSS JOIN users").filter([Sql::new("users.id = team.id"), found]);
+        }
+        let total = self.total(&name, &team)?;
+        let ids = self.ids(team.sql(" ORDER BY team.id DESC").page(page))?;
+        Ok(Paged { items: self.users_by_id(&ids)?, total })
+    }
+}

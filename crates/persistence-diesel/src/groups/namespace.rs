@@ -1,0 +1,245 @@
+//! Namespaces.
+
+use chrono::{NaiveDate, NaiveDateTime};
+use diesel::prelude::*;
+use hexforge_domain::Timestamp;
+use hexforge_domain::id::{NamespaceId, UserId};
+use hexforge_domain::namespace::port::Namespaces;
+use hexforge_domain::namespace::{Namespace, NamespacePath};
+use hexforge_domain::paging::{Page, Paged};
+use hexforge_domain::ports::store::StoreError;
+use hexforge_domain::visibility::Visibility;
+
+use crate::database::backend::{self, Backend};
+use crate::database::connection::DbConn;
+use crate::database::schema::namespaces;
+use crate::database::time::{moment, stored};
+use crate::database::tx::DieselTx;
+use crate::query::access;
+use crate::query::among::AmongValues;
+use crate::query::page;
+use crate::query::search::Search;
+use crate::query::sql::Sql;
+
+/// A row, without what only searches read.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = namespaces)]
+pub(crate) struct NamespaceRow {
+    id: i64,
+    path: String,
+    name: String,
+    owner_id: Option<i64>,
+    description: String,
+    visibility_level: i32,
+    lfs_enabled: Option<bool>,
+    request_access_enabled: bool,
+    share_with_group_lock: bool,
+    avatar: Option<String>,
+    created_at: NaiveDateTime,
+    updated_at: NaiveDateTime,
+}
+
+impl TryFrom<NamespaceRow> for Namespace {
+    type Error = StoreError;
+
+    fn try_from(row: NamespaceRow) -> Result<Self, StoreError> {
+        Ok(Namespace {
+            id: NamespaceId(row.id),
+            path: NamespacePath::stored(row.path),
+            name: row.name,
+            owner: row.owner_id.map(UserId),
+            description: row.description,
+            visibility: Visibility::from_level(i64::from(row.visibility_level))
+                .ok_or(StoreError::Corrupt("visibility"))?,
+            lfs_enabled: row.lfs_enabled,
+            request_access_enabled: row.request_access_enabled,
+            share_with_group_lock: row.share_with_group_lock,
+            avatar: row.avatar,
+            created_at: moment(row.created_at),
+            updated_at: moment(row.updated_at),
+        })
+    }
+}
+
+impl DieselTx<'_> {
+    pub(crate) fn find_namespace(
+        &mut self,
+        query: impl FnOnce(&mut DbConn) -> QueryResult<Option<NamespaceRow>>,
+    ) -> Result<Option<Namespace>, StoreError> {
+        let row = self.run(query)?;
+        row.map(Namespace::try_from).transpose().map_err(|error| self.fail(error))
+    }
+
+    /// The namespaces of these ids, in their order.
+    pub(crate) fn namespaces_by_id(&mut self, ids: &[i64]) -> Result<Vec<Namespace>, StoreError> {
+        let mut rows = self.by_ids(ids, |conn, ids| {
+            namespaces::table
+                .filter(namespaces::id.among(ids))
+                .select(NamespaceRow::as_select())
+                .load(conn)
+        })?;
+        page::arrange(&mut rows, ids, |row| row.id);
+        let found = rows.into_iter().map(Namespace::try_from).collect::<Result<_, _>>();
+        found.map_err(|error| self.fail(error))
+    }
+}
+
+/// The condition that the name or the path of a namespace contains what is searched for.
+pub(crate) fn named(search: &Search, backend: Backend) -> Option<Sql> {
+    if let Some(phrase) = search.phrase(backend) {
+        return Some(
+            Sql::new(
+                "namespaces.id IN \
+                 (SELECT rowid FROM namespaces_search WHERE namespaces_search MATCH ",
+            )
+            .text(phrase)
+            .sql(")"),
+        );
+    }
+    let name = search.within("namespaces.name_folded")?;
+    let path = search.within("namespaces.path_folded")?;
+    Some(Sql::new("(").then(name).sql(" OR ").then(path).sql(")"))
+}
+
+impl Namespaces for DieselTx<'_> {
+    fn find(&mut self, id: NamespaceId) -> Result<Option<Namespace>, StoreError> {
+        self.find_namespace(|conn| {
+            namespaces::table
+                .find(id.0)
+                .select(NamespaceRow::as_select())
+                .get_result(conn)
+                .optional()
+        })
+    }
+
+    fn find_all(&mut self, ids: &[NamespaceId]) -> Result<Vec<Namespace>, StoreError> {
+        let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
+        self.namespaces_by_id(&ids)
+    }
+
+    fn find_by_path(&mut self, path: &NamespacePath) -> Result<Option<Namespace>, StoreError> {
+        self.find_namespace(|conn| {
+            namespaces::table
+                .filter(namespaces::path_folded.eq(path.folded()))
+                .select(NamespaceRow::as_select())
+                .get_result(conn)
+                .optional()
+        })
+    }
+
+    fn find_by_name(&mut self, name: &str) -> Result<Option<Namespace>, StoreError> {
+        if backend::unstorable(name) {
+            return Ok(None);
+        }
+        self.find_namespace(|conn| {
+            namespaces::table
+                .filter(namespaces::name.eq(name))
+                .order(namespaces::id)
+                .select(NamespaceRow::as_select())
+                .first(conn)
+                .optional()
+        })
+    }
+
+    fn find_target(&mut self, named: &str) -> Result<Option<Namespace>, StoreError> {
+        if backend::unstorable(named) {
+            return Ok(None);
+        }
+        let digits = !named.is_empty() && named.bytes().all(|b| b.is_ascii_digit());
+        if digits
+            && let Ok(id) = named.parse()
+            && let Some(found) = Namespaces::find(self, NamespaceId(id))?
+        {
+            return Ok(Some(found));
+        }
+        let folded = named.to_lowercase();
+        let by_path = self.find_namespace(|conn| {
+            namespaces::table
+                .filter(namespaces::path_folded.eq(&folded))
+                .select(NamespaceRow::as_select())
+                .get_result(conn)
+                .optional()
+        })?;
+        if by_path.is_some() {
+            return Ok(by_path);
+        }
+        self.find_namespace(|conn| {
+            namespaces::table
+                .filter(namespaces::name_folded.eq(&folded))
+                .order(namespaces::id)
+                .select(NamespaceRow::as_select())
+                .first(conn)
+                .optional()
+        })
+    }
+
+    fn personal(&mut self, owner: UserId) -> Result<Option<Namespace>, StoreError> {
+        self.find_namespace(|conn| {
+            namespaces::table
+                .filter(namespaces::owner_id.eq(owner.0))
+                .select(NamespaceRow::as_select())
+                .get_result(conn)
+                .optional()
+        })
+    }
+
+    /// Three queries: the total, the ids, the rows.
+    fn list(
+        &mut self,
+        of: Option<(UserId, NaiveDate)>,
+        search: Option<&str>,
+        page: Page,
+    ) -> Result<Paged<Namespace>, StoreError> {
+        let name = format!("namespaces {of:?} {search:?}");
+        let of_user = of.map(|(user, today)| {
+            Sql::new("namespaces.id IN (")
+                .then(access::home_of(user))
+                .sql(" UNION ALL ")
+                .then(access::groups_of(user, today))
+                .sql(")")
+        });
+        let named = named(&Search::new(search), self.backend());
+        let fitting = Sql::new("SELECT namespaces.id FROM namespaces")
+            .filter([of_user, named].into_iter().flatten());
+        let total = self.total(&name, &fitting)?;
+        let ids = self.ids(fitting.sql(" ORDER BY namespaces.id DESC").page(page))?;
+        Ok(Paged { items: self.namespaces_by_id(&ids)?, total })
+    }
+
+    fn insert_personal(
+        &mut self,
+        owner: UserId,
+        path: &NamespacePath,
+        at: Timestamp,
+    ) -> Result<(), StoreError> {
+        let values = (
+            namespaces::path.eq(path.as_str()),
+            namespaces::path_folded.eq(path.folded()),
+            namespaces::name.eq(path.as_str()),
+            namespaces::name_folded.eq(path.folded()),
+            namespaces::owner_id.eq(owner.0),
+            namespaces::created_at.eq(stored(at)),
+            namespaces::updated_at.eq(stored(at)),
+        );
+        self.run(|conn| diesel::insert_into(namespaces::table).values(values).execute(conn))?;
+        Ok(())
+    }
+
+    fn rename_personal(
+        &mut self,
+        owner: UserId,
+        path: &NamespacePath,
+        at: Timestamp,
+    ) -> Result<(), StoreError> {
+        let values = (
+            namespaces::path.eq(path.as_str()),
+            namespaces::path_folded.eq(path.folded()),
+            namespaces::name.eq(path.as_str()),
+            namespaces::name_folded.eq(path.folded()),
+            namespaces::updated_at.eq(stored(at)),
+        );
+        let own = namespaces::table.filter(namespaces::owner_id.eq(owner.0));
+        self.run(|conn| diesel::update(own).set(values).execute(conn))?;
+        Ok(())
+    }
+}

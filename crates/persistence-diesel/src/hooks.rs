@@ -1,0 +1,11 @@
+//! Hooks, and what is sent to them.
+
+pub(crate) mod delivery;
+pub(crate) mod delivery_batch;
+pub(crate) mod delivery_claim;
+pub(crate) mod delivery_log;
+pub(crate) mod outbox;
+pub(crate) mod outbox_ci;
+pub(crate) mod outbox_project;
+pub(crate) mod project_hook;
+pub(crate) mod system_hook;

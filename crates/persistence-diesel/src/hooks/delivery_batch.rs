@@ -1,0 +1,115 @@
+//! Deliveries, many at a time: what it takes to send them, and what became of them.
+
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Bool, Nullable, Text};
+use hexforge_domain::delivery::lane::Sent;
+use hexforge_domain::delivery::{DeliveryKey, Letter};
+use hexforge_domain::id::DeliveryId;
+use hexforge_domain::ports::store::StoreError;
+use hexforge_domain::text::Secret;
+
+use crate::database::backend;
+use crate::database::seal::Purpose;
+use crate::database::time::stored;
+use crate::database::tx::DieselTx;
+use crate::hooks::delivery::number;
+use crate::query::sql::Sql;
+
+/// How many outcomes one statement writes. It has ten parameters for each, and both databases limit their number.
+const AT_ONCE: usize = 500;
+
+impl DieselTx<'_> {
+    /// See [`Deliveries::letters`](hexforge_domain::delivery::port::Deliveries::letters). One query. Lengths are summed up
+    /// first, so that no body is loaded that is not given.
+    pub(crate) fn read_letters(
+        &mut self,
+        ids: Vec<i64>,
+        most: u32,
+    ) -> Result<Vec<(DeliveryId, Letter)>, StoreError> {
+        type Row = (BigInt, Text, Text, Text, Nullable<Text>, Nullable<Text>, Nullable<Bool>);
+        type Found = (i64, String, String, String, Option<String>, Option<String>, Option<bool>);
+        let query = Sql::new(
+            "SELECT deliveries.id, deliveries.key, deliveries.event, hook_payloads.body, \
+             coalesce(project_hooks.url, system_hooks.url), \
+             coalesce(project_hooks.token, system_hooks.token), \
+             coalesce(project_hooks.enable_ssl_verification, system_hooks.enable_ssl_verification) \
+             FROM (SELECT deliveries.id, row_number() OVER (ORDER BY deliveries.id) AS place, \
+             sum(length(hook_payloads.body)) OVER (ORDER BY deliveries.id) AS length \
+             FROM deliveries JOIN hook_payloads ON hook_payloads.id = deliveries.payload_id \
+             WHERE deliveries.due_at IS NOT NULL AND deliveries.id IN (",
+        )
+        .ids(ids)
+        .sql(
+            ")) AS measured JOIN deliveries ON deliveries.id = measured.id \
+             JOIN hook_payloads ON hook_payloads.id = deliveries.payload_id \
+             JOIN hook_lanes ON hook_lanes.id = deliveries.lane_id \
+             LEFT JOIN project_hooks ON project_hooks.id = hook_lanes.project_hook_id \
+             LEFT JOIN system_hooks ON system_hooks.id = hook_lanes.system_hook_id \
+             WHERE measured.place = 1 OR measured.length <= ",
+        )
+        .id(i64::from(most))
+        .sql(" ORDER BY deliveries.id");
+        let found: Vec<Found> = self.run(|conn| query.rows::<Row>().load(conn))?;
+        let seals = self.seals;
+        let letter = |(id, key, event, body, url, token, verify): Found| {
+            let (url, verify) = (url?, verify?);
+            let opened = seals.open(Purpose::HookUrl, &url).and_then(|url| {
+                Ok((Secret::new(url), seals.open_opt(Purpose::HookToken, token.as_deref())?))
+            });
+            // A damaged row counts as a hook that is gone: it must not hold up the hooks of all others.
+            let (url, token) = opened.ok()?;
+            let key = DeliveryKey::stored(key);
+            Some((DeliveryId(id), Letter { key, event, body, url, token, verify }))
+        };
+        Ok(found.into_iter().filter_map(letter).collect())
+    }
+
+    /// Writes down what became of deliveries.
+    pub(crate) fn put_sent(&mut self, sent: &[&Sent]) -> Result<(), StoreError> {
+        for sent in sent.chunks(AT_ONCE) {
+            let mut word = "(";
+            // How many there are differs each time, so there is no use in keeping the statement.
+            let mut rows = Sql::uncached();
+            for sent in sent {
+                let url = self.checked(self.seals.seal(Purpose::HookUrl, &sent.attempt.url))?;
+                rows = row(rows.sql(word), sent, url);
+                word = ", (";
+            }
+            self.execute(
+                Sql::new(
+                    "UPDATE deliveries SET state = new.column2, tries = new.column3, \
+                     due_at = new.column4, tried_at = new.column5, url = new.column6, \
+                     millis = new.column7, status = new.column8, answer = new.column9, \
+                     error = new.column10 FROM (VALUES ",
+                )
+                .then(rows)
+                .sql(") AS new WHERE deliveries.id = new.column1"),
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// What is missing has a type of its own, by which PostgreSQL knows that of a column without any value.
+fn row(rows: Sql, sent: &Sent, url: String) -> Sql {
+    let attempt = &sent.attempt;
+    let text = |rows: Sql, text: Option<&str>| match text {
+        Some(text) => rows.text(backend::storable(text)),
+        None => rows.sql("CAST(NULL AS TEXT)"),
+    };
+    let rows = rows.id(sent.id.0).sql(", ").text(sent.state.as_str().to_owned());
+    let rows = rows.sql(", ").number(number(sent.tries)).sql(", ");
+    let rows = match sent.state.due() {
+        Some(due) => rows.moment(stored(due)),
+        None => rows.sql("CAST(NULL AS TIMESTAMP)"),
+    };
+    let rows = rows.sql(", ").moment(stored(attempt.at)).sql(", ");
+    let rows = rows.text(url).sql(", ");
+    let rows = rows.number(number(attempt.millis)).sql(", ");
+    let rows = match attempt.status {
+        Some(status) => rows.number(i32::from(status)),
+        None => rows.sql("CAST(NULL AS INTEGER)"),
+    };
+    let rows = text(rows.sql(", "), attempt.answer.as_deref()).sql(", ");
+    text(rows, attempt.error.as_deref()).sql(")")
+}

@@ -1,0 +1,224 @@
+//! Lanes: giving them out and taking them back.
+
+use std::collections::BTreeMap;
+
+use chrono::NaiveDateTime;
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Integer, Timestamp as Moment};
+use hexforge_domain::Timestamp;
+use hexforge_domain::delivery::HookRef;
+use hexforge_domain::delivery::lane::{Claim, ClaimLimits, Claimed, Health};
+use hexforge_domain::id::{DeliveryId, LaneId, ProjectHookId, SystemHookId};
+use hexforge_domain::ports::store::StoreError;
+
+use crate::database::backend;
+use crate::database::schema::hook_lanes;
+use crate::database::time::{moment, moment_opt, stored};
+use crate::database::tx::DieselTx;
+use crate::hooks::delivery::Kind;
+use crate::query::sql::Sql;
+
+/// A lane as it is stored.
+#[derive(Clone, Debug, Queryable, Selectable)]
+#[diesel(table_name = hook_lanes)]
+pub(crate) struct LaneRow {
+    pub id: i64,
+    pub claimed: bool,
+    pub claims: i64,
+    failures: i32,
+    failing_since: Option<NaiveDateTime>,
+    rest_until: Option<NaiveDateTime>,
+}
+
+impl LaneRow {
+    pub fn health(&self) -> Health {
+        Health {
+            failures: self.failures.unsigned_abs(),
+            failing_since: moment_opt(self.failing_since),
+            rest_until: moment_opt(self.rest_until),
+        }
+    }
+}
+
+/// Goes on with the condition that a lane is not one of a removed project.
+pub(crate) const OF_WHAT_IS_THERE: &str = " AND (task.project_hook_id IS NULL OR EXISTS \
+     (SELECT 1 FROM project_hooks JOIN projects ON projects.id = project_hooks.project_id \
+     WHERE project_hooks.id = task.project_hook_id))";
+
+impl DieselTx<'_> {
+    /// The lanes of these hooks.
+    pub(crate) fn lanes_of_kind(
+        &mut self,
+        kind: Kind,
+        hooks: Vec<i64>,
+    ) -> Result<BTreeMap<HookRef, i64>, StoreError> {
+        let query = match kind {
+            Kind::Project => {
+                "SELECT project_hook_id, id FROM hook_lanes WHERE project_hook_id IN ("
+            }
+            Kind::System => "SELECT system_hook_id, id FROM hook_lanes WHERE system_hook_id IN (",
+        };
+        let query = Sql::new(query).ids(hooks).sql(")");
+        let rows: Vec<(i64, i64)> = self.run(|conn| query.rows::<(BigInt, BigInt)>().load(conn))?;
+        let named = |(hook, lane): (i64, i64)| match kind {
+            Kind::Project => (HookRef::Project(ProjectHookId(hook)), lane),
+            Kind::System => (HookRef::System(SystemHookId(hook)), lane),
+        };
+        Ok(rows.into_iter().map(named).collect())
+    }
+
+    /// Locks lanes from the lowest id to the highest, and then reads them: what is read has been committed.
+    pub(crate) fn hold_lanes(&mut self, ids: &[i64]) -> Result<BTreeMap<i64, LaneRow>, StoreError> {
+        self.hold(
+            Sql::new("SELECT id FROM hook_lanes WHERE id IN (")
+                .ids(ids.to_vec())
+                .sql(") ORDER BY id FOR NO KEY UPDATE"),
+        )?;
+        self.lanes(ids)
+    }
+
+    fn lanes(&mut self, ids: &[i64]) -> Result<BTreeMap<i64, LaneRow>, StoreError> {
+        let rows: Vec<LaneRow> = self.by_ids(ids, |conn, ids| {
+            hook_lanes::table
+                .filter(hook_lanes::id.eq_any(ids))
+                .select(LaneRow::as_select())
+                .load(conn)
+        })?;
+        Ok(rows.into_iter().map(|row| (row.id, row)).collect())
+    }
+
+    /// See [`Deliveries::claim`](hexforge_domain::delivery::port::Deliveries::claim). A fixed number of statements.
+    pub(crate) fn claim_lanes(
+        &mut self,
+        now: Timestamp,
+        until: Timestamp,
+        limits: ClaimLimits,
+    ) -> Result<Vec<Claim>, StoreError> {
+        let mut ids = self.claimable(now, " AND task.failures = 0", limits.healthy)?;
+        ids.extend(self.claimable(now, " AND task.failures > 0", limits.failing)?);
+        if ids.is_empty() {
+            return Ok(vec![]);
+        }
+        self.execute(
+            Sql::new("UPDATE hook_lanes SET claimed = TRUE, claims = claims + 1, due_at = ")
+                .moment(stored(until))
+                .sql(" WHERE id IN (")
+                .ids(ids.clone())
+                .sql(")"),
+        )?;
+        let lanes = self.lanes(&ids)?;
+        let mut due = self.due_in(&ids, now, limits.each)?;
+        let mut claims = Vec::with_capacity(ids.len());
+        let mut empty = Vec::new();
+        for id in ids {
+            match (lanes.get(&id), due.remove(&id)) {
+                (Some(lane), Some(deliveries)) => claims.push(Claim {
+                    lane: LaneId(id),
+                    number: lane.claims,
+                    until,
+                    health: lane.health(),
+                    deliveries,
+                }),
+                // What was due there is gone.
+                (_, None) | (None, _) => empty.push(id),
+            }
+        }
+        self.give_back(empty)?;
+        Ok(claims)
+    }
+
+    fn claimable(
+        &mut self,
+        now: Timestamp,
+        condition: &'static str,
+        limit: u32,
+    ) -> Result<Vec<i64>, StoreError> {
+        if limit == 0 {
+            return Ok(vec![]);
+        }
+        let query = Sql::new("SELECT task.id FROM hook_lanes AS task WHERE task.due_at <= ")
+            .moment(stored(now))
+            .sql(condition)
+            .sql(OF_WHAT_IS_THERE)
+            .sql(" ORDER BY task.due_at, task.id LIMIT ")
+            .id(i64::from(limit))
+            .sql(backend::skipping_locked(self.backend()));
+        self.ids(query)
+    }
+
+    /// What is due in lanes, oldest first, at most so much of each.
+    fn due_in(
+        &mut self,
+        lanes: &[i64],
+        now: Timestamp,
+        each: u32,
+    ) -> Result<BTreeMap<i64, Vec<Claimed>>, StoreError> {
+        type Row = (BigInt, BigInt, Integer, Moment);
+        let mut word = "SELECT * FROM (";
+        let mut query = Sql::new("");
+        for lane in lanes {
+            query = query
+                .sql(word)
+                .sql("SELECT lane_id, id, tries, since FROM deliveries WHERE lane_id = ")
+                .id(*lane)
+                .sql(" AND due_at <= ")
+                .moment(stored(now))
+                .sql(" ORDER BY id LIMIT ")
+                .id(i64::from(each))
+                .sql(") AS part");
+            word = " UNION ALL SELECT * FROM (";
+        }
+        let rows: Vec<(i64, i64, i32, NaiveDateTime)> =
+            self.run(|conn| query.rows::<Row>().load(conn))?;
+        let mut due = BTreeMap::<i64, Vec<Claimed>>::new();
+        for (lane, id, tries, since) in rows {
+            due.entry(lane).or_default().push(Claimed {
+                id: DeliveryId(id),
+                tries: tries.unsigned_abs(),
+                since: moment(since),
+            });
+        }
+        for deliveries in due.values_mut() {
+            deliveries.sort_unstable_by_key(|delivery| delivery.id);
+        }
+        Ok(due)
+    }
+
+    /// Gives back lanes that are held: from now on each is due when the first thing in it is, and not before its
+    /// rest is over.
+    pub(crate) fn give_back(&mut self, lanes: Vec<i64>) -> Result<(), StoreError> {
+        self.reschedule("claimed = FALSE, ", "", lanes)
+    }
+
+    /// The same for lanes that somebody may have claimed: those stay as they are, and are looked at when they are
+    /// given back.
+    pub(crate) fn wake(&mut self, lanes: Vec<i64>) -> Result<(), StoreError> {
+        self.reschedule("", "claimed = FALSE AND ", lanes)
+    }
+
+    fn reschedule(
+        &mut self,
+        set: &'static str,
+        condition: &'static str,
+        lanes: Vec<i64>,
+    ) -> Result<(), StoreError> {
+        if lanes.is_empty() {
+            return Ok(());
+        }
+        const FIRST: &str = "(SELECT min(deliveries.due_at) FROM deliveries \
+             WHERE deliveries.lane_id = hook_lanes.id AND deliveries.due_at IS NOT NULL)";
+        self.execute(
+            Sql::new("UPDATE hook_lanes SET ")
+                .sql(set)
+                .sql("due_at = CASE WHEN rest_until > ")
+                .sql(FIRST)
+                .sql(" THEN rest_until ELSE ")
+                .sql(FIRST)
+                .sql(" END WHERE ")
+                .sql(condition)
+                .sql("id IN (")
+                .ids(lanes)
+                .sql(")"),
+        )
+    }
+}

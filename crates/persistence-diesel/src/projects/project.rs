@@ -1,0 +1,620 @@
+//! Projects.
+
+use chrono::{NaiveDate, NaiveDateTime, TimeDelta};
+use diesel::backend::Backend as DieselBackend;
+use diesel::expression::{AppearsOnTable, Expression, SelectableExpression, ValidGrouping};
+use diesel::prelude::*;
+use diesel::query_builder::{AstPass, QueryFragment, QueryId};
+use diesel::sql_types::{BigInt, Bool, Integer};
+use hexforge_domain::Timestamp;
+use hexforge_domain::branch::BranchName;
+use hexforge_domain::id::{NamespaceId, ProjectId, UserId};
+use hexforge_domain::member::AccessLevel;
+use hexforge_domain::paging::{Page, Paged};
+use hexforge_domain::policy::project::Standing;
+use hexforge_domain::ports::store::StoreError;
+use hexforge_domain::project::port::Projects;
+use hexforge_domain::project::query::ProjectFilter;
+use hexforge_domain::project::{
+    Archived, CoverageExpression, Description, Features, NewProject, Project, ProjectGate,
+    ProjectName, ProjectPath, ProjectRef,
+};
+use hexforge_domain::text::Secret;
+use hexforge_domain::visibility::Visibility;
+
+use crate::database::backend;
+use crate::database::schema::{
+    copied_repositories, namespaces, project_settings, projects, runners_tokens,
+};
+use crate::database::seal::Purpose;
+use crate::database::time::{moment, stored};
+use crate::database::tx::DieselTx;
+use crate::query::access;
+use crate::query::among::AmongValues;
+use crate::query::page;
+use crate::query::search;
+use crate::query::sql::Sql;
+
+/// How many forks the project of a row has.
+#[derive(Clone, Copy, Debug, QueryId, ValidGrouping)]
+pub(crate) struct ForksCount;
+
+impl Expression for ForksCount {
+    type SqlType = BigInt;
+}
+
+impl AppearsOnTable<projects::table> for ForksCount {}
+impl SelectableExpression<projects::table> for ForksCount {}
+
+impl<DB: DieselBackend> QueryFragment<DB> for ForksCount {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, DB>) -> QueryResult<()> {
+        out.push_sql("coalesce((SELECT forks FROM fork_counts WHERE project_id = projects.id), 0)");
+        Ok(())
+    }
+}
+
+/// The version of a project's repository; 0 without a repository. See
+/// [`RepositoryState::version`](hexforge_domain::refs::RepositoryState::version).
+#[derive(Clone, Copy, Debug, QueryId, ValidGrouping)]
+struct RepositoryVersion;
+
+impl Expression for RepositoryVersion {
+    type SqlType = BigInt;
+}
+
+impl AppearsOnTable<projects::table> for RepositoryVersion {}
+impl SelectableExpression<projects::table> for RepositoryVersion {}
+
+impl<DB: DieselBackend> QueryFragment<DB> for RepositoryVersion {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, DB>) -> QueryResult<()> {
+        out.push_sql(
+            "coalesce((SELECT CASE WHEN refs_version < 0 OR packs_version < 0 THEN -1 \
+             ELSE refs_version + packs_version END FROM repositories \
+             WHERE project_id = projects.id), 0)",
+        );
+        Ok(())
+    }
+}
+
+/// A row, without what only searches and lookups read.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = projects)]
+struct ProjectRow {
+    id: i64,
+    namespace_id: i64,
+    creator_id: Option<i64>,
+    name: String,
+    path: String,
+    description: Option<String>,
+    visibility_level: i32,
+    archived: bool,
+    issues_enabled: bool,
+    merge_requests_enabled: bool,
+    wiki_enabled: bool,
+    builds_enabled: bool,
+    snippets_enabled: bool,
+    container_registry_enabled: bool,
+    shared_runners_enabled: bool,
+    public_builds: bool,
+    lfs_enabled: Option<bool>,
+    merge_only_if_build_succeeds: bool,
+    merge_only_if_discussions_resolved: bool,
+    request_access_enabled: bool,
+    star_count: i32,
+    #[diesel(select_expression = ForksCount, select_expression_type = ForksCount)]
+    forks_count: i64,
+    open_issues_count: i32,
+    forked_from_id: Option<i64>,
+    import_url: Option<String>,
+    default_branch: Option<String>,
+    avatar: Option<String>,
+    created_at: NaiveDateTime,
+    updated_at: NaiveDateTime,
+    last_activity_at: NaiveDateTime,
+}
+
+impl TryFrom<ProjectRow> for Project {
+    type Error = StoreError;
+
+    fn try_from(row: ProjectRow) -> Result<Self, StoreError> {
+        let description = row.description.map(|text| Description::parse(&text)).transpose();
+        Ok(Project {
+            id: ProjectId(row.id),
+            namespace: NamespaceId(row.namespace_id),
+            creator: row.creator_id.map(UserId),
+            name: ProjectName::stored(row.name),
+            path: ProjectPath::stored(row.path),
+            description: description.map_err(|_| StoreError::Corrupt("description"))?,
+            visibility: visibility(row.visibility_level)?,
+            archived: Archived::from_bool(row.archived),
+            features: Features {
+                issues: row.issues_enabled,
+                merge_requests: row.merge_requests_enabled,
+                wiki: row.wiki_enabled,
+                builds: row.builds_enabled,
+                snippets: row.snippets_enabled,
+                container_registry: row.container_registry_enabled,
+                shared_runners: row.shared_runners_enabled,
+                public_builds: row.public_builds,
+                lfs: row.lfs_enabled,
+                merge_only_if_build_succeeds: row.merge_only_if_build_succeeds,
+                merge_only_if_discussions_resolved: row.merge_only_if_discussions_resolved,
+                request_access: row.request_access_enabled,
+            },
+            star_count: row.star_count.unsigned_abs(),
+            forks_count: u32::try_from(row.forks_count).unwrap_or(u32::MAX),
+            open_issues_count: row.open_issues_count.unsigned_abs(),
+            forked_from: row.forked_from_id.map(ProjectId),
+            import_url: row.import_url,
+            default_branch: row.default_branch.map(BranchName::of_stored),
+            avatar: row.avatar,
+            created_at: moment(row.created_at),
+            updated_at: moment(row.updated_at),
+            last_activity_at: moment(row.last_activity_at),
+        })
+    }
+}
+
+/// What every call about a repository reads, and no more.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = projects)]
+struct GateRow {
+    id: i64,
+    path: String,
+    visibility_level: i32,
+    archived: bool,
+    #[diesel(select_expression = RepositoryVersion)]
+    repository_version: i64,
+}
+
+impl TryFrom<GateRow> for ProjectGate {
+    type Error = StoreError;
+
+    fn try_from(row: GateRow) -> Result<Self, StoreError> {
+        Ok(ProjectGate {
+            id: ProjectId(row.id),
+            path: ProjectPath::stored(row.path),
+            visibility: visibility(row.visibility_level)?,
+            archived: Archived::from_bool(row.archived),
+            repository_version: row.repository_version,
+        })
+    }
+}
+
+fn visibility(level: i32) -> Result<Visibility, StoreError> {
+    Visibility::from_level(i64::from(level)).ok_or(StoreError::Corrupt("visibility"))
+}
+
+/// The row that a caller names, in these columns.
+macro_rules! find_named {
+    ($tx:expr, $named:expr, $columns:expr, $row:ty) => {
+        match $named {
+            ProjectRef::Id(id) => $tx.run(|conn| {
+                each_backend!(conn, c => projects::table
+                    .find(id.0)
+                    .select($columns)
+                    .get_result::<$row>(c)
+                    .optional())
+            }),
+            ProjectRef::Path { namespace, path }
+                if backend::unstorable(namespace) || backend::unstorable(path) =>
+            {
+                Ok(None)
+            }
+            // Paths are unique ignoring case, so there is nothing to prefer.
+            ProjectRef::Path { namespace, path } => $tx.run(|conn| {
+                let home = namespaces::table
+                    .filter(namespaces::path_folded.eq(namespace.to_ascii_lowercase()))
+                    .select(namespaces::id);
+                each_backend!(conn, c => projects::table
+                    .filter(projects::namespace_id.eq_any(home))
+                    .filter(projects::path_folded.eq(path.to_ascii_lowercase()))
+                    .select($columns)
+                    .get_result::<$row>(c)
+                    .optional())
+            }),
+        }
+    };
+}
+
+/// The columns that an update sets: `None` becomes null. Counters and the default branch
+/// are not among them.
+#[derive(AsChangeset, Insertable)]
+#[diesel(table_name = projects, treat_none_as_null = true)]
+struct ProjectValues<'a> {
+    namespace_id: i64,
+    creator_id: Option<i64>,
+    name: &'a str,
+    path: &'a str,
+    path_folded: String,
+    description: Option<&'a str>,
+    visibility_level: i32,
+    archived: bool,
+    issues_enabled: bool,
+    merge_requests_enabled: bool,
+    wiki_enabled: bool,
+    builds_enabled: bool,
+    snippets_enabled: bool,
+    container_registry_enabled: bool,
+    shared_runners_enabled: bool,
+    public_builds: bool,
+    lfs_enabled: Option<bool>,
+    merge_only_if_build_succeeds: bool,
+    merge_only_if_discussions_resolved: bool,
+    request_access_enabled: bool,
+    forked_from_id: Option<i64>,
+    import_url: Option<&'a str>,
+    avatar: Option<&'a str>,
+    created_at: NaiveDateTime,
+    updated_at: NaiveDateTime,
+    last_activity_at: NaiveDateTime,
+    search_text: String,
+}
+
+impl<'a> From<&'a Project> for ProjectValues<'a> {
+    fn from(project: &'a Project) -> Self {
+        let (name, path) = (project.name.as_str(), project.path.as_str());
+        let description = project.description.as_ref().map(Description::as_str);
+        let features = project.features;
+        Self {
+            namespace_id: project.namespace.0,
+            creator_id: project.creator.map(|user| user.0),
+            name,
+            path,
+            path_folded: project.path.folded(),
+            description,
+            visibility_level: project.visibility.level(),
+            archived: project.archived.as_bool(),
+            issues_enabled: features.issues,
+            merge_requests_enabled: features.merge_requests,
+            wiki_enabled: features.wiki,
+            builds_enabled: features.builds,
+            snippets_enabled: features.snippets,
+            container_registry_enabled: features.container_registry,
+            shared_runners_enabled: features.shared_runners,
+            public_builds: features.public_builds,
+            lfs_enabled: features.lfs,
+            merge_only_if_build_succeeds: features.merge_only_if_build_succeeds,
+            merge_only_if_discussions_resolved: features.merge_only_if_discussions_resolved,
+            request_access_enabled: features.request_access,
+            forked_from_id: project.forked_from.map(|source| source.0),
+            import_url: project.import_url.as_deref(),
+            avatar: project.avatar.as_deref(),
+            created_at: stored(project.created_at),
+            updated_at: stored(project.updated_at),
+            last_activity_at: stored(project.last_activity_at),
+            search_text: search::text(&[name, path, description.unwrap_or_default()]),
+        }
+    }
+}
+
+impl DieselTx<'_> {
+    /// What a row tells, if there is one.
+    fn told<R, T: TryFrom<R, Error = StoreError>>(
+        &mut self,
+        row: Option<R>,
+    ) -> Result<Option<T>, StoreError> {
+        row.map(T::try_from).transpose().map_err(|error| self.fail(error))
+    }
+
+    /// The projects of these ids, in their order.
+    pub(crate) fn projects_by_id(&mut self, ids: &[i64]) -> Result<Vec<Project>, StoreError> {
+        let mut rows = self.by_ids(ids, |conn, ids| {
+            projects::table
+                .filter(projects::id.among(ids))
+                .select(ProjectRow::as_select())
+                .load(conn)
+        })?;
+        page::arrange(&mut rows, ids, |row| row.id);
+        let found = rows.into_iter().map(Project::try_from).collect::<Result<_, _>>();
+        found.map_err(|error| self.fail(error))
+    }
+}
+
+impl Projects for DieselTx<'_> {
+    fn find(&mut self, named: &ProjectRef) -> Result<Option<Project>, StoreError> {
+        let row = find_named!(self, named, ProjectRow::as_select(), ProjectRow)?;
+        self.told(row)
+    }
+
+    fn gate(&mut self, named: &ProjectRef) -> Result<Option<ProjectGate>, StoreError> {
+        let row = find_named!(self, named, GateRow::as_select(), GateRow)?;
+        self.told(row)
+    }
+
+    fn lock(&mut self, id: ProjectId) -> Result<Option<Project>, StoreError> {
+        // Some changes of a project make PostgreSQL look whether its namespace is still there.
+        self.hold(
+            Sql::new("SELECT id FROM namespaces WHERE id = (SELECT namespace_id FROM projects WHERE id = ")
+                .id(id.0)
+                .sql(") FOR KEY SHARE"),
+        )?;
+        let row = self.run(|conn| {
+            load_locked!(
+                conn,
+                projects::table.find(id.0).select(ProjectRow::as_select()),
+                ProjectRow,
+                alone
+            )
+        })?;
+        self.told(row)
+    }
+
+    fn lock_all(&mut self, ids: &[ProjectId]) -> Result<Vec<Project>, StoreError> {
+        let mut ids = ids.to_vec();
+        ids.sort_unstable();
+        ids.dedup();
+        let named = ids.iter().map(|id| id.0).collect();
+        self.hold(
+            Sql::new(
+                "SELECT id FROM namespaces WHERE id IN \
+                 (SELECT namespace_id FROM projects WHERE id IN (",
+            )
+            .ids(named)
+            .sql(")) ORDER BY id FOR KEY SHARE"),
+        )?;
+        let mut locked = Vec::with_capacity(ids.len());
+        for id in ids {
+            locked.extend(Projects::lock(self, id)?);
+        }
+        Ok(locked)
+    }
+
+    fn find_all(&mut self, ids: &[ProjectId]) -> Result<Vec<Project>, StoreError> {
+        let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
+        self.projects_by_id(&ids)
+    }
+
+    fn list(&mut self, filter: &ProjectFilter, page: Page) -> Result<Paged<Project>, StoreError> {
+        self.list_projects(filter, page)
+    }
+
+    fn standing(
+        &mut self,
+        project: ProjectId,
+        user: UserId,
+        today: NaiveDate,
+    ) -> Result<Standing, StoreError> {
+        let query = access::standing(project, user, today);
+        let rows: Vec<(i32, bool)> = self.run(|conn| query.rows::<(Integer, Bool)>().load(conn))?;
+        Ok(Standing {
+            level: rows
+                .iter()
+                .filter_map(|(level, _)| AccessLevel::from_level(i64::from(*level)))
+                .max(),
+            owner: rows.iter().any(|(_, owner)| *owner),
+        })
+    }
+
+    fn authorized_among(
+        &mut self,
+        user: UserId,
+        projects: &[ProjectId],
+        today: NaiveDate,
+    ) -> Result<Vec<ProjectId>, StoreError> {
+        let asked = projects.iter().map(|id| id.0).collect();
+        let authorized = Sql::with([("authorized", access::authorized(user, today))])
+            .sql("SELECT projects.id FROM projects WHERE projects.id IN (")
+            .ids(asked)
+            .sql(") AND projects.id IN (SELECT id FROM authorized)");
+        Ok(self.ids(authorized)?.into_iter().map(ProjectId).collect())
+    }
+
+    fn clashing(
+        &mut self,
+        namespace: NamespaceId,
+        name: &ProjectName,
+        path: &ProjectPath,
+    ) -> Result<Vec<Project>, StoreError> {
+        let rows: Vec<ProjectRow> = self.run(|conn| {
+            let inside = projects::namespace_id.eq(namespace.0);
+            let named = inside.and(projects::name.eq(name.as_str()));
+            let placed = inside.and(projects::path_folded.eq(path.folded()));
+            projects::table.filter(named.or(placed)).select(ProjectRow::as_select()).load(conn)
+        })?;
+        let found = rows.into_iter().map(Project::try_from).collect::<Result<_, _>>();
+        found.map_err(|error| self.fail(error))
+    }
+
+    fn count_in(&mut self, namespace: NamespaceId) -> Result<u64, StoreError> {
+        let count: i64 = self.run(|conn| {
+            projects::table.filter(projects::namespace_id.eq(namespace.0)).count().get_result(conn)
+        })?;
+        Ok(count.unsigned_abs())
+    }
+
+    fn count_personal(&mut self, owners: &[UserId]) -> Result<Vec<(UserId, u64)>, StoreError> {
+        let owners: Vec<i64> = owners.iter().map(|owner| owner.0).collect();
+        let counted: Vec<(i64, i64)> = self.by_ids(&owners, |conn, owners| {
+            namespaces::table
+                .filter(namespaces::owner_id.among(owners))
+                .select((namespaces::owner_id.assume_not_null(), namespaces::personal_projects))
+                .load(conn)
+        })?;
+        Ok(counted.into_iter().map(|(owner, n)| (UserId(owner), n.unsigned_abs())).collect())
+    }
+
+    fn is_copy(&mut self, project: ProjectId) -> Result<bool, StoreError> {
+        self.run(|conn| {
+            diesel::select(diesel::dsl::exists(copied_repositories::table.find(project.0)))
+                .get_result(conn)
+        })
+    }
+
+    fn insert(&mut self, new: NewProject) -> Result<Project, StoreError> {
+        let mut project = Project {
+            id: ProjectId(0),
+            namespace: new.namespace,
+            creator: Some(new.creator),
+            name: new.name,
+            path: new.path,
+            description: new.description,
+            visibility: new.visibility,
+            archived: Archived::No,
+            features: new.features,
+            star_count: 0,
+            forks_count: 0,
+            open_issues_count: 0,
+            forked_from: new.forked_from,
+            import_url: new.import_url,
+            default_branch: None,
+            avatar: new.avatar,
+            created_at: new.at,
+            updated_at: new.at,
+            last_activity_at: new.at,
+        };
+        let values = ProjectValues::from(&project);
+        let id = self.run(|conn| {
+            diesel::insert_into(projects::table)
+                // The token is in a table of its own.
+                .values((values, projects::runners_token.eq("")))
+                .returning(projects::id)
+                .get_result(conn)
+        })?;
+        project.id = ProjectId(id);
+        if new.forked_from.is_some() {
+            self.run(|conn| {
+                diesel::insert_into(copied_repositories::table)
+                    .values(copied_repositories::project_id.eq(id))
+                    .execute(conn)
+            })?;
+        }
+        Projects::set_runners_token(self, project.id, &new.runners_token)?;
+        Ok(project)
+    }
+
+    fn update(&mut self, project: &Project) -> Result<(), StoreError> {
+        let values = ProjectValues::from(project);
+        self.run(|conn| {
+            diesel::update(projects::table.find(project.id.0)).set(values).execute(conn)
+        })?;
+        Ok(())
+    }
+
+    fn set_default_branch(
+        &mut self,
+        project: ProjectId,
+        branch: Option<&BranchName>,
+    ) -> Result<(), StoreError> {
+        let value = projects::default_branch.eq(branch.map(BranchName::as_str));
+        self.run(|conn| diesel::update(projects::table.find(project.0)).set(value).execute(conn))?;
+        Ok(())
+    }
+
+    fn set_avatar(&mut self, project: ProjectId, file: Option<&str>) -> Result<(), StoreError> {
+        let value = projects::avatar.eq(file);
+        self.run(|conn| diesel::update(projects::table.find(project.0)).set(value).execute(conn))?;
+        Ok(())
+    }
+
+    fn runners_token(&mut self, project: ProjectId) -> Result<Option<Secret>, StoreError> {
+        let row = runners_tokens::table.find(project.0).select(runners_tokens::sealed);
+        let stored: Option<String> = self.run(|conn| row.get_result(conn).optional())?;
+        self.checked(self.seals.open_opt(Purpose::RunnersToken, stored.as_deref()))
+    }
+
+    fn set_runners_token(&mut self, project: ProjectId, token: &Secret) -> Result<(), StoreError> {
+        let sealed = self.checked(self.seals.seal(Purpose::RunnersToken, token.reveal()))?;
+        let proof = self.checked(self.seals.runners_token_proof(token.reveal()))?;
+        let values = (runners_tokens::sealed.eq(sealed), runners_tokens::proof.eq(proof));
+        self.run(|conn| {
+            each_backend!(conn, c => diesel::insert_into(runners_tokens::table)
+                .values((runners_tokens::project_id.eq(project.0), values.clone()))
+                .on_conflict(runners_tokens::project_id)
+                .do_update()
+                .set(values)
+                .execute(c))
+        })?;
+        Ok(())
+    }
+
+    fn coverage_expression(
+        &mut self,
+        project: ProjectId,
+    ) -> Result<Option<CoverageExpression>, StoreError> {
+        let row = project_settings::table.find(project.0);
+        let found: Option<Option<String>> = self.run(|conn| {
+            row.select(project_settings::coverage_expression).get_result(conn).optional()
+        })?;
+        Ok(found.flatten().map(CoverageExpression::stored))
+    }
+
+    fn set_coverage_expression(
+        &mut self,
+        project: ProjectId,
+        expression: Option<&CoverageExpression>,
+    ) -> Result<(), StoreError> {
+        let key = project_settings::project_id.eq(project.0);
+        let value =
+            project_settings::coverage_expression.eq(expression.map(CoverageExpression::as_str));
+        self.run(|conn| {
+            each_backend!(conn, c => diesel::insert_into(project_settings::table)
+                .values((key, value))
+                .on_conflict(project_settings::project_id)
+                .do_update()
+                .set(value)
+                .execute(c))
+        })?;
+        Ok(())
+    }
+
+    fn touch(&mut self, project: ProjectId, at: Timestamp) -> Result<(), StoreError> {
+        let an_hour_ago = stored(at - TimeDelta::hours(1));
+        let row =
+            projects::table.find(project.0).filter(projects::last_activity_at.le(an_hour_ago));
+        let value = projects::last_activity_at.eq(stored(at));
+        self.run(|conn| diesel::update(row).set(value).execute(conn))?;
+        Ok(())
+    }
+
+    fn lower_forks(&mut self, project: ProjectId, at: Timestamp) -> Result<(), StoreError> {
+        let found: Option<i32> = self.run(|conn| {
+            projects::table
+                .find(project.0)
+                .select(projects::visibility_level)
+                .get_result(conn)
+                .optional()
+        })?;
+        let Some(level) = found else { return Ok(()) };
+        // Forks of forks may be no more visible either.
+        let higher = Sql::new(
+            "WITH RECURSIVE forks (id) AS (SELECT projects.id FROM projects WHERE forked_from_id = ",
+        )
+        .id(project.0)
+        .sql(
+            " UNION SELECT projects.id FROM projects JOIN forks ON forked_from_id = forks.id) \
+             SELECT projects.id FROM projects WHERE id IN (SELECT id FROM forks) \
+             AND visibility_level > ",
+        )
+        .id(i64::from(level))
+        .sql(" ORDER BY projects.id");
+        self.hold(higher.clone().sql(" FOR NO KEY UPDATE"))?;
+        let ids = self.ids(higher)?;
+        let values = (projects::visibility_level.eq(level), projects::updated_at.eq(stored(at)));
+        self.by_ids(&ids, |conn, ids| {
+            let forks = projects::table.filter(projects::id.eq_any(ids));
+            diesel::update(forks).set(values).execute(conn).map(|_| Vec::<()>::new())
+        })?;
+        Ok(())
+    }
+
+    fn comes_from(&mut self, project: ProjectId, source: ProjectId) -> Result<bool, StoreError> {
+        let sources = Sql::new(
+            "WITH RECURSIVE sources (id) AS (SELECT forked_from_id FROM projects WHERE id = ",
+        )
+        .id(project.0)
+        .sql(
+            " UNION SELECT forked_from_id FROM projects JOIN sources ON projects.id = sources.id) \
+             SELECT id FROM sources WHERE id = ",
+        )
+        .id(source.0);
+        Ok(!self.ids(sources)?.is_empty())
+    }
+
+    fn delete(&mut self, project: ProjectId) -> Result<(), StoreError> {
+        self.hold_projects(Sql::new("id = ").id(project.0), None)?;
+        self.run(|conn| diesel::delete(projects::table.find(project.0)).execute(conn))?;
+        self.remove_below_projects(&[project.0])?;
+        Ok(())
+    }
+}

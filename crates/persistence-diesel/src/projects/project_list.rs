@@ -1,0 +1,466 @@
+//! Which projects a list shows, and how they are found: so that a page costs what it shows, however many
+//! projects there are and however many of them are in the list.
+
+use std::sync::Arc;
+
+use hexforge_domain::id::NamespaceId;
+use hexforge_domain::paging::{Page, Paged};
+use hexforge_domain::ports::store::{Mode, StoreError};
+use hexforge_domain::project::Project;
+use hexforge_domain::project::query::{ProjectFilter, ProjectOrder, ProjectScope};
+
+use crate::database::backend::Backend;
+use crate::database::tx::DieselTx;
+use crate::query::page::{Counting, Span};
+use crate::query::project_scope::Scope;
+use crate::query::search::{Search, Texts};
+use crate::query::sql::Sql;
+
+/// A list of no more is short: all of it is looked at.
+const SHORT: u64 = 1000;
+/// What finds no more is looked up once, and named by id from then on.
+const FEW: usize = 200;
+/// So many of the newest projects are looked at to see whether something is common.
+const SAMPLE: i64 = 300;
+/// What so many of them have is common.
+const COMMON: i64 = 10;
+
+/// Looking up a project, asking who sees it and sorting it costs so many times what passing over one does.
+const ASKED: u128 = 3;
+
+/// How the projects of a list are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// Through all projects in their order until the page is full: soon, where many fit.
+    Walk,
+    /// Through the projects of a group in their order, and all that are shared with it.
+    WalkInside,
+    /// All that are in the scope, and then sorted: soon, where few are.
+    ByScope,
+    /// All that contain what is searched for, and then sorted: soon, where few do.
+    BySearch,
+}
+
+/// A list with all that its queries need.
+struct List<'a> {
+    filter: &'a ProjectFilter,
+    search: Search,
+    /// What the search finds, where that is little.
+    found: Option<Vec<i64>>,
+    /// How many of the newest projects have what is searched for.
+    hits: i64,
+    /// Whether counting goes through the scope, and not through all that the search finds.
+    counts_scope: bool,
+    backend: Backend,
+}
+
+impl DieselTx<'_> {
+    /// At most seven queries: for the extent of everything, the length of the scope and that of the list,
+    /// whether what is searched for is common and where it is; then for the ids and for the rows.
+    pub(crate) fn list_projects(
+        &mut self,
+        filter: &ProjectFilter,
+        page: Page,
+    ) -> Result<Paged<Project>, StoreError> {
+        let search = Search::new(filter.search.as_deref());
+        let (found, backend) = (None, self.backend());
+        let mut list = List { filter, search, found, hits: 0, counts_scope: false, backend };
+        let lasting = list.lasting_name().filter(|_| self.mode == Mode::Read);
+        if let Some(name) = &lasting
+            && self.totals.keeps_members(name)
+            && let Some(members) = self.totals.members(name, self.extent()?.changes)
+        {
+            return self.page_of_known(&members, page);
+        }
+        let base = match list.scope() {
+            scope if scope.is_among_all() => None,
+            scope => Some(self.length_of_scope(scope)?),
+        };
+        let short = base.is_some_and(|base| base <= SHORT);
+        if !short {
+            self.find(&mut list)?;
+            if let Some(base) = base {
+                let projects = self.extent()?.projects.unsigned_abs();
+                list.counts_scope = u128::from(base) < list.matches(projects);
+            }
+        }
+        if let Some(members) = self.members(&list, short)? {
+            let total = members.len() as u64;
+            let ids = self.ids(list.page_of_members(&members, page))?;
+            return Ok(Paged { items: self.projects_by_id(&ids)?, total });
+        }
+        let (total, counted_as) = match base {
+            Some(base) if base == 0 || list.is_all_of_scope() => (base, list.scope().name()),
+            _ => (self.length(&list, short)?, list.name()),
+        };
+        if total == 0 {
+            return Ok(Paged { items: vec![], total });
+        }
+        if let Some(name) = lasting
+            && short
+        {
+            let all = self.ids(list.page_of(Way::ByScope, Span::forward(Page::Whole)))?;
+            let (all, changes): (Arc<[i64]>, _) = (all.into(), self.extent()?.changes);
+            self.totals.keep_members(name, changes, Arc::clone(&all));
+            return self.page_of_known(&all, page);
+        }
+        let span = self.span(page, total, &counted_as)?;
+        let way = if short { Way::ByScope } else { self.way(&list, base, total, span)? };
+        let mut ids = self.ids(list.page_of(way, span))?;
+        span.restore(&mut ids);
+        Ok(Paged { items: self.projects_by_id(&ids)?, total })
+    }
+
+    /// A page of a list all of whose ids are known in its order.
+    fn page_of_known(&mut self, ids: &[i64], page: Page) -> Result<Paged<Project>, StoreError> {
+        let Paged { items: ids, total } = page.cut(ids.to_vec());
+        Ok(Paged { items: self.projects_by_id(&ids)?, total })
+    }
+
+    /// How many projects there are for somebody.
+    pub(crate) fn length_of_scope(&mut self, scope: Scope) -> Result<u64, StoreError> {
+        let name = scope.name();
+        let all = Sql::new("SELECT projects.id FROM projects").filter(scope.set());
+        match scope.scope {
+            // Stars are no changes of lists: too many people give them for that.
+            ProjectScope::StarredBy(_) => self.total(&name, &all),
+            _ => self.total_of_counted(&name, Counting::ByRow, &all),
+        }
+    }
+
+    /// All projects of the list, where what is searched for is neither rare nor common: finding them again for
+    /// each page would cost more than the page.
+    fn members(&mut self, list: &List<'_>, short: bool) -> Result<Option<Arc<[i64]>>, StoreError> {
+        let searches = !matches!(list.search, Search::Everything);
+        let stars = matches!(list.filter.scope, ProjectScope::StarredBy(_));
+        if short
+            || stars
+            || !searches
+            || list.found.is_some()
+            || list.hits >= COMMON
+            || self.mode != Mode::Read
+        {
+            return Ok(None);
+        }
+        let (name, changes) = (list.name(), self.extent()?.changes);
+        if let Some(members) = self.totals.members(&name, changes) {
+            return Ok(Some(members));
+        }
+        let members = self.ids(list.counted(short).sql(" LIMIT ").id(SHORT as i64 + 1))?;
+        if members.len() as u64 > SHORT {
+            return Ok(None);
+        }
+        let members: Arc<[i64]> = members.into();
+        self.totals.keep_members(name, changes, Arc::clone(&members));
+        Ok(Some(members))
+    }
+
+    /// How many projects the list has, whatever its order.
+    fn length(&mut self, list: &List<'_>, short: bool) -> Result<u64, StoreError> {
+        if list.found.as_ref().is_some_and(Vec::is_empty) {
+            return Ok(0);
+        }
+        let counted = list.counted(short);
+        let counting = if list.found.is_some() { Counting::ByRow } else { Counting::Dear };
+        match list.filter.scope {
+            ProjectScope::StarredBy(_) => self.total(&list.name(), &counted),
+            _ => self.total_of_counted(&list.name(), counting, &counted),
+        }
+    }
+
+    /// Finds out how common it is what is searched for, and if it is rare, all that contain it.
+    fn find(&mut self, list: &mut List<'_>) -> Result<(), StoreError> {
+        let (Some(contains), Some(matching)) = (list.search.within("search_text"), list.matching())
+        else {
+            return Ok(());
+        };
+        let newest =
+            Sql::new("SELECT 1 FROM (SELECT search_text FROM projects ORDER BY id DESC LIMIT ")
+                .id(SAMPLE)
+                .sql(") AS newest WHERE ")
+                .then(contains);
+        list.hits = self.count(&newest, None)?;
+        if list.hits >= COMMON {
+            return Ok(());
+        }
+        // Some are found more than once.
+        let most = FEW * 4;
+        let mut found = self.ids(matching.sql(" LIMIT ").id(most as i64))?;
+        let all = found.len() < most;
+        found.sort_unstable();
+        found.dedup();
+        list.found = (all && found.len() <= FEW).then_some(found);
+        Ok(())
+    }
+
+    /// The way that goes through the fewest projects.
+    fn way(
+        &mut self,
+        list: &List<'_>,
+        base: Option<u64>,
+        total: u64,
+        span: Span,
+    ) -> Result<Way, StoreError> {
+        if list.found.is_some() {
+            return Ok(Way::BySearch);
+        }
+        let projects = u128::from(self.extent()?.projects.unsigned_abs());
+        let shown = u128::from(span.reach().min(total));
+        // One project in so many is in the list.
+        let walked = shown * projects / u128::from(total).max(1);
+        let in_scope = match base {
+            Some(base) => u128::from(base),
+            None if list.is_all_of_scope() => u128::from(total),
+            // Some part of all there are.
+            None => projects,
+        } * ASKED;
+        let matching = match list.search {
+            Search::Everything => u128::MAX,
+            Search::Indexed(_) | Search::Short(_) | Search::Nothing => {
+                list.matches(self.extent()?.projects.unsigned_abs()).max(u128::from(total)) * ASKED
+            }
+        };
+        let is_in_order = !list.filter.builds_first;
+        if let (Some(base), Some(_), true) = (base, list.scope().group(), is_in_order)
+            && shown * u128::from(base) / u128::from(total).max(1) <= in_scope.min(matching)
+        {
+            return Ok(Way::WalkInside);
+        }
+        Ok(if walked <= in_scope.min(matching) {
+            Way::Walk
+        } else if in_scope <= matching {
+            Way::ByScope
+        } else {
+            Way::BySearch
+        })
+    }
+}
+
+impl List<'_> {
+    fn scope(&self) -> Scope {
+        Scope { scope: self.filter.scope, today: self.filter.today }
+    }
+
+    /// How many projects contain what is searched for, as far as the newest ones tell.
+    fn matches(&self, projects: u64) -> u128 {
+        let hits = u128::from(self.hits.unsigned_abs()).max(1);
+        hits * u128::from(projects) / SAMPLE as u128
+    }
+
+    /// What tells it apart from all other lists, whatever their order.
+    fn name(&self) -> String {
+        let ProjectFilter { scope, archived, visibility, search, today, .. } = self.filter;
+        format!("projects {scope:?} {today} {archived:?} {visibility:?} {search:?}")
+    }
+
+    /// What tells it apart from all other lists, if neither what is in it nor its order changes unless that is
+    /// counted as a change of lists.
+    fn lasting_name(&self) -> Option<String> {
+        let ProjectFilter { scope, order, descending, builds_first, .. } = self.filter;
+        let lasts = match order {
+            ProjectOrder::Id | ProjectOrder::CreatedAt => !builds_first,
+            ProjectOrder::Name
+            | ProjectOrder::Path
+            | ProjectOrder::UpdatedAt
+            | ProjectOrder::LastActivityAt => false,
+        };
+        let is_counted = match scope {
+            // Stars are no changes of lists; the others are too long.
+            ProjectScope::StarredBy(_) | ProjectScope::All | ProjectScope::VisibleTo(_) => false,
+            ProjectScope::AuthorizedFor(_)
+            | ProjectScope::OwnedBy(_)
+            | ProjectScope::OfGroup { .. }
+            | ProjectScope::InGroup { .. }
+            | ProjectScope::SharedWith { .. } => true,
+        };
+        (lasts && is_counted && self.is_all_of_scope())
+            .then(|| format!("{} by {order:?}, {descending}", self.scope().name()))
+    }
+
+    /// A page of a list all of whose projects are known.
+    fn page_of_members(&self, members: &[i64], page: Page) -> Sql {
+        Sql::new("SELECT projects.id FROM projects WHERE projects.id IN (")
+            .ids(members.to_vec())
+            .sql(")")
+            .then(self.order(Way::BySearch, Span::forward(page)))
+            .page(page)
+    }
+
+    /// Whether everything that is in the scope is in the list.
+    fn is_all_of_scope(&self) -> bool {
+        let ProjectFilter { archived, visibility, .. } = self.filter;
+        matches!((archived, visibility, &self.search), (None, None, Search::Everything))
+    }
+
+    /// What is counted: all ids, in no order.
+    fn counted(&self, short: bool) -> Sql {
+        let scope = self.scope();
+        let fitting = Sql::new("SELECT projects.id FROM projects");
+        if self.found.is_some() {
+            return fitting
+                .filter(self.found_ids().into_iter().chain(scope.each()).chain(self.rest()));
+        }
+        match (&self.search, self.matching()) {
+            (Search::Indexed(_), Some(matching)) if !short && !self.counts_scope => {
+                Sql::with(scope.named())
+                    .then(fitting)
+                    .filter([one_of(matching)].into_iter().chain(scope.known()).chain(self.rest()))
+            }
+            _ => {
+                let mut known = scope.known().into_iter();
+                let first = known.next().into_iter().chain(self.rest()).chain(self.containing());
+                Sql::with(scope.named()).then(fitting).filter(first.chain(known))
+            }
+        }
+    }
+
+    /// The ids of a page, in order.
+    fn page_of(&self, way: Way, span: Span) -> Sql {
+        let scope = self.scope();
+        if let (Way::WalkInside, Some(group)) = (way, scope.group()) {
+            return self.page_of_group(group, span);
+        }
+        let contains = self.containing();
+        let conditions: Vec<Sql> = match way {
+            // Most rows are passed over, so what costs least is asked first.
+            Way::Walk | Way::WalkInside => {
+                self.rest_of_walk().into_iter().chain(contains).chain(scope.each()).collect()
+            }
+            Way::ByScope => {
+                let mut set = scope.set().into_iter();
+                set.next().into_iter().chain(self.rest()).chain(contains).chain(set).collect()
+            }
+            Way::BySearch => {
+                let matching = self.found_ids().or_else(|| self.matching().map(one_of));
+                matching.into_iter().chain(self.rest()).chain(scope.each()).collect()
+            }
+        };
+        // Nothing may tempt PostgreSQL to walk where few fit; it does not look into what has an offset.
+        let fitting = match (way, self.backend) {
+            (Way::Walk | Way::WalkInside, _) | (_, Backend::Sqlite) => {
+                Sql::new("SELECT projects.id FROM projects").filter(conditions)
+            }
+            (Way::ByScope | Way::BySearch, Backend::Postgres) => {
+                Sql::new("SELECT projects.id FROM (SELECT * FROM projects")
+                    .filter(conditions)
+                    .sql(" OFFSET 0) AS projects")
+            }
+        };
+        fitting.then(self.order(way, span)).span(span)
+    }
+
+    /// The ids of a page of a group's projects: the first ones inside the group, by an index that begins with it, and
+    /// the first ones of the few that are shared with it.
+    fn page_of_group(&self, group: NamespaceId, span: Span) -> Sql {
+        let scope = self.scope();
+        let reach = Span { offset: 0, limit: span.reach(), ..span };
+        let first = |conditions: Vec<Sql>, way| {
+            Sql::new("SELECT * FROM (SELECT projects.id, ")
+                .sql(self.key().unwrap_or("projects.id"))
+                .sql(" AS place FROM projects")
+                .filter(conditions.into_iter().chain(self.rest_of_walk()).chain(self.containing()))
+                .then(self.order(way, span))
+                .span(reach)
+        };
+        let direction = if self.filter.descending == span.backward { "" } else { " DESC" };
+        let inside = first(scope.inside(group), Way::Walk).sql(") AS inside");
+        let all = match scope.shared(group) {
+            Some(shared) => {
+                inside.sql(" UNION ALL ").then(first(shared, Way::BySearch)).sql(") AS shared")
+            }
+            None => inside,
+        };
+        Sql::new("SELECT id FROM (")
+            .then(all)
+            .sql(") AS fitting ORDER BY place")
+            .sql(direction)
+            .sql(", id")
+            .sql(direction)
+            .span(span)
+    }
+
+    /// What else the filter asks for.
+    fn rest(&self) -> Vec<Sql> {
+        let visibility = self.filter.visibility.map(|visibility| {
+            Sql::new("projects.visibility_level = ").id(i64::from(visibility.level()))
+        });
+        self.archived().into_iter().chain(visibility).collect()
+    }
+
+    /// The same, where no index but that of the order may lead.
+    fn rest_of_walk(&self) -> Vec<Sql> {
+        let visibility = self.filter.visibility.map(|visibility| {
+            Sql::new("+projects.visibility_level = ").id(i64::from(visibility.level()))
+        });
+        self.archived().into_iter().chain(visibility).collect()
+    }
+
+    fn archived(&self) -> Option<Sql> {
+        self.filter.archived.map(|archived| {
+            Sql::new(if archived { "projects.archived" } else { "NOT projects.archived" })
+        })
+    }
+
+    fn found_ids(&self) -> Option<Sql> {
+        self.found.as_ref().map(|ids| Sql::new("projects.id IN (").ids(ids.clone()).sql(")"))
+    }
+
+    /// The ids of the projects that contain what is searched for, or whose namespaces have it in their
+    /// names, some of them more than once.
+    fn matching(&self) -> Option<Sql> {
+        let projects = self.search.matching(&Texts::Projects, self.backend)?;
+        let namespaces = self.search.matching(&Texts::NamespaceNames, self.backend)?;
+        let inside = Sql::new("SELECT projects.id FROM projects WHERE namespace_id IN (")
+            .then(namespaces)
+            .sql(")");
+        Some(match self.backend {
+            Backend::Sqlite => projects.sql(" UNION ALL ").then(inside),
+            // It would rather go through all projects than through the index, where some are enough.
+            Backend::Postgres => Sql::with([("matching", projects)])
+                .sql("SELECT id FROM matching UNION ALL ")
+                .then(inside),
+        })
+    }
+
+    /// The condition that the project, or the name of its namespace, contains what is searched for.
+    fn containing(&self) -> Option<Sql> {
+        let text = self.search.within("projects.search_text")?;
+        let name = self.search.within(
+            "(SELECT namespaces.name_folded FROM namespaces WHERE namespaces.id = projects.namespace_id)",
+        )?;
+        Some(Sql::new("(").then(text).sql(" OR ").then(name).sql(")"))
+    }
+
+    /// The column of the order, if it is not the id.
+    fn key(&self) -> Option<&'static str> {
+        match self.filter.order {
+            ProjectOrder::Id => None,
+            ProjectOrder::Name => Some("projects.name"),
+            ProjectOrder::Path => Some("projects.path"),
+            ProjectOrder::CreatedAt => Some("projects.created_at"),
+            ProjectOrder::UpdatedAt => Some("projects.updated_at"),
+            ProjectOrder::LastActivityAt => Some("projects.last_activity_at"),
+        }
+    }
+
+    fn order(&self, way: Way, span: Span) -> Sql {
+        // SQLite takes an index that has the order before one that has the rows; the plus makes it sort.
+        let sorts = way != Way::Walk && self.backend == Backend::Sqlite;
+        let plus = if sorts { "+" } else { "" };
+        let direction = |descending| if descending != span.backward { " DESC" } else { "" };
+        let builds = direction(true);
+        let direction = direction(self.filter.descending);
+        let mut order = Sql::new(" ORDER BY ");
+        if self.filter.builds_first {
+            order = order.sql("projects.builds_enabled").sql(builds).sql(", ");
+        }
+        if let Some(key) = self.key() {
+            order = order.sql(plus).sql(key).sql(direction).sql(", ");
+        }
+        order.sql(plus).sql("projects.id").sql(direction)
+    }
+}
+
+fn one_of(ids: Sql) -> Sql {
+    Sql::new("projects.id IN (").then(ids).sql(")")
+}

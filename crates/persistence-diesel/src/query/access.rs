@@ -1,0 +1,317 @@
+//! Who sees which projects, as conditions of queries: the one place that lists and feeds ask.
+//!
+//! Everything is said in two ways. As a set, looked up from the user's side by indexes: it costs what the
+//! user has, however few rows are asked about. And as a question about one row of `projects`: it costs a few
+//! look-ups for each row, however much the user has.
+
+use chrono::NaiveDate;
+use hexforge_domain::id::{NamespaceId, ProjectId, UserId};
+use hexforge_domain::issue::query::Clearance;
+use hexforge_domain::member::AccessLevel;
+use hexforge_domain::project::query::Viewer;
+use hexforge_domain::visibility::Visibility;
+
+use crate::query::sql::Sql;
+
+/// The condition that something that ends on a day, if at all, is in force.
+pub(crate) fn in_force(expires_at: &'static str, today: NaiveDate) -> Sql {
+    Sql::new("(").sql(expires_at).sql(" IS NULL OR ").sql(expires_at).sql(" > ").day(today).sql(")")
+}
+
+/// The ids of the groups of which a user is a member.
+pub(crate) fn groups_of(user: UserId, today: NaiveDate) -> Sql {
+    Sql::new("SELECT group_id FROM group_members WHERE user_id = ")
+        .id(user.0)
+        .sql(" AND ")
+        .then(in_force("expires_at", today))
+}
+
+/// The ids of the groups that a user owns.
+pub(crate) fn groups_owned_by(user: UserId, today: NaiveDate) -> Sql {
+    groups_of(user, today).sql(" AND access_level = ").id(i64::from(AccessLevel::Owner.level()))
+}
+
+/// The id of a user's own namespace.
+pub(crate) fn home_of(user: UserId) -> Sql {
+    Sql::new("SELECT id FROM namespaces WHERE owner_id = ").id(user.0)
+}
+
+/// The ids of the projects that a user is authorized for, some of them more than once; see
+/// [`ProjectScope`](hexforge_domain::project::query::ProjectScope).
+pub(crate) fn authorized(user: UserId, today: NaiveDate) -> Sql {
+    Sql::new("SELECT id FROM projects WHERE namespace_id IN (")
+        .then(home_of(user))
+        .sql(" UNION ALL ")
+        .then(groups_of(user, today))
+        .sql(") UNION ALL SELECT project_id FROM project_members WHERE user_id = ")
+        .id(user.0)
+        .sql(" AND ")
+        .then(in_force("expires_at", today))
+        .sql(" UNION ALL ")
+        .then(shared(Sql::new("shares.group_id IN (").then(groups_of(user, today)).sql(")"), today))
+}
+
+/// The ids of the projects that are shared with a group.
+pub(crate) fn shared_with(group: NamespaceId, today: NaiveDate) -> Sql {
+    shared(Sql::new("shares.group_id = ").id(group.0), today)
+}
+
+/// Projects by their shares, unless their namespaces forbid those.
+fn shared(which: Sql, today: NaiveDate) -> Sql {
+    Sql::new(
+        "SELECT shared.id FROM project_shares AS shares \
+         JOIN projects AS shared ON shared.id = shares.project_id \
+         JOIN namespaces AS homes ON homes.id = shared.namespace_id",
+    )
+    .filter([
+        which,
+        in_force("shares.expires_at", today),
+        Sql::new("NOT homes.share_with_group_lock"),
+    ])
+}
+
+/// The lowest visibility that lets a user in who is nothing to a project or group.
+pub(crate) fn lowest_open(external: bool) -> i64 {
+    let lowest = if external { Visibility::Public } else { Visibility::Internal };
+    i64::from(lowest.level())
+}
+
+/// What [`visible`] refers to, for [`Sql::with`].
+pub(crate) fn authorized_as_named(viewer: Viewer, today: NaiveDate) -> (&'static str, Sql) {
+    ("authorized", authorized(viewer.user, today))
+}
+
+/// The condition that somebody sees a row of `projects`; see [`authorized_as_named`].
+pub(crate) fn visible(viewer: Viewer) -> Sql {
+    // The plus keeps planners from going by the index of visibilities: where this condition stands,
+    // another index leads.
+    Sql::new("(+projects.visibility_level >= ")
+        .id(lowest_open(viewer.external))
+        .sql(" OR projects.id IN (SELECT id FROM authorized))")
+}
+
+/// The condition that a query gives a row. Written as a value because PostgreSQL would answer `EXISTS` by
+/// gathering all rows there are, if it expects to be asked often.
+fn some(query: Sql) -> Sql {
+    Sql::new("(").then(query).sql(" LIMIT 1) IS NOT NULL")
+}
+
+/// [`authorized`] as a question about a row of `projects`.
+pub(crate) fn is_authorized(user: UserId, today: NaiveDate) -> Sql {
+    let member =
+        Sql::new("SELECT 1 FROM project_members WHERE project_id = projects.id AND user_id = ")
+            .id(user.0)
+            .sql(" AND ")
+            .then(in_force("expires_at", today));
+    let shared = Sql::new(
+        "SELECT 1 FROM project_shares AS shares \
+         JOIN group_members AS members ON members.group_id = shares.group_id \
+         WHERE shares.project_id = projects.id AND members.user_id = ",
+    )
+    .id(user.0)
+    .sql(" AND ")
+    .then(in_force("members.expires_at", today))
+    .sql(" AND ")
+    .then(in_force("shares.expires_at", today))
+    .sql(UNLOCKED);
+    Sql::new("(projects.namespace_id = (")
+        .then(home_of(user))
+        .sql(") OR ")
+        .then(some(member_of_home(user, today)))
+        .sql(" OR ")
+        .then(some(member))
+        .sql(" OR ")
+        .then(some(shared))
+        .sql(")")
+}
+
+/// Whether a project is in a user's own namespace or in a group that it owns, of a row of `projects`.
+pub(crate) fn is_owned(user: UserId, today: NaiveDate) -> Sql {
+    let owner = member_of_home(user, today)
+        .sql(" AND access_level = ")
+        .id(i64::from(AccessLevel::Owner.level()));
+    Sql::new("(projects.namespace_id = (")
+        .then(home_of(user))
+        .sql(") OR ")
+        .then(some(owner))
+        .sql(")")
+}
+
+/// Whether somebody starred a row of `projects`.
+pub(crate) fn is_starred(user: UserId) -> Sql {
+    some(Sql::new("SELECT 1 FROM stars WHERE project_id = projects.id AND user_id = ").id(user.0))
+}
+
+/// [`shared_with`] as a question about a row of `projects`.
+pub(crate) fn is_shared_with(group: NamespaceId, today: NaiveDate) -> Sql {
+    some(
+        Sql::new(
+            "SELECT 1 FROM project_shares AS shares \
+             WHERE shares.project_id = projects.id AND shares.group_id = ",
+        )
+        .id(group.0)
+        .sql(" AND ")
+        .then(in_force("shares.expires_at", today))
+        .sql(UNLOCKED),
+    )
+}
+
+/// [`visible`] without a set of all that the viewer is authorized for.
+pub(crate) fn is_visible(viewer: Viewer, today: NaiveDate) -> Sql {
+    Sql::new("(+projects.visibility_level >= ")
+        .id(lowest_open(viewer.external))
+        .sql(" OR ")
+        .then(is_authorized(viewer.user, today))
+        .sql(")")
+}
+
+/// That the namespace of a shared project lets it be shared. Said about the share, so that it is asked only where
+/// there is one.
+const UNLOCKED: &str = " AND NOT (SELECT homes.share_with_group_lock FROM namespaces AS homes \
+     WHERE homes.id = (SELECT shared.namespace_id FROM projects AS shared \
+         WHERE shared.id = shares.project_id))";
+
+/// A user's membership in the group that has a row of `projects`.
+fn member_of_home(user: UserId, today: NaiveDate) -> Sql {
+    Sql::new("SELECT 1 FROM group_members WHERE group_id = projects.namespace_id AND user_id = ")
+        .id(user.0)
+        .sql(" AND ")
+        .then(in_force("expires_at", today))
+}
+
+/// The ids of the projects in which a user is at least a reporter, some of them more than once.
+fn reported(user: UserId, today: NaiveDate) -> Sql {
+    let reporter = i64::from(AccessLevel::Reporter.level());
+    let groups = || groups_of(user, today).sql(" AND access_level >= ").id(reporter);
+    let by_group = Sql::new("shares.group_access >= ")
+        .id(reporter)
+        .sql(" AND shares.group_id IN (")
+        .then(groups())
+        .sql(")");
+    Sql::new("SELECT id FROM projects WHERE namespace_id IN (")
+        .then(home_of(user))
+        .sql(" UNION ALL ")
+        .then(groups())
+        .sql(") UNION ALL SELECT project_id FROM project_members WHERE user_id = ")
+        .id(user.0)
+        .sql(" AND access_level >= ")
+        .id(reporter)
+        .sql(" AND ")
+        .then(in_force("expires_at", today))
+        .sql(" UNION ALL ")
+        .then(shared(by_group, today))
+}
+
+/// What [`cleared`] refers to, for [`Sql::with`].
+pub(crate) fn reported_as_named(
+    clearance: Clearance,
+    today: NaiveDate,
+) -> Option<(&'static str, Sql)> {
+    match clearance {
+        Clearance::All | Clearance::Own(_) | Clearance::Nothing => None,
+        Clearance::ByStanding(user) => Some(("reported", reported(user, today))),
+    }
+}
+
+/// The condition that a row of `issues` is not too confidential; see [`reported_as_named`].
+pub(crate) fn cleared(clearance: Clearance) -> Option<Sql> {
+    let own = |user: UserId| {
+        Sql::new("(NOT issues.confidential OR issues.author_id = ")
+            .id(user.0)
+            .sql(" OR issues.assignee_id = ")
+            .id(user.0)
+    };
+    match clearance {
+        Clearance::All => None,
+        Clearance::Nothing => Some(Sql::new("NOT issues.confidential")),
+        Clearance::Own(user) => Some(own(user).sql(")")),
+        Clearance::ByStanding(user) => {
+            Some(own(user).sql(" OR issues.project_id IN (SELECT id FROM reported))"))
+        }
+    }
+}
+
+/// The condition that somebody sees the code of a row of `projects`; see [`reported_as_named`].
+pub(crate) fn code_visible(viewer: Viewer) -> Sql {
+    Sql::new("(+projects.visibility_level >= ")
+        .id(lowest_open(viewer.external))
+        .sql(" OR projects.id IN (SELECT id FROM reported))")
+}
+
+/// What a user is to a project: each row is a level the user has there, and whether that makes it an
+/// owner; see [`Standing`](hexforge_domain::policy::project::Standing).
+pub(crate) fn standing(project: ProjectId, user: UserId, today: NaiveDate) -> Sql {
+    let of_project =
+        Sql::new("SELECT access_level, FALSE FROM project_members WHERE project_id = ")
+            .id(project.0)
+            .sql(" AND user_id = ")
+            .id(user.0)
+            .sql(" AND ")
+            .then(in_force("expires_at", today));
+    let of_group = Sql::new("SELECT members.access_level, members.access_level = ")
+        .id(i64::from(AccessLevel::Owner.level()))
+        .sql(
+            " FROM projects JOIN group_members AS members \
+             ON members.group_id = projects.namespace_id WHERE projects.id = ",
+        )
+        .id(project.0)
+        .sql(" AND members.user_id = ")
+        .id(user.0)
+        .sql(" AND ")
+        .then(in_force("members.expires_at", today));
+    let of_shares = Sql::new(
+        "SELECT CASE WHEN members.access_level < shares.group_access \
+             THEN members.access_level ELSE shares.group_access END, FALSE \
+         FROM project_shares AS shares \
+         JOIN group_members AS members ON members.group_id = shares.group_id \
+         JOIN projects ON projects.id = shares.project_id \
+         JOIN namespaces AS homes ON homes.id = projects.namespace_id \
+         WHERE NOT homes.share_with_group_lock AND shares.project_id = ",
+    )
+    .id(project.0)
+    .sql(" AND members.user_id = ")
+    .id(user.0)
+    .sql(" AND ")
+    .then(in_force("members.expires_at", today))
+    .sql(" AND ")
+    .then(in_force("shares.expires_at", today));
+    // Owning the namespace gives no level of its own.
+    let of_home = Sql::new(
+        "SELECT 0, TRUE FROM projects JOIN namespaces AS homes \
+         ON homes.id = projects.namespace_id WHERE projects.id = ",
+    )
+    .id(project.0)
+    .sql(" AND homes.owner_id = ")
+    .id(user.0);
+    [of_group, of_shares, of_home]
+        .into_iter()
+        .fold(of_project, |all, more| all.sql(" UNION ALL ").then(more))
+}
+
+/// The ids of all users who have a level on a project, each once; see
+/// [`ProjectMembers::team`](hexforge_domain::member::port::ProjectMembers::team).
+pub(crate) fn team(project: ProjectId, today: NaiveDate) -> Sql {
+    Sql::new("SELECT user_id AS id FROM project_members WHERE project_id = ")
+        .id(project.0)
+        .sql(" AND ")
+        .then(in_force("expires_at", today))
+        .sql(
+            " UNION SELECT members.user_id FROM projects JOIN group_members AS members \
+             ON members.group_id = projects.namespace_id WHERE projects.id = ",
+        )
+        .id(project.0)
+        .sql(" AND ")
+        .then(in_force("members.expires_at", today))
+        .sql(
+            " UNION SELECT members.user_id FROM project_shares AS shares \
+             JOIN group_members AS members ON members.group_id = shares.group_id \
+             JOIN projects ON projects.id = shares.project_id \
+             JOIN namespaces AS homes ON homes.id = projects.namespace_id \
+             WHERE NOT homes.share_with_group_lock AND shares.project_id = ",
+        )
+        .id(project.0)
+        .sql(" AND ")
+        .then(in_force("members.expires_at", today))
+        .sql(" AND ")
+        .then(in_force("shares.expires_at", today))
+}

@@ -1,0 +1,75 @@
+//! `IN` with a list, as a text of which there are few: then the statement is kept prepared. diesel's own `eq_any`
+//! is prepared anew each time, which takes longer than to run it, and asks PostgreSQL twice.
+
+use diesel::expression::{AppearsOnTable, Expression, SelectableExpression, ValidGrouping};
+use diesel::query_builder::{AstPass, QueryFragment, QueryId};
+use diesel::serialize::ToSql;
+use diesel::sql_types::{Bool, HasSqlType};
+use diesel::{QueryResult, QuerySource};
+
+use crate::database::connection::MultiBackend;
+
+/// Longer lists are rare, and there would be too many texts of them.
+const LONGEST_KEPT: usize = 128;
+
+/// Whether a column has one of several values.
+pub(crate) struct Among<'a, C, T> {
+    column: C,
+    values: &'a [T],
+}
+
+/// For columns.
+pub(crate) trait AmongValues: Sized {
+    /// Whether the column has one of these values.
+    fn among<T>(self, values: &[T]) -> Among<'_, Self, T> {
+        Among { column: self, values }
+    }
+}
+
+impl<C: Expression> AmongValues for C {}
+
+impl<C: Expression, T> Expression for Among<'_, C, T> {
+    type SqlType = Bool;
+}
+
+impl<S, C: AppearsOnTable<S>, T> AppearsOnTable<S> for Among<'_, C, T> {}
+impl<S: QuerySource, C: SelectableExpression<S>, T> SelectableExpression<S> for Among<'_, C, T> {}
+
+impl<G, C: ValidGrouping<G>, T> ValidGrouping<G> for Among<'_, C, T> {
+    type IsAggregate = C::IsAggregate;
+}
+
+impl<C, T> QueryId for Among<'_, C, T> {
+    type QueryId = ();
+
+    const HAS_STATIC_QUERY_ID: bool = false;
+}
+
+impl<C, T> QueryFragment<MultiBackend> for Among<'_, C, T>
+where
+    C: Expression + QueryFragment<MultiBackend>,
+    T: ToSql<C::SqlType, MultiBackend>,
+    MultiBackend: HasSqlType<C::SqlType>,
+{
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, MultiBackend>) -> QueryResult<()> {
+        let Some(last) = self.values.last() else {
+            out.push_sql("1 = 0");
+            return Ok(());
+        };
+        let length = match self.values.len() {
+            // The last one may well be named more often.
+            length if length <= LONGEST_KEPT => length.next_power_of_two(),
+            length => {
+                out.unsafe_to_cache_prepared();
+                length
+            }
+        };
+        self.column.walk_ast(out.reborrow())?;
+        for place in 0..length {
+            out.push_sql(if place == 0 { " IN (" } else { ", " });
+            out.push_bind_param::<C::SqlType, T>(self.values.get(place).unwrap_or(last))?;
+        }
+        out.push_sql(")");
+        Ok(())
+    }
+}

@@ -1,0 +1,166 @@
+//! Which projects are there for somebody, as conditions of queries.
+
+use chrono::NaiveDate;
+use hexforge_domain::id::NamespaceId;
+use hexforge_domain::project::query::{ProjectScope, Viewer};
+
+use crate::query::access;
+use crate::query::sql::Sql;
+
+/// A scope on a day.
+#[derive(Clone, Copy)]
+pub(crate) struct Scope {
+    pub scope: ProjectScope,
+    pub today: NaiveDate,
+}
+
+impl Scope {
+    /// What tells it apart from all others.
+    pub fn name(self) -> String {
+        format!("projects {:?} {}", self.scope, self.today)
+    }
+
+    /// Whether it is a part of all projects, and not of those that are something to somebody.
+    pub fn is_among_all(self) -> bool {
+        match self.scope {
+            ProjectScope::All | ProjectScope::VisibleTo(_) => true,
+            ProjectScope::AuthorizedFor(_)
+            | ProjectScope::OwnedBy(_)
+            | ProjectScope::StarredBy(_)
+            | ProjectScope::OfGroup { .. }
+            | ProjectScope::InGroup { .. }
+            | ProjectScope::SharedWith { .. } => false,
+        }
+    }
+
+    /// The group whose own projects are most of it.
+    pub fn group(self) -> Option<NamespaceId> {
+        match self.scope {
+            ProjectScope::OfGroup { group, .. } | ProjectScope::InGroup { group, .. } => {
+                Some(group)
+            }
+            ProjectScope::All
+            | ProjectScope::VisibleTo(_)
+            | ProjectScope::AuthorizedFor(_)
+            | ProjectScope::OwnedBy(_)
+            | ProjectScope::StarredBy(_)
+            | ProjectScope::SharedWith { .. } => None,
+        }
+    }
+
+    /// The projects in its [`group`](Self::group).
+    pub fn inside(self, group: NamespaceId) -> Vec<Sql> {
+        let inside = Sql::new("projects.namespace_id = ").id(group.0);
+        [inside].into_iter().chain(self.seen()).collect()
+    }
+
+    /// The others, which are shared with its [`group`](Self::group); `None` where these are no part of it.
+    pub fn shared(self, group: NamespaceId) -> Option<Vec<Sql>> {
+        let ProjectScope::OfGroup { .. } = self.scope else { return None };
+        let shared = one_of(access::shared_with(group, self.today));
+        let elsewhere = Sql::new("+projects.namespace_id <> ").id(group.0);
+        Some([shared, elsewhere].into_iter().chain(self.seen()).collect())
+    }
+
+    /// As a question about each row of `projects`, for when few rows are looked at.
+    pub fn each(self) -> Vec<Sql> {
+        let today = self.today;
+        let inside = |group: NamespaceId| Sql::new("+projects.namespace_id = ").id(group.0);
+        let which = match self.scope {
+            ProjectScope::All | ProjectScope::VisibleTo(_) => None,
+            ProjectScope::AuthorizedFor(user) => Some(access::is_authorized(user, today)),
+            ProjectScope::OwnedBy(user) => Some(access::is_owned(user, today)),
+            ProjectScope::StarredBy(viewer) => Some(access::is_starred(viewer.user)),
+            ProjectScope::OfGroup { group, .. } => Some(
+                Sql::new("(")
+                    .then(inside(group))
+                    .sql(" OR ")
+                    .then(access::is_shared_with(group, today))
+                    .sql(")"),
+            ),
+            ProjectScope::InGroup { group, .. } => Some(inside(group)),
+            ProjectScope::SharedWith { group, .. } => Some(access::is_shared_with(group, today)),
+        };
+        which.into_iter().chain(self.seen()).collect()
+    }
+
+    /// By the indexes of what belongs to somebody, for when all of it is looked at.
+    pub fn set(self) -> Vec<Sql> {
+        if let ProjectScope::VisibleTo(viewer) = self.scope {
+            return vec![one_of(
+                Sql::new("SELECT id FROM projects WHERE visibility_level >= ")
+                    .id(access::lowest_open(viewer.external))
+                    .sql(" UNION ALL ")
+                    .then(access::authorized(viewer.user, self.today)),
+            )];
+        }
+        self.which().into_iter().chain(self.seen()).collect()
+    }
+
+    /// For counting, where most of all projects may be in it; see [`named`](Self::named).
+    pub fn known(self) -> Vec<Sql> {
+        match self.scope {
+            ProjectScope::VisibleTo(viewer) => vec![access::visible(viewer)],
+            _ => self.set(),
+        }
+    }
+
+    /// What [`known`](Self::known) refers to by name.
+    pub fn named(self) -> Option<(&'static str, Sql)> {
+        match self.scope {
+            ProjectScope::VisibleTo(viewer) => {
+                Some(access::authorized_as_named(viewer, self.today))
+            }
+            _ => None,
+        }
+    }
+
+    fn which(self) -> Option<Sql> {
+        let today = self.today;
+        match self.scope {
+            ProjectScope::All | ProjectScope::VisibleTo(_) => None,
+            ProjectScope::AuthorizedFor(user) => Some(one_of(access::authorized(user, today))),
+            ProjectScope::OwnedBy(user) => Some(
+                Sql::new("projects.namespace_id IN (")
+                    .then(access::home_of(user))
+                    .sql(" UNION ALL ")
+                    .then(access::groups_owned_by(user, today))
+                    .sql(")"),
+            ),
+            ProjectScope::StarredBy(viewer) => Some(one_of(
+                Sql::new("SELECT project_id FROM stars WHERE user_id = ").id(viewer.user.0),
+            )),
+            ProjectScope::OfGroup { group, .. } => Some(one_of(
+                Sql::new("SELECT id FROM projects WHERE namespace_id = ")
+                    .id(group.0)
+                    .sql(" UNION ALL ")
+                    .then(access::shared_with(group, today)),
+            )),
+            ProjectScope::InGroup { group, .. } => {
+                Some(Sql::new("projects.namespace_id = ").id(group.0))
+            }
+            ProjectScope::SharedWith { group, .. } => {
+                Some(one_of(access::shared_with(group, today)))
+            }
+        }
+    }
+
+    /// Who has to see the projects, as a question about each of them.
+    fn seen(self) -> Option<Sql> {
+        self.viewer().map(|viewer| access::is_visible(viewer, self.today))
+    }
+
+    fn viewer(self) -> Option<Viewer> {
+        match self.scope {
+            ProjectScope::All | ProjectScope::AuthorizedFor(_) | ProjectScope::OwnedBy(_) => None,
+            ProjectScope::VisibleTo(viewer) | ProjectScope::StarredBy(viewer) => Some(viewer),
+            ProjectScope::OfGroup { viewer, .. }
+            | ProjectScope::InGroup { viewer, .. }
+            | ProjectScope::SharedWith { viewer, .. } => viewer.restricted_to(),
+        }
+    }
+}
+
+fn one_of(ids: Sql) -> Sql {
+    Sql::new("projects.id IN (").then(ids).sql(")")
+}

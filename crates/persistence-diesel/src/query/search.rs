@@ -1,0 +1,166 @@
+//! Finding things by parts of their names, with the index each database has for it: a full-text index
+//! of three letters in a row beside the table on SQLite, one that serves `LIKE` on PostgreSQL.
+
+use crate::database::backend::{Backend, containing, unstorable};
+use crate::query::sql::Sql;
+
+/// The longest text that is looked through: name, path and description of a project with something
+/// between them. Nothing longer is ever found.
+const LONGEST: usize = 255 + 255 + 2000 + 2;
+
+/// Stands between the fields, so that nothing is found across two of them.
+const BETWEEN: &str = "\u{1}";
+
+/// What a search looks through.
+pub(crate) fn text(fields: &[&str]) -> String {
+    fields.join(BETWEEN).to_lowercase()
+}
+
+/// What is searched for, in lower case.
+pub(crate) enum Search {
+    /// What is part of everything.
+    Everything,
+    /// Three characters or more: both databases have an index for them.
+    Indexed(String),
+    /// Fewer, which have indexes of their own.
+    Short(String),
+    /// What is part of nothing.
+    Nothing,
+}
+
+impl Search {
+    pub fn new(text: Option<&str>) -> Self {
+        let Some(text) = text else { return Self::Everything };
+        if unstorable(text) || text.contains(BETWEEN) {
+            return Self::Nothing;
+        }
+        let text = text.to_lowercase();
+        match text.chars().count() {
+            0 => Self::Everything,
+            1..3 => Self::Short(text),
+            3..=LONGEST => Self::Indexed(text),
+            _ => Self::Nothing,
+        }
+    }
+
+    /// The condition that a column in lower case contains it.
+    pub fn within(&self, column: &'static str) -> Option<Sql> {
+        match self {
+            Self::Everything => None,
+            Self::Indexed(text) | Self::Short(text) => {
+                Some(Sql::new(column).sql(" LIKE ").text(containing(text)).sql(r" ESCAPE '\'"))
+            }
+            Self::Nothing => Some(Sql::new("1 = 0")),
+        }
+    }
+
+    /// For the full-text index: the text as one phrase of its language, in which nothing has a meaning
+    /// of its own. `None` where that index has no part in it.
+    pub fn phrase(&self, backend: Backend) -> Option<String> {
+        match (self, backend) {
+            (Self::Indexed(text), Backend::Sqlite) => {
+                Some(format!("\"{}\"", text.replace('"', "\"\"")))
+            }
+            (Self::Indexed(_), Backend::Postgres)
+            | (Self::Everything | Self::Short(_) | Self::Nothing, _) => None,
+        }
+    }
+}
+
+/// Where parts of texts are found.
+pub(crate) enum Texts {
+    /// In the names, paths and descriptions of projects.
+    Projects,
+    /// In the names of namespaces.
+    NamespaceNames,
+    /// In the names and paths of namespaces.
+    Namespaces,
+}
+
+impl Search {
+    /// The ids of what contains it, by an index, in no order and some of them more than once. `None` where
+    /// there is nothing to look for.
+    pub fn matching(&self, texts: &Texts, backend: Backend) -> Option<Sql> {
+        match (self, backend) {
+            (Self::Everything, _) => None,
+            (Self::Nothing, _) => Some(Sql::new("SELECT id FROM projects WHERE 1 = 0")),
+            (Self::Indexed(_), Backend::Sqlite) => {
+                let phrase = self.phrase(backend)?;
+                Some(match texts {
+                    Texts::Projects => {
+                        Sql::new("SELECT rowid FROM projects_search WHERE projects_search MATCH ")
+                            .text(phrase)
+                    }
+                    Texts::NamespaceNames => {
+                        Sql::new(NAMESPACES_SEARCH).text(format!("name_folded : {phrase}"))
+                    }
+                    Texts::Namespaces => Sql::new(NAMESPACES_SEARCH).text(phrase),
+                })
+            }
+            (Self::Indexed(_), Backend::Postgres) => Some(match texts {
+                Texts::Projects => {
+                    Sql::new("SELECT id FROM projects WHERE ").then(self.within("search_text")?)
+                }
+                Texts::NamespaceNames => {
+                    Sql::new("SELECT id FROM namespaces WHERE ").then(self.within("name_folded")?)
+                }
+                Texts::Namespaces => Sql::new("SELECT id FROM namespaces WHERE ")
+                    .then(self.within("name_folded")?)
+                    .sql(" OR ")
+                    .then(self.within("path_folded")?),
+            }),
+            // Texts in the index are followed by two more letters, so what is shorter than the terms of
+            // the index is the beginning of some of them.
+            (Self::Short(text), Backend::Sqlite) => {
+                let (terms, more) = match texts {
+                    Texts::Projects => ("SELECT doc FROM projects_search_terms WHERE term >= ", ""),
+                    Texts::NamespaceNames => (NAMESPACES_TERMS, " AND col = 'name_folded'"),
+                    Texts::Namespaces => (NAMESPACES_TERMS, ""),
+                };
+                let last = format!("{text}{0}{0}", char::MAX);
+                Some(Sql::new(terms).text(text.clone()).sql(" AND term <= ").text(last).sql(more))
+            }
+            (Self::Short(text), Backend::Postgres) => {
+                let part = |sql: &'static str| Sql::new(sql).text(text.clone()).sql("]");
+                Some(match texts {
+                    Texts::Projects => {
+                        part("SELECT id FROM projects_search_parts WHERE parts @> ARRAY[")
+                    }
+                    Texts::NamespaceNames => {
+                        part("SELECT id FROM namespaces_search_parts WHERE name_parts @> ARRAY[")
+                    }
+                    Texts::Namespaces => {
+                        part("SELECT id FROM namespaces_search_parts WHERE name_parts @> ARRAY[")
+                            .then(part(" OR path_parts @> ARRAY["))
+                    }
+                })
+            }
+        }
+    }
+}
+
+const NAMESPACES_SEARCH: &str =
+    "SELECT rowid FROM namespaces_search WHERE namespaces_search MATCH ";
+const NAMESPACES_TERMS: &str = "SELECT doc FROM namespaces_search_terms WHERE term >= ";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_length_decides_how_is_searched() {
+        assert!(matches!(Search::new(None), Search::Everything));
+        assert!(matches!(Search::new(Some("")), Search::Everything));
+        assert!(matches!(Search::new(Some("Äb")), Search::Short(text) if text == "äb"));
+        assert!(matches!(Search::new(Some("ABC")), Search::Indexed(text) if text == "abc"));
+        assert!(matches!(Search::new(Some("a\0bc")), Search::Nothing));
+        assert!(matches!(Search::new(Some(&"x".repeat(LONGEST + 1))), Search::Nothing));
+    }
+
+    #[test]
+    fn a_phrase_means_nothing_but_itself() {
+        let phrase = Search::new(Some("a\" OR b")).phrase(Backend::Sqlite);
+        assert_eq!(phrase.as_deref(), Some("\"a\"\" or b\""));
+        assert_eq!(Search::new(Some("abc")).phrase(Backend::Postgres), None);
+    }
+}

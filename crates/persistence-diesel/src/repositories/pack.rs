@@ -1,0 +1,231 @@
+//! The rows of packs.
+
+use std::collections::HashSet;
+
+use diesel::prelude::*;
+use diesel::sql_types::Binary;
+use hexforge_domain::Timestamp;
+use hexforge_domain::id::ProjectId;
+use hexforge_domain::pack::port::Packs;
+use hexforge_domain::pack::{Pack, PackName};
+use hexforge_domain::ports::store::StoreError;
+
+use crate::database::backend;
+use crate::database::schema::{condemned_packs, packs, repositories};
+use crate::database::time::stored;
+use crate::database::tx::DieselTx;
+use crate::query::among::AmongValues;
+use crate::query::sql::Sql;
+
+fn name(bytes: Vec<u8>) -> Result<PackName, StoreError> {
+    let bytes = bytes.try_into().map_err(|_| StoreError::Corrupt("name of a pack"))?;
+    Ok(PackName::from_bytes(bytes))
+}
+
+pub(crate) fn pack((sha256, bytes, objects): (Vec<u8>, i64, i64)) -> Result<Pack, StoreError> {
+    Ok(Pack { name: name(sha256)?, bytes: bytes.unsigned_abs(), objects: objects.unsigned_abs() })
+}
+
+fn count(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+/// The bytes of names, in order and without duplicates.
+fn bytes_of(names: impl IntoIterator<Item = PackName>) -> Vec<Vec<u8>> {
+    let mut bytes: Vec<Vec<u8>> = names.into_iter().map(|name| name.as_bytes().to_vec()).collect();
+    bytes.sort_unstable();
+    bytes.dedup();
+    bytes
+}
+
+impl DieselTx<'_> {
+    fn read_names(&mut self, rows: Vec<Vec<u8>>) -> Result<Vec<PackName>, StoreError> {
+        self.checked(rows.into_iter().map(name).collect())
+    }
+
+    /// Keeps others from adding or condemning these packs until the transaction ends. All transactions hold packs in
+    /// the order of their names.
+    fn hold_packs(&mut self, names: &[Vec<u8>]) -> Result<(), StoreError> {
+        for name in names {
+            let name: String = name.iter().map(|byte| format!("{byte:02x}")).collect();
+            self.run(|conn| backend::hold(conn, &format!("pack {name}")))?;
+        }
+        Ok(())
+    }
+
+    /// Those of these packs that have no row.
+    fn names_without_row(&mut self, names: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, StoreError> {
+        let used: Vec<Vec<u8>> = self.by_ids(&names, |conn, names| {
+            packs::table.filter(packs::sha256.among(names)).select(packs::sha256).load(conn)
+        })?;
+        let used: HashSet<Vec<u8>> = used.into_iter().collect();
+        Ok(names.into_iter().filter(|name| !used.contains(name)).collect())
+    }
+
+    /// Raises the number by which a cached list of packs is known to be old.
+    fn raise_packs_version(&mut self, project: ProjectId) -> Result<(), StoreError> {
+        let row = repositories::table.find(project.0);
+        let raised = repositories::packs_version.eq(repositories::packs_version + 1);
+        self.run(|conn| diesel::update(row).set(raised).execute(conn))?;
+        Ok(())
+    }
+}
+
+impl Packs for DieselTx<'_> {
+    fn live(&mut self, project: ProjectId) -> Result<Vec<Pack>, StoreError> {
+        let rows: Vec<(Vec<u8>, i64, i64)> = self.run(|conn| {
+            packs::table
+                .filter(packs::project_id.eq(project.0))
+                .filter(packs::retired_at.is_null())
+                .order(packs::id)
+                .select((packs::sha256, packs::bytes, packs::objects))
+                .load(conn)
+        })?;
+        self.checked(rows.into_iter().map(pack).collect())
+    }
+
+    fn add(&mut self, project: ProjectId, packs: &[Pack], at: Timestamp) -> Result<(), StoreError> {
+        let names = bytes_of(packs.iter().map(|pack| pack.name));
+        self.hold_packs(&names)?;
+        let condemned: Vec<Vec<u8>> = self.by_ids(&names, |conn, names| {
+            condemned_packs::table
+                .filter(condemned_packs::sha256.among(names))
+                .select(condemned_packs::sha256)
+                .load(conn)
+        })?;
+        if !condemned.is_empty() {
+            return Err(self.fail(StoreError::Busy));
+        }
+        for pack in packs {
+            self.execute(
+                Sql::new(
+                    "INSERT INTO packs (project_id, sha256, bytes, objects, created_at) VALUES (",
+                )
+                .id(project.0)
+                .sql(", ")
+                .bytes(Some(pack.name.as_bytes()))
+                .sql(", ")
+                .id(count(pack.bytes))
+                .sql(", ")
+                .id(count(pack.objects))
+                .sql(", ")
+                .moment(stored(at))
+                .sql(") ON CONFLICT (project_id, sha256) DO UPDATE SET retired_at = NULL"),
+            )?;
+        }
+        self.raise_packs_version(project)
+    }
+
+    fn retire(
+        &mut self,
+        project: ProjectId,
+        names: &[PackName],
+        at: Timestamp,
+    ) -> Result<(), StoreError> {
+        let names = bytes_of(names.iter().copied());
+        self.run(|conn| {
+            let of_project = packs::table.filter(packs::project_id.eq(project.0));
+            let live = of_project.filter(packs::retired_at.is_null());
+            diesel::update(live.filter(packs::sha256.among(&names)))
+                .set(packs::retired_at.eq(stored(at)))
+                .execute(conn)
+        })?;
+        self.raise_packs_version(project)
+    }
+
+    fn forget_retired(
+        &mut self,
+        now: Timestamp,
+        before: Timestamp,
+        limit: u32,
+    ) -> Result<u32, StoreError> {
+        self.execute(
+            Sql::new("UPDATE packs SET retired_at = ")
+                .moment(stored(now))
+                .sql(" WHERE project_id IS NULL AND retired_at IS NULL"),
+        )?;
+        let removed = self.changed(
+            Sql::new("DELETE FROM packs WHERE id IN (SELECT id FROM packs WHERE retired_at < ")
+                .moment(stored(before))
+                .sql(" ORDER BY retired_at, id LIMIT ")
+                .id(i64::from(limit))
+                // A row that is live again by now stays.
+                .sql(") AND retired_at < ")
+                .moment(stored(before)),
+        )?;
+        Ok(u32::try_from(removed).unwrap_or(limit))
+    }
+
+    fn names_after(
+        &mut self,
+        name: Option<PackName>,
+        limit: u32,
+    ) -> Result<Vec<PackName>, StoreError> {
+        let query = Sql::new("SELECT DISTINCT sha256 FROM packs");
+        let query = match name {
+            Some(name) => query.sql(" WHERE sha256 > ").bytes(Some(name.as_bytes())),
+            None => query,
+        };
+        let query = query.sql(" ORDER BY sha256 LIMIT ").id(i64::from(limit));
+        let rows = self.run(|conn| query.rows::<Binary>().load::<Vec<u8>>(conn))?;
+        self.read_names(rows)
+    }
+
+    fn without_row(&mut self, names: &[PackName]) -> Result<Vec<PackName>, StoreError> {
+        let unused = self.names_without_row(bytes_of(names.iter().copied()))?;
+        self.read_names(unused)
+    }
+
+    fn condemn(
+        &mut self,
+        names: &[PackName],
+        at: Timestamp,
+        abandoned: Timestamp,
+    ) -> Result<Vec<PackName>, StoreError> {
+        let names = bytes_of(names.iter().copied());
+        self.hold_packs(&names)?;
+        let mut taken = Vec::new();
+        for name in self.names_without_row(names)? {
+            let changed = self.changed(
+                Sql::new("INSERT INTO condemned_packs (sha256, at) VALUES (")
+                    .bytes(Some(&name))
+                    .sql(", ")
+                    .moment(stored(at))
+                    .sql(
+                        ") ON CONFLICT (sha256) DO UPDATE SET at = excluded.at \
+                         WHERE condemned_packs.at < ",
+                    )
+                    .moment(stored(abandoned)),
+            )?;
+            if changed > 0 {
+                taken.push(name);
+            }
+        }
+        self.read_names(taken)
+    }
+
+    fn condemned_before(
+        &mut self,
+        moment: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<PackName>, StoreError> {
+        let rows: Vec<Vec<u8>> = self.run(|conn| {
+            condemned_packs::table
+                .filter(condemned_packs::at.lt(stored(moment)))
+                .order(condemned_packs::sha256)
+                .select(condemned_packs::sha256)
+                .limit(i64::from(limit))
+                .load(conn)
+        })?;
+        self.read_names(rows)
+    }
+
+    fn release(&mut self, names: &[PackName], at: Timestamp) -> Result<(), StoreError> {
+        let names = bytes_of(names.iter().copied());
+        self.run(|conn| {
+            let released = condemned_packs::table.filter(condemned_packs::at.eq(stored(at)));
+            diesel::delete(released.filter(condemned_packs::sha256.among(&names))).execute(conn)
+        })?;
+        Ok(())
+    }
+}

@@ -1,0 +1,257 @@
+//! Work on repositories.
+
+use std::collections::BTreeMap;
+
+use diesel::prelude::*;
+use hexforge_domain::Timestamp;
+use hexforge_domain::id::{ProjectId, RepositoryTaskId, UserId};
+use hexforge_domain::ports::store::StoreError;
+use hexforge_domain::repository::port::RepositoryTasks;
+use hexforge_domain::repository::task::{
+    IMPORTS_AT_ONCE, ImportState, NEVER_ENDED, RepositoryTask, TRIES, TaskKind,
+};
+
+use crate::database::backend;
+use crate::database::schema::repository_tasks;
+use crate::database::seal::{Purpose, Seals};
+use crate::database::time::{stored, stored_opt};
+use crate::database::tx::DieselTx;
+use crate::query::sql::Sql;
+
+const IMPORT: &str = "import";
+
+/// What is to be done, in columns.
+#[derive(Insertable, Queryable)]
+#[diesel(table_name = repository_tasks)]
+struct KindRow {
+    kind: String,
+    source_id: Option<i64>,
+    user_id: Option<i64>,
+    url: Option<String>,
+}
+
+impl KindRow {
+    fn new(kind: &TaskKind, seals: &Seals) -> Result<Self, StoreError> {
+        let (kind, source_id, user, url) = match kind {
+            TaskKind::Copy { source } => ("copy", Some(source.0), None, None),
+            TaskKind::Import { url, user } => (IMPORT, None, Some(user), Some(url)),
+            TaskKind::RemoveMerged { user } => ("remove_merged", None, Some(user), None),
+        };
+        Ok(Self {
+            kind: kind.to_owned(),
+            source_id,
+            user_id: user.map(|user| user.0),
+            url: seals.seal_opt(Purpose::ImportUrl, url)?,
+        })
+    }
+
+    fn read(self, seals: &Seals) -> Result<TaskKind, StoreError> {
+        let user = self.user_id.map(UserId);
+        let url = seals.open_opt(Purpose::ImportUrl, self.url.as_deref())?;
+        match (self.kind.as_str(), self.source_id, user, url) {
+            ("copy", Some(source), None, None) => Ok(TaskKind::Copy { source: ProjectId(source) }),
+            (IMPORT, None, Some(user), Some(url)) => Ok(TaskKind::Import { url, user }),
+            ("remove_merged", None, Some(user), None) => Ok(TaskKind::RemoveMerged { user }),
+            _ => Err(StoreError::Corrupt("repository task")),
+        }
+    }
+}
+
+/// The tasks that may be given out: due, none of their projects is older and not given up, and not too many
+/// imports of their user are under way.
+fn claimable(now: Timestamp) -> Sql {
+    Sql::new("SELECT task.id FROM repository_tasks AS task WHERE task.due_at <= ")
+        .moment(stored(now))
+        .sql(" AND task.tries < ")
+        .id(i64::from(TRIES))
+        .sql(
+            " AND NOT EXISTS (SELECT 1 FROM repository_tasks AS older \
+             WHERE older.project_id = task.project_id AND older.id < task.id \
+             AND older.due_at IS NOT NULL) \
+             AND (task.kind <> 'import' OR (SELECT COUNT(*) FROM repository_tasks AS other \
+             WHERE other.user_id = task.user_id AND other.kind = 'import' AND other.tries > 0 \
+             AND other.error IS NULL AND other.due_at > ",
+        )
+        .moment(stored(now))
+        .sql(") < ")
+        .id(IMPORTS_AT_ONCE)
+        .sql(")")
+}
+
+const IN_ORDER: &str = " ORDER BY task.due_at, task.id LIMIT 1";
+
+impl DieselTx<'_> {
+    /// Locks the project of a task before the task, as whoever removes the project or a user does.
+    fn hold_project_of(&mut self, id: RepositoryTaskId) -> Result<(), StoreError> {
+        self.hold(
+            Sql::new("SELECT id FROM projects WHERE id = (SELECT project_id FROM repository_tasks WHERE id = ")
+                .id(id.0)
+                .sql(") FOR KEY SHARE"),
+        )
+    }
+
+    /// Gives up a task that was given out often enough.
+    fn give_up_one(&mut self, now: Timestamp) -> Result<(), StoreError> {
+        let query = Sql::new("SELECT task.id FROM repository_tasks AS task WHERE task.due_at <= ")
+            .moment(stored(now))
+            .sql(" AND task.tries >= ")
+            .id(i64::from(TRIES))
+            .sql(IN_ORDER);
+        match self.ids(query)?.into_iter().next() {
+            Some(id) => RepositoryTasks::fail(self, RepositoryTaskId(id), NEVER_ENDED, None),
+            None => Ok(()),
+        }
+    }
+
+    /// Gives out the task that a query finds, unless somebody else is just being given it.
+    fn give_out(
+        &mut self,
+        query: Sql,
+        until: Timestamp,
+    ) -> Result<Option<RepositoryTask>, StoreError> {
+        let query = query.sql(backend::skipping_locked(self.backend()));
+        let Some(id) = self.ids(query)?.into_iter().next() else { return Ok(None) };
+        let values = (
+            repository_tasks::tries.eq(repository_tasks::tries + 1),
+            repository_tasks::due_at.eq(stored(until)),
+            // With the reason of an earlier failure it would count as one that waits.
+            repository_tasks::error.eq(None::<&str>),
+        );
+        let (project, tries, kind): (i64, i32, KindRow) = self.run(|conn| {
+            diesel::update(repository_tasks::table.find(id))
+                .set(values)
+                .returning((
+                    repository_tasks::project_id,
+                    repository_tasks::tries,
+                    (
+                        repository_tasks::kind,
+                        repository_tasks::source_id,
+                        repository_tasks::user_id,
+                        repository_tasks::url,
+                    ),
+                ))
+                .get_result(conn)
+        })?;
+        let kind = self.checked(kind.read(self.seals))?;
+        Ok(Some(RepositoryTask {
+            id: RepositoryTaskId(id),
+            project: ProjectId(project),
+            kind,
+            tries: tries.unsigned_abs(),
+        }))
+    }
+}
+
+impl RepositoryTasks for DieselTx<'_> {
+    fn insert(
+        &mut self,
+        project: ProjectId,
+        kind: &TaskKind,
+        at: Timestamp,
+    ) -> Result<RepositoryTaskId, StoreError> {
+        // One after the other in a project: else a task could be there before an older one is, and both
+        // be given out.
+        self.hold(
+            Sql::new("SELECT id FROM projects WHERE id = ").id(project.0).sql(" FOR NO KEY UPDATE"),
+        )?;
+        let kind = self.checked(KindRow::new(kind, self.seals))?;
+        let values = (
+            repository_tasks::project_id.eq(project.0),
+            kind,
+            repository_tasks::due_at.eq(stored(at)),
+            repository_tasks::created_at.eq(stored(at)),
+        );
+        let id = self.run(|conn| {
+            diesel::insert_into(repository_tasks::table)
+                .values(values)
+                .returning(repository_tasks::id)
+                .get_result(conn)
+        })?;
+        Ok(RepositoryTaskId(id))
+    }
+
+    fn claim(
+        &mut self,
+        now: Timestamp,
+        until: Timestamp,
+    ) -> Result<Option<RepositoryTask>, StoreError> {
+        self.give_up_one(now)?;
+        self.give_out(claimable(now).sql(IN_ORDER), until)
+    }
+
+    fn claim_local(
+        &mut self,
+        now: Timestamp,
+        until: Timestamp,
+    ) -> Result<Option<RepositoryTask>, StoreError> {
+        self.give_up_one(now)?;
+        let local = claimable(now).sql(" AND task.kind <> 'import'").sql(IN_ORDER);
+        self.give_out(local, until)
+    }
+
+    fn claim_one(
+        &mut self,
+        id: RepositoryTaskId,
+        now: Timestamp,
+        until: Timestamp,
+    ) -> Result<Option<RepositoryTask>, StoreError> {
+        self.give_out(claimable(now).sql(" AND task.id = ").id(id.0), until)
+    }
+
+    fn finish(&mut self, id: RepositoryTaskId) -> Result<(), StoreError> {
+        self.hold_project_of(id)?;
+        self.run(|conn| diesel::delete(repository_tasks::table.find(id.0)).execute(conn))?;
+        Ok(())
+    }
+
+    fn fail(
+        &mut self,
+        id: RepositoryTaskId,
+        reason: &str,
+        again: Option<Timestamp>,
+    ) -> Result<(), StoreError> {
+        self.hold_project_of(id)?;
+        let row = repository_tasks::table.find(id.0);
+        let values = (
+            repository_tasks::error.eq(backend::storable(reason)),
+            repository_tasks::due_at.eq(stored_opt(again)),
+        );
+        self.run(|conn| match again {
+            Some(_) => diesel::update(row).set(values).execute(conn),
+            None => {
+                let forgotten = repository_tasks::url.eq(None::<&str>);
+                diesel::update(row).set((values, forgotten)).execute(conn)
+            }
+        })?;
+        Ok(())
+    }
+
+    fn imports(
+        &mut self,
+        projects: &[ProjectId],
+    ) -> Result<Vec<(ProjectId, ImportState)>, StoreError> {
+        let mut ids: Vec<i64> = projects.iter().map(|id| id.0).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        let rows: Vec<(i64, bool, Option<String>)> = self.by_ids(&ids, |conn, ids| {
+            repository_tasks::table
+                .filter(repository_tasks::project_id.eq_any(ids))
+                .filter(repository_tasks::kind.eq(IMPORT))
+                .order((repository_tasks::project_id, repository_tasks::id))
+                .select((
+                    repository_tasks::project_id,
+                    repository_tasks::due_at.is_null(),
+                    repository_tasks::error,
+                ))
+                .load(conn)
+        })?;
+        // Of several the last stays.
+        let newest: BTreeMap<ProjectId, ImportState> = (rows.into_iter())
+            .map(|(project, given_up, error)| {
+                let failed = || ImportState::Failed(error.unwrap_or_default());
+                (ProjectId(project), if given_up { failed() } else { ImportState::Started })
+            })
+            .collect();
+        Ok(newest.into_iter().collect())
+    }
+}

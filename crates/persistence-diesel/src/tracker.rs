@@ -1,0 +1,10 @@
+//! Issues, and what belongs to them.
+
+pub(crate) mod board;
+pub(crate) mod group_label;
+pub(crate) mod issue;
+pub(crate) mod issue_list;
+pub(crate) mod issue_total;
+pub(crate) mod label;
+pub(crate) mod milestone;
+pub(crate) mod note;

@@ -1,0 +1,187 @@
+//! Boards and their lists. Lists that were removed stay as rows that no query finds.
+
+use diesel::prelude::*;
+use hexforge_domain::Timestamp;
+use hexforge_domain::board::port::Boards;
+use hexforge_domain::board::{Board, BoardList, Move};
+use hexforge_domain::id::{BoardId, BoardListId, LabelId, ProjectId};
+use hexforge_domain::paging::{Page, Paged};
+use hexforge_domain::ports::store::StoreError;
+
+use crate::database::schema::{board_lists, boards};
+use crate::database::time::stored;
+use crate::database::tx::DieselTx;
+use crate::query::page;
+use crate::query::sql::Sql;
+
+type ListRow = (i64, i64, i64, i32);
+
+fn list((id, board, label, position): ListRow) -> BoardList {
+    BoardList { id: BoardListId(id), board: BoardId(board), label: LabelId(label), position }
+}
+
+impl DieselTx<'_> {
+    /// Lets the lists behind some close up; the condition is on the columns of `board_lists` and holds
+    /// for one list of a board at most.
+    pub(crate) fn close_up(&mut self, going: Sql) -> Result<(), StoreError> {
+        let gone = |column: &'static str| {
+            Sql::new("SELECT ")
+                .sql(column)
+                .sql(" FROM board_lists AS gone WHERE gone.deleted_at IS NULL AND gone.")
+                .then(going.clone())
+        };
+        self.execute(
+            Sql::new(
+                "UPDATE board_lists SET position = position - 1 \
+                 WHERE deleted_at IS NULL AND board_id = (",
+            )
+            .then(gone("board_id"))
+            .sql(") AND position > (")
+            .then(gone("position"))
+            .sql(")"),
+        )
+    }
+}
+
+impl Boards for DieselTx<'_> {
+    fn find(&mut self, project: ProjectId) -> Result<Option<Board>, StoreError> {
+        let id: Option<i64> = self.run(|conn| {
+            boards::table
+                .filter(boards::project_id.eq(project.0))
+                .select(boards::id)
+                .get_result(conn)
+                .optional()
+        })?;
+        Ok(id.map(|id| Board { id: BoardId(id), project }))
+    }
+
+    fn insert(&mut self, project: ProjectId) -> Result<Board, StoreError> {
+        let value = boards::project_id.eq(project.0);
+        let id = self.run(|conn| {
+            diesel::insert_into(boards::table).values(value).returning(boards::id).get_result(conn)
+        })?;
+        Ok(Board { id: BoardId(id), project })
+    }
+
+    /// Two queries: the total and the rows.
+    fn lists(&mut self, board: BoardId, page: Page) -> Result<Paged<BoardList>, StoreError> {
+        let all = Sql::new("SELECT id FROM board_lists WHERE deleted_at IS NULL AND board_id = ")
+            .id(board.0);
+        let total = self.total(&format!("lists of {board}"), &all)?;
+        let rows: Vec<ListRow> = self.run(|conn| {
+            board_lists::table
+                .filter(board_lists::board_id.eq(board.0))
+                .filter(board_lists::deleted_at.is_null())
+                .order(board_lists::position)
+                .limit(page::limit(page))
+                .offset(page::offset(page))
+                .select((
+                    board_lists::id,
+                    board_lists::board_id,
+                    board_lists::label_id,
+                    board_lists::position,
+                ))
+                .load(conn)
+        })?;
+        Ok(Paged { items: rows.into_iter().map(list).collect(), total })
+    }
+
+    fn find_list(
+        &mut self,
+        board: BoardId,
+        id: BoardListId,
+    ) -> Result<Option<BoardList>, StoreError> {
+        let row: Option<ListRow> = self.run(|conn| {
+            board_lists::table
+                .find(id.0)
+                .filter(board_lists::board_id.eq(board.0))
+                .filter(board_lists::deleted_at.is_null())
+                .select((
+                    board_lists::id,
+                    board_lists::board_id,
+                    board_lists::label_id,
+                    board_lists::position,
+                ))
+                .get_result(conn)
+                .optional()
+        })?;
+        Ok(row.map(list))
+    }
+
+    fn list_of(&mut self, board: BoardId, label: LabelId) -> Result<Option<BoardList>, StoreError> {
+        let row: Option<ListRow> = self.run(|conn| {
+            board_lists::table
+                .filter(board_lists::board_id.eq(board.0))
+                .filter(board_lists::label_id.eq(label.0))
+                .filter(board_lists::deleted_at.is_null())
+                .select((
+                    board_lists::id,
+                    board_lists::board_id,
+                    board_lists::label_id,
+                    board_lists::position,
+                ))
+                .get_result(conn)
+                .optional()
+        })?;
+        Ok(row.map(list))
+    }
+
+    fn insert_list(
+        &mut self,
+        board: BoardId,
+        label: LabelId,
+        at: Timestamp,
+    ) -> Result<BoardList, StoreError> {
+        let last: Option<i32> = self.run(|conn| {
+            board_lists::table
+                .filter(board_lists::board_id.eq(board.0))
+                .filter(board_lists::deleted_at.is_null())
+                .order(board_lists::position.desc())
+                .select(board_lists::position)
+                .first(conn)
+                .optional()
+        })?;
+        let position = last.map_or(0, |last| last + 1);
+        let values = (
+            board_lists::board_id.eq(board.0),
+            board_lists::label_id.eq(label.0),
+            board_lists::position.eq(position),
+            board_lists::created_at.eq(stored(at)),
+        );
+        let id = self.run(|conn| {
+            diesel::insert_into(board_lists::table)
+                .values(values)
+                .returning(board_lists::id)
+                .get_result(conn)
+        })?;
+        Ok(BoardList { id: BoardListId(id), board, label, position })
+    }
+
+    fn move_list(&mut self, list: &BoardList, to: Move) -> Result<(), StoreError> {
+        let first = i64::from(to.from.min(to.to));
+        let last = i64::from(to.from.max(to.to));
+        let step = if to.from < to.to { "position - 1" } else { "position + 1" };
+        self.execute(
+            Sql::new("UPDATE board_lists SET position = CASE WHEN id = ")
+                .id(list.id.0)
+                .sql(" THEN ")
+                .number(to.to)
+                .sql(" ELSE ")
+                .sql(step)
+                .sql(" END WHERE deleted_at IS NULL AND board_id = ")
+                .id(list.board.0)
+                .sql(" AND position BETWEEN ")
+                .id(first)
+                .sql(" AND ")
+                .id(last),
+        )
+    }
+
+    fn delete_list(&mut self, list: &BoardList, at: Timestamp) -> Result<(), StoreError> {
+        self.close_up(Sql::new("id = ").id(list.id.0))?;
+        let value = board_lists::deleted_at.eq(stored(at));
+        let row = board_lists::table.find(list.id.0);
+        self.run(|conn| diesel::update(row).set(value).execute(conn))?;
+        Ok(())
+    }
+}

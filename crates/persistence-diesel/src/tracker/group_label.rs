@@ -1,0 +1,361 @@
+//! Labels of groups, and the rows that stand for them in projects.
+
+use std::collections::HashMap;
+
+use chrono::NaiveDate;
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Bool};
+use hexforge_domain::Timestamp;
+use hexforge_domain::id::{LabelId, NamespaceId, ProjectId};
+use hexforge_domain::issue::query::Clearance;
+use hexforge_domain::label::port::GroupLabels;
+use hexforge_domain::label::{
+    Color, GroupLabel, LabelDescription, LabelTitle, NewLabel, SeenCounts,
+};
+use hexforge_domain::paging::{Page, Paged};
+use hexforge_domain::ports::store::StoreError;
+use hexforge_domain::project::query::{Audience, Viewer};
+
+use crate::database::backend::{self, Backend};
+use crate::database::schema::{group_labels, labels};
+use crate::database::time::stored;
+use crate::database::tx::DieselTx;
+use crate::query::access;
+use crate::query::page;
+use crate::query::sql::Sql;
+use crate::query::title_start;
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = group_labels)]
+struct GroupLabelRow {
+    id: i64,
+    group_id: i64,
+    title: String,
+    color: String,
+    description: Option<String>,
+}
+
+impl TryFrom<GroupLabelRow> for GroupLabel {
+    type Error = StoreError;
+
+    fn try_from(row: GroupLabelRow) -> Result<Self, StoreError> {
+        let description = row.description.map(|text| LabelDescription::parse(&text)).transpose();
+        Ok(GroupLabel {
+            id: LabelId(row.id),
+            group: NamespaceId(row.group_id),
+            title: LabelTitle::stored(row.title),
+            color: Color::stored(row.color),
+            description: description.map_err(|_| StoreError::Corrupt("description"))?,
+        })
+    }
+}
+
+/// These words are those of a partial index.
+const USED: &str = "open_issues + closed_issues + open_confidential + closed_confidential > 0";
+
+impl DieselTx<'_> {
+    /// An id that no label has had.
+    fn next_label_id(&mut self) -> Result<i64, StoreError> {
+        let next = match self.backend() {
+            Backend::Postgres => Sql::new("SELECT nextval(pg_get_serial_sequence('labels', 'id'))"),
+            Backend::Sqlite => {
+                self.execute(Sql::new(
+                    "INSERT INTO sqlite_sequence (name, seq) SELECT 'labels', 0 \
+                     WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'labels')",
+                ))?;
+                self.execute(Sql::new(
+                    "UPDATE sqlite_sequence SET seq = seq + 1 WHERE name = 'labels'",
+                ))?;
+                Sql::new("SELECT seq FROM sqlite_sequence WHERE name = 'labels'")
+            }
+        };
+        self.run(|conn| next.rows::<BigInt>().get_result(conn))
+    }
+
+    /// Gives projects for which a condition holds the labels of their groups that they lack.
+    fn bring_group_labels(&mut self, which: Sql) -> Result<(), StoreError> {
+        self.execute(
+            Sql::new(
+                "INSERT INTO labels (project_id, group_label_id, title, color, description, \
+                 created_at, updated_at) SELECT projects.id, of_group.id, of_group.title, \
+                 of_group.color, of_group.description, of_group.created_at, of_group.updated_at \
+                 FROM projects JOIN group_labels AS of_group \
+                 ON of_group.group_id = projects.namespace_id WHERE ",
+            )
+            .then(which)
+            .sql(
+                " AND NOT EXISTS (SELECT 1 FROM labels AS own \
+                 WHERE own.project_id = projects.id AND own.title_start = of_group.title_start \
+                 AND own.title = of_group.title)",
+            ),
+        )
+    }
+
+    /// Locks the projects of a group, from the lowest id to the highest.
+    fn hold_inside(&mut self, group: NamespaceId) -> Result<(), StoreError> {
+        self.hold(
+            Sql::new("SELECT id FROM projects WHERE namespace_id = ")
+                .id(group.0)
+                .sql(" ORDER BY id FOR UPDATE"),
+        )
+    }
+}
+
+fn inside(group: NamespaceId) -> Sql {
+    Sql::new("projects.namespace_id = ").id(group.0)
+}
+
+impl GroupLabels for DieselTx<'_> {
+    /// Two queries: the total and the rows.
+    fn list(&mut self, group: NamespaceId, page: Page) -> Result<Paged<GroupLabel>, StoreError> {
+        let all = Sql::new("SELECT id FROM group_labels WHERE group_id = ").id(group.0);
+        let total = self.total(&format!("labels of group {group}"), &all)?;
+        let rows: Vec<GroupLabelRow> = self.run(|conn| {
+            group_labels::table
+                .filter(group_labels::group_id.eq(group.0))
+                .order((group_labels::title_start, group_labels::title))
+                .limit(page::limit(page))
+                .offset(page::offset(page))
+                .select(GroupLabelRow::as_select())
+                .load(conn)
+        })?;
+        let items = rows.into_iter().map(GroupLabel::try_from).collect::<Result<_, _>>();
+        Ok(Paged { items: items.map_err(|error| self.fail(error))?, total })
+    }
+
+    fn find_by_title(
+        &mut self,
+        group: NamespaceId,
+        title: &str,
+    ) -> Result<Option<GroupLabel>, StoreError> {
+        if backend::unstorable(title) {
+            return Ok(None);
+        }
+        let row: Option<GroupLabelRow> = self.run(|conn| {
+            group_labels::table
+                .filter(group_labels::group_id.eq(group.0))
+                .filter(group_labels::title_start.eq(title_start::of(title)))
+                .filter(group_labels::title.eq(title))
+                .select(GroupLabelRow::as_select())
+                .get_result(conn)
+                .optional()
+        })?;
+        row.map(GroupLabel::try_from).transpose().map_err(|error| self.fail(error))
+    }
+
+    fn insert(&mut self, group: NamespaceId, new: NewLabel) -> Result<GroupLabel, StoreError> {
+        self.hold_inside(group)?;
+        let id = self.next_label_id()?;
+        let values = (
+            group_labels::id.eq(id),
+            group_labels::group_id.eq(group.0),
+            group_labels::title.eq(new.title.as_str()),
+            group_labels::color.eq(new.color.as_str()),
+            group_labels::description.eq(new.description.as_ref().map(LabelDescription::as_str)),
+            group_labels::created_at.eq(stored(new.at)),
+            group_labels::updated_at.eq(stored(new.at)),
+        );
+        self.run(|conn| diesel::insert_into(group_labels::table).values(values).execute(conn))?;
+        self.bring_group_labels(inside(group))?;
+        Ok(GroupLabel {
+            id: LabelId(id),
+            group,
+            title: new.title,
+            color: new.color,
+            description: new.description,
+        })
+    }
+
+    fn update(&mut self, label: &GroupLabel, at: Timestamp) -> Result<(), StoreError> {
+        self.hold_inside(label.group)?;
+        let description = label.description.as_ref().map(LabelDescription::as_str);
+        let values = (
+            group_labels::title.eq(label.title.as_str()),
+            group_labels::color.eq(label.color.as_str()),
+            group_labels::description.eq(description),
+            group_labels::updated_at.eq(stored(at)),
+        );
+        let row = group_labels::table.find(label.id.0);
+        self.run(|conn| diesel::update(row).set(values).execute(conn))?;
+        let values = (
+            labels::title.eq(label.title.as_str()),
+            labels::color.eq(label.color.as_str()),
+            labels::description.eq(description),
+            labels::updated_at.eq(stored(at)),
+        );
+        let rows = labels::table.filter(labels::group_label_id.eq(label.id.0));
+        self.run(|conn| diesel::update(rows).set(values).execute(conn))?;
+        // Where a project's own label was in the way of the old title.
+        self.bring_group_labels(inside(label.group))
+    }
+
+    fn is_taken_inside(&mut self, group: NamespaceId, title: &str) -> Result<bool, StoreError> {
+        if backend::unstorable(title) {
+            return Ok(false);
+        }
+        let own = Sql::new(
+            "SELECT labels.id FROM projects JOIN labels ON labels.project_id = projects.id WHERE ",
+        )
+        .then(inside(group))
+        .sql(" AND labels.group_label_id IS NULL AND labels.title_start = ")
+        .text(title_start::of(title).to_owned())
+        .sql(" AND labels.title = ")
+        .text(title.to_owned())
+        .sql(" LIMIT 1");
+        Ok(!self.ids(own)?.is_empty())
+    }
+
+    fn delete(&mut self, id: LabelId) -> Result<(), StoreError> {
+        let group: Option<i64> = self.run(|conn| {
+            group_labels::table.find(id.0).select(group_labels::group_id).first(conn).optional()
+        })?;
+        let Some(group) = group else { return Ok(()) };
+        self.hold_inside(NamespaceId(group))?;
+        let gone = |column: &'static str| {
+            Sql::new("SELECT ")
+                .sql(column)
+                .sql(
+                    " FROM board_lists AS gone JOIN labels ON labels.id = gone.label_id \
+                     WHERE gone.deleted_at IS NULL AND labels.group_label_id = ",
+                )
+                .id(id.0)
+        };
+        self.execute(
+            Sql::new(
+                "UPDATE board_lists SET position = position - 1 \
+                 WHERE deleted_at IS NULL AND board_id IN (",
+            )
+            .then(gone("gone.board_id"))
+            .sql(") AND position > (")
+            .then(gone("gone.position"))
+            .sql(" AND gone.board_id = board_lists.board_id)"),
+        )?;
+        let rows = labels::table.filter(labels::group_label_id.eq(id.0));
+        self.run(|conn| diesel::delete(rows).execute(conn))?;
+        self.run(|conn| diesel::delete(group_labels::table.find(id.0)).execute(conn))?;
+        Ok(())
+    }
+
+    fn settle(&mut self, project: ProjectId) -> Result<(), StoreError> {
+        let foreign = || {
+            Sql::new("project_id = ")
+                .id(project.0)
+                .sql(
+                    " AND group_label_id IS NOT NULL AND group_label_id NOT IN \
+                 (SELECT of_group.id FROM group_labels AS of_group \
+                 JOIN projects ON projects.namespace_id = of_group.group_id WHERE projects.id = ",
+                )
+                .id(project.0)
+                .sql(")")
+        };
+        self.execute(
+            Sql::new("UPDATE labels SET group_label_id = NULL WHERE (")
+                .sql(USED)
+                .sql(
+                    " OR EXISTS (SELECT 1 FROM board_lists \
+                     WHERE board_lists.label_id = labels.id AND board_lists.deleted_at IS NULL)) AND ",
+                )
+                .then(foreign()),
+        )?;
+        self.execute(Sql::new("DELETE FROM labels WHERE ").then(foreign()))?;
+        self.bring_group_labels(Sql::new("projects.id = ").id(project.0))
+    }
+
+    /// At most two queries: what everybody sees or a reporter, and confidential issues of one's own.
+    fn counts(
+        &mut self,
+        labels: &[LabelId],
+        viewer: Audience,
+        today: NaiveDate,
+    ) -> Result<Vec<(LabelId, SeenCounts)>, StoreError> {
+        if labels.is_empty() {
+            return Ok(vec![]);
+        }
+        let viewer = viewer.restricted_to();
+        let ids: Vec<i64> = labels.iter().map(|label| label.0).collect();
+        let sums = counted(&ids, viewer, today);
+        let rows: Vec<(i64, i64, i64)> =
+            self.run(|conn| sums.rows::<(BigInt, BigInt, BigInt)>().load(conn))?;
+        let mut counts: HashMap<i64, SeenCounts> = HashMap::new();
+        let number = |count: i64| u32::try_from(count).unwrap_or(0);
+        for (label, open, closed) in rows {
+            counts.insert(label, SeenCounts { open: number(open), closed: number(closed) });
+        }
+        if let Some(viewer) = viewer {
+            let own = own_confidential(&ids, viewer, today);
+            let rows: Vec<(i64, bool)> =
+                self.run(|conn| own.rows::<(BigInt, Bool)>().load(conn))?;
+            for (label, open) in rows {
+                let count = counts.entry(label).or_default();
+                *(if open { &mut count.open } else { &mut count.closed }) += 1;
+            }
+        }
+        Ok(counts.into_iter().map(|(label, count)| (LabelId(label), count)).collect())
+    }
+}
+
+/// What [`access::visible`] and the rest refer to.
+fn named(viewer: Viewer, today: NaiveDate) -> impl Iterator<Item = (&'static str, Sql)> {
+    let reported = access::reported_as_named(Clearance::ByStanding(viewer.user), today);
+    [Some(access::authorized_as_named(viewer, today)), reported].into_iter().flatten()
+}
+
+/// The rows of labels in the projects that have issues and that the viewer sees.
+fn used(ids: &[i64], viewer: Option<Viewer>) -> Sql {
+    let rows = Sql::new(" FROM labels JOIN projects ON projects.id = labels.project_id WHERE ")
+        .sql(USED)
+        .sql(" AND projects.issues_enabled AND labels.group_label_id IN (")
+        .ids(ids.to_vec())
+        .sql(")");
+    match viewer {
+        Some(viewer) => rows.sql(" AND ").then(access::visible(viewer)),
+        None => rows,
+    }
+}
+
+fn counted(ids: &[i64], viewer: Option<Viewer>, today: NaiveDate) -> Sql {
+    let all = viewer.is_none();
+    let sum = |open: &'static str, confidential: &'static str| {
+        let sum = Sql::new(", CAST(sum(").sql(open).sql(" + CASE WHEN ");
+        let sum = sum.sql(if all { "TRUE" } else { "projects.id IN (SELECT id FROM reported)" });
+        sum.sql(" THEN ").sql(confidential).sql(" ELSE 0 END) AS BIGINT)")
+    };
+    Sql::with(viewer.into_iter().flat_map(|viewer| named(viewer, today)))
+        .sql("SELECT labels.group_label_id")
+        .then(sum("open_issues", "open_confidential"))
+        .then(sum("closed_issues", "closed_confidential"))
+        .then(used(ids, viewer))
+        .sql(" GROUP BY labels.group_label_id")
+}
+
+/// Confidential issues that a viewer wrote or is to do where it is no reporter: the label of each, and whether
+/// it is open.
+fn own_confidential(ids: &[i64], viewer: Viewer, today: NaiveDate) -> Sql {
+    let of = |column: &'static str| {
+        Sql::new(
+            "SELECT labels.group_label_id AS label, issues.id AS issue, \
+             issues.state <> 'closed' AS is_open",
+        )
+        .sql(
+            " FROM labels JOIN projects ON projects.id = labels.project_id \
+                 JOIN issues ON issues.project_id = projects.id AND issues.confidential AND ",
+        )
+        .sql(column)
+        .id(viewer.user.0)
+        .sql(
+            " JOIN issue_labels AS has ON has.issue_id = issues.id \
+                 AND has.label_id = labels.id WHERE ",
+        )
+        .sql(USED)
+        .sql(" AND projects.issues_enabled AND labels.group_label_id IN (")
+        .ids(ids.to_vec())
+        .sql(") AND projects.id NOT IN (SELECT id FROM reported) AND ")
+        .then(access::visible(viewer))
+    };
+    Sql::with(named(viewer, today))
+        .sql("SELECT own.label, own.is_open FROM (")
+        .then(of("issues.author_id = "))
+        .sql(" UNION ")
+        .then(of("issues.assignee_id = "))
+        .sql(") AS own")
+}

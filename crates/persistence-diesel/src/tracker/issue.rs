@@ -1,0 +1,492 @@
+//! Issues, and the counters of projects and labels that they move.
+
+use std::collections::HashMap;
+
+use chrono::{NaiveDate, NaiveDateTime};
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Text};
+use hexforge_domain::Timestamp;
+use hexforge_domain::id::{AwardId, IssueId, LabelId, MilestoneId, ProjectId, UserId};
+use hexforge_domain::issue::award::{Award, EmojiName, UP, Votes};
+use hexforge_domain::issue::port::Issues;
+use hexforge_domain::issue::query::IssueFilter;
+use hexforge_domain::issue::{Issue, IssueState, NewIssue, Title};
+use hexforge_domain::label::LabelTitle;
+use hexforge_domain::paging::{Page, Paged};
+use hexforge_domain::ports::store::StoreError;
+use hexforge_domain::subscription::Subscribed;
+use hexforge_domain::text::LongText;
+
+use crate::database::schema::{awards, projects, users};
+use crate::database::schema::{
+    issue_labels, issue_participants, issue_subscriptions, issues, labels,
+};
+use crate::database::time::{moment, stored};
+use crate::database::tx::DieselTx;
+use crate::query::among::AmongValues;
+use crate::query::page;
+use crate::query::sql::Sql;
+
+#[derive(Queryable)]
+struct IssueRow {
+    id: i64,
+    project_id: i64,
+    iid: i64,
+    author_id: i64,
+    assignee_id: Option<i64>,
+    milestone_id: Option<i64>,
+    updated_by_id: Option<i64>,
+    moved_to_id: Option<i64>,
+    title: String,
+    description: Option<String>,
+    state: String,
+    confidential: bool,
+    due_date: Option<NaiveDate>,
+    user_notes_count: i32,
+    created_at: NaiveDateTime,
+    updated_at: NaiveDateTime,
+}
+
+impl TryFrom<IssueRow> for Issue {
+    type Error = StoreError;
+
+    fn try_from(row: IssueRow) -> Result<Self, StoreError> {
+        let description = row.description.map(|text| LongText::parse(&text)).transpose();
+        Ok(Issue {
+            id: IssueId(row.id),
+            iid: row.iid,
+            project: ProjectId(row.project_id),
+            author: UserId(row.author_id),
+            assignee: row.assignee_id.map(UserId),
+            milestone: row.milestone_id.map(MilestoneId),
+            updated_by: row.updated_by_id.map(UserId),
+            moved_to: row.moved_to_id.map(IssueId),
+            title: Title::stored(row.title),
+            description: description.map_err(|_| StoreError::Corrupt("description"))?,
+            state: IssueState::parse(&row.state).ok_or(StoreError::Corrupt("state of an issue"))?,
+            confidential: row.confidential,
+            due_date: row.due_date,
+            user_notes_count: row.user_notes_count.unsigned_abs(),
+            created_at: moment(row.created_at),
+            updated_at: moment(row.updated_at),
+        })
+    }
+}
+
+/// What decides which counter of a label an issue is counted by.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Kind {
+    open: bool,
+    confidential: bool,
+}
+
+impl Kind {
+    fn of(issue: &Issue) -> Self {
+        Self { open: issue.state.is_open(), confidential: issue.confidential }
+    }
+
+    /// The statement, up to its condition, that counts one more or one less.
+    fn count(self, more: bool) -> Sql {
+        Sql::new(match (self.open, self.confidential, more) {
+            (true, false, true) => "UPDATE labels SET open_issues = open_issues + 1",
+            (true, false, false) => "UPDATE labels SET open_issues = open_issues - 1",
+            (false, false, true) => "UPDATE labels SET closed_issues = closed_issues + 1",
+            (false, false, false) => "UPDATE labels SET closed_issues = closed_issues - 1",
+            (true, true, true) => "UPDATE labels SET open_confidential = open_confidential + 1",
+            (true, true, false) => "UPDATE labels SET open_confidential = open_confidential - 1",
+            (false, true, true) => {
+                "UPDATE labels SET closed_confidential = closed_confidential + 1"
+            }
+            (false, true, false) => {
+                "UPDATE labels SET closed_confidential = closed_confidential - 1"
+            }
+        })
+        .sql(" WHERE id IN (")
+    }
+}
+
+const NEXT: (&str, &str) = (
+    "INSERT INTO iids (project_id, issues) VALUES (",
+    ", 1) ON CONFLICT (project_id) DO UPDATE SET issues = iids.issues + 1 RETURNING issues",
+);
+
+impl DieselTx<'_> {
+    /// The issues of these ids, in their order.
+    pub(crate) fn issues_by_id(&mut self, ids: &[i64]) -> Result<Vec<Issue>, StoreError> {
+        let mut rows: Vec<IssueRow> =
+            self.by_ids(ids, |conn, ids| issues::table.filter(issues::id.among(ids)).load(conn))?;
+        page::arrange(&mut rows, ids, |row| row.id);
+        let found = rows.into_iter().map(Issue::try_from).collect::<Result<_, _>>();
+        found.map_err(|error| self.fail(error))
+    }
+
+    /// So many issues of a project more are open.
+    fn count_open(&mut self, project: ProjectId, more: i32) -> Result<(), StoreError> {
+        let value = projects::open_issues_count.eq(projects::open_issues_count + more);
+        self.run(|conn| diesel::update(projects::table.find(project.0)).set(value).execute(conn))?;
+        Ok(())
+    }
+
+    /// Removes all issues for which a condition on `issues` holds, off the counters of labels first. Those of
+    /// projects are the caller's, see [`Self::uncount_open`].
+    pub(crate) fn remove_issues(&mut self, going: &Sql) -> Result<(), StoreError> {
+        let with = |kind: &'static str| {
+            Sql::new(
+                "(SELECT count(*) FROM issue_labels AS has JOIN issues ON issues.id = has.issue_id \
+                 WHERE +has.label_id = labels.id AND ",
+            )
+            .sql(kind)
+            .sql(" AND ")
+            .then(going.clone())
+            .sql(")")
+        };
+        self.execute(
+            Sql::new("UPDATE labels SET open_issues = open_issues - ")
+                .then(with("issues.state <> 'closed' AND NOT issues.confidential"))
+                .sql(", closed_issues = closed_issues - ")
+                .then(with("issues.state = 'closed' AND NOT issues.confidential"))
+                .sql(", open_confidential = open_confidential - ")
+                .then(with("issues.state <> 'closed' AND issues.confidential"))
+                .sql(", closed_confidential = closed_confidential - ")
+                .then(with("issues.state = 'closed' AND issues.confidential"))
+                .sql(
+                    " WHERE id IN (SELECT has.label_id FROM issue_labels AS has \
+                     JOIN issues ON issues.id = has.issue_id WHERE ",
+                )
+                .then(going.clone())
+                .sql(")"),
+        )?;
+        self.execute(Sql::new("DELETE FROM issues WHERE ").then(going.clone()))
+    }
+
+    /// Takes the open ones of the issues that go off the counters of their projects.
+    pub(crate) fn uncount_open(&mut self, going: &Sql) -> Result<(), StoreError> {
+        self.execute(
+            Sql::new("UPDATE projects SET open_issues_count = open_issues_count - ")
+            .then(open_in_project(going.clone()))
+            .sql(" WHERE id IN (SELECT issues.project_id FROM issues WHERE issues.state <> 'closed' AND ")
+            .then(going.clone())
+            .sql(")"),
+        )
+    }
+
+    /// Takes the notes for which a condition on `notes` holds off the counters of their issues.
+    pub(crate) fn uncount_notes(&mut self, going: Sql) -> Result<(), StoreError> {
+        self.execute(
+            Sql::new(
+                "UPDATE issues SET user_notes_count = user_notes_count - \
+                 (SELECT count(*) FROM notes WHERE +notes.issue_id = issues.id AND NOT notes.system AND ",
+            )
+            .then(going.clone())
+            .sql(") WHERE id IN (SELECT notes.issue_id FROM notes WHERE NOT notes.system AND ")
+            .then(going)
+            .sql(")"),
+        )
+    }
+}
+
+/// How many open issues of a row of `projects` there are for which a condition on `issues` holds. The condition leads
+/// to them: a plus keeps planners from going through all issues of the project.
+fn open_in_project(which: Sql) -> Sql {
+    Sql::new(
+        "(SELECT count(*) FROM issues WHERE +issues.project_id = projects.id \
+         AND issues.state <> 'closed' AND ",
+    )
+    .then(which)
+    .sql(")")
+}
+
+impl Issues for DieselTx<'_> {
+    fn find(&mut self, project: ProjectId, id: IssueId) -> Result<Option<Issue>, StoreError> {
+        let found = self.issues_by_id(&[id.0])?;
+        Ok(found.into_iter().find(|issue| issue.project == project))
+    }
+
+    fn find_all(&mut self, ids: &[IssueId]) -> Result<Vec<Issue>, StoreError> {
+        let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
+        self.issues_by_id(&ids)
+    }
+
+    fn find_by_iids(&mut self, project: ProjectId, iids: &[i64]) -> Result<Vec<Issue>, StoreError> {
+        let rows: Vec<IssueRow> = self.by_ids(iids, |conn, iids| {
+            issues::table
+                .filter(issues::project_id.eq(project.0))
+                .filter(issues::iid.eq_any(iids))
+                .load(conn)
+        })?;
+        let found = rows.into_iter().map(Issue::try_from).collect::<Result<_, _>>();
+        found.map_err(|error| self.fail(error))
+    }
+
+    fn list(&mut self, filter: &IssueFilter, page: Page) -> Result<Paged<Issue>, StoreError> {
+        self.list_issues(filter, page)
+    }
+
+    fn insert(&mut self, new: NewIssue) -> Result<Issue, StoreError> {
+        let iid = self.next_iid(new.project, NEXT)?;
+        let state = IssueState::Opened;
+        let values = (
+            issues::project_id.eq(new.project.0),
+            issues::iid.eq(iid),
+            issues::author_id.eq(new.author.0),
+            issues::assignee_id.eq(new.assignee.map(|user| user.0)),
+            issues::milestone_id.eq(new.milestone.map(|milestone| milestone.0)),
+            issues::title.eq(new.title.as_str()),
+            issues::description.eq(new.description.as_ref().map(LongText::as_str)),
+            issues::state.eq(state.as_str()),
+            issues::confidential.eq(new.confidential),
+            issues::due_date.eq(new.due_date),
+            issues::created_at.eq(stored(new.created_at)),
+            issues::updated_at.eq(stored(new.at)),
+        );
+        let id = self.run(|conn| {
+            diesel::insert_into(issues::table).values(values).returning(issues::id).get_result(conn)
+        })?;
+        self.count_open(new.project, 1)?;
+        Ok(Issue {
+            id: IssueId(id),
+            iid,
+            project: new.project,
+            author: new.author,
+            assignee: new.assignee,
+            milestone: new.milestone,
+            updated_by: None,
+            moved_to: None,
+            title: new.title,
+            description: new.description,
+            state,
+            confidential: new.confidential,
+            due_date: new.due_date,
+            user_notes_count: 0,
+            created_at: new.created_at,
+            updated_at: new.at,
+        })
+    }
+
+    fn update(&mut self, issue: &Issue) -> Result<(), StoreError> {
+        let Some(before) = self.issues_by_id(&[issue.id.0])?.into_iter().next() else {
+            return Ok(());
+        };
+        let values = (
+            issues::author_id.eq(issue.author.0),
+            issues::assignee_id.eq(issue.assignee.map(|user| user.0)),
+            issues::milestone_id.eq(issue.milestone.map(|milestone| milestone.0)),
+            issues::updated_by_id.eq(issue.updated_by.map(|user| user.0)),
+            issues::moved_to_id.eq(issue.moved_to.map(|issue| issue.0)),
+            issues::title.eq(issue.title.as_str()),
+            issues::description.eq(issue.description.as_ref().map(LongText::as_str)),
+            issues::state.eq(issue.state.as_str()),
+            issues::confidential.eq(issue.confidential),
+            issues::due_date.eq(issue.due_date),
+            issues::created_at.eq(stored(issue.created_at)),
+            issues::updated_at.eq(stored(issue.updated_at)),
+        );
+        self.run(|conn| diesel::update(issues::table.find(issue.id.0)).set(values).execute(conn))?;
+        if before.author != issue.author {
+            let its = issue_labels::table.filter(issue_labels::issue_id.eq(issue.id.0));
+            let value = issue_labels::author_id.eq(issue.author.0);
+            self.run(|conn| diesel::update(its).set(value).execute(conn))?;
+        }
+        let (old, new) = (Kind::of(&before), Kind::of(issue));
+        if old != new {
+            for (kind, more) in [(old, false), (new, true)] {
+                let its = Sql::new("SELECT label_id FROM issue_labels WHERE issue_id = ");
+                self.execute(kind.count(more).then(its.id(issue.id.0)).sql(")"))?;
+            }
+        }
+        match (old.open, new.open) {
+            (true, false) => self.count_open(before.project, -1),
+            (false, true) => self.count_open(before.project, 1),
+            (true, true) | (false, false) => Ok(()),
+        }
+    }
+
+    fn delete(&mut self, id: IssueId) -> Result<(), StoreError> {
+        let going = Sql::new("issues.id = ").id(id.0);
+        self.uncount_open(&going)?;
+        self.remove_issues(&going)
+    }
+
+    fn labels_of(
+        &mut self,
+        issues: &[IssueId],
+    ) -> Result<Vec<(IssueId, LabelId, LabelTitle)>, StoreError> {
+        let ids: Vec<i64> = issues.iter().map(|id| id.0).collect();
+        let rows: Vec<(i64, i64, String)> = self.by_ids(&ids, |conn, ids| {
+            issue_labels::table
+                .inner_join(labels::table)
+                .filter(issue_labels::issue_id.among(ids))
+                .order((issue_labels::issue_id, labels::title))
+                .select((issue_labels::issue_id, labels::id, labels::title))
+                .load(conn)
+        })?;
+        let label =
+            |(issue, label, title)| (IssueId(issue), LabelId(label), LabelTitle::stored(title));
+        Ok(rows.into_iter().map(label).collect())
+    }
+
+    fn set_labels(&mut self, issue: IssueId, labels: &[LabelId]) -> Result<(), StoreError> {
+        let Some(found) = self.issues_by_id(&[issue.0])?.into_iter().next() else {
+            return Ok(());
+        };
+        let kind = Kind::of(&found);
+        let before: Vec<i64> = self.run(|conn| {
+            issue_labels::table
+                .filter(issue_labels::issue_id.eq(issue.0))
+                .select(issue_labels::label_id)
+                .load(conn)
+        })?;
+        let mut after: Vec<i64> = labels.iter().map(|label| label.0).collect();
+        after.sort_unstable();
+        after.dedup();
+        let lost: Vec<i64> = before.iter().filter(|id| !after.contains(id)).copied().collect();
+        let got: Vec<i64> = after.into_iter().filter(|id| !before.contains(id)).collect();
+        if !lost.is_empty() {
+            let rows = issue_labels::table
+                .filter(issue_labels::issue_id.eq(issue.0))
+                .filter(issue_labels::label_id.eq_any(lost.clone()));
+            self.run(|conn| diesel::delete(rows).execute(conn))?;
+            self.execute(kind.count(false).ids(lost).sql(")"))?;
+        }
+        if !got.is_empty() {
+            let row = |label: &i64| {
+                (
+                    issue_labels::issue_id.eq(issue.0),
+                    issue_labels::label_id.eq(*label),
+                    issue_labels::author_id.eq(found.author.0),
+                )
+            };
+            let rows: Vec<_> = got.iter().map(row).collect();
+            self.run(|conn| {
+                each_backend!(conn, c => diesel::insert_into(issue_labels::table)
+                    .values(rows)
+                    .execute(c))
+            })?;
+            self.execute(kind.count(true).ids(got).sql(")"))?;
+        }
+        Ok(())
+    }
+
+    fn subscriptions(
+        &mut self,
+        user: UserId,
+        issues: &[IssueId],
+    ) -> Result<Vec<(IssueId, Subscribed)>, StoreError> {
+        let ids: Vec<i64> = issues.iter().map(|id| id.0).collect();
+        let rows: Vec<(i64, bool)> = self.by_ids(&ids, |conn, ids| {
+            issue_subscriptions::table
+                .filter(issue_subscriptions::user_id.eq(user.0))
+                .filter(issue_subscriptions::issue_id.among(ids))
+                .select((issue_subscriptions::issue_id, issue_subscriptions::subscribed))
+                .load(conn)
+        })?;
+        let chosen = |(issue, subscribed)| (IssueId(issue), Subscribed::from_bool(subscribed));
+        Ok(rows.into_iter().map(chosen).collect())
+    }
+
+    fn subscribe(
+        &mut self,
+        issue: IssueId,
+        user: UserId,
+        subscribed: Subscribed,
+    ) -> Result<(), StoreError> {
+        let row = issue_subscriptions::table.find((issue.0, user.0));
+        self.run(|conn| diesel::delete(row).execute(conn))?;
+        let values = (
+            issue_subscriptions::issue_id.eq(issue.0),
+            issue_subscriptions::user_id.eq(user.0),
+            issue_subscriptions::subscribed.eq(subscribed.as_bool()),
+        );
+        self.run(|conn| {
+            diesel::insert_into(issue_subscriptions::table).values(values).execute(conn)
+        })?;
+        Ok(())
+    }
+
+    fn participations(
+        &mut self,
+        user: UserId,
+        issues: &[IssueId],
+    ) -> Result<Vec<IssueId>, StoreError> {
+        let ids: Vec<i64> = issues.iter().map(|id| id.0).collect();
+        let rows: Vec<i64> = self.by_ids(&ids, |conn, ids| {
+            issue_participants::table
+                .filter(issue_participants::user_id.eq(user.0))
+                .filter(issue_participants::issue_id.among(ids))
+                .select(issue_participants::issue_id)
+                .load(conn)
+        })?;
+        Ok(rows.into_iter().map(IssueId).collect())
+    }
+
+    fn participate(&mut self, issue: IssueId, user: UserId) -> Result<(), StoreError> {
+        let row =
+            (issue_participants::issue_id.eq(issue.0), issue_participants::user_id.eq(user.0));
+        self.run(|conn| {
+            each_backend!(conn, c => diesel::insert_into(issue_participants::table)
+                .values(row)
+                .on_conflict_do_nothing()
+                .execute(c))
+        })?;
+        Ok(())
+    }
+
+    fn award(
+        &mut self,
+        issue: IssueId,
+        user: UserId,
+        name: &EmojiName,
+        at: Timestamp,
+    ) -> Result<Award, StoreError> {
+        let row = (
+            awards::issue_id.eq(issue.0),
+            awards::user_id.eq(user.0),
+            awards::name.eq(name.as_str()),
+            awards::created_at.eq(stored(at)),
+        );
+        self.run(|conn| {
+            each_backend!(conn, c => diesel::insert_into(awards::table)
+                .values(row)
+                .on_conflict_do_nothing()
+                .execute(c))
+        })?;
+        let (id, created_at): (i64, NaiveDateTime) = self.run(|conn| {
+            awards::table
+                .filter(awards::issue_id.eq(issue.0))
+                .filter(awards::name.eq(name.as_str()))
+                .filter(awards::user_id.eq(user.0))
+                .select((awards::id, awards::created_at))
+                .get_result(conn)
+        })?;
+        let created_at = moment(created_at);
+        Ok(Award { id: AwardId(id), issue, user, name: name.clone(), created_at })
+    }
+
+    fn votes(&mut self, issues: &[IssueId]) -> Result<Vec<(IssueId, Votes)>, StoreError> {
+        let votes = Sql::new("SELECT issue_id, name, count(*) FROM awards WHERE issue_id IN (")
+            .ids(issues.iter().map(|issue| issue.0).collect())
+            .sql(") AND name IN ('thumbsup', 'thumbsdown') GROUP BY issue_id, name");
+        let rows: Vec<(i64, String, i64)> =
+            self.run(|conn| votes.rows::<(BigInt, Text, BigInt)>().load(conn))?;
+        let mut votes: HashMap<i64, Votes> = HashMap::new();
+        for (issue, name, count) in rows {
+            let votes = votes.entry(issue).or_default();
+            let count = u32::try_from(count).unwrap_or(u32::MAX);
+            *(if name == UP { &mut votes.up } else { &mut votes.down }) = count;
+        }
+        Ok(votes.into_iter().map(|(issue, votes)| (IssueId(issue), votes)).collect())
+    }
+
+    fn mention(&mut self, issue: IssueId, usernames: &[&str]) -> Result<(), StoreError> {
+        if usernames.is_empty() {
+            return Ok(());
+        }
+        let named: Vec<i64> = self.run(|conn| {
+            users::table.filter(users::username.eq_any(usernames)).select(users::id).load(conn)
+        })?;
+        for user in named {
+            self.participate(issue, UserId(user))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,545 @@
+//! Which issues a list shows, as queries.
+
+use diesel::RunQueryDsl;
+use diesel::sql_types::{BigInt, Text};
+use hexforge_domain::id::{MilestoneId, NamespaceId, ProjectId, UserId};
+use hexforge_domain::issue::Issue;
+use hexforge_domain::issue::query::{IssueFilter, IssueOrder, IssueScope, LabelFilter};
+use hexforge_domain::paging::{Page, Paged};
+use hexforge_domain::ports::store::StoreError;
+use hexforge_domain::project::query::Viewer;
+
+use crate::database::tx::DieselTx;
+use crate::query::access;
+use crate::query::sql::Sql;
+use crate::query::title_start;
+use crate::tracker::issue_total::{self, Keeper};
+
+impl DieselTx<'_> {
+    /// Three queries, the total, the ids, the rows. One more where there are two ways to find many, and two more where
+    /// several labels and a milestone select issues together.
+    pub(crate) fn list_issues(
+        &mut self,
+        filter: &IssueFilter,
+        page: Page,
+    ) -> Result<Paged<Issue>, StoreError> {
+        let several = self.several_leads(filter)?;
+        let total = self.total_of_issues(filter, several.as_ref())?;
+        if total == 0 && led(filter) {
+            return Ok(Paged { items: vec![], total });
+        }
+        let way = self.way_to_issues(filter, several.as_ref(), total, page)?;
+        let ids = self.ids(in_order(filter, several.as_ref(), way).page(page))?;
+        Ok(Paged { items: self.issues_by_id(&ids)?, total })
+    }
+
+    fn total_of_issues(
+        &mut self,
+        filter: &IssueFilter,
+        several: Option<&Several>,
+    ) -> Result<u64, StoreError> {
+        if let Some(counters) = issue_total::by_counters(filter) {
+            let sum = self.ids(counters)?;
+            return Ok(sum.first().copied().unwrap_or_default().unsigned_abs());
+        }
+        let name = format!("issues {filter:?}");
+        let counted = || fitting("SELECT issues.id", filter, several, Way::Gather);
+        match several {
+            Some(several) if several.finds_nothing() => Ok(0),
+            Some(several) if several.candidates > LOOKED_AT => {
+                self.total_of_dear(&name, &counted())
+            }
+            Some(_) | None => self.total(&name, &counted()),
+        }
+    }
+
+    /// The way on which fewer rows are looked at. One of `all / total` fits when issues are gone through.
+    fn way_to_issues(
+        &mut self,
+        filter: &IssueFilter,
+        several: Option<&Several>,
+        total: u64,
+        page: Page,
+    ) -> Result<Way, StoreError> {
+        let gathered = several.map_or(total, |several| several.candidates.max(total));
+        let all = match filter.scope {
+            // What has the labels is gathered, the rest is in the order of an index in any case.
+            IssueScope::AuthoredBy(..) if several.is_some() && total > LOOKED_AT => {
+                return Ok(Way::Walk);
+            }
+            IssueScope::AuthoredBy(..) => return Ok(Way::Gather),
+            IssueScope::Project(_) if !led(filter) => return Ok(Way::Gather),
+            _ if gathered <= FEW || total == 0 => return Ok(Way::Gather),
+            IssueScope::Project(project) | IssueScope::Milestone(project, _) => {
+                Sql::new("SELECT issues FROM iids WHERE project_id = ").id(project.0)
+            }
+            IssueScope::Group(..) => Sql::new("SELECT coalesce(max(id), 0) FROM issues"),
+        };
+        let all = self.ids(all)?.first().copied().unwrap_or_default().unsigned_abs();
+        let shown = page.limit().map_or(total, |limit| page.offset().saturating_add(limit));
+        let walked = all.saturating_mul(shown) / total;
+        Ok(if walked < gathered { Way::Walk } else { Way::Gather })
+    }
+
+    /// The ids of all labels and milestones that select issues together. `None` where there is at most one title of them
+    /// in a project or group, or only a milestone for an author.
+    fn several_leads(&mut self, filter: &IssueFilter) -> Result<Option<Several>, StoreError> {
+        if !led(filter) || issue_total::by_counters(filter).is_some() {
+            return Ok(None);
+        }
+        let titles = filter.labels.as_ref().map(titles_of);
+        let (labels, milestones, author) = match (place(filter.scope), filter.scope) {
+            (Some(place), scope) => {
+                let labels = titles.map(|titles| self.kept(Keeper::Label, titles, place));
+                let titles = filter.milestone.as_slice();
+                let of_title = (!titles.is_empty())
+                    .then(|| self.kept(Keeper::Milestone, titles, place))
+                    .transpose()?;
+                let milestones = match scope {
+                    IssueScope::Milestone(_, milestone) => {
+                        let one = self.kept_by_id(milestone)?;
+                        let titled = |id: i64| {
+                            of_title.as_ref().is_none_or(|all| all.iter().any(|row| row.0 == id))
+                        };
+                        Some(one.into_iter().filter(|row| titled(row.0)).collect())
+                    }
+                    _ => of_title,
+                };
+                (labels.transpose()?, milestones, None)
+            }
+            (None, IssueScope::AuthoredBy(author, _)) => {
+                let Some(titles) = titles else { return Ok(None) };
+                (Some(self.labels_used_by(author, titles)?), None, Some(author))
+            }
+            (None, _) => return Ok(None),
+        };
+        Ok(Some(Several::new(filter, labels.unwrap_or_default(), milestones, author)))
+    }
+
+    fn kept(
+        &mut self,
+        keeper: Keeper,
+        titles: &[String],
+        place: Place,
+    ) -> Result<Vec<Kept>, StoreError> {
+        self.kept_rows(issue_total::kept(keeper, titles, place))
+    }
+
+    fn kept_by_id(&mut self, milestone: MilestoneId) -> Result<Vec<Kept>, StoreError> {
+        self.kept_rows(issue_total::kept_by_milestone(milestone))
+    }
+
+    /// The labels with these titles that issues of an author have: one step by an index for each label they have.
+    fn labels_used_by(
+        &mut self,
+        author: UserId,
+        titles: &[String],
+    ) -> Result<Vec<Kept>, StoreError> {
+        let first = "WITH RECURSIVE used (id) AS (SELECT \
+             (SELECT min(label_id) FROM issue_labels WHERE author_id = ";
+        let next = ") UNION ALL SELECT (SELECT min(label_id) FROM issue_labels WHERE author_id = ";
+        let labels = " AND label_id > used.id) FROM used WHERE used.id IS NOT NULL) \
+             SELECT labels.id, labels.title, CAST(0 AS BIGINT) FROM used \
+             CROSS JOIN labels WHERE labels.id = used.id AND ";
+        self.kept_rows(
+            Sql::new(first)
+                .id(author.0)
+                .sql(next)
+                .id(author.0)
+                .sql(labels)
+                .then(titled("labels.title IN (", titles)),
+        )
+    }
+
+    fn kept_rows(&mut self, query: Sql) -> Result<Vec<Kept>, StoreError> {
+        self.run(|conn| query.rows::<(BigInt, Text, BigInt)>().load(conn))
+    }
+}
+
+/// So few issues are gathered without asking how many there are among which they are.
+const FEW: u64 = 100;
+
+/// Totals for which more issues than these are looked at are remembered, and so many of an author are gathered.
+const LOOKED_AT: u64 = 1_000;
+
+/// The id and title of a label or milestone, and how many issues it counts.
+type Kept = (i64, String, i64);
+
+/// Labels and milestones that select issues together, all by their ids: planners then know how many issues each has.
+struct Several {
+    /// An issue has one label of each of these sets.
+    labels: Vec<Vec<i64>>,
+    /// An issue is for one of these.
+    milestones: Option<Vec<i64>>,
+    /// The set whose issues are looked at.
+    lead: Lead,
+    /// How many issues the set that leads has at most; 0 for those of an author, which are not counted.
+    candidates: u64,
+    author: Option<UserId>,
+}
+
+#[derive(Clone, Copy)]
+enum Lead {
+    /// The labels of this index.
+    Labels(usize),
+    Milestones,
+}
+
+impl Several {
+    fn new(
+        filter: &IssueFilter,
+        labels: Vec<Kept>,
+        milestones: Option<Vec<Kept>>,
+        author: Option<UserId>,
+    ) -> Self {
+        let sum = |rows: &[&Kept]| rows.iter().map(|row| row.2.unsigned_abs()).sum::<u64>();
+        let sets: Vec<Vec<&Kept>> = match &filter.labels {
+            None => vec![],
+            Some(LabelFilter::Any(_)) => vec![labels.iter().collect()],
+            Some(LabelFilter::All(titles)) => {
+                let titled = |title: &String| labels.iter().filter(|row| &row.1 == title).collect();
+                titles.iter().map(titled).collect()
+            }
+        };
+        let by_labels = sets.iter().enumerate().map(|(at, set)| (sum(set), Lead::Labels(at)));
+        let by_milestones =
+            milestones.iter().map(|rows| (sum(&rows.iter().collect::<Vec<_>>()), Lead::Milestones));
+        let rarest = by_labels.chain(by_milestones).min_by_key(|(issues, _)| *issues);
+        let (candidates, lead) = rarest.unwrap_or((0, Lead::Milestones));
+        let ids = |rows: &[&Kept]| rows.iter().map(|row| row.0).collect();
+        Self {
+            labels: sets.iter().map(|set| ids(set)).collect(),
+            milestones: milestones.map(|rows| rows.into_iter().map(|row| row.0).collect()),
+            lead,
+            candidates,
+            author,
+        }
+    }
+
+    /// Whether no label or milestone has one of the titles.
+    fn finds_nothing(&self) -> bool {
+        self.labels.iter().chain(&self.milestones).any(Vec::is_empty)
+    }
+
+    /// What has to be true of an issue.
+    fn conditions(&self, way: Way) -> Vec<Sql> {
+        let for_milestone = |column: &'static str| {
+            let ids = self.milestones.clone();
+            ids.map(|ids| Sql::new(column).sql(" IN (").few_ids(&ids).sql(")"))
+        };
+        let (led, leader, milestone) = match (way, self.lead) {
+            (Way::Walk, _) => (None, None, for_milestone("+issues.milestone_id")),
+            (Way::Gather, Lead::Milestones) => (None, None, for_milestone("issues.milestone_id")),
+            (Way::Gather, Lead::Labels(at)) => {
+                (self.led_by(at), Some(at), for_milestone("+issues.milestone_id"))
+            }
+        };
+        let labels = self.others(leader, "issues.id");
+        // Labels are asked for before issues are read where a label leads.
+        let labels = if led.is_some() { vec![] } else { labels };
+        led.into_iter().chain(milestone).chain(labels).collect()
+    }
+
+    /// The condition that an issue has a label of a set; those of all others are asked of what that finds.
+    fn led_by(&self, at: usize) -> Option<Sql> {
+        let led = Sql::new("issues.id IN (WITH led (id) AS MATERIALIZED (");
+        let having = Sql::new("SELECT has.issue_id FROM issue_labels AS has");
+        let author = self.author.map(|author| Sql::new("has.author_id = ").id(author.0));
+        let label = Sql::new("has.label_id IN (").few_ids(self.labels.get(at)?).sql(")");
+        Some(
+            led.then(having.filter(author.into_iter().chain([label])))
+                .sql(") SELECT led.id FROM led")
+                .then(Sql::new("").filter(self.others(Some(at), "led.id")))
+                .sql(")"),
+        )
+    }
+
+    /// The conditions that an issue has a label of each set but one. Written as values because planners would gather
+    /// all labelled issues.
+    fn others(&self, leader: Option<usize>, issue: &'static str) -> Vec<Sql> {
+        let asked = |ids: &Vec<i64>| {
+            // Several ids are compared with the few labels of the issue, not looked up one by one.
+            let column = if ids.len() == 1 { "has.label_id" } else { "+has.label_id" };
+            Sql::new("(SELECT 1 FROM issue_labels AS has WHERE has.issue_id = ")
+                .sql(issue)
+                .sql(" AND ")
+                .sql(column)
+                .sql(" IN (")
+                .few_ids(ids)
+                .sql(") LIMIT 1) IS NOT NULL")
+        };
+        let others = self.labels.iter().enumerate().filter(|(at, _)| Some(*at) != leader);
+        others.map(|(_, ids)| asked(ids)).collect()
+    }
+}
+
+/// How the issues of a label, a milestone or a group are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// Through the issues of the project, or of all projects, in their order until the page is full: soon,
+    /// where many fit.
+    Walk,
+    /// By the label, milestone or group, and then sorted: soon, where few fit.
+    Gather,
+}
+
+/// Whether labels or a milestone lead to the issues.
+fn led(filter: &IssueFilter) -> bool {
+    filter.labels.is_some() || filter.milestone.is_some()
+}
+
+/// The ids of the issues that fit, in their order. What is gathered is sorted when all of it is there: planners that
+/// know of an index in this order would go through all issues of all projects for a label that few have.
+fn in_order(filter: &IssueFilter, several: Option<&Several>, way: Way) -> Sql {
+    let at_once = match filter.scope {
+        IssueScope::AuthoredBy(..) => several.is_none(),
+        IssueScope::Project(_) => !led(filter),
+        IssueScope::Milestone(..) | IssueScope::Group(..) => false,
+    };
+    if at_once || way == Way::Walk {
+        return fitting("SELECT issues.id", filter, several, way).sql(order(filter));
+    }
+    let (select, order) = match (filter.order, filter.descending) {
+        (IssueOrder::CreatedAt, false) => (CREATED, " ORDER BY moment, id"),
+        (IssueOrder::CreatedAt, true) => (CREATED, " ORDER BY moment DESC, id DESC"),
+        (IssueOrder::UpdatedAt, false) => (UPDATED, " ORDER BY moment, id"),
+        (IssueOrder::UpdatedAt, true) => (UPDATED, " ORDER BY moment DESC, id DESC"),
+    };
+    Sql::new("WITH gathered (id, moment) AS MATERIALIZED (")
+        .then(fitting(select, filter, several, way))
+        .sql(") SELECT id FROM gathered")
+        .sql(order)
+}
+
+const CREATED: &str = "SELECT issues.id, issues.created_at";
+const UPDATED: &str = "SELECT issues.id, issues.updated_at";
+
+/// What is selected of the issues that fit, in no order.
+fn fitting(select: &'static str, filter: &IssueFilter, several: Option<&Several>, way: Way) -> Sql {
+    let (from, scope, viewer) = scope(filter, several, way);
+    let named = [
+        viewer.map(|viewer| access::authorized_as_named(viewer, filter.today)),
+        access::reported_as_named(filter.clearance, filter.today),
+    ];
+    let everywhere = match filter.scope {
+        IssueScope::Group(..) => way == Way::Walk,
+        IssueScope::AuthoredBy(..) => true,
+        IssueScope::Project(_) | IssueScope::Milestone(..) => false,
+    };
+    let state = filter.open.map(|open| Sql::new(state(open, everywhere)));
+    let selected = match several {
+        Some(several) => {
+            // A milestone of an author's issues has no ids: it is one of a title in any project.
+            let title = several.author.and(filter.milestone.as_deref());
+            several.conditions(way).into_iter().chain(title.map(is_for_milestone)).collect()
+        }
+        None => one_lead(filter, way),
+    };
+    let conditions = [
+        Some(scope),
+        viewer.map(access::visible),
+        access::cleared(filter.clearance),
+        state,
+        filter.iid.map(|iid| Sql::new("issues.iid = ").id(iid)),
+    ];
+    Sql::with(named.into_iter().flatten())
+        .sql(select)
+        .sql(from)
+        .filter(conditions.into_iter().flatten().chain(selected))
+}
+
+/// The condition that an issue has the label, or is for the milestone, of a title.
+fn one_lead(filter: &IssueFilter, way: Way) -> Vec<Sql> {
+    let labels = filter.labels.as_ref().map(|labels| match place(filter.scope) {
+        Some(place) if way == Way::Gather => among_labelled(labels, place),
+        Some(_) | None => is_labelled(labels),
+    });
+    let milestone = filter.milestone.as_deref().map(|title| match place(filter.scope) {
+        Some(place) if way == Way::Gather => among_milestones(title, place),
+        Some(_) | None => is_for_milestone(title),
+    });
+    milestone.into_iter().chain(labels).collect()
+}
+
+/// The words are those of the partial indexes, unless issues of all projects are gone through: those have the issues
+/// of one project in order.
+fn state(open: bool, everywhere: bool) -> &'static str {
+    match (open, everywhere) {
+        (true, false) => "issues.state <> 'closed'",
+        (true, true) => "NOT (issues.state = 'closed')",
+        (false, false) => "issues.state = 'closed'",
+        (false, true) => "NOT (issues.state <> 'closed')",
+    }
+}
+
+/// From where, under which condition, and who has to see the projects. Where something else leads to the
+/// issues, a plus keeps planners from going through all of them.
+fn scope(
+    filter: &IssueFilter,
+    several: Option<&Several>,
+    way: Way,
+) -> (&'static str, Sql, Option<Viewer>) {
+    const ISSUES: &str = " FROM issues";
+    // A join in this order: issues are read in theirs, and their projects looked up.
+    const ISSUES_FIRST: &str = " FROM issues CROSS JOIN projects";
+    const PROJECTS_FIRST: &str = " FROM projects CROSS JOIN issues";
+    let joined = || Sql::new("projects.id = issues.project_id AND projects.issues_enabled");
+    let led = led(filter);
+    match filter.scope {
+        IssueScope::Project(project) => {
+            let other = led && way == Way::Gather;
+            let column = if other { "+issues.project_id = " } else { "issues.project_id = " };
+            (ISSUES, Sql::new(column).id(project.0), None)
+        }
+        IssueScope::Milestone(project, _) if several.is_some() => {
+            let column = match way {
+                Way::Gather => "+issues.project_id = ",
+                Way::Walk => "issues.project_id = ",
+            };
+            (ISSUES, Sql::new(column).id(project.0), None)
+        }
+        IssueScope::Milestone(project, milestone) => {
+            let (column, other) = match way {
+                Way::Gather => ("issues.milestone_id = ", " AND +issues.project_id = "),
+                Way::Walk => ("+issues.milestone_id = ", " AND issues.project_id = "),
+            };
+            (ISSUES, Sql::new(column).id(milestone.0).sql(other).id(project.0), None)
+        }
+        IssueScope::AuthoredBy(author, viewer) => {
+            let column = match way {
+                Way::Gather if several.is_some() => " AND +issues.author_id = ",
+                Way::Gather | Way::Walk => " AND issues.author_id = ",
+            };
+            (ISSUES_FIRST, joined().sql(column).id(author.0), viewer.restricted_to())
+        }
+        IssueScope::Group(group, viewer) => match way {
+            // What leads is in projects of the group, and so are the issues.
+            Way::Gather if led => (ISSUES_FIRST, joined(), viewer.restricted_to()),
+            Way::Gather => {
+                let there = joined().sql(" AND projects.namespace_id = ").id(group.0);
+                (PROJECTS_FIRST, there, viewer.restricted_to())
+            }
+            Way::Walk => {
+                // Written so that SQLite looks for no index, and PostgreSQL still knows how many projects it is.
+                let there =
+                    joined().sql(" AND NOT (projects.namespace_id <> ").id(group.0).sql(")");
+                (ISSUES_FIRST, there, viewer.restricted_to())
+            }
+        },
+    }
+}
+
+/// Projects whose labels and milestones lead to issues.
+#[derive(Clone, Copy)]
+pub(crate) enum Place {
+    Project(ProjectId),
+    Group(NamespaceId),
+}
+
+fn place(scope: IssueScope) -> Option<Place> {
+    match scope {
+        IssueScope::Project(project) | IssueScope::Milestone(project, _) => {
+            Some(Place::Project(project))
+        }
+        IssueScope::Group(group, _) => Some(Place::Group(group)),
+        IssueScope::AuthoredBy(..) => None,
+    }
+}
+
+impl Place {
+    /// What comes after a column of projects.
+    pub fn condition(self) -> Sql {
+        match self {
+            Self::Project(project) => Sql::new(" = ").id(project.0),
+            Self::Group(group) => {
+                Sql::new(" IN (SELECT homes.id FROM projects AS homes WHERE homes.namespace_id = ")
+                    .id(group.0)
+                    .sql(")")
+            }
+        }
+    }
+}
+
+/// The condition that an issue is among those to which milestones of a title lead. A project has one at
+/// most: as a value it leaves planners no other way.
+fn among_milestones(title: &str, place: Place) -> Sql {
+    let led = match place {
+        Place::Project(_) => "issues.milestone_id = (",
+        Place::Group(_) => "issues.milestone_id IN (",
+    };
+    Sql::new(led)
+        .sql("SELECT milestones.id FROM milestones WHERE milestones.project_id")
+        .then(place.condition())
+        .sql(" AND milestones.title = ")
+        .text(title.to_owned())
+        .sql(")")
+}
+
+/// The same, asked of one issue.
+fn is_for_milestone(title: &str) -> Sql {
+    Sql::new(
+        "(SELECT milestones.title FROM milestones WHERE milestones.id = issues.milestone_id) = ",
+    )
+    .text(title.to_owned())
+}
+
+/// The condition that an issue is among those to which labels of a title lead.
+fn among_labelled(labels: &LabelFilter, place: Place) -> Sql {
+    Sql::new(
+        "issues.id IN (SELECT has.issue_id FROM labels JOIN issue_labels AS has \
+         ON has.label_id = labels.id WHERE labels.project_id",
+    )
+    .then(place.condition())
+    .sql(" AND ")
+    .then(starting("labels.title_start IN (", titles_of(labels)))
+    .sql(" AND ")
+    .then(titled("labels.title IN (", titles_of(labels)))
+    .sql(")")
+}
+
+/// The same, asked of one issue. Written as a value because planners would gather all labelled issues.
+fn is_labelled(labels: &LabelFilter) -> Sql {
+    Sql::new(
+        "(SELECT 1 FROM issue_labels AS has JOIN labels ON labels.id = has.label_id \
+         WHERE has.issue_id = issues.id AND ",
+    )
+    .then(titled("labels.title IN (", titles_of(labels)))
+    .sql(" LIMIT 1) IS NOT NULL")
+}
+
+/// The titles that are named.
+pub(crate) fn titles_of(labels: &LabelFilter) -> &[String] {
+    match labels {
+        LabelFilter::Any(titles) | LabelFilter::All(titles) => titles,
+    }
+}
+
+/// The condition that a title, of which the first words speak, is one of these.
+pub(crate) fn titled(words: &'static str, titles: &[String]) -> Sql {
+    one_of(words, titles.iter().map(String::as_str))
+}
+
+/// The same of where titles begin, by which an index leads to them.
+pub(crate) fn starting(words: &'static str, titles: &[String]) -> Sql {
+    one_of(words, titles.iter().map(|title| title_start::of(title)))
+}
+
+fn one_of<'a>(words: &'static str, texts: impl ExactSizeIterator<Item = &'a str>) -> Sql {
+    if texts.len() == 0 {
+        return Sql::new("FALSE");
+    }
+    let mut word = words;
+    let named = texts.fold(Sql::new(""), |sql, text| {
+        sql.sql(std::mem::replace(&mut word, ", ")).text(text.to_owned())
+    });
+    named.sql(")")
+}
+
+fn order(filter: &IssueFilter) -> &'static str {
+    match (filter.order, filter.descending) {
+        (IssueOrder::CreatedAt, false) => " ORDER BY issues.created_at, issues.id",
+        (IssueOrder::CreatedAt, true) => " ORDER BY issues.created_at DESC, issues.id DESC",
+        (IssueOrder::UpdatedAt, false) => " ORDER BY issues.updated_at, issues.id",
+        (IssueOrder::UpdatedAt, true) => " ORDER BY issues.updated_at DESC, issues.id DESC",
+    }
+}

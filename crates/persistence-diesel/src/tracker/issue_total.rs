@@ -1,0 +1,168 @@
+//! How many issues have a label or are for a milestone, by the counters that these keep.
+
+use hexforge_domain::id::{MilestoneId, UserId};
+use hexforge_domain::issue::query::{Clearance, IssueFilter, IssueScope};
+use hexforge_domain::project::query::Viewer;
+
+use crate::query::access;
+use crate::query::sql::Sql;
+use crate::tracker::issue_list::{Place, starting, titled, titles_of};
+
+/// What keeps counters of issues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Keeper {
+    Label,
+    Milestone,
+}
+
+impl Keeper {
+    fn table(self) -> &'static str {
+        match self {
+            Self::Label => "labels AS kept",
+            Self::Milestone => "milestones AS kept",
+        }
+    }
+
+    /// The condition that a row of `issues` is counted by a row.
+    fn counts(self) -> &'static str {
+        match self {
+            Self::Label => {
+                " AND (SELECT 1 FROM issue_labels AS has \
+                 WHERE has.issue_id = issues.id AND has.label_id = kept.id) IS NOT NULL"
+            }
+            Self::Milestone => " AND +issues.milestone_id = kept.id",
+        }
+    }
+}
+
+/// The total of a list in which nothing but one label or milestone, and the state, selects issues. `None` for all other
+/// lists.
+pub(crate) fn by_counters(filter: &IssueFilter) -> Option<Sql> {
+    if filter.iid.is_some() {
+        return None;
+    }
+    let (keeper, which) = match (filter.scope, &filter.labels, &filter.milestone) {
+        (IssueScope::Milestone(_, milestone), None, None) => {
+            (Keeper::Milestone, Sql::new("kept.id = ").id(milestone.0))
+        }
+        (IssueScope::Project(_) | IssueScope::Group(..), Some(labels), None)
+            if titles_of(labels).len() == 1 =>
+        {
+            (Keeper::Label, label_titled(titles_of(labels)))
+        }
+        (IssueScope::Project(_) | IssueScope::Group(..), None, Some(title)) => {
+            (Keeper::Milestone, milestone_titled(title))
+        }
+        _ => return None,
+    };
+    let (from, place, viewer): (_, _, Option<Viewer>) = match filter.scope {
+        IssueScope::Project(project) | IssueScope::Milestone(project, _) => {
+            (" FROM ", Sql::new("kept.project_id = ").id(project.0), None)
+        }
+        IssueScope::Group(group, viewer) => {
+            let there = "kept.project_id = projects.id AND projects.issues_enabled \
+                         AND projects.namespace_id = ";
+            (" FROM projects CROSS JOIN ", Sql::new(there).id(group.0), viewer.restricted_to())
+        }
+        IssueScope::AuthoredBy(..) => return None,
+    };
+    let named = [
+        viewer.map(|viewer| access::authorized_as_named(viewer, filter.today)),
+        access::reported_as_named(filter.clearance, filter.today),
+    ];
+    let conditions = [Some(place), Some(which), viewer.map(access::visible)];
+    Some(
+        Sql::with(named.into_iter().flatten())
+            .sql("SELECT CAST(coalesce(sum(")
+            .then(seen(keeper, filter))
+            .sql("), 0) AS BIGINT)")
+            .sql(from)
+            .sql(keeper.table())
+            .filter(conditions.into_iter().flatten()),
+    )
+}
+
+/// The ids and titles of the labels or milestones with one of these titles in a place, each with how many issues it
+/// counts.
+pub(crate) fn kept(keeper: Keeper, titles: &[String], place: Place) -> Sql {
+    let which = match (keeper, titles) {
+        (Keeper::Label, titles) => label_titled(titles),
+        (Keeper::Milestone, titles) => titled("kept.title IN (", titles),
+    };
+    rows(keeper).sql(" WHERE kept.project_id").then(place.condition()).sql(" AND ").then(which)
+}
+
+/// The same of one milestone.
+pub(crate) fn kept_by_milestone(milestone: MilestoneId) -> Sql {
+    rows(Keeper::Milestone).sql(" WHERE kept.id = ").id(milestone.0)
+}
+
+fn rows(keeper: Keeper) -> Sql {
+    Sql::new("SELECT kept.id, kept.title, CAST(")
+        .sql(EVERYTHING)
+        .sql(" AS BIGINT) FROM ")
+        .sql(keeper.table())
+}
+
+const EVERYTHING: &str = "kept.open_issues + kept.closed_issues + kept.open_confidential \
+                          + kept.closed_confidential";
+
+fn label_titled(titles: &[String]) -> Sql {
+    starting("kept.title_start IN (", titles).sql(" AND ").then(titled("kept.title IN (", titles))
+}
+
+fn milestone_titled(title: &str) -> Sql {
+    Sql::new("kept.title = ").text(title.to_owned())
+}
+
+/// How many of the issues that a row counts the filter lets through.
+fn seen(keeper: Keeper, filter: &IssueFilter) -> Sql {
+    let (plain, confidential) = match filter.open {
+        None => (
+            "kept.open_issues + kept.closed_issues",
+            "kept.open_confidential + kept.closed_confidential",
+        ),
+        Some(true) => ("kept.open_issues", "kept.open_confidential"),
+        Some(false) => ("kept.closed_issues", "kept.closed_confidential"),
+    };
+    let plain = Sql::new(plain);
+    // Most rows count no confidential issue.
+    let some = |plain: Sql| plain.sql(" + CASE WHEN ").sql(confidential).sql(" = 0 THEN 0");
+    match filter.clearance {
+        Clearance::All => plain.sql(" + ").sql(confidential),
+        Clearance::Nothing => plain,
+        Clearance::Own(user) => {
+            some(plain).sql(" ELSE ").then(own(keeper, filter, user)).sql(" END")
+        }
+        Clearance::ByStanding(user) => some(plain)
+            .sql(" WHEN kept.project_id IN (SELECT id FROM reported) THEN ")
+            .sql(confidential)
+            .sql(" ELSE ")
+            .then(own(keeper, filter, user))
+            .sql(" END"),
+    }
+}
+
+/// The confidential issues that a user wrote or is to do, by the indexes of these alone: `iid` and the negations keep
+/// SQLite from going through all issues of the project, by an index that holds all other columns.
+fn own(keeper: Keeper, filter: &IssueFilter, user: UserId) -> Sql {
+    let state = match filter.open {
+        None => "",
+        Some(true) => " AND NOT (issues.state = 'closed')",
+        Some(false) => " AND NOT (issues.state <> 'closed')",
+    };
+    let counted = |which: Sql| {
+        Sql::new(
+            "(SELECT count(issues.iid) FROM issues WHERE issues.project_id = kept.project_id \
+             AND issues.confidential AND ",
+        )
+        .then(which)
+        .sql(state)
+        .sql(keeper.counts())
+        .sql(")")
+    };
+    let written = Sql::new("issues.author_id = ").id(user.0);
+    let assigned =
+        Sql::new("issues.assignee_id = ").id(user.0).sql(" AND +issues.author_id <> ").id(user.0);
+    counted(written).sql(" + ").then(counted(assigned))
+}

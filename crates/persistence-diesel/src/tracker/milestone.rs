@@ -1,0 +1,196 @@
+//! Milestones.
+
+use chrono::{NaiveDate, NaiveDateTime};
+use diesel::prelude::*;
+use hexforge_domain::id::{MilestoneId, ProjectId};
+use hexforge_domain::milestone::port::Milestones;
+use hexforge_domain::milestone::{Milestone, MilestoneFilter, MilestoneState, NewMilestone, Title};
+use hexforge_domain::paging::{Page, Paged};
+use hexforge_domain::ports::store::StoreError;
+use hexforge_domain::text::LongText;
+
+use crate::database::backend;
+use crate::database::connection::DbConn;
+use crate::database::schema::milestones;
+use crate::database::time::{moment, stored};
+use crate::database::tx::DieselTx;
+use crate::query::among::AmongValues;
+use crate::query::page;
+use crate::query::sql::Sql;
+
+/// A row, without its counters, which only totals of issues read.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = milestones)]
+struct MilestoneRow {
+    id: i64,
+    project_id: i64,
+    iid: i64,
+    title: String,
+    description: Option<String>,
+    state: String,
+    due_date: Option<NaiveDate>,
+    created_at: NaiveDateTime,
+    updated_at: NaiveDateTime,
+}
+
+impl TryFrom<MilestoneRow> for Milestone {
+    type Error = StoreError;
+
+    fn try_from(row: MilestoneRow) -> Result<Self, StoreError> {
+        let description = row.description.map(|text| LongText::parse(&text)).transpose();
+        Ok(Milestone {
+            id: MilestoneId(row.id),
+            iid: row.iid,
+            project: ProjectId(row.project_id),
+            title: Title::stored(row.title),
+            description: description.map_err(|_| StoreError::Corrupt("description"))?,
+            state: MilestoneState::parse(&row.state)
+                .ok_or(StoreError::Corrupt("state of a milestone"))?,
+            due_date: row.due_date,
+            created_at: moment(row.created_at),
+            updated_at: moment(row.updated_at),
+        })
+    }
+}
+
+impl DieselTx<'_> {
+    fn find_milestone(
+        &mut self,
+        query: impl FnOnce(&mut DbConn) -> QueryResult<Option<MilestoneRow>>,
+    ) -> Result<Option<Milestone>, StoreError> {
+        let row = self.run(query)?;
+        row.map(Milestone::try_from).transpose().map_err(|error| self.fail(error))
+    }
+
+    fn milestones_by_id(&mut self, ids: &[i64]) -> Result<Vec<Milestone>, StoreError> {
+        let mut rows: Vec<MilestoneRow> = self.by_ids(ids, |conn, ids| {
+            milestones::table
+                .filter(milestones::id.among(ids))
+                .select(MilestoneRow::as_select())
+                .load(conn)
+        })?;
+        page::arrange(&mut rows, ids, |row| row.id);
+        let found = rows.into_iter().map(Milestone::try_from).collect::<Result<_, _>>();
+        found.map_err(|error| self.fail(error))
+    }
+
+    /// The next number of a project's issues or milestones, by the column that counts them.
+    pub(crate) fn next_iid(
+        &mut self,
+        project: ProjectId,
+        (first, next): (&'static str, &'static str),
+    ) -> Result<i64, StoreError> {
+        let numbers = self.ids(Sql::new(first).id(project.0).sql(next))?;
+        numbers.into_iter().next().ok_or_else(|| self.fail(StoreError::Corrupt("counter")))
+    }
+}
+
+const NEXT: (&str, &str) = (
+    "INSERT INTO iids (project_id, milestones) VALUES (",
+    ", 1) ON CONFLICT (project_id) DO UPDATE SET milestones = iids.milestones + 1 \
+     RETURNING milestones",
+);
+
+impl Milestones for DieselTx<'_> {
+    /// Three queries: the total, the ids, the rows.
+    fn list(
+        &mut self,
+        project: ProjectId,
+        filter: &MilestoneFilter,
+        page: Page,
+    ) -> Result<Paged<Milestone>, StoreError> {
+        let conditions = [
+            Some(Sql::new("project_id = ").id(project.0)),
+            filter.state.map(|state| Sql::new("state = ").text(state.as_str().to_owned())),
+            filter.iids.clone().map(|iids| Sql::new("iid IN (").ids(iids).sql(")")),
+        ];
+        let fitting =
+            Sql::new("SELECT id FROM milestones").filter(conditions.into_iter().flatten());
+        let total = self.total(&format!("milestones of {project} {filter:?}"), &fitting)?;
+        let ids = self.ids(fitting.sql(" ORDER BY id DESC").page(page))?;
+        Ok(Paged { items: self.milestones_by_id(&ids)?, total })
+    }
+
+    fn find(
+        &mut self,
+        project: ProjectId,
+        id: MilestoneId,
+    ) -> Result<Option<Milestone>, StoreError> {
+        self.find_milestone(|conn| {
+            milestones::table
+                .find(id.0)
+                .filter(milestones::project_id.eq(project.0))
+                .select(MilestoneRow::as_select())
+                .get_result(conn)
+                .optional()
+        })
+    }
+
+    fn find_by_title(
+        &mut self,
+        project: ProjectId,
+        title: &str,
+    ) -> Result<Option<Milestone>, StoreError> {
+        if backend::unstorable(title) {
+            return Ok(None);
+        }
+        self.find_milestone(|conn| {
+            milestones::table
+                .filter(milestones::project_id.eq(project.0))
+                .filter(milestones::title.eq(title))
+                .select(MilestoneRow::as_select())
+                .get_result(conn)
+                .optional()
+        })
+    }
+
+    fn find_all(&mut self, ids: &[MilestoneId]) -> Result<Vec<Milestone>, StoreError> {
+        let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
+        self.milestones_by_id(&ids)
+    }
+
+    fn insert(&mut self, new: NewMilestone) -> Result<Milestone, StoreError> {
+        let iid = self.next_iid(new.project, NEXT)?;
+        let state = MilestoneState::Active;
+        let values = (
+            milestones::project_id.eq(new.project.0),
+            milestones::iid.eq(iid),
+            milestones::title.eq(new.title.as_str()),
+            milestones::description.eq(new.description.as_ref().map(LongText::as_str)),
+            milestones::state.eq(state.as_str()),
+            milestones::due_date.eq(new.due_date),
+            milestones::created_at.eq(stored(new.at)),
+            milestones::updated_at.eq(stored(new.at)),
+        );
+        let id = self.run(|conn| {
+            diesel::insert_into(milestones::table)
+                .values(values)
+                .returning(milestones::id)
+                .get_result(conn)
+        })?;
+        Ok(Milestone {
+            id: MilestoneId(id),
+            iid,
+            project: new.project,
+            title: new.title,
+            description: new.description,
+            state,
+            due_date: new.due_date,
+            created_at: new.at,
+            updated_at: new.at,
+        })
+    }
+
+    fn update(&mut self, milestone: &Milestone) -> Result<(), StoreError> {
+        let values = (
+            milestones::title.eq(milestone.title.as_str()),
+            milestones::description.eq(milestone.description.as_ref().map(LongText::as_str)),
+            milestones::state.eq(milestone.state.as_str()),
+            milestones::due_date.eq(milestone.due_date),
+            milestones::updated_at.eq(stored(milestone.updated_at)),
+        );
+        let row = milestones::table.find(milestone.id.0);
+        self.run(|conn| diesel::update(row).set(values).execute(conn))?;
+        Ok(())
+    }
+}

@@ -1,0 +1,104 @@
+//! SSH keys.
+
+use chrono::NaiveDateTime;
+use diesel::prelude::*;
+use hexforge_domain::Timestamp;
+use hexforge_domain::id::{KeyId, UserId};
+use hexforge_domain::paging::{Page, Paged};
+use hexforge_domain::ports::store::StoreError;
+use hexforge_domain::text::ShortText;
+use hexforge_domain::user::SshKey;
+use hexforge_domain::user::key::{Fingerprint, NewSshKey};
+use hexforge_domain::user::port::Keys;
+
+use crate::database::schema::keys;
+use crate::database::time::{moment, stored};
+use crate::database::tx::DieselTx;
+use crate::query::page;
+
+#[derive(Queryable)]
+struct KeyRow {
+    id: i64,
+    user_id: i64,
+    title: String,
+    key: String,
+    fingerprint: String,
+    created_at: NaiveDateTime,
+}
+
+impl TryFrom<KeyRow> for SshKey {
+    type Error = StoreError;
+
+    fn try_from(row: KeyRow) -> Result<Self, StoreError> {
+        Ok(SshKey {
+            id: KeyId(row.id),
+            user: UserId(row.user_id),
+            title: ShortText::parse(&row.title).map_err(|_| StoreError::Corrupt("key title"))?,
+            key: row.key,
+            fingerprint: Fingerprint(row.fingerprint),
+            created_at: moment(row.created_at),
+        })
+    }
+}
+
+impl Keys for DieselTx<'_> {
+    fn list(&mut self, user: UserId, page: Page) -> Result<Paged<SshKey>, StoreError> {
+        let total: i64 =
+            self.run(|conn| keys::table.filter(keys::user_id.eq(user.0)).count().get_result(conn))?;
+        let rows: Vec<KeyRow> = self.run(|conn| {
+            keys::table
+                .filter(keys::user_id.eq(user.0))
+                .order(keys::id.desc())
+                .limit(page::limit(page))
+                .offset(page::offset(page))
+                .load(conn)
+        })?;
+        let items = rows.into_iter().map(SshKey::try_from).collect::<Result<_, _>>();
+        Ok(Paged { items: items.map_err(|error| self.fail(error))?, total: total.unsigned_abs() })
+    }
+
+    fn find(&mut self, user: UserId, id: KeyId) -> Result<Option<SshKey>, StoreError> {
+        let row: Option<KeyRow> = self.run(|conn| {
+            keys::table.find(id.0).filter(keys::user_id.eq(user.0)).get_result(conn).optional()
+        })?;
+        row.map(SshKey::try_from).transpose().map_err(|error| self.fail(error))
+    }
+
+    fn find_by_fingerprint(&mut self, of: &Fingerprint) -> Result<Option<SshKey>, StoreError> {
+        let row: Option<KeyRow> = self.run(|conn| {
+            keys::table.filter(keys::fingerprint.eq(&of.0)).get_result(conn).optional()
+        })?;
+        row.map(SshKey::try_from).transpose().map_err(|error| self.fail(error))
+    }
+
+    fn insert(
+        &mut self,
+        user: UserId,
+        new: NewSshKey,
+        at: Timestamp,
+    ) -> Result<SshKey, StoreError> {
+        let values = (
+            keys::user_id.eq(user.0),
+            keys::title.eq(new.title.as_str()),
+            keys::key.eq(&new.key),
+            keys::fingerprint.eq(&new.fingerprint.0),
+            keys::created_at.eq(stored(at)),
+        );
+        let id = self.run(|conn| {
+            diesel::insert_into(keys::table).values(values).returning(keys::id).get_result(conn)
+        })?;
+        Ok(SshKey {
+            id: KeyId(id),
+            user,
+            title: new.title,
+            key: new.key,
+            fingerprint: new.fingerprint,
+            created_at: at,
+        })
+    }
+
+    fn delete(&mut self, id: KeyId) -> Result<(), StoreError> {
+        self.run(|conn| diesel::delete(keys::table.find(id.0)).execute(conn))?;
+        Ok(())
+    }
+}

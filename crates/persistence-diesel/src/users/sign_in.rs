@@ -1,0 +1,114 @@
+//! Failed sign-ins, and networks of successful ones.
+
+use chrono::NaiveDateTime;
+use diesel::prelude::*;
+use hexforge_domain::Timestamp;
+use hexforge_domain::id::UserId;
+use hexforge_domain::ports::store::{Mode, StoreError};
+use hexforge_domain::sign_in::port::{SignInAddresses, SignInFailures};
+use hexforge_domain::sign_in::{Failures, MOST_NETWORKS};
+
+use crate::database::backend;
+use crate::database::schema::{sign_in_addresses, sign_in_failures};
+use crate::database::time::{moment, moment_opt, stored, stored_opt};
+use crate::database::tx::DieselTx;
+
+impl SignInFailures for DieselTx<'_> {
+    fn find(&mut self, subject: &str) -> Result<Option<Failures>, StoreError> {
+        match self.mode {
+            Mode::Write => self.run(|conn| backend::hold(conn, subject))?,
+            Mode::Read | Mode::Glance => (),
+        }
+        let found: Option<(i32, NaiveDateTime, Option<NaiveDateTime>)> = self.run(|conn| {
+            sign_in_failures::table
+                .find(subject)
+                .select((
+                    sign_in_failures::failures,
+                    sign_in_failures::since,
+                    sign_in_failures::refused_until,
+                ))
+                .get_result(conn)
+                .optional()
+        })?;
+        Ok(found.map(|(count, since, refused_until)| Failures {
+            count: count.unsigned_abs(),
+            since: moment(since),
+            refused_until: moment_opt(refused_until),
+        }))
+    }
+
+    fn put(&mut self, subject: &str, failures: Failures) -> Result<(), StoreError> {
+        let values = (
+            sign_in_failures::failures.eq(i32::try_from(failures.count).unwrap_or(i32::MAX)),
+            sign_in_failures::since.eq(stored(failures.since)),
+            sign_in_failures::refused_until.eq(stored_opt(failures.refused_until)),
+        );
+        self.run(|conn| {
+            each_backend!(conn, c => diesel::insert_into(sign_in_failures::table)
+                .values((sign_in_failures::subject.eq(subject), values))
+                .on_conflict(sign_in_failures::subject)
+                .do_update()
+                .set(values)
+                .execute(c))
+        })?;
+        Ok(())
+    }
+
+    fn clear(&mut self, subject: &str) -> Result<(), StoreError> {
+        self.run(|conn| diesel::delete(sign_in_failures::table.find(subject)).execute(conn))?;
+        Ok(())
+    }
+
+    fn forget_before(&mut self, moment: Timestamp) -> Result<(), StoreError> {
+        let old = sign_in_failures::table.filter(sign_in_failures::since.lt(stored(moment)));
+        self.run(|conn| diesel::delete(old).execute(conn))?;
+        Ok(())
+    }
+}
+
+impl SignInAddresses for DieselTx<'_> {
+    fn is_known(
+        &mut self,
+        user: UserId,
+        network: &str,
+        since: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let seen = sign_in_addresses::table
+            .find((user.0, network))
+            .filter(sign_in_addresses::seen_at.ge(stored(since)))
+            .select(sign_in_addresses::user_id);
+        let found: Option<i64> = self.run(|conn| seen.get_result(conn).optional())?;
+        Ok(found.is_some())
+    }
+
+    fn remember(
+        &mut self,
+        user: UserId,
+        network: &str,
+        at: Timestamp,
+        since: Timestamp,
+    ) -> Result<(), StoreError> {
+        let seen = sign_in_addresses::seen_at.eq(stored(at));
+        let key = (sign_in_addresses::user_id.eq(user.0), sign_in_addresses::network.eq(network));
+        self.run(|conn| {
+            each_backend!(conn, c => diesel::insert_into(sign_in_addresses::table)
+                .values((key, seen))
+                .on_conflict((sign_in_addresses::user_id, sign_in_addresses::network))
+                .do_update()
+                .set(seen)
+                .execute(c))
+        })?;
+        let newest_first = sign_in_addresses::table
+            .filter(sign_in_addresses::user_id.eq(user.0))
+            .order((sign_in_addresses::seen_at.desc(), sign_in_addresses::network))
+            .select((sign_in_addresses::network, sign_in_addresses::seen_at));
+        let all: Vec<(String, NaiveDateTime)> = self.run(|conn| newest_first.load(conn))?;
+        let old = all.into_iter().enumerate();
+        let old = old.filter(|(place, (_, seen))| *place >= MOST_NETWORKS || moment(*seen) < since);
+        for (_, (network, _)) in old {
+            let row = sign_in_addresses::table.find((user.0, network));
+            self.run(|conn| diesel::delete(row).execute(conn))?;
+        }
+        Ok(())
+    }
+}

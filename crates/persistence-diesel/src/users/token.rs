@@ -1,0 +1,199 @@
+//! Access tokens.
+
+use chrono::NaiveDateTime;
+use diesel::prelude::*;
+use hexforge_domain::Timestamp;
+use hexforge_domain::id::{TokenId, UserId};
+use hexforge_domain::paging::{Page, Paged};
+use hexforge_domain::ports::store::StoreError;
+use hexforge_domain::token::port::Tokens;
+use hexforge_domain::token::{NewToken, Token, TokenHash, TokenHolder, TokenKind, TokenLife};
+use hexforge_domain::user::{Privileges, ProjectsLimit, UserState};
+
+use crate::database::schema::{tokens, users};
+use crate::database::time::{moment, moment_opt, stored, stored_opt};
+use crate::database::tx::DieselTx;
+use crate::query::page;
+use crate::query::sql::Sql;
+
+/// What a sign-in needs to know: a narrow row, because every request reads it.
+#[derive(Queryable)]
+struct HolderRow {
+    id: i64,
+    kind: String,
+    expires_at: Option<NaiveDateTime>,
+    revoked_at: Option<NaiveDateTime>,
+    user_id: i64,
+    state: String,
+    admin: bool,
+    external: bool,
+    can_create_group: bool,
+    projects_limit: i32,
+}
+
+impl TryFrom<HolderRow> for TokenHolder {
+    type Error = StoreError;
+
+    fn try_from(row: HolderRow) -> Result<Self, StoreError> {
+        Ok(TokenHolder {
+            token: TokenId(row.id),
+            kind: kind(&row.kind)?,
+            life: life(row.expires_at, row.revoked_at),
+            user: UserId(row.user_id),
+            state: UserState::parse(&row.state).ok_or(StoreError::Corrupt("user state"))?,
+            privileges: Privileges {
+                admin: row.admin,
+                external: row.external,
+                can_create_group: row.can_create_group,
+                projects_limit: ProjectsLimit(row.projects_limit),
+            },
+        })
+    }
+}
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = tokens)]
+struct TokenRow {
+    id: i64,
+    user_id: i64,
+    kind: String,
+    name: String,
+    created_at: NaiveDateTime,
+    expires_at: Option<NaiveDateTime>,
+    revoked_at: Option<NaiveDateTime>,
+}
+
+impl TryFrom<TokenRow> for Token {
+    type Error = StoreError;
+
+    fn try_from(row: TokenRow) -> Result<Self, StoreError> {
+        Ok(Token {
+            id: TokenId(row.id),
+            user: UserId(row.user_id),
+            kind: kind(&row.kind)?,
+            name: row.name,
+            life: life(row.expires_at, row.revoked_at),
+            created_at: moment(row.created_at),
+        })
+    }
+}
+
+fn kind(word: &str) -> Result<TokenKind, StoreError> {
+    TokenKind::parse(word).ok_or(StoreError::Corrupt("token kind"))
+}
+
+fn life(expires_at: Option<NaiveDateTime>, revoked_at: Option<NaiveDateTime>) -> TokenLife {
+    TokenLife { expires_at: moment_opt(expires_at), revoked_at: moment_opt(revoked_at) }
+}
+
+impl Tokens for DieselTx<'_> {
+    fn holder(&mut self, hash: &TokenHash) -> Result<Option<TokenHolder>, StoreError> {
+        let row: Option<HolderRow> = self.run(|conn| {
+            each_backend!(conn, c => tokens::table
+                .inner_join(users::table)
+                .filter(tokens::hash.eq(&hash.0[..]))
+                .select((
+                    tokens::id,
+                    tokens::kind,
+                    tokens::expires_at,
+                    tokens::revoked_at,
+                    users::id,
+                    users::state,
+                    users::admin,
+                    users::external,
+                    users::can_create_group,
+                    users::projects_limit,
+                ))
+                .get_result(c)
+                .optional())
+        })?;
+        row.map(TokenHolder::try_from).transpose().map_err(|error| self.fail(error))
+    }
+
+    fn list(&mut self, user: UserId, page: Page) -> Result<Paged<Token>, StoreError> {
+        let all = Sql::new("SELECT id FROM tokens WHERE user_id = ").id(user.0);
+        let total = self.total(&format!("tokens of {user}"), &all)?;
+        let rows: Vec<TokenRow> = self.run(|conn| {
+            tokens::table
+                .filter(tokens::user_id.eq(user.0))
+                .order(tokens::id.desc())
+                .limit(page::limit(page))
+                .offset(page::offset(page))
+                .select(TokenRow::as_select())
+                .load(conn)
+        })?;
+        let items = rows.into_iter().map(Token::try_from).collect::<Result<_, _>>();
+        Ok(Paged { items: items.map_err(|error| self.fail(error))?, total })
+    }
+
+    fn insert(&mut self, new: NewToken) -> Result<Token, StoreError> {
+        let values = (
+            tokens::user_id.eq(new.user.0),
+            tokens::kind.eq(new.kind.as_str()),
+            tokens::name.eq(&new.name),
+            tokens::hash.eq(&new.hash.0[..]),
+            tokens::created_at.eq(stored(new.at)),
+            tokens::expires_at.eq(stored_opt(new.expires_at)),
+        );
+        let id = self.run(|conn| {
+            diesel::insert_into(tokens::table).values(values).returning(tokens::id).get_result(conn)
+        })?;
+        Ok(Token {
+            id: TokenId(id),
+            user: new.user,
+            kind: new.kind,
+            name: new.name,
+            life: TokenLife { expires_at: new.expires_at, revoked_at: None },
+            created_at: new.at,
+        })
+    }
+
+    fn find(&mut self, id: TokenId) -> Result<Option<Token>, StoreError> {
+        let row: Option<TokenRow> = self.run(|conn| {
+            tokens::table.find(id.0).select(TokenRow::as_select()).get_result(conn).optional()
+        })?;
+        self.checked(row.map(Token::try_from).transpose())
+    }
+
+    fn extend(&mut self, id: TokenId, expires_at: Timestamp) -> Result<(), StoreError> {
+        let alive = tokens::table.find(id.0).filter(tokens::revoked_at.is_null());
+        let value = tokens::expires_at.eq(stored(expires_at));
+        self.run(|conn| diesel::update(alive).set(value).execute(conn))?;
+        Ok(())
+    }
+
+    fn revoke_sessions(&mut self, user: UserId, at: Timestamp) -> Result<(), StoreError> {
+        let sessions = tokens::table
+            .filter(tokens::user_id.eq(user.0))
+            .filter(tokens::kind.eq(TokenKind::Private.as_str()))
+            .filter(tokens::expires_at.is_not_null())
+            .filter(tokens::revoked_at.is_null());
+        let value = tokens::revoked_at.eq(stored(at));
+        self.run(|conn| diesel::update(sessions).set(value).execute(conn))?;
+        Ok(())
+    }
+
+    fn ended_sessions(&mut self, by: Timestamp, limit: u32) -> Result<Vec<TokenId>, StoreError> {
+        // The kind is written as the index has it.
+        let ended = Sql::new("SELECT id FROM tokens WHERE kind = 'private' AND expires_at <= ")
+            .moment(stored(by))
+            .sql(" ORDER BY expires_at, id LIMIT ")
+            .id(limit.into());
+        Ok(self.ids(ended)?.into_iter().map(TokenId).collect())
+    }
+
+    fn remove(&mut self, ids: &[TokenId]) -> Result<(), StoreError> {
+        if ids.is_empty() {
+            return Ok(());
+        }
+        let ids = ids.iter().map(|id| id.0).collect();
+        self.execute(Sql::new("DELETE FROM tokens WHERE id IN (").ids(ids).sql(")"))
+    }
+
+    fn revoke(&mut self, id: TokenId, at: Timestamp) -> Result<bool, StoreError> {
+        let alive = tokens::table.find(id.0).filter(tokens::revoked_at.is_null());
+        let value = tokens::revoked_at.eq(stored(at));
+        let revoked = self.run(|conn| diesel::update(alive).set(value).execute(conn))?;
+        Ok(revoked > 0)
+    }
+}

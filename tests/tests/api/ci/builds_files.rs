@@ -1,0 +1,172 @@
+//! Logs and artifacts of builds: reference section 8.1.
+
+use chrono::TimeDelta;
+use hexforge_application::build::silence;
+use hexforge_application::ci_token;
+use hexforge_domain::build::{Artifacts, Build};
+use hexforge_domain::ci::status::Transition::Succeed;
+use hexforge_domain::id::{BuildId, ProjectId};
+use hexforge_domain::ports::store::StoreError;
+use hexforge_tests::{Forge, on_every_store};
+use serde_json::{Value, json};
+
+use crate::api::ci::ci_support::{a_ci_stage, build, path_of, push, run};
+use crate::api::repositories::refs_support::Stage;
+use crate::api::support::{id_of, message};
+
+on_every_store!(
+    a_log_is_shown_without_secrets,
+    artifacts_are_downloaded,
+    artifacts_of_a_ref_are_those_of_its_newest_success,
+    an_erased_build_has_neither_log_nor_artifacts,
+    artifacts_expire_unless_they_are_kept,
+);
+
+const JOBS: &str = "rspec: {script: x}\nlint: {script: x}\n";
+
+fn found(forge: &Forge, id: BuildId) -> Build {
+    let found: Result<_, StoreError> = forge.app.store.read(|tx| tx.builds().find(id));
+    found.expect("the store can be read").expect("the build is there")
+}
+
+/// Gives a build a log, as its runner would.
+fn log(forge: &Forge, stage: &Stage, build: &Value, text: &str) {
+    let project = ProjectId(stage.project());
+    let files = &forge.app.build_files;
+    let written = files.replace_trace(project, BuildId(id_of(build)), text.as_bytes());
+    written.expect("a log can be written");
+}
+
+/// Gives a build artifacts, as its runner would.
+fn put(forge: &Forge, stage: &Stage, build: &Value, content: &str, seconds: Option<i64>) {
+    let (project, id) = (ProjectId(stage.project()), BuildId(id_of(build)));
+    let mut file = forge.app.build_files.begin_artifacts(project, id).expect("they can be begun");
+    file.append(content.as_bytes()).expect("they can be written");
+    file.finish().expect("they can be finished");
+    let expire_at = seconds.map(|seconds| forge.app.clock.now() + TimeDelta::seconds(seconds));
+    let size = content.len() as u64;
+    let artifacts = Some(Artifacts { file_name: "artifacts.zip".into(), size, expire_at });
+    let build = Build { artifacts, ..found(forge, id) };
+    let stored: Result<(), StoreError> = forge.app.store.write(|tx| tx.builds().update(&build));
+    stored.expect("the store can be written");
+}
+
+/// GET /projects/:id/builds/:build_id/trace: text, in one piece, tokens replaced by as many `x`.
+fn a_log_is_shown_without_secrets(forge: &Forge) {
+    let stage = a_ci_stage(forge, JOBS);
+    push(forge, &stage, "topic");
+    let one = build(forge, &stage, "rspec");
+    let path = format!("{}/trace", path_of(&stage, &one));
+    let empty = forge.get(&path).token(stage.token("reporter")).send();
+    assert_eq!((empty.status, empty.text()), (200, ""));
+    let token = ci_token::of_build(&forge.app, &found(forge, BuildId(id_of(&one))));
+    let project = forge.get(&stage.cast.path).token(stage.token("master")).send().expect(200);
+    let runners = project["runners_token"].as_str().expect("shown to masters");
+    log(forge, &stage, &one, &format!("one {}\ntwo {runners} three\n", token.reveal()));
+    let shown = forge.get(&path).token(stage.token("reporter")).send();
+    let (token, runners) = ("x".repeat(token.reveal().len()), "x".repeat(runners.len()));
+    assert_eq!(shown.text(), format!("one {token}\ntwo {runners} three\n"));
+    assert_eq!(shown.header("Content-Type"), Some("text/plain"));
+    let disposition = format!("infile; filename=\"{}.log\"", id_of(&one));
+    assert_eq!(shown.header("Content-Disposition"), Some(disposition.as_str()));
+    forge.get(&path).token(stage.token("guest")).send().expect(403);
+}
+
+/// GET /projects/:id/builds/:build_id/artifacts
+fn artifacts_are_downloaded(forge: &Forge) {
+    let stage = a_ci_stage(forge, JOBS);
+    push(forge, &stage, "topic");
+    let one = build(forge, &stage, "rspec");
+    let path = format!("{}/artifacts", path_of(&stage, &one));
+    let none = forge.get(&path).token(stage.token("reporter")).send();
+    assert_eq!(none.expect(404), message("404 Not Found"));
+    put(forge, &stage, &one, "PK content", None);
+    let file = forge.get(&path).token(stage.token("reporter")).send();
+    assert_eq!((file.status, file.text()), (200, "PK content"));
+    let disposition = file.header("Content-Disposition");
+    assert_eq!(disposition, Some("attachment; filename=artifacts.zip"));
+    assert_eq!(file.header("Content-Transfer-Encoding"), Some("binary"));
+    forge.get(&path).token(stage.token("guest")).send().expect(403);
+    let shown = build(forge, &stage, "rspec");
+    assert_eq!(shown["artifacts_file"], json!({"filename": "artifacts.zip", "size": 10}));
+}
+
+/// GET /projects/:id/builds/artifacts/:ref_name/download
+fn artifacts_of_a_ref_are_those_of_its_newest_success(forge: &Forge) {
+    let stage = a_ci_stage(forge, JOBS);
+    push(forge, &stage, "feature/x");
+    let of = |reference: &str, query: &str| {
+        let path = format!("{}/builds/artifacts/{reference}/download{query}", stage.cast.path);
+        forge.get(&path).token(stage.token("reporter")).send()
+    };
+    let first = build(forge, &stage, "rspec");
+    put(forge, &stage, &first, "first", None);
+    assert_eq!(of("feature/x", "?job=rspec").expect(404), message("404 Not Found"), "not done");
+    run(forge, &stage, "rspec", Succeed);
+    run(forge, &stage, "lint", Succeed);
+    for reference in ["feature/x", "feature%2Fx"] {
+        assert_eq!(of(reference, "?job=rspec").text(), "first", "{reference}");
+    }
+    assert_eq!(of("feature/x", "?job=lint").expect(404), message("404 Not Found"), "none");
+    assert_eq!(of("feature/x", "?job=other").expect(404), message("404 Not Found"));
+    assert_eq!(of("nowhere", "?job=rspec").expect(404), message("404 Not Found"));
+    assert_eq!(of("feature/x", "").expect(400), json!({"error": "job is missing"}));
+}
+
+/// POST /projects/:id/builds/:build_id/erase: 201; 403 unless done and with something to erase.
+fn an_erased_build_has_neither_log_nor_artifacts(forge: &Forge) {
+    let stage = a_ci_stage(forge, JOBS);
+    push(forge, &stage, "topic");
+    let one = build(forge, &stage, "rspec");
+    log(forge, &stage, &one, "a log");
+    put(forge, &stage, &one, "content", None);
+    let erase = || {
+        let path = format!("{}/erase", path_of(&stage, &one));
+        forge.post(&path).token(stage.token("developer")).send()
+    };
+    let refused = message("403 Forbidden  - Build is not erasable!");
+    assert_eq!(erase().expect(403), refused, "it is not done");
+    run(forge, &stage, "rspec", Succeed);
+    let erased = erase().expect(201);
+    assert_eq!((id_of(&erased), &erased["status"]), (id_of(&one), &json!("success")));
+    assert_eq!(erased.get("artifacts_file"), None);
+    let token = stage.token("reporter");
+    let trace = forge.get(&format!("{}/trace", path_of(&stage, &one))).token(token).send();
+    assert_eq!((trace.status, trace.text()), (200, ""));
+    forge.get(&format!("{}/artifacts", path_of(&stage, &one))).token(token).send().expect(404);
+    assert_eq!(erase().expect(403), refused, "once");
+    run(forge, &stage, "lint", Succeed);
+    let bare = format!("{}/erase", path_of(&stage, &build(forge, &stage, "lint")));
+    let bare = forge.post(&bare).token(stage.token("developer")).send().expect(403);
+    assert_eq!(bare, refused, "there is nothing");
+}
+
+/// POST /projects/:id/builds/:build_id/artifacts/keep: 200, never expires; 404 without artifacts.
+fn artifacts_expire_unless_they_are_kept(forge: &Forge) {
+    let stage = a_ci_stage(forge, JOBS);
+    push(forge, &stage, "topic");
+    let (one, other) = (build(forge, &stage, "rspec"), build(forge, &stage, "lint"));
+    let keep = |build: &Value| {
+        let path = format!("{}/artifacts/keep", path_of(&stage, build));
+        forge.post(&path).token(stage.token("developer")).send()
+    };
+    assert_eq!(keep(&one).expect(404), message("404 Not Found"));
+    put(forge, &stage, &one, "kept", Some(60));
+    put(forge, &stage, &other, "lost", Some(60));
+    assert_eq!(keep(&one).expect(200)["artifacts_file"]["size"], 4);
+    forge.clock.advance(TimeDelta::seconds(60));
+    let token = stage.token("reporter");
+    let get = |build: &Value| {
+        forge.get(&format!("{}/artifacts", path_of(&stage, build))).token(token).send()
+    };
+    assert_eq!(get(&one).text(), "kept");
+    assert_eq!(get(&other).expect(404), message("404 Not Found"));
+    assert_eq!(build(forge, &stage, "lint").get("artifacts_file"), None);
+    assert_eq!(keep(&other).expect(404), message("404 Not Found"));
+    let removed = silence::remove_expired(&forge.app, &|| true).expect("they can be removed");
+    assert_eq!(removed, 1);
+    let (project, lost) = (ProjectId(stage.project()), BuildId(id_of(&other)));
+    let left = forge.app.build_files.open_artifacts(project, lost).expect("readable");
+    assert!(left.is_none(), "the file is gone");
+    assert_eq!(get(&one).text(), "kept");
+}

@@ -1,0 +1,185 @@
+//! What is said of commits: reference section 8.3.
+
+use hexforge_domain::ci::status::Transition::{Fail, Succeed};
+use hexforge_tests::{Forge, on_every_store};
+use serde_json::{Value, json};
+
+use crate::api::ci::ci_support::{a_ci_stage, pipeline_now, pipelines, push, run};
+use crate::api::groups::group_support::{error, fields_of, forbidden};
+use crate::api::repositories::refs_support::{Stage, a_stage};
+use crate::api::support::{id_of, ids, message};
+use crate::api::tracker::tracker_support::summary;
+
+on_every_store!(
+    a_status_has_every_field_and_makes_a_pipeline,
+    a_status_counts_in_the_pipeline_of_its_ref,
+    a_status_is_moved_on_by_the_same_words,
+    what_cannot_be_said,
+    statuses_are_found_by_ref_stage_and_name,
+    who_may_read_and_post_statuses,
+);
+
+#[track_caller]
+fn post(forge: &Forge, stage: &Stage, sha: &str, form: &[(&str, &str)], status: u16) -> Value {
+    let path = format!("{}/statuses/{sha}", stage.cast.path);
+    forge.post(&path).token(stage.token("developer")).form(form).send().expect(status)
+}
+
+#[track_caller]
+fn list(forge: &Forge, stage: &Stage, sha: &str, query: &str, status: u16) -> Value {
+    let path = format!("{}/repository/commits/{sha}/statuses{query}", stage.cast.path);
+    forge.get(&path).token(stage.token("reporter")).send().expect(status)
+}
+
+/// POST /projects/:id/statuses/:sha: 201, the first branch that has the commit, the name `default`.
+fn a_status_has_every_field_and_makes_a_pipeline(forge: &Forge) {
+    let stage = a_stage(forge);
+    let sha = stage.id("master~1");
+    assert_eq!(list(forge, &stage, &sha, "", 200), json!([]), "without pipelines");
+    let said = post(forge, &stage, &sha, &[("state", "success")], 201);
+    let user = id_of(&forge.get("/user").token(stage.token("developer")).send().expect(200));
+    let now = "2016-09-22T10:30:00.000Z";
+    let expected = json!({
+        "id": id_of(&said), "sha": sha, "ref": "master", "status": "success",
+        "name": "default", "target_url": null, "description": null, "created_at": now,
+        "started_at": null, "finished_at": now, "allow_failure": false,
+        "author": summary(forge, user)
+    });
+    assert_eq!(said, expected);
+    assert_eq!(fields_of(&said), fields_of(&expected), "in this order");
+    assert_eq!(list(forge, &stage, &sha, "", 200), json!([said]));
+    let made = pipelines(forge, &stage);
+    assert_eq!(made.as_array().map(Vec::len), Some(1));
+    assert_eq!((&made[0]["status"], &made[0]["sha"]), (&json!("success"), &json!(sha)));
+    let more = [
+        ("state", "failed"),
+        ("ref", "feature/x"),
+        ("context", "ci"),
+        ("target_url", "http://example.com/1"),
+        ("description", "It broke"),
+    ];
+    let said = post(forge, &stage, &stage.id("feature/x"), &more, 201);
+    let told = ["ref", "name", "target_url", "description", "status"].map(|name| &said[name]);
+    assert_eq!(told, ["feature/x", "ci", "http://example.com/1", "It broke", "failed"]);
+}
+
+/// "It is attached to the latest pipeline of that reference and commit … and counts in its status".
+fn a_status_counts_in_the_pipeline_of_its_ref(forge: &Forge) {
+    let stage = a_ci_stage(forge, "rspec: {script: x}\n");
+    let pipeline = push(forge, &stage, "topic");
+    let sha = stage.id("topic");
+    let form = [("state", "running"), ("ref", "topic"), ("name", "ci")];
+    post(forge, &stage, &sha, &form, 201);
+    assert_eq!(pipelines(forge, &stage).as_array().map(Vec::len), Some(1));
+    run(forge, &stage, "rspec", Succeed);
+    assert_eq!(pipeline_now(forge, &stage, &pipeline)["status"], "running");
+    let form = [("state", "failed"), ("ref", "topic"), ("name", "ci")];
+    post(forge, &stage, &sha, &form, 201);
+    assert_eq!(pipeline_now(forge, &stage, &pipeline)["status"], "failed");
+    let form = [("state", "success"), ("ref", "topic"), ("name", "ci")];
+    post(forge, &stage, &sha, &form, 201);
+    assert_eq!(pipeline_now(forge, &stage, &pipeline)["status"], "success", "the newest counts");
+    // Another ref of the same commit has a pipeline of its own.
+    let form = [("state", "pending"), ("ref", "master"), ("name", "ci")];
+    post(forge, &stage, &sha, &form, 201);
+    assert_eq!(pipelines(forge, &stage).as_array().map(Vec::len), Some(2));
+}
+
+/// The last sentence of the section.
+fn a_status_is_moved_on_by_the_same_words(forge: &Forge) {
+    let stage = a_stage(forge);
+    let sha = stage.id("master");
+    let say = |state: &str, more: &[(&str, &str)], status: u16| {
+        let form: Vec<_> = [("state", state)].into_iter().chain(more.iter().copied()).collect();
+        post(forge, &stage, &sha, &form, status)
+    };
+    let first = say("pending", &[("description", "d")], 201);
+    assert_eq!((&first["status"], &first["started_at"]), (&json!("pending"), &Value::Null));
+    let refused = say("pending", &[("description", "d")], 400);
+    let text = "Cannot transition status via :enqueue from :pending \
+                (Reason(s): Status cannot transition via \"enqueue\")";
+    assert_eq!(refused, message(text));
+    let running = say("running", &[("description", "d")], 201);
+    assert_eq!((id_of(&running), &running["status"]), (id_of(&first), &json!("running")));
+    let other = say("running", &[("description", "other")], 201);
+    assert_ne!(id_of(&other), id_of(&first), "other words");
+    let done = say("success", &[("description", "other")], 201);
+    assert_eq!(id_of(&done), id_of(&other));
+    let again = say("success", &[("description", "other")], 201);
+    assert_ne!(id_of(&again), id_of(&other), "what is at an end is not moved on");
+}
+
+/// 400 and 404.
+fn what_cannot_be_said(forge: &Forge) {
+    let stage = a_stage(forge);
+    let sha = stage.id("master");
+    assert_eq!(post(forge, &stage, &sha, &[], 400), error("state is missing"));
+    for state in ["skipped", "created", "x", ""] {
+        let refused = post(forge, &stage, &sha, &[("state", state)], 400);
+        assert_eq!(refused, error("state does not have a valid value"), "{state}");
+    }
+    let missing = message("404 Commit Not Found");
+    let nowhere = "1".repeat(40);
+    assert_eq!(post(forge, &stage, &nowhere, &[("state", "success")], 404), missing);
+    assert_eq!(list(forge, &stage, &nowhere, "", 404), missing);
+    // A commit that no branch has.
+    stage.tree.git(&["checkout", "-q", "--detach"]);
+    let lost = stage.tree.write("lost", "x").commit("Lost");
+    stage.tree.git(&["tag", "keeper"]);
+    forge.fill(stage.project(), &stage.tree);
+    let refused = post(forge, &stage, &lost, &[("state", "success")], 404);
+    assert_eq!(refused, message("404 References for commit Not Found"));
+}
+
+/// GET /projects/:id/repository/commits/:sha/statuses: builds too; `all` shows what does not count any more.
+fn statuses_are_found_by_ref_stage_and_name(forge: &Forge) {
+    let stage = a_ci_stage(forge, "rspec: {script: x}\n");
+    let pipeline = push(forge, &stage, "topic");
+    let sha = stage.id("topic");
+    run(forge, &stage, "rspec", Fail);
+    let path = format!("{}/pipelines/{}/retry", stage.cast.path, id_of(&pipeline));
+    forge.post(&path).token(stage.token("developer")).send().expect(201);
+    let said = post(forge, &stage, &sha, &[("state", "success"), ("ref", "topic")], 201);
+    let beside = post(forge, &stage, &sha, &[("state", "success"), ("ref", "master")], 201);
+    let names = |query: &str| {
+        let found = list(forge, &stage, &sha, query, 200);
+        let found = found.as_array().expect("a list").clone();
+        found.iter().map(|one| format!("{}/{}", one["name"], one["status"])).collect::<Vec<_>>()
+    };
+    let (rspec, done) = ("\"rspec\"/\"pending\"", "\"default\"/\"success\"");
+    assert_eq!(names(""), [rspec, done, done]);
+    assert_eq!(names("?all=true"), ["\"rspec\"/\"failed\"", rspec, done, done]);
+    assert_eq!(names("?ref=topic"), [rspec, done]);
+    assert_eq!(names("?stage=external&ref=topic"), [done]);
+    assert_eq!(names("?name=rspec"), [rspec]);
+    assert_eq!(names("?name=nobody"), Vec::<String>::new());
+    let page = list(forge, &stage, &sha, "?per_page=2&page=2", 200);
+    assert_eq!(ids(&page), [id_of(&beside)]);
+    assert!(id_of(&said) < id_of(&beside));
+}
+
+/// Reading: reporters, 403 for guests. Posting: developers.
+fn who_may_read_and_post_statuses(forge: &Forge) {
+    let stage = a_stage(forge);
+    let sha = stage.id("master");
+    let read = format!("{}/repository/commits/{sha}/statuses", stage.cast.path);
+    let say = format!("{}/statuses/{sha}?state=success", stage.cast.path);
+    for (who, reads, says) in [
+        ("stranger", 404, 404),
+        ("guest", 403, 403),
+        ("reporter", 200, 403),
+        ("developer", 200, 201),
+        ("master", 200, 201),
+        ("root", 200, 201),
+    ] {
+        let token = stage.token(who);
+        let answer = forge.get(&read).token(token).send();
+        assert_eq!(answer.status, reads, "{who} reads");
+        let answer = forge.post(&say).token(token).send();
+        assert_eq!(answer.status, says, "{who} says");
+        if says == 403 {
+            assert_eq!(answer.json(), forbidden());
+        }
+    }
+    forge.get(&read).send().expect(401);
+}

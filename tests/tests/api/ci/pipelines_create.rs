@@ -1,0 +1,202 @@
+//! Pipelines that pushes and callers make: reference section 7.4.
+
+use hexforge_domain::outbox::SystemEvent;
+use hexforge_domain::outbox::project::ProjectEvent;
+use hexforge_tests::{Forge, on_every_store};
+use serde_json::{Value, json};
+
+use crate::api::ci::ci_support::{CONFIGURATION, a_ci_stage, assert_statuses, pipelines, push};
+use crate::api::groups::group_support::{error, forbidden};
+use crate::api::repositories::refs_support::{Stage, new_branch, new_tag};
+use crate::api::support::{id_of, news, wrong};
+
+on_every_store!(
+    a_pipeline_that_is_asked_for_is_pending,
+    what_is_asked_for_has_to_be_there,
+    a_wrong_configuration_fails_the_pipeline_of_a_push_only,
+    a_mark_in_the_message_skips_the_pipeline_of_a_push_only,
+    each_pushed_ref_makes_a_pipeline,
+    nothing_is_made_where_there_is_nothing_to_do,
+    only_developers_ask_for_pipelines,
+    hooks_are_told_of_pipelines_and_builds,
+);
+
+#[track_caller]
+fn ask(forge: &Forge, stage: &Stage, reference: &str, status: u16) -> Value {
+    let path = format!("{}/pipeline", stage.cast.path);
+    let form = [("ref", reference)];
+    forge.post(&path).token(stage.token("developer")).form(&form).send().expect(status)
+}
+
+/// Commits to `master` without a push that is recorded.
+fn commit(forge: &Forge, stage: &Stage, configuration: Option<&str>, text: &str) {
+    match configuration {
+        Some(configuration) => {
+            stage.tree.write(".gitlab-ci.yml", configuration);
+        }
+        None => {
+            stage.tree.git(&["rm", "-q", "--ignore-unmatch", ".gitlab-ci.yml"]);
+        }
+    }
+    stage.tree.commit(text);
+    forge.fill(stage.project(), &stage.tree);
+}
+
+/// POST /projects/:id/pipeline: 201, `before_sha` of zeros, the first stage waits for runners.
+fn a_pipeline_that_is_asked_for_is_pending(forge: &Forge) {
+    let stage = a_ci_stage(forge, CONFIGURATION);
+    for reference in ["master", "refs/heads/master"] {
+        let made = ask(forge, &stage, reference, 201);
+        let zeros = "0".repeat(40);
+        assert_eq!((&made["status"], &made["ref"]), (&json!("pending"), &json!("master")));
+        assert_eq!((&made["before_sha"], &made["tag"]), (&json!(zeros), &json!(false)));
+        assert_eq!(made["sha"], stage.id("master"));
+        assert_eq!(made["user"]["username"], "developer");
+        let expected = [("compile", "pending"), ("rspec", "created"), ("lint", "created")];
+        assert_statuses(forge, &stage, &expected);
+    }
+    stage.tree.git(&["tag", "v1"]);
+    forge.fill(stage.project(), &stage.tree);
+    assert_eq!(ask(forge, &stage, "v1", 201)["tag"], true);
+}
+
+/// The table of failures, top to bottom.
+fn what_is_asked_for_has_to_be_there(forge: &Forge) {
+    let stage = a_ci_stage(forge, CONFIGURATION);
+    let path = format!("{}/pipeline", stage.cast.path);
+    let token = stage.token("developer");
+    let missing = forge.post(&path).token(token).send().expect(400);
+    assert_eq!(missing, error("ref is missing"));
+    for unknown in ["nowhere", "", "master~1", &stage.id("master"), "refs/heads/nowhere", ".."] {
+        let refused = ask(forge, &stage, unknown, 400);
+        assert_eq!(refused, wrong("base", "Reference not found"), "{unknown}");
+    }
+    commit(forge, &stage, None, "No more");
+    let refused = ask(forge, &stage, "master", 400);
+    assert_eq!(refused, wrong("base", "Missing .gitlab-ci.yml file"));
+    commit(forge, &stage, Some("rspec: {stage: nowhere, script: x}\n"), "Wrong");
+    let text = "rspec job: stage parameter should be build, test, deploy";
+    assert_eq!(ask(forge, &stage, "master", 400), wrong("base", text));
+    commit(forge, &stage, Some("rspec: {script: x, only: [tags]}\n"), "For tags");
+    let refused = ask(forge, &stage, "master", 400);
+    assert_eq!(refused, wrong("base", "No builds for this pipeline."));
+    assert_eq!(pipelines(forge, &stage), json!([]), "nothing was stored");
+}
+
+/// On a push: failed, with the error, without builds.
+fn a_wrong_configuration_fails_the_pipeline_of_a_push_only(forge: &Forge) {
+    let stage = a_ci_stage(forge, CONFIGURATION);
+    commit(forge, &stage, Some("rspec: {image: x}\n"), "Wrong [ci skip]");
+    let pipeline = push(forge, &stage, "topic");
+    assert_eq!(pipeline["status"], "failed", "which wins over the mark");
+    assert_eq!(pipeline["yaml_errors"], "jobs:rspec script can't be blank");
+    assert_statuses(forge, &stage, &[]);
+    // Nothing to retry: 201, and it stays as it is.
+    let path = format!("{}/pipelines/{}/retry", stage.cast.path, id_of(&pipeline));
+    let retried = forge.post(&path).token(stage.token("developer")).send().expect(201);
+    assert_eq!(retried, pipeline);
+}
+
+/// On a push: skipped, without builds; whoever asks gets builds all the same.
+fn a_mark_in_the_message_skips_the_pipeline_of_a_push_only(forge: &Forge) {
+    let stage = a_ci_stage(forge, CONFIGURATION);
+    commit(forge, &stage, Some(CONFIGURATION), "Change\n\nonly words [SKIP ci]");
+    assert_eq!(push(forge, &stage, "topic")["status"], "skipped");
+    assert_statuses(forge, &stage, &[]);
+    assert_eq!(ask(forge, &stage, "topic", 201)["status"], "pending");
+    // Only the message of the tip counts.
+    commit(forge, &stage, Some(CONFIGURATION), "And on");
+    assert_eq!(push(forge, &stage, "later")["status"], "pending");
+}
+
+/// A branch and a tag on one commit make two; deleting makes none.
+fn each_pushed_ref_makes_a_pipeline(forge: &Forge) {
+    let stage = a_ci_stage(forge, CONFIGURATION);
+    push(forge, &stage, "feature/x");
+    new_tag(forge, &stage, &[("tag_name", "v1"), ("ref", "master"), ("message", "annotated")]);
+    let all = pipelines(forge, &stage);
+    let told = |at: usize| (all[at]["ref"].clone(), all[at]["tag"].clone(), all[at]["sha"].clone());
+    let sha = json!(stage.id("master"));
+    assert_eq!(told(0), (json!("v1"), json!(true), sha.clone()), "the commit, not the tag object");
+    assert_eq!(told(1), (json!("feature/x"), json!(false), sha));
+    let branch = format!("{}/feature/x", stage.branches);
+    forge.delete(&branch).token(stage.token("developer")).send().expect(200);
+    let tag = format!("{}/v1", stage.tags);
+    forge.delete(&tag).token(stage.token("master")).send().expect(200);
+    assert_eq!(pipelines(forge, &stage), all);
+}
+
+/// Pushes that make none: no configuration, no job for the ref, no builds in the project.
+fn nothing_is_made_where_there_is_nothing_to_do(forge: &Forge) {
+    let stage = a_ci_stage(forge, "rspec: {script: x, except: [topic, tags]}\n");
+    new_branch(forge, &stage, "topic", "master");
+    assert_eq!(pipelines(forge, &stage), json!([]));
+    push(forge, &stage, "other");
+    commit(forge, &stage, None, "No more");
+    new_branch(forge, &stage, "without", "master");
+    commit(forge, &stage, Some(CONFIGURATION), "Again");
+    let form = [("name", "Ship"), ("builds_enabled", "false")];
+    forge.put(&stage.cast.path).token(stage.token("owner")).form(&form).send().expect(200);
+    new_branch(forge, &stage, "disabled", "master");
+    let form = [("name", "Ship"), ("builds_enabled", "true")];
+    forge.put(&stage.cast.path).token(stage.token("owner")).form(&form).send().expect(200);
+    let all = pipelines(forge, &stage);
+    assert_eq!(all.as_array().map(Vec::len), Some(1), "{all}");
+}
+
+/// 403 below developer, after the parameters.
+fn only_developers_ask_for_pipelines(forge: &Forge) {
+    let stage = a_ci_stage(forge, CONFIGURATION);
+    let path = format!("{}/pipeline", stage.cast.path);
+    for who in ["stranger", "guest", "reporter"] {
+        let token = stage.token(who);
+        let unread = forge.post(&path).token(token).send().expect(400);
+        assert_eq!(unread, error("ref is missing"), "{who}");
+        let status = if who == "stranger" { 404 } else { 403 };
+        let form = [("ref", "nowhere")];
+        let refused = forge.post(&path).token(token).form(&form).send().expect(status);
+        if status == 403 {
+            assert_eq!(refused, forbidden(), "{who}");
+        }
+    }
+    let form = [("ref", "master")];
+    for who in ["developer", "master", "owner", "root"] {
+        forge.post(&path).token(stage.token(who)).form(&form).send().expect(201);
+    }
+}
+
+/// The last sentence of 7.6, and what 9.6 and 9.7 of hooks need.
+fn hooks_are_told_of_pipelines_and_builds(forge: &Forge) {
+    let stage = a_ci_stage(forge, CONFIGURATION);
+    let before = news(forge).len();
+    let pipeline = push(forge, &stage, "topic");
+    let told: Vec<ProjectEvent> = news(forge)
+        .into_iter()
+        .skip(before)
+        .filter_map(|event| match event {
+            SystemEvent::InProject(event) => Some(*event),
+            _ => None,
+        })
+        .collect();
+    let mut builds = Vec::new();
+    let mut moved = Vec::new();
+    for event in told {
+        match event {
+            ProjectEvent::Build(news) => builds.push(news),
+            ProjectEvent::Pipeline(news) => moved.push(news),
+            ProjectEvent::Issue(_) | ProjectEvent::NoteOnIssue(_) => panic!("nobody wrote"),
+        }
+    }
+    let names: Vec<&str> = builds.iter().map(|news| news.build.name.as_str()).collect();
+    assert_eq!(names, ["compile", "rspec", "lint"]);
+    let first = &builds[0];
+    assert_eq!(first.project_name, "ada / Ship");
+    assert_eq!(first.commit.message, "Build it\n\nAll of it.\n");
+    assert_eq!(first.build.user.as_ref().map(|user| user.username.as_str()), Some("developer"));
+    assert_eq!((builds[1].allow_failure, builds[2].allow_failure), (false, true));
+    let [news] = &moved[..] else { panic!("one change of the status: {moved:?}") };
+    assert_eq!(news.pipeline.id.0, id_of(&pipeline));
+    assert_eq!((news.stages.join(" ").as_str(), news.builds.len()), ("build test", 3));
+    assert_eq!(news.project.path_with_namespace, "ada/ship");
+    assert_eq!(news.default_branch.as_deref(), Some("master"));
+}

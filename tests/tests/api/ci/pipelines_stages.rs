@@ -1,0 +1,184 @@
+//! How stages follow each other, and what becomes of the pipeline: reference sections 7.3 and 7.5.
+
+use chrono::TimeDelta;
+use hexforge_application::build::silence;
+use hexforge_domain::ci::status::Transition::{self, Cancel, Fail, Succeed};
+use hexforge_tests::{Forge, on_every_store};
+use serde_json::json;
+
+use crate::api::ci::ci_support::{
+    a_ci_stage, assert_statuses, build, path_of, pipeline_now, push, run, step,
+};
+use crate::api::repositories::refs_support::Stage;
+use crate::api::support::id_of;
+
+on_every_store!(
+    when_all_succeeds_manual_jobs_wait_and_those_for_failures_are_skipped,
+    when_a_test_fails_jobs_for_failures_and_always_run,
+    when_a_test_is_canceled_nothing_more_runs,
+    only_manual_jobs_succeed_at_once,
+    an_allowed_failure_does_not_stop_anything,
+    a_pipeline_runs_while_one_of_its_builds_does,
+    builds_of_which_nothing_is_heard_fail,
+);
+
+/// The example of 7.5.
+const FIVE_STAGES: &str = "\
+stages: [build, test, test_failure, deploy, cleanup]
+build: {stage: build, script: x}
+test: {stage: test, script: x}
+test_failure: {stage: test_failure, script: x, when: on_failure}
+deploy: {stage: deploy, script: x}
+production: {stage: deploy, script: x, when: manual}
+cleanup: {stage: cleanup, script: x, when: always}
+clear cache: {stage: cleanup, script: x, when: manual}
+";
+
+fn begun(forge: &Forge) -> (Stage, serde_json::Value) {
+    let stage = a_ci_stage(forge, FIVE_STAGES);
+    let pipeline = push(forge, &stage, "topic");
+    run(forge, &stage, "build", Succeed);
+    (stage, pipeline)
+}
+
+#[track_caller]
+fn assert_pipeline(forge: &Forge, stage: &Stage, pipeline: &serde_json::Value, status: &str) {
+    assert_eq!(pipeline_now(forge, stage, pipeline)["status"], status);
+}
+
+/// "All succeed: build, test, deploy, cleanup run; pipeline success."
+fn when_all_succeeds_manual_jobs_wait_and_those_for_failures_are_skipped(forge: &Forge) {
+    let (stage, pipeline) = begun(forge);
+    for name in ["test", "deploy", "cleanup"] {
+        assert_pipeline(forge, &stage, &pipeline, "running");
+        run(forge, &stage, name, Succeed);
+    }
+    assert_pipeline(forge, &stage, &pipeline, "success");
+    assert_statuses(
+        forge,
+        &stage,
+        &[
+            ("build", "success"),
+            ("test", "success"),
+            ("test_failure", "skipped"),
+            ("deploy", "success"),
+            ("production", "skipped"),
+            ("cleanup", "success"),
+            ("clear cache", "skipped"),
+        ],
+    );
+    // A manual one can be played afterwards, which makes the pipeline run again.
+    let play = format!("{}/play", path_of(&stage, &build(forge, &stage, "production")));
+    let played = forge.post(&play).token(stage.token("reporter")).send().expect(200);
+    assert_eq!(
+        (&played["status"], &played["user"]["username"]),
+        (&json!("pending"), &json!("reporter"))
+    );
+    assert_pipeline(forge, &stage, &pipeline, "running");
+    run(forge, &stage, "production", Succeed);
+    assert_pipeline(forge, &stage, &pipeline, "success");
+}
+
+/// "Test fails: test_failure then cleanup run, deploy is skipped; pipeline failed."
+fn when_a_test_fails_jobs_for_failures_and_always_run(forge: &Forge) {
+    let (stage, pipeline) = begun(forge);
+    run(forge, &stage, "test", Fail);
+    assert_pipeline(forge, &stage, &pipeline, "running");
+    run(forge, &stage, "test_failure", Succeed);
+    run(forge, &stage, "cleanup", Succeed);
+    assert_pipeline(forge, &stage, &pipeline, "failed");
+    assert_statuses(
+        forge,
+        &stage,
+        &[
+            ("build", "success"),
+            ("test", "failed"),
+            ("test_failure", "success"),
+            ("deploy", "skipped"),
+            ("production", "skipped"),
+            ("cleanup", "success"),
+            ("clear cache", "skipped"),
+        ],
+    );
+}
+
+/// "Test canceled: nothing more runs; pipeline canceled."
+fn when_a_test_is_canceled_nothing_more_runs(forge: &Forge) {
+    let (stage, pipeline) = begun(forge);
+    run(forge, &stage, "test", Cancel);
+    assert_pipeline(forge, &stage, &pipeline, "canceled");
+    assert_statuses(
+        forge,
+        &stage,
+        &[
+            ("build", "success"),
+            ("test", "canceled"),
+            ("test_failure", "skipped"),
+            ("deploy", "skipped"),
+            ("production", "skipped"),
+            ("cleanup", "skipped"),
+            ("clear cache", "skipped"),
+        ],
+    );
+}
+
+/// "Only manual jobs: `success` at once."
+fn only_manual_jobs_succeed_at_once(forge: &Forge) {
+    let stage = a_ci_stage(forge, "a: {script: a, when: manual}\nb: {script: b, when: manual}\n");
+    let pipeline = push(forge, &stage, "topic");
+    assert_eq!((&pipeline["status"], &pipeline["duration"]), (&json!("success"), &json!(null)));
+    assert_statuses(forge, &stage, &[("a", "skipped"), ("b", "skipped")]);
+}
+
+/// "A failed `allow_failure` build counts as if it were not there, so the next stage runs."
+fn an_allowed_failure_does_not_stop_anything(forge: &Forge) {
+    let stage = a_ci_stage(
+        forge,
+        "a: {stage: build, script: a, allow_failure: true}\nb: {stage: deploy, script: b}\n",
+    );
+    let pipeline = push(forge, &stage, "topic");
+    step(forge, &stage, "a", Transition::Run);
+    assert_pipeline(forge, &stage, &pipeline, "running");
+    step(forge, &stage, "a", Fail);
+    assert_statuses(forge, &stage, &[("a", "failed"), ("b", "pending")]);
+    assert_pipeline(forge, &stage, &pipeline, "pending");
+    run(forge, &stage, "b", Succeed);
+    assert_pipeline(forge, &stage, &pipeline, "success");
+}
+
+/// "One success and one pending: `running`. One failed and one canceled: `failed`."
+fn a_pipeline_runs_while_one_of_its_builds_does(forge: &Forge) {
+    let stage = a_ci_stage(forge, "a: {script: a}\nb: {script: b}\n");
+    let pipeline = push(forge, &stage, "topic");
+    run(forge, &stage, "a", Succeed);
+    assert_pipeline(forge, &stage, &pipeline, "running");
+    run(forge, &stage, "b", Fail);
+    assert_pipeline(forge, &stage, &pipeline, "failed");
+    let other = push(forge, &stage, "other");
+    run(forge, &stage, "a", Fail);
+    run(forge, &stage, "b", Cancel);
+    assert_pipeline(forge, &stage, &other, "failed");
+}
+
+/// Section 8.1: "pending or running without an update for 24 hours".
+fn builds_of_which_nothing_is_heard_fail(forge: &Forge) {
+    let stage = a_ci_stage(
+        forge,
+        "a: {stage: build, script: a}\nb: {stage: build, script: b}\nc: {stage: deploy, script: c}\n",
+    );
+    let pipeline = push(forge, &stage, "topic");
+    let tend = || silence::fail_silent(&forge.app, &|| true).expect("the store can be written");
+    forge.clock.advance(TimeDelta::hours(1));
+    step(forge, &stage, "b", Transition::Run);
+    forge.clock.advance(TimeDelta::hours(23) - TimeDelta::seconds(1));
+    assert_eq!(tend(), 0);
+    forge.clock.advance(TimeDelta::seconds(1));
+    assert_eq!(tend(), 1, "the one that waits");
+    assert_statuses(forge, &stage, &[("a", "failed"), ("b", "running"), ("c", "created")]);
+    forge.clock.advance(TimeDelta::hours(1));
+    assert_eq!(tend(), 1, "and the one that runs");
+    assert_statuses(forge, &stage, &[("a", "failed"), ("b", "failed"), ("c", "skipped")]);
+    assert_pipeline(forge, &stage, &pipeline, "failed");
+    assert_eq!(id_of(&pipeline_now(forge, &stage, &pipeline)), id_of(&pipeline));
+    assert_eq!(tend(), 0);
+}

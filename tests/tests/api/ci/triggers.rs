@@ -1,0 +1,130 @@
+//! Triggers: reference section 8.1.
+
+use chrono::TimeDelta;
+use hexforge_tests::{Forge, on_every_store};
+use serde_json::{Value, json};
+
+use crate::api::ci::ci_support::{CONFIGURATION, a_ci_stage, builds, pipelines};
+use crate::api::groups::group_support::{error, fields_of, new_project, path_of_project};
+use crate::api::repositories::refs_support::Stage;
+use crate::api::support::message;
+
+on_every_store!(
+    triggers_are_made_listed_and_removed,
+    only_masters_see_triggers,
+    a_trigger_starts_a_pipeline,
+    what_a_trigger_cannot_start,
+);
+
+#[track_caller]
+fn new_trigger(forge: &Forge, stage: &Stage) -> Value {
+    let path = format!("{}/triggers", stage.cast.path);
+    forge.post(&path).token(stage.token("master")).send().expect(201)
+}
+
+fn token(trigger: &Value) -> &str {
+    trigger["token"].as_str().expect("a trigger has a token")
+}
+
+/// GET /projects/:id/triggers, POST /projects/:id/triggers, GET /projects/:id/triggers/:token,
+/// DELETE /projects/:id/triggers/:token
+fn triggers_are_made_listed_and_removed(forge: &Forge) {
+    let stage = a_ci_stage(forge, CONFIGURATION);
+    let (one, two) = (new_trigger(forge, &stage), new_trigger(forge, &stage));
+    let now = "2016-09-22T10:30:00.000Z";
+    let expected = json!({
+        "token": token(&one), "created_at": now, "updated_at": now, "deleted_at": null,
+        "last_used": null
+    });
+    assert_eq!(one, expected);
+    assert_eq!(fields_of(&one), fields_of(&expected), "in this order");
+    assert_ne!(token(&one), token(&two));
+    assert!(token(&one).len() >= 20);
+    let list = format!("{}/triggers", stage.cast.path);
+    let master = stage.token("master");
+    assert_eq!(forge.get(&list).token(master).send().expect(200), json!([one, two]));
+    let path = format!("{list}/{}", token(&one));
+    assert_eq!(forge.get(&path).token(master).send().expect(200), one);
+    let gone = forge.delete(&path).token(master).send().expect(200);
+    assert_eq!((&gone["token"], &gone["deleted_at"]), (&one["token"], &json!(now)));
+    let missing = message("404 Trigger Not Found");
+    assert_eq!(forge.get(&path).token(master).send().expect(404), missing);
+    assert_eq!(forge.delete(&path).token(master).send().expect(404), missing);
+    for strange in ["x", "1-x", "0"] {
+        let path = format!("{list}/{strange}");
+        assert_eq!(forge.get(&path).token(master).send().expect(404), missing, "{strange}");
+    }
+    assert_eq!(forge.get(&list).token(master).send().expect(200), json!([two]));
+}
+
+/// Master+.
+fn only_masters_see_triggers(forge: &Forge) {
+    let stage = a_ci_stage(forge, CONFIGURATION);
+    let one = new_trigger(forge, &stage);
+    let list = format!("{}/triggers", stage.cast.path);
+    let path = format!("{list}/{}", token(&one));
+    for (who, status) in [("stranger", 404), ("guest", 403), ("developer", 403)] {
+        for (method, path) in [("GET", &list), ("POST", &list), ("GET", &path), ("DELETE", &path)] {
+            let answer = forge.request(method, path).token(stage.token(who)).send();
+            assert_eq!(answer.status, status, "{who} {method} {path}");
+        }
+    }
+    for who in ["master", "owner", "root"] {
+        forge.get(&path).token(stage.token(who)).send().expect(200);
+    }
+}
+
+/// POST /projects/:id/trigger/builds: 201 for whoever has the token.
+fn a_trigger_starts_a_pipeline(forge: &Forge) {
+    let configuration = "a: {script: a, only: [triggers]}\nb: {script: b, except: [triggers]}\n";
+    let stage = a_ci_stage(forge, configuration);
+    let one = new_trigger(forge, &stage);
+    forge.clock.advance(TimeDelta::minutes(1));
+    let path = format!("{}/trigger/builds", stage.cast.path);
+    let form = [
+        ("token", token(&one)),
+        ("ref", "master"),
+        ("variables[B]", "2"),
+        ("variables[A]", "one = 1"),
+    ];
+    let started = forge.post(&path).form(&form).send().expect(201);
+    assert_eq!(fields_of(&started), ["id", "variables"]);
+    assert_eq!(started["variables"], json!({"A": "one = 1", "B": "2"}));
+    let pipeline = pipelines(forge, &stage)[0].clone();
+    assert_eq!((&pipeline["ref"], &pipeline["user"]), (&json!("master"), &Value::Null));
+    let names: Vec<Value> = builds(forge, &stage).iter().map(|one| one["name"].clone()).collect();
+    assert_eq!(names, [json!("a")], "of the jobs for triggers");
+    let used = format!("{}/triggers/{}", stage.cast.path, token(&one));
+    let used = forge.get(&used).token(stage.token("master")).send().expect(200);
+    assert_eq!(used["last_used"], "2016-09-22T10:31:00.000Z");
+    let body = json!({"token": token(&one), "ref": "master", "variables": {"C": "3"}});
+    let again = forge.post(&path).json(&body).send().expect(201);
+    assert_eq!(again["variables"], json!({"C": "3"}));
+}
+
+/// 404 of a bad token and of one of another project, 400 where nothing is built.
+fn what_a_trigger_cannot_start(forge: &Forge) {
+    let stage = a_ci_stage(forge, CONFIGURATION);
+    let one = new_trigger(forge, &stage);
+    let other = new_project(forge, stage.token("developer"), "Other", &[]);
+    let path = format!("{}/trigger/builds", stage.cast.path);
+    let start = |path: &str, token: &str, reference: &str, status: u16| {
+        let form = [("token", token), ("ref", reference)];
+        forge.post(path).form(&form).send().expect(status)
+    };
+    let missing = message("404 Not Found");
+    assert_eq!(start(&path, "1-nonsense", "master", 404), missing);
+    assert_eq!(start("/projects/987654/trigger/builds", token(&one), "master", 404), missing);
+    let elsewhere = format!("{}/trigger/builds", path_of_project(&other));
+    assert_eq!(start(&elsewhere, token(&one), "master", 404), missing, "a project that is there");
+    let public = new_project(forge, stage.token("developer"), "Open", &[("public", "true")]);
+    let public = format!("{}/trigger/builds", path_of_project(&public));
+    assert_eq!(start(&public, token(&one), "master", 404), missing, "even if everybody sees it");
+    assert_eq!(start(&path, token(&one), "nowhere", 400), message("No builds created"));
+    let incomplete = forge.post(&path).send().expect(400);
+    assert_eq!(incomplete, error("token is missing, ref is missing"));
+    let body = json!({"token": token(&one), "ref": "master", "variables": {"C": {"d": 1}}});
+    let odd = forge.post(&path).json(&body).send().expect(400);
+    assert_eq!(odd, message("variables needs to be a map of key-valued strings"));
+    assert_eq!(pipelines(forge, &stage), json!([]));
+}

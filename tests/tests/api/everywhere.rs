@@ -1,0 +1,21 @@
+//! Rules that all calls share.
+
+mod authentication;
+mod bad_input;
+pub mod concurrent_calls;
+mod conditional;
+mod dialects;
+mod dialects_of_issues;
+mod dialects_of_projects;
+mod openapi;
+mod order_of_checks;
+mod paging;
+mod params;
+mod pauses;
+mod privacy;
+mod proxies;
+mod query_counts;
+mod rate_limits;
+mod routes;
+mod text_limits;
+mod version;

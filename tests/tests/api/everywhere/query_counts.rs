@@ -1,0 +1,285 @@
+//! How many queries a call sends to its database, the look-up of the token included: a number that does
+//! not depend on how much there is.
+
+use std::sync::atomic::Ordering;
+
+use hexforge_http_actix::Dialect;
+use hexforge_tests::forge::{ROOT, Restrictions};
+use hexforge_tests::{Backend, Forge, ForgeOptions};
+
+use crate::api::ci::ci_support::{CONFIGURATION, a_ci_stage, push};
+
+/// A server whose queries are counted: it is always in this process.
+fn counted(options: ForgeOptions) -> Option<Forge> {
+    Forge::start_restricted(options, Restrictions::default())
+}
+
+#[test]
+fn calls_send_a_bounded_number_of_queries_on_sqlite() {
+    calls_send_a_bounded_number_of_queries(Backend::Sqlite);
+}
+
+#[test]
+fn calls_send_a_bounded_number_of_queries_on_postgres() {
+    calls_send_a_bounded_number_of_queries(Backend::Postgres);
+}
+
+/// GET /user, GET /users, GET /projects/:id/repository/compare, GET /projects, GET /projects/visible, GET /groups
+fn calls_send_a_bounded_number_of_queries(backend: Backend) {
+    let options = ForgeOptions { backend, dialect: Dialect::Specification };
+    let Some(forge) = counted(options) else { return };
+    let few = counts(&forge);
+    for number in 0..30 {
+        forge.new_user(&format!("user-{number}"), &[]);
+        let name = format!("project-{number}");
+        let path = format!("group-{number}");
+        forge.post("/projects").token(ROOT).form(&[("name", &name)]).send().expect(201);
+        forge
+            .post("/groups")
+            .token(ROOT)
+            .form(&[("name", &path), ("path", &path)])
+            .send()
+            .expect(201);
+    }
+    let many = counts(&forge);
+    for ((call, few), (_, many)) in few.iter().zip(&many) {
+        // An empty list sends fewer; none sends more than a handful.
+        assert!(few <= many && *many <= 10, "{call}: {few} queries, then {many}");
+    }
+    let of = |call: &str| many.iter().find(|(name, _)| *name == call).map(|(_, count)| *count);
+    // The token, the account, its identities, its number of projects.
+    assert_eq!(of("/user"), Some(4));
+    // The token, the total and how often lists have changed, the ids, the rows, identities, numbers of projects.
+    assert_eq!(of("/users?per_page=20"), Some(7));
+    // The token and the project: what is in repositories is asked for there, once.
+    let before = forge.queries.load(Ordering::Relaxed);
+    let compared = forge.get("/projects/1/repository/compare?from=x&to=y").token(ROOT).send();
+    assert_eq!((compared.status, forge.queries.load(Ordering::Relaxed) - before), (200, 2));
+    // What was counted is remembered while nothing changes, and of a short list all ids.
+    for ((call, many), (_, again)) in many.iter().zip(&counts(&forge)) {
+        assert!(again <= many && again + 2 >= *many, "{call}: {many} queries, then {again}");
+    }
+}
+
+fn counts(forge: &Forge) -> Vec<(&'static str, u64)> {
+    [
+        "/user",
+        "/users?per_page=20",
+        "/projects?per_page=20",
+        "/projects/visible",
+        "/groups?per_page=20",
+    ]
+    .map(|call| {
+        let before = forge.queries.load(Ordering::Relaxed);
+        forge.get(call).token(ROOT).send().expect(200);
+        (call, forge.queries.load(Ordering::Relaxed) - before)
+    })
+    .to_vec()
+}
+
+#[test]
+fn lists_send_as_many_queries_whatever_their_length_on_sqlite() {
+    lists_send_as_many_queries_whatever_their_length(Backend::Sqlite);
+}
+
+#[test]
+fn lists_send_as_many_queries_whatever_their_length_on_postgres() {
+    lists_send_as_many_queries_whatever_their_length(Backend::Postgres);
+}
+
+/// The most queries that a call sends: the token, what the list is and how long, its ids and its rows, and
+/// what an answer shows beside them: namespaces, their owners, shares and two kinds of memberships.
+const LISTS: [(&str, u64); 5] = [
+    ("/projects", 12),
+    ("/projects/visible", 12),
+    ("/projects/starred", 10),
+    ("/groups", 7),
+    ("/groups/team/projects", 12),
+];
+
+/// GET /projects, GET /projects/visible, GET /projects/starred, GET /groups, GET /groups/:id/projects
+fn lists_send_as_many_queries_whatever_their_length(backend: Backend) {
+    let options = ForgeOptions { backend, dialect: Dialect::Specification };
+    let Some(forge) = counted(options) else { return };
+    let (_, ada) = forge.user("ada");
+    let group = forge
+        .post("/groups")
+        .token(&ada)
+        .form(&[("name", "team"), ("path", "team")])
+        .send()
+        .expect(201);
+    let group = group["id"].to_string();
+    let add = |numbers: std::ops::Range<usize>| {
+        for number in numbers {
+            let name = format!("project-{number}");
+            let form = [("name", name.as_str()), ("namespace_id", &group)];
+            let project = forge.post("/projects").token(&ada).form(&form).send().expect(201);
+            let star = format!("/projects/{}/star", project["id"]);
+            forge.post(&star).token(&ada).send().expect(201);
+            let path = format!("group-{number}");
+            let form = [("name", path.as_str()), ("path", &path)];
+            forge.post("/groups").token(&ada).form(&form).send().expect(201);
+        }
+    };
+    let count = |token: &str, call: &str| {
+        let before = forge.queries.load(Ordering::Relaxed);
+        forge.get(call).token(token).send().expect(200);
+        forge.queries.load(Ordering::Relaxed) - before
+    };
+    let lists = || {
+        let mut counts = Vec::new();
+        for token in [ROOT, &ada] {
+            for (list, most) in LISTS {
+                for search in ["", "?search=project", "?search=group", "?search=pr", "?search=zz"] {
+                    for order in ["name", "path"] {
+                        let mark = if search.is_empty() { '?' } else { '&' };
+                        let call = format!("{list}{search}{mark}order_by={order}");
+                        let queries = count(token, &call);
+                        assert!(queries <= most, "{call}: {queries} queries");
+                        counts.push((call, queries));
+                    }
+                }
+            }
+        }
+        counts
+    };
+    add(0..30);
+    let few = lists();
+    add(30..60);
+    let many = lists();
+    assert_eq!(few, many, "what there is does not matter");
+}
+
+#[test]
+fn calls_about_issues_send_a_bounded_number_of_queries_on_sqlite() {
+    calls_about_issues_send_a_bounded_number_of_queries(Backend::Sqlite);
+}
+
+#[test]
+fn calls_about_issues_send_a_bounded_number_of_queries_on_postgres() {
+    calls_about_issues_send_a_bounded_number_of_queries(Backend::Postgres);
+}
+
+/// What is counted, with the most that it may take: the token, the project and what the caller is to it
+/// are three of each.
+const ABOUT_ISSUES: [(&str, u64); 9] = [
+    // The total, the rows, what is heard of, and confidential issues of one's own.
+    ("labels", 7),
+    // The board, its lists with their number, their labels.
+    ("boards", 7),
+    // The total, the ids, the rows; labels, milestones, people, what is chosen, what one takes part in,
+    // votes, and the path of the project.
+    ("issues", 13),
+    // Also the ids of the label and of the milestone.
+    ("issues?labels=label-1&state=opened&milestone=goal", 15),
+    ("milestones", 6),
+    // The total, the ids, the rows; authors, issues, milestones, notes, authors of these.
+    ("events", 11),
+    ("/issues", 12),
+    ("/groups/team/issues", 16),
+    ("/users/1/events", 11),
+];
+
+/// GET /projects/:id/labels, GET /projects/:id/boards, GET /projects/:id/issues, GET /issues,
+/// GET /projects/:id/milestones, GET /projects/:id/events, GET /groups/:id/issues
+fn calls_about_issues_send_a_bounded_number_of_queries(backend: Backend) {
+    let options = ForgeOptions { backend, dialect: Dialect::Specification };
+    let Some(forge) = counted(options) else { return };
+    let team = forge.post("/groups").token(ROOT).form(&[("name", "team"), ("path", "team")]);
+    let team = team.send().expect(201)["id"].to_string();
+    let form = [("name", "Ship"), ("namespace_id", &team), ("visibility_level", "0")];
+    let project = forge.post("/projects").token(ROOT).form(&form).send().expect(201);
+    let path = format!("/projects/{}", project["id"]);
+    let (guest, token) = forge.user("guest");
+    let form = [("user_id", guest.to_string()), ("access_level", "10".to_owned())];
+    let form = form.each_ref().map(|(name, value)| (*name, value.as_str()));
+    forge.post(&format!("{path}/members")).token(ROOT).form(&form).send().expect(201);
+    let board = forge.get(&format!("{path}/boards")).token(ROOT).send().expect(200);
+    let lists = format!("{path}/boards/{}/lists", board[0]["id"]);
+    let fill = |numbers: std::ops::Range<usize>| {
+        for number in numbers {
+            let goal = format!("goal-{number}");
+            let goal =
+                forge.post(&format!("{path}/milestones")).token(ROOT).form(&[("title", &goal)]);
+            let goal = goal.send().expect(201)["id"].to_string();
+            let (user, _) = forge.user(&format!("user-{number}"));
+            let user = user.to_string();
+            let form = [("user_id", user.as_str()), ("access_level", "20")];
+            forge.post(&format!("{path}/members")).token(ROOT).form(&form).send().expect(201);
+            let form = [
+                ("title", "an issue"),
+                ("labels", &format!("label-{number},all")),
+                ("milestone_id", &goal),
+                ("assignee_id", &user),
+            ];
+            let issue = forge.post(&format!("{path}/issues")).token(ROOT).form(&form).send();
+            let issue = issue.expect(201);
+            let notes = format!("{path}/issues/{}/notes", issue["id"]);
+            forge.post(&notes).token(ROOT).form(&[("body", "a note")]).send().expect(201);
+            let secret = [("title", "a secret"), ("labels", "all"), ("confidential", "true")];
+            forge.post(&format!("{path}/issues")).token(&token).form(&secret).send().expect(201);
+            let labels = forge.get(&format!("{path}/labels?per_page=100")).token(ROOT).send();
+            let labels = labels.expect(200);
+            let label = labels.as_array().and_then(|labels| labels.last()).expect("a label");
+            let label = label["id"].to_string();
+            // The last by title may have its list already.
+            forge.post(&lists).token(ROOT).form(&[("label_id", &label)]).send();
+        }
+    };
+    let count = || {
+        ABOUT_ISSUES.map(|(call, _)| {
+            let call = match call.strip_prefix('/') {
+                Some(_) => call.to_owned(),
+                None => format!("{path}/{call}"),
+            };
+            [token.as_str(), ROOT].map(|token| {
+                let before = forge.queries.load(Ordering::Relaxed);
+                forge.get(&call).token(token).send().expect(200);
+                forge.queries.load(Ordering::Relaxed) - before
+            })
+        })
+    };
+    fill(0..2);
+    let few = count();
+    fill(2..14);
+    let many = count();
+    for (((call, most), few), many) in ABOUT_ISSUES.iter().zip(few).zip(many) {
+        for (few, many) in few.into_iter().zip(many) {
+            assert!(few <= many && many <= *most, "{call}: {few} queries, then {many}");
+        }
+    }
+    assert_eq!(count(), many);
+}
+
+#[test]
+fn pages_of_pipelines_and_builds_send_as_many_queries_whatever_their_length_on_sqlite() {
+    pages_of_pipelines_and_builds_send_as_many_queries(Backend::Sqlite);
+}
+
+#[test]
+fn pages_of_pipelines_and_builds_send_as_many_queries_whatever_their_length_on_postgres() {
+    pages_of_pipelines_and_builds_send_as_many_queries(Backend::Postgres);
+}
+
+/// GET /projects/:id/pipelines, GET /projects/:id/builds
+fn pages_of_pipelines_and_builds_send_as_many_queries(backend: Backend) {
+    let options = ForgeOptions { backend, dialect: Dialect::Specification };
+    let Some(forge) = counted(options) else { return };
+    let stage = a_ci_stage(&forge, CONFIGURATION);
+    let counts = || {
+        ["pipelines?", "builds?", "pipelines?scope=branches&"].map(|list| {
+            let path = format!("{}/{list}per_page=100", stage.cast.path);
+            let before = forge.queries.load(Ordering::Relaxed);
+            forge.get(&path).token(stage.token("reporter")).send().expect(200);
+            forge.queries.load(Ordering::Relaxed) - before
+        })
+    };
+    push(&forge, &stage, "first");
+    let few = counts();
+    for number in 0..10 {
+        push(&forge, &stage, &format!("branch-{number}"));
+    }
+    assert_eq!(counts(), few);
+    // Token, project, standing, total, ids, rows, users; for builds also pipelines and their commits.
+    assert!(few[0] <= 9 && few[1] <= 11 && few[2] <= 9, "{few:?}");
+}

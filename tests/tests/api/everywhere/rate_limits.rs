@@ -1,0 +1,110 @@
+//! Limits on requests: off unless they are chosen, 429 with the headers that tell where one stands.
+
+use std::num::NonZeroU32;
+
+use chrono::TimeDelta;
+use hexforge_http_actix::{Dialect, RateLimits};
+use hexforge_tests::forge::ROOT;
+use hexforge_tests::{Backend, Forge, ForgeOptions, Response, on_every_store};
+
+use crate::api::support::message;
+
+on_every_store!(without_limits_nothing_is_counted,);
+
+fn without_limits_nothing_is_counted(forge: &Forge) {
+    let answer = forge.get("/user").token(ROOT).send();
+    assert_eq!(answer.header("RateLimit-Limit"), None);
+}
+
+fn limited(per_token: u32, per_address: u32) -> Forge {
+    let options = ForgeOptions { backend: Backend::Fake, dialect: Dialect::Specification };
+    let limits = RateLimits {
+        per_token: NonZeroU32::new(per_token),
+        per_address: NonZeroU32::new(per_address),
+    };
+    Forge::start_limited(options, limits).expect("the fake is always there")
+}
+
+fn standing(answer: &Response) -> [Option<&str>; 3] {
+    ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"].map(|name| answer.header(name))
+}
+
+#[track_caller]
+fn assert_refused(answer: &Response, limit: &str, seconds: &str) {
+    assert_eq!(answer.expect(429), message("429 Too Many Requests"));
+    assert_eq!(answer.header("Retry-After"), Some(seconds));
+    assert_eq!(standing(answer), [Some(limit), Some("0"), Some(seconds)]);
+}
+
+#[test]
+fn who_shows_nothing_is_counted_by_address() {
+    let forge = limited(100, 2);
+    let ask = || forge.get("/user").send();
+    assert_eq!(standing(&ask()), [Some("2"), Some("1"), Some("60")]);
+    let second = ask();
+    assert_eq!((second.status, standing(&second)), (401, [Some("2"), Some("0"), Some("60")]));
+    forge.clock.advance(TimeDelta::milliseconds(14_500));
+    assert_refused(&ask(), "2", "46");
+    // Not even looked at.
+    assert_refused(&forge.post("/session").form(&[("login", "root")]).send(), "2", "46");
+    assert_refused(&forge.page("GET", "/root/ship.git/info/refs").send(), "2", "46");
+    // Those who watch the server are not counted.
+    assert_eq!(forge.page("GET", "/-/liveness").send().status, 200);
+    forge.clock.advance(TimeDelta::milliseconds(45_500));
+    assert_eq!(ask().status, 401);
+}
+
+#[test]
+fn who_shows_a_good_token_is_counted_by_it() {
+    let forge = limited(3, 4);
+    let ask = |token: &str| forge.get("/user").token(token).send();
+    // Nobody knows at first that it is good.
+    assert_eq!(standing(&ask(ROOT)), [Some("4"), Some("3"), Some("60")]);
+    for (remaining, by_query) in [("2", false), ("1", true), ("0", false)] {
+        let answer = match by_query {
+            true => forge.get(&format!("/user?private_token={ROOT}")).send(),
+            false => ask(ROOT),
+        };
+        assert_eq!((answer.status, standing(&answer)[1]), (200, Some(remaining)));
+    }
+    assert_refused(&ask(ROOT), "3", "60");
+    assert_refused(
+        &forge.get("/user").header("Authorization", &format!("Bearer {ROOT}")).send(),
+        "3",
+        "60",
+    );
+    // Others are not held up by that.
+    assert_eq!(forge.get("/version").send().status, 401);
+    forge.clock.advance(TimeDelta::seconds(60));
+    assert_eq!(ask(ROOT).status, 200);
+}
+
+#[test]
+fn made_up_tokens_count_for_the_address() {
+    let forge = limited(3, 2);
+    assert_eq!(forge.get("/user").token(ROOT).send().status, 200);
+    assert_eq!(forge.get("/user").token("made-up-1").send().status, 401);
+    assert_refused(&forge.get("/user").token("made-up-2").send(), "2", "60");
+    assert_refused(&forge.get("/user").token("made-up-2").send(), "2", "60");
+    // A good one beside a made-up one gives that one nothing.
+    let both =
+        || forge.get("/user").token("made-up-2").header("Authorization", &format!("Bearer {ROOT}"));
+    assert_eq!(both().send().status, 200);
+    assert_refused(&forge.get("/user").token("made-up-2").send(), "2", "60");
+    assert_eq!(forge.get("/user").token(ROOT).send().status, 200);
+}
+
+#[test]
+fn with_one_limit_the_other_is_none() {
+    let forge = limited(0, 2);
+    assert_eq!(standing(&forge.get("/user").token(ROOT).send())[1], Some("1"));
+    assert_eq!(standing(&forge.get("/user").token(ROOT).send())[1], Some("0"));
+    assert_refused(&forge.get("/user").token(ROOT).send(), "2", "60");
+    let forge = limited(1, 0);
+    for _ in 0..3 {
+        assert_eq!(standing(&forge.get("/user").send()), [None; 3]);
+    }
+    assert_eq!(forge.get("/user").token(ROOT).send().status, 200);
+    assert_eq!(forge.get("/user").token(ROOT).send().status, 200);
+    assert_refused(&forge.get("/user").token(ROOT).send(), "1", "60");
+}

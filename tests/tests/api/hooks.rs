@@ -1,0 +1,9 @@
+//! Hooks and their deliveries.
+
+mod hook_deliveries;
+mod hook_payloads;
+mod hook_payloads_system;
+mod hook_support;
+mod project_hooks;
+mod project_hooks_checks;
+mod system_hooks;

@@ -1,0 +1,233 @@
+//! What is told of branches and tags that come and go through the interface: reference sections 6.2, 6.3, 9.1 and 9.2.
+
+use hexforge_domain::outbox::SystemEvent;
+use hexforge_tests::forge::ROOT;
+use hexforge_tests::{Forge, on_every_store};
+use serde_json::{Value, json};
+
+use crate::api::groups::group_support::activity_in;
+use crate::api::repositories::refs_support::{Stage, a_stage, new_branch, new_tag};
+use crate::api::support::news;
+
+on_every_store!(
+    a_new_branch_tells_what_the_default_branch_has_not,
+    only_the_newest_twenty_commits_are_told,
+    a_removed_branch_tells_where_it_was,
+    tags_tell_the_commit_that_they_name,
+    a_removed_tag_tells_the_commit_it_led_to,
+    each_change_is_told_once_and_refusals_never,
+);
+
+const ZEROS: &str = "0000000000000000000000000000000000000000";
+
+/// What is told of a push by `developer`.
+fn data(stage: &Stage, kind: &str, reference: &str, more: Value) -> Value {
+    let project = json!({
+        "name": "Ship", "description": null, "web_url": "http://forge.test/ada/ship",
+        "avatar_url": null, "git_ssh_url": "ssh://git@forge.test:2222/ada/ship.git",
+        "git_http_url": "http://forge.test/ada/ship.git", "namespace": "ada",
+        "visibility_level": 0, "path_with_namespace": "ada/ship", "default_branch": "master",
+        "homepage": "http://forge.test/ada/ship",
+        "url": "ssh://git@forge.test:2222/ada/ship.git",
+        "ssh_url": "ssh://git@forge.test:2222/ada/ship.git",
+        "http_url": "http://forge.test/ada/ship.git"
+    });
+    let repository = json!({
+        "name": "Ship", "url": "ssh://git@forge.test:2222/ada/ship.git", "description": null,
+        "homepage": "http://forge.test/ada/ship",
+        "git_http_url": "http://forge.test/ada/ship.git",
+        "git_ssh_url": "ssh://git@forge.test:2222/ada/ship.git", "visibility_level": 0
+    });
+    let commits = more["commits"].clone();
+    json!({
+        "object_kind": kind, "event_name": kind, "before": more["before"],
+        "after": more["after"], "ref": reference, "checkout_sha": more["checkout_sha"],
+        "message": more["message"], "user_id": more["user_id"], "user_name": "developer",
+        "user_email": "developer@example.com", "user_avatar": more["user_avatar"],
+        "project_id": stage.project(), "project": project, "commits": commits,
+        "total_commits_count": more["total"], "repository": repository
+    })
+}
+
+/// The newest event of the project's feed.
+fn newest(forge: &Forge, stage: &Stage) -> Value {
+    let path = format!("{}/events?per_page=1", stage.cast.path);
+    forge.get(&path).token(ROOT).send().expect(200)[0].clone()
+}
+
+/// Asserts what the feed and the news say of the last change.
+#[track_caller]
+fn assert_told(
+    forge: &Forge,
+    stage: &Stage,
+    action: &str,
+    kind: &str,
+    reference: &str,
+    mut more: Value,
+) {
+    let event = newest(forge, stage);
+    assert_eq!(event["action_name"], action);
+    assert_eq!(event["author_username"], "developer");
+    for field in ["title", "target_id", "target_type", "target_title"] {
+        assert_eq!(event[field], Value::Null, "{field}");
+    }
+    more["user_id"] = event["author_id"].clone();
+    more["user_avatar"] = event["author"]["avatar_url"].clone();
+    let expected = data(stage, kind, reference, more);
+    assert_eq!(event["data"].to_string(), expected.to_string());
+    // The hooks are told the same.
+    let Some(SystemEvent::Pushed(push)) = news(forge).pop() else { panic!("no push") };
+    assert_eq!(push.reference, reference);
+    assert_eq!(json!(push.before.to_string()), expected["before"]);
+    assert_eq!(json!(push.after.to_string()), expected["after"]);
+    assert_eq!(json!(push.checkout.map(|id| id.to_string())), expected["checkout_sha"]);
+    assert_eq!(json!(push.message), expected["message"]);
+    assert_eq!(json!(push.user.id.0), expected["user_id"]);
+    assert_eq!(json!(push.project.id.0), expected["project_id"]);
+    assert_eq!(json!(push.total_commits), expected["total_commits_count"]);
+    let ids: Vec<String> = push.commits.iter().map(|commit| commit.id.to_string()).collect();
+    let told: Vec<&str> = expected["commits"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|c| c["id"].as_str())
+        .collect();
+    assert_eq!(ids, told);
+}
+
+/// A commit as pushes tell it.
+fn told(stage: &Stage, revision: &str, message: &str, paths: [&[&str]; 3]) -> Value {
+    let id = stage.id(revision);
+    let time = stage.tree.git_bare(&["log", "-1", "--format=%cI", &id]);
+    json!({
+        "id": id, "message": message, "timestamp": time,
+        "url": format!("http://forge.test/ada/ship/commit/{id}"),
+        "author": {"name": "Ada", "email": "ada@example.com"},
+        "added": paths[0], "modified": paths[1], "removed": paths[2]
+    })
+}
+
+/// POST /projects/:id/repository/branches, GET /projects/:id/events
+fn a_new_branch_tells_what_the_default_branch_has_not(forge: &Forge) {
+    let stage = a_stage(forge);
+    new_branch(forge, &stage, "new/one", "master~1");
+    let tip = stage.id("master~1");
+    let more = json!({
+        "before": ZEROS, "after": tip, "checkout_sha": tip, "message": null, "commits": [],
+        "total": 0
+    });
+    assert_told(forge, &stage, "pushed new", "push", "refs/heads/new/one", more);
+    new_branch(forge, &stage, "new/two", "feature/x");
+    let tip = stage.id("feature/x");
+    let more = json!({
+        "before": ZEROS, "after": tip, "checkout_sha": tip, "message": null,
+        "commits": [told(&stage, "feature/x", "Beside\n", [&["x"], &[], &[]])], "total": 1
+    });
+    assert_told(forge, &stage, "pushed new", "push", "refs/heads/new/two", more);
+}
+
+/// POST /projects/:id/repository/branches
+fn only_the_newest_twenty_commits_are_told(forge: &Forge) {
+    let stage = a_stage(forge);
+    stage.tree.git(&["checkout", "-q", "-b", "long"]);
+    for number in 0..25 {
+        stage.tree.write("n", number.to_string()).commit(&format!("Number {number}"));
+    }
+    // A rename is an addition; what a merge brought in counts against its first parent.
+    stage.tree.git(&["mv", "n", "m"]);
+    stage.tree.git(&["rm", "-q", "docs/a"]);
+    stage.tree.commit("Move");
+    stage.tree.git(&["merge", "-q", "--no-ff", "-m", "Merge", "feature/x"]);
+    forge.fill(stage.project(), &stage.tree);
+    new_branch(forge, &stage, "copy", "long");
+    let data = newest(forge, &stage)["data"].clone();
+    assert_eq!(data["total_commits_count"], 28);
+    let commits = data["commits"].as_array().expect("a list");
+    let messages: Vec<&str> = commits.iter().filter_map(|c| c["message"].as_str()).collect();
+    let mut expected: Vec<String> = (7..25).map(|number| format!("Number {number}\n")).collect();
+    expected.extend(["Move\n".to_owned(), "Merge\n".to_owned()]);
+    assert_eq!(messages, expected);
+    assert_eq!(commits[18], told(&stage, "long~1", "Move\n", [&["m"], &[], &["docs/a"]]));
+    assert_eq!(commits[19], told(&stage, "long", "Merge\n", [&["x"], &[], &[]]));
+    assert_eq!(commits[0], told(&stage, "long~19", "Number 7\n", [&[], &["n"], &[]]));
+}
+
+/// DELETE /projects/:id/repository/branches/:branch
+fn a_removed_branch_tells_where_it_was(forge: &Forge) {
+    let stage = a_stage(forge);
+    let tip = stage.id("feature/x");
+    let path = format!("{}/feature/x", stage.branches);
+    forge.delete(&path).token(stage.token("developer")).send().expect(200);
+    let more = json!({
+        "before": tip, "after": ZEROS, "checkout_sha": null, "message": null, "commits": [],
+        "total": 0
+    });
+    assert_told(forge, &stage, "deleted", "push", "refs/heads/feature/x", more);
+}
+
+/// POST /projects/:id/repository/tags
+fn tags_tell_the_commit_that_they_name(forge: &Forge) {
+    let stage = a_stage(forge);
+    let two = stage.id("master~1");
+    let commit = told(&stage, "master~1", "Two\n", [&["docs/a"], &["README"], &[]]);
+    new_tag(forge, &stage, &[("tag_name", "light"), ("ref", "master~1")]);
+    let more = json!({
+        "before": ZEROS, "after": two, "checkout_sha": two, "message": null,
+        "commits": [commit], "total": 1
+    });
+    assert_told(forge, &stage, "pushed new", "tag_push", "refs/tags/light", more);
+    new_tag(forge, &stage, &[("tag_name", "heavy"), ("ref", "master~1"), ("message", "Heavy")]);
+    let object = stage.id("refs/tags/heavy");
+    assert_ne!(object, two);
+    let more = json!({
+        "before": ZEROS, "after": object, "checkout_sha": two, "message": "Heavy",
+        "commits": [commit], "total": 1
+    });
+    assert_told(forge, &stage, "pushed new", "tag_push", "refs/tags/heavy", more);
+}
+
+/// DELETE /projects/:id/repository/tags/:tag_name
+fn a_removed_tag_tells_the_commit_it_led_to(forge: &Forge) {
+    let stage = a_stage(forge);
+    let (one, two) = (stage.id("master~2"), stage.id("master~1"));
+    for (name, commit) in [("v1.0.0", one), ("v1.1.0", two)] {
+        let path = format!("{}/{name}", stage.tags);
+        forge.delete(&path).token(stage.token("developer")).send().expect(200);
+        let more = json!({
+            "before": commit, "after": ZEROS, "checkout_sha": null, "message": null,
+            "commits": [], "total": 0
+        });
+        let reference = format!("refs/tags/{name}");
+        assert_told(forge, &stage, "deleted", "tag_push", &reference, more);
+    }
+}
+
+/// POST /projects/:id/repository/branches, POST /projects/:id/repository/tags
+fn each_change_is_told_once_and_refusals_never(forge: &Forge) {
+    let stage = a_stage(forge);
+    let before = (activity_in(forge, &stage.cast.project).len(), news(forge).len());
+    let developer = stage.token("developer");
+    for (method, path, status) in [
+        ("POST", "branches?branch_name=b&ref=master", 200),
+        ("POST", "branches?branch_name=b&ref=master", 400),
+        ("POST", "branches?branch_name=b/c&ref=master", 400),
+        ("POST", "tags?tag_name=t&ref=master&message=m&release_description=d", 201),
+        ("POST", "tags?tag_name=t&ref=master", 405),
+        ("DELETE", "branches/master", 400),
+        ("DELETE", "branches/b", 200),
+        ("DELETE", "branches/b", 404),
+        ("DELETE", "tags/t", 200),
+        ("DELETE", "tags/t", 404),
+    ] {
+        let path = format!("{}/repository/{path}", stage.cast.path);
+        forge.request(method, &path).token(developer).send().expect(status);
+    }
+    let activity = activity_in(forge, &stage.cast.project);
+    assert_eq!((activity.len() - before.0, news(forge).len() - before.1), (4, 4));
+    let words: Vec<&str> = activity[..4].iter().map(|(word, _)| word.as_str()).collect();
+    assert_eq!(words, ["deleted", "deleted", "pushed new", "pushed new"]);
+    // The feed of the user has the same lines.
+    let author = newest(forge, &stage)["author_id"].clone();
+    let feed = forge.get(&format!("/users/{author}/events")).token(developer).send().expect(200);
+    assert_eq!(feed[0], newest(forge, &stage));
+}

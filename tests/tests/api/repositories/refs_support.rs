@@ -1,0 +1,154 @@
+//! What the cases about branches and tags share: a filled repository, and what answers show of it.
+
+use hexforge_application::repository::task;
+use hexforge_domain::branch::protection::{DeveloperRights, Protection};
+use hexforge_domain::id::ProjectId;
+use hexforge_domain::ports::store::StoreError;
+use hexforge_tests::Forge;
+use hexforge_tests::work_tree::WorkTree;
+use serde_json::{Value, json};
+
+use crate::api::projects::project_support::{Cast, a_cast};
+use crate::api::support::id_of;
+
+/// A project with its cast and a repository.
+pub struct Stage {
+    /// The project and everybody around it.
+    pub cast: Cast,
+    /// Where its repository was filled from.
+    pub tree: WorkTree,
+    /// The path of the calls about its branches.
+    pub branches: String,
+    /// The path of the calls about its tags.
+    pub tags: String,
+}
+
+impl Stage {
+    /// The token of one of the cast.
+    #[track_caller]
+    pub fn token(&self, who: &str) -> &str {
+        self.cast.token(who)
+    }
+
+    /// The project's id.
+    pub fn project(&self) -> i64 {
+        id_of(&self.cast.project)
+    }
+
+    /// The id of what a revision names, by git.
+    pub fn id(&self, revision: &str) -> String {
+        self.tree.git_bare(&["rev-parse", revision])
+    }
+}
+
+/// A private project whose repository is empty.
+pub fn an_empty_stage(forge: &Forge) -> Stage {
+    stage_of(forge, "0")
+}
+
+/// A project of that visibility whose repository is empty.
+pub fn stage_of(forge: &Forge, level: &str) -> Stage {
+    let cast = a_cast(forge, level);
+    let tree = forge.work_tree(id_of(&cast.project));
+    let branches = format!("{}/repository/branches", cast.path);
+    let tags = format!("{}/repository/tags", cast.path);
+    Stage { cast, tree, branches, tags }
+}
+
+/// A private project with the commits One, Two and Three on `master`, the branch `feature/x` beside Two, and the
+/// tags `v1.0.0` (a name only) on One and `v1.1.0` (annotated) on Two.
+pub fn a_stage(forge: &Forge) -> Stage {
+    let stage = an_empty_stage(forge);
+    fill(forge, &stage);
+    stage
+}
+
+/// Fills the repository of a stage as [`a_stage`] says.
+pub fn fill(forge: &Forge, stage: &Stage) {
+    let tree = &stage.tree;
+    tree.write("README", "one\n").commit("One");
+    tree.git(&["tag", "v1.0.0"]);
+    tree.git(&["checkout", "-q", "-b", "feature/x"]);
+    tree.write("x", "x\n").commit("Beside");
+    tree.git(&["checkout", "-q", "master"]);
+    tree.write("README", "two\n").write("docs/a", "a\n").commit("Two");
+    tree.git(&["tag", "-a", "v1.1.0", "-m", "The second\n\nwith more"]);
+    tree.write("README", "three\n").commit("Three\n\nand a body");
+    forge.fill(stage.project(), tree);
+}
+
+/// A commit as branches and single tags show it.
+pub fn commit_json(stage: &Stage, revision: &str) -> Value {
+    let look = |format: &str| {
+        let date = "--date=format:%Y-%m-%dT%H:%M:%S.000+02:00";
+        stage.tree.git_bare(&["log", "-1", date, &format!("--format={format}"), revision])
+    };
+    let parents = look("%P");
+    let parents: Vec<&str> = parents.split_whitespace().collect();
+    json!({
+        "id": look("%H"), "message": format!("{}\n", look("%B")), "parent_ids": parents,
+        "authored_date": look("%ad"), "author_name": "Ada", "author_email": "ada@example.com",
+        "committed_date": look("%cd"), "committer_name": "Bob",
+        "committer_email": "bob@example.com"
+    })
+}
+
+/// A branch that is not protected, as answers show it.
+pub fn branch_json(stage: &Stage, name: &str) -> Value {
+    let full = format!("refs/heads/{name}");
+    json!({
+        "name": name, "commit": commit_json(stage, &full), "protected": false,
+        "developers_can_push": false, "developers_can_merge": false
+    })
+}
+
+/// A tag as it is shown by itself.
+pub fn tag_json(stage: &Stage, name: &str, message: Value, release: Value) -> Value {
+    let full = format!("refs/tags/{name}");
+    json!({
+        "name": name, "message": message, "commit": commit_json(stage, &full), "release": release
+    })
+}
+
+/// A tag as lists and its creation show it: with the parents under both names.
+pub fn listed_tag_json(stage: &Stage, name: &str, message: Value, release: Value) -> Value {
+    let mut tag = tag_json(stage, name, message, release);
+    let commit = tag["commit"].as_object().expect("a commit");
+    let mut both = serde_json::Map::new();
+    for (field, value) in commit {
+        both.insert(field.clone(), value.clone());
+        if field == "parent_ids" {
+            both.insert("parents_ids".to_owned(), value.clone());
+        }
+    }
+    tag["commit"] = Value::Object(both);
+    tag
+}
+
+/// Protects branches by a pattern, for which the interface has no call.
+pub fn protect(forge: &Forge, stage: &Stage, pattern: &str, push: bool, merge: bool) {
+    let protection =
+        Protection { pattern: pattern.to_owned(), developers: DeveloperRights { push, merge } };
+    let project = ProjectId(stage.project());
+    let put: Result<(), StoreError> =
+        forge.app.store.write(|tx| tx.protections().put(project, &protection));
+    put.expect("the store of the server can be written");
+}
+
+/// Does what requests left to be done later.
+pub fn do_tasks(forge: &Forge) {
+    while task::work(&forge.app).expect("tasks can be done") {}
+}
+
+/// Makes a branch and gives the answer.
+#[track_caller]
+pub fn new_branch(forge: &Forge, stage: &Stage, name: &str, from: &str) -> Value {
+    let form = [("branch_name", name), ("ref", from)];
+    forge.post(&stage.branches).token(stage.token("developer")).form(&form).send().expect(200)
+}
+
+/// Makes a tag and gives the answer.
+#[track_caller]
+pub fn new_tag(forge: &Forge, stage: &Stage, form: &[(&str, &str)]) -> Value {
+    forge.post(&stage.tags).token(stage.token("developer")).form(form).send().expect(201)
+}

@@ -1,0 +1,180 @@
+//! What no ref leads to any more is missing to all but those who run the project: docs/security.md.
+
+use hexforge_tests::{Forge, on_every_store};
+
+use crate::api::repositories::refs_support::{Stage, a_stage};
+
+on_every_store!(
+    what_was_deleted_is_for_masters,
+    a_fork_hides_what_its_source_deleted,
+    a_branch_or_tag_brings_nothing_back,
+    a_pipeline_keeps_what_it_is_about,
+    what_is_reachable_is_found_by_its_id,
+    a_ref_whose_name_looks_like_an_id_is_meant,
+    names_that_no_ref_can_have_name_nothing,
+);
+
+/// Each call that takes an id, with a commit, a file in it and the id of its content.
+fn calls(stage: &Stage, [commit, path, blob]: [&str; 3]) -> Vec<String> {
+    let base = format!("{}/repository", stage.cast.path);
+    let short = &commit[..10];
+    vec![
+        format!("{base}/blobs/{commit}?filepath={path}"),
+        format!("{base}/blobs/{short}?filepath={path}"),
+        format!("{base}/blobs/v1-3-g{short}?filepath={path}"),
+        format!("{base}/blobs/{commit}~0?filepath={path}"),
+        format!("{base}/commits/{commit}/blob?filepath={path}"),
+        format!("{base}/raw_blobs/{blob}"),
+        format!("{base}/raw_blobs/{}", &blob[..8]),
+        format!("{base}/tree?ref_name={commit}"),
+        format!("{base}/archive.tar.gz?sha={commit}"),
+        format!("{base}/commits/{commit}/statuses"),
+        format!("{base}/commits/{commit}/builds"),
+    ]
+}
+
+fn statuses(forge: &Forge, stage: &Stage, who: &str, calls: &[String]) -> Vec<u16> {
+    let ask = |path: &String| forge.get(path).token(stage.token(who)).send().status;
+    calls.iter().map(ask).collect()
+}
+
+fn delete_branch(forge: &Forge, stage: &Stage) {
+    let path = format!("{}/feature%2Fx", stage.branches);
+    forge.delete(&path).token(stage.token("developer")).send().expect(200);
+}
+
+/// The branch `feature/x`, which has a file of its own.
+fn gone(stage: &Stage) -> [String; 3] {
+    [stage.id("feature/x"), "x".to_owned(), stage.id("feature/x:x")]
+}
+
+fn what_was_deleted_is_for_masters(forge: &Forge) {
+    let stage = a_stage(forge);
+    let gone = gone(&stage);
+    let calls = calls(&stage, gone.each_ref().map(String::as_str));
+    let everybody = ["reporter", "developer", "master", "owner", "root"];
+    let found = vec![200; calls.len()];
+    for who in everybody {
+        assert_eq!(statuses(forge, &stage, who, &calls), found, "{who} {calls:?}");
+    }
+    delete_branch(forge, &stage);
+    for who in ["master", "owner", "root"] {
+        assert_eq!(statuses(forge, &stage, who, &calls), found, "{who} {calls:?}");
+    }
+    for who in ["reporter", "developer"] {
+        assert_eq!(statuses(forge, &stage, who, &calls), vec![404; calls.len()], "{who} {calls:?}");
+        // Like what never was.
+        let compare = format!("{}/repository/compare?from=master&to=", stage.cast.path);
+        let compare = |to: &str| {
+            forge.get(&format!("{compare}{to}")).token(stage.token(who)).send().expect(200)
+        };
+        assert_eq!(compare(&gone[0]), compare(&"f".repeat(40)));
+    }
+}
+
+/// The owner of a fork is no master of its source.
+fn a_fork_hides_what_its_source_deleted(forge: &Forge) {
+    let stage = a_stage(forge);
+    let gone = gone(&stage);
+    let calls = calls(&stage, gone.each_ref().map(String::as_str));
+    delete_branch(forge, &stage);
+    let owner = forge.get("/user").token(stage.token("reporter")).send().expect(200);
+    let path = format!("/projects/fork/{}", stage.project());
+    let form = [("namespace", owner["username"].as_str().expect("a name"))];
+    let fork = forge.post(&path).token(stage.token("reporter")).form(&form).send().expect(201);
+    let fork = format!("/projects/{}", fork["id"]);
+    let of_fork: Vec<String> =
+        calls.iter().map(|call| call.replacen(&stage.cast.path, &fork, 1)).collect();
+    let expect = |status: u16| {
+        assert_eq!(statuses(forge, &stage, "reporter", &of_fork), vec![status; calls.len()]);
+    };
+    expect(404);
+    assert_eq!(statuses(forge, &stage, "root", &of_fork), vec![200; calls.len()]);
+    // Nor is it shown once nothing tells any more that this is a fork.
+    forge.delete(&format!("{fork}/fork")).token(stage.token("root")).send().expect(200);
+    expect(404);
+}
+
+fn a_branch_or_tag_brings_nothing_back(forge: &Forge) {
+    let stage = a_stage(forge);
+    let [commit, ..] = gone(&stage);
+    delete_branch(forge, &stage);
+    let branch = |who: &str| {
+        let form = [("branch_name", "again"), ("ref", &commit)];
+        forge.post(&stage.branches).token(stage.token(who)).form(&form).send().status
+    };
+    let tag = |who: &str| {
+        let form = [("tag_name", "again"), ("ref", &commit)];
+        forge.post(&stage.tags).token(stage.token(who)).form(&form).send().status
+    };
+    let say = |who: &str| {
+        let path = format!("{}/statuses/{commit}", stage.cast.path);
+        let form = [("state", "success"), ("ref", "again")];
+        forge.post(&path).token(stage.token(who)).form(&form).send().status
+    };
+    assert_eq!((branch("developer"), tag("developer"), say("developer")), (400, 405, 404));
+    assert_eq!((branch("master"), tag("master"), say("master")), (200, 201, 201));
+}
+
+fn a_pipeline_keeps_what_it_is_about(forge: &Forge) {
+    let stage = a_stage(forge);
+    let gone = gone(&stage);
+    let calls = calls(&stage, gone.each_ref().map(String::as_str));
+    let path = format!("{}/statuses/{}", stage.cast.path, gone[0]);
+    let form = [("state", "success")];
+    forge.post(&path).token(stage.token("developer")).form(&form).send().expect(201);
+    delete_branch(forge, &stage);
+    assert_eq!(statuses(forge, &stage, "reporter", &calls), vec![200; calls.len()], "{calls:?}");
+}
+
+/// However old it is, and after whatever happened to the refs.
+fn what_is_reachable_is_found_by_its_id(forge: &Forge) {
+    let stage = a_stage(forge);
+    let first = [stage.id("v1.0.0"), "README".to_owned(), stage.id("v1.0.0:README")];
+    let calls = calls(&stage, first.each_ref().map(String::as_str));
+    let found = vec![200; calls.len()];
+    assert_eq!(statuses(forge, &stage, "reporter", &calls), found, "{calls:?}");
+    delete_branch(forge, &stage);
+    assert_eq!(statuses(forge, &stage, "reporter", &calls), found, "{calls:?}");
+    for tag in ["v1.0.0", "v1.1.0"] {
+        let path = format!("{}/{tag}", stage.tags);
+        forge.delete(&path).token(stage.token("developer")).send().expect(200);
+        assert_eq!(statuses(forge, &stage, "reporter", &calls), found, "{calls:?}");
+    }
+}
+
+/// Git takes such names for ids, or for what `git describe` makes of them.
+fn a_ref_whose_name_looks_like_an_id_is_meant(forge: &Forge) {
+    let stage = a_stage(forge);
+    let [commit, ..] = gone(&stage);
+    let names = [
+        format!("x-1-g{commit}"),
+        format!("{}-x", &commit[..4]),
+        commit[..6].to_uppercase(),
+        commit[..7].to_owned(),
+    ];
+    for name in &names {
+        let form = [("branch_name", name.as_str()), ("ref", "master")];
+        forge.post(&stage.branches).token(stage.token("developer")).form(&form).send().expect(200);
+    }
+    delete_branch(forge, &stage);
+    for name in &names {
+        for steps in ["", "~0", "^{}"] {
+            let path =
+                format!("{}/repository/blobs/{name}{steps}?filepath=README", stage.cast.path);
+            let path = path.replace('^', "%5E").replace('{', "%7B").replace('}', "%7D");
+            let file = forge.get(&path).token(stage.token("reporter")).send();
+            assert_eq!((file.status, file.text()), (200, "three\n"), "{name}{steps}");
+        }
+    }
+}
+
+fn names_that_no_ref_can_have_name_nothing(forge: &Forge) {
+    let stage = a_stage(forge);
+    for length in [255, 256, 300, 1000] {
+        for name in ["x".repeat(length), format!("a/{}", "x".repeat(length - 2))] {
+            let path = format!("{}/repository/tree?ref_name={name}", stage.cast.path);
+            forge.get(&path).token(stage.token("reporter")).send().expect(404);
+        }
+    }
+}

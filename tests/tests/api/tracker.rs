@@ -1,0 +1,15 @@
+//! Issues, notes, labels, milestones and boards.
+
+mod boards;
+mod group_labels;
+mod issue_events;
+mod issues;
+mod issues_at_once;
+mod issues_lists;
+mod labels;
+mod milestones;
+mod notes;
+mod notes_awards;
+mod notes_commands;
+mod notes_mentions;
+pub mod tracker_support;

@@ -1,0 +1,17 @@
+//! Users, their keys, addresses, tokens and sign-ins.
+
+mod emails;
+mod key_checks;
+mod keys;
+mod session;
+mod sudo;
+mod tokens;
+mod user_events;
+mod users_block;
+mod users_create;
+mod users_create_checks;
+mod users_delete;
+mod users_list;
+mod users_read;
+mod users_update;
+mod users_update_checks;
