@@ -1,5 +1,6 @@
 //! The permits that all transports share, and the threads for the work that needs one. There is one limiter in a process.
 
+use std::cell::Cell;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -118,12 +119,23 @@ impl Limiter {
     }
 
     /// Starts long work, on a thread that its caller shares with nobody. The permit is free again when the work is
-    /// done, also if nobody waits for it any more.
+    /// done, also if nobody waits for it any more. Work of a caller who has to pause begins after the pause, or when it
+    /// has waited for as long as a request waits for a permit.
     /// # Errors
     /// When the system has no thread for it.
     pub fn start(&self, permit: Permit, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
-        let (holder, job) = job(permit, work);
-        self.threads.start(holder, job)
+        let (holder, job) = self.charged(permit, work);
+        let (limiter, since, has_waited) = (self.clone(), Instant::now(), Cell::new(false));
+        let is_ready = move || {
+            let pauses = since.elapsed() < PATIENCE && limiter.pause(holder).is_some();
+            if !pauses && has_waited.get() {
+                // Jobs that waited together do not all begin together.
+                limiter.spending().reserve(holder, limiter.begun.elapsed());
+            }
+            has_waited.set(pauses);
+            !pauses
+        };
+        self.threads.start_when(holder, Box::new(is_ready), job)
     }
 
     /// Starts the check of a password, which is long work too. It does not wait for other work of its caller: it would
@@ -135,8 +147,22 @@ impl Limiter {
         permit: Permit,
         work: impl FnOnce() + Send + 'static,
     ) -> io::Result<()> {
-        let (holder, job) = job(permit, work);
+        let (holder, job) = self.charged(permit, work);
         self.threads.start_at_once(holder, job)
+    }
+
+    /// Makes a job that gives its permit back when it is done, and charges its holder for it.
+    fn charged(&self, permit: Permit, work: impl FnOnce() + Send + 'static) -> (Holder, Job) {
+        let holder = permit.caller().holder();
+        let (threads, spending, begun) = (self.threads.clone(), self.spending.clone(), self.begun);
+        let job = move || {
+            let _permit = permit;
+            let begin = threads.time_of_current_thread();
+            work();
+            let used = threads.time_of_current_thread().saturating_sub(begin);
+            lock(&spending).charge(holder, used, begun.elapsed());
+        };
+        (holder, Box::new(job))
     }
 
     /// Does a short call of a holder on the current thread, and counts what it costs.
@@ -159,8 +185,7 @@ impl Limiter {
         self.threads.time_of_current_thread()
     }
 
-    /// Counts processor time that the calls of a holder have used. Long work is not counted: its threads step back
-    /// behind others.
+    /// Counts processor time that the calls of a holder have used.
     pub fn charge(&self, holder: Holder, used: Duration) {
         if !used.is_zero() {
             self.spending().charge(holder, used, self.begun.elapsed());
@@ -176,19 +201,13 @@ impl Limiter {
     }
 
     fn spending(&self) -> MutexGuard<'_, Spending> {
-        // Each call of its methods is whole, also after a panic.
-        self.spending.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.spending)
     }
 }
 
-/// Work that gives its permit back when it is done, and the holder of the permit.
-fn job(permit: Permit, work: impl FnOnce() + Send + 'static) -> (Holder, Job) {
-    let holder = permit.caller().holder();
-    let job = move || {
-        let _permit = permit;
-        work();
-    };
-    (holder, Box::new(job))
+fn lock(spending: &Mutex<Spending>) -> MutexGuard<'_, Spending> {
+    // Each call of its methods is whole, also after a panic.
+    spending.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn processors() -> usize {

@@ -92,6 +92,12 @@ impl Spending {
         *account = Account { seconds: seconds.min(rate * Self::MOST), at: now.max(account.at) };
     }
 
+    /// Charges a caller for work that begins now and will be charged for when it has ended.
+    pub fn reserve(&mut self, holder: Holder, now: Duration) {
+        let reserved = Duration::from_secs_f64(self.rate * Self::BURST / 2.0);
+        self.charge(holder, reserved, now);
+    }
+
     /// Adds the time of a call that ends now. The callers of long calls count as present until then.
     pub fn end_call(&mut self, holder: Holder, used: Duration, now: Duration) {
         self.charge(holder, used, now);

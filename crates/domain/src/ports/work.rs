@@ -9,6 +9,9 @@ use crate::limiter::Holder;
 /// Work that is done once.
 pub type Job = Box<dyn FnOnce() + Send>;
 
+/// Tells whether work may begin. It is asked again until it says so.
+pub type Ready = Box<dyn Fn() -> bool + Send>;
+
 /// Threads for work that keeps a processor busy or waits for a slow client. Short calls have other threads.
 pub trait WorkThreads: Debug + Send + Sync {
     /// Starts work on a thread of its own. What the work of a holder has cost lately may delay it, so that the work of
@@ -16,6 +19,13 @@ pub trait WorkThreads: Debug + Send + Sync {
     /// # Errors
     /// When the system has no thread for it.
     fn start(&self, holder: Holder, job: Job) -> io::Result<()>;
+
+    /// The same for work that has to wait until it is ready.
+    /// # Errors
+    /// When the system has no thread for it.
+    fn start_when(&self, holder: Holder, _is_ready: Ready, job: Job) -> io::Result<()> {
+        self.start(holder, job)
+    }
 
     /// Starts work that is never delayed. Permits have to limit how much there is of it.
     /// # Errors

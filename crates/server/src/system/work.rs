@@ -21,7 +21,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use hexforge_domain::limiter::{Holder, RecentTime};
-use hexforge_domain::ports::work::{Job, WorkThreads};
+use hexforge_domain::ports::work::{Job, Ready, WorkThreads};
 use rustix::process::{Pid, setpriority_process};
 use rustix::thread::gettid;
 use rustix::time::{ClockId, clock_gettime};
@@ -82,7 +82,7 @@ struct State {
     idle: Vec<(Pid, Sender<(Holder, Job)>)>,
     accounts: HashMap<Holder, RecentTime>,
     /// The queue of jobs of callers who have used much processor time, oldest first.
-    waiting: VecDeque<(Holder, Job)>,
+    waiting: VecDeque<Waiting>,
     /// The holders of threads that have been started with a lower priority and are not at work yet.
     starting: Vec<Holder>,
 }
@@ -92,6 +92,13 @@ impl std::fmt::Debug for State {
         let (at_work, idle, waiting) = (self.at_work.len(), self.idle.len(), self.waiting.len());
         write!(f, "{at_work} at work, {idle} idle, {waiting} waiting")
     }
+}
+
+/// A job that waits until it is ready and few threads compute.
+struct Waiting {
+    holder: Holder,
+    is_ready: Ready,
+    job: Job,
 }
 
 /// A thread that is at work.
@@ -163,29 +170,42 @@ impl State {
         at_work.chain(self.starting.iter().copied())
     }
 
-    /// Returns the niceness for new work of a holder, or `None` if the work has to wait because so many threads of lower
-    /// priority compute.
-    fn admit(&mut self, holder: Holder, most: usize, now: Duration) -> Option<i32> {
+    /// Returns whether new work of a holder has to wait because so many threads of lower priority compute.
+    fn has_to_wait(&mut self, holder: Holder, most: usize, now: Duration) -> bool {
+        self.charge(holder, Duration::ZERO, now) > BASE
+            && self.computing().count() >= most
+            && self.computing().any(|other| other == holder)
+    }
+
+    /// Returns the niceness for new work of a holder, which begins now.
+    fn admit(&mut self, holder: Holder, now: Duration) -> i32 {
         let niceness = self.charge(holder, Duration::ZERO, now);
         if niceness > BASE {
-            if self.computing().count() >= most && self.computing().any(|other| other == holder) {
-                return None;
-            }
             self.starting.push(holder);
         }
-        Some(niceness)
+        niceness
     }
 
     /// Takes the work out of the queue that may begin, with its niceness.
     fn due(&mut self, most: usize, now: Duration) -> Vec<(i32, (Holder, Job))> {
         let mut due = Vec::new();
-        for work in std::mem::take(&mut self.waiting) {
-            match self.admit(work.0, most, now) {
-                Some(niceness) => due.push((niceness, work)),
-                None => self.waiting.push_back(work),
+        for waiting in std::mem::take(&mut self.waiting) {
+            match self.admit_ready(&waiting, most, now) {
+                Some(niceness) => due.push((niceness, (waiting.holder, waiting.job))),
+                None => self.waiting.push_back(waiting),
             }
         }
         due
+    }
+
+    /// Returns the niceness for a job, or `None` if it has to wait.
+    fn admit_ready(&mut self, waiting: &Waiting, most: usize, now: Duration) -> Option<i32> {
+        // Readiness is asked last, because it reserves time for the job.
+        let holder = waiting.holder;
+        if self.has_to_wait(holder, most, now) || !(waiting.is_ready)() {
+            return None;
+        }
+        Some(self.admit(holder, now))
     }
 
     /// Says that a thread is at work that was started with a lower priority, or could not be started.
@@ -221,19 +241,25 @@ impl PriorityThreads {
 
 impl WorkThreads for PriorityThreads {
     fn start(&self, holder: Holder, job: Job) -> io::Result<()> {
+        self.start_when(holder, Box::new(|| true), job)
+    }
+
+    fn start_when(&self, holder: Holder, is_ready: Ready, job: Job) -> io::Result<()> {
         let mut state = self.0.lock();
-        let Some(niceness) = state.admit(holder, self.0.processors, self.0.since.elapsed()) else {
-            state.waiting.push_back((holder, job));
-            self.0.begun.notify_one();
-            return Ok(());
-        };
-        self.0.begin(state, niceness, (holder, job))
+        let waiting = Waiting { holder, is_ready, job };
+        match state.admit_ready(&waiting, self.0.processors, self.0.since.elapsed()) {
+            Some(niceness) => self.0.begin(state, niceness, (holder, waiting.job)),
+            None => {
+                state.waiting.push_back(waiting);
+                self.0.begun.notify_one();
+                Ok(())
+            }
+        }
     }
 
     fn start_at_once(&self, holder: Holder, job: Job) -> io::Result<()> {
         let mut state = self.0.lock();
-        // Nobody has so many threads that it would not be admitted.
-        let niceness = state.admit(holder, usize::MAX, self.0.since.elapsed()).unwrap_or(BASE);
+        let niceness = state.admit(holder, self.0.since.elapsed());
         self.0.begin(state, niceness, (holder, job))
     }
 
@@ -469,6 +495,10 @@ mod tests {
         }
     }
 
+    fn waiting(holder: Holder) -> Waiting {
+        Waiting { holder, is_ready: Box::new(|| true), job: Box::new(|| {}) }
+    }
+
     #[test]
     fn the_threads_of_who_used_much_are_lowered() {
         let (mut state, now) = (State::default(), Duration::from_secs(1));
@@ -540,7 +570,7 @@ mod tests {
     fn work_of_who_used_much_waits_until_few_threads_compute() {
         let (mut state, now) = (State::default(), Duration::from_secs(1));
         state.charge(EVE, Duration::from_secs(60), now);
-        state.waiting = (0..4).map(|_| (EVE, Box::new(|| {}) as Job)).collect();
+        state.waiting = (0..4).map(|_| waiting(EVE)).collect();
         let clock = Arc::<SetClock>::default();
         let at_work = |computes| AtWork {
             holder: EVE,
@@ -562,7 +592,7 @@ mod tests {
         state.has_started(EVE);
         assert_eq!(state.due(2, now).len(), 1);
         state.charge(ADA, Duration::from_secs(60), now);
-        state.waiting.push_back((ADA, Box::new(|| {})));
+        state.waiting.push_back(waiting(ADA));
         let due = state.due(2, now);
         assert_eq!(due.iter().map(|(_, work)| work.0).collect::<Vec<_>>(), [ADA], "no thread yet");
         let forgotten = state.due(2, now + 20 * HALF_LIFE);
@@ -598,6 +628,19 @@ mod tests {
         }
         drop(sender);
         assert_eq!(receiver.iter().count(), 3 * threads.0.processors);
+    }
+
+    #[test]
+    fn work_begins_when_it_is_ready() {
+        let threads = PriorityThreads::new();
+        let (sender, receiver) = channel();
+        let asked = Arc::new(AtomicU64::new(0));
+        let is_ready = move || asked.fetch_add(1, Ordering::Relaxed) == 2;
+        let job = move || sender.send(()).expect("the test waits");
+        threads.start_when(ADA, Box::new(is_ready), Box::new(job)).expect("it can wait");
+        assert_eq!(threads.0.lock().waiting.len(), 1);
+        receiver.recv().expect("it is done");
+        assert!(threads.0.lock().waiting.is_empty());
     }
 
     #[test]
