@@ -206,6 +206,88 @@ fn arrows_point_inwards_only() {
     }
 }
 
+/// The words in quotes behind `key = [` in deny.toml.
+fn denied_list(key: &str) -> Vec<String> {
+    let file = include_str!("../../deny.toml");
+    let (_, rest) = file.split_once(&format!("\n{key} = [")).expect("the list is there");
+    let (list, _) = rest.split_once("\n]").expect("the list ends");
+    list.split('"').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+/// Whether an expression such as `(MIT OR Apache-2.0) AND Unicode-3.0` holds for what is allowed.
+fn holds(expression: &str, is_allowed: &dyn Fn(&str) -> bool) -> bool {
+    let holds = |part: &&str| holds(part, is_allowed);
+    match (parts(expression, " OR "), parts(expression, " AND ")) {
+        (parts, _) if parts.len() > 1 => parts.iter().any(holds),
+        (_, parts) if parts.len() > 1 => parts.iter().all(holds),
+        _ => match expression.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) {
+            Some(inner) => holds(&inner),
+            None => is_allowed(expression.trim()),
+        },
+    }
+}
+
+/// The parts of an expression between separators outside of parentheses.
+fn parts<'a>(expression: &'a str, separator: &str) -> Vec<&'a str> {
+    let (mut parts, mut from) = (Vec::new(), 0);
+    for (at, _) in expression.match_indices(separator) {
+        let before = &expression[from..at];
+        if before.matches('(').count() == before.matches(')').count() {
+            parts.push(before.trim());
+            from = at + separator.len();
+        }
+    }
+    parts.push(expression[from..].trim());
+    parts
+}
+
+#[test]
+fn licences_are_read_as_expressions() {
+    let is_allowed = |one: &str| one == "MIT" || one == "ISC";
+    for (expression, expected) in [
+        ("MIT", true),
+        ("GPL-3.0", false),
+        ("GPL-3.0 OR MIT", true),
+        ("GPL-3.0 AND MIT", false),
+        ("(GPL-3.0 OR MIT) AND ISC", true),
+        ("(GPL-3.0 OR MIT) AND (GPL-3.0 AND ISC)", false),
+        ("GPL-3.0 AND MIT OR ISC", true),
+    ] {
+        assert_eq!(holds(expression, &is_allowed), expected, "{expression}");
+    }
+}
+
+/// `cargo deny` checks the same, where it is installed.
+#[test]
+fn every_dependency_has_a_licence_that_is_allowed() {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version", "1", "--locked"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .expect("cargo, which built this test, can be run");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let metadata: Value = serde_json::from_slice(&output.stdout).expect("cargo metadata is JSON");
+    let (allowed, exceptions) = (denied_list("allow"), denied_list("exceptions"));
+    let mut checked = 0;
+    for package in list(&metadata["packages"]) {
+        let name = text(&package["name"]);
+        // Each exception is the name of a crate, followed by its licence.
+        let exception = exceptions.iter().position(|word| *word == name);
+        let exception = exception.and_then(|at| exceptions.get(at + 1));
+        let licence = package["license"].as_str().unwrap_or_default();
+        let is_allowed = |one: &str| {
+            let one = one.split(" WITH ").next().unwrap_or_default();
+            allowed.iter().any(|known| known == one) || exception.is_some_and(|known| known == one)
+        };
+        assert!(
+            holds(&licence.replace('/', " OR "), &is_allowed),
+            "{name}: the licence {licence:?} is not allowed by deny.toml"
+        );
+        checked += 1;
+    }
+    assert!(checked > 100, "{checked} packages");
+}
+
 /// A workspace of one crate with one dependency.
 fn made_up(from: &str, to: &str, kind: Option<&str>) -> Value {
     json!({"packages": [{"name": from, "dependencies": [{"name": to, "kind": kind}]}]})
