@@ -52,49 +52,34 @@ pub(crate) enum Content {
     Nothing,
 }
 
-/// Declares a call that reads.
-pub(crate) fn get<F, Args>(path: impl Into<String>, summary: &'static str, handler: F) -> Call
-where
-    F: Handler<Args, Output: Responder + 'static>,
-    Args: FromRequest + Takes + 'static,
-{
-    Call::new(Method::GET, path.into(), summary, handler)
+macro_rules! declares {
+    ($($(#[$about:meta])* $name:ident: $method:ident;)+) => {$(
+        $(#[$about])*
+        pub(crate) fn $name<F, Args>(
+            path: impl Into<String>,
+            summary: &'static str,
+            handler: F,
+        ) -> Call
+        where
+            F: Handler<Args, Output: Responder + 'static>,
+            Args: FromRequest + Takes + 'static,
+        {
+            Call::new(Method::$method, path.into(), summary, handler)
+        }
+    )+};
 }
 
-/// Declares a call that makes or starts something.
-pub(crate) fn post<F, Args>(path: impl Into<String>, summary: &'static str, handler: F) -> Call
-where
-    F: Handler<Args, Output: Responder + 'static>,
-    Args: FromRequest + Takes + 'static,
-{
-    Call::new(Method::POST, path.into(), summary, handler)
-}
-
-/// Declares a call that changes something.
-pub(crate) fn put<F, Args>(path: impl Into<String>, summary: &'static str, handler: F) -> Call
-where
-    F: Handler<Args, Output: Responder + 'static>,
-    Args: FromRequest + Takes + 'static,
-{
-    Call::new(Method::PUT, path.into(), summary, handler)
-}
-
-/// Declares a call that adds to something.
-pub(crate) fn patch<F, Args>(path: impl Into<String>, summary: &'static str, handler: F) -> Call
-where
-    F: Handler<Args, Output: Responder + 'static>,
-    Args: FromRequest + Takes + 'static,
-{
-    Call::new(Method::PATCH, path.into(), summary, handler)
-}
-
-/// Declares a call that removes something.
-pub(crate) fn delete<F, Args>(path: impl Into<String>, summary: &'static str, handler: F) -> Call
-where
-    F: Handler<Args, Output: Responder + 'static>,
-    Args: FromRequest + Takes + 'static,
-{
-    Call::new(Method::DELETE, path.into(), summary, handler)
+declares! {
+    /// Declares a call that reads.
+    get: GET;
+    /// Declares a call that makes or starts something.
+    post: POST;
+    /// Declares a call that changes something.
+    put: PUT;
+    /// Declares a call that adds to something.
+    patch: PATCH;
+    /// Declares a call that removes something.
+    delete: DELETE;
 }
 
 /// The request of a call.
