@@ -39,13 +39,13 @@ use crate::params::{
 use crate::shared::{self, Shared};
 use crate::work;
 
-/// How long a caller may take to send its body. Git data and uploaded files have their own limits.
+/// Timeout for the request body. Git data and uploaded files have their own limits.
 const TIME_FOR_BODY: Duration = Duration::from_secs(60);
 
 /// The time limit for the search of a call through a history.
 const TIME_FOR_SEARCH: Duration = Duration::from_secs(10);
 
-/// How often a use case is tried that others are in the way of.
+/// The maximum number of attempts of a use case whose transaction conflicts with others.
 const TRIES: u32 = 4;
 
 /// A call as handlers get it, with the type of its parameters: parsed, but the caller is not signed in and the
@@ -61,7 +61,7 @@ pub struct ApiRequest {
     call: Arc<Call>,
 }
 
-/// What is known of a call before anything is looked up.
+/// The parsed request, before any look-up.
 struct Call {
     params: Params,
     in_path: HashMap<String, String>,
@@ -198,7 +198,7 @@ impl<P: Parameters + 'static> Api<P> {
         self.run_unread(move |app, actor, unread| Ok(use_case(app, actor, unread.read()?)?)).await
     }
 
-    /// The same for a use case that checks what the caller may do before it reads the parameters.
+    /// Like [`run`](Self::run), for use cases that check the caller's permission before the parameters are read.
     pub async fn run_unread<T: Send + 'static>(
         &self,
         use_case: impl Fn(&App, Actor, Unread<'_, P>) -> ApiResult<T> + Send + 'static,
@@ -285,7 +285,7 @@ impl ApiRequest {
         let found = self.run_blocking(permit, move |app, call| {
             let actor = call.reader(app)?;
             match (first(app, actor), actor, &call.basic) {
-                // The only road on which a password can help, and the same one for what is missing.
+                // A password may help here. Missing things take the same path, so that the time does not tell them apart.
                 (Err(Error::NotFound(_)), Actor::Anonymous, Some(_)) => Ok(None),
                 (outcome, _, _) => Ok(Some(outcome?)),
             }
@@ -323,7 +323,7 @@ impl ApiRequest {
         self.permit_of(lane, actor.user()).await
     }
 
-    /// The same for a user for whom the caller asks.
+    /// Like [`permit`](Self::permit), for another user than the caller.
     pub(crate) async fn permit_of(
         &self,
         lane: fn(&Limiter) -> &Lane,
@@ -368,8 +368,8 @@ impl ApiRequest {
         work::sign_in(self.limiter(), permit, move || attempt(&work, &app, &call)).await?
     }
 
-    /// A use case is one transaction; one that others were in the way of kept nothing and is tried
-    /// again. One that has to look through a history first needs a permit for it.
+    /// Runs a use case on the blocking thread pool. A use case is one transaction: if it conflicts with others it is
+    /// rolled back and tried again. A use case that has to search a history continues with a permit for searches.
     async fn run_blocking<T: Send + 'static>(
         &self,
         permit: Permit,
@@ -407,33 +407,33 @@ impl ApiRequest {
         &self.call.path
     }
 
-    /// From where the call comes.
+    /// The client's address.
     pub fn peer(&self) -> Option<IpAddr> {
         self.call.peer
     }
 
-    /// Which states the caller knows.
+    /// The entity tags that the client has.
     pub fn known(&self) -> Known {
         self.call.known.clone()
     }
 
-    /// In which dialect to answer.
+    /// The dialect of the interface.
     pub fn dialect(&self) -> Dialect {
         self.call.dialect
     }
 
-    /// How to address things in answers.
+    /// Builds URLs for responses.
     pub fn links(&self) -> &Links {
         &self.shared.links
     }
 
-    /// What the program calls itself.
+    /// The revision of the program.
     pub fn revision(&self) -> &str {
         &self.shared.settings.revision
     }
 }
 
-/// Runs a use case, again if others were in its way.
+/// Runs a use case, again if its transaction conflicts with others.
 fn attempt<T>(work: &impl Fn(&App, &Call) -> ApiResult<T>, app: &App, call: &Call) -> ApiResult<T> {
     let mut tries = 1;
     loop {
@@ -455,11 +455,11 @@ impl Call {
         self.params.take(&self.in_path, self.dialect)
     }
 
-    /// Who reads, as far as tokens tell it.
+    /// The actor of a read, by its tokens.
     fn reader(&self, app: &App) -> Result<Actor, Error> {
         let credentials = Credentials { sudo: None, ..self.credentials.clone() };
         let actor = match sign_in::identify(app, &credentials) {
-            // Once good is as bad as never: outside the interface a token shows somebody or nobody.
+            // A revoked or expired token is treated like no token: outside the API there is no error format for it.
             Err(Error::StaleToken(_)) => Actor::Anonymous,
             outcome => outcome?,
         };

@@ -155,7 +155,7 @@ impl Call {
         self
     }
 
-    /// Nobody has to be signed in.
+    /// Serves callers who are not signed in.
     pub(crate) fn open(mut self) -> Self {
         self.open = true;
         self

@@ -1,4 +1,4 @@
-//! From where a request comes, also through proxies.
+//! The client's address and scheme, also behind trusted proxies.
 //!
 //! Anybody can write `X-Forwarded-For`, `Forwarded` and `X-Forwarded-Proto` into a request. They are read only when the
 //! connection comes from a proxy that the settings list, and only as far as listed proxies wrote them.
@@ -16,12 +16,12 @@ use crate::shared::Shared;
 /// Requests do not come through more proxies.
 const MOST_PROXIES: usize = 32;
 
-/// Where a request comes from.
+/// The origin of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Origin {
     /// The address of the client. Brakes, limits, permits and the log all use this one.
     pub(crate) address: IpAddr,
-    /// How the client reached the first listed proxy, or this server: `https` or `http`.
+    /// The scheme by which the client reached the first trusted proxy, or this server: `https` or `http`.
     pub(crate) scheme: &'static str,
 }
 
@@ -30,7 +30,7 @@ pub(crate) fn client_address(request: &HttpRequest) -> Option<IpAddr> {
     Some(origin(request)?.address)
 }
 
-/// Where a request comes from; `None` for requests without a connection.
+/// The client's address; `None` for requests without a connection.
 pub(crate) fn origin(request: &HttpRequest) -> Option<Origin> {
     let peer = request.peer_addr()?.ip();
     Some(forwarded_origin(peer, request.headers(), trusted(request)))

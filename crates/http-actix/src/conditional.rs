@@ -13,41 +13,41 @@ use sha2::{Digest, Sha256};
 /// Answers belong to whoever asked, and are asked for again before they are used again.
 pub(crate) const REVALIDATE: &str = "max-age=0, private, must-revalidate";
 
-/// The name of a state.
+/// An entity tag: the name of one state of a response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ETag(String);
 
 impl ETag {
-    /// Of an answer that may come in several encodings, made of everything that decides what is in it.
+    /// A weak tag, for responses that may be compressed. The parts are all inputs of the response.
     pub fn weak(parts: &[&[u8]]) -> Self {
         Self(format!("W/\"{}\"", digest(parts)))
     }
 
-    /// Of bytes that are always the same.
+    /// A strong tag, for responses whose bytes never change.
     pub fn strong(parts: &[&[u8]]) -> Self {
         Self(format!("\"{}\"", digest(parts)))
     }
 
-    /// Of what this program, of which others may make something else, makes of the state that these commits
-    /// are at.
+    /// A weak tag of a response computed from commits. It contains the version of the program, because another
+    /// version may compute another response.
     pub fn of_commits(what: &str, commits: &[ObjectId]) -> Self {
         let names: Vec<String> = commits.iter().map(ToString::to_string).collect();
         let version = env!("CARGO_PKG_VERSION").as_bytes();
         Self::weak(&[what.as_bytes(), version, names.join(" ").as_bytes()])
     }
 
-    /// As a header has it.
+    /// The value of the header `ETag`.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Says of an answer which state it shows.
+    /// Adds the tag to a response.
     pub fn put_on(&self, response: &mut HttpResponseBuilder) {
         response.insert_header((ETAG, self.as_str())).insert_header((CACHE_CONTROL, REVALIDATE));
     }
 }
 
-/// 128 bits are enough for nobody to find two states of one name.
+/// A digest of 128 bits, so that nobody can find two states with the same tag.
 fn digest(parts: &[&[u8]]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let mut hash = Sha256::new();
@@ -60,30 +60,30 @@ fn digest(parts: &[&[u8]]) -> String {
     hash.finalize()[..16].iter().flat_map(|b| [digit(b >> 4), digit(b & 15)]).collect()
 }
 
-/// The states that a caller knows.
+/// The entity tags that a client sent in `If-None-Match`.
 #[derive(Clone, Debug, Default)]
 pub struct Known(Vec<String>);
 
 impl Known {
-    /// As the headers of a request say it.
+    /// Reads the tags of a request.
     pub fn of(headers: &HeaderMap) -> Self {
         let texts = headers.get_all(IF_NONE_MATCH).filter_map(|value| value.to_str().ok());
         let tags = texts.flat_map(|text| text.split(',')).map(str::trim);
         Self(tags.filter(|tag| !tag.is_empty()).map(str::to_owned).collect())
     }
 
-    /// Whether the caller named this state.
+    /// Whether the client has this state.
     pub fn has(&self, tag: &ETag) -> bool {
         self.0.iter().any(|known| opaque(known) == opaque(&tag.0))
     }
 
-    /// The same for an answer that is there, of which a caller may know whatever state it has.
+    /// Whether the client has this state, or accepts any (`*`).
     pub(crate) fn has_or_takes_any(&self, tag: &ETag) -> bool {
         self.0.iter().any(|known| known == "*") || self.has(tag)
     }
 }
 
-/// Weak and strong names are compared alike: a read asks for no bytes, only for news.
+/// The tag without its weakness: GET compares weak and strong tags alike (RFC 9110, 13.1.2).
 fn opaque(tag: &str) -> &str {
     tag.strip_prefix("W/").unwrap_or(tag)
 }

@@ -32,10 +32,10 @@ use crate::meter::Meter;
 use crate::middleware::{new_id, record_refused};
 use crate::shared::Shared;
 
-/// How long the first head on a connection may take, unless the settings say otherwise.
+/// Default timeout for the first request head of a connection.
 pub const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long a connection without a request stays open.
+/// Keep-alive timeout of an idle connection.
 const KEEP_ALIVE: Duration = Duration::from_secs(75);
 
 /// How long a client that still sends is listened to after its request was refused. A socket that is closed before that

@@ -22,13 +22,13 @@ use crate::entities::hook::ProjectHookJson;
 use crate::error::{ApiError, ApiResult};
 use crate::respond;
 
-/// Which of two answers the server gives where there are two.
+/// The dialect of the interface, for the calls on which specification and original service differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Dialect {
-    /// As the specification says.
+    /// Responses of the specification.
     #[default]
     Specification,
-    /// As the service did for which today's clients were written.
+    /// Responses of the original service, for which today's clients were written.
     Original,
 }
 

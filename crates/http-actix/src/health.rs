@@ -55,7 +55,7 @@ async fn metrics(shared: web::Data<Shared>) -> HttpResponse {
     }
 }
 
-/// How much waits to be sent to hooks is in the database, so all processes on one tell the same.
+/// Sets the gauge of deliveries that wait for hooks. The queue is in the database, so all processes report the same.
 fn measure_queue(shared: &Shared) {
     let queue = match delivery::queue(&shared.app) {
         Ok(queue) => queue,

@@ -18,7 +18,7 @@ use quick_cache::sync::Cache;
 use crate::client::client_address;
 use crate::params::{Params, basic, credentials};
 
-/// How many tokens are remembered.
+/// The maximum number of cached tokens.
 const TOKENS: usize = 10_000;
 
 /// Tokens and their users.

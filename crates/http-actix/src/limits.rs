@@ -1,4 +1,4 @@
-//! How many requests a minute are taken from one caller, if that is limited at all.
+//! Rate limits per token and per address, in requests a minute.
 //!
 //! A request counts for the token it shows if that token has signed somebody in before, and else for its
 //! address: made-up tokens give nobody a count of their own. All of this is in memory, and bounded.
@@ -15,17 +15,17 @@ use hexforge_domain::Timestamp;
 use hexforge_domain::network::caller_network;
 use hexforge_domain::token::TokenHash;
 
-/// What is counted together.
+/// The key of a counter.
 const WINDOW: TimeDelta = TimeDelta::seconds(60);
 
-/// How long a token is remembered that is not used.
+/// The time after which an unused token is forgotten.
 const REMEMBERED: TimeDelta = TimeDelta::minutes(10);
 
 /// Callers are remembered in so many places, each with a lock of its own, and so many of them in each.
 const PLACES: usize = 16;
 const IN_ONE_PLACE: usize = 4096;
 
-/// How many requests a minute are taken from one caller; `None` is no limit.
+/// Maximum requests a minute of one caller; `None` is no limit.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RateLimits {
     /// From those who show one token. Without this limit all requests count for their address.
@@ -34,7 +34,7 @@ pub struct RateLimits {
     pub per_address: Option<NonZeroU32>,
 }
 
-/// What callers have used of their limits.
+/// Counters of all callers.
 pub(crate) struct Usage {
     tokens: Option<Table<TokenHash>>,
     addresses: Option<Table<Option<IpAddr>>>,
@@ -72,14 +72,14 @@ impl Usage {
     }
 }
 
-/// Where a caller stands after a request.
+/// The state of a caller's limit after a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Standing {
     limit: u32,
     remaining: u32,
     /// In seconds, at least one.
     reset: i64,
-    /// Whether this request is one too many.
+    /// Whether this request exceeds the limit.
     pub(crate) is_over: bool,
 }
 

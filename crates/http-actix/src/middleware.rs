@@ -1,4 +1,4 @@
-//! What happens to every request before it is routed and after it is answered.
+//! Middleware: steps before a request is routed and after it is answered.
 
 mod limit;
 mod logged_path;
@@ -23,8 +23,7 @@ pub fn cors() -> Cors {
     Cors::default().allow_any_origin().send_wildcard().allow_any_method().allow_any_header()
 }
 
-/// Which headers such pages may read. Said here and not by [`cors`], which would name them in another order in each
-/// process.
+/// Response headers that pages of other origins may read. [`cors`] would list them in another order in each process.
 pub fn exposed() -> DefaultHeaders {
     DefaultHeaders::new().add((ACCESS_CONTROL_EXPOSE_HEADERS, "Link, ETag"))
 }

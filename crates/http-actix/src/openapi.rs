@@ -61,7 +61,7 @@ pub fn document(dialect: Dialect) -> Value {
 const ABOUT: &str = "REST v3. Parameters may be sent in the query, as a form, as multipart or as JSON. \
     Texts stand for numbers and switches too. Administrators may act for somebody else with the parameter or header `sudo`.";
 
-/// What is wrong: a rule or a look-up has `message`, the form of a request `error`.
+/// The schema of errors: rules and look-ups use `message`, malformed requests use `error`.
 fn error() -> Value {
     let field = |about: &str| json!({ "description": about });
     json!({
@@ -75,7 +75,7 @@ fn error() -> Value {
     })
 }
 
-/// What may be null is always there; what may be left out is never null.
+/// Marks nullable properties as required: a property may be null or absent, never both.
 fn finished((name, mut schema): (String, Value)) -> (String, Value) {
     require_nullable(&mut schema);
     (name, schema)

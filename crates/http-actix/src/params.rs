@@ -56,7 +56,7 @@ impl Params {
         Ok((Self { values, query }, file))
     }
 
-    /// What stands in the query, for calls whose body is something else.
+    /// Parameters of the query only, for calls whose body is not parameters.
     pub fn of_query(request: &HttpRequest) -> ApiResult<Self> {
         let query = encoded::pairs(request.query_string().as_bytes())?;
         let mut values = HashMap::new();
@@ -66,12 +66,12 @@ impl Params {
         Ok(Self { values, query })
     }
 
-    /// Whether the parameter is there at all.
+    /// Whether the request has the parameter, even without a value.
     pub fn has(&self, name: &str) -> bool {
         self.values.contains_key(name)
     }
 
-    /// What the query said, in its order.
+    /// The pairs of the query, in their order.
     pub fn query_pairs(&self) -> impl Iterator<Item = (&str, &str)> {
         self.query.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }

@@ -1,4 +1,4 @@
-//! What hooks are sent, as JSON.
+//! JSON payloads of hooks.
 
 use hexforge_domain::outbox::SystemEvent;
 use hexforge_domain::outbox::project::ProjectEvent;
@@ -27,11 +27,11 @@ impl JsonPayloads {
 
 impl Payloads for JsonPayloads {
     fn body(&self, event: &SystemEvent, audience: Audience) -> String {
-        told(event, audience, &self.0).to_string()
+        payload_json(event, audience, &self.0).to_string()
     }
 }
 
-/// What a hook of the service is sent to try it out.
+/// The sample payload that `GET /hooks/:id` sends.
 pub fn sample() -> Value {
     json!({
         "event_name": "project_create",
@@ -43,7 +43,7 @@ pub fn sample() -> Value {
     })
 }
 
-fn told(event: &SystemEvent, audience: Audience, links: &Links) -> Value {
+fn payload_json(event: &SystemEvent, audience: Audience, links: &Links) -> Value {
     match event {
         SystemEvent::UserCreated(facts) => system::user("user_create", facts),
         SystemEvent::UserDestroyed(facts) => system::user("user_destroy", facts),
@@ -70,7 +70,7 @@ fn told(event: &SystemEvent, audience: Audience, links: &Links) -> Value {
             Audience::Service => json!(PushJson::for_service(push, links)),
         },
         SystemEvent::InProject(event) => match &**event {
-            ProjectEvent::Issue(news) => issue::told(news, links),
+            ProjectEvent::Issue(news) => issue::payload_json(news, links),
             ProjectEvent::NoteOnIssue(news) => note::on_issue(news, links),
             ProjectEvent::Build(news) => ci::build(news, links),
             ProjectEvent::Pipeline(news) => ci::pipeline(news, links),

@@ -15,7 +15,7 @@ pub fn ok(body: impl Serialize) -> ApiResult<HttpResponse> {
     Ok(HttpResponse::Ok().json(body))
 }
 
-/// Something as JSON, made on the thread of the use case because it may be long.
+/// Serializes a long response on the thread of the use case, not on the thread that serves connections.
 pub fn written(body: &impl Serialize) -> ApiResult<Vec<u8>> {
     serde_json::to_vec(body).map_err(|error| ApiError::internal(&error))
 }

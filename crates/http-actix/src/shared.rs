@@ -1,4 +1,4 @@
-//! What all requests of one server share.
+//! State shared by all requests of a server.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -24,7 +24,7 @@ pub struct HttpSettings {
     pub external_url: String,
     /// The port on which repositories are reached over SSH.
     pub ssh_port: u16,
-    /// How the calls answer on which specification and original differ.
+    /// The dialect of the interface.
     pub dialect: Dialect,
     /// The largest body, in bytes, of a call that is no upload.
     pub max_body: usize,
@@ -32,13 +32,13 @@ pub struct HttpSettings {
     pub max_upload: u64,
     /// The largest artifacts of a build, in bytes.
     pub max_artifacts: u64,
-    /// How many requests are taken.
+    /// Rate limits.
     pub rate_limits: RateLimits,
     /// The proxies whose forwarded headers are believed.
     pub trusted_proxies: Vec<Network>,
-    /// How long the first head on a connection may take.
+    /// Timeout for the first request head of a connection.
     pub head_timeout: Duration,
-    /// What `GET /version` tells about the program.
+    /// The revision that `GET /version` shows.
     pub revision: String,
 }
 
@@ -48,7 +48,7 @@ pub type RenderMetrics = Arc<dyn Fn() -> String + Send + Sync>;
 /// Answers whether everything the server needs outside the database is there.
 pub type StorageReady = Arc<dyn Fn() -> Result<(), String> + Send + Sync>;
 
-/// What all requests share.
+/// State shared by all requests.
 pub struct Shared {
     pub(crate) app: Arc<App>,
     pub(crate) settings: HttpSettings,
@@ -96,7 +96,7 @@ pub(crate) async fn permit(lane: &Lane, caller: Caller) -> Option<Permit> {
 pub(crate) struct OncePerMinute(Mutex<Option<Timestamp>>);
 
 impl OncePerMinute {
-    /// Whether a minute has passed since the last time that this was true.
+    /// Returns true at most once a minute.
     pub(crate) fn is_due(&self, now: Timestamp) -> bool {
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // A clock that is set back must not silence it.

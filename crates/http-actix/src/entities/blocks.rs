@@ -93,7 +93,7 @@ pub struct RepositoryBlock<'a> {
     visibility_level: i32,
 }
 
-/// Somebody.
+/// A user in a payload.
 #[derive(Serialize, ToSchema)]
 pub struct PersonBlock<'a> {
     name: &'a str,

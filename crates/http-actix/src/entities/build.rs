@@ -96,7 +96,7 @@ impl<'a> From<&'a Pipeline> for PipelineJson<'a> {
 }
 
 impl<'a> BuildJson<'a> {
-    /// As it is at a moment, with addresses made by these links.
+    /// The build at a given time.
     pub fn new(view: &'a BuildView, now: Timestamp, links: &'a Links) -> Self {
         let (build, pipeline) = (&view.build, &view.pipeline);
         Self {

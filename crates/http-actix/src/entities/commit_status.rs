@@ -1,4 +1,4 @@
-//! What is said of commits.
+//! Commit statuses.
 
 use hexforge_application::view::build::BuildView;
 use hexforge_domain::build::BuildKind;

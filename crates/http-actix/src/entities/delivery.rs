@@ -1,4 +1,4 @@
-//! What a hook was sent. The secret by which the receiver knows us is never shown.
+//! Deliveries of hooks. The hook's secret token is never shown.
 
 use hexforge_domain::delivery::{Attempt, Delivery};
 use serde::Serialize;

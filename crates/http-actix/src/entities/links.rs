@@ -10,7 +10,7 @@ use md5::{Digest, Md5};
 pub struct Links {
     external_url: String,
     gravatar: &'static str,
-    /// What stands before the path of a repository reached over SSH.
+    /// The prefix of SSH clone URLs.
     ssh: String,
 }
 
@@ -51,12 +51,12 @@ impl Links {
         file.map(|_| format!("{}/avatar", self.project(path)))
     }
 
-    /// From where a repository is cloned over HTTP.
+    /// The HTTP clone URL of a repository.
     pub fn http_to_repo(&self, path: &str) -> String {
         format!("{}/{path}.git", self.external_url)
     }
 
-    /// The same for somebody with a name and a password that need no encoding.
+    /// The HTTP clone URL with a user name and a password, which must not need encoding.
     pub fn http_to_repo_as(&self, path: &str, name: &str, password: &str) -> String {
         let url = self.http_to_repo(path);
         match url.split_once("://") {
@@ -65,7 +65,7 @@ impl Links {
         }
     }
 
-    /// From where a repository is cloned over SSH.
+    /// The SSH clone URL of a repository.
     pub fn ssh_to_repo(&self, path: &str) -> String {
         format!("{}{path}.git", self.ssh)
     }
@@ -85,7 +85,7 @@ impl Links {
         self.avatar_of(user.id, user.avatar.as_deref(), user.email.as_str())
     }
 
-    /// The same for a user of whom only this is known.
+    /// Like [`avatar`](Self::avatar), for callers without a [`User`].
     pub fn avatar_of(&self, user: UserId, file: Option<&str>, email: &str) -> String {
         match file {
             Some(file) => format!("{}/uploads/user/avatar/{user}/{file}", self.external_url),

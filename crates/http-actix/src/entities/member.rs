@@ -24,7 +24,7 @@ impl Serialize for MemberJson<'_> {
     }
 }
 
-/// Who asks to become a member: the user's summary, and since when it asks.
+/// A user who requests access: the summary and the time of the request.
 pub struct RequesterJson<'a>(pub &'a RequestView, pub &'a Links);
 
 impl Serialize for RequesterJson<'_> {
@@ -37,7 +37,7 @@ impl Serialize for RequesterJson<'_> {
     }
 }
 
-// What is written above. It is only described by these types, never made.
+// Schemas of the types above. These types are never constructed.
 
 /// A member: the user's summary, and what it is here.
 #[derive(Serialize, ToSchema)]
@@ -48,7 +48,7 @@ pub struct Member {
     expires_at: Option<String>,
 }
 
-/// Who asks to become a member: the user's summary, and since when it asks.
+/// A user who requests access: the summary and the time of the request.
 #[derive(Serialize, ToSchema)]
 pub struct AccessRequester {
     #[serde(flatten)]
@@ -56,7 +56,7 @@ pub struct AccessRequester {
     requested_at: Iso,
 }
 
-/// What is said where there was no member to remove.
+/// The response if there was no member to remove.
 #[derive(Serialize, ToSchema)]
 pub struct AccessRevoked {
     message: String,

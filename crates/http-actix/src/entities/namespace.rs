@@ -37,7 +37,7 @@ impl Serialize for NamespaceJson<'_> {
     }
 }
 
-// What is written by hand here is only described by types without `Json`, which are never made.
+// Schemas of the types above. These types are never constructed.
 
 /// A namespace.
 #[derive(Serialize, ToSchema)]

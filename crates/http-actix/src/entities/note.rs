@@ -50,7 +50,7 @@ impl<'a> NoteJson<'a> {
         }
     }
 
-    /// What stands for a note that was nothing but commands.
+    /// The response to a note that contained only slash commands; no such note is stored.
     pub fn of_commands(issue: IssueId, user: &'a User, at: Timestamp, links: &'a Links) -> Self {
         Self {
             id: None,

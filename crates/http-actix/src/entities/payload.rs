@@ -1,4 +1,4 @@
-//! What hooks are told, beside pushes.
+//! Payloads of hooks, except pushes.
 
 pub mod ci;
 pub mod issue;

@@ -195,7 +195,7 @@ impl From<Share> for ShareJson {
     }
 }
 
-/// That a project is a fork. Like a share, it is shown when it was just made.
+/// The link of a fork to its source, shown when it is created.
 #[derive(Serialize, ToSchema)]
 pub struct ForkLinkJson {
     id: i64,
@@ -217,7 +217,7 @@ impl From<ForkLink> for ForkLinkJson {
     }
 }
 
-/// What the reader is in a project.
+/// The reader's access levels in a project.
 #[derive(Serialize, ToSchema)]
 pub struct PermissionsJson {
     project_access: Option<AccessJson>,
@@ -249,7 +249,7 @@ impl From<Membership> for AccessJson {
     }
 }
 
-// What `ProjectJson` writes. It is only described by this type, never made.
+// The schema of `ProjectJson`. This type is never constructed.
 
 /// A project in full.
 #[derive(Serialize, ToSchema)]
@@ -265,7 +265,7 @@ pub struct ProjectShape {
     ssh_url_to_repo: String,
     http_url_to_repo: String,
     web_url: String,
-    /// Of projects that belong to a user.
+    /// Only for projects of a user's namespace.
     #[schema(required = false)]
     owner: UserOwner,
     name: String,
@@ -284,13 +284,13 @@ pub struct ProjectShape {
     lfs_enabled: bool,
     creator_id: Option<i64>,
     namespace: NamespaceShape,
-    /// Of forks.
+    /// Only for forks.
     #[schema(required = false)]
     forked_from_project: SimpleProjectJson<'static>,
     avatar_url: Option<String>,
     star_count: i64,
     forks_count: i64,
-    /// Where issues are switched on.
+    /// Only if issues are enabled.
     #[schema(required = false)]
     open_issues_count: i64,
     /// For those who administer the project.

@@ -1,4 +1,4 @@
-//! What feeds tell of a push: the same as hooks.
+//! Pushes in event feeds, in the format of the hooks.
 
 use hexforge_domain::commit::ObjectId;
 use hexforge_domain::push::{Push, PushedCommit, RefKind};

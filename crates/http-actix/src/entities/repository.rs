@@ -1,4 +1,4 @@
-//! What is in repositories.
+//! Content of repositories.
 
 use std::borrow::Cow;
 
@@ -40,7 +40,7 @@ impl<'a> From<&'a TreeEntry> for TreeEntryJson<'a> {
     }
 }
 
-/// What lies between two revisions.
+/// The comparison of two revisions.
 #[derive(Serialize, ToSchema)]
 pub struct ComparisonJson<'a> {
     commit: Option<CommitJson>,
@@ -63,7 +63,7 @@ impl<'a> From<&'a ComparisonView> for ComparisonJson<'a> {
     }
 }
 
-/// What changed in one file.
+/// The diff of one file.
 #[derive(Serialize, ToSchema)]
 pub struct FileDiffJson<'a> {
     old_path: &'a str,

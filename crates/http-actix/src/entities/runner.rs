@@ -1,4 +1,4 @@
-//! What runners are told.
+//! Responses to runners.
 
 use hexforge_application::runner::{Assignment, Earlier, Registered, Server, variables};
 use hexforge_domain::Timestamp;
@@ -53,7 +53,7 @@ pub struct AssignmentJson<'a> {
 }
 
 impl<'a> AssignmentJson<'a> {
-    /// As it is at a moment; the version and the revision are the service's.
+    /// The assignment at a given time, with the version and the revision of the service.
     pub fn new(
         given: &'a Assignment,
         now: Timestamp,
@@ -83,7 +83,7 @@ fn earlier<'a>(given: &'a Assignment, one: &'a Earlier, now: Timestamp) -> Build
     BuildJson::new(given, &one.build, one.token.reveal(), now)
 }
 
-/// What runners are told of every build.
+/// The fields of a build that runners get.
 #[derive(Serialize, ToSchema)]
 #[schema(as = RunnerBuild)]
 struct BuildJson<'a> {

@@ -17,13 +17,13 @@ pub struct TagJson {
 }
 
 impl TagJson {
-    /// As it is shown by itself.
+    /// The tag as a single response.
     pub fn single(view: TagView) -> Self {
         let commit = view.tag.commit.clone().into();
         Self::new(view, commit)
     }
 
-    /// As lists and its creation show it.
+    /// The tag in lists, and when it is created.
     pub fn listed(view: TagView) -> Self {
         let commit = RefCommitJson::with_both_names(view.tag.commit.clone());
         Self::new(view, commit)

@@ -21,7 +21,7 @@ pub struct TokenJson {
 }
 
 impl TokenJson {
-    /// As it is at a moment.
+    /// The token at a given time.
     pub fn new(token: Token, now: Timestamp) -> Self {
         Self {
             id: token.id.0,

@@ -26,7 +26,7 @@ enum Form<'a> {
 }
 
 impl<'a> UserJson<'a> {
-    /// What everybody sees in lists and beside other things.
+    /// The summary, which everybody sees in lists and inside other entities.
     pub fn summary(user: &'a User, links: &'a Links) -> Self {
         Self { user, form: Form::Summary, links }
     }
@@ -36,12 +36,12 @@ impl<'a> UserJson<'a> {
         Self { user, form: Form::Owner, links }
     }
 
-    /// One user, as everybody sees it.
+    /// The public profile.
     pub fn single(user: &'a User, links: &'a Links) -> Self {
         Self { user, form: Form::Single, links }
     }
 
-    /// One user, as much of it as the reader may see.
+    /// The profile with the fields that the reader may see.
     pub fn view(view: &'a UserView, links: &'a Links) -> Self {
         match view {
             UserView::Single(user) => Self { user, form: Form::Single, links },
@@ -49,12 +49,12 @@ impl<'a> UserJson<'a> {
         }
     }
 
-    /// What administrators, and users about themselves, see.
+    /// All fields, for administrators and the user itself.
     pub fn full(full: &'a FullUser, links: &'a Links) -> Self {
         Self { user: &full.user, form: Form::Full(full), links }
     }
 
-    /// What a user sees who signs in.
+    /// All fields and the private token, for `POST /session`.
     pub fn login(login: &'a LoginView, links: &'a Links) -> Self {
         Self { user: &login.user.user, form: Form::Login(login), links }
     }
@@ -130,7 +130,7 @@ fn full<M: SerializeMap>(map: &mut M, full: &FullUser) -> Result<(), M::Error> {
     map.serialize_entry("external", &user.privileges.external)
 }
 
-// What `UserJson` writes in its forms. It is only described by these types, never made.
+// The schemas of `UserJson`. These types are never constructed.
 
 /// A user in lists and beside other things.
 #[derive(Serialize, ToSchema)]

@@ -1,4 +1,4 @@
-//! How JSON is sent: with the name of its state or not at all, and packed for those who can unpack it.
+//! Entity tags, 304 and gzip for JSON responses.
 
 use std::io::Write;
 
@@ -18,16 +18,16 @@ use flate2::write::GzEncoder;
 use crate::conditional::{ETag, Known, REVALIDATE};
 use crate::meter::Meter;
 
-/// Shorter answers are sent as they are.
+/// Responses shorter than this are not compressed.
 const WORTH_PACKING: usize = 1024;
 
-/// Longer answers are packed on a thread made for waiting.
+/// Responses longer than this are compressed on the blocking thread pool.
 const LONG: usize = 64 * 1024;
 
 const TOTAL: HeaderName = HeaderName::from_static("x-total");
 
-/// Names the state of what is read, unless the call did, and answers 304 to those who know it. JSON from a
-/// kilobyte on is packed where the caller takes that.
+/// Adds an entity tag to JSON responses of GET, unless the handler did, and answers 304 if the client has that state.
+/// Compresses JSON from a kilobyte on if the client accepts gzip.
 pub async fn represent(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,

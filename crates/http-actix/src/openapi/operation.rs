@@ -1,4 +1,4 @@
-//! How a call is written down.
+//! The OpenAPI operation of a call.
 
 use actix_web::http::{Method, StatusCode};
 use hexforge_domain::text::limit;
@@ -86,7 +86,7 @@ impl Call {
         }
     }
 
-    /// The same in every form in which parameters come.
+    /// The request body, with the same schema for every accepted content type.
     fn request_body(&self) -> Value {
         let properties: Map<String, Value> =
             self.takes.iter().map(|param| (param.name().to_owned(), param.schema())).collect();
@@ -138,7 +138,7 @@ impl Call {
     }
 }
 
-/// What the first project of an installation may well have.
+/// An example value for a path parameter, which exists in most installations.
 fn example(name: &str) -> &'static str {
     match name {
         "sha" | "branch" | "ref_name" => "master",
@@ -148,7 +148,7 @@ fn example(name: &str) -> &'static str {
     }
 }
 
-/// How long a text in a path may be. Nothing is found under a longer one.
+/// The maximum length of a path parameter. Nothing has a longer name.
 fn longest(name: &str) -> usize {
     match name {
         "sha" | "branch" | "ref_name" | "tag_name" => limit::REF_NAME,

@@ -85,7 +85,7 @@ pub(crate) const fn some_of(name: &'static str, words: &'static [&'static str]) 
 }
 
 impl Param {
-    /// One that has to be there.
+    /// Marks the parameter as required.
     pub(crate) const fn needed(self) -> Self {
         Self { required: true, ..self }
     }

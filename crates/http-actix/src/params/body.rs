@@ -30,7 +30,7 @@ pub struct WantedFile {
     pub field: &'static str,
     /// The largest there may be, in bytes.
     pub max: u64,
-    /// How slow its sender may be.
+    /// The minimum transfer rate of the sender.
     pub transfer: TransferLimits,
 }
 
@@ -159,7 +159,7 @@ async fn read_multipart(
     Ok(None)
 }
 
-/// What the sender calls the part, if it is the file that is wanted.
+/// The file name of the part, if it is the wanted file.
 fn wanted_file(part: &Field, wanted: Option<WantedFile>) -> Option<(String, WantedFile)> {
     let wanted = wanted?;
     let field = part.content_disposition()?.get_name()?;

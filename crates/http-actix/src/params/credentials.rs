@@ -1,4 +1,4 @@
-//! What a request shows of its caller.
+//! Credentials of a request: tokens, `sudo` and `Basic`.
 
 use actix_web::HttpRequest;
 use actix_web::http::header::{AUTHORIZATION, HeaderName};

@@ -14,7 +14,7 @@ use super::body::{WantedFile, too_large};
 use super::form::{Form, broken};
 use crate::error::{ApiError, ApiResult};
 
-/// How much is handed on at once.
+/// Bytes per block.
 const BLOCK: usize = 256 * 1024;
 
 /// A file that is on its way.
@@ -35,7 +35,7 @@ impl FilePart {
         Self { name, field: Some(field), form, behind, max: wanted.max, received: 0, rate }
     }
 
-    /// What the sender calls it.
+    /// The file name that the sender gave.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -84,8 +84,8 @@ async fn in_time<T>(rate: &mut TransferRate, next: impl Future<Output = T>) -> A
     Ok(next)
 }
 
-/// What the sender calls a file, in the form for all languages or in the plain one; `None` when the part
-/// is no file. A browser sends an empty name when no file was chosen.
+/// The file name of a part (`filename*` or `filename`); `None` if the part is not a file. A browser sends an empty
+/// name if no file was chosen.
 pub(super) fn file_name(part: &Field) -> Option<String> {
     let disposition = part.content_disposition()?;
     if let Some(name) = disposition.get_filename_ext() {

@@ -17,7 +17,7 @@ pub struct Reader<'a> {
     params: &'a Params,
     in_path: &'a HashMap<String, String>,
     dialect: Dialect,
-    /// What is wrong with declared parameters.
+    /// Problems of declared parameters, in the order of declaration.
     problems: Vec<String>,
     /// The first error of a picked parameter, if no problem was found before it.
     error: Option<ApiError>,
@@ -48,7 +48,7 @@ impl<'a> Reader<'a> {
         self.dialect
     }
 
-    /// Whether the parameter is there at all.
+    /// Whether the request has the parameter, even without a value.
     pub fn has(&self, name: &str) -> bool {
         self.params.has(name)
     }
@@ -74,7 +74,7 @@ impl<'a> Reader<'a> {
         self.params
     }
 
-    /// Whether the parameter is there and is not null.
+    /// Whether the request has the parameter with a value other than null.
     pub(super) fn has_value(&mut self, name: &str) -> bool {
         self.pick(|params| params.given_text(name)).is_some()
     }

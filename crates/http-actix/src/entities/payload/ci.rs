@@ -113,7 +113,7 @@ fn person(person: Option<&Person>, links: &Links) -> Value {
     person.map_or(Value::Null, |person| json!(PersonBlock::new(person, links)))
 }
 
-/// How long a build ran, once it has ended.
+/// The duration of a build that has ended.
 fn seconds(build: &BuildRow) -> Option<f64> {
     let (began, ended): (Timestamp, Timestamp) = build.started_at.zip(build.finished_at)?;
     Some((ended - began).num_milliseconds() as f64 / 1000.0)

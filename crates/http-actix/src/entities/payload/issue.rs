@@ -7,8 +7,8 @@ use super::row_time;
 use crate::entities::blocks::{PersonBlock, Place, ProjectBlock, ShortRepositoryBlock};
 use crate::entities::links::Links;
 
-/// What was done with an issue.
-pub fn told(news: &IssueNews, links: &Links) -> Value {
+/// The payload of an issue event.
+pub fn payload_json(news: &IssueNews, links: &Links) -> Value {
     let place = Place::from(&news.project);
     let mut attributes = row(&news.issue);
     attributes["url"] = json!(page(&news.project, &news.issue, links));

@@ -1,4 +1,4 @@
-//! What happens to the service: users, keys, projects, groups and members.
+//! Payloads of system hooks: users, keys, projects, groups and members.
 
 use hexforge_domain::Timestamp;
 use hexforge_domain::outbox::{
@@ -81,7 +81,7 @@ pub fn group_member(name: &str, facts: &GroupMemberFacts) -> Value {
     told
 }
 
-/// How all of them begin.
+/// The fields that all payloads of system hooks begin with.
 fn begun(name: &str, created_at: Timestamp, updated_at: Timestamp) -> Value {
     json!({
         "event_name": name,
