@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 use super::commit::CommitJson;
 use super::links::Links;
 use super::time::Iso;
-use super::user::{UserJson, UserSingle};
+use super::user::UserSingleJson;
 
 /// A build as an answer shows it.
 #[derive(Serialize, ToSchema)]
@@ -27,8 +27,7 @@ pub struct BuildJson<'a> {
     created_at: Iso,
     started_at: Option<Iso>,
     finished_at: Option<Iso>,
-    #[schema(value_type = Option<UserSingle>)]
-    user: Option<UserJson<'a>>,
+    user: Option<UserSingleJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = ArtifactsJson<'a>, required = false)]
     artifacts_file: Option<ArtifactsJson<'a>>,
@@ -110,7 +109,7 @@ impl<'a> BuildJson<'a> {
             created_at: Iso(build.created_at),
             started_at: build.started_at.map(Iso),
             finished_at: build.finished_at.map(Iso),
-            user: view.user.as_ref().map(|user| UserJson::single(user, links)),
+            user: view.user.as_ref().map(|user| UserSingleJson::new(user, links)),
             artifacts_file: build.artifacts_at(now).map(ArtifactsJson::from),
             commit: CommitJson::kept(pipeline.sha, &view.commit),
             runner: view.runner.as_ref().map(RunnerJson::from),

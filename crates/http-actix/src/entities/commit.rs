@@ -46,7 +46,7 @@ pub struct RefCommitJson {
     id: String,
     message: String,
     parent_ids: Vec<String>,
-    /// The same date under a second name, which the specification uses in some calls.
+    /// The same ids under a second name, which the specification uses in some calls.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Vec<String>, required = false)]
     parents_ids: Option<Vec<String>>,

@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 use super::links::Links;
 use super::time::Iso;
-use super::user::{UserJson, UserSummary};
+use super::user::UserSummaryJson;
 
 /// A word about a commit as an answer shows it.
 #[derive(Serialize, ToSchema)]
@@ -24,8 +24,7 @@ pub struct CommitStatusJson<'a> {
     started_at: Option<Iso>,
     finished_at: Option<Iso>,
     allow_failure: bool,
-    #[schema(value_type = Option<UserSummary>)]
-    author: Option<UserJson<'a>>,
+    author: Option<UserSummaryJson<'a>>,
 }
 
 impl<'a> CommitStatusJson<'a> {
@@ -50,7 +49,7 @@ impl<'a> CommitStatusJson<'a> {
             started_at: build.started_at.map(Iso),
             finished_at: build.finished_at.map(Iso),
             allow_failure: build.allow_failure,
-            author: view.user.as_ref().map(|user| UserJson::summary(user, links)),
+            author: view.user.as_ref().map(|user| UserSummaryJson::new(user, links)),
         }
     }
 }

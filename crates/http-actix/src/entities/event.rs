@@ -8,7 +8,7 @@ use super::links::Links;
 use super::note::NoteJson;
 use super::push::PushJson;
 use super::time::Iso;
-use super::user::{UserJson, UserSummary};
+use super::user::UserSummaryJson;
 
 /// An event as an answer shows it.
 #[derive(Serialize, ToSchema)]
@@ -27,8 +27,7 @@ pub struct EventJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = NoteJson<'a>, required = false)]
     note: Option<NoteJson<'a>>,
-    #[schema(value_type = UserSummary)]
-    author: UserJson<'a>,
+    author: UserSummaryJson<'a>,
     author_username: &'a str,
 }
 
@@ -48,7 +47,7 @@ impl<'a> EventJson<'a> {
             target_title: target.and_then(|target| target.title.as_deref()),
             created_at: Iso(event.created_at),
             note: view.note.as_ref().map(|note| NoteJson::new(note, links)),
-            author: UserJson::summary(&view.author, links),
+            author: UserSummaryJson::new(&view.author, links),
             author_username: view.author.username.as_str(),
         }
     }

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use super::links::Links;
 use super::milestone::MilestoneJson;
 use super::time::Iso;
-use super::user::{UserJson, UserSummary};
+use super::user::UserSummaryJson;
 
 /// An issue as an answer shows it.
 #[derive(Serialize, ToSchema)]
@@ -23,10 +23,8 @@ pub struct IssueJson<'a> {
     updated_at: Iso,
     labels: &'a [String],
     milestone: Option<MilestoneJson<'a>>,
-    #[schema(value_type = Option<UserSummary>)]
-    assignee: Option<UserJson<'a>>,
-    #[schema(value_type = UserSummary)]
-    author: UserJson<'a>,
+    assignee: Option<UserSummaryJson<'a>>,
+    author: UserSummaryJson<'a>,
     subscribed: bool,
     user_notes_count: u32,
     upvotes: u32,
@@ -52,8 +50,8 @@ impl<'a> IssueJson<'a> {
             updated_at: Iso(issue.updated_at),
             labels: &view.labels,
             milestone: view.milestone.as_ref().map(MilestoneJson::from),
-            assignee: view.assignee.as_ref().map(|user| UserJson::summary(user, links)),
-            author: UserJson::summary(&view.author, links),
+            assignee: view.assignee.as_ref().map(|user| UserSummaryJson::new(user, links)),
+            author: UserSummaryJson::new(&view.author, links),
             subscribed: view.subscribed,
             user_notes_count: issue.user_notes_count,
             upvotes: view.votes.up,

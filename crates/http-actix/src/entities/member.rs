@@ -1,59 +1,47 @@
-//! Members of groups and projects, and who asks to become one.
+//! Members of groups and projects, and users who request access.
 
 use hexforge_application::member::MemberView;
 use hexforge_application::member::request::RequestView;
-use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::links::Links;
 use super::time::Iso;
-use super::user::{self, UserSummary};
+use super::user::UserSummaryJson;
 
-/// A member as an answer shows it: the user's summary, and what it is here.
-pub struct MemberJson<'a>(pub &'a MemberView, pub &'a Links);
-
-impl Serialize for MemberJson<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self((user, membership), links) = self;
-        let mut map = serializer.serialize_map(None)?;
-        user::summary(&mut map, user, links)?;
-        map.serialize_entry("access_level", &membership.level.level())?;
-        map.serialize_entry("expires_at", &membership.expires_at.map(|day| day.to_string()))?;
-        map.end()
-    }
-}
-
-/// A user who requests access: the summary and the time of the request.
-pub struct RequesterJson<'a>(pub &'a RequestView, pub &'a Links);
-
-impl Serialize for RequesterJson<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self((user, since), links) = self;
-        let mut map = serializer.serialize_map(None)?;
-        user::summary(&mut map, user, links)?;
-        map.serialize_entry("requested_at", &Iso(*since))?;
-        map.end()
-    }
-}
-
-// Schemas of the types above. These types are never constructed.
-
-/// A member: the user's summary, and what it is here.
+/// A member: the user's summary and its access level.
 #[derive(Serialize, ToSchema)]
-pub struct Member {
+pub struct MemberJson<'a> {
     #[serde(flatten)]
-    user: UserSummary,
+    user: UserSummaryJson<'a>,
     access_level: i32,
     expires_at: Option<String>,
 }
 
+impl<'a> MemberJson<'a> {
+    /// A member of a group or a project.
+    pub fn new((user, membership): &'a MemberView, links: &Links) -> Self {
+        Self {
+            user: UserSummaryJson::new(user, links),
+            access_level: membership.level.level(),
+            expires_at: membership.expires_at.map(|day| day.to_string()),
+        }
+    }
+}
+
 /// A user who requests access: the summary and the time of the request.
 #[derive(Serialize, ToSchema)]
-pub struct AccessRequester {
+pub struct AccessRequesterJson<'a> {
     #[serde(flatten)]
-    user: UserSummary,
+    user: UserSummaryJson<'a>,
     requested_at: Iso,
+}
+
+impl<'a> AccessRequesterJson<'a> {
+    /// A user who requested access at a time.
+    pub fn new((user, since): &'a RequestView, links: &Links) -> Self {
+        Self { user: UserSummaryJson::new(user, links), requested_at: Iso(*since) }
+    }
 }
 
 /// The response if there was no member to remove.

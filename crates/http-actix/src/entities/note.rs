@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 
 use super::links::Links;
 use super::time::Iso;
-use super::user::{UserJson, UserSummary};
+use super::user::UserSummaryJson;
 
 /// A note as an answer shows it.
 #[derive(Serialize, ToSchema)]
@@ -20,8 +20,7 @@ pub struct NoteJson<'a> {
     body: &'a str,
     /// Always null: files are named in the text.
     attachment: Option<&'a str>,
-    #[schema(value_type = UserSummary)]
-    author: UserJson<'a>,
+    author: UserSummaryJson<'a>,
     created_at: Iso,
     updated_at: Iso,
     system: bool,
@@ -39,7 +38,7 @@ impl<'a> NoteJson<'a> {
             id: Some(note.id.0),
             body: note.body.as_str(),
             attachment: None,
-            author: UserJson::summary(&view.author, links),
+            author: UserSummaryJson::new(&view.author, links),
             created_at: Iso(note.created_at),
             updated_at: Iso(note.updated_at),
             system: note.system,
@@ -56,7 +55,7 @@ impl<'a> NoteJson<'a> {
             id: None,
             body: "Your commands have been executed!",
             attachment: None,
-            author: UserJson::summary(user, links),
+            author: UserSummaryJson::new(user, links),
             created_at: Iso(at),
             updated_at: Iso(at),
             system: false,
@@ -73,8 +72,7 @@ impl<'a> NoteJson<'a> {
 pub struct AwardJson<'a> {
     id: i64,
     name: &'a str,
-    #[schema(value_type = UserSummary)]
-    user: UserJson<'a>,
+    user: UserSummaryJson<'a>,
     created_at: Iso,
     updated_at: Iso,
     awardable_id: i64,
@@ -87,7 +85,7 @@ impl<'a> AwardJson<'a> {
         Self {
             id: award.id.0,
             name: award.name.as_str(),
-            user: UserJson::summary(user, links),
+            user: UserSummaryJson::new(user, links),
             created_at: Iso(award.created_at),
             updated_at: Iso(award.created_at),
             awardable_id: award.issue.0,

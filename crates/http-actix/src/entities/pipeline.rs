@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use super::links::Links;
 use super::time::Iso;
-use super::user::{UserJson, UserSummary};
+use super::user::UserSummaryJson;
 
 /// A pipeline as an answer shows it.
 #[derive(Serialize, ToSchema)]
@@ -19,8 +19,7 @@ pub struct PipelineJson<'a> {
     before_sha: String,
     tag: bool,
     yaml_errors: Option<&'a str>,
-    #[schema(value_type = Option<UserSummary>)]
-    user: Option<UserJson<'a>>,
+    user: Option<UserSummaryJson<'a>>,
     created_at: Iso,
     updated_at: Iso,
     started_at: Option<Iso>,
@@ -42,7 +41,7 @@ impl<'a> PipelineJson<'a> {
             before_sha: pipeline.before_sha.to_string(),
             tag: pipeline.tag,
             yaml_errors: pipeline.yaml_errors.as_deref(),
-            user: view.user.as_ref().map(|user| UserJson::summary(user, links)),
+            user: view.user.as_ref().map(|user| UserSummaryJson::new(user, links)),
             created_at: Iso(pipeline.created_at),
             updated_at: Iso(pipeline.updated_at),
             started_at: pipeline.started_at.map(Iso),

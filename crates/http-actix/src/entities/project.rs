@@ -7,120 +7,131 @@ use hexforge_domain::member::Membership;
 use hexforge_domain::project::share::Share;
 use hexforge_domain::project::{Description, Project};
 use hexforge_domain::visibility::Visibility;
-use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::links::Links;
-use super::namespace::{NamespaceJson, NamespaceShape};
+use super::namespace::NamespaceJson;
 use super::time::Iso;
-use super::user::{UserJson, UserOwner};
+use super::user::UserOwnerJson;
 
-/// A project in full. What is absent in some answers is absent by what the view holds.
+/// A project in full.
+#[derive(Serialize, ToSchema)]
 pub struct ProjectJson<'a> {
-    view: &'a ProjectView,
-    links: &'a Links,
+    id: i64,
+    description: Option<&'a str>,
+    default_branch: Option<&'a str>,
+    tag_list: [&'static str; 0],
+    public: bool,
+    archived: bool,
+    visibility_level: i32,
+    ssh_url_to_repo: String,
+    http_url_to_repo: String,
+    web_url: String,
+    /// Only for projects of a user's namespace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = UserOwnerJson<'a>, required = false)]
+    owner: Option<UserOwnerJson<'a>>,
+    name: &'a str,
+    name_with_namespace: String,
+    path: &'a str,
+    path_with_namespace: String,
+    container_registry_enabled: bool,
+    issues_enabled: bool,
+    merge_requests_enabled: bool,
+    wiki_enabled: bool,
+    builds_enabled: bool,
+    snippets_enabled: bool,
+    created_at: Iso,
+    last_activity_at: Iso,
+    shared_runners_enabled: bool,
+    lfs_enabled: bool,
+    creator_id: Option<i64>,
+    namespace: NamespaceJson<'a>,
+    /// Only for forks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = SimpleProjectJson<'a>, required = false)]
+    forked_from_project: Option<SimpleProjectJson<'a>>,
+    avatar_url: Option<String>,
+    #[schema(value_type = i64)]
+    star_count: u32,
+    #[schema(value_type = i64)]
+    forks_count: u32,
+    /// Only if issues are enabled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = i64, required = false)]
+    open_issues_count: Option<u32>,
+    /// For those who administer the project.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, required = false)]
+    runners_token: Option<&'a str>,
+    /// For those who administer the project, where it is set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, required = false)]
+    build_coverage_regex: Option<&'a str>,
+    public_builds: bool,
+    shared_with_groups: Vec<ShareLineJson<'a>>,
+    only_allow_merge_if_build_succeeds: bool,
+    request_access_enabled: bool,
+    only_allow_merge_if_all_discussions_are_resolved: bool,
+    /// In the answer for one project.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = PermissionsJson, required = false)]
+    permissions: Option<PermissionsJson>,
 }
 
 impl<'a> ProjectJson<'a> {
-    /// The project as seen below this address.
-    pub fn new(view: &'a ProjectView, links: &'a Links) -> Self {
-        Self { view, links }
-    }
-}
-
-impl Serialize for ProjectJson<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let (view, links) = (self.view, self.links);
+    /// The project with the optional fields that the view holds.
+    pub fn new(view: &'a ProjectView, links: &Links) -> Self {
         let (project, place) = (&view.project, &view.place);
-        let mut map = serializer.serialize_map(None)?;
-        identity(&mut map, project, place, links)?;
-        features(&mut map, project)?;
-        map.serialize_entry("created_at", &Iso(project.created_at))?;
-        map.serialize_entry("last_activity_at", &Iso(project.last_activity_at))?;
-        map.serialize_entry("shared_runners_enabled", &project.features.shared_runners)?;
-        let lfs = project.features.lfs.or(place.namespace.lfs_enabled).unwrap_or(true);
-        map.serialize_entry("lfs_enabled", &lfs)?;
-        map.serialize_entry("creator_id", &project.creator.map(|creator| creator.0))?;
-        map.serialize_entry("namespace", &NamespaceJson(&place.namespace, links))?;
-        if let Some(source) = &view.forked_from {
-            map.serialize_entry("forked_from_project", &SimpleProjectJson::new(source, links))?;
+        let (features, path) = (&project.features, place.path_of(project));
+        Self {
+            id: project.id.0,
+            description: project.description.as_ref().map(Description::as_str),
+            default_branch: project.default_branch.as_ref().map(BranchName::as_str),
+            tag_list: [],
+            public: project.visibility == Visibility::Public,
+            archived: project.archived.as_bool(),
+            visibility_level: project.visibility.level(),
+            ssh_url_to_repo: links.ssh_to_repo(&path),
+            http_url_to_repo: links.http_to_repo(&path),
+            web_url: links.project(&path),
+            owner: place.owner.as_ref().map(|owner| UserOwnerJson::new(owner, links)),
+            name: project.name.as_str(),
+            name_with_namespace: name_with_namespace(project, place),
+            path: project.path.as_str(),
+            avatar_url: links.project_avatar(&path, project.avatar.as_deref()),
+            path_with_namespace: path,
+            container_registry_enabled: features.container_registry,
+            issues_enabled: features.issues,
+            merge_requests_enabled: features.merge_requests,
+            wiki_enabled: features.wiki,
+            builds_enabled: features.builds,
+            snippets_enabled: features.snippets,
+            created_at: Iso(project.created_at),
+            last_activity_at: Iso(project.last_activity_at),
+            shared_runners_enabled: features.shared_runners,
+            lfs_enabled: features.lfs.or(place.namespace.lfs_enabled).unwrap_or(true),
+            creator_id: project.creator.map(|creator| creator.0),
+            namespace: NamespaceJson::new(&place.namespace, links),
+            forked_from_project: view
+                .forked_from
+                .as_ref()
+                .map(|source| SimpleProjectJson::new(source, links)),
+            star_count: project.star_count,
+            forks_count: project.forks_count,
+            open_issues_count: features.issues.then_some(project.open_issues_count),
+            runners_token: view.runners_token.as_ref().map(|token| token.reveal()),
+            build_coverage_regex: view.coverage_expression.as_ref().map(|text| text.as_str()),
+            public_builds: features.public_builds,
+            shared_with_groups: view.shares.iter().map(ShareLineJson::from).collect(),
+            only_allow_merge_if_build_succeeds: features.merge_only_if_build_succeeds,
+            request_access_enabled: features.request_access,
+            only_allow_merge_if_all_discussions_are_resolved: features
+                .merge_only_if_discussions_resolved,
+            permissions: view.permissions.as_ref().map(PermissionsJson::from),
         }
-        map.serialize_entry(
-            "avatar_url",
-            &links.project_avatar(&place.path_of(project), project.avatar.as_deref()),
-        )?;
-        map.serialize_entry("star_count", &project.star_count)?;
-        map.serialize_entry("forks_count", &project.forks_count)?;
-        if project.features.issues {
-            map.serialize_entry("open_issues_count", &project.open_issues_count)?;
-        }
-        if let Some(token) = &view.runners_token {
-            map.serialize_entry("runners_token", token.reveal())?;
-        }
-        // The reference has no such field, so it is there only where somebody set it.
-        if let Some(expression) = &view.coverage_expression {
-            map.serialize_entry("build_coverage_regex", expression.as_str())?;
-        }
-        map.serialize_entry("public_builds", &project.features.public_builds)?;
-        let shares: Vec<_> = view.shares.iter().map(ShareLineJson::from).collect();
-        map.serialize_entry("shared_with_groups", &shares)?;
-        rules(&mut map, project)?;
-        if let Some(permissions) = &view.permissions {
-            map.serialize_entry("permissions", &PermissionsJson::from(permissions))?;
-        }
-        map.end()
     }
-}
-
-fn identity<M: SerializeMap>(
-    map: &mut M,
-    project: &Project,
-    place: &Place,
-    links: &Links,
-) -> Result<(), M::Error> {
-    let path = place.path_of(project);
-    map.serialize_entry("id", &project.id.0)?;
-    map.serialize_entry("description", &project.description.as_ref().map(Description::as_str))?;
-    let default_branch = project.default_branch.as_ref().map(BranchName::as_str);
-    map.serialize_entry("default_branch", &default_branch)?;
-    map.serialize_entry("tag_list", &[(); 0])?;
-    map.serialize_entry("public", &(project.visibility == Visibility::Public))?;
-    map.serialize_entry("archived", &project.archived.as_bool())?;
-    map.serialize_entry("visibility_level", &project.visibility.level())?;
-    map.serialize_entry("ssh_url_to_repo", &links.ssh_to_repo(&path))?;
-    map.serialize_entry("http_url_to_repo", &links.http_to_repo(&path))?;
-    map.serialize_entry("web_url", &links.project(&path))?;
-    if let Some(owner) = &place.owner {
-        map.serialize_entry("owner", &UserJson::owner(owner, links))?;
-    }
-    map.serialize_entry("name", project.name.as_str())?;
-    map.serialize_entry("name_with_namespace", &name_with_namespace(project, place))?;
-    map.serialize_entry("path", project.path.as_str())?;
-    map.serialize_entry("path_with_namespace", &path)
-}
-
-fn features<M: SerializeMap>(map: &mut M, project: &Project) -> Result<(), M::Error> {
-    let features = &project.features;
-    map.serialize_entry("container_registry_enabled", &features.container_registry)?;
-    map.serialize_entry("issues_enabled", &features.issues)?;
-    map.serialize_entry("merge_requests_enabled", &features.merge_requests)?;
-    map.serialize_entry("wiki_enabled", &features.wiki)?;
-    map.serialize_entry("builds_enabled", &features.builds)?;
-    map.serialize_entry("snippets_enabled", &features.snippets)
-}
-
-fn rules<M: SerializeMap>(map: &mut M, project: &Project) -> Result<(), M::Error> {
-    let features = &project.features;
-    map.serialize_entry(
-        "only_allow_merge_if_build_succeeds",
-        &features.merge_only_if_build_succeeds,
-    )?;
-    map.serialize_entry("request_access_enabled", &features.request_access)?;
-    map.serialize_entry(
-        "only_allow_merge_if_all_discussions_are_resolved",
-        &features.merge_only_if_discussions_resolved,
-    )
 }
 
 fn name_with_namespace(project: &Project, place: &Place) -> String {
@@ -247,64 +258,4 @@ impl From<Membership> for AccessJson {
             notification_level: membership.notification_level,
         }
     }
-}
-
-// The schema of `ProjectJson`. This type is never constructed.
-
-/// A project in full.
-#[derive(Serialize, ToSchema)]
-#[schema(as = Project)]
-pub struct ProjectShape {
-    id: i64,
-    description: Option<String>,
-    default_branch: Option<String>,
-    tag_list: Vec<String>,
-    public: bool,
-    archived: bool,
-    visibility_level: i32,
-    ssh_url_to_repo: String,
-    http_url_to_repo: String,
-    web_url: String,
-    /// Only for projects of a user's namespace.
-    #[schema(required = false)]
-    owner: UserOwner,
-    name: String,
-    name_with_namespace: String,
-    path: String,
-    path_with_namespace: String,
-    container_registry_enabled: bool,
-    issues_enabled: bool,
-    merge_requests_enabled: bool,
-    wiki_enabled: bool,
-    builds_enabled: bool,
-    snippets_enabled: bool,
-    created_at: Iso,
-    last_activity_at: Iso,
-    shared_runners_enabled: bool,
-    lfs_enabled: bool,
-    creator_id: Option<i64>,
-    namespace: NamespaceShape,
-    /// Only for forks.
-    #[schema(required = false)]
-    forked_from_project: SimpleProjectJson<'static>,
-    avatar_url: Option<String>,
-    star_count: i64,
-    forks_count: i64,
-    /// Only if issues are enabled.
-    #[schema(required = false)]
-    open_issues_count: i64,
-    /// For those who administer the project.
-    #[schema(required = false)]
-    runners_token: String,
-    /// For those who administer the project, where it is set.
-    #[schema(required = false)]
-    build_coverage_regex: String,
-    public_builds: bool,
-    shared_with_groups: Vec<ShareLineJson<'static>>,
-    only_allow_merge_if_build_succeeds: bool,
-    request_access_enabled: bool,
-    only_allow_merge_if_all_discussions_are_resolved: bool,
-    /// In the answer for one project.
-    #[schema(required = false)]
-    permissions: PermissionsJson,
 }

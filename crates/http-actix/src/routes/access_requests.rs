@@ -7,7 +7,7 @@ use super::ids::{GroupPath, ProjectPath};
 use super::members::{SourcePath, UserInPath};
 use crate::api::Api;
 use crate::call::{self, Calls};
-use crate::entities::member::{AccessRequester, Member, MemberJson, RequesterJson};
+use crate::entities::member::{AccessRequesterJson, MemberJson};
 use crate::error::ApiResult;
 use crate::params::{declared, parameters};
 use crate::respond;
@@ -21,13 +21,13 @@ pub fn declare(calls: &mut Calls) {
 fn declare_below<P: SourcePath>(calls: &mut Calls, source: &str) {
     let all = format!("{source}/access_requests");
     let list = call::get(all.as_str(), "Who asks to become a member", list::<P>);
-    calls.add(list.list::<AccessRequester>());
+    calls.add(list.list::<AccessRequesterJson<'_>>());
     let create = call::post(all.as_str(), "Asks to become a member", create::<P>);
-    calls.add(create.made::<AccessRequester>());
+    calls.add(create.made::<AccessRequesterJson<'_>>());
     let one = format!("{all}/{{user_id}}");
     let approve = call::put(format!("{one}/approve"), "Makes a member of who asked", approve::<P>);
-    calls.add(approve.made::<Member>());
-    calls.add(call::delete(one, "Refuses a request", delete::<P>).ok::<AccessRequester>());
+    calls.add(approve.made::<MemberJson<'_>>());
+    calls.add(call::delete(one, "Refuses a request", delete::<P>).ok::<AccessRequesterJson<'_>>());
 }
 
 parameters! {
@@ -39,13 +39,17 @@ parameters! {
 async fn list<P: SourcePath>(api: Api, source: P) -> ApiResult<HttpResponse> {
     let (source, page) = (source.source(), api.page());
     let asking = api.run(move |app, actor, ()| request::list(app, actor, &source, page)).await?;
-    respond::paged(&api, page, asking.as_ref().map(|one| RequesterJson(one, api.links())))
+    respond::paged(
+        &api,
+        page,
+        asking.as_ref().map(|one| AccessRequesterJson::new(one, api.links())),
+    )
 }
 
 async fn create<P: SourcePath>(api: Api, source: P) -> ApiResult<HttpResponse> {
     let source = source.source();
     let made = api.run(move |app, actor, ()| request::create(app, actor, &source)).await?;
-    respond::created(RequesterJson(&made, api.links()))
+    respond::created(AccessRequesterJson::new(&made, api.links()))
 }
 
 /// What is made by this is a member, so the answer is 201.
@@ -59,7 +63,7 @@ async fn approve<P: SourcePath>(
             request::approve(app, actor, &source, user, level)
         })
         .await?;
-    respond::created(MemberJson(&member, api.links()))
+    respond::created(MemberJson::new(&member, api.links()))
 }
 
 async fn delete<P: SourcePath>(api: Api<UserInPath>, source: P) -> ApiResult<HttpResponse> {
@@ -67,5 +71,5 @@ async fn delete<P: SourcePath>(api: Api<UserInPath>, source: P) -> ApiResult<Htt
     let gone = api
         .run(move |app, actor, UserInPath { user }| request::delete(app, actor, &source, user))
         .await?;
-    respond::ok(RequesterJson(&gone, api.links()))
+    respond::ok(AccessRequesterJson::new(&gone, api.links()))
 }

@@ -12,10 +12,8 @@ use hexforge_domain::text::limit;
 use super::ids::{GroupPath, PathId};
 use crate::api::Api;
 use crate::call::{self, Calls};
-use crate::entities::namespace::{
-    Group, GroupDetailJson, GroupDetailShape, GroupJson, NamespaceJson, NamespaceShape,
-};
-use crate::entities::project::{ProjectJson, ProjectShape};
+use crate::entities::namespace::{GroupDetailJson, GroupJson, NamespaceJson};
+use crate::entities::project::ProjectJson;
 use crate::error::{ApiError, ApiResult};
 use crate::params::{Parameter, declared, nested, parameters};
 use crate::respond;
@@ -23,19 +21,19 @@ use crate::respond;
 /// Declares the calls.
 pub fn declare(calls: &mut Calls) {
     calls.section("Groups");
-    calls.add(call::get("/groups", "Groups", list).list::<Group>());
+    calls.add(call::get("/groups", "Groups", list).list::<GroupJson<'_>>());
     let owned = call::get("/groups/owned", "Groups of which the caller is an owner", owned);
-    calls.add(owned.list::<Group>());
-    calls.add(call::post("/groups", "Makes a group", create).made::<Group>());
+    calls.add(owned.list::<GroupJson<'_>>());
+    calls.add(call::post("/groups", "Makes a group", create).made::<GroupJson<'_>>());
     let one = "/groups/{id}";
-    calls.add(call::get(one, "A group with its projects", get).ok::<GroupDetailShape>());
-    calls.add(call::put(one, "Changes a group", update).ok::<GroupDetailShape>());
-    calls.add(call::delete(one, "Removes a group", delete).ok::<NamespaceShape>());
+    calls.add(call::get(one, "A group with its projects", get).ok::<GroupDetailJson<'_>>());
+    calls.add(call::put(one, "Changes a group", update).ok::<GroupDetailJson<'_>>());
+    calls.add(call::delete(one, "Removes a group", delete).ok::<NamespaceJson<'_>>());
     let projects = call::get("/groups/{id}/projects", "Projects of a group", projects);
-    calls.add(projects.list::<ProjectShape>());
+    calls.add(projects.list::<ProjectJson<'_>>());
     let transfer = "/groups/{id}/projects/{project_id}";
     let transfer = call::post(transfer, "Moves a project into a group", move_into);
-    calls.add(transfer.made::<GroupDetailShape>());
+    calls.add(transfer.made::<GroupDetailJson<'_>>());
 }
 
 parameters! {
@@ -115,18 +113,18 @@ async fn list(api: Api<Listing>) -> ApiResult<HttpResponse> {
             group::list(app, actor, listing.all_available, filter, page)
         })
         .await?;
-    respond::paged(&api, page, groups.as_ref().map(|group| GroupJson(group, api.links())))
+    respond::paged(&api, page, groups.as_ref().map(|group| GroupJson::new(group, api.links())))
 }
 
 async fn owned(api: Api) -> ApiResult<HttpResponse> {
     let page = api.page();
     let groups = api.run(move |app, actor, ()| group::owned(app, actor, page)).await?;
-    respond::paged(&api, page, groups.as_ref().map(|group| GroupJson(group, api.links())))
+    respond::paged(&api, page, groups.as_ref().map(|group| GroupJson::new(group, api.links())))
 }
 
 async fn get(api: Api, GroupPath(named): GroupPath) -> ApiResult<HttpResponse> {
     let detail = api.run(move |app, actor, ()| group::get(app, actor, &named)).await?;
-    respond::ok(GroupDetailJson(&detail, api.links()))
+    respond::ok(GroupDetailJson::new(&detail, api.links()))
 }
 
 async fn projects(
@@ -147,7 +145,7 @@ async fn create(api: Api<NewGroup>) -> ApiResult<HttpResponse> {
                 .map_err(|error| ApiError::sentence("Failed to save group", error))
         })
         .await?;
-    respond::created(GroupJson(&made, api.links()))
+    respond::created(GroupJson::new(&made, api.links()))
 }
 
 async fn update(api: Api<GroupChanges>, GroupPath(named): GroupPath) -> ApiResult<HttpResponse> {
@@ -156,12 +154,12 @@ async fn update(api: Api<GroupChanges>, GroupPath(named): GroupPath) -> ApiResul
             group::update(app, actor, &named, &options.with(name, path))
         })
         .await?;
-    respond::ok(GroupDetailJson(&detail, api.links()))
+    respond::ok(GroupDetailJson::new(&detail, api.links()))
 }
 
 async fn delete(api: Api, GroupPath(named): GroupPath) -> ApiResult<HttpResponse> {
     let removed = api.run(move |app, actor, ()| group::delete(app, actor, &named)).await?;
-    respond::ok(NamespaceJson(&removed, api.links()))
+    respond::ok(NamespaceJson::new(&removed, api.links()))
 }
 
 async fn move_into(api: Api, ids: web::Path<(GroupPath, PathId)>) -> ApiResult<HttpResponse> {
@@ -173,5 +171,5 @@ async fn move_into(api: Api, ids: web::Path<(GroupPath, PathId)>) -> ApiResult<H
                 .map_err(|error| ApiError::sentence("Failed to transfer project", error))
         })
         .await?;
-    respond::created(GroupDetailJson(&detail, api.links()))
+    respond::created(GroupDetailJson::new(&detail, api.links()))
 }

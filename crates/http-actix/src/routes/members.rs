@@ -10,8 +10,8 @@ use serde_json::json;
 use super::ids::{GroupPath, ProjectPath};
 use crate::api::Api;
 use crate::call::{self, Calls};
-use crate::entities::member::{AccessRevoked, Member, MemberJson};
-use crate::entities::user::{UserJson, UserSummary};
+use crate::entities::member::{AccessRevoked, MemberJson};
+use crate::entities::user::UserSummaryJson;
 use crate::error::ApiResult;
 use crate::params::{Parameter, declared, parameters, picked};
 use crate::respond;
@@ -22,18 +22,18 @@ pub fn declare(calls: &mut Calls) {
     declare_below::<GroupPath>(calls, "/groups/{id}");
     declare_below::<ProjectPath>(calls, "/projects/{id}");
     let team = call::get("/projects/{id}/users", "Everybody who is a member in some way", team);
-    calls.add(team.list::<UserSummary>());
+    calls.add(team.list::<UserSummaryJson<'_>>());
 }
 
 fn declare_below<P: SourcePath>(calls: &mut Calls, source: &str) {
     let all = format!("{source}/members");
-    calls.add(call::get(all.as_str(), "Members", list::<P>).list::<Member>());
-    calls.add(call::post(all.as_str(), "Makes a member", add::<P>).made::<Member>());
+    calls.add(call::get(all.as_str(), "Members", list::<P>).list::<MemberJson<'_>>());
+    calls.add(call::post(all.as_str(), "Makes a member", add::<P>).made::<MemberJson<'_>>());
     let one = format!("{all}/{{user_id}}");
-    calls.add(call::get(one.as_str(), "A member", get::<P>).ok::<Member>());
-    calls.add(call::put(one.as_str(), "Changes a member", update::<P>).ok::<Member>());
+    calls.add(call::get(one.as_str(), "A member", get::<P>).ok::<MemberJson<'_>>());
+    calls.add(call::put(one.as_str(), "Changes a member", update::<P>).ok::<MemberJson<'_>>());
     let remove = call::delete(one, "Removes a member", remove::<P>);
-    calls.add(remove.ok::<Member>().or::<AccessRevoked>());
+    calls.add(remove.ok::<MemberJson<'_>>().or::<AccessRevoked>());
 }
 
 /// What has members, as a path has it.
@@ -91,7 +91,7 @@ async fn list<P: SourcePath>(api: Api<Filter>, source: P) -> ApiResult<HttpRespo
             member::list(app, actor, &source, query.as_deref(), page)
         })
         .await?;
-    respond::paged(&api, page, members.as_ref().map(|member| MemberJson(member, api.links())))
+    respond::paged(&api, page, members.as_ref().map(|member| MemberJson::new(member, api.links())))
 }
 
 async fn team(api: Api<TeamFilter>, ProjectPath(named): ProjectPath) -> ApiResult<HttpResponse> {
@@ -101,7 +101,7 @@ async fn team(api: Api<TeamFilter>, ProjectPath(named): ProjectPath) -> ApiResul
             member::team(app, actor, &named, search.as_deref(), page)
         })
         .await?;
-    respond::paged(&api, page, team.as_ref().map(|user| UserJson::summary(user, api.links())))
+    respond::paged(&api, page, team.as_ref().map(|user| UserSummaryJson::new(user, api.links())))
 }
 
 async fn get<P: SourcePath>(api: Api<UserInPath>, source: P) -> ApiResult<HttpResponse> {
@@ -109,7 +109,7 @@ async fn get<P: SourcePath>(api: Api<UserInPath>, source: P) -> ApiResult<HttpRe
     let found = api
         .run(move |app, actor, UserInPath { user }| member::get(app, actor, &source, user))
         .await?;
-    respond::ok(MemberJson(&found, api.links()))
+    respond::ok(MemberJson::new(&found, api.links()))
 }
 
 async fn add<P: SourcePath>(api: Api<(NewMember, Access)>, source: P) -> ApiResult<HttpResponse> {
@@ -119,7 +119,7 @@ async fn add<P: SourcePath>(api: Api<(NewMember, Access)>, source: P) -> ApiResu
             member::add(app, actor, &source, user, level, expires_at)
         })
         .await?;
-    respond::created(MemberJson(&added, api.links()))
+    respond::created(MemberJson::new(&added, api.links()))
 }
 
 async fn update<P: SourcePath>(
@@ -132,7 +132,7 @@ async fn update<P: SourcePath>(
             member::update(app, actor, &source, user, level, expires_at)
         })
         .await?;
-    respond::ok(MemberJson(&changed, api.links()))
+    respond::ok(MemberJson::new(&changed, api.links()))
 }
 
 async fn remove<P: SourcePath>(api: Api<UserInPath>, source: P) -> ApiResult<HttpResponse> {
@@ -141,7 +141,7 @@ async fn remove<P: SourcePath>(api: Api<UserInPath>, source: P) -> ApiResult<Htt
         .run(move |app, actor, UserInPath { user }| member::remove(app, actor, &source, user))
         .await?;
     match removal {
-        Removal::Removed(member) => respond::ok(MemberJson(&member, api.links())),
+        Removal::Removed(member) => respond::ok(MemberJson::new(&member, api.links())),
         Removal::WasNone(user) => respond::ok(json!({ "message": "Access revoked", "id": user.0 })),
     }
 }

@@ -21,7 +21,7 @@ use super::ids::{PathId, ProjectPath};
 use crate::api::Api;
 use crate::call::{self, Calls};
 use crate::entities::event::EventJson;
-use crate::entities::project::{ProjectJson, ProjectShape, ShareJson, SimpleProjectJson};
+use crate::entities::project::{ProjectJson, ShareJson, SimpleProjectJson};
 use crate::error::{ApiError, ApiResult};
 use crate::params::{Parameter, check_search, nested, parameters, picked};
 use crate::respond;
@@ -33,7 +33,7 @@ pub fn declare(calls: &mut Calls) {
         call::get("/projects", "Projects of which the caller is a member", list_own),
         call::get("/projects/visible", "Projects that the caller sees", list_visible),
     ] {
-        calls.add(list.list::<ProjectShape>().or::<SimpleProjectJson<'_>>());
+        calls.add(list.list::<ProjectJson<'_>>().or::<SimpleProjectJson<'_>>());
     }
     for list in [
         call::get("/projects/owned", "Projects that the caller owns", list_owned),
@@ -41,28 +41,28 @@ pub fn declare(calls: &mut Calls) {
         call::get("/projects/all", "All projects", list_all),
         call::get("/projects/search/{query}", "Projects with a text in name or path", search),
     ] {
-        calls.add(list.list::<ProjectShape>());
+        calls.add(list.list::<ProjectJson<'_>>());
     }
-    calls.add(call::post("/projects", "Makes a project", create_own).made::<ProjectShape>());
+    calls.add(call::post("/projects", "Makes a project", create_own).made::<ProjectJson<'_>>());
     let for_user = "/projects/user/{user_id}";
     let for_user = call::post(for_user, "Makes a project for a user", create_for_user);
-    calls.add(for_user.made::<ProjectShape>());
+    calls.add(for_user.made::<ProjectJson<'_>>());
     let one = "/projects/{id}";
-    calls.add(call::get(one, "A project", get).ok::<ProjectShape>());
-    calls.add(call::put(one, "Changes a project", update).ok::<ProjectShape>());
+    calls.add(call::get(one, "A project", get).ok::<ProjectJson<'_>>());
+    calls.add(call::put(one, "Changes a project", update).ok::<ProjectJson<'_>>());
     calls.add(call::delete(one, "Removes a project", delete).yes_or_no());
     calls.add(call::get("/projects/{id}/events", "Activity", events).list::<EventJson<'_>>());
     let star = "/projects/{id}/star";
     let add = call::post(star, "Stars a project", add_star);
-    calls.add(add.made::<ProjectShape>().unchanged());
+    calls.add(add.made::<ProjectJson<'_>>().unchanged());
     let remove = call::delete(star, "Takes the star back", remove_star);
-    calls.add(remove.ok::<ProjectShape>().unchanged());
+    calls.add(remove.ok::<ProjectJson<'_>>().unchanged());
     let archive = call::post("/projects/{id}/archive", "Archives a project", archive);
-    calls.add(archive.made::<ProjectShape>());
+    calls.add(archive.made::<ProjectJson<'_>>());
     let unarchive = call::post("/projects/{id}/unarchive", "Revives a project", unarchive);
-    calls.add(unarchive.made::<ProjectShape>());
+    calls.add(unarchive.made::<ProjectJson<'_>>());
     let fork = call::post("/projects/fork/{id}", "Forks a project", create_fork);
-    calls.add(fork.made::<ProjectShape>());
+    calls.add(fork.made::<ProjectJson<'_>>());
     let share = "/projects/{id}/share";
     let share = call::post(share, "Shares a project with a group", create_share);
     calls.add(share.made::<ShareJson>());

@@ -7,7 +7,7 @@ use hexforge_domain::text::limit;
 
 use crate::api::Api;
 use crate::call::{self, Calls};
-use crate::entities::user::{UserJson, UserLogin};
+use crate::entities::user::UserLoginJson;
 use crate::error::ApiResult;
 use crate::params::{declared, parameters};
 use crate::respond;
@@ -16,7 +16,7 @@ use crate::respond;
 pub fn declare(calls: &mut Calls) {
     calls.section("Signing in");
     let sign_in = call::post("/session", "Signs in with a password", create).open();
-    calls.add(sign_in.made::<UserLogin>());
+    calls.add(sign_in.made::<UserLoginJson<'_>>());
 }
 
 parameters! {
@@ -37,5 +37,5 @@ async fn create(api: Api<SignIn>) -> ApiResult<HttpResponse> {
             session::create(app, &Attempt { login, password: Secret::new(password), address })
         })
         .await?;
-    respond::created(UserJson::login(&login, api.links()))
+    respond::created(UserLoginJson::new(&login, api.links()))
 }

@@ -18,7 +18,7 @@ use super::ids::PathId;
 use crate::api::Api;
 use crate::call::{self, Calls};
 use crate::entities::event::EventJson;
-use crate::entities::user::{UserFull, UserJson, UserSingle, UserSummary};
+use crate::entities::user::{UserFullJson, UserSingleJson, UserSummaryJson, UserViewJson};
 use crate::error::ApiResult;
 use crate::params::{Parameter, nested, parameters, picked};
 use crate::respond;
@@ -26,14 +26,14 @@ use crate::respond;
 /// Declares the calls. Ids of users are digits: any other path below `/users` is no route.
 pub fn declare(calls: &mut Calls) {
     calls.section("Users");
-    calls.add(call::get("/user", "The caller", current).ok::<UserFull>());
+    calls.add(call::get("/user", "The caller", current).ok::<UserFullJson<'_>>());
     let list = call::get("/users", "Users; administrators see more of them", list);
-    calls.add(list.list::<UserSummary>().or::<UserFull>());
-    calls.add(call::post("/users", "Makes a user", create).made::<UserFull>());
+    calls.add(list.list::<UserSummaryJson<'_>>().or::<UserFullJson<'_>>());
+    calls.add(call::post("/users", "Makes a user", create).made::<UserFullJson<'_>>());
     let one = "/users/{id:[0-9]+}";
-    calls.add(call::get(one, "A user", get).ok::<UserSingle>().or::<UserFull>());
-    calls.add(call::put(one, "Changes a user", update).ok::<UserFull>());
-    calls.add(call::delete(one, "Removes a user", delete).ok::<UserFull>().or_null());
+    calls.add(call::get(one, "A user", get).ok::<UserSingleJson<'_>>().or::<UserFullJson<'_>>());
+    calls.add(call::put(one, "Changes a user", update).ok::<UserFullJson<'_>>());
+    calls.add(call::delete(one, "Removes a user", delete).ok::<UserFullJson<'_>>().or_null());
     calls.add(call::put("/users/{uid:[0-9]+}/block", "Blocks a user", block).yes_or_no());
     calls.add(call::put("/users/{uid:[0-9]+}/unblock", "Ends the block", unblock).yes_or_no());
     let events = call::get("/users/{id:[0-9]+}/events", "Activity of a user", events);
@@ -79,7 +79,7 @@ parameters! {
 
 async fn current(api: Api) -> ApiResult<HttpResponse> {
     let user = api.run(|app, actor, ()| user::current(app, actor)).await?;
-    respond::ok(UserJson::full(&user, api.links()))
+    respond::ok(UserFullJson::new(&user, api.links()))
 }
 
 async fn list(api: Api<Wanted>) -> ApiResult<HttpResponse> {
@@ -100,10 +100,10 @@ async fn list(api: Api<Wanted>) -> ApiResult<HttpResponse> {
     let links = api.links();
     match &users {
         UserPage::Summaries(users) => {
-            respond::paged(&api, page, users.as_ref().map(|user| UserJson::summary(user, links)))
+            respond::paged(&api, page, users.as_ref().map(|user| UserSummaryJson::new(user, links)))
         }
         UserPage::Full(users) => {
-            respond::paged(&api, page, users.as_ref().map(|user| UserJson::full(user, links)))
+            respond::paged(&api, page, users.as_ref().map(|user| UserFullJson::new(user, links)))
         }
     }
 }
@@ -111,7 +111,7 @@ async fn list(api: Api<Wanted>) -> ApiResult<HttpResponse> {
 async fn get(api: Api, id: web::Path<PathId>) -> ApiResult<HttpResponse> {
     let id = UserId::from(id.into_inner());
     let user = api.run(move |app, actor, ()| user::get(app, actor, id)).await?;
-    respond::ok(UserJson::view(&user, api.links()))
+    respond::ok(UserViewJson::new(&user, api.links()))
 }
 
 async fn create(api: Api<NewUser>) -> ApiResult<HttpResponse> {
@@ -122,7 +122,7 @@ async fn create(api: Api<NewUser>) -> ApiResult<HttpResponse> {
             Ok(user::create(app, actor, &fields)?)
         })
         .await?;
-    respond::created(UserJson::full(&user, api.links()))
+    respond::created(UserFullJson::new(&user, api.links()))
 }
 
 async fn update(api: Api<UserFields>, id: web::Path<PathId>) -> ApiResult<HttpResponse> {
@@ -134,14 +134,14 @@ async fn update(api: Api<UserFields>, id: web::Path<PathId>) -> ApiResult<HttpRe
             user::update(app, actor, id, &fields).map_err(|error| dialect.taken_on_update(error))
         })
         .await?;
-    respond::ok(UserJson::full(&user, api.links()))
+    respond::ok(UserFullJson::new(&user, api.links()))
 }
 
 async fn delete(api: Api, id: web::Path<PathId>) -> ApiResult<HttpResponse> {
     let id = UserId::from(id.into_inner());
     let deleted = api.run(move |app, actor, ()| user::delete(app, actor, id)).await?;
     let deleted = api.dialect().deleted_user(deleted)?;
-    respond::ok(deleted.as_ref().map(|user| UserJson::full(user, api.links())))
+    respond::ok(deleted.as_ref().map(|user| UserFullJson::new(user, api.links())))
 }
 
 async fn block(api: Api, id: web::Path<PathId>) -> ApiResult<HttpResponse> {
