@@ -1,10 +1,9 @@
-//! The heart of hexforge: entities, state machines, access policy and the ports through which the
-//! outside is reached. Nothing in here does I/O, reads a clock or draws a random number, so every
-//! rule can be tested as a table and reused by other programs.
+//! The core of hexforge: entities, state machines, the access policy and the ports to the outside world. Nothing in
+//! this crate does I/O, reads a clock or generates random numbers, so every rule can be tested with a table and reused
+//! by other programs.
 //!
-//! It is built from `chrono` for dates, `thiserror` for errors and `regex` for the expressions that
-//! users write into configurations. The last only computes, and does so in linear time, so it needs
-//! no port.
+//! The crate depends on `chrono` for dates, `thiserror` for errors and `regex` for the regular expressions that users
+//! write into configurations. `regex` does no I/O and runs in linear time, so it needs no port.
 //!
 //! ```
 //! use hexforge_domain::change::Change;
@@ -17,8 +16,8 @@
 //! assert_eq!(blocked, Ok(Change::Applied(UserState::Blocked)));
 //! ```
 //!
-//! The crate `hexforge-domain-testing` has fakes of every port and the contract suite that all implementations
-//! of the ports, fakes included, have to pass.
+//! The crate `hexforge-domain-testing` has fakes of every port and the contract suite that every implementation of a
+//! port has to pass, fakes included.
 
 pub mod board;
 pub mod branch;
@@ -65,5 +64,5 @@ pub mod user;
 pub mod variable;
 pub mod visibility;
 
-/// A moment in UTC, to the microsecond: the finest that both databases keep.
+/// A point in time in UTC with microsecond precision, the finest precision that both databases store.
 pub type Timestamp = chrono::DateTime<chrono::Utc>;

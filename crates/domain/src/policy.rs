@@ -1,5 +1,5 @@
-//! Who may do what. Every decision about access is made here, on facts already loaded, and denied
-//! unless a rule allows it.
+//! The access policy. Every permission check is made here, on facts that were already loaded. Access is denied unless a
+//! rule allows it.
 
 pub mod ci;
 pub mod group;
@@ -14,30 +14,30 @@ pub mod user;
 use crate::id::UserId;
 use crate::user::Privileges;
 
-/// Who asks.
+/// The caller of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Actor {
-    /// Nobody known, which includes blocked users.
+    /// A caller who is not signed in, or whose user is blocked.
     Anonymous,
-    /// A user without special rights.
+    /// A signed-in user who is not an administrator.
     User {
-        /// Which one.
+        /// The id of the user.
         id: UserId,
-        /// Whether internal things are hidden from it.
+        /// Whether the user is external, so that internal projects and groups are hidden from it.
         external: bool,
     },
     /// An administrator.
     Admin {
-        /// Which one.
+        /// The id of the user.
         id: UserId,
     },
 }
 
 impl Actor {
-    /// The person at the command line of the server: an administrator who is no user.
+    /// The operator at the command line of the server: an administrator without a user account.
     pub const OPERATOR: Actor = Actor::Admin { id: UserId(0) };
 
-    /// The actor that a user with these privileges is.
+    /// The actor for a user with these privileges.
     pub fn of(id: UserId, privileges: &Privileges) -> Self {
         if privileges.admin {
             Actor::Admin { id }
@@ -46,7 +46,7 @@ impl Actor {
         }
     }
 
-    /// The user behind the actor.
+    /// The id of the user; `None` for an anonymous caller.
     pub fn user(self) -> Option<UserId> {
         match self {
             Actor::Anonymous => None,
@@ -55,33 +55,33 @@ impl Actor {
     }
 }
 
-/// Something that access is decided about, with all the facts the decision needs.
+/// A resource to which access is controlled, with all the facts that a decision needs.
 pub trait Protected {
-    /// What can be done with it.
+    /// The operations on the resource.
     type Ability: Copy;
 
-    /// The ability without which the thing does not even seem to exist.
+    /// The ability to read. A caller without it must not learn that the resource exists.
     const READ: Self::Ability;
 
-    /// Whether the rules allow it.
+    /// Returns whether the rules allow the actor this ability.
     fn allows(&self, actor: Actor, ability: Self::Ability) -> bool;
 }
 
 /// How a caller is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Denied {
-    /// The caller has to say who it is first.
+    /// The caller has to sign in first.
     #[error("the caller is not known")]
     Unauthenticated,
-    /// The caller may not learn that the thing exists.
+    /// The caller must not learn that the resource exists.
     #[error("the thing is hidden from the caller")]
     Hidden,
-    /// The caller sees the thing and may not do this.
+    /// The caller may see the resource but not do this.
     #[error("the caller may not do this")]
     Forbidden,
 }
 
-/// Which refusal a caller sees is decided here and nowhere else.
+/// Checks an ability and, if it is denied, chooses the refusal. This is the only place where that choice is made.
 pub fn authorize<R: Protected>(actor: Actor, ability: R::Ability, on: &R) -> Result<(), Denied> {
     match (on.allows(actor, ability), actor, on.allows(actor, R::READ)) {
         (true, _, _) => Ok(()),

@@ -4,31 +4,31 @@ use super::project::ProjectFacts;
 use super::{Actor, Protected};
 use crate::member::AccessLevel;
 
-/// What a decision about the pipelines and builds of a project needs to know.
+/// The facts for decisions about the pipelines and builds of a project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CiFacts {
-    /// About the project and the actor.
+    /// The facts about the project and the actor.
     pub project: ProjectFacts,
-    /// Whether the project has builds.
+    /// Whether builds are enabled in the project.
     pub builds: bool,
-    /// Whether whoever sees the code sees builds too.
+    /// Whether everyone who may see the code may also see the builds.
     pub public_builds: bool,
 }
 
-/// What can be done with the pipelines and builds of a project.
+/// The operations on the pipelines and builds of a project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CiAbility {
-    /// See the project, and the list of its builds.
+    /// See the project and its list of builds.
     SeeProject,
     /// See its pipelines.
     ReadPipelines,
     /// See its builds, with logs and artifacts.
     ReadBuilds,
-    /// See what is said of its commits.
+    /// See the statuses of its commits.
     ReadStatuses,
     /// Start, retry and cancel pipelines and builds.
     Run,
-    /// Say something of its commits.
+    /// Set statuses of its commits.
     PostStatuses,
     /// See and change its triggers and variables.
     Administer,
@@ -52,7 +52,7 @@ impl Protected for CiFacts {
     const READ: CiAbility = CiAbility::SeeProject;
 
     fn allows(&self, actor: Actor, ability: CiAbility) -> bool {
-        // No call of this area is open to nobody, not even on public projects.
+        // Anonymous callers have no access to this area, not even in public projects.
         let open = actor != Actor::Anonymous && self.project.open_to(actor);
         let team = |least| self.project.is_team(actor, least);
         match ability {

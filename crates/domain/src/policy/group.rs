@@ -4,25 +4,25 @@ use super::{Actor, Protected};
 use crate::member::AccessLevel;
 use crate::visibility::Visibility;
 
-/// What a decision about a group needs to know of it and the actor.
+/// The facts about a group and the actor for decisions about the group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GroupFacts {
-    /// Who sees the group.
+    /// The visibility level of the group.
     pub visibility: Visibility,
-    /// The actor's membership, if it is in force.
+    /// The access level of the actor's membership, if it has not expired.
     pub level: Option<AccessLevel>,
-    /// Whether the actor sees a project of the group or one shared with it.
+    /// Whether the actor may see a project of the group or a project shared with it.
     pub sees_a_project: bool,
 }
 
-/// What can be done with a group.
+/// The operations on a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GroupAbility {
-    /// See it, its members and those of its projects that one may see.
+    /// See the group, its members and those of its projects that the actor may see.
     Read,
     /// See all of its projects.
     ReadAllProjects,
-    /// Make projects in it, and manage its labels.
+    /// Create projects in it, and manage its labels.
     CreateProjects,
     /// Change it, its members and its visibility; remove it.
     Administer,

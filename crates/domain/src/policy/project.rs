@@ -5,41 +5,41 @@ use crate::member::AccessLevel;
 use crate::project::Archived;
 use crate::visibility::Visibility;
 
-/// What a decision about a project needs to know of it and the actor.
+/// The facts about a project and the actor for decisions about the project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProjectFacts {
-    /// Who sees the project.
+    /// The visibility level of the project.
     pub visibility: Visibility,
-    /// What the actor is to the project.
+    /// The actor's access level and ownership.
     pub standing: Standing,
-    /// Whether the project is kept as it is.
+    /// Whether the project is archived.
     pub archived: Archived,
 }
 
-/// What a user is to a project: everything memberships and ownership give, put together.
+/// The rights of a user in a project: the combination of all memberships and of ownership.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Standing {
-    /// The highest of the levels that memberships in the project, in its group and in groups it is
-    /// shared with give; those of shares only up to the level of the share.
+    /// The highest access level from memberships in the project, in its group and in groups with which it is shared. A
+    /// share limits the level to its own.
     pub level: Option<AccessLevel>,
     /// The project is in the user's namespace, or in a group that the user owns.
     pub owner: bool,
 }
 
-/// What can be done with a project.
+/// The operations on a project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProjectAbility {
     /// See it, its members and its activity.
     Read,
-    /// Star it and take the star back.
+    /// Star it and unstar it.
     Star,
-    /// Upload a file for its texts.
+    /// Upload a file for use in issues and comments.
     Upload,
     /// Clone it, read its repository, fork it.
     DownloadCode,
-    /// Push to it, make and remove branches, tags and releases.
+    /// Push to it; create and delete branches, tags and releases.
     PushCode,
-    /// Read what no ref of its repository leads to any more.
+    /// Read objects that are no longer reachable from any ref of its repository.
     ReadUnreachable,
     /// Edit it, its hooks, members, shares and protected branches.
     Administer,
@@ -72,11 +72,11 @@ impl Protected for ProjectFacts {
                 actor != Actor::Anonymous
                     && (self.open_to(actor) || self.is_team(actor, AccessLevel::Guest))
             }
-            // A guest of a private project sees it without its code.
+            // A guest of a private project may see the project but not its code.
             ProjectAbility::DownloadCode => {
                 self.open_to(actor) || self.is_team(actor, AccessLevel::Reporter)
             }
-            // What is archived stays as it is, whoever asks.
+            // Nobody may push to an archived project, administrators included.
             ProjectAbility::PushCode => match self.archived {
                 Archived::No => self.is_team(actor, AccessLevel::Developer),
                 Archived::Yes => false,
@@ -90,7 +90,7 @@ impl Protected for ProjectFacts {
 }
 
 impl ProjectFacts {
-    /// Whether the visibility alone lets the actor in.
+    /// Returns whether the visibility level alone gives the actor access.
     pub(super) fn open_to(&self, actor: Actor) -> bool {
         match (self.visibility, actor) {
             (Visibility::Public, Actor::Anonymous | Actor::User { .. } | Actor::Admin { .. }) => {
@@ -103,8 +103,7 @@ impl ProjectFacts {
         }
     }
 
-    /// Whether the actor works on the project with at least this level. Owners and administrators
-    /// have everything a master has.
+    /// Returns whether the actor has at least this access level. Owners and administrators always do.
     pub(super) fn is_team(&self, actor: Actor, least: AccessLevel) -> bool {
         match actor {
             Actor::Admin { .. } => true,

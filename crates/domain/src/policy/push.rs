@@ -1,38 +1,38 @@
-//! The rules for changes of branches and tags, through git pushes and through the API.
+//! The rules for changes of branches and tags, by git pushes and by the API.
 
 use crate::branch::protection::Protection;
 use crate::member::AccessLevel;
 use crate::push::RefKind;
 
-/// What a decision about a change needs to know of who makes it and where.
+/// The facts about the actor and the project for decisions about a ref change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PushFacts {
     /// Whether the actor may push to the project at all.
     pub may_push: bool,
     /// Whether the actor is an administrator.
     pub admin: bool,
-    /// The level of the actor's memberships; owners have that of masters at least.
+    /// The access level from the actor's memberships; for owners at least master.
     pub level: Option<AccessLevel>,
-    /// Whether there is no branch yet.
+    /// Whether the repository has no branch yet.
     pub first: bool,
     /// The protected branches.
     pub protections: Vec<Protection>,
 }
 
-/// What is done to a ref.
+/// The kind of a ref change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RefAction {
-    /// It did not exist.
+    /// The ref is created.
     Create,
-    /// It moves to where everything it had is included.
+    /// The ref moves to a descendant of its current commit.
     FastForward,
-    /// It moves elsewhere.
+    /// The ref moves to a commit that is not a descendant of its current commit.
     Force,
-    /// It goes.
+    /// The ref is deleted.
     Delete,
 }
 
-/// Why a change is not allowed; the text is the one that people see.
+/// Why a ref change is refused. The text is shown to the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PushRefusal {
     #[error("You are not allowed to push code to this project.")]
@@ -48,7 +48,7 @@ pub enum PushRefusal {
 }
 
 impl PushFacts {
-    /// Decides about one ref.
+    /// Decides whether a change of one ref is allowed.
     pub fn check(&self, kind: &RefKind, action: RefAction) -> Result<(), PushRefusal> {
         if !self.may_push {
             return Err(PushRefusal::Project);
@@ -74,7 +74,7 @@ impl PushFacts {
             .map(Protection::push_level)
             .peekable();
         if levels.peek().is_none() {
-            // Before there is any branch each counts as protected, for administrators too.
+            // While the repository has no branch, every branch counts as protected, for administrators too.
             return if self.first && self.level < Some(AccessLevel::Master) {
                 Err(PushRefusal::Protected)
             } else {

@@ -1,7 +1,7 @@
-//! The rule about requests for access.
+//! The rule for access requests.
 
-/// Whether somebody who sees a group or project may ask to become a member: where that is `enabled`, and
-/// unless it is one already, by whatever way.
+/// Returns whether a user who may see a group or project may request membership: requests have to be `enabled`, and the
+/// user must not be a member in any way.
 pub fn may_ask_for_access(enabled: bool, member: bool) -> bool {
     enabled && !member
 }

@@ -1,36 +1,36 @@
-//! Rules that an operator can make stricter than those of the reference.
+//! Rules that an operator can make stricter than the reference.
 
 use super::ci::CiAbility;
 use super::project::ProjectAbility;
 
-/// Which rules are stricter. None by default: clients expect those of the reference.
+/// The rules that are stricter. None by default, because clients expect the rules of the reference.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StrictRules {
-    /// Only those who may start pipelines start manual jobs.
+    /// Manual jobs can be started only by users who may start pipelines.
     pub manual_jobs: bool,
-    /// Only masters remove tags through the interface, as with a push.
+    /// Tags can be deleted through the API only by masters, as by a push.
     pub tags: bool,
-    /// Only those who may see one build see the list of builds.
+    /// The list of builds is visible only to users who may see single builds.
     pub build_lists: bool,
 }
 
 impl StrictRules {
-    /// What starting a manual job needs.
+    /// The ability required to start a manual job.
     pub fn to_start_manual_jobs(self) -> CiAbility {
         if self.manual_jobs { CiAbility::Run } else { CiAbility::ReadBuilds }
     }
 
-    /// What removing a tag through the interface needs, besides the right to push.
+    /// The ability required to delete a tag through the API, besides the ability to push.
     pub fn to_remove_tags(self) -> ProjectAbility {
         if self.tags { ProjectAbility::Administer } else { ProjectAbility::PushCode }
     }
 
-    /// What seeing the list of builds needs.
+    /// The ability required to list builds.
     pub fn to_list_builds(self) -> CiAbility {
         if self.build_lists { CiAbility::ReadBuilds } else { CiAbility::SeeProject }
     }
 
-    /// Reads names of rules, separated by commas. Fails with the first name that is no rule.
+    /// Parses rule names, separated by commas. Fails with the first unknown name.
     pub fn parse(names: &str) -> Result<Self, String> {
         let mut rules = Self::default();
         for name in names.split(',').map(str::trim).filter(|name| !name.is_empty()) {

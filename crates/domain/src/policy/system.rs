@@ -1,16 +1,16 @@
-//! The rules about what belongs to the service as a whole.
+//! The rules for operations on the service as a whole.
 
 use super::{Actor, Protected};
 
 /// The service itself.
 pub struct Service;
 
-/// What can be done with the service.
+/// The operations on the service as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ServiceAbility {
-    /// Use it at all.
+    /// Call the API as a signed-in user.
     Use,
-    /// Register hooks for everything that happens, see all projects, act for others.
+    /// Manage system hooks, see all projects, act for other users.
     Administer,
 }
 

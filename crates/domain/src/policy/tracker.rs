@@ -1,47 +1,46 @@
-//! The rules about what a project's issues, labels, milestones and boards are to somebody, and about a
-//! single issue.
+//! The rules for the issues, labels, milestones and boards of a project, and for a single issue or note.
 
 use super::project::ProjectFacts;
 use super::{Actor, Protected};
 use crate::member::AccessLevel;
 
-/// What a decision about the issues of a project needs to know.
+/// The facts for decisions about the issues of a project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TrackerFacts {
-    /// About the project and the actor.
+    /// The facts about the project and the actor.
     pub project: ProjectFacts,
-    /// Whether the project has issues.
+    /// Whether issues are enabled in the project.
     pub issues: bool,
-    /// Whether the project has merge requests.
+    /// Whether merge requests are enabled in the project.
     pub merge_requests: bool,
 }
 
-/// What can be done with the issues of a project.
+/// The operations on the issues, labels, milestones and boards of a project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrackerAbility {
     /// See the project, and its board.
     SeeProject,
     /// See its issues and their notes.
     ReadIssues,
-    /// Write issues and notes.
+    /// Create issues and notes.
     CreateIssues,
-    /// See all confidential issues, edit all issues, set their labels, milestone, assignee and day.
+    /// See all confidential issues, edit all issues, set their labels, milestone, assignee and due date.
     AdministerIssues,
-    /// Change and remove the notes of others.
+    /// Change and delete the notes of other users.
     ModerateNotes,
-    /// Remove issues, and say when something was written.
+    /// Delete issues, and set the creation time of issues and notes.
     DeleteIssues,
     /// See and subscribe to labels.
     ReadLabels,
-    /// Make, change and remove labels.
+    /// Create, change and delete labels.
     AdministerLabels,
     /// See milestones.
     ReadMilestones,
-    /// Make and change milestones.
+    /// Create and change milestones.
     AdministerMilestones,
-    /// Add and move lists of the board; by one of two rules also remove them.
+    /// Add and move lists of the board. In the `Original` dialect also delete them.
     AdministerLists,
-    /// Remove lists of the board, by the other rule.
+    /// Delete lists of the board in the `Specification` dialect.
     DeleteLists,
 }
 
@@ -69,7 +68,7 @@ impl Protected for TrackerFacts {
 
     fn allows(&self, actor: Actor, ability: TrackerAbility) -> bool {
         let team = |least| self.project.is_team(actor, least);
-        // No call of this area is open to nobody, not even on public projects.
+        // Anonymous callers have no access to this area, not even in public projects.
         let sees =
             actor != Actor::Anonymous && (self.project.open_to(actor) || team(AccessLevel::Guest));
         let labels = self.issues || self.merge_requests;
@@ -88,23 +87,23 @@ impl Protected for TrackerFacts {
     }
 }
 
-/// What a decision about an issue needs to know.
+/// The facts for decisions about one issue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IssueFacts {
-    /// About the issues of its project.
+    /// The facts about the issues of the project.
     pub tracker: TrackerFacts,
-    /// Whether it is confidential.
+    /// Whether the issue is confidential.
     pub confidential: bool,
-    /// Whether the actor wrote it or is to do it.
+    /// Whether the actor is the author or the assignee.
     pub concerns_actor: bool,
 }
 
-/// What can be done with an issue.
+/// The operations on one issue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IssueAbility {
-    /// See it and its notes, and write some.
+    /// See it and its notes, and add notes.
     Read,
-    /// Change its texts, state and confidentiality.
+    /// Change its title, description, state and confidentiality.
     Update,
 }
 
@@ -124,23 +123,23 @@ impl Protected for IssueFacts {
     }
 }
 
-/// What a decision about a note needs to know.
+/// The facts for decisions about one note.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoteFacts {
-    /// About the issue it is on.
+    /// The facts about the issue of the note.
     pub issue: IssueFacts,
-    /// Whether the actor wrote it.
+    /// Whether the actor is the author.
     pub written_by_actor: bool,
-    /// Whether the service wrote it.
+    /// Whether it is a system note, written by the service.
     pub system: bool,
 }
 
-/// What can be done with a note.
+/// The operations on one note.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoteAbility {
     /// See it.
     Read,
-    /// Change what it says.
+    /// Change its text.
     Update,
     /// Remove it.
     Delete,
@@ -153,7 +152,7 @@ impl Protected for NoteFacts {
     fn allows(&self, actor: Actor, ability: NoteAbility) -> bool {
         let seen = self.issue.allows(actor, IssueAbility::Read);
         let moderates = self.issue.tracker.allows(actor, TrackerAbility::ModerateNotes);
-        // What the service wrote down about somebody is not that somebody's.
+        // A system note names the acting user as its author, but does not belong to that user.
         let own = self.written_by_actor && !self.system;
         match ability {
             NoteAbility::Read => seen,

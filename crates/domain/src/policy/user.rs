@@ -1,18 +1,18 @@
-//! The rules about accounts. They are alike for all accounts, so no facts are needed.
+//! The rules for accounts. They are the same for all accounts, so no facts are needed.
 
 use super::{Actor, Protected};
 
 /// All accounts of the service.
 pub struct Accounts;
 
-/// What can be done with accounts.
+/// The operations on accounts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AccountAbility {
-    /// List users and read what everybody may see of them.
+    /// List users and read their public data.
     Read,
-    /// Read and change what belongs to oneself: keys, addresses, the full record.
+    /// Read and change the actor's own data: keys, e-mail addresses, the full record.
     UseOwn,
-    /// Read everything, create, change, block and delete.
+    /// Read all data of all users; create, change, block and delete users.
     Manage,
 }
 

@@ -4,19 +4,20 @@ use super::files::{FilesError, ProjectFiles};
 use super::uploads::{NewUpload, StoredUpload};
 use crate::id::{BuildId, ProjectId};
 
-/// Keeps what builds leave behind. Whoever changes a file of a build holds the build in a transaction.
+/// Stores the logs and artifacts of builds. A caller that changes a file of a build holds a lock on the build in a
+/// transaction.
 pub trait BuildFiles: ProjectFiles {
-    /// The length of a log in bytes; 0 when there is none.
+    /// The length of the log in bytes; 0 when the build has no log.
     fn trace_size(&self, project: ProjectId, build: BuildId) -> Result<u64, FilesError>;
 
-    /// A log as it is now.
+    /// Opens the log as it is now.
     fn open_trace(
         &self,
         project: ProjectId,
         build: BuildId,
     ) -> Result<Option<StoredUpload>, FilesError>;
 
-    /// The last bytes of a log, at most so many.
+    /// The last `bytes` bytes of the log, or all of it when it is shorter.
     fn trace_tail(
         &self,
         project: ProjectId,
@@ -24,7 +25,8 @@ pub trait BuildFiles: ProjectFiles {
         bytes: u64,
     ) -> Result<Vec<u8>, FilesError>;
 
-    /// Adds to the end of a log; what is there beyond `at`, which an interrupted call may have left, goes.
+    /// Appends `chunk` to the log at the offset `at`. Bytes beyond `at`, which an interrupted call may have left, are
+    /// removed.
     fn append_trace(
         &self,
         project: ProjectId,
@@ -33,7 +35,7 @@ pub trait BuildFiles: ProjectFiles {
         chunk: &[u8],
     ) -> Result<(), FilesError>;
 
-    /// Puts another log in the place of what is there, all of it at once.
+    /// Replaces the whole log atomically.
     fn replace_trace(
         &self,
         project: ProjectId,
@@ -41,24 +43,24 @@ pub trait BuildFiles: ProjectFiles {
         content: &[u8],
     ) -> Result<(), FilesError>;
 
-    /// Begins the artifacts of a build. Nobody sees them before they are finished; then they are in the place
-    /// of those that were there.
+    /// Begins an upload of artifacts. They are invisible until the upload is finished, and then replace the earlier
+    /// artifacts of the build.
     fn begin_artifacts(
         &self,
         project: ProjectId,
         build: BuildId,
     ) -> Result<Box<dyn NewUpload>, FilesError>;
 
-    /// The artifacts of a build.
+    /// Opens the artifacts of a build.
     fn open_artifacts(
         &self,
         project: ProjectId,
         build: BuildId,
     ) -> Result<Option<StoredUpload>, FilesError>;
 
-    /// Removes a log, if there is one.
+    /// Removes the log, if there is one.
     fn remove_trace(&self, project: ProjectId, build: BuildId) -> Result<(), FilesError>;
 
-    /// Removes artifacts, if there are any.
+    /// Removes the artifacts, if there are any.
     fn remove_artifacts(&self, project: ProjectId, build: BuildId) -> Result<(), FilesError>;
 }

@@ -2,8 +2,8 @@
 
 use crate::Timestamp;
 
-/// Tells the time.
+/// Provides the current time.
 pub trait Clock: Send + Sync {
-    /// Now, cut to the microsecond.
+    /// The current time, truncated to microseconds.
     fn now(&self) -> Timestamp;
 }

@@ -1,46 +1,46 @@
-//! What all ports to files of projects have in common.
+//! The base trait and the error of all ports to files of projects.
 
 use std::error::Error;
 use std::io;
 
 use crate::id::ProjectId;
 
-/// Keeps files of projects, which no transaction covers. They are removed after the commit that removed
-/// the project; what an interrupted removal left is found at the next start, because ids of projects are
-/// never used again.
+/// Stores files of projects outside the transactions of the store. Files are removed after the commit that removed
+/// their project. The next start finds the files that an interrupted removal left behind, because project ids are never
+/// reused.
 pub trait ProjectFiles: Send + Sync {
-    /// The projects of which something is kept, in no particular order. Where files are made before the
-    /// row of their project is committed, those too young to be sure of are left out.
+    /// The projects that have files, in no particular order. Where files are created before the row of their project is
+    /// committed, recently created ones are left out, because their row may not be committed yet.
     fn projects(&self) -> Result<Box<dyn Iterator<Item = ProjectId>>, FilesError>;
 
-    /// Removes everything of a project. From the answer on nothing of it is found; what takes long is
-    /// done in the background. Without anything of the project there is nothing to do. It does not fail:
-    /// what cannot be removed now is told to whoever runs the program, and tried again at the next start.
+    /// Removes all files of a project; does nothing when there are none. The files are gone for readers when the call
+    /// returns; slow work is done in the background. The call cannot fail: a removal that is impossible now is logged
+    /// and retried at the next start.
     fn discard(&self, project: ProjectId);
 
-    /// Finishes what an earlier run was interrupted in. Called at the start and then daily; it may take long.
+    /// Finishes work in which an earlier run was interrupted. Called at the start and then daily; may take long.
     fn tidy(&self) -> Result<(), FilesError>;
 }
 
-/// Files could not be read or written.
+/// Reading or writing files failed.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct FilesError(pub String, #[source] pub Box<dyn Error + Send + Sync>);
 
 impl FilesError {
-    /// Whether there was no room to write to. It works again as soon as there is.
+    /// Returns whether the storage was full. Writing works again as soon as there is room.
     pub fn is_full(&self) -> bool {
         self.1.downcast_ref::<io::Error>().is_some_and(is_no_room)
     }
 
-    /// Returns whether the store of the files did not answer. Later it may.
+    /// Returns whether the file storage did not respond. A later attempt may succeed.
     pub fn is_away(&self) -> bool {
         let is_away = |error: &io::Error| error.kind() == io::ErrorKind::NotConnected;
         self.1.downcast_ref().is_some_and(is_away)
     }
 }
 
-/// Whether a disk, a quota or a limit of the process leaves no room for a file.
+/// Returns whether the disk, a quota or a limit of the process leaves no room for a file.
 pub fn is_no_room(error: &io::Error) -> bool {
     use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
     matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)

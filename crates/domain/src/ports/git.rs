@@ -1,7 +1,7 @@
 //! The ports to git repositories, one for each project.
 //!
-//! A repository comes into being with the first thing that is put into it: until then it is empty, and
-//! reading it finds nothing. Nothing here knows who asks: permission is decided before.
+//! A repository is created by the first write; until then it is empty, and reads find nothing. These ports do not check
+//! permissions: the caller has done so.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -21,7 +21,8 @@ use crate::tag::{Tag, TagName};
 
 /// All repositories.
 pub trait GitStore: ProjectFiles {
-    /// The repository of a project with its refs and packs of one version. Long work counts for the caller.
+    /// Opens the repository of a project with its refs and packs at one version. Long-running work is charged to
+    /// `caller`.
     fn open(
         &self,
         project: ProjectId,
@@ -29,12 +30,12 @@ pub trait GitStore: ProjectFiles {
         caller: Caller,
     ) -> Result<Box<dyn Repository>, GitError>;
 
-    /// Writes HEAD and refs into the folder of a repository, for people who look at it with git. Nothing reads them
+    /// Writes HEAD and refs into the repository folder, so that people can inspect it with git. Nothing reads them
     /// back.
     fn show_refs(&self, project: ProjectId, refs: &Snapshot) -> Result<(), GitError>;
 
-    /// Stores one pack, synced, with all objects of small packs of a repository. `None` when there are too few small
-    /// packs.
+    /// Merges the small packs of a repository into one pack, which is stored and synced. `None` when there are too few
+    /// small packs.
     fn merge_packs(
         &self,
         project: ProjectId,
@@ -42,12 +43,12 @@ pub trait GitStore: ProjectFiles {
     ) -> Result<Option<MergedPacks>, GitError>;
 }
 
-/// A pack that has all objects of others.
+/// A pack that contains all objects of several other packs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MergedPacks {
     /// The new pack.
     pub pack: Pack,
-    /// The packs whose objects the new pack has.
+    /// The packs whose objects the new pack contains.
     pub replaced: Vec<PackName>,
 }
 
@@ -58,27 +59,28 @@ impl<T: GitRefs + GitObjects + GitHistory + GitTransport + Send> Repository for 
 
 /// Branches, tags and HEAD.
 pub trait GitRefs {
-    /// All refs and HEAD, of the version that the repository was opened with.
+    /// All refs and HEAD at the version with which the repository was opened.
     fn refs(&self) -> &Arc<Snapshot>;
 
-    /// Branches by name, in the order of its bytes.
+    /// The branches, sorted by the bytes of their names.
     fn branches(&self, page: Page) -> Result<Paged<Branch>, GitError>;
 
-    /// The branch of exactly this name.
+    /// The branch with exactly this name.
     fn branch(&self, name: &BranchName) -> Result<Option<Branch>, GitError>;
 
-    /// Tags that lead to commits by name, in the reverse order of its bytes.
+    /// The tags that point to commits, in reverse order of the bytes of their names.
     fn tags(&self, page: Page) -> Result<Paged<Tag>, GitError>;
 
-    /// The tag of exactly this name.
+    /// The tag with exactly this name.
     fn tag(&self, name: &TagName) -> Result<Option<Tag>, GitError>;
 
-    /// Branches whose tips are ancestors of `tip` and not `tip` itself.
+    /// The branches whose tips are ancestors of `tip`, except those at `tip` itself.
     fn merged_into(&self, tip: ObjectId) -> Result<Vec<(BranchName, ObjectId)>, GitError>;
 
-    /// The first branch by name, in the order of its bytes, that a commit led to or that it is the tip of.
+    /// The first branch, by the bytes of its name, that contains `commit`.
     /// # Errors
-    /// [`GitError::Missing`] when there is no such commit; [`GitError::TooLarge`] when there is too much to look at.
+    /// [`GitError::Missing`] when the commit does not exist; [`GitError::TooLarge`] when the history is too large to
+    /// search.
     fn first_with(&self, commit: ObjectId) -> Result<Option<BranchName>, GitError>;
 
     /// Stores an annotated tag object, synced, in a pack of its own.
@@ -91,19 +93,20 @@ pub trait GitRefs {
     ) -> Result<(ObjectId, Pack), GitError>;
 }
 
-/// The commit that a revision names, and how it was found.
+/// The commit to which a revision resolves, and how it was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resolved {
     /// The commit.
     pub commit: ObjectId,
-    /// Whether the revision begins with the name of a ref, so that the commit is reachable. A commit that was named by
-    /// its id may be unreachable.
+    /// Whether the revision begins with the name of a ref, so that the commit is reachable. A commit found by its id
+    /// may be unreachable.
     pub through_ref: bool,
 }
 
-/// Files and commits.
+/// Blobs, trees and commits.
 pub trait GitObjects {
-    /// The commit that a revision names: a branch, a tag, a name or the start of one, `master~1`.
+    /// Resolves a revision to a commit: a branch, a tag, a full or abbreviated object id, or an expression like
+    /// `master~1`.
     fn resolve(&self, revision: &str) -> Result<Option<Resolved>, GitError>;
 
     /// Returns whether an object is reachable from a ref or from one of the `kept` commits.
@@ -111,36 +114,36 @@ pub trait GitObjects {
     /// [`GitError::Unfinished`] when the search takes longer than one call may. The next call continues the search.
     fn is_reachable(&self, id: ObjectId, kept: &[ObjectId]) -> Result<bool, GitError>;
 
-    /// A commit by its name.
+    /// The commit with this id.
     fn commit(&self, id: ObjectId) -> Result<Option<Commit>, GitError>;
 
-    /// What is in a folder of a commit: folders first, then files, then submodules, each in git's order.
-    /// A path that names no folder has nothing in it.
+    /// The entries of a folder of a commit: folders first, then files, then submodules, each in git's order. Empty when
+    /// the path is not a folder.
     /// # Errors
-    /// [`GitError::TooLarge`] when there is more than anybody reads.
+    /// [`GitError::TooLarge`] when the tree has too many entries.
     fn tree(&self, commit: ObjectId, path: &str, depth: Depth) -> Result<Vec<TreeEntry>, GitError>;
 
-    /// The file or link at a path of a commit.
+    /// The file or symbolic link at a path of a commit.
     fn blob_at(&self, commit: ObjectId, path: &str) -> Result<Option<Blob>, GitError>;
 
-    /// The blob of this name, or of which this is an unambiguous start of the name.
+    /// The blob with this id, or with an id that begins with `name` when only one does.
     fn find_blob(&self, name: &str) -> Result<Option<Blob>, GitError>;
 
-    /// Writes the content of a blob, however large, without holding all of it.
+    /// Writes the content of a blob as a stream, so that large blobs are never in memory as a whole.
     fn write_blob(&self, id: ObjectId, to: &mut dyn Write) -> Result<(), GitError>;
 }
 
-/// What takes more than a look.
+/// Operations that walk the history or read many objects.
 pub trait GitHistory {
-    /// What `to` has that `from` has not; the diffs are against what both had in common. Of what is too much
-    /// for one answer a part is there, and [`overflow`](Comparison::overflow) is set.
+    /// The commits of `to` that are not in `from`, and the diffs against the merge base. A comparison that is too large
+    /// for one response is incomplete and has [`overflow`](Comparison::overflow) set.
     fn compare(&self, from: ObjectId, to: ObjectId) -> Result<Arc<Comparison>, GitError>;
 
-    /// How many commits are reachable from `to` and from none of `hidden`, and the newest `limit` of them,
-    /// oldest first, fewer if these are more than anybody reads, each with as much of its texts as is
-    /// [told](crate::push::told_text).
+    /// The number of commits reachable from `to` and from none of `hidden`, and the newest `limit` of them, oldest
+    /// first. Fewer commits are returned when their messages take too much memory. Texts are truncated by
+    /// [`told_text`](crate::push::told_text).
     /// # Errors
-    /// [`GitError::TooLarge`] when there are too many to be counted in time.
+    /// [`GitError::TooLarge`] when there are too many commits to count in time.
     fn commits_between(
         &self,
         hidden: &[ObjectId],
@@ -148,78 +151,78 @@ pub trait GitHistory {
         limit: usize,
     ) -> Result<(u64, Vec<Commit>), GitError>;
 
-    /// What a commit did to files, the first [`TOLD_PATHS`](crate::push::TOLD_PATHS) of each kind. Of a huge
-    /// commit less is told, and moved files may be told as new ones and removed ones.
+    /// The paths that a commit added, changed or removed, at most [`TOLD_PATHS`](crate::push::TOLD_PATHS) of each kind.
+    /// For a huge commit the lists may be shorter, and a renamed file may appear as one added and one removed path.
     fn changed_paths(&self, commit: ObjectId) -> Result<ChangedPaths, GitError>;
 
-    /// Whether everything that `ancestor` has is in `descendant`.
+    /// Returns whether `ancestor` is reachable from `descendant`.
     fn is_ancestor(&self, ancestor: ObjectId, descendant: ObjectId) -> Result<bool, GitError>;
 
-    /// Writes the files of a commit. The same archive is always the same bytes.
+    /// Writes an archive of the files of a commit. The same archive always has the same bytes.
     fn write_archive(&self, archive: &Archive, to: &mut dyn Write) -> Result<(), GitError>;
 
-    /// Who wrote what led to a commit. Counts in the background what is not counted yet; a caller waits for
-    /// that for some seconds at most.
+    /// The authors of the commits reachable from `tip`. Commits that were not counted before are counted in the
+    /// background; the call waits for some seconds at most.
     fn contributors(&self, tip: ObjectId) -> Result<Contributors, GitError>;
 }
 
 /// How deep a tree is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Depth {
-    /// One folder.
+    /// The entries of one folder.
     Folder,
-    /// All folders below too.
+    /// The entries of all folders below, too.
     Recursive,
 }
 
-/// A file's content that can be had.
+/// The id and size of a blob whose content can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Blob {
-    /// By which to ask for it.
+    /// The id with which to read the content.
     pub id: ObjectId,
-    /// Its length in bytes.
+    /// The length in bytes.
     pub size: u64,
 }
 
-/// One ref that is to be something else.
+/// A change of one ref.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RefChange {
-    /// With `refs/`.
+    /// The full name, with `refs/`.
     pub name: String,
-    /// What it has to be now; `None` when it must not exist.
+    /// The object to which the ref has to point before the change; `None` when it must not exist.
     pub old: Option<ObjectId>,
-    /// What it is to be; `None` when it is to go.
+    /// The object to which the ref points after the change; `None` when the change removes the ref.
     pub new: Option<ObjectId>,
 }
 
-/// Why git did not do what it was asked for.
+/// Why a git operation failed.
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
-    /// What was named does not exist.
+    /// The requested object does not exist.
     #[error("the object does not exist")]
     Missing,
-    /// A ref is not what was expected; its full name.
+    /// The ref with this full name does not have the expected value.
     #[error("the ref `{0}` is in the way or was changed by others")]
     Conflict(String),
-    /// There is more of it than can be held at once.
+    /// The result is too large to be computed or held in memory.
     #[error("there is too much of it")]
     TooLarge,
-    /// Too many ask for the same at once; later it may succeed.
+    /// Too many callers need the same work at once, or it took too long. A later attempt may succeed.
     #[error("too much is being asked for")]
     Busy,
-    /// The work takes longer than one call may. The same call continues it.
+    /// The work takes longer than one call may. Repeating the call continues it.
     #[error("it is not finished yet")]
     Unfinished,
-    /// The other side said what no git client says.
+    /// The client violated the git protocol.
     #[error("the protocol is not kept: {0}")]
     Protocol(String),
-    /// Whoever was to get the data went away.
+    /// The client that was to receive the data disconnected.
     #[error("the reader is gone")]
     ReaderGone(#[source] std::io::Error),
-    /// There is no room to write to; it works again as soon as there is.
+    /// The disk is full. The operation works again as soon as there is room.
     #[error("the disk is full: {0}")]
     Full(String),
-    /// The pack store does not answer; later it may.
+    /// The pack store does not respond. A later attempt may succeed.
     #[error("{0}")]
     Away(String),
     /// The repository is damaged.

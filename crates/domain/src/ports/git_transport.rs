@@ -1,4 +1,4 @@
-//! The port by which git clients fetch and push.
+//! The port through which git clients fetch and push.
 
 use std::io::{Read, Write};
 use std::sync::Arc;
@@ -9,17 +9,17 @@ use crate::pack::Pack;
 use crate::policy::push::RefAction;
 use crate::refs::{Made, Manner, Peeled, Ref, Snapshot};
 
-/// What a client wants.
+/// The git service that a client requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Service {
-    /// To fetch.
+    /// Fetch.
     UploadPack,
-    /// To push.
+    /// Push.
     ReceivePack,
 }
 
 impl Service {
-    /// The name by which clients ask for it.
+    /// The command name with which clients request the service.
     pub fn as_str(self) -> &'static str {
         match self {
             Service::UploadPack => "git-upload-pack",
@@ -27,26 +27,26 @@ impl Service {
         }
     }
 
-    /// The service of that name.
+    /// Parses the command name of a service.
     pub fn parse(name: &str) -> Option<Self> {
         [Service::UploadPack, Service::ReceivePack].into_iter().find(|one| one.as_str() == name)
     }
 }
 
-/// The version of git's protocol that a client speaks.
+/// The version of the git protocol that a client speaks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ProtocolVersion {
-    /// The first, which has no number.
+    /// The original protocol, which announces no version.
     #[default]
     V0,
-    /// The same with its number said.
+    /// The original protocol with an announced version number.
     V1,
-    /// Commands; only for fetching.
+    /// The command-based protocol; for fetching only.
     V2,
 }
 
 impl ProtocolVersion {
-    /// The highest version that is asked for, as clients do it: `version=2`, among others.
+    /// Parses the parameter that clients send, such as `version=2`, and returns the highest known version in it.
     pub fn parse(asked: &str) -> Self {
         let version = |part: &str| match part.trim() {
             "version=2" => Some(ProtocolVersion::V2),
@@ -57,26 +57,26 @@ impl ProtocolVersion {
     }
 }
 
-/// How a conversation goes.
+/// Whether a client session keeps state between requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Conversation {
-    /// Each request stands for itself and is answered once, as over HTTP.
+    /// Each request is complete in itself and has one response, as over HTTP.
     Stateless,
-    /// Both sides talk until one is done, as over SSH.
+    /// Client and server exchange messages until one of them is done, as over SSH.
     Stateful,
 }
 
-/// Tells long work for a client that the client hung up. Clones share one signal.
+/// A signal to long-running work that its client has disconnected. Clones share one signal.
 #[derive(Clone, Debug, Default)]
 pub struct HangUp(Arc<AtomicBool>);
 
 impl HangUp {
-    /// Says that the client is gone.
+    /// Signals that the client has disconnected.
     pub fn signal(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the client is gone.
+    /// Returns whether the client has disconnected.
     pub fn is_signaled(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
@@ -88,10 +88,10 @@ impl From<Arc<AtomicBool>> for HangUp {
     }
 }
 
-/// Serves git clients. Nothing here knows who asks: permission is decided before.
+/// Serves git clients. Permissions are not checked here: the caller has done so.
 pub trait GitTransport {
-    /// Tells a client first what there is. Over HTTP this is the answer to `info/refs`, without the line that
-    /// names the service.
+    /// Writes the advertisement of refs and capabilities. Over HTTP this is the response to `info/refs`, without the
+    /// line that names the service.
     fn advertise(
         &self,
         service: Service,
@@ -99,10 +99,10 @@ pub trait GitTransport {
         to: &mut dyn Write,
     ) -> Result<(), GitError>;
 
-    /// Gives a client what it asks for.
+    /// Serves a fetch: reads the client's request and writes the pack.
     /// # Errors
-    /// [`GitError::Protocol`] when the client says what no client says; it was told already where the
-    /// protocol has a way to.
+    /// [`GitError::Protocol`] when the client violates the protocol. The client has already received the error where
+    /// the protocol has a way to send one.
     fn upload_pack(
         &self,
         version: ProtocolVersion,
@@ -111,15 +111,15 @@ pub trait GitTransport {
         to: &mut dyn Write,
     ) -> Result<(), GitError>;
 
-    /// Gives a client an archive of the files of a commit, as `git archive --remote` asks for it.
+    /// Sends an archive of the files of a commit, as requested by `git archive --remote`.
     /// # Errors
-    /// [`GitError::Protocol`] when it asks for what cannot be had; it was told.
+    /// [`GitError::Protocol`] when the request cannot be served. The client has already received the error.
     fn upload_archive(&self, from: &mut dyn Read, to: &mut dyn Write) -> Result<(), GitError>;
 
-    /// Reads what a client pushes: which refs are to change, and the objects for them, which stay apart until
-    /// they are [kept](ReceivedPush::keep). `None` when the client only looked, and pushes nothing.
+    /// Reads a push: the requested ref changes and their objects, which stay in quarantine until
+    /// [`keep`](ReceivedPush::keep). `None` when the client requests no change.
     /// # Errors
-    /// [`GitError::ReaderGone`] soon after the client hung up.
+    /// [`GitError::ReaderGone`] soon after the client has disconnected.
     fn receive(
         &self,
         from: &mut dyn Read,
@@ -127,21 +127,21 @@ pub trait GitTransport {
     ) -> Result<Option<Box<dyn ReceivedPush>>, GitError>;
 }
 
-/// Changes of refs that are asked for. The objects are stored.
+/// Requested ref changes whose objects are stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proposal {
     /// The changes.
     pub changes: Vec<RefChange>,
-    /// The objects to which new tag objects lead.
+    /// The objects to which new tag objects peel.
     pub peeled: Peeled,
-    /// Whether the changes are made together.
+    /// Whether the changes are applied atomically or one by one.
     pub manner: Manner,
-    /// The stored packs with new objects.
+    /// The stored packs with the new objects.
     pub packs: Vec<Pack>,
 }
 
 impl Proposal {
-    /// The refs after the changes, which are not committed.
+    /// The refs as they will be after the changes. Nothing is committed by this call.
     pub fn applied(&self, refs: &Snapshot) -> Snapshot {
         let new = |change: &RefChange| {
             let target = change.new?;
@@ -154,33 +154,33 @@ impl Proposal {
     }
 }
 
-/// A push that was read and checked and is not part of the repository yet. Dropped before [`keep`](Self::keep), it
-/// leaves nothing; after it, at most a stored pack that the sweep removes.
+/// A push that was read and checked but is not part of the repository yet. Dropped before [`keep`](Self::keep), it
+/// leaves nothing behind; dropped later, it leaves at most a stored pack, which the sweep removes.
 pub trait ReceivedPush {
-    /// The changes that are asked for, with what is wrong with each by itself: a name that git does not allow,
-    /// objects that are missing. What is wrong is told to the client when the answer is written.
+    /// The requested changes that were not refused yet. A change can be refused on its own because of an invalid ref
+    /// name or missing objects; the [`answer`](Self::answer) reports that to the client.
     fn changes(&self) -> Vec<&RefChange>;
 
-    /// What a change does to its ref.
+    /// Classifies a change of a ref: creation, fast-forward, forced update or deletion.
     /// # Errors
-    /// [`GitError::ReaderGone`] when the client hung up.
+    /// [`GitError::ReaderGone`] when the client has disconnected.
     fn action(&self, change: &RefChange) -> Result<RefAction, GitError>;
 
-    /// Stores the objects as a pack, synced, and returns the changes of refs that remain. The pack is part of the
-    /// repository as soon as a committed row names it. A change that the current refs do not allow is refused. `None`
-    /// when no change remains.
+    /// Stores the objects as a pack, synced, and returns the ref changes that were not refused. The pack is part of the
+    /// repository as soon as a committed row names it. Refuses changes that conflict with the current refs. `None` when
+    /// no change remains.
     fn keep(&mut self, refs: &Snapshot) -> Result<Option<Proposal>, GitError>;
 
-    /// Sets the outcome of each change for the [`answer`](Self::answer). `refs` are those after the changes.
+    /// Sets the outcome of each change for the [`answer`](Self::answer). `refs` is the state after the changes.
     fn conclude(&mut self, made: &Made, refs: &Snapshot);
 
     /// Refuses all changes because the repository would exceed its size limit.
     fn no_room(&mut self);
 
-    /// Refuses everything for one reason, which people see.
+    /// Refuses all changes with one reason, which the client shows to the user.
     fn decline(&mut self, reason: &str);
 
-    /// Tells the client what became of its push.
+    /// Reports the outcome of each change to the client.
     fn answer(&mut self, to: &mut dyn Write) -> Result<(), GitError>;
 }
 

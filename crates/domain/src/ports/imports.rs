@@ -1,37 +1,38 @@
-//! The port to repositories that are elsewhere.
+//! The port to repositories on other servers.
 
 use crate::pack::Pack;
 use crate::refs::Ref;
 
-/// Fetches repositories from elsewhere.
+/// Fetches repositories from other servers.
 pub trait Imports: Send + Sync {
-    /// Stores all objects of the repository at an address as packs, synced, and returns its branches, tags and HEAD.
-    /// The address may carry a user name and a password; no error does. May be done again.
+    /// Stores all objects of the repository at a URL as packs, synced, and returns its branches, tags and HEAD. The URL
+    /// may contain a user name and a password; error texts never do. Can be repeated.
     fn fetch(&self, url: &str) -> Result<Imported, ImportError>;
 
-    /// Ends what is being fetched as soon as possible, and fetches nothing any more: the server stops. What
-    /// is ended so may succeed later.
+    /// Aborts running fetches as soon as possible and refuses new ones, because the server shuts down. An aborted fetch
+    /// may succeed later.
     fn stop(&self);
 }
 
 /// The refs of an imported repository.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Imported {
-    /// The whole name of the branch for which HEAD stands.
+    /// The full name of the branch to which HEAD points.
     pub head: Option<String>,
     /// All branches and tags, by name.
     pub refs: Vec<Ref>,
-    /// The stored packs with its objects.
+    /// The stored packs with the objects of the repository.
     pub packs: Vec<Pack>,
 }
 
-/// Why a repository could not be fetched; the text is for whoever asked for it.
+/// Why a repository could not be fetched. The text is for the user who requested the import.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ImportError {
-    /// It will not succeed later either: the address is not allowed, there is nothing, access is denied.
+    /// A later attempt will not succeed either: the URL is not allowed, the repository does not exist, or access is
+    /// denied.
     #[error("{0}")]
     Refused(String),
-    /// It may succeed later.
+    /// A later attempt may succeed.
     #[error("{0}")]
     Failed(String),
 }

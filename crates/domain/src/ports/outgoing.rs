@@ -1,22 +1,22 @@
-//! The port to other servers: HTTP requests that leave this one.
+//! The port for HTTP requests to other servers.
 
 use std::io::Read;
 use std::time::Duration;
 
-/// Sends requests to addresses that users chose, and only where such a request may go.
+/// Sends HTTP requests to URLs that users chose, and only to allowed addresses.
 ///
-/// Before each connection every address of the host is checked, and only a checked one is connected to:
-/// this server's own network cannot be reached unless its operator allows it.
+/// Every IP address of the host is checked before each connection, and the connection goes to a checked address: this
+/// server's own network cannot be reached unless its operator allows it.
 pub trait Outgoing: Send + Sync {
-    /// Sends a request and waits for the head of the answer; its body is read as it comes. An answer with
-    /// any status is a success here. Blocks, so it is not for a thread that others wait for.
+    /// Sends a request and waits for the head of the response; the body is streamed. A response with any status is
+    /// `Ok`. Blocks the current thread.
     fn send(&self, request: OutgoingRequest) -> Result<OutgoingResponse, OutgoingError>;
 }
 
 /// A request to another server.
 pub struct OutgoingRequest {
     pub method: OutgoingMethod,
-    /// `http` or `https`, any port. A user name and password in it are sent as Basic authorization.
+    /// `http` or `https`, any port. A user name and password in it are sent as Basic authentication.
     pub url: String,
     pub headers: Vec<(String, String)>,
     pub body: OutgoingBody,
@@ -26,7 +26,7 @@ pub struct OutgoingRequest {
 }
 
 impl OutgoingRequest {
-    /// A request that follows no redirect and believes only good certificates.
+    /// A request that follows no redirects and verifies certificates.
     pub fn new(method: OutgoingMethod, url: impl Into<String>) -> Self {
         Self {
             method,
@@ -39,7 +39,7 @@ impl OutgoingRequest {
         }
     }
 
-    /// With one more header.
+    /// Adds a header.
     #[must_use]
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.headers.push((name.into(), value.into()));
@@ -53,34 +53,35 @@ pub enum OutgoingMethod {
     Post,
 }
 
-/// What a request says.
+/// The body of a request.
 pub enum OutgoingBody {
     Bytes(Vec<u8>),
-    /// Sent as it is read, until its end.
+    /// Streamed until the reader ends.
     Reader(Box<dyn Read + Send>),
 }
 
-/// What becomes of an answer that points elsewhere.
+/// How redirect responses are handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Redirects {
-    /// It is the answer.
+    /// A redirect is not followed and returned as the response.
     Refused,
-    /// A GET goes there, after the same checks, at most [`MAX_REDIRECTS`] times and never from `https` to
-    /// `http`; another host, port or scheme gets no header that may be secret. A POST never goes elsewhere.
+    /// A GET request is redirected after the same checks, at most [`MAX_REDIRECTS`] times and never from `https` to
+    /// `http`. Headers that may be secret are not sent to another host, port or scheme. A POST request is never
+    /// redirected.
     Checked,
 }
 
-/// How many redirects are followed in a row.
+/// The maximum number of consecutive redirects.
 pub const MAX_REDIRECTS: usize = 5;
 
-/// How long to wait.
+/// The timeouts of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeOuts {
-    /// For a connection, looking up its host included.
+    /// For establishing the connection, DNS lookup included.
     pub connect: Duration,
-    /// For the head of the answer, and then for each next part of its body.
+    /// For the head of the response, and then for each part of its body.
     pub idle: Duration,
-    /// For everything from the first step to the end of the body.
+    /// For the whole exchange, from the start to the end of the body.
     pub whole: Option<Duration>,
 }
 
@@ -90,39 +91,39 @@ impl Default for TimeOuts {
     }
 }
 
-/// Whether a server has to prove who it is.
+/// Whether the certificate of the server is verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Certificates {
     Verified,
-    /// Any certificate will do.
+    /// Any certificate is accepted.
     Ignored,
 }
 
-/// The answer of another server.
+/// The response of another server.
 pub struct OutgoingResponse {
-    /// The address that answered, after redirects, without user name and password.
+    /// The URL that responded, after redirects, without user name and password.
     pub url: String,
     pub status: u16,
-    /// Names are in lower case; values that are no text are left out.
+    /// Names are in lower case; values that are not text are left out.
     pub headers: Vec<(String, String)>,
-    /// Waits no longer than the request's idle time for each part; then it fails as timed out.
+    /// Reading fails with a timeout when the next part takes longer than the idle timeout of the request.
     pub body: Box<dyn Read + Send>,
 }
 
 impl OutgoingResponse {
-    /// The first header of this name, which is in lower case.
+    /// The first header with this name, which has to be in lower case.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 }
 
-/// Why there is no answer. The texts are for people, and have neither user names nor passwords in them.
+/// Why there is no response. The texts are shown to users and contain neither user names nor passwords.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OutgoingError {
-    /// Such a request may not be sent, now or later.
+    /// The request is not allowed, now or later.
     #[error("{0}")]
     Refused(String),
-    /// Nobody answered, or not in HTTP.
+    /// The server did not respond, or not with HTTP.
     #[error("{0}")]
     Unreachable(String),
     #[error("the server did not answer in time")]

@@ -6,32 +6,31 @@ use crate::Timestamp;
 use crate::pack::{Pack, PackName};
 use crate::ports::git::GitError;
 
-/// Keeps packs under the SHA-256 of their bytes. A stored pack never changes. Rows tell to which repositories it
-/// belongs, see [`Packs`](crate::pack::port::Packs).
+/// Stores packs under the SHA-256 of their bytes. A stored pack never changes. Rows record which repositories use it,
+/// see [`Packs`](crate::pack::port::Packs).
 pub trait PackStore: Send + Sync {
-    /// Stores a pack of so many objects with its index, synced, under the SHA-256 of its bytes. The two files may be
-    /// shared with the store from then on, so nobody changes them. May be done again.
+    /// Stores a pack with its index, synced, under the SHA-256 of its bytes. `objects` is the number of objects in the
+    /// pack. The store may share the two files from then on, so the caller must not change them. Can be repeated.
     fn put(&self, data: &Path, index: &Path, objects: u64) -> Result<Pack, PackError>;
 
     /// The path of a pack on this machine. The index is beside it, with the extension `idx`. The pack's bytes match its
     /// name.
     fn local(&self, pack: &Pack) -> Result<PathBuf, PackError>;
 
-    /// The moment since which a pack is stored with its index; `None` when it is not.
+    /// The time at which a pack was stored; `None` when the pack or its index is not stored.
     fn stored_since(&self, name: PackName) -> Result<Option<Timestamp>, PackError>;
 
-    /// Calls `visit` with the name of each stored pack and the moment since which it is stored, in no particular order,
-    /// until `visit` fails.
+    /// Calls `visit` with the name and storage time of each stored pack, in no particular order, until `visit` fails.
     fn each(
         &self,
         visit: &mut dyn FnMut(PackName, Timestamp) -> Result<(), PackError>,
     ) -> Result<(), PackError>;
 
-    /// Removes a pack with its index; a missing pack is passed over.
+    /// Removes a pack and its index; does nothing when the pack is missing.
     fn remove(&self, name: PackName) -> Result<(), PackError>;
 }
 
-/// Why a pack cannot be stored or read.
+/// Why a pack could not be stored or read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PackError {
     /// The pack is not stored, although it should be.
@@ -40,10 +39,10 @@ pub enum PackError {
     /// The SHA-256 or the length of the stored pack is wrong.
     #[error("the pack {0} is damaged: {1}")]
     Damaged(PackName, String),
-    /// There is no room to write to; it works again as soon as there is.
+    /// The storage is full. Writing works again as soon as there is room.
     #[error("there is no room for packs: {0}")]
     Full(String),
-    /// The pack store does not answer; later it may.
+    /// The pack store does not respond. A later attempt may succeed.
     #[error("the pack store does not answer: {0}")]
     Away(String),
     /// Anything else.

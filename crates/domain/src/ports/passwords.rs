@@ -7,7 +7,7 @@ pub trait Passwords: Send + Sync {
     /// A salted hash.
     fn hash(&self, password: &Password) -> PasswordHash;
 
-    /// Whether `attempt` is the password behind `hash`. With `None`, for an account that does not
-    /// exist, it takes as long and is false, so that time tells nobody which accounts exist.
+    /// Returns whether `attempt` is the password behind `hash`. With `None`, for an account that does not exist, it
+    /// takes as long and returns false, so that response times do not reveal which accounts exist.
     fn verify(&self, attempt: &str, hash: Option<&PasswordHash>) -> bool;
 }

@@ -1,18 +1,18 @@
-//! The port to the form in which hooks are told things.
+//! The port that renders the payloads of hooks.
 
 use crate::outbox::SystemEvent;
 
-/// Writes down what a hook is sent.
+/// Renders the request bodies that are sent to hooks.
 pub trait Payloads: Send + Sync {
-    /// The body that tells of an event. The same event has the same body each time.
+    /// The payload of an event. The same event always has the same payload.
     fn body(&self, event: &SystemEvent, audience: Audience) -> String;
 }
 
-/// Who is told.
+/// The kind of hook that receives a payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Audience {
-    /// A hook of the project in which it happened.
+    /// A hook of the project to which the event belongs.
     Project,
-    /// A hook of the service.
+    /// A system hook.
     Service,
 }

@@ -1,10 +1,10 @@
-//! The port to reading public keys.
+//! The port that parses SSH public keys.
 
 use crate::user::key::Fingerprint;
 
-/// Reads SSH public keys.
+/// Parses SSH public keys.
 pub trait PublicKeys: Send + Sync {
-    /// The fingerprint of a key in the one-line form of `.pub` files, or `None` when the text is no
-    /// well-formed key of the type it names.
+    /// The fingerprint of a key in the one-line format of `.pub` files, or `None` when the text is not a well-formed
+    /// key of the type it names.
     fn fingerprint(&self, key: &str) -> Option<Fingerprint>;
 }

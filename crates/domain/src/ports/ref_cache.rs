@@ -5,22 +5,22 @@ use std::sync::Arc;
 use crate::id::ProjectId;
 use crate::refs::Snapshot;
 
-/// A bounded cache of ref snapshots. The version of a snapshot tells whether it is current.
+/// A bounded cache of ref snapshots. The version of a snapshot shows whether it is current.
 pub trait RefCache: Send + Sync {
-    /// The snapshot that is kept of a repository.
+    /// The cached snapshot of a repository.
     fn get(&self, project: ProjectId) -> Option<Arc<Snapshot>>;
 
-    /// Keeps a snapshot in place of another.
+    /// Caches a snapshot and replaces the earlier one.
     fn put(&self, project: ProjectId, refs: Arc<Snapshot>);
 }
 
 impl dyn RefCache + '_ {
-    /// The refs of a repository, if they are of this version or a later one.
+    /// The cached refs of a repository, if they are at least as new as `version`.
     pub fn since(&self, project: ProjectId, version: i64) -> Option<Arc<Snapshot>> {
         self.get(project).filter(|refs| refs.version() >= version)
     }
 
-    /// Keeps committed refs, unless later ones are kept.
+    /// Caches committed refs, unless refs of the same or a later version are cached.
     pub fn keep(&self, project: ProjectId, refs: Arc<Snapshot>) {
         if self.since(project, refs.version()).is_none() {
             self.put(project, refs);

@@ -3,11 +3,11 @@
 use crate::text::Secret;
 use crate::token::TokenHash;
 
-/// Makes secrets that nobody can guess.
+/// Generates unguessable secrets.
 pub trait Secrets: Send + Sync {
-    /// A new random token of letters, digits, `-` and `_`, at least 20 long.
+    /// A new random token of letters, digits, `-` and `_`, at least 20 characters long.
     fn token(&self) -> Secret;
 
-    /// The digest under which a token is stored and found.
+    /// The digest under which a token is stored and looked up.
     fn digest(&self, token: &str) -> TokenHash;
 }

@@ -1,4 +1,4 @@
-//! The port to everything that is stored, and its unit of work.
+//! The port to the database and its unit of work, the transaction.
 
 use crate::board::port::Boards;
 use crate::branch::port::Protections;
@@ -28,15 +28,15 @@ use crate::trigger::port::Triggers;
 use crate::user::port::{Emails, Identities, Keys, Users};
 use crate::variable::port::Variables;
 
-/// One transaction: the index of all ports to stored things.
+/// A transaction: gives access to the ports of all aggregates.
 pub trait Tx {
     /// All accounts.
     fn users(&mut self) -> &mut dyn Users;
-    /// Who users are at other providers.
+    /// The identities of users at external providers.
     fn identities(&mut self) -> &mut dyn Identities;
     /// The SSH keys of all users.
     fn keys(&mut self) -> &mut dyn Keys;
-    /// The addresses of all users.
+    /// The e-mail addresses of all users.
     fn emails(&mut self) -> &mut dyn Emails;
     /// The tokens of all users.
     fn tokens(&mut self) -> &mut dyn Tokens;
@@ -50,11 +50,11 @@ pub trait Tx {
     fn projects(&mut self) -> &mut dyn Projects;
     /// The members of all projects.
     fn project_members(&mut self) -> &mut dyn ProjectMembers;
-    /// Who asks to become a member.
+    /// Requests for membership.
     fn access_requests(&mut self) -> &mut dyn AccessRequests;
-    /// Who starred what.
+    /// The stars that users gave to projects.
     fn stars(&mut self) -> &mut dyn Stars;
-    /// With which groups projects are shared.
+    /// The shares of projects with groups.
     fn shares(&mut self) -> &mut dyn Shares;
     /// The hooks of all projects.
     fn project_hooks(&mut self) -> &mut dyn ProjectHooks;
@@ -62,13 +62,13 @@ pub trait Tx {
     fn protections(&mut self) -> &mut dyn Protections;
     /// The releases of all projects.
     fn releases(&mut self) -> &mut dyn Releases;
-    /// Work on repositories that waits to be done.
+    /// Queued work on repositories.
     fn repository_tasks(&mut self) -> &mut dyn RepositoryTasks;
     /// Refs and HEAD of all repositories.
     fn refs(&mut self) -> &mut dyn Refs;
     /// The packs of all repositories.
     fn packs(&mut self) -> &mut dyn Packs;
-    /// The hooks of the service.
+    /// The system hooks.
     fn system_hooks(&mut self) -> &mut dyn SystemHooks;
     /// The labels of all projects.
     fn labels(&mut self) -> &mut dyn Labels;
@@ -82,21 +82,21 @@ pub trait Tx {
     fn notes(&mut self) -> &mut dyn Notes;
     /// The boards of all projects.
     fn boards(&mut self) -> &mut dyn Boards;
-    /// The activity of everybody.
+    /// The activity events of all users.
     fn events(&mut self) -> &mut dyn Events;
-    /// What waits to be sent.
+    /// The outbox: events that wait to be sent.
     fn outbox(&mut self) -> &mut dyn Outbox;
-    /// What hooks are sent.
+    /// The queued deliveries to hooks.
     fn deliveries(&mut self) -> &mut dyn Deliveries;
-    /// What hooks were sent.
+    /// The log of deliveries to hooks.
     fn delivery_log(&mut self) -> &mut dyn DeliveryLog;
     /// Failed sign-ins.
     fn sign_in_failures(&mut self) -> &mut dyn SignInFailures;
-    /// Networks from which users signed in.
+    /// The networks from which users signed in.
     fn sign_in_addresses(&mut self) -> &mut dyn SignInAddresses;
     /// The pipelines of all projects.
     fn pipelines(&mut self) -> &mut dyn Pipelines;
-    /// The builds of all projects, and what others say of commits.
+    /// The builds of all projects, and the external statuses of commits.
     fn builds(&mut self) -> &mut dyn Builds;
     /// All runners.
     fn runners(&mut self) -> &mut dyn Runners;
@@ -104,51 +104,51 @@ pub trait Tx {
     fn triggers(&mut self) -> &mut dyn Triggers;
     /// The variables of all projects.
     fn variables(&mut self) -> &mut dyn Variables;
-    /// Rows of removed projects, groups and users.
+    /// The remaining rows of removed projects, groups and users.
     fn removals(&mut self) -> &mut dyn Removals;
 }
 
-/// What a transaction is for.
+/// The kind of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// Sees one consistent state and changes nothing; never waits for a writer.
+    /// Reads one consistent snapshot and changes nothing; never waits for a writer.
     Read,
-    /// Like [`Read`](Self::Read), but each question of several may see what others committed since the last
-    /// one. For what asks one thing, or things that need not be of one moment: nothing is begun and ended.
+    /// Reads without a transaction: each query may see commits that happened after the previous query. For a single
+    /// query, or for queries that need no common snapshot. Saves the round trips of BEGIN and COMMIT.
     Glance,
-    /// May change things. Acknowledged means durable.
+    /// Reads and writes. A successful commit is durable.
     Write,
 }
 
-/// How a transaction is to end.
+/// How a transaction ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Keep everything.
+    /// Commit all changes.
     Commit,
-    /// Keep nothing.
+    /// Discard all changes.
     RollBack,
 }
 
-/// Stores everything but git data.
+/// Stores all data except git objects and files.
 pub trait Store: Send + Sync {
-    /// Calls `work` exactly once inside a transaction, then ends it by the verdict. A [`Mode::Glance`] is called
-    /// a second time when it was the first to notice that the store had gone away meanwhile. It may be called on another
-    /// thread, while the current one waits.
+    /// Calls `work` exactly once inside a transaction, then commits or rolls back by the verdict. With
+    /// [`Mode::Glance`], `work` is called a second time when its first call found that the connection was lost. `work`
+    /// may run on another thread while the current one waits.
     /// # Errors
-    /// [`StoreError::Aborted`] when the verdict is to commit although a port of the transaction
-    /// returned an error: nothing is kept then.
+    /// [`StoreError::Aborted`] when the verdict is to commit although a port of the transaction returned an error: the
+    /// transaction is rolled back then.
     fn transact(
         &self,
         mode: Mode,
         work: &mut (dyn FnMut(&mut dyn Tx) -> Verdict + Send),
     ) -> Result<(), StoreError>;
 
-    /// Answers when the store is reachable and its schema is the one this program knows.
+    /// Succeeds when the database is reachable and its schema is the one this program expects.
     fn ready(&self) -> Result<(), StoreError>;
 }
 
 impl dyn Store + '_ {
-    /// One transaction that may change things: `Ok` commits, `Err` rolls back.
+    /// Runs a read-write transaction: `Ok` commits, `Err` rolls back.
     pub fn write<T: Send, E: From<StoreError> + Send>(
         &self,
         work: impl FnOnce(&mut dyn Tx) -> Result<T, E> + Send,
@@ -156,7 +156,7 @@ impl dyn Store + '_ {
         self.run(Mode::Write, work)
     }
 
-    /// One transaction that only reads.
+    /// Runs a read-only transaction.
     pub fn read<T: Send, E: From<StoreError> + Send>(
         &self,
         work: impl FnOnce(&mut dyn Tx) -> Result<T, E> + Send,
@@ -164,7 +164,7 @@ impl dyn Store + '_ {
         self.run(Mode::Read, work)
     }
 
-    /// Questions that need not be answered of one moment; may be asked twice, see [`Store::transact`].
+    /// Runs queries without a common snapshot. `work` may be called twice, see [`Store::transact`].
     pub fn glance<T: Send, E: From<StoreError> + Send>(
         &self,
         mut work: impl FnMut(&mut dyn Tx) -> Result<T, E> + Send,
@@ -194,30 +194,29 @@ impl dyn Store + '_ {
     }
 }
 
-/// Why the store did not do what it was asked for.
+/// Why a store operation failed.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// Something that has to be unique exists already; this field is the one.
+    /// A unique value already exists, in this field.
     #[error("`{0}` is already taken")]
     Duplicate(&'static str),
-    /// What a new row was to hang on was removed at the same time.
+    /// The row that a new row refers to was removed concurrently.
     #[error("the owner of the row is gone")]
     Gone,
-    /// Others were in the way: two transactions waited for each other, or one waited too long. Nothing
-    /// was kept, and the same again may well succeed.
+    /// A deadlock or a lock timeout. Nothing was stored; a retry may succeed.
     #[error("others were in the way")]
     Busy,
-    /// The transaction had failed before it was to be committed.
+    /// The transaction had already failed when it was to be committed.
     #[error("the transaction was aborted by an earlier error")]
     Aborted,
-    /// There is no room to write to. Nothing was kept; it works again as soon as there is room.
+    /// The disk is full. Nothing was stored; writing works again as soon as there is room.
     #[error("the disk of the store is full")]
     Full(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// No connection could be had in time, or it was lost. If that was while a transaction was committed, nobody
-    /// knows whether it was kept: so the same is not tried again.
+    /// No connection was available in time, or it was lost. If it was lost during a commit, it is unknown whether the
+    /// commit succeeded, so the transaction is not retried.
     #[error("the store is not reachable")]
     Unreachable(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// The store holds something that this program does not understand.
+    /// The database contains a value that this program does not understand.
     #[error("the store holds an unknown {0}")]
     Corrupt(&'static str),
     /// Anything else.

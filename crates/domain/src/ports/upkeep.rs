@@ -1,15 +1,15 @@
-//! The port to work on repositories that follows their changes.
+//! The port to background maintenance of repositories.
 
 use crate::id::ProjectId;
 
-/// Has repositories tended in the background after changes: small packs are merged, and refs are written where git sees
-/// them. A request may be lost: it comes again with the next change.
+/// Maintains repositories in the background after changes: merges small packs and writes refs where git sees them. A
+/// request may be lost; the next change of the repository queues it again.
 pub trait Upkeep: Send + Sync {
     /// Queues a repository and returns at once.
     fn later(&self, project: ProjectId);
 }
 
-/// Ignores all requests: for commands and tests, which have no threads in the background.
+/// Ignores all requests. For commands and tests, which have no background threads.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoUpkeep;
 

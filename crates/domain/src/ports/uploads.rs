@@ -5,33 +5,35 @@ use std::io::Read;
 use super::files::{FilesError, ProjectFiles};
 use crate::project::upload::UploadPlace;
 
-/// Keeps uploaded files.
+/// Stores uploaded files.
 pub trait Uploads: ProjectFiles {
-    /// Begins a file. Nobody sees it before it is finished.
+    /// Begins an upload. The file is invisible until the upload is finished.
     fn begin(&self, place: &UploadPlace) -> Result<Box<dyn NewUpload>, FilesError>;
 
-    /// The file at a place; `None` unless one was finished at exactly that place.
+    /// Opens the file at a place; `None` unless an upload was finished at exactly that place.
     fn open(&self, place: &UploadPlace) -> Result<Option<StoredUpload>, FilesError>;
 }
 
-/// A file that is being received. Dropped before it is finished, it leaves nothing behind.
+/// A file that is being uploaded. Dropped before it is finished, it leaves nothing behind.
 pub trait NewUpload: Send {
-    /// Adds to its end.
+    /// Appends a chunk to the file.
     fn append(&mut self, chunk: &[u8]) -> Result<(), FilesError>;
 
-    /// Does the part of finishing it that takes long. Callers that finish it in a transaction call this before.
+    /// Does the slow part of finishing. Callers that finish the upload inside a transaction call this before the
+    /// transaction.
     fn prepare(&mut self) -> Result<(), FilesError> {
         Ok(())
     }
 
-    /// Puts it in its place. Acknowledged means durable.
+    /// Moves the file to its final place. On success the file is durable.
     fn finish(self: Box<Self>) -> Result<(), FilesError>;
 }
 
-/// A file that can be read. It stays readable when it is removed meanwhile, in an object store only its first MiB.
+/// A stored file that can be read. It stays readable if it is removed meanwhile; in an object store only its first MiB
+/// does.
 pub struct StoredUpload {
-    /// In bytes.
+    /// The size in bytes.
     pub size: u64,
-    /// All of it, from the beginning.
+    /// The whole content, from the beginning.
     pub content: Box<dyn Read + Send>,
 }

@@ -1,29 +1,29 @@
-//! The port to what is kept so that the store alone does not give it away.
+//! The port to encryption with a key that is not in the database, so that a copy of the database reveals no secrets.
 
 use std::error::Error;
 use std::fmt;
 
 use crate::text::Secret;
 
-/// Holds a key that is nowhere else: it seals texts, and makes tokens that need not be stored.
+/// Encrypts texts with a key that is stored nowhere else, and derives tokens that need not be stored.
 pub trait Vault: Send + Sync {
-    /// Seals a text, differently each time. What is sealed for one purpose does not open for another.
+    /// Encrypts a text, with a different result each time. A text sealed for one purpose cannot be opened for another.
     fn seal(&self, purpose: &str, text: &str) -> Sealed;
 
-    /// Opens what was sealed for the purpose.
+    /// Decrypts a text that was sealed for the purpose.
     /// # Errors
-    /// When it was not, or by another key.
+    /// When the text was sealed for another purpose or with another key.
     fn open(&self, purpose: &str, sealed: &Sealed) -> Result<Secret, VaultError>;
 
-    /// The token for a subject, always the same; at least 20 letters, digits, `-` and `_`. Nobody without
-    /// the key can make it.
+    /// The token of a subject: always the same, at least 20 letters, digits, `-` and `_`. It cannot be computed without
+    /// the key.
     fn token(&self, subject: &str) -> Secret;
 
-    /// Whether a text is the token for a subject. It takes as long for wrong ones.
+    /// Returns whether a text is the token of a subject, in constant time.
     fn is_token(&self, subject: &str, text: &str) -> bool;
 }
 
-/// A text that only the vault can read.
+/// An encrypted text that only the vault can decrypt.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Sealed(pub Vec<u8>);
 
@@ -33,7 +33,7 @@ impl fmt::Debug for Sealed {
     }
 }
 
-/// Something was not sealed by this vault for this purpose.
+/// The value was not sealed by this vault for this purpose.
 #[derive(Debug, thiserror::Error)]
 #[error("what was sealed cannot be opened with this key")]
 pub struct VaultError(#[source] pub Option<Box<dyn Error + Send + Sync>>);

@@ -1,4 +1,4 @@
-//! The port to threads and processors.
+//! The port to worker threads.
 
 use std::fmt::Debug;
 use std::io;
@@ -6,41 +6,41 @@ use std::time::Duration;
 
 use crate::limiter::Holder;
 
-/// Work that is done once.
+/// A unit of work that runs once.
 pub type Job = Box<dyn FnOnce() + Send>;
 
-/// Tells whether work may begin. It is asked again until it says so.
+/// Returns whether a job may start. Called repeatedly until it returns true.
 pub type Ready = Box<dyn Fn() -> bool + Send>;
 
-/// Threads for work that keeps a processor busy or waits for a slow client. Short calls have other threads.
+/// Threads for work that keeps a processor busy or waits for a slow client. Short requests use other threads.
 pub trait WorkThreads: Debug + Send + Sync {
-    /// Starts work on a thread of its own. What the work of a holder has cost lately may delay it, so that the work of
-    /// others is not delayed.
+    /// Starts a job on a thread of its own. The job may be delayed if the holder used much processor time lately, so
+    /// that the jobs of others are not delayed.
     /// # Errors
-    /// When the system has no thread for it.
+    /// When the system cannot create a thread.
     fn start(&self, holder: Holder, job: Job) -> io::Result<()>;
 
-    /// The same for work that has to wait until it is ready.
+    /// Like [`start`](Self::start), but the job waits until `is_ready` returns true.
     /// # Errors
-    /// When the system has no thread for it.
+    /// When the system cannot create a thread.
     fn start_when(&self, holder: Holder, _is_ready: Ready, job: Job) -> io::Result<()> {
         self.start(holder, job)
     }
 
-    /// Starts work that is never delayed. Permits have to limit how much there is of it.
+    /// Starts a job that is never delayed. Callers have to limit the number of such jobs with permits.
     /// # Errors
-    /// When the system has no thread for it.
+    /// When the system cannot create a thread.
     fn start_at_once(&self, holder: Holder, job: Job) -> io::Result<()> {
         self.start(holder, job)
     }
 
-    /// Says that the current thread answers short calls from now on.
+    /// Declares that the current thread handles short requests from now on.
     fn answer_calls(&self) {}
 
-    /// Says that the current thread serves connections from now on.
+    /// Declares that the current thread serves connections from now on.
     fn serve_connections(&self) {}
 
-    /// Returns whether threads that serve connections or answer calls had to wait for a processor lately.
+    /// Returns whether threads that serve connections or handle requests had to wait for a processor lately.
     fn are_processors_busy(&self) -> bool {
         false
     }

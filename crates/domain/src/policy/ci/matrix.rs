@@ -1,4 +1,4 @@
-//! Every actor, visibility and ability: reference section 1.1 of pipelines.
+//! The permission matrix of every actor, visibility level and ability: reference section 1.1 of pipelines.
 
 use super::{CiAbility, CiFacts};
 use crate::id::UserId;
@@ -8,13 +8,13 @@ use crate::policy::{Actor, Denied, authorize};
 use crate::project::Archived;
 use crate::visibility::Visibility;
 
-/// What the tables call the answers.
+/// Short names of the outcomes in the tables.
 const OK: Result<(), Denied> = Ok(());
 const WHO: Result<(), Denied> = Err(Denied::Unauthenticated);
 const HID: Result<(), Denied> = Err(Denied::Hidden);
 const NO: Result<(), Denied> = Err(Denied::Forbidden);
 
-/// Who asks, in the first column.
+/// The caller, in the first column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Who {
     Anonymous,
@@ -77,7 +77,8 @@ const PRIVATE: [Line; 9] = [
     (Admin,     [OK,  OK,   OK,    OK,   OK,  OK,  OK]),
 ];
 
-/// Those to whom a project is open read like its reporters.
+/// The expected outcomes for a visibility level. Users who can see an internal or public project have the rights of
+/// reporters of a private project.
 fn table(visibility: Visibility) -> [Line; 9] {
     let reporter = PRIVATE[4].1;
     PRIVATE.map(|(who, line)| match (visibility, who) {
@@ -98,7 +99,7 @@ fn the_whole_matrix_of_pipelines() {
     }
 }
 
-/// Only those who see builds because the project is open to them.
+/// Without public builds, users who are not at least reporters lose access to builds.
 #[test]
 fn builds_that_are_not_public_are_for_the_team() {
     for visibility in Visibility::ALL {
@@ -112,7 +113,7 @@ fn builds_that_are_not_public_are_for_the_team() {
     }
 }
 
-/// Everything about pipelines and builds goes, for administrators too; words about commits stay.
+/// With builds disabled, all access to pipelines and builds is refused, for administrators too. Commit statuses stay.
 #[test]
 fn without_builds_nobody_has_any() {
     for (who, expected) in PRIVATE {

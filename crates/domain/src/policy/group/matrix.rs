@@ -1,4 +1,4 @@
-//! Every actor, visibility and ability: reference section 1.11.
+//! The permission matrix of every actor, visibility level and ability: reference section 1.11.
 
 use super::{GroupAbility, GroupFacts};
 use crate::id::UserId;
@@ -6,7 +6,7 @@ use crate::member::AccessLevel;
 use crate::policy::{Actor, Denied, authorize};
 use crate::visibility::Visibility;
 
-/// What the tables call the answers.
+/// Short names of the outcomes in the tables.
 const OK: Result<(), Denied> = Ok(());
 const WHO: Result<(), Denied> = Err(Denied::Unauthenticated);
 const HIDDEN: Result<(), Denied> = Err(Denied::Hidden);
@@ -31,7 +31,7 @@ const DEVELOPER: Option<AccessLevel> = Some(AccessLevel::Developer);
 const MASTER: Option<AccessLevel> = Some(AccessLevel::Master);
 const OWNER: Option<AccessLevel> = Some(AccessLevel::Owner);
 
-/// A line: who asks, its level, and the answer for each ability.
+/// A line: the caller, its access level, and the outcome for each ability.
 type Line = (Actor, Option<AccessLevel>, [Result<(), Denied>; 4]);
 
 #[rustfmt::skip]
@@ -106,7 +106,7 @@ fn the_whole_matrix_of_groups() {
     }
 }
 
-/// Who sees a project of a group sees the group, and that is all it may do with it.
+/// A user who may see a project of a group may read the group, and gets no other ability from that.
 #[test]
 fn the_whole_matrix_of_those_who_see_a_project_of_the_group() {
     for visibility in Visibility::ALL {

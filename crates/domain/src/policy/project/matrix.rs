@@ -1,4 +1,4 @@
-//! Every actor, visibility and ability: reference section 1.11.
+//! The permission matrix of every actor, visibility level and ability: reference section 1.11.
 
 use super::{ProjectAbility, ProjectFacts, Standing};
 use crate::id::UserId;
@@ -7,13 +7,13 @@ use crate::policy::{Actor, Denied, authorize};
 use crate::project::Archived;
 use crate::visibility::Visibility;
 
-/// What the tables call the answers.
+/// Short names of the outcomes in the tables.
 const OK: Result<(), Denied> = Ok(());
 const WHO: Result<(), Denied> = Err(Denied::Unauthenticated);
 const HIDDEN: Result<(), Denied> = Err(Denied::Hidden);
 const NO: Result<(), Denied> = Err(Denied::Forbidden);
 
-/// Who asks, in the first column.
+/// The caller, in the first column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Who {
     Anonymous,
@@ -62,14 +62,14 @@ impl Who {
             Reporter | ExternalReporter => Some(AccessLevel::Reporter),
             Developer | ExternalDeveloper => Some(AccessLevel::Developer),
             Master | ExternalMaster => Some(AccessLevel::Master),
-            // Who owns the namespace does so whether or not it is a member.
+            // The owner of the namespace owns the project without a membership.
             Owner | ExternalOwner => None,
         };
         Standing { level, owner: matches!(self, Owner | ExternalOwner) }
     }
 }
 
-/// A line: who asks, and the answer for each of [`ProjectAbility::ALL`].
+/// A line: the caller, and the outcome for each of [`ProjectAbility::ALL`].
 type Line = (Who, [Result<(), Denied>; 8]);
 
 #[rustfmt::skip]
@@ -172,7 +172,7 @@ fn every_table_has_a_line_for_everybody() {
     }
 }
 
-/// An owner of the group that holds a project has the level of one, and is its owner.
+/// An owner of a project's group has both the access level and the ownership; the level alone is not enough.
 #[test]
 fn owning_by_level_alone_is_not_owning() {
     let user = Actor::User { id: UserId(2), external: false };

@@ -1,4 +1,5 @@
-//! Every actor, visibility and ability: reference sections 1.1 of labels and boards, 11 of issues.
+//! The permission matrix of every actor, visibility level and ability: reference sections 1.1 of labels and boards, 11
+//! of issues.
 
 use super::{IssueAbility, IssueFacts, NoteAbility, NoteFacts, TrackerAbility, TrackerFacts};
 use crate::id::UserId;
@@ -8,13 +9,13 @@ use crate::policy::{Actor, Denied, authorize};
 use crate::project::Archived;
 use crate::visibility::Visibility;
 
-/// What the tables call the answers.
+/// Short names of the outcomes in the tables.
 const OK: Result<(), Denied> = Ok(());
 const WHO: Result<(), Denied> = Err(Denied::Unauthenticated);
 const HID: Result<(), Denied> = Err(Denied::Hidden);
 const NO: Result<(), Denied> = Err(Denied::Forbidden);
 
-/// Who asks, in the first column.
+/// The caller, in the first column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Who {
     Anonymous,
@@ -74,7 +75,8 @@ const PRIVATE: [Line; 9] = [
     (Admin,     [OK,  OK,   OK,     OK,  OK,  OK,  OK,   OK,  OK,   OK,  OK,  OK]),
 ];
 
-/// Those who see a project that is open to them are what its guests are.
+/// The expected outcomes for a visibility level. Users who can see an internal or public project have the rights of
+/// guests of a private project.
 fn table(visibility: Visibility) -> [Line; 9] {
     let guest = PRIVATE[3].1;
     PRIVATE.map(|(who, line)| match (visibility, who) {
@@ -100,7 +102,7 @@ fn the_whole_matrix_of_issues_labels_milestones_and_boards() {
     }
 }
 
-/// What is switched off nobody has, administrators included; boards stay.
+/// With a feature disabled, its abilities are refused, for administrators too. Boards stay.
 #[test]
 fn what_a_project_has_switched_off_nobody_may() {
     use TrackerAbility::*;
@@ -125,8 +127,8 @@ fn what_a_project_has_switched_off_nobody_may() {
     }
 }
 
-/// Who asks of a public project; then: read, update of an issue of somebody else's; the same of an issue
-/// of the actor's; and both of a confidential one.
+/// A line: the caller of a public project, and the outcomes of reading and updating an issue. The pairs are: an issue
+/// of another user, an issue of the caller, and the same two again for confidential issues.
 type IssueLine = (Who, [Result<(), Denied>; 8]);
 
 #[rustfmt::skip]
@@ -169,8 +171,8 @@ fn an_issue_of_ones_own_in_a_hidden_project_is_hidden() {
     }
 }
 
-/// Who asks of a public project; then: update, delete of a note of somebody else's; of one's own; and of
-/// one that the service wrote about the actor.
+/// Each line has the caller of a public project, and the outcomes of updating and deleting a note. The pairs are: a
+/// note of another user, a note of the caller, and a system note about the caller.
 #[test]
 fn the_whole_matrix_of_one_note() {
     #[rustfmt::skip]
