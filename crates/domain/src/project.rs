@@ -1,4 +1,4 @@
-//! Projects: what people work on.
+//! Projects: repositories with their settings, members and features.
 
 pub mod archive;
 pub mod coverage;
@@ -28,46 +28,45 @@ use crate::visibility::Visibility;
 pub struct Project {
     /// Assigned by the store, never reused.
     pub id: ProjectId,
-    /// Where it is.
+    /// The namespace of the project.
     pub namespace: NamespaceId,
-    /// Who made it; `None` when that user is gone.
+    /// The user who created it; `None` when that user was deleted.
     pub creator: Option<UserId>,
-    /// For people; unique in the namespace.
+    /// The name shown to people; unique in the namespace.
     pub name: ProjectName,
-    /// For addresses; unique in the namespace, ignoring case.
+    /// The name in URLs; unique in the namespace, ignoring case.
     pub path: ProjectPath,
-    /// What it is about.
+    /// A description of the project.
     pub description: Option<Description>,
-    /// Who sees it.
+    /// The visibility level.
     pub visibility: Visibility,
-    /// Whether it is kept as it is.
+    /// Whether it is archived.
     pub archived: Archived,
-    /// What it offers.
+    /// The enabled features.
     pub features: Features,
     /// How many users starred it.
     pub star_count: u32,
-    /// How many projects were forked from it and still exist.
+    /// The number of existing forks.
     pub forks_count: u32,
-    /// How many of its issues are open.
+    /// The number of open issues.
     pub open_issues_count: u32,
-    /// The project it was forked from, while that exists.
+    /// The project from which it was forked, while that exists.
     pub forked_from: Option<ProjectId>,
-    /// From where its repository is fetched.
+    /// The URL from which its repository is imported.
     pub import_url: Option<String>,
-    /// The branch that is shown when none is asked for, as it was after the last change of a branch; `None`
-    /// while the repository is empty.
+    /// The default branch, as of the last change of a branch; `None` while the repository is empty.
     pub default_branch: Option<BranchName>,
-    /// The file of that branch that is its picture.
+    /// The path of the avatar image in the default branch.
     pub avatar: Option<String>,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
     /// When it was last changed.
     pub updated_at: Timestamp,
-    /// When something last happened in it.
+    /// The time of the last activity in it.
     pub last_activity_at: Timestamp,
 }
 
-/// As much of a project as it takes to let somebody in: what calls about its repository read.
+/// The fields of a project that permission checks need. Requests about its repository read only these.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProjectGate {
     /// See [`Project::id`].
@@ -82,10 +81,10 @@ pub struct ProjectGate {
     pub repository_version: i64,
 }
 
-/// What a project is about, at most 2000 characters.
+/// The description of a project, at most 2000 characters.
 pub type Description = Text<{ limit::DESCRIPTION }>;
 
-/// What is needed to make a project.
+/// The data to create a project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewProject {
     /// See [`Project::namespace`].
@@ -104,32 +103,33 @@ pub struct NewProject {
     pub features: Features,
     /// See [`Project::forked_from`].
     pub forked_from: Option<ProjectId>,
-    /// By which runners register for it.
+    /// The token with which runners register for the project.
     pub runners_token: Secret,
     /// See [`Project::import_url`].
     pub import_url: Option<String>,
     /// See [`Project::avatar`].
     pub avatar: Option<String>,
-    /// The moment of creation.
+    /// The time of creation.
     pub at: Timestamp,
 }
 
-/// How a caller names a project.
+/// A reference to a project, as callers give it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProjectRef {
     /// By its id.
     Id(ProjectId),
-    /// By the paths of its namespace and its own, ignoring case.
+    /// By the path of its namespace and its own path, ignoring case.
     Path {
-        /// Of the namespace.
+        /// The path of the namespace.
         namespace: String,
-        /// Of the project.
+        /// The path of the project.
         path: String,
     },
 }
 
 impl ProjectRef {
-    /// A text with a slash is a path, anything else an id; what is neither names nothing.
+    /// Parses a reference: a text with a slash is a path, anything else an id. A text that is neither becomes the id 0,
+    /// which no project has.
     pub fn parse(text: &str) -> Self {
         match text.split_once('/') {
             Some((namespace, path)) => {

@@ -32,13 +32,13 @@ pub struct User {
     pub name: DisplayName,
     /// The primary address.
     pub email: EmailAddress,
-    /// Whether the account may be used.
+    /// Whether the account is active or blocked.
     pub state: UserState,
-    /// What the account may do beside its memberships.
+    /// The rights of the account apart from its memberships.
     pub privileges: Privileges,
-    /// What the user tells about itself.
+    /// The information that the user gives about itself.
     pub profile: Profile,
-    /// Choices for the pages of the service.
+    /// Preferences for the web pages of the service.
     pub appearance: Appearance,
     /// File name of the uploaded avatar.
     pub avatar: Option<String>,
@@ -46,41 +46,41 @@ pub struct User {
     pub two_factor_enabled: bool,
     /// When the primary address was confirmed.
     pub confirmed_at: Option<Timestamp>,
-    /// The session before the current one.
+    /// When the session before the current one began.
     pub last_sign_in_at: Option<Timestamp>,
-    /// The current session on the pages of the service.
+    /// When the current session on the web pages began.
     pub current_sign_in_at: Option<Timestamp>,
-    /// When the account was made.
+    /// When the account was created.
     pub created_at: Timestamp,
     /// When the account was last changed.
     pub updated_at: Timestamp,
 }
 
-/// What a user tells about itself. `None` means never set, where the interface shows null.
+/// The information that a user gives about itself. `None` means never set; the API shows null.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Profile {
-    /// A few words.
+    /// A short self-description.
     pub bio: Option<ShortText>,
     /// Where the user is.
     pub location: Option<ShortText>,
-    /// For whom the user works.
+    /// The user's employer.
     pub organization: Option<ShortText>,
-    /// Name at that service.
+    /// The user's name on Skype.
     pub skype: Option<ShortText>,
-    /// Name at that service.
+    /// The user's name on LinkedIn.
     pub linkedin: Option<ShortText>,
-    /// Name at that service.
+    /// The user's name on Twitter.
     pub twitter: Option<ShortText>,
-    /// A page of the user.
+    /// The URL of the user's website.
     pub website_url: Option<ShortText>,
 }
 
-/// Choices for the pages of the service, kept because clients read them.
+/// Preferences for the web pages of the service, stored because clients read them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Appearance {
-    /// Number of the theme.
+    /// The id of the theme.
     pub theme_id: i32,
-    /// Number of the colours in which code is shown.
+    /// The id of the color scheme for code.
     pub color_scheme_id: i32,
 }
 
@@ -90,7 +90,7 @@ impl Default for Appearance {
     }
 }
 
-/// What is needed to make an account.
+/// The data to create an account.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewUser {
     /// See [`User::username`].
@@ -107,19 +107,19 @@ pub struct NewUser {
     pub password: PasswordHash,
     /// See [`User::confirmed_at`].
     pub confirmed_at: Option<Timestamp>,
-    /// The moment of creation.
+    /// The time of creation.
     pub at: Timestamp,
 }
 
-/// Which users a list shows. All conditions hold together.
+/// A filter for lists of users. All conditions have to hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UserFilter {
-    /// Only users whose account may be used.
+    /// Only users with active accounts.
     pub active: bool,
-    /// Only users who are blocked, by whomever.
+    /// Only blocked users, whether an administrator or the directory blocked them.
     pub blocked: bool,
     /// Only external users.
     pub external: bool,
-    /// A part of the name, the primary address or the username, ignoring case.
+    /// A substring of the name, the primary address or the username, ignoring case.
     pub search: Option<String>,
 }

@@ -1,27 +1,27 @@
-//! Whether a project is kept as it is.
+//! Whether a project is archived.
 
 use crate::change::Change;
 
-/// The state of a project.
+/// Whether a project is archived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Archived {
-    /// Nothing is pushed to it any more.
+    /// The project is archived: nobody can push to it.
     Yes,
-    /// It is worked on.
+    /// The project is not archived.
     No,
 }
 
-/// What an owner may ask for.
+/// The commands of an owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArchiveCommand {
-    /// Keep it as it is.
+    /// Archive the project.
     Archive,
-    /// Work on it again.
+    /// Unarchive the project.
     Unarchive,
 }
 
 impl Archived {
-    /// What becomes of the state.
+    /// The state after a command.
     pub fn apply(self, command: ArchiveCommand) -> Change<Archived> {
         match (self, command) {
             (Archived::No, ArchiveCommand::Archive) => Change::Applied(Archived::Yes),
@@ -31,7 +31,7 @@ impl Archived {
         }
     }
 
-    /// As the interface and the store say it.
+    /// The state as a boolean, for the API and the store.
     pub fn as_bool(self) -> bool {
         match self {
             Archived::Yes => true,
@@ -39,7 +39,7 @@ impl Archived {
         }
     }
 
-    /// From what the store says.
+    /// The state of a boolean from the store.
     pub fn from_bool(archived: bool) -> Self {
         if archived { Archived::Yes } else { Archived::No }
     }

@@ -1,15 +1,15 @@
-//! By which a project finds in the logs of its builds how much of the code their tests reached.
+//! The regular expression with which a project extracts the test coverage from the logs of its builds.
 
 use crate::ci::coverage;
 use crate::text::{TooLong, limit, within};
 
-/// An expression that can be used.
+/// A valid regular expression for the coverage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CoverageExpression(String);
 
 impl CoverageExpression {
-    /// Nothing but blanks is no expression. One that cannot be used is refused when it is set, not at the end of
-    /// each build.
+    /// Parses an expression; a blank text is `None`. An invalid expression is refused here, when it is set, and not at
+    /// the end of each build.
     pub fn parse(text: &str) -> Result<Option<Self>, CoverageExpressionError> {
         let text = text.trim();
         if text.is_empty() {
@@ -22,7 +22,7 @@ impl CoverageExpression {
         Ok(Some(Self(text.to_owned())))
     }
 
-    /// An expression that was checked when it was stored.
+    /// Wraps an expression that was validated before it was stored.
     pub fn stored(text: String) -> Self {
         Self(text)
     }
@@ -33,13 +33,13 @@ impl CoverageExpression {
     }
 }
 
-/// Why a text is no such expression.
+/// Why a text is not a valid coverage expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CoverageExpressionError {
     /// Too long.
     #[error(transparent)]
     TooLong(#[from] TooLong),
-    /// Not an expression, or one that takes too much to match.
+    /// The text is not a regular expression, or matching it takes too much.
     #[error("is invalid")]
     Invalid,
 }

@@ -1,6 +1,6 @@
-//! What a project offers.
+//! The features of a project.
 
-/// The switches of a project.
+/// The feature switches of a project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Features {
     /// Issues.
@@ -13,19 +13,19 @@ pub struct Features {
     pub builds: bool,
     /// Snippets.
     pub snippets: bool,
-    /// A registry for containers.
+    /// A container registry.
     pub container_registry: bool,
-    /// Runners of the whole service.
+    /// Builds on shared runners.
     pub shared_runners: bool,
-    /// Builds for those who only see the project.
+    /// Builds are visible to everyone who may see the code.
     pub public_builds: bool,
-    /// Large files kept apart; `None` follows the namespace.
+    /// Git LFS; `None` uses the setting of the namespace.
     pub lfs: Option<bool>,
-    /// Merging needs a good build.
+    /// Merging requires a successful build.
     pub merge_only_if_build_succeeds: bool,
-    /// Merging needs all discussions ended.
+    /// Merging requires that all discussions are resolved.
     pub merge_only_if_discussions_resolved: bool,
-    /// Strangers may ask to become members.
+    /// Users who are not members may request access.
     pub request_access: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Hooks of projects: who hears of what happens in one.
+//! Project hooks: webhooks for the events of one project.
 
 use crate::Timestamp;
 use crate::hook::HookUrl;
@@ -10,28 +10,28 @@ use crate::text::Secret;
 pub struct ProjectHook {
     /// Assigned by the store.
     pub id: ProjectHookId,
-    /// Of which project.
+    /// The project of the hook.
     pub project: ProjectId,
-    /// Where to send to, and what.
+    /// The URL, the events and the other settings.
     pub settings: ProjectHookSettings,
     /// When it was registered.
     pub created_at: Timestamp,
 }
 
-/// Where to send to, and what.
+/// The settings of a project hook.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProjectHookSettings {
-    /// The receiver.
+    /// The URL that receives the payloads.
     pub url: HookUrl,
-    /// By which the receiver knows us. Never shown.
+    /// The secret token with which the receiver authenticates the request. Never shown.
     pub token: Option<Secret>,
-    /// What it hears of.
+    /// The events that the hook receives.
     pub switches: HookSwitches,
-    /// Whether the receiver's certificate has to be good.
+    /// Whether the TLS certificate of the receiver is verified.
     pub enable_ssl_verification: bool,
 }
 
-/// What a project hook hears of.
+/// The events that a project hook receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HookSwitches {
     /// Pushes to branches.

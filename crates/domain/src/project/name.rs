@@ -1,4 +1,4 @@
-//! The two names of a project.
+//! The name and the path of a project.
 
 use crate::group::name::is_dash;
 use crate::text::{Blank, TooLong, limit, within};
@@ -8,8 +8,8 @@ use crate::text::{Blank, TooLong, limit, within};
 pub struct ProjectName(String);
 
 impl ProjectName {
-    /// Begins with a letter or digit of any script, `_` or an emoji; goes on with these, dashes, `.`
-    /// and spaces.
+    /// Parses a name: it begins with a letter or digit of any script, `_` or an emoji, and continues with these,
+    /// dashes, `.` and spaces.
     pub fn parse(name: &str) -> Result<Self, ProjectNameError> {
         if name.trim().is_empty() {
             return Err(Blank.into());
@@ -21,7 +21,7 @@ impl ProjectName {
         if begins && goes_on { Ok(Self(name.to_owned())) } else { Err(ProjectNameError::Format) }
     }
 
-    /// A name that was checked when it was stored.
+    /// Wraps a name that was validated before it was stored.
     pub fn stored(name: String) -> Self {
         Self(name)
     }
@@ -36,16 +36,16 @@ fn begins_name(c: char) -> bool {
     c.is_alphanumeric() || c == '_' || ('\u{a9}'..='\u{1f9c0}').contains(&c)
 }
 
-/// Why a text is no name of a project.
+/// Why a text is not a valid project name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProjectNameError {
-    /// Nothing there.
+    /// The name is blank.
     #[error(transparent)]
     Blank(#[from] Blank),
     /// Too long.
     #[error(transparent)]
     TooLong(#[from] TooLong),
-    /// A character that is not allowed, or not at the beginning.
+    /// The name contains a character that is not allowed, or not allowed at the beginning.
     #[error(
         "can contain only letters, digits, emojis, '_', '.', dash, space. \
          It must start with letter, digit, emoji or '_'."
@@ -53,12 +53,12 @@ pub enum ProjectNameError {
     Format,
 }
 
-/// The name in addresses.
+/// The name of a project in URLs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProjectPath(String);
 
 impl ProjectPath {
-    /// Letters, digits, `_`, `-` and `.`; not beginning with `-`, not ending in `.git` or `.atom`.
+    /// Parses a path: letters, digits, `_`, `-` and `.`; it must not begin with `-` nor end in `.git` or `.atom`.
     pub fn parse(path: &str) -> Result<Self, ProjectPathError> {
         if path.trim().is_empty() {
             return Err(Blank.into());
@@ -69,12 +69,13 @@ impl ProjectPath {
             && !path.starts_with('-')
             && !path.ends_with(".git")
             && !path.ends_with(".atom")
-            // No part of an address may mean "here" or "above".
+            // A URL segment must not be `.` or `..`.
             && path.chars().any(|c| c != '.');
         if good { Ok(Self(path.to_owned())) } else { Err(ProjectPathError::Format) }
     }
 
-    /// A path made of a name: written in ASCII and lower case, with one dash for everything else.
+    /// Derives a path from a name: transliterated to ASCII, in lower case, with one dash for each run of other
+    /// characters.
     pub fn from_name(name: &str) -> Result<Self, ProjectPathError> {
         let mut path = String::with_capacity(name.len());
         for c in name.chars() {
@@ -89,32 +90,32 @@ impl ProjectPath {
         Self::parse(path.trim_matches('-'))
     }
 
-    /// A path that was checked when it was stored.
+    /// Wraps a path that was validated before it was stored.
     pub fn stored(path: String) -> Self {
         Self(path)
     }
 
-    /// The path as it was given.
+    /// The path in its original case.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The form in which paths are unique.
+    /// The path in lower case, in which form it is unique.
     pub fn folded(&self) -> String {
         self.0.to_ascii_lowercase()
     }
 }
 
-/// Why a text is no path of a project.
+/// Why a text is not a valid project path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProjectPathError {
-    /// Nothing there.
+    /// The path is blank.
     #[error(transparent)]
     Blank(#[from] Blank),
     /// Too long.
     #[error(transparent)]
     TooLong(#[from] TooLong),
-    /// A character, beginning or ending that is not allowed.
+    /// The path contains a character, a beginning or an ending that is not allowed.
     #[error(
         "can contain only letters, digits, '_', '-' and '.'. \
          Cannot start with '-', end in '.git' or end in '.atom'"
@@ -122,7 +123,7 @@ pub enum ProjectPathError {
     Format,
 }
 
-/// Latin letters with marks, and what is left of them without.
+/// Latin letters with diacritics, and their ASCII transliteration.
 const LATIN: [(&str, &str); 24] = [
     ("ÀÁÂÃÄÅĀĂĄ", "A"),
     ("àáâãäåāăą", "a"),
@@ -150,7 +151,7 @@ const LATIN: [(&str, &str); 24] = [
     ("ß", "ss"),
 ];
 
-/// A character in ASCII, as far as there is a way; anything else is a separator.
+/// Transliterates a character to ASCII. A character without a transliteration becomes `-`.
 fn ascii(c: char) -> String {
     if c.is_ascii() {
         return c.to_string();

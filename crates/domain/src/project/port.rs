@@ -1,4 +1,4 @@
-//! The ports to everything that belongs to a project.
+//! The ports to projects and their stars, shares and hooks.
 
 use chrono::NaiveDate;
 
@@ -19,26 +19,27 @@ use crate::text::Secret;
 
 /// All projects.
 pub trait Projects {
-    /// The project a caller names. Of a path an exact match is preferred to one in another case.
+    /// The project with this id or path. An exact match of the path is preferred to a match in another case.
     fn find(&mut self, named: &ProjectRef) -> Result<Option<Project>, StoreError>;
 
-    /// The same project, and no more of it than that.
+    /// Like [`find`](Self::find), but reads only the fields of [`ProjectGate`].
     fn gate(&mut self, named: &ProjectRef) -> Result<Option<ProjectGate>, StoreError>;
 
-    /// Like [`find`](Self::find) by id; until the transaction ends nobody else changes or locks it.
+    /// Like [`find`](Self::find) by id, and locks the row: until the transaction ends, no other transaction can change
+    /// or lock it.
     fn lock(&mut self, id: ProjectId) -> Result<Option<Project>, StoreError>;
 
-    /// Locks several: their namespaces before all of them, and each from the lowest id to the highest, so that no two
-    /// callers wait for each other. Those that are gone are left out.
+    /// Locks several projects. All their namespaces are locked first, and rows in ascending order of their ids, so that
+    /// concurrent callers do not deadlock. Missing projects are left out.
     fn lock_all(&mut self, ids: &[ProjectId]) -> Result<Vec<Project>, StoreError>;
 
-    /// The projects of these ids, in no particular order.
+    /// The projects with these ids, in no particular order.
     fn find_all(&mut self, ids: &[ProjectId]) -> Result<Vec<Project>, StoreError>;
 
-    /// Projects that fit the filter.
+    /// The projects that match the filter.
     fn list(&mut self, filter: &ProjectFilter, page: Page) -> Result<Paged<Project>, StoreError>;
 
-    /// Everything that memberships and ownership give a user in a project on a day.
+    /// The rights of a user in a project on a day, from all memberships and from ownership.
     fn standing(
         &mut self,
         project: ProjectId,
@@ -46,7 +47,7 @@ pub trait Projects {
         today: NaiveDate,
     ) -> Result<Standing, StoreError>;
 
-    /// Those of several projects that a user is authorized for, in no particular order; see
+    /// The projects among `projects` for which a user is authorized, in no particular order; see
     /// [`ProjectScope`](super::query::ProjectScope).
     fn authorized_among(
         &mut self,
@@ -55,7 +56,7 @@ pub trait Projects {
         today: NaiveDate,
     ) -> Result<Vec<ProjectId>, StoreError>;
 
-    /// The projects in a namespace that have exactly that name, or that path ignoring case.
+    /// The projects in a namespace that have exactly this name, or this path ignoring case.
     fn clashing(
         &mut self,
         namespace: NamespaceId,
@@ -63,83 +64,83 @@ pub trait Projects {
         path: &ProjectPath,
     ) -> Result<Vec<Project>, StoreError>;
 
-    /// How many projects are in a namespace.
+    /// The number of projects in a namespace.
     fn count_in(&mut self, namespace: NamespaceId) -> Result<u64, StoreError>;
 
-    /// How many projects are in the personal namespaces of several users; who has none may be left out. It costs the
-    /// same however many there are.
+    /// The number of projects in the personal namespaces of several users. Users without projects may be left out. The
+    /// cost does not depend on the number of projects.
     fn count_personal(&mut self, owners: &[UserId]) -> Result<Vec<(UserId, u64)>, StoreError>;
 
-    /// Makes a project that is not archived and has no stars; the forks of its source are one more.
+    /// Creates a project that is not archived and has no stars. Increments the fork counter of its source.
     /// # Errors
-    /// [`StoreError::Duplicate`]`("name")` or `("path")` when the namespace has such a project; see
+    /// [`StoreError::Duplicate`]`("name")` or `("path")` when the namespace has a project with that name or path; see
     /// [`clashing`](Self::clashing).
     fn insert(&mut self, new: NewProject) -> Result<Project, StoreError>;
 
-    /// Returns whether a project was made as a fork, so that its repository began as a copy. It stays so when the
-    /// project is no longer a fork.
+    /// Returns whether a project was created as a fork, so that its repository began as a copy. Stays true when the
+    /// fork relation is removed.
     fn is_copy(&mut self, project: ProjectId) -> Result<bool, StoreError>;
 
-    /// The token by which runners register for a project. The store keeps it sealed.
+    /// The token with which runners register for a project. The store encrypts it.
     fn runners_token(&mut self, project: ProjectId) -> Result<Option<Secret>, StoreError>;
 
-    /// Puts another token in place of the one by which runners register for a project.
+    /// Replaces the token with which runners register for a project.
     /// # Errors
-    /// [`StoreError::Duplicate`]`("runners_token")` when another project has that token; [`StoreError::Gone`] when
-    /// there is no such project.
+    /// [`StoreError::Duplicate`]`("runners_token")` when another project has that token; [`StoreError::Gone`] when the
+    /// project does not exist.
     fn set_runners_token(&mut self, project: ProjectId, token: &Secret) -> Result<(), StoreError>;
 
-    /// Stores every field except the counters and the default branch.
+    /// Updates every field except the counters and the default branch.
     /// # Errors
-    /// See [`insert`](Self::insert); [`StoreError::Gone`] when there is no such source.
+    /// See [`insert`](Self::insert); [`StoreError::Gone`] when the source of the fork does not exist.
     fn update(&mut self, project: &Project) -> Result<(), StoreError>;
 
-    /// Keeps which branch is shown when none is asked for; nothing else of the project changes.
+    /// Sets the default branch. No other field changes.
     fn set_default_branch(
         &mut self,
         project: ProjectId,
         branch: Option<&BranchName>,
     ) -> Result<(), StoreError>;
 
-    /// Keeps which file of that branch is the picture of the project; nothing else of it changes.
+    /// Sets the path of the avatar image in the default branch. No other field changes.
     fn set_avatar(&mut self, project: ProjectId, file: Option<&str>) -> Result<(), StoreError>;
 
-    /// By which the coverage is found in the logs of a project's builds, if anything was set.
+    /// The regular expression for the coverage in build logs, if one is set.
     fn coverage_expression(
         &mut self,
         project: ProjectId,
     ) -> Result<Option<CoverageExpression>, StoreError>;
 
-    /// Sets that, or nothing.
+    /// Sets or clears the regular expression for the coverage.
     fn set_coverage_expression(
         &mut self,
         project: ProjectId,
         expression: Option<&CoverageExpression>,
     ) -> Result<(), StoreError>;
 
-    /// Notes that something happened, unless that was noted less than an hour ago. This is no change of
-    /// the project.
+    /// Sets the time of the last activity, unless that is less than an hour earlier. Does not count as a change of the
+    /// project.
     fn touch(&mut self, project: ProjectId, at: Timestamp) -> Result<(), StoreError>;
 
-    /// Lowers the visibility of all forks of a project, and of their forks, that is higher than its
-    /// own; `at` becomes the last change of those that are lowered.
+    /// Lowers the visibility of all direct and indirect forks of a project to at most its own. `at` becomes the time of
+    /// the last change of the forks that are lowered.
     fn lower_forks(&mut self, project: ProjectId, at: Timestamp) -> Result<(), StoreError>;
 
-    /// Whether a project was forked from another, or from one that comes from it.
+    /// Returns whether a project is a direct or indirect fork of `source`.
     fn comes_from(&mut self, project: ProjectId, source: ProjectId) -> Result<bool, StoreError>;
 
-    /// Removes a project with all that hangs on it. Its forks stay and are forks no more; its source
-    /// has one fork less.
+    /// Deletes a project and everything that belongs to it. Its forks stay as independent projects. Decrements the fork
+    /// counter of its source.
     fn delete(&mut self, project: ProjectId) -> Result<(), StoreError>;
 }
 
-/// Who starred what. The counter of a project is kept right by the same calls.
+/// The stars that users gave to projects. Each call also maintains the star counter of the project.
 pub trait Stars {
-    /// Whether a user starred a project.
+    /// Returns whether a user starred a project.
     fn find(&mut self, project: ProjectId, user: UserId) -> Result<Starred, StoreError>;
 
-    /// Sets whether a user starred a project, which is a change; `at` becomes the project's last change.
-    /// What is set already is not counted again.
+    /// Sets whether a user starred a project; `at` becomes the time of the project's last change. Setting the current
+    /// state again does not change the counter.
     fn put(
         &mut self,
         project: ProjectId,
@@ -149,17 +150,17 @@ pub trait Stars {
     ) -> Result<(), StoreError>;
 }
 
-/// With which groups projects are shared.
+/// The shares of projects with groups.
 pub trait Shares {
     /// The shares of several projects, by project and then by id, expired ones included.
     fn of(&mut self, projects: &[ProjectId]) -> Result<Vec<Share>, StoreError>;
 
     /// Shares a project with a group.
     /// # Errors
-    /// [`StoreError::Duplicate`]`("share")` when it is shared with that group already.
+    /// [`StoreError::Duplicate`]`("share")` when the project is already shared with that group.
     fn insert(&mut self, new: NewShare) -> Result<Share, StoreError>;
 
-    /// Ends a share, if there is one.
+    /// Deletes a share, if there is one.
     fn delete(&mut self, project: ProjectId, group: NamespaceId) -> Result<(), StoreError>;
 }
 
@@ -171,14 +172,14 @@ pub trait ProjectHooks {
     /// All hooks of several projects, by id.
     fn of(&mut self, projects: &[ProjectId]) -> Result<Vec<ProjectHook>, StoreError>;
 
-    /// One hook, if it is that project's.
+    /// The hook with this id, if it belongs to the project.
     fn find(
         &mut self,
         project: ProjectId,
         id: ProjectHookId,
     ) -> Result<Option<ProjectHook>, StoreError>;
 
-    /// Registers a hook. The same address may be registered more than once.
+    /// Registers a hook. The same URL may be registered more than once.
     fn insert(
         &mut self,
         project: ProjectId,
@@ -186,7 +187,7 @@ pub trait ProjectHooks {
         at: Timestamp,
     ) -> Result<ProjectHook, StoreError>;
 
-    /// Changes a hook in place.
+    /// Replaces the settings of a hook.
     fn update(
         &mut self,
         id: ProjectHookId,

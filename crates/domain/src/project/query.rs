@@ -1,33 +1,33 @@
-//! Which projects a list shows, and how.
+//! Filters and orders of project lists.
 
 use chrono::NaiveDate;
 
 use crate::id::{NamespaceId, UserId};
 use crate::visibility::Visibility;
 
-/// Which projects a list shows. All conditions hold together.
+/// A filter for lists of projects. All conditions have to hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProjectFilter {
-    /// For whom.
+    /// The set of projects from which the list is taken.
     pub scope: ProjectScope,
-    /// Only archived ones, or only others.
+    /// Only archived projects, or only projects that are not archived.
     pub archived: Option<bool>,
-    /// Only those of this visibility.
+    /// Only projects of this visibility level.
     pub visibility: Option<Visibility>,
-    /// A part of the path, name or description, or of the namespace's name, ignoring case.
+    /// A substring of the path, name or description, or of the namespace's name, ignoring case.
     pub search: Option<String>,
-    /// By what they are sorted, and then by id in the same direction.
+    /// The sort key. Ties are sorted by id, in the same direction.
     pub order: ProjectOrder,
-    /// From the last to the first.
+    /// Whether the order is reversed.
     pub descending: bool,
-    /// Those with builds before the others.
+    /// Whether projects with builds come before the others.
     pub builds_first: bool,
-    /// The day on which memberships and shares have to be in force.
+    /// The day on which memberships and shares have to be valid.
     pub today: NaiveDate,
 }
 
 impl ProjectFilter {
-    /// All projects of a scope, the newest first.
+    /// All projects of a scope, newest first.
     pub fn newest_first(scope: ProjectScope, today: NaiveDate) -> Self {
         Self {
             scope,
@@ -42,56 +42,55 @@ impl ProjectFilter {
     }
 }
 
-/// Which projects are there for somebody. A user is authorized for the projects in its own namespace,
-/// those of which it is a member, those of groups of which it is a member, and those shared with such
-/// groups. What has expired counts for nothing, and neither do shares of a project whose namespace
-/// forbids them, whoever looks.
+/// The set of projects from which a list is taken. A user is authorized for the projects in its own namespace, those of
+/// which it is a member, those of groups of which it is a member, and those shared with these groups. Expired
+/// memberships and shares do not count. Shares of a project whose namespace forbids sharing do not count for anyone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProjectScope {
-    /// All there are.
+    /// All projects.
     All,
-    /// Those a user is authorized for.
+    /// The projects for which a user is authorized.
     AuthorizedFor(UserId),
-    /// Those and public ones, and internal ones unless the user is external.
+    /// The projects for which a user is authorized, public projects, and internal projects unless the user is external.
     VisibleTo(Viewer),
-    /// Those in the user's namespace and in groups the user owns.
+    /// The projects in the user's namespace and in groups that the user owns.
     OwnedBy(UserId),
-    /// Those the user starred and may see.
+    /// The projects that the user starred and may see.
     StarredBy(Viewer),
-    /// Those in a group and those shared with it; of both those that the viewer may see.
+    /// The projects in a group and those shared with it, as far as the viewer may see them.
     OfGroup {
         /// The group.
         group: NamespaceId,
-        /// Who looks.
+        /// The user who requests the list.
         viewer: Audience,
     },
-    /// Only those in a group, of these those that the viewer may see.
+    /// Only the projects in a group, as far as the viewer may see them.
     InGroup {
         /// The group.
         group: NamespaceId,
-        /// Who looks.
+        /// The user who requests the list.
         viewer: Audience,
     },
-    /// Only those shared with a group, of these those that the viewer may see.
+    /// Only the projects shared with a group, as far as the viewer may see them.
     SharedWith {
         /// The group.
         group: NamespaceId,
-        /// Who looks.
+        /// The user who requests the list.
         viewer: Audience,
     },
 }
 
-/// For whom a list is made. An anonymous caller has no audience, so that nothing is listed for it.
+/// The user for whom a list is made. There is no variant for anonymous callers, so nothing can be listed for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Audience {
-    /// For somebody who may see everything in the scope of the list.
+    /// A user who may see everything in the scope of the list.
     Unrestricted,
-    /// For a user, who is shown what it may see.
+    /// A user who is shown only what it may see.
     Viewer(Viewer),
 }
 
 impl Audience {
-    /// The user to whose sight the list is restricted.
+    /// The user to whose visible projects the list is restricted, if it is.
     pub fn restricted_to(self) -> Option<Viewer> {
         match self {
             Self::Unrestricted => None,
@@ -100,16 +99,16 @@ impl Audience {
     }
 }
 
-/// Who looks at a list.
+/// The user who requests a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Viewer {
     /// The user.
     pub user: UserId,
-    /// Whether internal things are hidden from it.
+    /// Whether the user is external, so that internal projects and groups are hidden from it.
     pub external: bool,
 }
 
-/// By what projects are sorted.
+/// The sort key of project lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProjectOrder {
     /// By id.
@@ -118,16 +117,16 @@ pub enum ProjectOrder {
     Name,
     /// By path, byte by byte.
     Path,
-    /// By the moment of creation.
+    /// By the time of creation.
     CreatedAt,
-    /// By the last change.
+    /// By the time of the last change.
     UpdatedAt,
-    /// By the last activity.
+    /// By the time of the last activity.
     LastActivityAt,
 }
 
 impl ProjectOrder {
-    /// The order of that word; what is none is the moment of creation.
+    /// Parses an `order_by` value. An unknown or missing value means the time of creation.
     pub fn parse(word: Option<&str>) -> Self {
         match word {
             Some("id") => Self::Id,

@@ -5,16 +5,16 @@ use chrono::NaiveDate;
 use crate::id::{NamespaceId, ProjectId, ShareId};
 use crate::member::AccessLevel;
 
-/// A share to be made.
+/// A share to be created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NewShare {
-    /// What is shared.
+    /// The shared project.
     pub project: ProjectId,
-    /// With whom.
+    /// The group with which it is shared.
     pub group: NamespaceId,
-    /// The most that the group's members may do there.
+    /// The maximum access level of the group's members in the project.
     pub access: AccessLevel,
-    /// The day from which on the share is void.
+    /// The first day on which the share is no longer valid.
     pub expires_at: Option<NaiveDate>,
 }
 
@@ -23,7 +23,7 @@ pub struct NewShare {
 pub struct Share {
     /// Assigned by the store.
     pub id: ShareId,
-    /// What, with whom, how far.
+    /// The project, the group, the access level and the expiry.
     pub share: NewShare,
     /// The name of the group.
     pub group_name: String,

@@ -2,26 +2,26 @@
 
 use crate::change::Change;
 
-/// The state between one user and one project.
+/// Whether one user starred one project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Starred {
     /// The user starred it.
     Yes,
-    /// The user did not.
+    /// The user did not star it.
     No,
 }
 
-/// What the user may ask for.
+/// The commands of the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StarCommand {
     /// Star it.
     Star,
-    /// Take the star back.
+    /// Remove the star.
     Unstar,
 }
 
 impl Starred {
-    /// What becomes of the state.
+    /// The state after a command.
     pub fn apply(self, command: StarCommand) -> Change<Starred> {
         match (self, command) {
             (Starred::No, StarCommand::Star) => Change::Applied(Starred::Yes),

@@ -1,37 +1,37 @@
-//! Files uploaded for the texts of a project.
+//! Files uploaded to a project for use in issues and comments.
 
 use crate::hex;
 use crate::id::ProjectId;
 
-/// Where an uploaded file is kept: everything that its address names.
+/// The storage key of an uploaded file: everything that its URL names.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct UploadPlace {
-    /// For whose texts it is.
+    /// The project of the file.
     pub project: ProjectId,
-    /// What makes its address a new one, each time.
+    /// The random part that makes each URL unique.
     pub secret: UploadSecret,
-    /// What it is called.
+    /// The file name.
     pub name: UploadName,
 }
 
 impl UploadPlace {
-    /// The address below that of the project.
+    /// The URL path below the URL of the project.
     pub fn url(&self) -> String {
         format!("/uploads/{}/{}", self.secret.as_str(), self.name.as_str())
     }
 }
 
-/// The part of the address of an uploaded file that nobody can foresee: 32 hexadecimal digits.
+/// The unpredictable part of the URL of an uploaded file: 32 hexadecimal digits.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct UploadSecret(String);
 
 impl UploadSecret {
-    /// Of random bytes.
+    /// Encodes random bytes.
     pub fn new(random: [u8; 16]) -> Self {
         Self(hex::encode(&random))
     }
 
-    /// As addresses have it; `None` for anything else.
+    /// Parses the form in URLs; `None` for anything else.
     pub fn parse(text: &str) -> Option<Self> {
         let digit = |b: u8| matches!(b, b'0'..=b'9' | b'a'..=b'f');
         (text.len() == 32 && text.bytes().all(digit)).then(|| Self(text.to_owned()))
@@ -43,12 +43,12 @@ impl UploadSecret {
     }
 }
 
-/// The name under which an uploaded file is kept and shown. Never a path.
+/// The name under which an uploaded file is stored and shown. Never a path.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct UploadName(String);
 
 impl UploadName {
-    /// The last part of what the caller calls the file, with `_` for everything unusual in it.
+    /// The last segment of the file name that the client sent, with `_` for every unusual character.
     pub fn from_given(given: &str) -> Self {
         let last = given.rsplit(['/', '\\']).next().unwrap_or_default();
         let usual = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '-' | '+');
@@ -57,7 +57,7 @@ impl UploadName {
         if name.chars().all(|c| c == '.') { Self(format!("_{name}")) } else { Self(name) }
     }
 
-    /// As addresses have it; `None` for what no file is kept under.
+    /// Parses the form in URLs; `None` for a name under which no file can be stored.
     pub fn parse(text: &str) -> Option<Self> {
         let name = Self::from_given(text);
         (name.0 == text).then_some(name)
@@ -68,7 +68,7 @@ impl UploadName {
         &self.0
     }
 
-    /// What it is to a reader, by its extension.
+    /// The kind of file, by its extension.
     pub fn kind(&self) -> UploadKind {
         let extension = self.0.rsplit_once('.').map(|(_, extension)| extension.to_lowercase());
         match extension.as_deref() {
@@ -79,7 +79,7 @@ impl UploadName {
         }
     }
 
-    /// What stands for the file where it is not shown.
+    /// The alternative text for the file.
     pub fn alt(&self) -> &str {
         match self.kind() {
             UploadKind::Picture | UploadKind::Video => {
@@ -89,7 +89,7 @@ impl UploadName {
         }
     }
 
-    /// The file in the markup of texts.
+    /// The Markdown that shows or links the file.
     pub fn markdown(&self, url: &str) -> String {
         let label = self.alt().replace(']', "\\]");
         match self.kind() {
@@ -101,7 +101,7 @@ impl UploadName {
     }
 }
 
-/// File systems take 255 bytes: the end is kept, because that is where the extension is.
+/// Keeps the last 200 bytes, where the extension is: file systems allow 255 bytes.
 fn shortened(name: &str) -> String {
     let mut start = name.len().saturating_sub(200);
     while !name.is_char_boundary(start) {
@@ -110,16 +110,16 @@ fn shortened(name: &str) -> String {
     name[start..].to_owned()
 }
 
-/// What an uploaded file is to a reader.
+/// How an uploaded file is displayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UploadKind {
-    /// Shown in the text.
+    /// Shown inline.
     Picture,
-    /// Shown in the text.
+    /// Shown inline.
     Video,
-    /// A picture that can carry programs: shown in texts by address only, never in place.
+    /// An image that can contain scripts: embedded in texts by its URL, but never served inline.
     Svg,
-    /// Fetched.
+    /// Offered as a download.
     Other,
 }
 

@@ -3,12 +3,13 @@
 use crate::id::{EmailId, UserId};
 use crate::text::{TooLong, limit, within};
 
-/// An address in the one form in which it is stored and compared: trimmed, lower case.
+/// An e-mail address in the form in which it is stored and compared: trimmed, lower case.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct EmailAddress(String);
 
 impl EmailAddress {
-    /// Exactly one `@`, with something without blanks on both sides.
+    /// Parses an address: exactly one `@`, and on both sides at least one character, no whitespace and no control
+    /// characters.
     pub fn parse(address: &str) -> Result<Self, EmailAddressError> {
         let address = address.trim().to_lowercase();
         within(&address, limit::SHORT)?;
@@ -23,7 +24,7 @@ impl EmailAddress {
         Ok(Self(address))
     }
 
-    /// An address that was checked when it was stored.
+    /// Wraps an address that was validated before it was stored.
     pub fn stored(address: String) -> Self {
         Self(address)
     }
@@ -34,10 +35,10 @@ impl EmailAddress {
     }
 }
 
-/// Why a text is no address.
+/// Why a text is not a valid address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EmailAddressError {
-    /// Not of the form `something@somewhere`.
+    /// The text does not have the form `local@domain`.
     #[error("is invalid")]
     Format,
     /// Too long.
@@ -50,27 +51,27 @@ pub enum EmailAddressError {
 pub struct Email {
     /// Assigned by the store.
     pub id: EmailId,
-    /// Whose address it is.
+    /// The user who has the address.
     pub user: UserId,
     /// Unique among all primary and secondary addresses.
     pub address: EmailAddress,
 }
 
-/// What an address is to the user who has it.
+/// The role of an address for its user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EmailRole {
-    /// The address by which the user signs in and is written to.
+    /// The address with which the user signs in and to which mail is sent.
     Primary,
-    /// One of the others.
+    /// An additional address.
     Secondary,
 }
 
-/// Who has an address.
+/// The user who has an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EmailHolder {
     /// The user.
     pub user: UserId,
-    /// What the address is to that user.
+    /// The role of the address for that user.
     pub role: EmailRole,
 }
 

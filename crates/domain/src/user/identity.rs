@@ -1,19 +1,19 @@
-//! Who a user is at another provider of identities.
+//! The identity of a user at an external identity provider.
 
 use crate::field_errors::FieldErrors;
 use crate::text::{Blank, ShortText};
 
-/// A user's name at a provider. A user has at most one per provider.
+/// The identity of a user at a provider. A user has at most one per provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
     /// The provider's short name.
     pub provider: ShortText,
-    /// The name or number there, unique within the provider. Some providers give none.
+    /// The user's id at the provider, unique within the provider. Some providers have none.
     pub extern_uid: Option<ShortText>,
 }
 
 impl Identity {
-    /// Makes an identity of the two parameters that clients send.
+    /// Parses an identity from the two parameters that clients send.
     pub fn parse(provider: Option<&str>, extern_uid: Option<&str>) -> Result<Self, FieldErrors> {
         let mut errors = FieldErrors::default();
         let provider = match provider.filter(|text| !text.trim().is_empty()) {

@@ -1,4 +1,4 @@
-//! SSH keys, by which users sign in over SSH.
+//! SSH keys, with which users authenticate over SSH.
 
 use crate::Timestamp;
 use crate::field_errors::FieldErrors;
@@ -11,11 +11,11 @@ use crate::text::{ShortText, limit, within};
 pub struct SshKey {
     /// Assigned by the store.
     pub id: KeyId,
-    /// Whose key it is.
+    /// The owner of the key.
     pub user: UserId,
-    /// What the user calls it.
+    /// The name that the user gave to the key.
     pub title: ShortText,
-    /// The text as it was given, comment included.
+    /// The text as it was submitted, comment included.
     pub key: String,
     /// Unique among all keys of the service.
     pub fingerprint: Fingerprint,
@@ -34,12 +34,12 @@ pub struct NewSshKey {
     pub fingerprint: Fingerprint,
 }
 
-/// The MD5 of the key blob as colon-separated hex, so that title and comment do not matter.
+/// The MD5 of the key blob as colon-separated hex. It does not depend on title and comment.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Fingerprint(pub String);
 
 impl NewSshKey {
-    /// Checks title and key, naming everything that is wrong.
+    /// Validates title and key, and reports all errors at once.
     pub fn parse(
         title: &str,
         key: &str,
@@ -69,7 +69,7 @@ impl NewSshKey {
 mod tests {
     use super::*;
 
-    /// Takes every `ssh-ed25519 AAAA…` for a key.
+    /// Accepts every `ssh-ed25519 AAAA…` as a key.
     struct AnyEd25519;
 
     impl PublicKeys for AnyEd25519 {

@@ -1,24 +1,24 @@
-//! The two names of a user.
+//! The username and the display name of a user.
 
 use crate::namespace::{NamespacePath, NamespacePathError};
 use crate::text::{Blank, ShortText, TooLong, strip_tags};
 
-/// The name by which a user is addressed: a namespace path, because the user's projects live there.
+/// The unique name of a user. It is also the path of the personal namespace, which holds the user's projects.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Username(NamespacePath);
 
 impl Username {
-    /// Removes markup, then checks the rules of namespace paths.
+    /// Removes HTML tags, then applies the rules of namespace paths.
     pub fn parse(name: &str) -> Result<Self, NamespacePathError> {
         NamespacePath::parse(&strip_tags(name)).map(Self)
     }
 
-    /// A name that was checked when it was stored.
+    /// Wraps a name that was validated before it was stored.
     pub fn stored(name: String) -> Self {
         Self(NamespacePath::stored(name))
     }
 
-    /// The name as it was given.
+    /// The name in its original case.
     pub fn as_str(&self) -> &str {
         self.0.as_str()
     }
@@ -29,18 +29,18 @@ impl Username {
     }
 }
 
-/// The name shown to people: anything but nothing.
+/// The name shown to people: any text that is not blank.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DisplayName(String);
 
 impl DisplayName {
-    /// Removes markup and surrounding blanks; something has to be left.
+    /// Removes HTML tags and surrounding whitespace. The rest must not be empty.
     pub fn parse(name: &str) -> Result<Self, DisplayNameError> {
         let plain = ShortText::parse(strip_tags(name).trim())?.into_string();
         if plain.is_empty() { Err(Blank.into()) } else { Ok(Self(plain)) }
     }
 
-    /// A name that was checked when it was stored.
+    /// Wraps a name that was validated before it was stored.
     pub fn stored(name: String) -> Self {
         Self(name)
     }
@@ -51,10 +51,10 @@ impl DisplayName {
     }
 }
 
-/// Why a text is no name of a person.
+/// Why a text is not a valid display name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DisplayNameError {
-    /// Nothing is left.
+    /// The name is blank.
     #[error(transparent)]
     Blank(#[from] Blank),
     /// Too long.

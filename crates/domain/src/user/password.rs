@@ -1,13 +1,13 @@
-//! Passwords. Only their hashes are ever stored.
+//! Passwords. Only their hashes are stored.
 
 use crate::text::{Secret, TooLong, limit, within};
 
-/// A password that is long enough to be one.
+/// A password of a valid length.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Password(Secret);
 
 impl Password {
-    /// 8 to 128 characters.
+    /// Accepts 8 to 128 characters.
     pub fn parse(text: &str) -> Result<Self, PasswordError> {
         within(text, limit::PASSWORD)?;
         if text.chars().count() < 8 {
@@ -16,13 +16,13 @@ impl Password {
         Ok(Self(Secret::new(text)))
     }
 
-    /// The password itself, for hashing it.
+    /// The plain text, for hashing.
     pub fn reveal(&self) -> &str {
         self.0.reveal()
     }
 }
 
-/// Why a text is no password.
+/// Why a text is not a valid password.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PasswordError {
     /// Fewer than 8 characters.
@@ -33,12 +33,12 @@ pub enum PasswordError {
     TooLong(#[from] TooLong),
 }
 
-/// What is stored of a password: algorithm, parameters, salt and hash in one text.
+/// The stored form of a password: algorithm, parameters, salt and hash in one text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PasswordHash(Secret);
 
 impl PasswordHash {
-    /// Wraps what a hasher made or the store kept.
+    /// Wraps the output of the hasher or a value from the store.
     pub fn new(text: impl Into<String>) -> Self {
         Self(Secret::new(text))
     }

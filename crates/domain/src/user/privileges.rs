@@ -1,20 +1,21 @@
-//! What an account may do beside its memberships.
+//! The rights of an account apart from its memberships.
 
 /// Flags and limits that only administrators set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Privileges {
-    /// May do everything.
+    /// Whether the user is an administrator.
     pub admin: bool,
-    /// Sees only what it is a member of.
+    /// Whether the user is external: internal projects and groups are visible only to members.
     pub external: bool,
-    /// May make groups.
+    /// Whether the user may create groups.
     pub can_create_group: bool,
-    /// How many personal projects it may have.
+    /// The maximum number of personal projects.
     pub projects_limit: ProjectsLimit,
 }
 
 impl Privileges {
-    /// What is stored: an external user never makes groups or projects, whatever else was asked for.
+    /// The privileges as they are stored: an external user can create neither groups nor projects, whatever was
+    /// requested.
     pub fn settled(self) -> Self {
         if self.external {
             Self { can_create_group: false, projects_limit: ProjectsLimit(0), ..self }
@@ -24,12 +25,12 @@ impl Privileges {
     }
 }
 
-/// How many personal projects a user may have.
+/// The maximum number of personal projects of a user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProjectsLimit(pub i32);
 
 impl ProjectsLimit {
-    /// A whole number from 0 on.
+    /// Parses a non-negative integer.
     pub fn parse(text: &str) -> Result<Self, ProjectsLimitError> {
         let text = text.trim();
         let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
@@ -45,16 +46,16 @@ impl ProjectsLimit {
     }
 }
 
-/// Why a text is no limit.
+/// Why a text is not a valid limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProjectsLimitError {
-    /// Something else than digits.
+    /// The text is not an integer.
     #[error("is not a number")]
     NotANumber,
     /// Below zero.
     #[error("must be greater than or equal to 0")]
     Negative,
-    /// More than can be stored.
+    /// The number is too large to be stored.
     #[error("must be less than or equal to {}", i32::MAX)]
     TooLarge,
 }

@@ -1,28 +1,28 @@
-//! Whether an account may be used: the block state machine.
+//! Whether an account is active: the state machine of blocking.
 
 use crate::change::Change;
 
 /// The states of an account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum UserState {
-    /// May be used.
+    /// The account can be used.
     Active,
     /// Blocked by an administrator.
     Blocked,
-    /// Blocked by directory synchronisation, which alone can lift it.
+    /// Blocked by directory synchronisation. Only the synchronisation can unblock the account.
     DirectoryBlocked,
 }
 
-/// What an administrator may ask for.
+/// The commands of an administrator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UserCommand {
-    /// No token and no password of the account works any more.
+    /// Block the account: none of its tokens and passwords is accepted any more.
     Block,
-    /// Everything works as before the block.
+    /// Unblock the account: its tokens and passwords are accepted again.
     Unblock,
 }
 
-/// What directory synchronisation may ask for.
+/// The commands of the directory synchronisation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DirectoryCommand {
     /// The person left the directory.
@@ -31,13 +31,13 @@ pub enum DirectoryCommand {
     Unblock,
 }
 
-/// The state belongs to the directory; administrators cannot change it.
+/// The account was blocked by the directory, so an administrator cannot change its state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the user was blocked by directory synchronisation")]
 pub struct ManagedByDirectory;
 
 impl UserState {
-    /// What becomes of the state when an administrator gives a command.
+    /// The state after a command of an administrator.
     pub fn apply(self, command: UserCommand) -> Result<Change<UserState>, ManagedByDirectory> {
         match (self, command) {
             (UserState::Active, UserCommand::Block) => Ok(Change::Applied(UserState::Blocked)),
@@ -50,8 +50,8 @@ impl UserState {
         }
     }
 
-    /// What becomes of the state when the directory gives a command. A block by hand stays one:
-    /// the directory neither takes it over nor lifts it.
+    /// The state after a command of the directory. The directory neither takes over nor lifts a block by an
+    /// administrator.
     pub fn follow(self, command: DirectoryCommand) -> Change<UserState> {
         match (self, command) {
             (UserState::Active, DirectoryCommand::Block) => {
@@ -68,7 +68,7 @@ impl UserState {
         }
     }
 
-    /// Whether a caller with this state is anybody at all.
+    /// Returns whether a user in this state may act. A user who may not is treated as anonymous.
     pub fn may_act(self) -> bool {
         match self {
             UserState::Active => true,
@@ -76,7 +76,7 @@ impl UserState {
         }
     }
 
-    /// The word for it in the interface and in the store.
+    /// The name of the state in the API and in the store.
     pub fn as_str(self) -> &'static str {
         match self {
             UserState::Active => "active",
@@ -85,7 +85,7 @@ impl UserState {
         }
     }
 
-    /// The state of that word.
+    /// Parses the name of a state.
     pub fn parse(word: &str) -> Option<Self> {
         [UserState::Active, UserState::Blocked, UserState::DirectoryBlocked]
             .into_iter()
