@@ -1,6 +1,6 @@
-//! Continuous integration: what a configuration file says, and how pipelines and builds move.
+//! Continuous integration: the configuration file, and the state machines of pipelines and builds.
 //!
-//! Everything here is a function of what it is given: no store, no clock, no YAML library.
+//! Everything here is a pure function: no store, no clock, no YAML library.
 
 pub mod config;
 pub mod coverage;

@@ -1,7 +1,7 @@
-//! `.gitlab-ci.yml`: what its keys mean, and what is said about a wrong one.
+//! `.gitlab-ci.yml`: the meaning of its keys, and the errors for invalid ones.
 //!
-//! How YAML is read is not known here. A [`YamlReader`] makes a [`Node`] of a text, and
-//! [`Configuration::parse`] makes jobs of that.
+//! This module does not parse YAML. A [`YamlReader`] converts a text to a [`Node`], and [`Configuration::parse`]
+//! converts that to jobs.
 
 mod entries;
 mod expiry;
@@ -22,23 +22,23 @@ pub use node::Node;
 pub use options::Options;
 pub use refs::{RefPattern, Target};
 
-/// The name of the file, at the top of a repository.
+/// The name of the configuration file in the root folder of a repository.
 pub const FILE_NAME: &str = ".gitlab-ci.yml";
 
-/// Reads YAML.
+/// Parses YAML.
 pub trait YamlReader: Send + Sync {
-    /// The tree of the only document in `text`, aliases and merge keys resolved. Of a key that is
-    /// there twice the last value counts. Scalars are understood as in YAML 1.1, except that dates
-    /// and everything else without a place in [`Node`] are texts.
+    /// Parses the only document in `text` to a tree, with aliases and merge keys resolved. The last value of a repeated
+    /// key counts. Scalars have the types of YAML 1.1, except that dates and all other types that [`Node`] lacks become
+    /// texts.
     ///
-    /// It takes bounded time and memory for every text.
+    /// Time and memory are bounded for every input.
     ///
     /// # Errors
-    /// What is wrong with the text, for its author to read.
+    /// A description of the syntax error, for the author of the text.
     fn read(&self, text: &str) -> Result<Node, String>;
 }
 
-/// The first thing that is wrong with a configuration, in the words of the reference.
+/// The first error in a configuration, in the wording of the reference.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ConfigError(pub String);
@@ -53,16 +53,16 @@ pub struct Configuration {
 }
 
 impl Configuration {
-    /// Reads the text of a file.
+    /// Parses the text of a configuration file.
     ///
     /// # Errors
-    /// The first thing that is wrong.
+    /// The first error in the file.
     pub fn parse(reader: &dyn YamlReader, text: &str) -> Result<Configuration, ConfigError> {
         let document = reader.read(text).map_err(ConfigError);
         document.and_then(|document| Configuration::from_node(&document)).map_err(shortened)
     }
 
-    /// The jobs that a pipeline for `target` has, by stage, then in the order of the file.
+    /// The jobs of a pipeline for `target`, by stage, then in the order of the file.
     pub fn jobs_for(&self, target: Target<'_>) -> Vec<&Job> {
         let matches = |patterns: &[RefPattern]| patterns.iter().any(|p| p.matches(target));
         let mut jobs: Vec<&Job> = self
@@ -76,7 +76,7 @@ impl Configuration {
     }
 }
 
-/// An error of a length that can be kept and shown: some name keys, and keys can be long.
+/// Truncates an error text so that it can be stored and shown: some errors quote keys, and keys can be long.
 fn shortened(ConfigError(mut text): ConfigError) -> ConfigError {
     const LONGEST: usize = 2_000;
     if let Some((end, _)) = text.char_indices().nth(LONGEST) {

@@ -1,4 +1,4 @@
-//! How much of the code the tests reached, as a build's log tells it.
+//! The test coverage, extracted from the log of a build.
 
 use std::sync::LazyLock;
 
@@ -9,20 +9,20 @@ use super::regexp;
 static NUMBER: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"[0-9]+(\.[0-9]+)?").expect("the expression is valid"));
 
-/// Longer lines are cut. Looking for the last match takes time that grows with the square of a
-/// line's length, for the worst of expressions.
+/// Longer lines are truncated. For the worst expressions, finding the last match takes time quadratic in the length of
+/// the line.
 const LONGEST_LINE: usize = 4096;
 
-/// The first number of the last match of a project's expression in a log. The expression may stand
-/// between slashes; of one with groups the last group counts. Lines are looked at one by one, as
-/// tools print their totals on one.
+/// The first number in the last match of a project's regular expression in a log. The expression may be enclosed in
+/// slashes; if it has groups, the last group counts. Lines are matched one by one, because tools print their totals on
+/// one line.
 pub fn coverage(log: &str, expression: &str) -> Option<f64> {
     let expression = compiled(expression)?;
     let found = log.lines().rev().find_map(|line| last_match(&expression, cut(line)))?;
     NUMBER.find(found)?.as_str().parse().ok()
 }
 
-/// Whether an expression can be matched at all.
+/// Returns whether an expression is valid and small enough to be used.
 pub fn is_usable(expression: &str) -> bool {
     compiled(expression).is_some()
 }

@@ -1,21 +1,21 @@
-//! How long a pipeline was worked on.
+//! The duration of a pipeline.
 
 use super::status::Status;
 use crate::Timestamp;
 
-/// When a build ran.
+/// The status of a build and the times at which it started and finished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BuildTimes {
-    /// Where the build is.
+    /// The status of the build.
     pub status: Status,
     /// When a runner took it.
     pub started_at: Option<Timestamp>,
-    /// When it ended.
+    /// When it finished.
     pub finished_at: Option<Timestamp>,
 }
 
 impl BuildTimes {
-    /// From when to when it ran; a build that still does runs until `now`.
+    /// The time span in which the build ran; a running build counts until `now`.
     fn interval(self, now: Timestamp) -> Option<(Timestamp, Timestamp)> {
         match self.status {
             Status::Success | Status::Failed | Status::Running | Status::Canceled => {
@@ -26,7 +26,7 @@ impl BuildTimes {
     }
 }
 
-/// The whole seconds in which at least one of the builds ran: overlaps count once, waiting does
+/// The number of whole seconds in which at least one of the builds ran. Overlaps count once; time spent pending does
 /// not count.
 pub fn seconds_worked(builds: impl IntoIterator<Item = BuildTimes>, now: Timestamp) -> i64 {
     let mut intervals: Vec<_> =

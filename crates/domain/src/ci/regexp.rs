@@ -1,22 +1,22 @@
-//! Regular expressions that users write, in the manner of Ruby, matched in linear time.
+//! Regular expressions that users write in Ruby syntax, matched in linear time.
 
 use regex::{Regex, RegexBuilder};
 
-/// How large a compiled expression may be, in bytes; what needs more is refused as invalid.
+/// The maximum size of a compiled expression in bytes. A larger one is refused as invalid.
 const SIZE_LIMIT: usize = 1 << 18;
 
-/// The expression between slashes, with the letters after them; nothing where there are no slashes.
+/// Splits `/source/flags` into the source and the flags; `None` if the text does not have this form.
 pub fn between_slashes(text: &str) -> Option<(&str, &str)> {
     let (source, flags) = text.strip_prefix('/')?.rsplit_once('/')?;
     let known = flags.chars().all(|flag| matches!(flag, 'i' | 'm' | 'x' | 'o' | 'u'));
     known.then_some((source, flags))
 }
 
-/// Compiles an expression with Ruby's meaning of its parts: `^` and `$` are the ends of lines,
-/// `m` lets a dot stand for the end of a line.
+/// Compiles an expression with the semantics of Ruby: `^` and `$` match at line boundaries, and the flag `m` lets a dot
+/// match a line break.
 ///
-/// Looking around and back references are refused: they cannot be matched in linear time, and an
-/// expression of a project must not keep the whole service busy.
+/// Look-around and back references are refused: they cannot be matched in linear time, and an expression of one project
+/// must not keep the whole service busy.
 pub fn compile(source: &str, flags: &str) -> Option<Regex> {
     RegexBuilder::new(&translated(source))
         .multi_line(true)
@@ -30,8 +30,8 @@ pub fn compile(source: &str, flags: &str) -> Option<Regex> {
         .ok()
 }
 
-/// Rewrites the escapes that only Ruby knows, or that mean less in Ruby: its classes are those of
-/// ASCII. A class within brackets stands for itself, so they are the same inside of brackets.
+/// Rewrites the escapes that only Ruby knows, and those that match only ASCII in Ruby. A bracketed class inside
+/// brackets is a nested class, so the replacements also work there.
 fn translated(source: &str) -> String {
     let mut translated = String::with_capacity(source.len());
     let mut rest = source.chars();

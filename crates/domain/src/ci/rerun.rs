@@ -1,18 +1,18 @@
-//! Retrying and canceling: which builds of a pipeline are meant.
+//! Retrying and canceling: selects the affected builds of a pipeline.
 
 use super::stages::{Decision, StageBuild};
 use super::status::{Status, Transition};
 
-/// What a retry does.
+/// The effect of a retry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Retry<I> {
-    /// Builds that a new, pending build of the same name takes the place of.
+    /// Builds that are replaced by a new, pending build of the same name.
     pub again: Vec<I>,
-    /// Skipped builds of later stages, which are created again ([`Transition::Reopen`]).
+    /// Skipped builds of later stages, which return to the status created ([`Transition::Reopen`]).
     pub reopened: Vec<I>,
 }
 
-/// Retries a pipeline: its failed builds, allowed failures too. Canceled ones stay.
+/// Retries the failed builds of a pipeline, allowed failures included. Canceled builds stay canceled.
 pub fn retry_pipeline<I: Copy>(latest: &[StageBuild<I>]) -> Retry<I> {
     let failed = || latest.iter().filter(|build| build.status == Status::Failed);
     Retry {
@@ -24,12 +24,12 @@ pub fn retry_pipeline<I: Copy>(latest: &[StageBuild<I>]) -> Retry<I> {
     }
 }
 
-/// Whether a single build can be retried: it has come to an end.
+/// Returns whether a single build can be retried, which requires that it is complete.
 pub fn is_retryable(status: Status) -> bool {
     status.is_complete()
 }
 
-/// The builds that are created again when a build of this stage is retried.
+/// The skipped builds of later stages, which are reopened when a build of this stage is retried.
 pub fn skipped_after<I: Copy>(latest: &[StageBuild<I>], stage_index: i32) -> Vec<I> {
     latest
         .iter()
@@ -38,9 +38,8 @@ pub fn skipped_after<I: Copy>(latest: &[StageBuild<I>], stage_index: i32) -> Vec
         .collect()
 }
 
-/// Cancels a pipeline: what waits or runs is canceled, and what was not reached yet is skipped,
-/// so that nothing runs after a cancellation, not even jobs for failures. Nothing is decided when
-/// there is nothing to cancel.
+/// Cancels the pending and running builds of a pipeline, and skips the created ones. So nothing runs after a
+/// cancellation, not even jobs with `when: on_failure`. Returns no decisions when no build is pending or running.
 pub fn cancel_pipeline<I: Copy>(latest: &[StageBuild<I>]) -> Vec<Decision<I>> {
     let decided = |status: Status| match status {
         Status::Pending | Status::Running => Some(Transition::Cancel),

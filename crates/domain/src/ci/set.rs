@@ -1,21 +1,21 @@
-//! The status that a set of builds has together: a pipeline's, or that of the stages before one.
+//! The combined status of a set of builds: of a pipeline, or of the stages before another.
 
 use super::status::Status;
 use super::when::When;
 
-/// What a build adds to the status of its set. Only the latest build of each name is a member.
+/// The properties of a build that determine the status of its set. Only the latest build of each name is a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Member {
-    /// Where the build is.
+    /// The status of the build.
     pub status: Status,
-    /// Whether its failure counts for nothing.
+    /// Whether a failure is ignored.
     pub allow_failure: bool,
-    /// When it runs.
+    /// The condition under which it runs.
     pub when: When,
 }
 
 impl Member {
-    /// Whether it is left out: an allowed failure, or a build that waits for an occasion.
+    /// Returns whether the build is ignored: an allowed failure, or a skipped build that is manual or runs on failure.
     fn is_left_out(self) -> bool {
         match self.status {
             Status::Failed | Status::Canceled => self.allow_failure,
@@ -25,7 +25,7 @@ impl Member {
     }
 }
 
-/// The status of a set of builds; nothing for a set without any.
+/// The combined status of a set of builds; `None` for an empty set.
 pub fn status_of(members: impl IntoIterator<Item = Member>) -> Option<Status> {
     let mut any = false;
     let mut count = Count::default();
@@ -38,8 +38,7 @@ pub fn status_of(members: impl IntoIterator<Item = Member>) -> Option<Status> {
     any.then(|| count.status())
 }
 
-/// The status of a pipeline with these builds. One that nothing belongs to is skipped, and one
-/// whose configuration is wrong has failed.
+/// The status of a pipeline with these builds: skipped without builds, failed with an invalid configuration.
 pub fn pipeline_status(members: impl IntoIterator<Item = Member>, has_yaml_errors: bool) -> Status {
     if has_yaml_errors {
         return Status::Failed;
@@ -47,7 +46,7 @@ pub fn pipeline_status(members: impl IntoIterator<Item = Member>, has_yaml_error
     status_of(members).unwrap_or(Status::Skipped)
 }
 
-/// How many counted builds have each status.
+/// The number of counted builds by status.
 #[derive(Default)]
 struct Count {
     created: usize,
@@ -72,7 +71,7 @@ impl Count {
         } += 1;
     }
 
-    /// The first rule of the reference that holds.
+    /// Applies the rules of the reference; the first one that holds decides.
     fn status(&self) -> Status {
         let all = self.created
             + self.pending
@@ -160,7 +159,7 @@ mod tests {
             (&[member(Success), allowed(Failed)], Success),
             (&[member(Canceled), allowed(Failed)], Canceled),
             (&[member(Failed), allowed(Failed)], Failed),
-            // Only once it has ended badly.
+            // An allowed failure is ignored only after the build has failed or was canceled.
             (&[allowed(Running)], Running),
             (&[member(Success), allowed(Running)], Running),
             (&[allowed(Pending)], Pending),
@@ -171,7 +170,7 @@ mod tests {
             (&[when(When::Always, Skipped)], Skipped),
             (&[member(Success), when(When::OnFailure, Skipped)], Success),
             (&[member(Created), when(When::Manual, Skipped)], Created),
-            // Those that were played or reached count like any other.
+            // Manual and on-failure builds count like any other unless they are skipped.
             (&[when(When::Manual, Running)], Running),
             (&[when(When::Manual, Failed)], Failed),
             (&[when(When::Manual, Created)], Created),

@@ -1,6 +1,6 @@
-//! Marks in commit messages that ask for no builds.
+//! Markers in commit messages that suppress builds.
 
-/// Whether a commit message asks for no builds, in any case of letters.
+/// Returns whether a commit message contains `[ci skip]` or `[skip ci]`, ignoring case.
 pub fn asks_to_skip(message: &str) -> bool {
     let message = message.to_ascii_lowercase();
     ["[ci skip]", "[skip ci]"].iter().any(|mark| message.contains(mark))

@@ -1,42 +1,42 @@
-//! Going through the stages of a pipeline: which builds are queued, skipped or left waiting.
+//! Processing of the stages of a pipeline: enqueues or skips the builds whose stage is reached.
 
 use super::set::{Member, status_of};
 use super::status::{Status, Transition};
 use super::when::When;
 
-/// What the stages are processed by: the latest build of a name. `I` is how the caller knows it.
+/// The latest build of a name, as an input of stage processing. `I` is the caller's id type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StageBuild<I> {
-    /// Whose decision it is.
+    /// The id of the build.
     pub id: I,
-    /// The place of its stage.
+    /// The index of its stage.
     pub stage_index: i32,
-    /// Where it is.
+    /// The current status.
     pub status: Status,
-    /// When it runs.
+    /// The condition under which it runs.
     pub when: When,
-    /// Whether its failure counts for nothing.
+    /// Whether a failure is ignored.
     pub allow_failure: bool,
 }
 
 impl<I> StageBuild<I> {
-    /// What it adds to the status of its pipeline.
+    /// The properties that determine the status of the pipeline.
     pub fn member(&self) -> Member {
         Member { status: self.status, allow_failure: self.allow_failure, when: self.when }
     }
 }
 
-/// What is to happen to a build.
+/// A transition that a build has to make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decision<I> {
     /// The build.
     pub id: I,
-    /// What happens to it.
+    /// The transition.
     pub transition: Transition,
 }
 
-/// Decides about the created builds whose stage is reached, in stage order. A stage that has
-/// nothing left to wait for lets the next one be decided in the same pass.
+/// Decides about the created builds whose stage is reached, in the order of the stages. If a stage is complete after
+/// its decisions, the next stage is decided in the same pass.
 pub fn process<I: Copy>(latest: &[StageBuild<I>]) -> Vec<Decision<I>> {
     let mut builds: Vec<StageBuild<I>> = latest.to_vec();
     let mut decisions = Vec::new();
@@ -65,7 +65,7 @@ pub fn process<I: Copy>(latest: &[StageBuild<I>]) -> Vec<Decision<I>> {
     decisions
 }
 
-/// What becomes of a created build after earlier stages that ended like this.
+/// The transition of a created build, given the combined status of the earlier stages.
 fn after(when: When, earlier: Status) -> Transition {
     let runs = match when {
         When::OnSuccess => earlier == Status::Success,

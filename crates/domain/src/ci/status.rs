@@ -1,21 +1,21 @@
-//! The statuses of pipelines, builds and commit statuses, and how a build goes from one to another.
+//! The statuses of pipelines, builds and commit statuses, and the transitions of builds.
 
-/// Where a pipeline or a build is.
+/// The status of a pipeline or a build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Status {
-    /// Known, but its stage was not reached yet.
+    /// Created, but its stage is not reached yet.
     Created,
-    /// Waits for a runner.
+    /// Waiting for a runner.
     Pending,
-    /// A runner works on it.
+    /// Running on a runner.
     Running,
-    /// Ended well.
+    /// Finished successfully.
     Success,
-    /// Ended badly.
+    /// Finished with a failure.
     Failed,
-    /// Somebody stopped it.
+    /// Canceled by a user.
     Canceled,
-    /// Not to be run, unless it is played or an earlier build is retried.
+    /// Not to be run, unless a user plays it or an earlier build is retried.
     Skipped,
 }
 
@@ -31,7 +31,7 @@ impl Status {
         Status::Skipped,
     ];
 
-    /// The word that answers and databases show.
+    /// The name of the status in the API and in the database.
     pub fn as_str(self) -> &'static str {
         match self {
             Status::Created => "created",
@@ -44,13 +44,13 @@ impl Status {
         }
     }
 
-    /// The status of a word.
+    /// Parses the name of a status.
     pub fn parse(word: &str) -> Option<Status> {
         Status::ALL.into_iter().find(|status| status.as_str() == word)
     }
 
-    /// Whether work has come to an end: success, failed or canceled. Skipped is not one of them,
-    /// because nothing was worked on.
+    /// Returns whether the work has ended: success, failed or canceled. Skipped is not complete, because nothing was
+    /// executed.
     pub fn is_complete(self) -> bool {
         match self {
             Status::Success | Status::Failed | Status::Canceled => true,
@@ -58,10 +58,10 @@ impl Status {
         }
     }
 
-    /// What becomes of a build by a transition.
+    /// The status of a build after a transition.
     ///
     /// # Errors
-    /// [`Refused`] when the transition does not start from this status.
+    /// [`Refused`] when the transition is not possible from this status.
     pub fn apply(self, transition: Transition) -> Result<Status, Refused> {
         if transition.starts_from(self) {
             Ok(transition.target())
@@ -71,32 +71,32 @@ impl Status {
     }
 }
 
-/// What can happen to a build.
+/// A transition of a build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Transition {
-    /// It is queued, and waits for a runner.
+    /// It becomes pending and waits for a runner.
     Enqueue,
-    /// It was skipped, and its stage will be reached again.
+    /// It was skipped and becomes created again, because its stage will be reached again.
     Reopen,
-    /// A runner took it; sets `started_at`.
+    /// A runner takes it; sets `started_at`.
     Run,
-    /// It ended well; sets `finished_at`.
+    /// It succeeds; sets `finished_at`.
     Succeed,
-    /// It ended badly; sets `finished_at`.
+    /// It fails; sets `finished_at`.
     Fail,
-    /// Somebody stopped it; sets `finished_at`.
+    /// A user cancels it; sets `finished_at`.
     Cancel,
-    /// It will not run.
+    /// It is skipped.
     Skip,
 }
 
-/// The transition is not possible from the build's status.
+/// The transition is not possible from the status of the build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a {} build cannot become {}", .from.as_str(), .transition.target().as_str())]
 pub struct Refused {
-    /// What the build is.
+    /// The status of the build.
     pub from: Status,
-    /// What was asked for.
+    /// The requested transition.
     pub transition: Transition,
 }
 
@@ -112,7 +112,7 @@ impl Transition {
         Transition::Skip,
     ];
 
-    /// The transition that ends in a status; each status has one.
+    /// The transition that leads to a status; each status has exactly one.
     pub fn towards(target: Status) -> Transition {
         match target {
             Status::Created => Transition::Reopen,
@@ -125,7 +125,7 @@ impl Transition {
         }
     }
 
-    /// The status that it ends in.
+    /// The status to which the transition leads.
     pub fn target(self) -> Status {
         match self {
             Transition::Enqueue => Status::Pending,
@@ -138,12 +138,12 @@ impl Transition {
         }
     }
 
-    /// Whether the build's `started_at` is set by it.
+    /// Returns whether the transition sets the build's `started_at`.
     pub fn sets_started_at(self) -> bool {
         self == Transition::Run
     }
 
-    /// Whether the build's `finished_at` is set by it.
+    /// Returns whether the transition sets the build's `finished_at`.
     pub fn sets_finished_at(self) -> bool {
         self.target().is_complete()
     }

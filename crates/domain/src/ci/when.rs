@@ -1,16 +1,16 @@
-//! On which outcome of the earlier stages a job runs.
+//! The outcome of earlier stages on which a job runs.
 
 /// The `when` of a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum When {
-    /// All earlier stages succeeded.
+    /// Runs if all earlier stages succeeded.
     #[default]
     OnSuccess,
-    /// An earlier stage failed.
+    /// Runs if an earlier stage failed.
     OnFailure,
-    /// Whatever the earlier stages said, unless they were canceled.
+    /// Runs whether the earlier stages succeeded or failed, unless they were canceled.
     Always,
-    /// Somebody plays it; it never runs by itself.
+    /// Runs only when a user plays it.
     Manual,
 }
 
@@ -18,7 +18,7 @@ impl When {
     /// Every value, in the order of the reference.
     pub const ALL: [When; 4] = [When::OnSuccess, When::OnFailure, When::Always, When::Manual];
 
-    /// The word of the configuration file.
+    /// The value in the configuration file.
     pub fn as_str(self) -> &'static str {
         match self {
             When::OnSuccess => "on_success",
@@ -28,7 +28,7 @@ impl When {
         }
     }
 
-    /// The value of a word.
+    /// Parses the value in the configuration file.
     pub fn parse(word: &str) -> Option<When> {
         When::ALL.into_iter().find(|when| when.as_str() == word)
     }

@@ -1,4 +1,4 @@
-//! The keys that only jobs have: references, artifacts and the environment.
+//! The keys that only jobs have: `only`, `except`, `artifacts` and `environment`.
 
 use super::ConfigError;
 use super::expiry;
@@ -7,7 +7,7 @@ use super::node::Node;
 use super::place::{Place, specified};
 use super::refs::{MAX_REGEXPS, RefPattern, RefPatterns, WrongPattern};
 
-/// `only` or `except`.
+/// Parses `only` or `except`.
 pub(super) fn references(
     job: &[(String, Node)],
     key: &str,
@@ -25,7 +25,7 @@ pub(super) fn references(
     entries.into_iter().map(|entry| patterns.parse(entry).map_err(wrong)).collect()
 }
 
-/// `artifacts`, as a runner gets them.
+/// Validates `artifacts` and returns them in the form that runners get.
 pub(super) fn artifacts(
     job: &[(String, Node)],
     place: &Place,
@@ -56,7 +56,7 @@ pub(super) fn artifacts(
     Ok(Some(Node::Map(said.cloned().collect())))
 }
 
-/// `environment`: what the job deploys to, and the same as a runner gets it.
+/// Parses `environment`. Returns it as an [`Environment`] and in the form that runners get.
 pub(super) fn environment(
     job: &[(String, Node)],
     place: &Place,
@@ -117,7 +117,7 @@ fn environment_name(name: Option<&Node>, place: &Place) -> Result<String, Config
     }
 }
 
-/// Variables in it are replaced only when it is shown, so no more than its beginning is checked.
+/// Validates only the beginning of the URL, because variables in it are expanded when it is shown.
 fn environment_url(url: &Node, place: &Place) -> Result<String, ConfigError> {
     let url = url.as_text().unwrap_or_default();
     if url.chars().count() > 255 {

@@ -1,10 +1,10 @@
-//! How long artifacts are kept, in words such as `3 days` or `2 hrs 20 min`.
+//! The lifetime of artifacts, written as `3 days` or `2 hrs 20 min`.
 
 const MINUTE: f64 = 60.0;
 const HOUR: f64 = 60.0 * MINUTE;
 const DAY: f64 = 24.0 * HOUR;
 
-/// The seconds of a unit.
+/// The number of seconds in a unit.
 fn unit(word: &str) -> Option<f64> {
     match word {
         "seconds" | "second" | "secs" | "sec" | "s" => Some(1.0),
@@ -18,7 +18,7 @@ fn unit(word: &str) -> Option<f64> {
     }
 }
 
-/// A number written in a word.
+/// Parses a number from zero to twelve that is written as a word.
 fn number(word: &str) -> Option<f64> {
     const WORDS: [&str; 13] = [
         "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
@@ -32,18 +32,17 @@ enum Part<'a> {
     Word(&'a str),
 }
 
-/// The whole seconds that a text stands for. A number without a unit means seconds, a unit without
-/// a number one of it, and `1:20` minutes and seconds. Nothing for what is no duration, or none
-/// at all.
+/// The duration in whole seconds. A number without a unit means seconds, a unit without a number means one of it, and
+/// `1:20` means minutes and seconds. `None` when the text is not a duration, is shorter than a second, or is too long.
 pub fn seconds(text: &str) -> Option<i64> {
     let text = text.to_ascii_lowercase();
     let total = if text.contains(':') { clock(&text)? } else { in_words(&text)? };
-    // Past this no date can be made of it.
+    // A longer duration would exceed the range of dates.
     const LONGEST: f64 = 1000.0 * 365.25 * DAY;
     (1.0..=LONGEST).contains(&total).then_some(total as i64)
 }
 
-/// `h:m:s`, with days, months and years before them.
+/// Parses `h:m:s`, which may be preceded by days, months and years.
 fn clock(text: &str) -> Option<f64> {
     const UNITS: [f64; 6] = [1.0, MINUTE, HOUR, DAY, 30.0 * DAY, 365.25 * DAY];
     let mut total = 0.0;
@@ -67,7 +66,7 @@ fn in_words(text: &str) -> Option<f64> {
             Part::Number(number) => total += waiting.replace(number).unwrap_or(0.0),
             Part::Word(word) => {
                 let unit = unit(word)?;
-                // Like `day` for one day, but only at the beginning.
+                // A unit without a number, like `day`, means one, but only at the beginning.
                 let number = waiting.take().or(first.then_some(1.0));
                 total += number.unwrap_or(0.0) * unit;
             }
@@ -77,7 +76,7 @@ fn in_words(text: &str) -> Option<f64> {
     Some(total + waiting.unwrap_or(0.0))
 }
 
-/// Numbers and words, without those that only join; nothing where digits make no number.
+/// Splits a text into numbers and words, without conjunctions. `None` when a part is not a valid number or word.
 fn parts(text: &str) -> Option<Vec<Part<'_>>> {
     let mut parts = Vec::new();
     let mut rest = text.trim_start();
@@ -103,7 +102,7 @@ fn parts(text: &str) -> Option<Vec<Part<'_>>> {
     Some(parts)
 }
 
-/// A number at the beginning of a text, and the rest.
+/// Splits a text into the number at its beginning and the rest.
 fn leading_number(text: &str) -> Option<(f64, &str)> {
     let end = text.find(|char: char| !char.is_ascii_digit() && char != '.').unwrap_or(text.len());
     let (digits, rest) = text.split_at(end);

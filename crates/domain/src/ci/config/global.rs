@@ -1,20 +1,20 @@
-//! The keys of the whole file.
+//! The top-level keys of the file that are not jobs.
 
 use super::ConfigError;
 use super::node::Node;
 use super::place::{Place, specified};
 use super::shared::{self, Shared};
 
-/// Every key that is no job.
+/// Every top-level key that is not a job.
 const KEYS: [&str; 8] =
     ["before_script", "image", "services", "after_script", "variables", "stages", "types", "cache"];
 
-/// Whether a key of the file is a job, hidden or not.
+/// Returns whether a top-level key is a job, hidden or not.
 pub(super) fn is_job(key: &str) -> bool {
     !KEYS.contains(&key)
 }
 
-/// What the file says outside its jobs.
+/// The top-level settings, which apply to all jobs.
 pub(super) struct Global {
     pub(super) shared: Shared,
     pub(super) variables: Vec<(String, String)>,
@@ -22,7 +22,7 @@ pub(super) struct Global {
 }
 
 impl Global {
-    /// Checks the keys in the original's order, whichever order they have in the file.
+    /// Validates the keys in the order of the original implementation, whatever their order in the file.
     pub(super) fn parse(map: &[(String, Node)]) -> Result<Global, ConfigError> {
         let place = Place::top;
         let before_script = shared::texts(map, "before_script", &place("before_script"))?;
@@ -37,7 +37,7 @@ impl Global {
     }
 }
 
-/// `stages`, or by their old name `types`, which nobody looks at beside the new one.
+/// Parses `stages`, or the old name `types`, which is ignored if `stages` is present.
 fn stages(map: &[(String, Node)]) -> Result<Vec<String>, ConfigError> {
     let key = if specified(map, "stages").is_some() { "stages" } else { "types" };
     let stages = shared::texts(map, key, &Place::top(key))?;

@@ -4,38 +4,38 @@ use super::options::Options;
 use super::refs::RefPattern;
 use crate::ci::when::When;
 
-/// A visible job, with everything that it takes over from the whole file. It becomes a build of
-/// each pipeline that it applies to.
+/// A visible job, including the settings that it inherits from the top level. It becomes a build of each pipeline to
+/// which it applies.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Job {
-    /// Its key.
+    /// The key of the job.
     pub name: String,
-    /// The stage it belongs to.
+    /// The name of the stage.
     pub stage: String,
-    /// That stage's place among the stages.
+    /// The index of the stage.
     pub stage_index: i32,
-    /// What a runner executes: the lines of `before_script` and `script`.
+    /// The commands that a runner executes: the lines of `before_script` and `script`.
     pub commands: String,
-    /// When it runs.
+    /// The condition under which it runs.
     pub when: When,
-    /// Whether its failure counts for nothing.
+    /// Whether a failure is ignored.
     pub allow_failure: bool,
-    /// What its runner has to be tagged with, each once.
+    /// The tags that a runner has to have, without duplicates.
     pub tags: Vec<String>,
-    /// The references it is for; empty for all.
+    /// The patterns of refs for which the job runs; empty for all refs.
     pub only: Vec<RefPattern>,
-    /// The references it is not for.
+    /// The patterns of refs for which the job does not run.
     pub except: Vec<RefPattern>,
-    /// What it deploys to.
+    /// The environment to which it deploys.
     pub environment: Option<Environment>,
-    /// Those of the file, and its own over them.
+    /// The top-level variables, overridden by the variables of the job.
     pub variables: Vec<(String, String)>,
-    /// What its runner is told.
+    /// The other options for the runner.
     pub options: Options,
 }
 
 impl Job {
-    /// About how many bytes it takes.
+    /// The approximate memory size in bytes.
     pub(super) fn weight(&self) -> usize {
         let variables = self.variables.iter().map(|(key, value)| key.len() + value.len() + 48);
         size_of::<Job>()
@@ -45,31 +45,31 @@ impl Job {
     }
 }
 
-/// What a job deploys to or stops.
+/// An environment that a job deploys to or stops.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Environment {
-    /// Its name, in which variables are not replaced yet.
+    /// The name, in which variables are not expanded yet.
     pub name: String,
-    /// Where it is reached.
+    /// The URL of the environment.
     pub url: Option<String>,
-    /// Whether the job starts or stops it.
+    /// Whether the job starts or stops the environment.
     pub action: EnvironmentAction,
-    /// The job that stops it.
+    /// The name of the job that stops the environment.
     pub on_stop: Option<String>,
 }
 
-/// What a job does to its environment.
+/// The action of a job on its environment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum EnvironmentAction {
-    /// Deploys to it.
+    /// Deploys to the environment.
     #[default]
     Start,
-    /// Takes it down.
+    /// Stops the environment.
     Stop,
 }
 
 impl EnvironmentAction {
-    /// The word of the configuration file.
+    /// The value in the configuration file.
     pub fn as_str(self) -> &'static str {
         match self {
             EnvironmentAction::Start => "start",
@@ -77,7 +77,7 @@ impl EnvironmentAction {
         }
     }
 
-    /// The action of a word.
+    /// Parses the value in the configuration file.
     pub fn parse(word: &str) -> Option<EnvironmentAction> {
         [EnvironmentAction::Start, EnvironmentAction::Stop]
             .into_iter()

@@ -1,10 +1,10 @@
-//! A document as a tree, whichever library read it.
+//! A document as a tree, independent of the YAML library.
 
-/// A value of a document. Configuration is read from it, and what runners get of a job is kept as
-/// one, since it maps onto JSON one to one.
+/// A value of a document. The configuration is parsed from it, and the options of a job for runners are stored as one,
+/// because it maps to JSON one to one.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Node {
-    /// Nothing; what a key without a value has.
+    /// No value, as for a key without a value.
     Null,
     /// True or false.
     Bool(bool),
@@ -12,11 +12,11 @@ pub enum Node {
     Integer(i64),
     /// Any other number.
     Float(f64),
-    /// Text, and every scalar that is nothing else.
+    /// Text, and every scalar of no other type.
     Text(String),
     /// A list.
     List(Vec<Node>),
-    /// Keys and values in the order of the document; no key twice.
+    /// Keys and values in the order of the document, without duplicate keys.
     Map(Vec<(String, Node)>),
 }
 
@@ -36,32 +36,32 @@ impl Node {
         Node::Map(entries.into_iter().map(|(key, value)| (key.into(), value)).collect())
     }
 
-    /// The value of a key; nothing where there is no such key, or this is no map.
+    /// The value of a key; `None` when the key is missing or the node is not a map.
     pub fn get(&self, key: &str) -> Option<&Node> {
         self.as_map()?.iter().find(|(name, _)| name == key).map(|(_, value)| value)
     }
 
-    /// The text, if this is one.
+    /// The text, if the node is a text.
     pub fn as_text(&self) -> Option<&str> {
         if let Node::Text(text) = self { Some(text) } else { None }
     }
 
-    /// The elements, if this is a list.
+    /// The elements, if the node is a list.
     pub fn as_list(&self) -> Option<&[Node]> {
         if let Node::List(list) = self { Some(list) } else { None }
     }
 
-    /// The entries, if this is a map.
+    /// The entries, if the node is a map.
     pub fn as_map(&self) -> Option<&[(String, Node)]> {
         if let Node::Map(map) = self { Some(map) } else { None }
     }
 
-    /// The elements as texts, if this is a list of nothing else.
+    /// The elements as texts, if the node is a list that contains only texts.
     pub fn as_texts(&self) -> Option<Vec<&str>> {
         self.as_list()?.iter().map(Node::as_text).collect()
     }
 
-    /// About how many bytes it takes.
+    /// The approximate memory size in bytes.
     pub(super) fn weight(&self) -> usize {
         let inside = match self {
             Node::Null | Node::Bool(_) | Node::Integer(_) | Node::Float(_) => 0,
@@ -72,7 +72,7 @@ impl Node {
         size_of::<Node>() + inside
     }
 
-    /// Whether there is nothing in it: no value, false, an empty list or map, only blanks.
+    /// Returns whether the value is blank: null, false, an empty list or map, or a text of whitespace.
     pub fn is_blank(&self) -> bool {
         match self {
             Node::Null | Node::Bool(false) => true,

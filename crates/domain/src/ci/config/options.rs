@@ -1,9 +1,9 @@
-//! What a runner is told about a job, beyond its commands and variables.
+//! The options of a job for its runner, besides commands and variables.
 
 use super::node::Node;
 
-/// The options of a job, as its runner gets them: a map with some of [`Options::KEYS`], in that
-/// order. Kept as a tree, so that a store can write it as JSON and read it back unchanged.
+/// The options of a job in the form that runners get: a map with some of [`Options::KEYS`], in that order. Stored as a
+/// tree, so that a store can write it as JSON and read it back unchanged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options(Node);
 
@@ -14,12 +14,11 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Every key there can be.
+    /// All possible keys.
     pub const KEYS: [&'static str; 7] =
         ["image", "services", "artifacts", "cache", "dependencies", "after_script", "environment"];
 
-    /// The options that a tree holds; keys that are none are left out, as is everything of a tree
-    /// that is no map.
+    /// The options in a tree. Unknown keys and null values are left out. A tree that is not a map has no options.
     pub fn from_node(node: &Node) -> Options {
         let present = Options::KEYS.into_iter().filter_map(|key| Some((key, node.get(key)?)));
         let present = present.filter(|(_, value)| **value != Node::Null);
@@ -31,17 +30,17 @@ impl Options {
         &self.0
     }
 
-    /// One of them.
+    /// The value of an option.
     pub fn get(&self, key: &str) -> Option<&Node> {
         self.0.get(key)
     }
 
-    /// The names of the jobs whose artifacts it takes, if it says so.
+    /// The names of the jobs whose artifacts the job downloads, if it specifies them.
     pub fn dependencies(&self) -> Option<Vec<&str>> {
         self.get("dependencies")?.as_texts()
     }
 
-    /// After how many seconds the artifacts are removed, if it says so.
+    /// The number of seconds after which the artifacts expire, if the job specifies it.
     pub fn artifacts_expire_in(&self) -> Option<i64> {
         super::expiry::seconds(self.get("artifacts")?.get("expire_in")?.as_text()?)
     }

@@ -1,4 +1,4 @@
-//! Reading the whole file: its own keys, then the jobs, then what jobs say about each other.
+//! Parsing of the whole file: first the top-level keys, then the jobs, then the references between jobs.
 
 use super::global::{self, Global};
 use super::job::Job;
@@ -7,16 +7,16 @@ use super::place::Place;
 use super::refs::RefPatterns;
 use super::{ConfigError, Configuration, parse_job, relations};
 
-/// How large the jobs may be together, in bytes. Each has a copy of what it takes over from the
-/// file, so few lines could ask for any amount of memory.
+/// The maximum memory size of all jobs together, in bytes. Each job has a copy of the inherited settings, so a short
+/// file could otherwise need any amount of memory.
 const MAX_WEIGHT: usize = 16 << 20;
 
 impl Configuration {
-    /// Reads a document.
+    /// Parses a document.
     ///
     /// # Errors
-    /// The first thing that is wrong, in the original's order: the keys of the whole file, the jobs
-    /// one by one, then stages, dependencies and environments, again job by job.
+    /// The first error in the order of the original implementation: top-level keys, then jobs one by one, then stages,
+    /// dependencies and environments, again job by job.
     pub fn from_node(document: &Node) -> Result<Configuration, ConfigError> {
         let map = document
             .as_map()
@@ -31,7 +31,7 @@ impl Configuration {
     }
 }
 
-/// The visible jobs. Hidden ones are there to be copied from, so nothing in them is looked at.
+/// Parses the visible jobs. Hidden jobs are templates to copy from, so their content is not validated.
 fn jobs(map: &[(String, Node)], global: &Global) -> Result<Vec<Job>, ConfigError> {
     let place = Place::top("jobs");
     let is_hidden = |name: &str| name.starts_with('.');

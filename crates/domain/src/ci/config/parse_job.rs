@@ -1,4 +1,4 @@
-//! Reading one job.
+//! Parsing of one job.
 
 use std::collections::{HashMap, HashSet};
 
@@ -33,8 +33,8 @@ const KEYS: [&str; 17] = [
     "environment",
 ];
 
-/// Reads a job. Whether its stage and the jobs it names exist is not looked at yet, since that
-/// takes all jobs; its place among the stages is 0 until then.
+/// Parses a job. The existence of its stage and of the jobs it names is checked later, because that requires all jobs.
+/// Its stage index is 0 until then.
 pub(super) fn parse(
     name: &str,
     node: &Node,
@@ -90,7 +90,7 @@ pub(super) fn parse(
     })
 }
 
-/// What the original checks about a job before anything inside its keys.
+/// The attributes of a job that the original implementation validates before the values of other keys.
 struct Own {
     tags: Vec<String>,
     allow_failure: bool,
@@ -139,14 +139,14 @@ fn script(job: &[(String, Node)], place: &Place) -> Result<Vec<String>, ConfigEr
     }
 }
 
-/// `stage`, or by its old name `type`, which nobody looks at beside the new one.
+/// Parses `stage`, or the old name `type`, which is ignored if `stage` is present.
 fn stage(job: &[(String, Node)], place: &Place) -> Result<String, ConfigError> {
     let key = if specified(job, "stage").is_some() { "stage" } else { "type" };
     let stage = shared::text(job, key, &place.at(key))?;
     Ok(stage.unwrap_or_else(|| "test".to_owned()))
 }
 
-/// The variables of the file, and those of a job over them.
+/// The top-level variables, overridden by the variables of a job.
 fn merged(global: &[(String, String)], own: Vec<(String, String)>) -> Vec<(String, String)> {
     let mut merged = global.to_vec();
     let places: HashMap<&str, usize> =

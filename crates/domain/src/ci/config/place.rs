@@ -1,37 +1,36 @@
-//! Checks of single values, with the error of the place where they stand.
+//! Validation of single values, with errors that name their location.
 
 use super::ConfigError;
 use super::node::Node;
 
-/// The keys that lead to a value, such as `jobs:rspec:cache`.
+/// The location of a value as a path of keys, such as `jobs:rspec:cache`.
 pub(super) struct Place(String);
 
 const TEXTS: &str = "should be an array of strings";
 const BOOLEAN: &str = "should be a boolean value";
 
 impl Place {
-    /// A key of the whole file.
+    /// The location of a top-level key.
     pub(super) fn top(key: &str) -> Place {
         Place(key.to_owned())
     }
 
-    /// A key of what stands here.
+    /// The location of a key below this one.
     pub(super) fn at(&self, key: &str) -> Place {
         Place(format!("{}:{key}", self.0))
     }
 
-    /// An error, in the form `<location> <attribute> <text>`. Its lower case covers the names of
-    /// jobs and keys too.
+    /// An error in the form `<location> <attribute> <text>`. All of it is in lower case, job names and keys included.
     pub(super) fn wrong(&self, attribute: &str, text: &str) -> ConfigError {
         ConfigError(format!("{} {attribute} {text}", self.0).to_ascii_lowercase())
     }
 
-    /// The entries of a map.
+    /// Requires a map and returns its entries.
     pub(super) fn map<'a>(&self, node: &'a Node) -> Result<&'a [(String, Node)], ConfigError> {
         node.as_map().ok_or_else(|| self.wrong("config", "should be a hash"))
     }
 
-    /// That a map has no other keys than these.
+    /// Requires that a map has only known keys.
     pub(super) fn only_keys(
         &self,
         map: &[(String, Node)],
@@ -45,28 +44,28 @@ impl Place {
         Err(self.wrong("config", &format!("contains unknown keys: {}", unknown.join(", "))))
     }
 
-    /// A text.
+    /// Requires a text.
     pub(super) fn text(&self, node: &Node) -> Result<String, ConfigError> {
         let text = node.as_text().map(str::to_owned);
         text.ok_or_else(|| self.wrong("config", "should be a string"))
     }
 
-    /// A list of texts.
+    /// Requires a list of texts.
     pub(super) fn texts(&self, node: &Node) -> Result<Vec<String>, ConfigError> {
         owned(node).ok_or_else(|| self.wrong("config", TEXTS))
     }
 
-    /// A boolean.
+    /// Requires a boolean.
     pub(super) fn boolean(&self, node: &Node) -> Result<bool, ConfigError> {
         boolean(node).ok_or_else(|| self.wrong("config", BOOLEAN))
     }
 
-    /// An attribute that is a list of texts, with its name in words.
+    /// Requires a list of texts. `words` is the name of the attribute in the error.
     pub(super) fn texts_of(&self, node: &Node, words: &str) -> Result<Vec<String>, ConfigError> {
         owned(node).ok_or_else(|| self.wrong(words, TEXTS))
     }
 
-    /// An attribute that is a boolean, with its name in words.
+    /// Requires a boolean. `words` is the name of the attribute in the error.
     pub(super) fn boolean_of(&self, node: &Node, words: &str) -> Result<bool, ConfigError> {
         boolean(node).ok_or_else(|| self.wrong(words, BOOLEAN))
     }
@@ -80,7 +79,7 @@ fn boolean(node: &Node) -> Option<bool> {
     if let Node::Bool(value) = node { Some(*value) } else { None }
 }
 
-/// The value of a key. A key without a value is as good as none.
+/// The value of a key. A key without a value is treated as missing.
 pub(super) fn specified<'a>(map: &'a [(String, Node)], key: &str) -> Option<&'a Node> {
     map.iter().find(|(name, _)| name == key).map(|(_, value)| value).filter(|v| **v != Node::Null)
 }

@@ -1,4 +1,4 @@
-//! For which references a job is.
+//! Patterns of refs for which a job runs or does not run.
 
 use std::collections::HashMap;
 
@@ -6,8 +6,8 @@ use regex::Regex;
 
 use crate::ci::regexp;
 
-/// How many different regular expressions a file may have. Each takes time and memory to compile,
-/// and no honest file comes near.
+/// The maximum number of different regular expressions in a file. Each takes time and memory to compile; real files
+/// have far fewer.
 pub(super) const MAX_REGEXPS: usize = 200;
 
 /// An entry of `only` or `except`.
@@ -16,12 +16,12 @@ pub struct RefPattern {
     /// The entry as it was written.
     written: String,
     matcher: Matcher,
-    /// The only project in which it matches.
+    /// The path of the only project in which the entry matches.
     project: Option<String>,
 }
 
 impl PartialEq for RefPattern {
-    /// What was written decides everything else.
+    /// Compares the written text, which determines all other fields.
     fn eq(&self, other: &Self) -> bool {
         self.written == other.written
     }
@@ -36,36 +36,36 @@ enum Matcher {
     Name(String),
 }
 
-/// What a pipeline is made for.
+/// The ref and the circumstances for which a pipeline is created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Target<'a> {
     /// The name of the branch or tag.
     pub reference: &'a str,
-    /// Whether it is a tag.
+    /// Whether the ref is a tag.
     pub is_tag: bool,
-    /// Whether a trigger asked for it.
+    /// Whether a trigger created the pipeline.
     pub triggered: bool,
     /// The full path of the project.
     pub project_path: &'a str,
 }
 
-/// Reads the entries of a file, and compiles each expression once.
+/// Parses the entries of a file, and compiles each regular expression once.
 #[derive(Default)]
 pub(super) struct RefPatterns {
     compiled: HashMap<String, Regex>,
 }
 
-/// Why an entry cannot be read.
+/// Why an entry is invalid.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum WrongPattern {
-    /// An invalid regular expression.
+    /// The regular expression is invalid.
     Invalid,
-    /// More of them than [`MAX_REGEXPS`].
+    /// The file has more than [`MAX_REGEXPS`] regular expressions.
     TooMany,
 }
 
 impl RefPatterns {
-    /// Reads an entry.
+    /// Parses an entry.
     pub(super) fn parse(&mut self, entry: &str) -> Result<RefPattern, WrongPattern> {
         let (pattern, project) = split(entry);
         let matcher = match (pattern, regexp::between_slashes(pattern)) {
@@ -98,7 +98,7 @@ impl RefPattern {
         &self.written
     }
 
-    /// Whether it matches. Besides being a keyword, `branches` is also the name of a branch.
+    /// Returns whether the entry matches. A keyword like `branches` also matches a ref with that name.
     pub fn matches(&self, target: Target<'_>) -> bool {
         if self.project.as_ref().is_some_and(|project| project != target.project_path) {
             return false;
@@ -113,7 +113,8 @@ impl RefPattern {
     }
 }
 
-/// The pattern and the project after its `@`. An `@` within a regular expression is part of it.
+/// Splits an entry into the pattern and the project after `@`. An `@` within a regular expression belongs to the
+/// pattern.
 fn split(entry: &str) -> (&str, Option<&str>) {
     if regexp::between_slashes(entry).is_some() {
         return (entry, None);

@@ -1,20 +1,20 @@
-//! What jobs say about stages and about each other.
+//! Validation of the references from jobs to stages and to other jobs.
 
 use std::collections::HashMap;
 
 use super::ConfigError;
 use super::job::{EnvironmentAction, Job};
 
-/// Everything that a job can name.
+/// The stages and jobs that a job can refer to.
 struct Known<'a> {
     stages: HashMap<&'a str, i32>,
     jobs: HashMap<&'a str, &'a Job>,
 }
 
-/// The places of the jobs' stages, in the order of the jobs.
+/// Returns the stage indexes of the jobs, in the order of the jobs.
 ///
 /// # Errors
-/// The first wrong name, job by job.
+/// The first invalid reference, job by job.
 pub(super) fn check(stages: &[String], jobs: &[Job]) -> Result<Vec<i32>, ConfigError> {
     let mut known = Known {
         stages: HashMap::new(),
@@ -69,7 +69,7 @@ impl Known<'_> {
     }
 }
 
-/// An error about a job, whose name keeps its case here.
+/// An error about a job. Unlike other errors, it keeps the case of the job name.
 fn about(job: &Job, text: &str) -> ConfigError {
     ConfigError(format!("{} job: {text}", job.name))
 }

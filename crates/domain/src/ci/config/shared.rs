@@ -1,10 +1,10 @@
-//! Keys that the whole file and each of its jobs may have.
+//! The keys that are allowed both at the top level and in jobs.
 
 use super::ConfigError;
 use super::node::Node;
 use super::place::{Place, specified};
 
-/// What a job takes over from the whole file where it does not say it itself.
+/// The settings that a job inherits from the top level unless it has its own.
 #[derive(Clone, Default)]
 pub(super) struct Shared {
     pub(super) before_script: Option<Vec<String>>,
@@ -15,7 +15,7 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    /// These, and where they say nothing those of the whole file.
+    /// These settings, completed by those of the top level.
     pub(super) fn or(self, global: &Shared) -> Shared {
         Shared {
             before_script: self.before_script.or_else(|| global.before_script.clone()),
@@ -27,7 +27,7 @@ impl Shared {
     }
 }
 
-/// The value of a key as a text.
+/// The value of a key, which has to be a text.
 pub(super) fn text(
     map: &[(String, Node)],
     key: &str,
@@ -36,7 +36,7 @@ pub(super) fn text(
     specified(map, key).map(|node| place.text(node)).transpose()
 }
 
-/// The value of a key as texts.
+/// The value of a key, which has to be a list of texts.
 pub(super) fn texts(
     map: &[(String, Node)],
     key: &str,
@@ -45,7 +45,7 @@ pub(super) fn texts(
     specified(map, key).map(|node| place.texts(node)).transpose()
 }
 
-/// `variables`, in the order of the file. Whole numbers are taken for what they are written as.
+/// Parses `variables`, in the order of the file. Integers are converted to texts.
 pub(super) fn variables(
     map: &[(String, Node)],
     place: &Place,
@@ -60,7 +60,7 @@ pub(super) fn variables(
     pairs.ok_or_else(|| place.wrong("config", "should be a hash of key value pairs"))
 }
 
-/// `cache`, as a runner gets it.
+/// Validates `cache` and returns it in the form that runners get.
 pub(super) fn cache(map: &[(String, Node)], place: &Place) -> Result<Option<Node>, ConfigError> {
     const KEYS: [&str; 3] = ["key", "untracked", "paths"];
     let Some(node) = specified(map, "cache") else { return Ok(None) };
