@@ -1,4 +1,4 @@
-//! Boards: the issues of a project in lists, one for each of some labels.
+//! Boards: the issues of a project in lists, one list per label.
 
 pub mod port;
 
@@ -9,7 +9,7 @@ use crate::id::{BoardId, BoardListId, LabelId, ProjectId};
 pub struct Board {
     /// Assigned by the store.
     pub id: BoardId,
-    /// Of which project.
+    /// The project of the board.
     pub project: ProjectId,
 }
 
@@ -18,37 +18,37 @@ pub struct Board {
 pub struct BoardList {
     /// Assigned by the store, never reused.
     pub id: BoardListId,
-    /// Of which board.
+    /// The board of the list.
     pub board: BoardId,
-    /// Whose issues it shows.
+    /// The label whose issues the list shows.
     pub label: LabelId,
-    /// Its place among the lists of the board, from 0 on, without gaps.
+    /// The position among the lists of the board: 0, 1, 2 and so on without gaps.
     pub position: i32,
 }
 
-/// A move of a list that changes something.
+/// A move of a list to another position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Move {
-    /// The place it had.
+    /// The position before the move.
     pub from: i32,
-    /// The place it gets.
+    /// The position after the move.
     pub to: i32,
 }
 
-/// A place that the list has already, or that is none.
+/// The list already has the position, or the position does not exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("List could not be moved!")]
 pub struct NotMoved;
 
 impl Move {
-    /// A move to another place among so many lists.
+    /// A move to another position on a board with `lists` lists.
     pub fn new(from: i32, to: i64, lists: u64) -> Result<Self, NotMoved> {
         let to = i32::try_from(to).map_err(|_| NotMoved)?;
         let exists = to >= 0 && u64::from(to.unsigned_abs()) < lists;
         if exists && to != from { Ok(Self { from, to }) } else { Err(NotMoved) }
     }
 
-    /// Where a list is after the move that was at a place before it.
+    /// The position after the move of the list that was at `position` before.
     pub fn of(self, position: i32) -> i32 {
         if position == self.from {
             self.to
@@ -66,7 +66,7 @@ impl Move {
 mod tests {
     use super::*;
 
-    /// The examples of the reference: four lists A B C D.
+    /// The examples of the reference, with four lists A B C D.
     #[test]
     fn the_others_make_room() {
         for (from, to, expected) in [

@@ -8,17 +8,17 @@ pub use protection::Protection;
 
 use crate::commit::Commit;
 
-/// A branch and where it is.
+/// A branch and the commit to which it points.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Branch {
-    /// Its name.
+    /// The name without `refs/heads/`.
     pub name: BranchName,
-    /// Its newest commit.
+    /// The commit at the tip.
     pub commit: Commit,
 }
 
-/// The branch that a repository shows when none is asked for: the only one there is; else the one that
-/// HEAD names, `master`, or the first by name. `names` are in the order of their bytes.
+/// The default branch of a repository: the only branch if there is just one; otherwise the branch to which HEAD points,
+/// else `master`, else the first by name. `names` are sorted by their bytes.
 pub fn default_branch<'a>(
     names: impl IntoIterator<Item = &'a str>,
     head: Option<&str>,

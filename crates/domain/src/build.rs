@@ -1,4 +1,4 @@
-//! Builds: the jobs of pipelines, and what others say of commits, which counts like a build.
+//! Builds: the jobs of pipelines, and the statuses that external systems set on commits, which count like jobs.
 
 pub mod port;
 
@@ -16,66 +16,66 @@ use crate::id::{BuildId, DefinitionId, PipelineId, ProjectId, RunnerId, UserId};
 pub struct Build {
     /// Assigned by the store, never reused.
     pub id: BuildId,
-    /// Whose it is.
+    /// The project of the build.
     pub project: ProjectId,
-    /// Of which pipeline it is a part.
+    /// The pipeline of the build.
     pub pipeline: PipelineId,
-    /// What runners do for it, or what others said.
+    /// A job for runners, or an external status.
     pub kind: BuildKind,
-    /// Its name; of several of a name in a pipeline the newest counts.
+    /// The name. If several builds of a pipeline have the same name, the newest counts.
     pub name: String,
-    /// The stage it belongs to.
+    /// The name of the stage.
     pub stage: String,
-    /// The place of that stage.
+    /// The index of the stage in the pipeline.
     pub stage_index: i32,
-    /// How far it is.
+    /// The current status.
     pub status: Status,
-    /// When it is to run.
+    /// The condition under which it runs.
     pub when: When,
-    /// Whether its failure does no harm.
+    /// Whether the pipeline can succeed although this build failed.
     pub allow_failure: bool,
-    /// What a runner has to have to take it.
+    /// The tags that a runner has to have to take it.
     pub tags: Tags,
-    /// Whether a newer one of the same name counts in its place.
+    /// Whether a newer build of the same name counts instead.
     pub superseded: bool,
-    /// Who started it; `None` when that user is gone, or nobody did.
+    /// The user who started it; `None` when that user was deleted, or when no user did.
     pub user: Option<UserId>,
-    /// Who took it; `None` before, and when that runner is gone.
+    /// The runner that took it; `None` before that, and when that runner was deleted.
     pub runner: Option<RunnerId>,
-    /// In percent, as its log said.
+    /// The test coverage in percent, from the log.
     pub coverage: Option<f64>,
-    /// The file it made.
+    /// The artifacts file.
     pub artifacts: Option<Artifacts>,
-    /// When its log and artifacts were removed.
+    /// When its log and artifacts were erased.
     pub erased_at: Option<Timestamp>,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// When it was last changed, or last heard of.
+    /// When it was last changed, or when its runner last reported.
     pub updated_at: Timestamp,
-    /// When it began to wait for a runner.
+    /// When it became pending, waiting for a runner.
     pub queued_at: Option<Timestamp>,
-    /// When it was taken.
+    /// When a runner took it.
     pub started_at: Option<Timestamp>,
-    /// When it ended.
+    /// When it finished.
     pub finished_at: Option<Timestamp>,
 }
 
-/// What a row among builds is.
+/// The kind of a build.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BuildKind {
-    /// A job for runners, which is to do this.
+    /// A job for runners, with its definition.
     Job(DefinitionId),
-    /// What somebody else says of a commit.
+    /// A status that an external system set on a commit.
     External {
-        /// Where there is more about it.
+        /// The URL of the details page.
         target_url: Option<String>,
-        /// What it is.
+        /// A short description.
         description: Option<String>,
     },
 }
 
 impl BuildKind {
-    /// Whether it is for runners.
+    /// Returns whether it is a job for runners.
     pub fn is_job(&self) -> bool {
         match self {
             BuildKind::Job(_) => true,
@@ -84,37 +84,37 @@ impl BuildKind {
     }
 }
 
-/// A file that a build made.
+/// The artifacts file of a build.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Artifacts {
-    /// As the runner called it.
+    /// The file name as the runner sent it.
     pub file_name: String,
-    /// In bytes.
+    /// The size in bytes.
     pub size: u64,
-    /// From when on it is gone; never, if `None`.
+    /// When the file expires; never, if `None`.
     pub expire_at: Option<Timestamp>,
 }
 
 impl Build {
-    /// The file it made, while that is there.
+    /// The artifacts, unless they have expired.
     pub fn artifacts_at(&self, now: Timestamp) -> Option<&Artifacts> {
         let there = |artifacts: &&Artifacts| artifacts.expire_at.is_none_or(|end| now < end);
         self.artifacts.as_ref().filter(there)
     }
 }
 
-/// What a job runs, as it is kept for runners.
+/// What a job executes, as it is stored for runners.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BuildDefinition {
-    /// The lines of its scripts.
+    /// The script, one command per line.
     pub commands: String,
-    /// What else the configuration says of it.
+    /// The other options of the job in the configuration.
     pub options: Options,
     /// The variables of the configuration.
     pub variables: Vec<(String, String)>,
 }
 
-/// What is needed to make a build.
+/// The data to create a build.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewBuild {
     /// See [`Build::project`].
@@ -139,26 +139,26 @@ pub struct NewBuild {
     pub tags: Tags,
     /// See [`Build::user`].
     pub user: Option<UserId>,
-    /// The moment of creation.
+    /// The time of creation.
     pub at: Timestamp,
 }
 
-/// What builds ask of runners, and runners have: words, each once.
+/// Tags that builds require and runners have; each tag once.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Tags(BTreeSet<String>);
 
 impl Tags {
-    /// The words in order.
+    /// The tags in alphabetical order.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(String::as_str)
     }
 
-    /// Whether there is none.
+    /// Returns whether there are no tags.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether all of these are among others.
+    /// Returns whether all of these tags are among `others`.
     pub fn are_among(&self, others: &Tags) -> bool {
         self.0.is_subset(&others.0)
     }
@@ -170,27 +170,27 @@ impl<T: Into<String>> FromIterator<T> for Tags {
     }
 }
 
-/// Which builds of a project are wanted.
+/// A filter for the builds of a project.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BuildFilter {
-    /// Those with one of these statuses; all, if `None`.
+    /// Builds with one of these statuses; all, if `None`.
     pub statuses: Option<Vec<Status>>,
-    /// Those of a commit.
+    /// Builds of one commit.
     pub commit: Option<ObjectId>,
 }
 
-/// Which builds and words of others about a commit are wanted.
+/// A filter for the statuses of a commit: jobs and external statuses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatusFilter {
     /// The commit.
     pub commit: ObjectId,
-    /// Of one branch or tag.
+    /// Only of one branch or tag.
     pub reference: Option<String>,
-    /// Of one stage.
+    /// Only of one stage.
     pub stage: Option<String>,
-    /// Of one name.
+    /// Only with one name.
     pub name: Option<String>,
-    /// Those that do not count any more, too.
+    /// Whether superseded ones are included.
     pub superseded: bool,
 }
 

@@ -1,10 +1,10 @@
-//! The outcome of a transition that may find nothing to do.
+//! The result of a state transition that may change nothing.
 
-/// What a command did. Asking for a state that already holds is a success, not an error.
+/// The result of a command. Requesting the current state is a success, not an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change<T> {
-    /// The command changed something; this is how it is now.
+    /// The command changed something; this is the new state.
     Applied(T),
-    /// Everything was already as asked for.
+    /// The requested state already held.
     Unchanged,
 }

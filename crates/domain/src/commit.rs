@@ -1,4 +1,4 @@
-//! Commits, as git keeps them.
+//! Git commits.
 
 use std::fmt;
 
@@ -6,25 +6,25 @@ use chrono::{DateTime, FixedOffset, TimeZone};
 
 use crate::hex;
 
-/// The name git gives to an object: the SHA-1 of its content.
+/// The id of a git object: the SHA-1 of its content.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectId([u8; 20]);
 
 impl ObjectId {
-    /// The name of nothing: what a ref was before it was made, or is after it was removed.
+    /// The null id: the value of a ref before its creation or after its deletion.
     pub const ZERO: ObjectId = ObjectId([0; 20]);
 
-    /// The name of these bytes.
+    /// The id with these bytes.
     pub const fn from_bytes(bytes: [u8; 20]) -> Self {
         Self(bytes)
     }
 
-    /// The bytes of the name.
+    /// The bytes of the id.
     pub const fn as_bytes(&self) -> &[u8; 20] {
         &self.0
     }
 
-    /// Reads the 40 hexadecimal digits of a name.
+    /// Parses an id of 40 hexadecimal digits.
     pub fn parse(text: &str) -> Option<Self> {
         hex::parse(text).map(Self)
     }
@@ -48,24 +48,24 @@ impl fmt::Debug for ObjectId {
     }
 }
 
-/// Who did something in git, and when.
+/// An author or committer with a time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signature {
-    /// As the person's git was told.
+    /// The name from the person's git configuration.
     pub name: String,
-    /// As the person's git was told.
+    /// The e-mail address from the person's git configuration.
     pub email: String,
-    /// With the offset that was recorded.
+    /// The time with the recorded UTC offset.
     pub at: DateTime<FixedOffset>,
 }
 
 impl Signature {
-    /// The moment that git recorded as seconds and an offset in seconds; what no calendar has becomes the
-    /// nearest that it has.
+    /// The time that git recorded as seconds and an offset in seconds. A time outside the supported calendar range
+    /// becomes the nearest supported time.
     pub fn time(seconds: i64, offset: i32) -> DateTime<FixedOffset> {
         let utc = || FixedOffset::east_opt(0).expect("zero is an offset");
         let zone = FixedOffset::east_opt(offset).unwrap_or_else(utc);
-        // Years past 9999 and before 0 cannot be written as the interface writes dates.
+        // The API's date format has no years after 9999 and before 0.
         let seconds = seconds.clamp(-62_135_596_800, 253_402_214_400);
         zone.timestamp_opt(seconds, 0).single().unwrap_or_else(|| DateTime::UNIX_EPOCH.into())
     }
@@ -74,26 +74,26 @@ impl Signature {
 /// A commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Commit {
-    /// Its name.
+    /// The id.
     pub id: ObjectId,
-    /// What it follows; none for the first.
+    /// The parent commits; empty for a root commit.
     pub parents: Vec<ObjectId>,
-    /// The whole message, as it is stored.
+    /// The full message, as it is stored.
     pub message: String,
-    /// Who wrote the change.
+    /// The author of the change.
     pub author: Signature,
-    /// Who made the commit of it.
+    /// The committer.
     pub committer: Signature,
 }
 
 impl Commit {
-    /// The first line of the message, shortened as the interface does it.
+    /// The first line of the message, truncated as the API shows it.
     pub fn title(&self) -> String {
         title_of(&self.message)
     }
 }
 
-/// The first line of a message, shortened as the interface does it.
+/// The first line of a message, truncated as the API shows it.
 pub fn title_of(message: &str) -> String {
     const LONGEST: usize = 100;
     const SHORTENED: usize = 80;

@@ -1,7 +1,7 @@
-//! Deliveries: what hooks are sent, how often that is tried, and what became of it.
+//! Deliveries of payloads to hooks: the queue, the retries and the results.
 //!
-//! Each hook has a lane, in which its deliveries wait one behind the other. Whoever sends claims whole lanes, so a
-//! hook is sent one thing at a time, whatever the number of processes, and a slow receiver holds up its own lane only.
+//! Each hook has a lane, a queue of its own. A sender claims whole lanes, so that a hook receives one delivery at a
+//! time, whatever the number of processes, and a slow receiver delays only its own lane.
 
 pub mod lane;
 pub mod port;
@@ -12,21 +12,21 @@ use crate::id::{DeliveryId, PayloadId, ProjectHookId, ProjectId, SystemHookId};
 use crate::text::Secret;
 pub use state::{DeliveryState, Outcome};
 
-/// A hook of either kind.
+/// A reference to a project hook or a system hook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum HookRef {
     /// A hook of a project.
     Project(ProjectHookId),
-    /// A hook of the service.
+    /// A system hook.
     System(SystemHookId),
 }
 
-/// By what a receiver knows a delivery that comes a second time.
+/// The unique key of a delivery. A receiver recognizes a repeated delivery by it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct DeliveryKey(String);
 
 impl DeliveryKey {
-    /// The key of these random bytes, in the form of a UUID.
+    /// A key in the form of a random UUID, from random bytes.
     pub fn new(mut bytes: [u8; 16]) -> Self {
         bytes[6] = bytes[6] & 0x0f | 0x40;
         bytes[8] = bytes[8] & 0x3f | 0x80;
@@ -40,7 +40,7 @@ impl DeliveryKey {
         Self(key)
     }
 
-    /// A key that was made before.
+    /// Wraps a key from the store.
     pub fn stored(key: String) -> Self {
         Self(key)
     }
@@ -51,107 +51,107 @@ impl DeliveryKey {
     }
 }
 
-/// Something that a hook is to be sent.
+/// A delivery to be queued.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewDelivery {
-    /// Of its own for each hook.
+    /// The key, different for each hook.
     pub key: DeliveryKey,
-    /// To whom.
+    /// The hook that receives it.
     pub hook: HookRef,
-    /// How it is called, such as `Push Hook`.
+    /// The name of the event, such as `Push Hook`.
     pub event: String,
-    /// What it says.
+    /// The id of the payload.
     pub payload: PayloadId,
-    /// From when on.
+    /// The earliest time to send it.
     pub at: Timestamp,
 }
 
-/// A delivery as those see it who look after a hook.
+/// A delivery as the maintainers of a hook see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivery {
     /// Assigned by the store, growing with time.
     pub id: DeliveryId,
     /// See [`DeliveryKey`].
     pub key: DeliveryKey,
-    /// How it is called.
+    /// The name of the event.
     pub event: String,
-    /// What became of it.
+    /// The current state.
     pub state: DeliveryState,
-    /// How often it was tried.
+    /// The number of attempts.
     pub tries: u32,
-    /// When it was written.
+    /// When it was queued.
     pub created_at: Timestamp,
-    /// The beginning of what it says, and whether there is more.
+    /// The beginning of the payload, and whether it is truncated.
     pub body: (String, bool),
-    /// The last time it was tried.
+    /// The last attempt.
     pub last: Option<Attempt>,
 }
 
-/// How much of what a delivery says is shown, in characters.
+/// The maximum length of the payload that is shown, in characters.
 pub const SHOWN_BODY: usize = 64 * 1024;
 
-/// How much of an answer is kept, in bytes.
+/// The maximum length of the stored response body, in bytes.
 pub const KEPT_ANSWER: usize = 16 * 1024;
 
-/// One time that a delivery was tried.
+/// One attempt to send a delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attempt {
-    /// When it began.
+    /// When the attempt began.
     pub at: Timestamp,
-    /// Where it went, without user name and password.
+    /// The URL, without user name and password.
     pub url: String,
-    /// How long it took, in milliseconds.
+    /// The duration in milliseconds.
     pub millis: u32,
-    /// The status of the answer, if there was one.
+    /// The HTTP status of the response, if there was one.
     pub status: Option<u16>,
-    /// The beginning of the answer.
+    /// The beginning of the response body.
     pub answer: Option<String>,
-    /// Why there was no answer, or why it does not count; for people.
+    /// Why there was no response, or why it is not a success; for people to read.
     pub error: Option<String>,
 }
 
-/// Everything it takes to send a delivery.
+/// All data to send a delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Letter {
     /// See [`DeliveryKey`].
     pub key: DeliveryKey,
-    /// How it is called.
+    /// The name of the event.
     pub event: String,
-    /// What it says.
+    /// The payload.
     pub body: String,
-    /// Where it goes, with what it takes to get in.
+    /// The URL, including user name and password.
     pub url: Secret,
-    /// By what the receiver knows us.
+    /// The secret token with which the receiver authenticates the request.
     pub token: Option<Secret>,
-    /// Whether the receiver's certificate has to be good.
+    /// Whether the TLS certificate of the receiver is verified.
     pub verify: bool,
 }
 
-/// How much waits to be sent.
+/// The size of the queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Queue {
-    /// Events of which it was not yet looked up who hears of them.
+    /// Events whose subscribed hooks were not looked up yet.
     pub events: u64,
-    /// Deliveries that wait.
+    /// Pending deliveries.
     pub deliveries: u64,
-    /// When the oldest of all of these was written.
+    /// The creation time of the oldest of them.
     pub oldest: Option<Timestamp>,
 }
 
-/// A hook that does not work.
+/// A hook whose deliveries fail.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FailingHook {
-    /// Which.
+    /// The hook.
     pub hook: HookRef,
-    /// Of which project, if it is one's.
+    /// The project, for a project hook.
     pub project: Option<ProjectId>,
-    /// Where it should go, without user name and password.
+    /// The URL, without user name and password.
     pub url: String,
-    /// How often in a row it failed.
+    /// The number of consecutive failures.
     pub failures: u32,
-    /// Since when.
+    /// When the failures began.
     pub since: Timestamp,
-    /// What happened the last time.
+    /// The error of the last attempt.
     pub reason: String,
 }
 

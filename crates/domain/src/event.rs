@@ -1,4 +1,4 @@
-//! Activity events: what people did, as the feeds show it.
+//! Activity events, as the feeds show them.
 
 pub mod port;
 
@@ -6,7 +6,7 @@ use crate::Timestamp;
 use crate::id::{EventId, IssueId, ProjectId, UserId};
 use crate::push::Push;
 
-/// What somebody did, by the word the feeds use for it.
+/// The action of a user, named as in the feeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventAction {
     /// A project was created.
@@ -21,7 +21,7 @@ pub enum EventAction {
     PushedNew,
     /// A branch or tag was moved.
     PushedTo,
-    /// A branch or tag was removed.
+    /// A branch or tag was deleted.
     Deleted,
     /// A comment was written.
     CommentedOn,
@@ -33,7 +33,7 @@ pub enum EventAction {
     Left,
     /// A milestone was deleted.
     Destroyed,
-    /// A membership ended by its date.
+    /// A membership expired.
     Expired,
 }
 
@@ -54,7 +54,7 @@ impl EventAction {
         EventAction::Expired,
     ];
 
-    /// The word for it in the interface and in the store.
+    /// The name of the action in the API and in the store.
     pub fn as_str(self) -> &'static str {
         match self {
             EventAction::Created => "created",
@@ -73,7 +73,7 @@ impl EventAction {
         }
     }
 
-    /// The action of that word.
+    /// Parses the name of an action.
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|action| action.as_str() == word)
     }
@@ -82,13 +82,13 @@ impl EventAction {
 /// An event to be stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewEvent {
-    /// Where it happened.
+    /// The project of the event.
     pub project: ProjectId,
-    /// Who did it.
+    /// The user who acted.
     pub author: UserId,
-    /// What was done.
+    /// The action.
     pub action: EventAction,
-    /// To what it was done, where it was not the project itself.
+    /// The object of the action, unless it is the project itself.
     pub target: Option<EventTarget>,
     /// Details of a push.
     pub push: Option<Box<Push>>,
@@ -96,16 +96,17 @@ pub struct NewEvent {
     pub at: Timestamp,
 }
 
-/// The thing an event is about.
+/// The object of an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventTarget {
-    /// `Issue`, `Note` and so on, as the feeds say it.
+    /// The type, such as `Issue` or `Note`, as the feeds name it.
     pub kind: String,
-    /// Its global id, while it exists.
+    /// The global id, while the object exists.
     pub id: Option<i64>,
-    /// Its title when the event was written.
+    /// The title at the time of the event.
     pub title: Option<String>,
-    /// The issue it is or hangs on: who does not see that does not see the event, and it goes with it.
+    /// The issue that is the object or to which it belongs. The event is hidden from users who may not see the issue,
+    /// and is deleted with it.
     pub issue: Option<IssueId>,
 }
 
@@ -114,13 +115,13 @@ pub struct EventTarget {
 pub struct Event {
     /// Assigned by the store, growing with time.
     pub id: EventId,
-    /// Where it happened.
+    /// The project of the event.
     pub project: ProjectId,
-    /// Who did it.
+    /// The user who acted.
     pub author: UserId,
-    /// What was done.
+    /// The action.
     pub action: EventAction,
-    /// To what it was done.
+    /// The object of the action, unless it is the project itself.
     pub target: Option<EventTarget>,
     /// Details of a push.
     pub push: Option<Box<Push>>,

@@ -1,13 +1,13 @@
-//! What is wrong with the fields of an entity, collected so that one answer can name everything.
+//! Validation errors of the fields of an entity, collected so that one response can report all of them.
 
 use std::fmt;
 
-/// Messages by field, in the order in which they were found.
+/// Error messages by field, in the order in which they were found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FieldErrors(Vec<(String, Vec<String>)>);
 
 impl FieldErrors {
-    /// One message about one field.
+    /// A single message about one field.
     pub fn one(field: impl Into<String>, message: impl fmt::Display) -> Self {
         let mut errors = Self::default();
         errors.add(field, message);
@@ -23,7 +23,7 @@ impl FieldErrors {
         }
     }
 
-    /// Keeps the value of a parser, or notes its error under the field.
+    /// Returns the value of a parser, or records its error for the field.
     pub fn check<T, E: fmt::Display>(
         &mut self,
         field: &'static str,
@@ -32,7 +32,7 @@ impl FieldErrors {
         parsed.map_err(|error| self.add(field, error)).ok()
     }
 
-    /// Like [`check`](Self::check) for a field that may be left out: `Some(None)` when it was.
+    /// Like [`check`](Self::check) for an optional field: `Some(None)` when the field is absent.
     pub fn check_given<T, E: fmt::Display>(
         &mut self,
         field: &'static str,
@@ -44,12 +44,12 @@ impl FieldErrors {
         }
     }
 
-    /// Keeps the value of a parser that names fields itself, or adds everything that it found.
+    /// Returns the value of a parser that reports field errors itself, or records all its errors.
     pub fn merge<T>(&mut self, parsed: Result<T, FieldErrors>) -> Option<T> {
         parsed.map_err(|found| self.extend(found)).ok()
     }
 
-    /// Adds everything that another check found.
+    /// Adds all errors of another validation.
     pub fn extend(&mut self, found: FieldErrors) {
         for (field, messages) in found.0 {
             for message in messages {
@@ -58,7 +58,7 @@ impl FieldErrors {
         }
     }
 
-    /// Whether nothing was found.
+    /// Returns whether there are no errors.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -73,13 +73,13 @@ impl FieldErrors {
         self.0.iter().map(|(field, messages)| (field.as_str(), messages.as_slice()))
     }
 
-    /// Ends a validation: the value made of the checked parts, or everything that was found.
-    /// `make` gives `None` only when a part is missing, which some message has then explained.
+    /// Ends a validation: returns the value that `make` builds from the checked parts, or all errors. `make` returns
+    /// `None` only when a part is missing, and then an error was recorded for that part.
     pub fn into_result_with<T>(self, make: impl FnOnce() -> Option<T>) -> Result<T, Self> {
         if self.is_empty() { make().ok_or(self) } else { Err(self) }
     }
 
-    /// Ends a validation: `Ok` when nothing was found.
+    /// Ends a validation: `Ok` when there are no errors.
     pub fn into_result(self) -> Result<(), Self> {
         if self.is_empty() { Ok(()) } else { Err(self) }
     }

@@ -1,4 +1,4 @@
-//! Groups: namespaces that people share.
+//! Groups: namespaces with members.
 
 pub mod name;
 pub mod port;
@@ -11,80 +11,81 @@ use crate::namespace::NamespacePath;
 use crate::text::ShortText;
 use crate::visibility::Visibility;
 
-/// What is needed to make a group.
+/// The data to create a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewGroup {
     /// Unique among users and groups, ignoring case.
     pub path: NamespacePath,
-    /// For people; unique among groups.
+    /// The name shown to people; unique among groups.
     pub name: GroupName,
-    /// What it is about.
+    /// A description of the group.
     pub description: ShortText,
-    /// Who sees it.
+    /// The visibility level.
     pub visibility: Visibility,
-    /// Whether large files are kept apart; `None` follows the server.
+    /// Whether Git LFS is enabled; `None` uses the setting of the server.
     pub lfs_enabled: Option<bool>,
-    /// Whether strangers may ask to become members.
+    /// Whether users who are not members may request access.
     pub request_access_enabled: bool,
-    /// The moment of creation.
+    /// The time of creation.
     pub at: Timestamp,
 }
 
-/// How a caller names a group: by its path, or by its id.
+/// A reference to a group, as callers give it: a path or an id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupRef(String);
 
 impl GroupRef {
-    /// What the caller wrote.
+    /// Wraps the text of the caller.
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// Tried first, in exactly its case: a group of the path `42` hides the group of the id 42.
+    /// The reference as a path, which is tried first and is case-sensitive: a group with the path `42` hides the group
+    /// with the id 42.
     pub fn as_path(&self) -> &str {
         &self.0
     }
 
-    /// Tried second.
+    /// The reference as an id, which is tried second.
     pub fn as_id(&self) -> Option<NamespaceId> {
         let digits = !self.0.is_empty() && self.0.bytes().all(|b| b.is_ascii_digit());
         if digits { self.0.parse().ok().map(NamespaceId) } else { None }
     }
 }
 
-/// Which groups a list shows.
+/// A filter for lists of groups.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupFilter {
-    /// For whom.
+    /// The set of groups from which the list is taken.
     pub scope: GroupScope,
-    /// Ids to leave out.
+    /// The ids of groups to leave out.
     pub skip: Vec<NamespaceId>,
-    /// A part of the name or path, ignoring case.
+    /// A substring of the name or path, ignoring case.
     pub search: Option<String>,
-    /// By what they are sorted.
+    /// The sort key.
     pub order: GroupOrder,
-    /// From the last to the first.
+    /// Whether the order is reversed.
     pub descending: bool,
 }
 
-/// Which groups are there for somebody. Memberships that have expired count for nothing.
+/// The set of groups from which a list is taken. Expired memberships do not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GroupScope {
-    /// All there are.
+    /// All groups.
     All,
-    /// Those of which a user is a member.
+    /// The groups of which a user is a member.
     MemberOf(crate::id::UserId),
-    /// Those, and the ones that own a project the user is authorized for, and public ones, and
-    /// internal ones unless the user is external.
+    /// The groups of which a user is a member, groups that contain a project for which the user is authorized, public
+    /// groups, and internal groups unless the user is external.
     AvailableTo {
         /// The user.
         user: crate::id::UserId,
-        /// Whether internal things are hidden from it.
+        /// Whether the user is external, so that internal projects and groups are hidden from it.
         external: bool,
     },
 }
 
-/// By what groups are sorted, and then by id.
+/// The sort key of group lists. Ties are sorted by id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GroupOrder {
     /// By name, byte by byte.

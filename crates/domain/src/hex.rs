@@ -1,6 +1,6 @@
-//! Bytes as hexadecimal digits.
+//! Hexadecimal encoding.
 
-/// Reads the bytes of a digest from its digits, in lower or upper case.
+/// Parses exactly `N` bytes from hexadecimal digits in lower or upper case.
 pub fn parse<const N: usize>(text: &str) -> Option<[u8; N]> {
     if text.len() != 2 * N {
         return None;
@@ -12,7 +12,7 @@ pub fn parse<const N: usize>(text: &str) -> Option<[u8; N]> {
     Some(bytes)
 }
 
-/// Reads bytes from their digits, in lower or upper case.
+/// Parses bytes from hexadecimal digits in lower or upper case.
 pub fn decode(text: &str) -> Option<Vec<u8>> {
     text.as_bytes().chunks(2).map(byte).collect()
 }
@@ -23,7 +23,7 @@ fn byte(pair: &[u8]) -> Option<u8> {
     u8::try_from(digit(high)? * 16 + digit(low)?).ok()
 }
 
-/// Writes bytes as digits in lower case.
+/// Encodes bytes as hexadecimal digits in lower case.
 pub fn encode(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

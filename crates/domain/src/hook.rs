@@ -1,17 +1,17 @@
-//! What project hooks and system hooks have in common.
+//! The URL and token of hooks, shared by project hooks and system hooks.
 
 pub mod kind;
 
 use crate::field_errors::FieldErrors;
 use crate::text::{Blank, Secret, TooLong, limit, within, within_field};
 
-/// The address a hook is sent to: http or https, of well-formed syntax. Whether anybody answers
-/// there, and whether we may ask, is decided when it is sent to.
+/// The URL of a hook: http or https, with valid syntax. Whether the address is allowed and reachable is checked at each
+/// delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HookUrl(String);
 
 impl HookUrl {
-    /// Cuts off surrounding blanks and checks the form.
+    /// Trims surrounding whitespace and validates the syntax.
     pub fn parse(url: &str) -> Result<Self, HookUrlError> {
         let url = url.trim();
         if url.is_empty() {
@@ -21,7 +21,7 @@ impl HookUrl {
         if well_formed(url) { Ok(Self(url.to_owned())) } else { Err(HookUrlError::Format) }
     }
 
-    /// An address that was checked when it was stored.
+    /// Wraps a URL that was validated before it was stored.
     pub fn stored(url: String) -> Self {
         Self(url)
     }
@@ -31,7 +31,7 @@ impl HookUrl {
         &self.0
     }
 
-    /// The address for people to see: without user name and password.
+    /// The URL for display, without user name and password.
     pub fn shown(&self) -> String {
         let Some((scheme, rest)) = self.0.split_once("://") else { return self.0.clone() };
         let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
@@ -41,14 +41,15 @@ impl HookUrl {
     }
 }
 
-/// Something that no token has.
+/// The token contains a control character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("is invalid")]
 pub struct InvalidToken;
 
-/// A token goes into a header of each delivery, whose line nothing in it may end.
+/// Validates a token. It is sent in a header of each delivery, so it must not contain control characters, which could
+/// end the header line.
 /// # Errors
-/// What is wrong, under `token`.
+/// The validation error, for the field `token`.
 pub fn checked_token(token: Option<&Secret>) -> Result<Option<Secret>, FieldErrors> {
     let Some(token) = token else { return Ok(None) };
     within_field("token", token.reveal(), limit::SHORT)?;
@@ -59,7 +60,7 @@ pub fn checked_token(token: Option<&Secret>) -> Result<Option<Secret>, FieldErro
 }
 
 fn well_formed(url: &str) -> bool {
-    // Blanks and control characters could end the line of a request early.
+    // Whitespace and control characters could end the request line early.
     if url.contains(|c: char| c.is_whitespace() || c.is_control()) {
         return false;
     }
@@ -70,7 +71,7 @@ fn well_formed(url: &str) -> bool {
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
     let host_and_port = authority.rsplit_once('@').map_or(authority, |(_, after)| after);
     let (host, port) = match host_and_port.rsplit_once(':') {
-        // The colons of an address in brackets are not followed by a port.
+        // The last colon of an IPv6 address in brackets does not precede a port.
         Some((host, port)) if !port.ends_with(']') => (host, Some(port)),
         Some(_) | None => (host_and_port, None),
     };
@@ -92,16 +93,16 @@ fn good_host(host: &str) -> bool {
     }
 }
 
-/// Why a text is no address for a hook.
+/// Why a text is not a valid URL for a hook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HookUrlError {
-    /// Nothing there.
+    /// The URL is blank.
     #[error(transparent)]
     Blank(#[from] Blank),
     /// Too long.
     #[error(transparent)]
     TooLong(#[from] TooLong),
-    /// Not of the form `http://host/...`.
+    /// The URL does not have the form `http://host/...`.
     #[error("must be a valid URL")]
     Format,
 }

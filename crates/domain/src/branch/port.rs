@@ -1,4 +1,4 @@
-//! Where protections are kept.
+//! The port to the stored branch protections.
 
 use super::protection::Protection;
 use crate::id::ProjectId;
@@ -16,6 +16,6 @@ pub trait Protections {
     /// Adds the protection, or replaces the one with the same pattern.
     fn put(&mut self, project: ProjectId, protection: &Protection) -> Result<(), StoreError>;
 
-    /// Removes the protection with exactly this pattern; answers whether there was one.
+    /// Removes the protection with exactly this pattern; returns whether there was one.
     fn remove(&mut self, project: ProjectId, pattern: &str) -> Result<bool, StoreError>;
 }

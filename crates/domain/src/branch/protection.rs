@@ -1,17 +1,17 @@
-//! Who may change a protected branch.
+//! Branch protection.
 
 use crate::member::AccessLevel;
 
-/// A branch, or all branches of a pattern, that not everybody with the right to push may change.
+/// The protection of a branch, or of all branches that match a pattern, against some users who may otherwise push.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Protection {
-    /// The name of the branch; `*` stands for anything, slashes too.
+    /// The name of the branch; `*` matches any characters, slashes included.
     pub pattern: String,
-    /// Who may, besides masters.
+    /// The rights of developers. Masters always have all rights.
     pub developers: DeveloperRights,
 }
 
-/// What developers may do with a protected branch.
+/// The rights of developers on a protected branch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DeveloperRights {
     /// Push to it.
@@ -21,35 +21,35 @@ pub struct DeveloperRights {
 }
 
 impl DeveloperRights {
-    /// The rights after a caller named some of them: what is not named stays.
+    /// Replaces the rights that are given and keeps the others.
     pub fn with(self, push: Option<bool>, merge: Option<bool>) -> Self {
         Self { push: push.unwrap_or(self.push), merge: merge.unwrap_or(self.merge) }
     }
 }
 
 impl Protection {
-    /// Whether the protection is about this branch.
+    /// Returns whether the pattern matches this branch.
     pub fn covers(&self, branch: &str) -> bool {
         matches(self.pattern.as_bytes(), branch.as_bytes())
     }
 
-    /// The level from which on members may push.
+    /// The lowest access level that may push.
     pub fn push_level(&self) -> AccessLevel {
         if self.developers.push { AccessLevel::Developer } else { AccessLevel::Master }
     }
 }
 
-/// What protections make of one branch.
+/// The combined effect of all protections on one branch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Protected {
-    /// Whether any protection is about the branch.
+    /// Whether any protection matches the branch.
     pub protected: bool,
-    /// What developers may by any of them.
+    /// The rights that at least one of the matching protections gives to developers.
     pub developers: DeveloperRights,
 }
 
 impl Protected {
-    /// What these protections make of the branch.
+    /// Combines the protections that match the branch.
     pub fn of(branch: &str, protections: &[Protection]) -> Self {
         let mut all = Self::default();
         for protection in protections.iter().filter(|protection| protection.covers(branch)) {
@@ -61,8 +61,8 @@ impl Protected {
     }
 }
 
-/// Whether a text fits a pattern with `*`. Linear in time for each star: after a mismatch only the last
-/// star takes one byte more.
+/// Returns whether a text matches a pattern with `*`. Linear in time for each star: after a mismatch only the last star
+/// takes one byte more.
 fn matches(pattern: &[u8], text: &[u8]) -> bool {
     let (mut p, mut t) = (0, 0);
     let mut last_star = None;

@@ -7,9 +7,10 @@ use crate::paging::{Page, Paged};
 use crate::ports::store::StoreError;
 use crate::runner::Runner;
 
-/// The builds of all projects, and what others say of commits. Whoever changes one locks its pipeline first.
+/// The builds of all projects, and the external statuses of commits. A caller that changes a build locks its pipeline
+/// first.
 pub trait Builds {
-    /// Jobs of a project that fit the filter, newest first.
+    /// The jobs of a project that match the filter, newest first.
     fn list(
         &mut self,
         project: ProjectId,
@@ -17,7 +18,7 @@ pub trait Builds {
         page: Page,
     ) -> Result<Paged<Build>, StoreError>;
 
-    /// Jobs and words of others about a commit, oldest first.
+    /// The jobs and external statuses of a commit, oldest first.
     fn statuses(
         &mut self,
         project: ProjectId,
@@ -25,38 +26,38 @@ pub trait Builds {
         page: Page,
     ) -> Result<Paged<Build>, StoreError>;
 
-    /// The one of that id.
+    /// The build with this id.
     fn find(&mut self, id: BuildId) -> Result<Option<Build>, StoreError>;
 
-    /// All of a pipeline, superseded ones too, oldest first.
+    /// All builds of a pipeline, superseded ones included, oldest first.
     fn of_pipeline(&mut self, pipeline: PipelineId) -> Result<Vec<Build>, StoreError>;
 
-    /// Keeps what a job of a pipeline is to do.
+    /// Stores the definition of a job of a pipeline.
     fn define(
         &mut self,
         pipeline: PipelineId,
         definition: &BuildDefinition,
     ) -> Result<DefinitionId, StoreError>;
 
-    /// What a job is to do.
+    /// The definition of a job.
     fn definition(&mut self, id: DefinitionId) -> Result<Option<BuildDefinition>, StoreError>;
 
-    /// Makes one that was not taken yet; those of the same name in its pipeline are superseded by it.
+    /// Creates a build that no runner has taken. Supersedes the builds of the same name in its pipeline.
     fn insert(&mut self, new: NewBuild) -> Result<Build, StoreError>;
 
-    /// Stores everything but what a build is: status, user, runner, artifacts, coverage and the moments.
+    /// Updates the mutable fields of a build: status, user, runner, artifacts, coverage and the times.
     fn update(&mut self, build: &Build) -> Result<(), StoreError>;
 
-    /// The jobs that a runner is to take next, best first, at most `limit`: of each project that has builds
-    /// the oldest that waits and whose tags the runner takes. A runner that looks everywhere takes those of
-    /// projects that want shared runners, of projects with fewer builds running on shared runners first;
-    /// any other those of its own projects. Then the oldest comes first.
+    /// The jobs that a runner should take next, best first, at most `limit`: for each project with builds enabled, the
+    /// oldest pending job that [`Runner::takes`] accepts by its tags. A shared runner that is not locked takes jobs of
+    /// projects that allow shared runners, and prefers projects with fewer builds running on shared runners. Any other
+    /// runner takes jobs of its own projects. Otherwise the oldest job comes first.
     fn next_for(&mut self, runner: &Runner, limit: u32) -> Result<Vec<Build>, StoreError>;
 
-    /// Jobs that wait or run and were not heard of since a moment, longest silence first, at most `limit`.
+    /// The pending or running jobs without a report since `moment`, longest silence first, at most `limit`.
     fn silent_since(&mut self, moment: Timestamp, limit: u32) -> Result<Vec<Build>, StoreError>;
 
-    /// Those whose artifacts have expired, at most `limit`.
+    /// The builds whose artifacts have expired, at most `limit`.
     fn with_artifacts_expired(
         &mut self,
         now: Timestamp,

@@ -1,29 +1,29 @@
-//! Lanes: the queue of each hook, and how it fares.
+//! Lanes: the queue of each hook and its health.
 
 use super::{Attempt, DeliveryState, Outcome};
 use crate::Timestamp;
 use crate::id::{DeliveryId, LaneId};
 use chrono::TimeDelta;
 
-/// How long a receiver that seems to be down is left alone at most before the next thing is tried.
+/// The maximum pause before the next attempt to a receiver that seems to be down.
 const LONGEST_REST: TimeDelta = TimeDelta::seconds(60);
 
-/// How a hook has fared lately.
+/// The recent success or failure of the deliveries to a hook.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Health {
-    /// How often in a row it failed.
+    /// The number of consecutive failures.
     pub failures: u32,
-    /// Since when it fails, if it does.
+    /// When the failures began; `None` if the last attempt succeeded.
     pub failing_since: Option<Timestamp>,
-    /// Until when it is left alone.
+    /// No delivery is attempted before this time.
     pub rest_until: Option<Timestamp>,
 }
 
 impl Health {
-    /// How it fares after an attempt that ended now and left the delivery in that state.
+    /// The health after an attempt that ended at `now` and left the delivery in `state`.
     ///
-    /// A receiver that seems to be down rests as a whole until the delivery is due again, so that what happened
-    /// first still comes first. It does not rest for long: what is new must not wait until what is old gives up.
+    /// If the receiver seems to be down, the whole lane pauses until the delivery is due again, so that deliveries stay
+    /// in order. The pause is limited: new deliveries must not wait until old ones are given up.
     pub fn after(self, outcome: Outcome, state: DeliveryState, now: Timestamp) -> Self {
         if outcome.is_taken() {
             return Self::default();
@@ -39,66 +39,66 @@ impl Health {
     }
 }
 
-/// A lane that somebody may send from.
+/// The exclusive right to send from a lane for some time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
-    /// Which.
+    /// The lane.
     pub lane: LaneId,
-    /// Tells this claim from all others of the lane.
+    /// Distinguishes this claim from all other claims of the lane.
     pub number: i64,
-    /// When others may claim it.
+    /// When the claim expires, so that others may claim the lane.
     pub until: Timestamp,
-    /// How the hook has fared.
+    /// The health of the hook.
     pub health: Health,
-    /// What to send, in this order.
+    /// The deliveries to send, in this order.
     pub deliveries: Vec<Claimed>,
 }
 
 /// A delivery of a claimed lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Claimed {
-    /// Which.
+    /// The delivery.
     pub id: DeliveryId,
-    /// How often it was tried before.
+    /// The number of earlier attempts.
     pub tries: u32,
-    /// From when on its patience counts.
+    /// When the delivery was queued or manually retried; [`PATIENCE`](super::state::PATIENCE) counts from here.
     pub since: Timestamp,
 }
 
-/// How much is claimed at once.
+/// The maximum size of one claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClaimLimits {
-    /// Lanes that fare well.
+    /// The number of lanes whose last attempt succeeded.
     pub healthy: u32,
-    /// Lanes that failed the last time.
+    /// The number of lanes whose last attempt failed.
     pub failing: u32,
-    /// Deliveries of each lane.
+    /// The number of deliveries per lane.
     pub each: u32,
 }
 
-/// What became of a claim.
+/// The result of a claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settlement {
-    /// Of which lane.
+    /// The lane.
     pub lane: LaneId,
     /// See [`Claim::number`].
     pub number: i64,
-    /// How the hook fares now.
+    /// The new health of the hook.
     pub health: Health,
-    /// What was sent; the rest of the claim waits as before.
+    /// The deliveries that were attempted. The others of the claim stay pending.
     pub sent: Vec<Sent>,
 }
 
-/// A delivery that was tried.
+/// A delivery that was attempted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sent {
-    /// Which.
+    /// The delivery.
     pub id: DeliveryId,
-    /// How often, this time included.
+    /// The number of attempts, this one included.
     pub tries: u32,
-    /// How it went.
+    /// The attempt.
     pub attempt: Attempt,
-    /// What became of it.
+    /// The new state.
     pub state: DeliveryState,
 }
 

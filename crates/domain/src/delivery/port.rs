@@ -1,4 +1,4 @@
-//! The ports to what waits to be sent, and to what was.
+//! The ports to queued deliveries and to the log of deliveries.
 
 use super::lane::{Claim, ClaimLimits, Settlement};
 use super::{Delivery, FailingHook, HookRef, Letter, NewDelivery, Queue};
@@ -7,21 +7,20 @@ use crate::id::{DeliveryId, PayloadId};
 use crate::paging::{Page, Paged};
 use crate::ports::store::StoreError;
 
-/// What hooks are sent. It goes with its hook.
+/// The queue of deliveries. Deliveries are deleted together with their hook.
 pub trait Deliveries {
-    /// Keeps what several deliveries say.
+    /// Stores a payload, which several deliveries may share.
     fn insert_payload(&mut self, body: &str, at: Timestamp) -> Result<PayloadId, StoreError>;
 
-    /// Puts deliveries at the end of the lanes of their hooks, in this order. Those to hooks that are gone are
-    /// left out.
+    /// Appends deliveries to the lanes of their hooks, in this order. Deliveries to deleted hooks are left out.
     fn insert(&mut self, new: &[NewDelivery]) -> Result<(), StoreError>;
 
-    /// Whether any lane could be claimed.
+    /// Returns whether any lane can be claimed.
     fn any_due(&mut self, now: Timestamp) -> Result<bool, StoreError>;
 
-    /// Gives out lanes that have something due and do not rest, those first that wait longest, each to nobody else
-    /// until that moment; of each what is due, oldest first. A claim that nobody settled may be given out again after
-    /// that moment.
+    /// Claims lanes that have due deliveries and do not pause, longest waiting first, exclusively until `until`. Each
+    /// claim has the due deliveries of its lane, oldest first. A claim that is not settled may be given to another
+    /// caller after `until`.
     fn claim(
         &mut self,
         now: Timestamp,
@@ -29,40 +28,40 @@ pub trait Deliveries {
         limits: ClaimLimits,
     ) -> Result<Vec<Claim>, StoreError>;
 
-    /// Everything it takes to send these deliveries, by id, as their hooks are now. Those that are gone, or wait no
-    /// longer, are left out. So are the last ones if all bodies come to more than `most` characters together; the
-    /// first is given whatever its length.
+    /// The data to send these deliveries, by id, with the current settings of their hooks. Deliveries that were deleted
+    /// or are no longer pending are left out. The last ones are also left out if all bodies together exceed `most`
+    /// characters; the first one is always included.
     fn letters(
         &mut self,
         ids: &[DeliveryId],
         most: u32,
     ) -> Result<Vec<(DeliveryId, Letter)>, StoreError>;
 
-    /// Writes down what became of claims, and gives back their lanes. A claim that was given out again meanwhile is
-    /// passed over: whoever has it now will send again what it says.
+    /// Records the results of claims and releases their lanes. Ignores a claim that was given to another caller
+    /// meanwhile: that caller sends the deliveries again.
     fn settle(&mut self, done: &[Settlement]) -> Result<(), StoreError>;
 }
 
-/// Looking after hooks.
+/// The log of deliveries, for the maintainers of hooks.
 pub trait DeliveryLog {
     /// The deliveries to a hook, newest first.
     fn list(&mut self, hook: HookRef, page: Page) -> Result<Paged<Delivery>, StoreError>;
 
-    /// One delivery, if it is to that hook.
+    /// The delivery with this id, if it belongs to the hook.
     fn find(&mut self, hook: HookRef, id: DeliveryId) -> Result<Option<Delivery>, StoreError>;
 
-    /// Lets a delivery be sent from now on as if it had never been tried; what is known of the last attempt
-    /// stays. Its lane rests no longer.
+    /// Makes a delivery due now, as if it had never been attempted. The record of the last attempt stays. Ends the
+    /// pause of its lane.
     fn retry(&mut self, id: DeliveryId, now: Timestamp) -> Result<(), StoreError>;
 
-    /// How much waits.
+    /// The size of the queue.
     fn queue(&mut self) -> Result<Queue, StoreError>;
 
-    /// Hooks that failed at least so often in a row, those first that failed most often.
+    /// The hooks with at least `failures` consecutive failures, most failures first.
     fn failing(&mut self, failures: u32, limit: u32) -> Result<Vec<FailingHook>, StoreError>;
 
-    /// Some of the deliveries that need not be kept: they wait for nothing, and were written before that moment or are
-    /// not among the newest `keep` of their hook.
+    /// Deliveries that can be deleted, at most `limit`: those that are not pending, and were created before `before` or
+    /// are not among the newest `keep` of their hook.
     fn stale(
         &mut self,
         before: Timestamp,
@@ -70,12 +69,12 @@ pub trait DeliveryLog {
         limit: u32,
     ) -> Result<Vec<DeliveryId>, StoreError>;
 
-    /// Removes those of these deliveries that wait for nothing.
+    /// Deletes those of these deliveries that are not pending.
     fn remove(&mut self, ids: &[DeliveryId]) -> Result<(), StoreError>;
 
-    /// Some of what no delivery says any more.
+    /// Payloads to which no delivery refers, at most `limit`.
     fn unused_payloads(&mut self, limit: u32) -> Result<Vec<PayloadId>, StoreError>;
 
-    /// Removes what no delivery says any more.
+    /// Deletes those of these payloads to which no delivery refers.
     fn remove_payloads(&mut self, ids: &[PayloadId]) -> Result<(), StoreError>;
 }

@@ -1,39 +1,39 @@
-//! What becomes of a delivery that was tried.
+//! The state of a delivery, and its transitions after each attempt.
 
 use crate::Timestamp;
 use crate::id::DeliveryId;
 use chrono::TimeDelta;
 
-/// How often a delivery is tried at most.
+/// The maximum number of attempts.
 pub const TRIES: u32 = 20;
 
-/// For how long a delivery is tried at most.
+/// The maximum time in which a delivery is attempted, from its queueing or its manual retry on.
 pub const PATIENCE: TimeDelta = TimeDelta::hours(24);
 
-/// The first pause is half of this at least; each further one is twice as long.
+/// The first pause is between half of this and all of it; each further pause is twice as long.
 const FIRST_PAUSE: TimeDelta = TimeDelta::seconds(10);
 
-/// No pause is longer.
+/// The maximum pause.
 const LONGEST_PAUSE: TimeDelta = TimeDelta::hours(2);
 
-/// What became of a delivery so far.
+/// The state of a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeliveryState {
-    /// It waits to be sent, for the first time or again.
+    /// Waiting for the first attempt or the next one.
     Pending {
-        /// Not before this.
+        /// The earliest time of the attempt.
         due: Timestamp,
     },
-    /// The receiver took it.
+    /// The receiver accepted it.
     Delivered,
-    /// It was not taken, and would not be another time.
+    /// The attempt failed with an error that a retry cannot fix.
     Failed,
-    /// It was not taken however often it was tried.
+    /// All attempts failed.
     GivenUp,
 }
 
 impl DeliveryState {
-    /// The word for it in the interface and in the store.
+    /// The name of the state in the API and in the store.
     pub fn as_str(self) -> &'static str {
         match self {
             DeliveryState::Pending { .. } => "pending",
@@ -43,7 +43,7 @@ impl DeliveryState {
         }
     }
 
-    /// The state of that word. What waits has to know for how long.
+    /// Parses the name of a state. Only a pending delivery has a due time.
     pub fn parse(word: &str, due: Option<Timestamp>) -> Option<Self> {
         match (word, due) {
             ("pending", Some(due)) => Some(DeliveryState::Pending { due }),
@@ -54,7 +54,7 @@ impl DeliveryState {
         }
     }
 
-    /// From when on it may be sent, if it waits.
+    /// The earliest time of the next attempt, if it is pending.
     pub fn due(self) -> Option<Timestamp> {
         match self {
             DeliveryState::Pending { due } => Some(due),
@@ -63,22 +63,22 @@ impl DeliveryState {
     }
 }
 
-/// How an attempt ended.
+/// The outcome of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// With an answer of this status.
+    /// A response with this HTTP status.
     Answered(u16),
-    /// Nobody answered, or not in time.
+    /// No response, or not in time.
     Unreachable,
-    /// It may not be sent there at all.
+    /// The request to this URL is not allowed.
     Refused,
 }
 
-/// What an outcome means.
+/// The consequence of an outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Meaning {
     Taken,
-    /// The same again may well succeed.
+    /// A temporary failure; a retry may succeed.
     Passing,
     Final,
 }
@@ -93,12 +93,12 @@ impl Outcome {
         }
     }
 
-    /// Whether the receiver took it.
+    /// Returns whether the receiver accepted the delivery.
     pub fn is_taken(self) -> bool {
         self.meaning() == Meaning::Taken
     }
 
-    /// Whether the receiver as a whole seems to be down or busy, so that whatever comes next would fare no better.
+    /// Returns whether the receiver as a whole seems to be down or overloaded, so that other deliveries would fail too.
     pub fn is_about_receiver(self) -> bool {
         match self {
             Outcome::Unreachable | Outcome::Answered(429 | 502..=504) => true,
@@ -107,21 +107,21 @@ impl Outcome {
     }
 }
 
-/// A delivery that was just tried.
+/// A delivery that was just attempted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tried {
-    /// Which.
+    /// The delivery.
     pub id: DeliveryId,
-    /// How often, this time included.
+    /// The number of attempts, this one included.
     pub tries: u32,
-    /// From when on its patience counts.
+    /// When the delivery was queued or manually retried; [`PATIENCE`] counts from here.
     pub since: Timestamp,
-    /// The time now.
+    /// The current time.
     pub now: Timestamp,
 }
 
 impl Tried {
-    /// What becomes of it.
+    /// The state after an attempt with this outcome.
     pub fn after(self, outcome: Outcome) -> DeliveryState {
         match outcome.meaning() {
             Meaning::Taken => DeliveryState::Delivered,
@@ -137,8 +137,8 @@ impl Tried {
         }
     }
 
-    /// Between half of the whole pause and all of it, so that what failed at once is not tried again at once. It
-    /// depends on the delivery and the try alone.
+    /// The pause before the next attempt, with jitter: between half of the full pause and all of it, so that deliveries
+    /// that failed together are not retried together. Depends only on the delivery and the number of attempts.
     fn pause(self) -> TimeDelta {
         let doubled = FIRST_PAUSE * (1 << (self.tries.max(1) - 1).min(12));
         let whole = doubled.min(LONGEST_PAUSE).num_milliseconds();
@@ -148,7 +148,7 @@ impl Tried {
     }
 }
 
-/// A number whose bits have little to do with those of the given one.
+/// A hash that mixes the bits of a number.
 fn mixed(number: u64) -> u64 {
     let mut mixed = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -9,14 +9,14 @@ use crate::paging::{Page, Paged};
 use crate::ports::store::StoreError;
 use crate::project::query::Viewer;
 
-/// The activity of everybody.
+/// The activity events of all users.
 pub trait Events {
-    /// Writes down what happened.
+    /// Stores an event.
     fn insert(&mut self, new: NewEvent) -> Result<Event, StoreError>;
 
-    /// Events authored by a user in projects that the viewer may see, newest first: those it is
-    /// authorized for, public ones, and internal ones unless it is external. Of what is about
-    /// confidential issues only as much as the clearance allows.
+    /// The events of an author in projects that the viewer may see, newest first: projects for which the viewer is
+    /// authorized, public projects, and internal projects unless the viewer is external. Events about confidential
+    /// issues are included only as far as the clearance allows.
     fn authored_by(
         &mut self,
         author: UserId,
@@ -26,7 +26,8 @@ pub trait Events {
         page: Page,
     ) -> Result<Paged<Event>, StoreError>;
 
-    /// Events of a project, newest first; with the same care for confidential issues.
+    /// The events of a project, newest first. Events about confidential issues are included only as far as the
+    /// clearance allows.
     fn of_project(
         &mut self,
         project: ProjectId,

@@ -1,4 +1,4 @@
-//! Names of groups.
+//! Group names.
 
 use crate::text::{Blank, TooLong, limit, within};
 
@@ -7,7 +7,7 @@ use crate::text::{Blank, TooLong, limit, within};
 pub struct GroupName(String);
 
 impl GroupName {
-    /// Checks the rules.
+    /// Parses a name: not blank, of valid length, and only allowed characters.
     pub fn parse(name: &str) -> Result<Self, GroupNameError> {
         if name.trim().is_empty() {
             return Err(Blank.into());
@@ -27,7 +27,7 @@ impl GroupName {
     }
 }
 
-/// Any character of Unicode's class of dashes that people use in names.
+/// Returns whether a character is a Unicode dash that people use in names.
 pub(crate) fn is_dash(c: char) -> bool {
     matches!(
         c,
@@ -43,16 +43,16 @@ pub(crate) fn is_dash(c: char) -> bool {
     )
 }
 
-/// Why a text is no name of a group.
+/// Why a text is not a valid group name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GroupNameError {
-    /// Nothing there.
+    /// The name is blank.
     #[error(transparent)]
     Blank(#[from] Blank),
     /// Too long.
     #[error(transparent)]
     TooLong(#[from] TooLong),
-    /// A character that is not allowed.
+    /// The name contains a character that is not allowed.
     #[error("can contain only letters, digits, '_', '.', dash and space.")]
     Format,
 }

@@ -10,24 +10,23 @@ use crate::paging::{Page, Paged};
 use crate::ports::store::StoreError;
 use crate::visibility::Visibility;
 
-/// All groups. Only groups are found here, never a user's namespace.
+/// All groups. Personal namespaces of users are never found here.
 pub trait Groups {
-    /// The group of exactly that path, else of that id.
+    /// The group with exactly this path, else the group with this id.
     fn find(&mut self, named: &GroupRef) -> Result<Option<Namespace>, StoreError>;
 
-    /// The group of that id; until the transaction ends nobody else changes, locks or removes it, or
-    /// makes a project in it.
+    /// Locks the group with this id: until the transaction ends, no other transaction can change, lock or delete it, or
+    /// create a project in it.
     fn lock(&mut self, id: NamespaceId) -> Result<Option<Namespace>, StoreError>;
 
-    /// Locks a group, all projects in it and their forks until the transaction ends, which is about to
-    /// [`delete`](Self::delete) the group.
+    /// Locks a group, all projects in it and their forks before [`delete`](Self::delete), until the transaction ends.
     fn lock_to_delete(&mut self, id: NamespaceId) -> Result<(), StoreError>;
 
-    /// Keeps a group from being removed until the transaction ends. Comes before the lock of a project that is to be
-    /// shared with the group: its removal locks the group first and then projects.
+    /// Prevents the deletion of a group until the transaction ends. Call it before locking a project that is to be
+    /// shared with the group: a deletion locks the group first and then projects, so the same order avoids deadlocks.
     fn keep(&mut self, id: NamespaceId) -> Result<(), StoreError>;
 
-    /// Groups that fit the filter.
+    /// The groups that match the filter.
     fn list(
         &mut self,
         filter: &GroupFilter,
@@ -35,7 +34,7 @@ pub trait Groups {
         page: Page,
     ) -> Result<Paged<Namespace>, StoreError>;
 
-    /// Groups of which a user is an owner, highest id first.
+    /// The groups that a user owns, highest id first.
     fn owned_by(
         &mut self,
         user: UserId,
@@ -43,7 +42,7 @@ pub trait Groups {
         page: Page,
     ) -> Result<Paged<Namespace>, StoreError>;
 
-    /// The level of a user's membership in a group, if it is in force.
+    /// The access level of a user's membership in a group, if it has not expired.
     fn level(
         &mut self,
         group: NamespaceId,
@@ -51,23 +50,23 @@ pub trait Groups {
         today: NaiveDate,
     ) -> Result<Option<AccessLevel>, StoreError>;
 
-    /// The highest visibility among the projects in a group.
+    /// The highest visibility level among the projects in a group.
     fn highest_visibility_inside(
         &mut self,
         group: NamespaceId,
     ) -> Result<Option<Visibility>, StoreError>;
 
-    /// Makes a group without members.
+    /// Creates a group without members.
     /// # Errors
     /// [`StoreError::Duplicate`]`("path")` when a user or group has the path, ignoring case;
-    /// [`StoreError::Duplicate`]`("name")` when a group has exactly that name.
+    /// [`StoreError::Duplicate`]`("name")` when a group has exactly this name.
     fn insert(&mut self, new: NewGroup) -> Result<Namespace, StoreError>;
 
-    /// Stores every field of a group. Projects inside are found by the new path and name at once.
+    /// Updates every field of a group. Its projects can be found by the new path and name immediately.
     /// # Errors
     /// See [`insert`](Self::insert).
     fn update(&mut self, group: &Namespace) -> Result<(), StoreError>;
 
-    /// Removes a group with its memberships, its shares and everything inside.
+    /// Deletes a group with its memberships, its shares and everything inside it.
     fn delete(&mut self, group: NamespaceId) -> Result<(), StoreError>;
 }

@@ -1,4 +1,4 @@
-//! Which hooks hear of what, and under which name.
+//! Which events are delivered to which hooks, and the event names of deliveries.
 
 use crate::outbox::SystemEvent;
 use crate::outbox::project::ProjectEvent;
@@ -6,33 +6,33 @@ use crate::project::hook::HookSwitches;
 use crate::push::{Reach, RefKind};
 use crate::system_hook::SystemHookSettings;
 
-/// What a hook of a project can hear of.
+/// The kinds of events that a project hook can receive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HookKind {
     /// A branch was changed.
     Push,
     /// A tag was changed.
     TagPush,
-    /// Something was done with an issue.
+    /// An issue was changed.
     Issue,
-    /// Somebody wrote a comment.
+    /// A comment was written.
     Note,
-    /// Something was done with a merge request.
+    /// A merge request was changed.
     MergeRequest,
-    /// A build went on.
+    /// The status of a build changed.
     Build,
-    /// A pipeline went on.
+    /// The status of a pipeline changed.
     Pipeline,
-    /// A page of the wiki was changed.
+    /// A wiki page was changed.
     WikiPage,
 }
 
-/// How a delivery to a hook of the service is called, whatever it tells.
+/// The event name of all deliveries to system hooks.
 pub const SYSTEM_HOOK: &str = "System Hook";
 
 impl HookKind {
-    /// What the hooks of its project are to hear of an event, if anything. Of confidential issues and of what is
-    /// said about them they hear nothing: there is no switch by which somebody could have asked for it.
+    /// The kind of an event for the hooks of its project; `None` if they do not receive it. Events about confidential
+    /// issues and their comments are never delivered, because no switch of a hook covers them.
     pub fn of(event: &SystemEvent) -> Option<Self> {
         match event {
             SystemEvent::Pushed(push) => match RefKind::of(&push.reference) {
@@ -65,7 +65,7 @@ impl HookKind {
         }
     }
 
-    /// How a delivery of it is called.
+    /// The event name of a delivery.
     pub fn name(self) -> &'static str {
         match self {
             HookKind::Push => "Push Hook",
@@ -81,7 +81,7 @@ impl HookKind {
 }
 
 impl HookSwitches {
-    /// Whether a hook with these switches hears of it.
+    /// Returns whether a hook with these switches receives events of this kind.
     pub fn hears(self, kind: HookKind) -> bool {
         match kind {
             HookKind::Push => self.push,
@@ -97,8 +97,8 @@ impl HookSwitches {
 }
 
 impl SystemHookSettings {
-    /// Whether this hook of the service hears of an event. What happens to users, keys, projects, groups and
-    /// members all of them hear of.
+    /// Returns whether this system hook receives an event. Events about users, keys, projects, groups and members are
+    /// sent to all system hooks.
     pub fn hears(&self, event: &SystemEvent) -> bool {
         match event {
             SystemEvent::Pushed(push) => match (RefKind::of(&push.reference), push.reach) {

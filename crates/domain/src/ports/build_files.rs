@@ -4,7 +4,7 @@ use super::files::{FilesError, ProjectFiles};
 use super::uploads::{NewUpload, StoredUpload};
 use crate::id::{BuildId, ProjectId};
 
-/// Stores the logs and artifacts of builds. A caller that changes a file of a build holds a lock on the build in a
+/// Stores the logs and artifacts of builds. A caller that changes a file of a build holds the lock of its pipeline in a
 /// transaction.
 pub trait BuildFiles: ProjectFiles {
     /// The length of the log in bytes; 0 when the build has no log.
