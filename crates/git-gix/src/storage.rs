@@ -1,4 +1,4 @@
-//! Repositories in folders: packs, indexes and refs, opening and upkeep.
+//! Repositories on disk: packs, pack indexes, refs, opening and maintenance.
 
 pub(crate) mod examine;
 pub(crate) mod held;

@@ -10,7 +10,7 @@ use crate::content::commit::to_gix;
 use crate::protocol::upload::packs::Pack;
 use crate::storage::store::GixStore;
 
-/// The maximum number of faults that are reported of one repository.
+/// The maximum number of faults reported per repository.
 const TOLD: usize = 10;
 
 impl GixStore {

@@ -1,4 +1,4 @@
-//! Repositories that somebody has open.
+//! Tracks which repositories are open.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -7,10 +7,10 @@ use hexforge_domain::id::ProjectId;
 
 use crate::storage::open::OpenRepository;
 
-/// The number of locks; projects that share one are opened one after the other.
+/// The number of locks. Projects that share a lock are opened one after the other.
 const TURNS: usize = 64;
 
-/// Knows which repositories are open: the links of the others may be removed.
+/// Weak references to all open repositories. The pack links of a repository that is not open may be removed.
 pub(crate) struct HeldRepositories {
     open: Mutex<HashMap<ProjectId, Vec<Weak<OpenRepository>>>>,
     turns: [Mutex<()>; TURNS],
@@ -23,13 +23,13 @@ impl Default for HeldRepositories {
 }
 
 impl HeldRepositories {
-    /// Waits until nobody else opens this repository or removes its links.
+    /// Locks a repository: only the holder may open it or remove its links.
     pub(crate) fn turn(&self, project: ProjectId) -> MutexGuard<'_, ()> {
         let place = project.0.unsigned_abs() as usize % TURNS;
         self.turns[place].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes a repository that was opened.
+    /// Registers an opened repository.
     pub(crate) fn note(&self, project: ProjectId, opened: &Arc<OpenRepository>) {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if open.len() >= open.capacity() {
@@ -40,7 +40,7 @@ impl HeldRepositories {
         all.push(Arc::downgrade(opened));
     }
 
-    /// The number of those who have a repository open.
+    /// The number of strong references to an open repository.
     pub(crate) fn count(&self, project: ProjectId) -> usize {
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         open.get(&project).map_or(0, |all| all.iter().map(Weak::strong_count).sum())

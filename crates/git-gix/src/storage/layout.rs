@@ -1,36 +1,37 @@
-//! Where things are on disk. The only place that makes such paths; nothing a caller said is part of one.
+//! The paths of repositories and caches on disk. No other module builds such paths, and no path contains text that a
+//! caller sent.
 
 use std::path::{Path, PathBuf};
 
 use hexforge_domain::id::ProjectId;
 
-/// The folders of one data folder.
+/// The layout of one data folder.
 #[derive(Clone, Debug)]
 pub struct Layout {
     data: PathBuf,
 }
 
 impl Layout {
-    /// The folders in this data folder.
+    /// The layout of this data folder.
     pub fn new(data: impl Into<PathBuf>) -> Self {
         Self { data: data.into() }
     }
 
-    /// The repository of a project: two levels of folders by its id, so that none gets too full.
+    /// The folder of a project's repository. Two levels of folders by project id keep each folder small.
     pub fn repository(&self, project: ProjectId) -> PathBuf {
         let shard = self.shard(Self::shard_of(project));
         let [_, second, ..] = project.0.to_le_bytes();
         shard.join(format!("{second:02x}")).join(format!("{}.git", project.0))
     }
 
-    /// The repository of a project as an earlier release left it.
+    /// The folder of a project's repository as an earlier release stored it.
     pub fn earlier(&self, project: ProjectId) -> PathBuf {
         let [first, second, ..] = project.0.to_le_bytes();
         let shelf = self.data.join("repositories-before-upgrade").join(format!("{first:02x}"));
         shelf.join(format!("{second:02x}")).join(format!("{}.git", project.0))
     }
 
-    /// The shard that a project is in.
+    /// The shard of a project: the lowest byte of its id.
     pub fn shard_of(project: ProjectId) -> u8 {
         project.0.to_le_bytes()[0]
     }
@@ -40,18 +41,18 @@ impl Layout {
         self.data.join("repositories").join(format!("{shard:02x}"))
     }
 
-    /// The project of a repository's folder name.
+    /// Parses the project id from the folder name of a repository.
     pub(crate) fn project(folder: &Path) -> Option<ProjectId> {
         let name = folder.file_name()?.to_str()?.strip_suffix(".git")?;
         name.parse().ok().map(ProjectId)
     }
 
-    /// Where repositories are put together before they are moved to their place.
+    /// The folder in which repositories are assembled before they are moved to their final path.
     pub fn scratch(&self) -> PathBuf {
         self.data.join("repositories").join("scratch")
     }
 
-    /// Where archives are kept that may be asked for again.
+    /// The folder of the archive cache.
     pub(crate) fn archives(&self) -> PathBuf {
         self.data.join("cache").join("archives")
     }

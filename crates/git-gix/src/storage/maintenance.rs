@@ -20,7 +20,7 @@ use crate::protocol::upload::packs;
 use crate::storage::open::OpenRepository;
 use crate::storage::store::Shared;
 
-/// Stores one pack with all objects of the small ones among these packs of a repository.
+/// Merges the small packs of a repository into one and stores it. Returns `None` when no packs are worth merging.
 pub(crate) fn merge_packs(
     shared: &Arc<Shared>,
     project: ProjectId,
@@ -33,9 +33,9 @@ pub(crate) fn merge_packs(
     if small.is_empty() {
         return Ok(None);
     }
-    // Bases of deltas are more often in the large ones.
+    // Large packs come first: bases of deltas are more often in them.
     small.reverse();
-    // A folder of its own: the repository may change meanwhile.
+    // The merge uses its own folder because the repository may change meanwhile.
     let staged = shared.stage(None, small.len())?;
     for pack in &small {
         staged.link_pack(&*shared.packs, pack)?;

@@ -1,6 +1,7 @@
-//! Repositories that are open: folders with links to packs of the store.
+//! Open repositories: folders with hard links to packs of the pack store.
 //!
-//! The folder is derived from rows: it links each pack of the repository, and is made again when it is missing.
+//! The folder is derived from database rows: it links each pack of the repository, and is created again when it is
+//! missing.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -25,40 +26,40 @@ use crate::storage::refs::Derived;
 use crate::storage::scratch::ScratchFolder;
 use crate::storage::store::folders;
 
-/// How many handles to one repository are kept for the next requests.
+/// The maximum number of idle handles kept per repository.
 const IDLE_HANDLES: usize = 8;
 
-/// The size of the cache in each repository that tells whether the target of a tag leads to a commit.
+/// The maximum number of entries in the cache of [`OpenRepository::leads_to_commit`], per repository.
 const MOST_TAGS: usize = 100_000;
 
-/// The number of packs of one repository that are fetched at once.
+/// The maximum number of packs of one repository that are fetched in parallel.
 const FETCHED_AT_ONCE: usize = 4;
 
-/// How often a pack is asked for that is dropped before it is linked.
+/// The number of attempts to link a pack that the store may drop from its cache meanwhile.
 const LINK_TRIES: u32 = 5;
 
-/// Links older than this to packs that the repository does not have were left by a stopped process. A younger link may
-/// belong to a push that this request does not know: a request with old refs ends sooner.
+/// The age from which a link to a pack that is not in the refs snapshot is a leftover of a stopped process. A younger
+/// link may belong to a newer push: a request with an old snapshot ends sooner than this.
 const LEFTOVER: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// A repository that is open.
+/// An open repository.
 pub(crate) struct OpenRepository {
     opened: gix::ThreadSafeRepository,
     idle: Mutex<Vec<gix::Repository>>,
-    /// Data derived from the refs of one version.
+    /// Data derived from one version of the refs.
     derived: Mutex<Option<Arc<Derived>>>,
-    /// Packs that running fetches read from.
+    /// Packs that running fetches read.
     pub(crate) packs: OpenPacks,
-    /// Whether objects that tags point to lead to a commit. That never changes.
+    /// Whether the target of a tag peels to a commit. Objects never change, so entries never become stale.
     tags: Mutex<HashMap<gix::ObjectId, bool>>,
-    /// How many packs the handles can know.
+    /// The maximum number of packs that the gix handles can load.
     slots: usize,
     /// The newest version of the repository whose packs are linked and loaded.
     version: AtomicI64,
     linked: Mutex<LinkedPacks>,
-    /// The folder of a staged repository goes with it.
+    /// The folder of a staged repository, which is released on drop.
     _scratch: Option<ScratchFolder>,
-    /// The repository whose objects a staged one sees. While somebody has it, its links stay.
+    /// The repository whose objects a staged repository reads as alternates. This reference keeps its links.
     base: Option<Arc<OpenRepository>>,
 }
 
@@ -66,7 +67,7 @@ pub(crate) struct OpenRepository {
 #[derive(Default)]
 struct LinkedPacks {
     names: HashSet<PackName>,
-    /// Whether leftovers were looked for.
+    /// Whether leftovers were removed.
     is_clean: bool,
 }
 
@@ -74,18 +75,19 @@ struct LinkedPacks {
 pub(crate) enum Linked {
     /// All packs are linked and loaded.
     All,
-    /// The repository must be opened again.
+    /// The repository must be opened again: it has unlinked files mapped, or too few free slots.
     OpenAnew,
 }
 
 impl OpenRepository {
-    /// Opens the repository in a folder, which will have at least so many packs.
+    /// Opens the repository in a folder, with slots for at least `packs` packs.
     pub(crate) fn open(folder: &Path, packs: usize) -> Result<Self, GitError> {
         let slots = slots_for(packs.max(count_packs(folder)));
         Ok(Self::with(open_with(folder, Slots::Given(slots))?, slots.into(), None, None))
     }
 
-    /// Opens the repository in a scratch folder, which goes with it, sees the objects of `base` and gets so many packs.
+    /// Opens a staged repository with slots for `packs` packs. It owns its scratch folder and reads the objects of
+    /// `base`.
     pub(crate) fn in_scratch(
         folder: ScratchFolder,
         base: Option<Arc<OpenRepository>>,
@@ -115,15 +117,15 @@ impl OpenRepository {
         }
     }
 
-    /// Links and loads the packs of these refs, by one thread at a time: while two threads load the same index, gix may
-    /// miss an object for a moment.
+    /// Links and loads the packs of a refs snapshot. Only one thread at a time does so: while two threads load the same
+    /// index, gix may miss an object for a moment.
     pub(crate) fn link(&self, store: &dyn PackStore, refs: &Snapshot) -> Result<Linked, GitError> {
         let is_committed = refs.version() != Snapshot::UNCOMMITTED;
         let is_done = || is_committed && refs.version() <= self.version.load(Ordering::Acquire);
         if is_done() {
             return Ok(Linked::All);
         }
-        // Packs may have to be fetched or checked first. Nobody else waits for that.
+        // Fetching or checking packs is slow, so it happens before the lock is taken.
         self.fetch(store, refs)?;
         let mut linked = self.linked.lock().unwrap_or_else(PoisonError::into_inner);
         if is_done() {
@@ -158,7 +160,7 @@ impl OpenRepository {
         Ok(if retired.is_empty() { Linked::All } else { Linked::OpenAnew })
     }
 
-    /// Has the store get those packs of these refs that are not linked.
+    /// Makes the store fetch the packs of these refs that are not linked yet.
     fn fetch(&self, store: &dyn PackStore, refs: &Snapshot) -> Result<(), GitError> {
         let linked = self.linked.lock().unwrap_or_else(PoisonError::into_inner);
         let is_missing = |pack: &&Pack| !linked.names.contains(&pack.name);
@@ -186,12 +188,12 @@ impl OpenRepository {
         })
     }
 
-    /// Links a pack of the store.
+    /// Hard-links a pack of the store and its index into the repository.
     pub(crate) fn link_pack(&self, store: &dyn PackStore, pack: &Pack) -> Result<(), GitError> {
         let to = self.pack_path(pack.name);
         for _ in 0..LINK_TRIES {
             let from = store.local(pack)?;
-            // A pack counts once its index is there, so that comes last.
+            // git sees a pack once its index exists, so the index is linked last.
             let linked = link(&from, &to)
                 .and_then(|()| link(&from.with_extension("idx"), &to.with_extension("idx")));
             match linked {
@@ -203,12 +205,12 @@ impl OpenRepository {
         Err(GitError::Busy)
     }
 
-    /// Returns whether a staged repository sees the objects of another.
+    /// Returns whether this is a staged repository that reads the objects of another.
     pub(crate) fn has_base(&self) -> bool {
         self.base.is_some()
     }
 
-    /// The link to a pack.
+    /// The path of the link to a pack.
     pub(crate) fn pack_path(&self, name: PackName) -> PathBuf {
         self.git_dir().join("objects/pack").join(format!("pack-{name}.pack"))
     }
@@ -225,14 +227,14 @@ impl OpenRepository {
         Ok(())
     }
 
-    /// Removes old links to packs that the repository does not have.
+    /// Removes leftover temporary files, and leftover links to packs that the repository does not have.
     fn remove_leftovers(&self, names: &HashSet<PackName>) -> Result<(), GitError> {
         for file in folders(&self.git_dir().join("objects/pack")) {
             let name = file.file_stem().and_then(|stem| stem.to_str()?.strip_prefix("pack-"));
             let is_temporary =
                 file.file_name().is_some_and(|name| name.to_string_lossy().starts_with(".tmp"));
             if is_temporary && is_leftover(&file) {
-                // A folder stays: it takes no room.
+                // Removing a folder fails; it may stay because it takes no space.
                 let _ = fs::remove_file(&file);
             }
             let Some(name) = name.and_then(PackName::parse) else { continue };
@@ -243,21 +245,21 @@ impl OpenRepository {
         Ok(())
     }
 
-    /// Loads the indexes of all packs.
+    /// Makes gix load the indexes of all packs.
     fn load_packs(&self) {
         let handle = self.handle();
-        // An object that does not exist is looked for in each index, and then in the folder again.
+        // A lookup of an unknown object searches every index and then scans the folder for new ones.
         let _ = handle.has_object(gix::ObjectId::null(gix::hash::Kind::Sha1));
         self.put_back(handle);
     }
 
-    /// A handle for one request.
+    /// Takes an idle handle or creates one, for one request.
     pub(crate) fn handle(&self) -> gix::Repository {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         idle.unwrap_or_else(|| self.opened.to_thread_local())
     }
 
-    /// Keeps a handle for the next request.
+    /// Returns a handle to the idle handles.
     pub(crate) fn put_back(&self, mut handle: gix::Repository) {
         handle.object_cache_size(None);
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
@@ -266,7 +268,7 @@ impl OpenRepository {
         }
     }
 
-    /// What follows from these refs, kept until it is asked for other ones.
+    /// The data derived from these refs. The cache holds the data of one version; uncommitted refs are not cached.
     pub(crate) fn derived(&self, refs: &Snapshot) -> Arc<Derived> {
         if refs.version() == Snapshot::UNCOMMITTED {
             return Arc::new(Derived::of(refs));
@@ -278,13 +280,13 @@ impl OpenRepository {
         }
     }
 
-    /// Whether what a tag holds leads to a commit; what cannot be read does not.
+    /// Returns whether the target of a tag peels to a commit, `false` when an object cannot be read.
     pub(crate) fn leads_to_commit(&self, repo: &gix::Repository, target: gix::ObjectId) -> bool {
         let known = self.tags.lock().unwrap_or_else(PoisonError::into_inner).get(&target).copied();
         known.unwrap_or_else(|| {
             let leads = match to_commit(repo, target) {
                 Ok(commit) => commit.is_some(),
-                // It may be there again later.
+                // Read errors are not cached: the object may be readable later.
                 Err(_) => return false,
             };
             let mut tags = self.tags.lock().unwrap_or_else(PoisonError::into_inner);
@@ -301,28 +303,28 @@ impl OpenRepository {
         self.opened.path()
     }
 
-    /// The handle that threads share.
+    /// The gix repository that threads share.
     pub(crate) fn shared(&self) -> &gix::ThreadSafeRepository {
         &self.opened
     }
 }
 
-/// Returns whether a link is older than [`LEFTOVER`].
+/// Returns whether a file is older than [`LEFTOVER`].
 fn is_leftover(file: &Path) -> bool {
     let Ok(found) = fs::metadata(file) else { return false };
-    // The time of the last change of the file or of its links.
+    // The ctime also changes when a hard link is added or removed.
     let changed = Duration::from_secs(found.ctime().try_into().unwrap_or(0));
     let changed = SystemTime::UNIX_EPOCH + changed;
     changed.elapsed().is_ok_and(|age| age > LEFTOVER)
 }
 
-/// Gives a file a second name, in place of another file of that name. Where links are not possible, the file is copied.
+/// Hard-links a file, and replaces an existing file at `to`. Copies the file where hard links are not possible.
 fn link(from: &Path, to: &Path) -> std::io::Result<()> {
     match fs::hard_link(from, to) {
         Ok(()) => return Ok(()),
         Err(error) if error.kind() == ErrorKind::NotFound => return Err(error),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => (),
-        // On another disk, or with too many links.
+        // The target is on another file system, or the file has too many links.
         Err(_) => return copy(from, to),
     }
     let (one, other) = (fs::metadata(from)?, fs::metadata(to)?);
@@ -333,13 +335,13 @@ fn link(from: &Path, to: &Path) -> std::io::Result<()> {
     let new = beside.path().join("new");
     match fs::hard_link(from, &new) {
         Ok(()) => fs::rename(new, to),
-        // A copy that was made before.
+        // An earlier call made a copy.
         Err(_) if one.len() == other.len() => Ok(()),
         Err(_) => copy(from, to),
     }
 }
 
-/// Copies a file. Nobody sees half of it.
+/// Copies a file atomically: readers see the complete copy or none.
 fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
     let mut copy = NamedTempFile::new_in(to.parent().unwrap_or(Path::new(".")))?;
     std::io::copy(&mut fs::File::open(from)?, &mut copy)?;
@@ -347,27 +349,27 @@ fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Opens the repository in a folder, for somebody alone.
+/// Opens the repository in a folder for exclusive use.
 pub(crate) fn open_folder(folder: &Path) -> Result<gix::ThreadSafeRepository, GitError> {
-    // Packs may come while it is open.
+    // The repository may get packs while it is open.
     open_with(folder, Slots::AsNeededByDiskState { multiplier: 2.0, minimum: 64 })
 }
 
 fn open_with(folder: &Path, slots: Slots) -> Result<gix::ThreadSafeRepository, GitError> {
     // The git configuration of the machine and of the user is ignored.
     let options = gix::open::Options::isolated().open_path_as_is(true).object_store_slots(slots);
-    // Each object is what its name says: there are refs that tell git to show others instead.
+    // Replace refs (`refs/replace/`) are ignored, so that an object id always yields its own object.
     let options = options.config_overrides(["core.useReplaceRefs=false"]);
     gix::ThreadSafeRepository::open_opts(folder, options).map_err(failed)
 }
 
-/// A repository that is open learns of new packs only as long as there are slots for them.
+/// The number of slots for packs. An open gix repository loads new packs only while it has free slots.
 fn slots_for(packs: usize) -> u16 {
     u16::try_from(packs * 2).unwrap_or(u16::MAX).clamp(LEAST_SLOTS, MOST_SLOTS)
 }
 
 const LEAST_SLOTS: u16 = 256;
-/// gix has no more.
+/// The maximum that gix allows.
 const MOST_SLOTS: u16 = (1 << 15) - 1;
 
 fn count_packs(git_dir: &Path) -> usize {

@@ -1,4 +1,4 @@
-//! Writing of pack files and their indexes.
+//! Writes pack files and their indexes.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -15,10 +15,10 @@ use hexforge_domain::ports::git::GitError;
 use crate::error::{failed, io as disk};
 use crate::storage::pack_index::{self, Hashed, Indexed, header_of};
 
-/// The number of bytes that are written at once.
+/// The size of the write buffer in bytes.
 const BUFFER: usize = 256 * 1024;
 
-/// A pack and its index, not synced.
+/// The files of a new pack and its index. They are not synced yet.
 pub(crate) struct PackFiles {
     pub(crate) data: PathBuf,
     pub(crate) index: PathBuf,
@@ -26,7 +26,7 @@ pub(crate) struct PackFiles {
     pub(crate) objects: usize,
 }
 
-/// A pack that is being written.
+/// Writes one pack file.
 pub(crate) struct PackWriter {
     to: Hashed<BufWriter<File>>,
     data: PathBuf,
@@ -35,7 +35,7 @@ pub(crate) struct PackWriter {
 }
 
 impl PackWriter {
-    /// Begins a pack of so many objects, in a folder without `pack-new.pack`.
+    /// Starts a pack with this number of objects in a folder that has no `pack-new.pack` yet.
     pub(crate) fn new(folder: &Path, objects: u32) -> Result<Self, GitError> {
         let data = folder.join("pack-new.pack");
         let file = BufWriter::with_capacity(BUFFER, File::create_new(&data).map_err(disk)?);
@@ -50,7 +50,7 @@ impl PackWriter {
         self.written
     }
 
-    /// Puts an object that is stored whole.
+    /// Compresses and writes an object without delta.
     pub(crate) fn put_object(
         &mut self,
         id: ObjectId,
@@ -62,7 +62,7 @@ impl PackWriter {
         self.put_entry(id, header_of(kind), data.len() as u64, &compressed)
     }
 
-    /// Puts an entry that is compressed already.
+    /// Writes an entry whose data is already compressed.
     pub(crate) fn put_entry(
         &mut self,
         id: ObjectId,
@@ -80,7 +80,7 @@ impl PackWriter {
         self.put(compressed)
     }
 
-    /// Ends the pack and writes its index.
+    /// Writes the checksum of the pack, and then its index.
     pub(crate) fn finish(self) -> Result<PackFiles, GitError> {
         let Self { to, data, objects, .. } = self;
         let count = objects.len();

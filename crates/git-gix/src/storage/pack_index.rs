@@ -1,4 +1,4 @@
-//! The index of a pack, as git's version 2 has it, and what entries of packs begin with.
+//! Writes pack indexes (version 2), and maps object kinds to entry headers.
 
 use std::io::{self, Write};
 
@@ -6,18 +6,18 @@ use gix::ObjectId;
 use gix::object::Kind;
 use gix::odb::pack::data::entry::Header;
 
-/// An object of a pack.
+/// The index entry of an object.
 pub(crate) struct Indexed {
     pub(crate) id: ObjectId,
-    /// Of its entry in the pack.
+    /// The CRC-32 of the pack entry: its header and its compressed data.
     pub(crate) crc: u32,
     pub(crate) offset: u64,
 }
 
-/// Offsets from here on are in a table of their own.
+/// Offsets of at least 2^31 are stored in a separate table of 8-byte offsets.
 const LARGE: u64 = 1 << 31;
 
-/// Writes the index of the pack of this checksum.
+/// Writes the index of a pack. `checksum` is that of the pack.
 pub(crate) fn write(
     mut objects: Vec<Indexed>,
     checksum: &ObjectId,
@@ -55,7 +55,7 @@ pub(crate) fn write(
     inner.write_all(hasher.try_finalize().map_err(io::Error::other)?.as_slice())
 }
 
-/// The header of an object that is stored whole.
+/// The entry header of an object that is not a delta.
 pub(crate) fn header_of(kind: Kind) -> Header {
     match kind {
         Kind::Commit => Header::Commit,
@@ -69,7 +69,7 @@ fn small(number: impl TryInto<u32>) -> io::Result<u32> {
     number.try_into().map_err(|_| io::Error::other("more objects than an index can have"))
 }
 
-/// Hashes what goes through it.
+/// A writer that hashes all bytes written through it.
 pub(crate) struct Hashed<W> {
     pub(crate) inner: W,
     pub(crate) hasher: gix::hash::Hasher,

@@ -1,4 +1,4 @@
-//! Branches, tags and HEAD, as the snapshot of refs has them that a repository is opened with.
+//! Reads branches, tags and HEAD from the refs snapshot with which a repository was opened.
 
 mod derived;
 pub mod disk;
@@ -21,7 +21,7 @@ use crate::history::compare;
 use crate::storage::repository::{Bound, GixRepository};
 pub(crate) use derived::Derived;
 
-/// How much is kept of what a walk reads.
+/// The size in bytes of the object cache of a history walk.
 pub(crate) const WALK_CACHE: usize = 16 * 1024 * 1024;
 
 impl GitRefs for GixRepository {
@@ -35,7 +35,7 @@ impl GitRefs for GixRepository {
         let Some(bound) = self.bound() else { return Ok(Paged { items: vec![], total }) };
         let mut items = Vec::new();
         for one in self.refs().range(cut(places, page)) {
-            // A branch that leads nowhere is left out, so that it does not hide the others.
+            // A branch with a missing or damaged commit is left out, so that the list still shows the others.
             match self.branch_at(bound, one) {
                 Ok(branch) => items.push(branch),
                 Err(GitError::Corrupt(why)) => warn(&one.name, &why),
@@ -84,7 +84,7 @@ impl GitRefs for GixRepository {
             .filter(|target| *target != tip)
             .map(to_gix)
             .collect();
-        // One walk for all branches; it ends when each was met.
+        // One history walk serves all branches. It ends when it has met every branch tip.
         let mut met = std::collections::HashSet::new();
         let mut repo = bound.repo().clone();
         repo.object_cache_size_if_unset(WALK_CACHE);
@@ -121,12 +121,12 @@ impl GitRefs for GixRepository {
 }
 
 impl GixRepository {
-    /// All branches, in the order of the bytes of their names.
+    /// All branches, sorted by the bytes of their names.
     fn branch_refs(&self) -> impl Iterator<Item = &Ref> {
         self.refs().range(self.refs().folder(BranchName::FOLDER))
     }
 
-    /// What follows from the refs, kept for as long as they stay the same.
+    /// The cached data derived from the refs.
     pub(crate) fn derived(&self, bound: &Bound) -> Arc<Derived> {
         bound.open().derived(self.refs())
     }
@@ -136,7 +136,7 @@ impl GixRepository {
         Ok(Branch { name: branch_name(one), commit })
     }
 
-    /// The tag, if it leads to a commit.
+    /// Returns the tag, or `None` if it does not peel to a commit.
     fn tag_at(&self, bound: &Bound, one: &Ref) -> Result<Option<Tag>, GitError> {
         let target = to_gix(one.target);
         let Some(pinned) = self.shared().pinned(self.project(), bound.repo(), target)? else {
@@ -152,12 +152,12 @@ fn branch_name(one: &Ref) -> BranchName {
     BranchName::of_stored(short(one, BranchName::FOLDER).to_owned())
 }
 
-/// The name of a ref without its folder.
+/// The name of a ref without its prefix, such as `refs/heads/`.
 fn short<'a>(one: &'a Ref, folder: &str) -> &'a str {
     one.name.strip_prefix(folder).unwrap_or(&one.name)
 }
 
-/// The places of a page among these places.
+/// Returns the part of a range that a page shows.
 fn cut(places: std::ops::Range<usize>, page: Page) -> std::ops::Range<usize> {
     let offset = usize::try_from(page.offset()).unwrap_or(usize::MAX);
     let start = places.start.saturating_add(offset).min(places.end);

@@ -1,4 +1,4 @@
-//! One repository, for one request.
+//! A repository opened for one request.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::history::compare::Ancestry;
 use crate::storage::open::OpenRepository;
 use crate::storage::store::Shared;
 
-/// The repository of a project; empty until something is put into it.
+/// The repository of a project. It has no [`Bound`] until the first objects are stored.
 pub(crate) struct GixRepository {
     shared: Arc<Shared>,
     project: ProjectId,
@@ -21,7 +21,7 @@ pub(crate) struct GixRepository {
     ancestry: Ancestry,
 }
 
-/// A repository that is there, and a handle of our own to it.
+/// An open repository and a handle that this request owns.
 pub(crate) struct Bound {
     open: Arc<OpenRepository>,
     repo: Option<gix::Repository>,
@@ -55,12 +55,12 @@ impl GixRepository {
         self.project
     }
 
-    /// The refs with which the repository was opened.
+    /// The refs snapshot with which the repository was opened.
     pub(crate) fn refs(&self) -> &Arc<Snapshot> {
         &self.refs
     }
 
-    /// For whom it is opened.
+    /// The caller on whose behalf the repository was opened.
     pub(crate) fn caller(&self) -> Caller {
         self.caller
     }

@@ -1,4 +1,4 @@
-//! Rewinding ref files of backups of earlier releases.
+//! Resets ref files in backups of earlier releases to older targets.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,7 +8,7 @@ use std::path::Path;
 use gix::refs::FullName;
 use hexforge_domain::commit::ObjectId;
 
-/// Resets ref files to earlier targets, and removes refs that did not exist then. Nobody else may use the repository.
+/// Resets ref files to older targets, and removes refs that did not exist then. The repository must not be in use.
 pub fn rewind(repository: &Path, refs: &BTreeMap<String, Option<ObjectId>>) -> io::Result<()> {
     for name in refs.keys() {
         let is_ref = name.starts_with("refs/") && FullName::try_from(name.as_str()).is_ok();
@@ -25,7 +25,7 @@ pub fn rewind(repository: &Path, refs: &BTreeMap<String, Option<ObjectId>>) -> i
             }
             Ok(()) | Err(_) => (),
         }
-        // Folders that are empty now may be in the way of a ref of that name.
+        // An empty folder would block a ref file of that name.
         let above = file.ancestors().skip(1).take_while(|above| *above != repository.join("refs"));
         for folder in above {
             if fs::remove_dir(folder).is_err() {
@@ -47,7 +47,7 @@ pub fn rewind(repository: &Path, refs: &BTreeMap<String, Option<ObjectId>>) -> i
     Ok(())
 }
 
-/// Takes refs out of the packed ones.
+/// Removes these refs from the `packed-refs` file.
 fn unpack(repository: &Path, refs: &BTreeMap<String, Option<ObjectId>>) -> io::Result<()> {
     let file = repository.join("packed-refs");
     let packed = match fs::read_to_string(&file) {
@@ -57,7 +57,7 @@ fn unpack(repository: &Path, refs: &BTreeMap<String, Option<ObjectId>>) -> io::R
     let mut kept = String::with_capacity(packed.len());
     let mut is_kept = true;
     for line in packed.lines() {
-        // What a tag leads to stands below it.
+        // A line that starts with `^` is the peeled target of the tag on the line above.
         if !line.starts_with('^') {
             let name = line.split_once(' ').map(|(_, name)| name);
             is_kept = line.starts_with('#') || !name.is_some_and(|name| refs.contains_key(name));

@@ -1,5 +1,5 @@
-//! Scratch folders of staged repositories, used again and again: to make folders and files takes longer than much of a
-//! small push.
+//! A pool of scratch folders for staged repositories. They are reused because creating folders and files takes a large
+//! part of the time of a small push.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -13,26 +13,26 @@ use tempfile::TempDir;
 use crate::error::io as disk;
 use crate::storage::store::init_with;
 
-/// The number of folders that are kept for the next repositories.
+/// The maximum number of idle folders in the pool.
 const KEPT: usize = 16;
 
-/// The file that names folders with further objects.
+/// The git file that lists further object folders.
 pub(crate) const ALTERNATES: &str = "objects/info/alternates";
 
-/// Scratch folders that wait for the next repositories. Each has a repository without objects.
+/// Idle scratch folders. Each contains a repository without objects.
 #[derive(Clone, Default)]
 pub(crate) struct ScratchPool(Arc<Mutex<Vec<TempDir>>>);
 
 impl ScratchPool {
-    /// A folder with an empty repository, which sees the objects in another folder of objects. `make` makes an empty
-    /// folder.
+    /// Takes a folder with an empty repository from the pool, or creates one in the empty folder that `make` returns.
+    /// `alternate` is an object folder that the repository reads too.
     pub(crate) fn take(
         &self,
         alternate: Option<&Path>,
         make: impl FnOnce() -> Result<TempDir, GitError>,
     ) -> Result<ScratchFolder, GitError> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        // Somebody may have cleaned up in between.
+        // A cleanup may have removed the folder.
         let folder = match kept.filter(|folder| folder.path().join("HEAD").exists()) {
             Some(folder) => folder,
             None => {
@@ -41,7 +41,7 @@ impl ScratchPool {
                 folder
             }
         };
-        // Old folders are taken for leftovers.
+        // The cleanup of leftovers removes folders by their modification time.
         let opened =
             fs::File::open(folder.path()).and_then(|opened| opened.set_modified(SystemTime::now()));
         opened.map_err(disk)?;
@@ -53,7 +53,7 @@ impl ScratchPool {
     }
 }
 
-/// The folder of a staged repository. Dropped, it is emptied and goes back to its pool, or is removed.
+/// The scratch folder of a staged repository. On drop it is emptied and returned to the pool, or removed.
 pub(crate) struct ScratchFolder {
     folder: Option<TempDir>,
     pool: ScratchPool,
@@ -78,7 +78,7 @@ impl Drop for ScratchFolder {
     }
 }
 
-/// Removes everything that a repository got since it was made. Fails when there is more than files.
+/// Removes all files that were added since the repository was created. Fails when a folder was added.
 fn empty(folder: &Path) -> io::Result<()> {
     match fs::remove_file(folder.join(ALTERNATES)) {
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
@@ -122,7 +122,7 @@ mod tests {
         assert_eq!(fs::read_dir(first.join("objects/pack")).expect("it is there").count(), 0);
         let other = take(None);
         assert_ne!(other.path(), first);
-        // What is more than files is removed as a whole.
+        // A scratch folder to which a folder was added is removed instead of reused.
         fs::create_dir(first.join("objects/pack/folder")).expect("it can be made");
         drop(one);
         assert!(!first.exists());

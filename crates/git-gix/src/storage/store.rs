@@ -1,4 +1,4 @@
-//! All repositories of a data folder.
+//! The store of all repositories of a data folder.
 
 use std::collections::HashMap;
 use std::fs;
@@ -39,51 +39,51 @@ use crate::storage::refs::shown;
 use crate::storage::repository::GixRepository;
 use crate::storage::scratch::ScratchPool;
 
-/// How many repositories are kept open.
+/// The maximum number of cached open repositories.
 const OPEN_REPOSITORIES: usize = 256;
 
-/// How many commits are kept in the form in which they are shown.
+/// The maximum number of cached commits, parsed.
 const COMMITS: usize = 50_000;
 
-/// How many annotated tags are kept in that form.
+/// The maximum number of cached annotated tags, parsed.
 const ANNOTATIONS: usize = 10_000;
 
-/// Of how many commits the name of their folder is kept.
+/// The maximum number of cached ids of root trees, by commit.
 const ROOTS: usize = 20_000;
 
-/// How many bytes of comparisons are kept.
+/// The maximum size of cached comparisons, in bytes.
 const COMPARISONS: u64 = 32 * 1024 * 1024;
 
-/// Longer messages are read anew each time, so that the kept commits stay within some tens of MB.
+/// Commits and tags with longer messages are not cached, which keeps the cache within some tens of MB.
 const LONGEST_KEPT_MESSAGE: usize = 2000;
 
-/// How often a repository is opened anew while its packs change.
+/// The number of attempts to open a repository while its packs change.
 const TRIES: u32 = 10;
 
-/// The folder of packs in a repository.
+/// The pack folder in a repository.
 const PACKS: &str = "objects/pack";
 
-/// The repositories of one data folder.
+/// The git store: all repositories of one data folder.
 #[derive(Clone)]
 pub struct GixStore {
     shared: Arc<Shared>,
 }
 
-/// What all requests share. Everything in it may be lost at any time.
+/// Caches and configuration shared by all requests. The caches may lose entries at any time.
 pub(crate) struct Shared {
     pub(crate) layout: Layout,
     pub(crate) archives: ArchiveCache,
     pub(crate) contributors: ContributorIndex,
     pub(crate) limits: PushLimits,
-    /// What pushes and imports may hold while objects are indexed.
+    /// The memory budget of pushes and imports while objects are indexed.
     pub(crate) memory: Arc<MemoryBudget>,
     discard: Box<Discard>,
     pub(crate) packs: Arc<dyn PackStore>,
     scratch_pool: ScratchPool,
-    /// Staged repositories by project and new pack. No committed row names these packs.
+    /// Staged repositories by project and new pack. No committed row names these packs yet.
     staged: Mutex<HashMap<(ProjectId, PackName), Weak<OpenRepository>>>,
     open: Cache<ProjectId, Arc<OpenRepository>>,
-    /// All repositories that somebody has open, in the cache or not.
+    /// All open repositories, including those that the `open` cache evicted.
     held: HeldRepositories,
     commits: Cache<(ProjectId, gix::ObjectId), Arc<Commit>>,
     annotations: Cache<(ProjectId, gix::ObjectId), Arc<Pinned>>,
@@ -98,7 +98,7 @@ pub(crate) struct Shared {
     pub(crate) comparisons: Cache<(ProjectId, ObjectId, ObjectId), Arc<Comparison>, BySize>,
 }
 
-/// Weighs comparisons by the memory they take, roughly.
+/// Weighs comparisons by their approximate size in memory.
 #[derive(Clone)]
 pub(crate) struct BySize;
 
@@ -114,8 +114,8 @@ impl Weighter<(ProjectId, ObjectId, ObjectId), Arc<Comparison>> for BySize {
 type Discard = dyn Fn(&Path) -> std::io::Result<()> + Send + Sync;
 
 impl GixStore {
-    /// Opens the repositories of a data folder, whose objects are in a pack store. `discard` moves a folder away at
-    /// once and removes it later.
+    /// Creates a store for the repositories of a data folder, with the default push limits. Their objects are in a pack
+    /// store. `discard` moves a folder away at once and removes it later.
     pub fn new(
         data: impl Into<PathBuf>,
         packs: Arc<dyn PackStore>,
@@ -124,7 +124,7 @@ impl GixStore {
         Self::with_limits(data, packs, PushLimits::default(), discard)
     }
 
-    /// The same, with limits of one's own.
+    /// Like [`GixStore::new`], with custom push limits.
     pub fn with_limits(
         data: impl Into<PathBuf>,
         packs: Arc<dyn PackStore>,
@@ -160,28 +160,29 @@ impl GixStore {
         }
     }
 
-    /// Sets whether each answer to a fetch is checked by a walk over the whole history. Debug builds do so unless told
-    /// otherwise.
+    /// Sets whether each fetch response is verified by a walk over the whole history. Debug builds do so by default.
     #[must_use]
     pub fn verify_fetches(self, verify: bool) -> Self {
         self.shared.verify_fetches.store(verify, Ordering::Relaxed);
         self
     }
 
-    /// Sets the errors that pushed and imported objects may have, if this is called before anything else.
+    /// Sets the fsck errors that pushed and imported objects may have. Only the first call has an effect, and only
+    /// before the setting is first read.
     #[must_use]
     pub fn accept_faults(self, faults: AcceptedFaults) -> Self {
         self.shared.accepted_faults.get_or_init(|| faults);
         self
     }
 
-    /// What this shares with what works on the same repositories.
+    /// The state shared with all clones of this store and all open repositories.
     pub(crate) fn shared(&self) -> &Arc<Shared> {
         &self.shared
     }
 
-    /// Removes the links to packs of repositories that nobody has open and whose packs were linked longer ago than `age`,
-    /// the oldest first, while `go_on` says so after each. They are linked again when they are opened.
+    /// Removes the pack links of repositories that are not open and whose link folder changed at least `age` ago.
+    /// Repositories outside the cache come first, then the oldest. Stops when `go_on` returns `false` after a
+    /// repository. Opening a repository links its packs again.
     pub fn unlink_idle(
         &self,
         age: Duration,
@@ -209,7 +210,7 @@ impl GixStore {
         Ok(())
     }
 
-    /// Where things are on disk.
+    /// The paths in the data folder.
     pub fn layout(&self) -> &Layout {
         &self.shared.layout
     }
@@ -224,7 +225,7 @@ impl Shared {
         self.verify_fetches.load(Ordering::Relaxed)
     }
 
-    /// The repository of a project with the packs of its refs; `None` when nothing was ever put into it.
+    /// Opens the repository of a project with the packs of its refs. Returns `None` when it never had any objects.
     pub(crate) fn open(
         &self,
         project: ProjectId,
@@ -237,7 +238,7 @@ impl Shared {
         }
     }
 
-    /// The same, without the packs that no committed row names.
+    /// Like [`Shared::open`], but without packs that no committed row names yet.
     fn open_committed(
         &self,
         project: ProjectId,
@@ -270,7 +271,7 @@ impl Shared {
         Err(GitError::Busy)
     }
 
-    /// Makes the folder of a repository, without any packs. Others may do so at the same time.
+    /// Creates the folder of a repository without packs. Several threads or processes may do so at the same time.
     fn make_folder(&self, folder: &Path) -> Result<(), GitError> {
         let made = self.scratch()?;
         init(made.path())?;
@@ -278,7 +279,7 @@ impl Shared {
         fs::create_dir_all(parent).map_err(io)?;
         match fs::rename(made.path(), folder) {
             Ok(()) => {
-                // It is no longer where it would be removed.
+                // The folder was renamed, so the temporary folder must not be removed on drop.
                 let _ = made.keep();
                 Ok(())
             }
@@ -287,7 +288,7 @@ impl Shared {
         }
     }
 
-    /// A repository in a scratch folder, which sees the objects of another and gets so many packs.
+    /// Creates a staged repository in a scratch folder, with slots for `packs` packs. It reads the objects of `base`.
     pub(crate) fn stage(
         &self,
         base: Option<&Arc<OpenRepository>>,
@@ -299,7 +300,7 @@ impl Shared {
         OpenRepository::in_scratch(folder, base.cloned(), packs)
     }
 
-    /// Registers the staged repository of a project for readers of its new pack.
+    /// Registers the staged repository of a project for requests that read its new pack.
     pub(crate) fn register_staged(
         &self,
         project: ProjectId,
@@ -311,7 +312,7 @@ impl Shared {
         all.insert((project, pack), Arc::downgrade(staged));
     }
 
-    /// A repository with these packs beside its own, which no committed row names.
+    /// Opens a staged repository with these packs, which no committed row names yet, on top of the packs of `base`.
     fn open_with_new_packs(
         &self,
         project: ProjectId,
@@ -334,7 +335,7 @@ impl Shared {
         Ok(Arc::new(staged))
     }
 
-    /// Stores a pack, synced. Its files may be shared with the store from then on.
+    /// Stores a pack durably (synced). The store may keep hard links to the files.
     pub(crate) fn store_pack(
         &self,
         data: &Path,
@@ -344,12 +345,12 @@ impl Shared {
         Ok(self.packs.put(data, index, objects as u64)?)
     }
 
-    /// Removes the links to packs of a repository, unless somebody has it open. Returns whether there were any.
+    /// Removes the pack links of a repository unless it is in use. Returns whether there were any.
     fn unlink(&self, project: ProjectId) -> Result<bool, GitError> {
-        // Nobody opens it meanwhile.
+        // This lock keeps others from opening the repository meanwhile.
         let _turn = self.held.turn(project);
         let kept = self.open.remove(&project).map(|(_, open)| open);
-        // What is in the cache alone is held once.
+        // The cache itself holds one reference.
         if self.held.count(project) > usize::from(kept.is_some()) {
             if let Some(kept) = kept {
                 self.open.insert(project, kept);
@@ -369,12 +370,12 @@ impl Shared {
         Ok(!links.is_empty())
     }
 
-    /// Opens the repository of a project anew the next time.
+    /// Evicts a repository from the cache, so that the next request opens it again.
     pub(crate) fn forget_open(&self, project: ProjectId) {
         self.open.remove(&project);
     }
 
-    /// A commit in the form in which it is shown.
+    /// Returns a parsed commit, from the cache if possible.
     pub(crate) fn commit(
         &self,
         project: ProjectId,
@@ -391,14 +392,14 @@ impl Shared {
         Ok(commit)
     }
 
-    /// What an object that a tag holds leads to, if that is a commit.
+    /// Peels the target of a tag. Returns `None` if it does not lead to a commit.
     pub(crate) fn pinned(
         &self,
         project: ProjectId,
         repo: &gix::Repository,
         id: gix::ObjectId,
     ) -> Result<Option<Pinned>, GitError> {
-        // What is known as a commit is not read again to find that out.
+        // An id in the commit cache is a commit, so it need not be read.
         if self.commits.contains_key(&(project, id)) {
             return Ok(Some(Pinned { commit: id, message: None }));
         }
@@ -414,7 +415,7 @@ impl Shared {
         Ok(pinned)
     }
 
-    /// The name of the folder that has everything of a commit.
+    /// Returns the id of the root tree of a commit.
     pub(crate) fn root(
         &self,
         project: ProjectId,
@@ -430,7 +431,7 @@ impl Shared {
         Ok(root)
     }
 
-    /// An empty folder in which a repository can be put together.
+    /// Creates an empty temporary folder, in which a repository can be assembled.
     pub(crate) fn scratch(&self) -> Result<tempfile::TempDir, GitError> {
         let scratch = self.layout.scratch();
         fs::create_dir_all(&scratch).map_err(io)?;
@@ -456,7 +457,7 @@ impl ProjectFiles for GixStore {
     }
 
     fn tidy(&self) -> Result<(), FilesError> {
-        // What is younger may be at work in another process.
+        // Younger folders may be in use by another process.
         for folder in folders(&self.shared.layout.scratch()) {
             if is_old(&folder)
                 && let Err(error) = (self.shared.discard)(&folder)
@@ -468,7 +469,7 @@ impl ProjectFiles for GixStore {
     }
 }
 
-/// Whether nobody can be at work on it any more.
+/// Returns whether a folder is more than 24 hours old, so that no process can be using it.
 pub(crate) fn is_old(folder: &Path) -> bool {
     let changed = fs::metadata(folder).and_then(|metadata| metadata.modified());
     let age = changed.ok().and_then(|changed| changed.elapsed().ok());
@@ -501,24 +502,24 @@ impl GitStore for GixStore {
     }
 }
 
-/// What every repository has, and nothing else: no sample hooks, no description.
+/// Creates the files and folders of an empty repository, without sample hooks and description.
 pub(crate) fn init(folder: &Path) -> Result<(), GitError> {
     init_with(folder, &["objects/info", "objects/pack", "refs/heads", "refs/tags", "info"])
 }
 
-/// The same with these folders.
+/// Like [`init`], with these folders.
 pub(crate) fn init_with(folder: &Path, parts: &[&str]) -> Result<(), GitError> {
     for part in parts {
         fs::create_dir_all(folder.join(part)).map_err(io)?;
     }
-    // Other gits that pack this repository make no deltas that are too large to be read in little memory.
+    // Keeps other git programs that repack this repository from making deltas that take much memory to read.
     let config = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n\
         \tbigFileThreshold = 8m\n";
     fs::write(folder.join("config"), config).map_err(io)?;
     fs::write(folder.join("HEAD"), "ref: refs/heads/master\n").map_err(io)
 }
 
-/// What is in a folder; nothing when it cannot be read.
+/// The entries of a folder; empty when it cannot be read.
 pub(crate) fn folders(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten();
     entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect()

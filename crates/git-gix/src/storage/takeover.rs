@@ -18,8 +18,8 @@ use crate::storage::pack_file::PackWriter;
 use crate::storage::store::GixStore;
 
 impl GixStore {
-    /// Stores all packs and loose objects of the repository in a folder, synced. The files stay where they are; those
-    /// of packs become read-only.
+    /// Stores all packs and loose objects of the repository in a folder, including its alternates, durably (synced).
+    /// The source files stay in place; pack files become read-only.
     /// # Errors
     /// [`GitError::Corrupt`] when a pack is damaged.
     pub fn take_over(&self, folder: &Path) -> Result<Vec<Pack>, GitError> {
@@ -32,7 +32,7 @@ impl GixStore {
                 if file.extension() != Some(OsStr::new("pack")) {
                     continue;
                 }
-                // An interrupted push or merge of an earlier release left it; git does not see it.
+                // An interrupted push or merge of an earlier release left a pack without index; git ignores it.
                 if !file.with_extension("idx").try_exists().map_err(io)? {
                     tracing::warn!(file = %file.display(), "a pack without an index is left");
                     continue;
@@ -69,7 +69,7 @@ impl GixStore {
         self.shared().store_pack(file, &index, opened.num_objects() as usize)
     }
 
-    /// Stores loose objects as a pack.
+    /// Stores loose objects as one pack.
     fn pack_loose(&self, folder: &Path, objects: &[ObjectId]) -> Result<Pack, GitError> {
         let repo = open_folder(folder)?.to_thread_local();
         let scratch = self.shared().scratch()?;
@@ -89,7 +89,7 @@ impl GixStore {
     }
 }
 
-/// The loose objects in a folder of objects.
+/// The ids of the loose objects in an object folder.
 fn loose_objects(objects: &Path) -> Result<Vec<ObjectId>, GitError> {
     let mut found = Vec::new();
     for shelf in entries(objects)?.into_iter().filter(|shelf| name_of(shelf).len() == 2) {
@@ -100,7 +100,7 @@ fn loose_objects(objects: &Path) -> Result<Vec<ObjectId>, GitError> {
     Ok(found)
 }
 
-/// The files and folders in a folder; none when it does not exist.
+/// The entries of a folder; empty when it does not exist.
 fn entries(folder: &Path) -> Result<Vec<PathBuf>, GitError> {
     match fs::read_dir(folder) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(vec![]),

@@ -1,4 +1,4 @@
-//! How long the chains of deltas become when packs are put together.
+//! Computes the length of delta chains in merged packs.
 
 use gix::ObjectId;
 use gix::hashtable::{HashMap, HashSet};
@@ -9,18 +9,18 @@ use crate::error::failed;
 use crate::protocol::intake::{LARGEST_CHAIN, LONGEST_CHAIN};
 use crate::protocol::upload::packs::Pack;
 
-/// The deltas between an object and one that is stored whole.
+/// A delta chain: the deltas between an object and its first base that is not a delta.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Chain {
     pub(super) deltas: u64,
     pub(super) bytes: u64,
 }
 
-/// What the chains of pushed packs may be.
+/// The limits for chains of pushed packs, which also apply to merged packs.
 pub(super) const LIMITS: Chain = Chain { deltas: LONGEST_CHAIN as u64, bytes: LARGEST_CHAIN };
 
-/// The objects that have to be stored whole, so that no chain is longer than that. Each object is taken from the
-/// first pack that has it.
+/// Returns the objects that must be stored without delta so that no chain exceeds the limits. Each object is taken from
+/// the first pack that has it.
 pub(super) fn too_long(packs: &[Pack], limits: Chain) -> Result<HashSet<ObjectId>, GitError> {
     let (mut stored, mut seen) = (HashMap::default(), HashSet::default());
     for pack in packs {
@@ -47,12 +47,12 @@ pub(super) fn too_long(packs: &[Pack], limits: Chain) -> Result<HashSet<ObjectId
     Ok(cut(&stored, limits))
 }
 
-/// Which of these deltas, named with their bases and sizes, have to be replaced.
+/// Returns the deltas that must be stored whole. `stored` maps each delta to its base and size.
 fn cut(stored: &HashMap<ObjectId, (ObjectId, u64)>, limits: Chain) -> HashSet<ObjectId> {
     let mut chains: HashMap<ObjectId, Chain> = HashMap::default();
     let (mut whole, mut open) = (HashSet::default(), Vec::new());
     for &first in stored.keys() {
-        // Up to what is known or stored whole, and back.
+        // Walk up to an object with a known chain or without delta, then back down.
         let mut next = first;
         let mut chain = loop {
             if let Some(&known) = chains.get(&next) {
@@ -60,7 +60,7 @@ fn cut(stored: &HashMap<ObjectId, (ObjectId, u64)>, limits: Chain) -> HashSet<Ob
             }
             let Some(&(base, bytes)) = stored.get(&next) else { break Chain::default() };
             if open.len() > stored.len() {
-                // Packs have no cycles; whoever reads this one says so.
+                // Valid packs have no cycles. Reading the damaged object reports the error.
                 break Chain::default();
             }
             open.push((next, bytes));

@@ -1,11 +1,11 @@
-//! Which packs are worth being put together.
+//! Selects the packs to merge.
 
-/// Each pack is to be at least this much larger than the next smaller one.
+/// Each remaining pack is to be at least this many times as large as the next smaller one.
 const FACTOR: u64 = 2;
 
-/// How many of the packs, from the smallest on, are to become one, so that each of those that are left is
-/// twice as large as all smaller ones together. Of n pushes some log n packs stay, and each object is copied
-/// some log n times. `sizes` grow.
+/// Returns how many packs to merge, counted from the smallest. Each remaining pack is then at least twice as large as
+/// all smaller ones together, so n pushes leave about log n packs, and each object is copied about log n times. `sizes`
+/// must be sorted in ascending order.
 pub(super) fn to_merge(sizes: &[u64]) -> usize {
     let grows = |at: &usize| sizes[*at] >= FACTOR * sizes[at - 1];
     let fits = (1..sizes.len()).rev().take_while(grows).count();

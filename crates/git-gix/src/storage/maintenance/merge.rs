@@ -1,11 +1,11 @@
-//! Several packs made one.
+//! Merges several packs into one.
 //!
-//! Entries are copied as they are, compressed. Each pack has the bases of its deltas in itself; of an object that
-//! several packs have the first one's entry is taken. So a base comes from the same pack or from one before, and
-//! no delta can end up being its own base.
+//! Entries are copied in compressed form. Each pack contains the bases of its deltas, and an object that several packs
+//! contain is taken from the first of them. So a base comes from the same pack or an earlier one, and no delta can
+//! become its own base.
 //!
-//! Chains of deltas can become longer by that: the base of a delta, whole in its own pack, may be a delta in another
-//! one. An object whose chain would be longer than that of a push may be is stored whole.
+//! A merge can lengthen delta chains: a base that is whole in its own pack may be a delta in an earlier one. An object
+//! whose chain would exceed the limit for pushes is stored whole.
 
 use std::path::Path;
 
@@ -21,10 +21,10 @@ use crate::error::failed;
 use crate::protocol::upload::packs::Pack;
 use crate::storage::pack_file::{PackFiles, PackWriter};
 
-/// Reads an object.
+/// Reads an object by id.
 pub(super) type Read<'a> = &'a dyn Fn(ObjectId) -> Result<(Kind, Vec<u8>), GitError>;
 
-/// Writes into a folder one pack with everything that these have.
+/// Writes one pack with all objects of these packs into a folder.
 pub(super) fn merge(packs: &[Pack], folder: &Path, read: Read<'_>) -> Result<PackFiles, GitError> {
     let too_long = chains::too_long(packs, LIMITS)?;
     let to = PackWriter::new(folder, count(packs)?)?;
@@ -35,7 +35,7 @@ pub(super) fn merge(packs: &[Pack], folder: &Path, read: Read<'_>) -> Result<Pac
     writer.to.finish()
 }
 
-/// How many objects there are, each counted once.
+/// The number of distinct objects in these packs.
 fn count(packs: &[Pack]) -> Result<u32, GitError> {
     let mut ids = HashSet::default();
     for pack in packs {
@@ -47,15 +47,15 @@ fn count(packs: &[Pack]) -> Result<u32, GitError> {
 
 struct Writer<'a> {
     to: PackWriter,
-    /// Where objects are in the new pack.
+    /// The offsets of objects in the new pack.
     places: HashMap<ObjectId, u64>,
-    /// What is to be stored whole.
+    /// The objects to store whole.
     too_long: HashSet<ObjectId>,
     read: Read<'a>,
 }
 
 impl Writer<'_> {
-    /// Copies what is not there yet.
+    /// Copies the objects of a pack that the new pack does not have yet.
     fn copy(&mut self, pack: &Pack) -> Result<(), GitError> {
         let broken = || GitError::Corrupt(format!("the pack {}", pack.path().display()));
         let data = pack.data().ok_or_else(broken)?;
@@ -89,7 +89,7 @@ impl Writer<'_> {
                 }
                 Header::RefDelta { base_id } => match self.places.get(&base_id) {
                     Some(place) => Header::OfsDelta { base_distance: self.to.offset() - place },
-                    // It comes later in this pack.
+                    // The base follows later in this pack.
                     None => Header::RefDelta { base_id },
                 },
                 header => header,

@@ -1,4 +1,4 @@
-//! Against the real git, which has to find everything in its place afterwards.
+//! Merges packs and checks with the real git that the repository is complete.
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -28,7 +28,7 @@ struct Forge {
 impl Forge {
     fn new(commits: usize) -> Self {
         let source = Scratch::new();
-        // Only we merge packs here.
+        // git itself must not repack the source repository.
         source.git(&["config", "gc.auto", "0"]);
         source.git(&["config", "maintenance.auto", "false"]);
         let folder = tempfile::tempdir().expect("a folder");
@@ -44,7 +44,7 @@ impl Forge {
             let by_offset = format!("repack.useDeltaBaseOffset={kind}");
             source.git(&["-c", &by_offset, "repack", "-d", "-q", "--window=20"]);
         }
-        // With everything once more, and a tag.
+        // Adds a pack with objects that other packs also contain, and an annotated tag.
         source.git(&["tag", "-a", "-m", "a tag", "v1"]);
         let ids = source.git(&["rev-list", "--objects", "--all", "--max-count=5"]);
         let ids: String = ids.lines().map(|line| format!("{}\n", &line[..40])).collect();
@@ -119,7 +119,7 @@ fn damaged_packs_stay_as_they_are() {
         std::fs::remove_file(file).expect("a file");
         std::fs::write(file, bytes).expect("a file");
     }
-    // A process that has not used them yet.
+    // A new store, which has not opened the packs yet.
     let store = refs::store(forge.folder.path());
     let error = store.merge_packs(PROJECT, &forge.packs).expect_err("they are damaged");
     let names = forge.packs.iter().map(|pack| pack.name.to_string());

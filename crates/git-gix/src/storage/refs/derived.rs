@@ -1,4 +1,4 @@
-//! What follows from all refs of a repository.
+//! Data derived from all refs of a repository.
 
 use std::sync::OnceLock;
 
@@ -7,14 +7,14 @@ use hexforge_domain::tag::TagName;
 
 use crate::content::commit::to_gix;
 
-/// What follows from one version of the refs.
+/// Data derived from one version of the refs.
 #[derive(Debug)]
 pub(crate) struct Derived {
     /// The version of the refs.
     pub(crate) version: i64,
-    /// The objects that all refs hold, sorted, without duplicates.
+    /// The targets of all refs, sorted, without duplicates.
     pub(crate) tips: Vec<gix::ObjectId>,
-    /// The tags that lead to commits, in the reverse order of their bytes, once somebody asked.
+    /// The tags that peel to commits, in descending byte order of their names. Computed at the first request.
     of_commits: OnceLock<Vec<Ref>>,
 }
 
@@ -26,7 +26,7 @@ impl Derived {
         Self { version: refs.version(), tips, of_commits: OnceLock::new() }
     }
 
-    /// The tags that lead to commits.
+    /// The tags that peel to commits, in descending byte order of their names.
     pub(crate) fn tags_of_commits(
         &self,
         refs: &Snapshot,

@@ -10,14 +10,14 @@ use crate::content::peel::Peeler;
 use crate::error::failed;
 use crate::storage::open::open_folder;
 
-/// The refs of a repository in files.
+/// The refs read from the files of a repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RefsOnDisk {
     /// The full name of the ref that HEAD points to.
     pub head: String,
     /// All refs, by name.
     pub refs: Vec<Ref>,
-    /// What cannot be taken over, for people.
+    /// Messages about refs that were skipped because they cannot be taken over.
     pub wrong: Vec<String>,
 }
 
@@ -70,7 +70,7 @@ pub fn read(folder: &Path) -> Result<RefsOnDisk, GitError> {
             Err(error @ (GitError::Corrupt(_) | GitError::Missing)) => {
                 read.wrong.push(format!("{name} leads nowhere: {error}"));
             }
-            // What the machine fails at may succeed later.
+            // I/O errors of the machine may be temporary, so the whole read fails.
             Err(error) => return Err(error),
         }
     }

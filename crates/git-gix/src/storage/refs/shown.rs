@@ -1,4 +1,4 @@
-//! Refs in files, for people who look at the folder of a repository with git. Nothing reads them back.
+//! Writes refs to files, for operators who inspect the folder of a repository with git. This program never reads them.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -10,7 +10,7 @@ use tempfile::NamedTempFile;
 
 use crate::error::io;
 
-/// The first line that git writes, too: tags are followed by the objects to which they lead.
+/// The first line of `packed-refs`, as git writes it. It declares that the peeled target follows each tag.
 const HEADER: &str = "# pack-refs with: peeled fully-peeled sorted \n";
 
 /// Writes HEAD and `packed-refs` into a folder.
@@ -26,7 +26,7 @@ pub(crate) fn write(folder: &Path, refs: &Snapshot) -> Result<(), GitError> {
     replace(folder, "HEAD", &format!("ref: {}\n", refs.head()))
 }
 
-/// Writes a file as a whole, in place of the one of that name.
+/// Writes a file atomically, and replaces an existing file of that name.
 fn replace(folder: &Path, name: &str, content: &str) -> Result<(), GitError> {
     let mut file = NamedTempFile::new_in(folder).map_err(io)?;
     file.write_all(content.as_bytes()).map_err(io)?;

@@ -1,4 +1,4 @@
-//! Annotated tags.
+//! Writes annotated tags.
 
 use gix::objs::WriteTo;
 use hexforge_domain::commit::{ObjectId, Signature};
@@ -46,7 +46,7 @@ pub(super) fn write(
     Ok((from_gix(&id), pack))
 }
 
-/// A name as git can keep it: without what ends it.
+/// Removes the characters that git does not allow in a name or an email address.
 fn one_line(text: &str) -> String {
     text.chars().filter(|c| !matches!(c, '<' | '>') && !c.is_control()).collect()
 }
