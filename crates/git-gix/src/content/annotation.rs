@@ -1,4 +1,4 @@
-//! Annotated tags.
+//! Reads annotated tags.
 
 use gix::bstr::ByteSlice;
 use hexforge_domain::ports::git::GitError;
@@ -6,22 +6,22 @@ use hexforge_domain::ports::git::GitError;
 use crate::error::failed;
 use crate::text;
 
-/// What the object that a tag holds leads to. That never changes.
+/// The commit that a tag target peels to. Objects never change, so this can be cached.
 #[derive(Clone, Debug)]
 pub(crate) struct Pinned {
     pub(crate) commit: gix::ObjectId,
-    /// The text of the outermost annotated tag, if there is any.
+    /// The message of the outermost annotated tag; `None` for a lightweight tag.
     pub(crate) message: Option<String>,
 }
 
-/// Follows annotated tags; `None` when they lead to no commit.
+/// Peels annotated tags. Returns `None` when they do not lead to a commit.
 pub(crate) fn read(
     repo: &gix::Repository,
     target: gix::ObjectId,
 ) -> Result<Option<Pinned>, GitError> {
     let (mut at, mut message) = (target, None);
     loop {
-        // What a tag leads to may be large, so only tags are read.
+        // The target may be a large blob, so only headers and tag objects are read.
         match repo.find_header(at).map_err(failed)?.kind() {
             gix::object::Kind::Commit => return Ok(Some(Pinned { commit: at, message })),
             gix::object::Kind::Tag => {
@@ -35,8 +35,7 @@ pub(crate) fn read(
     }
 }
 
-/// The text of a tag object, all that is behind its headers with a signature in it, without its last line
-/// break.
+/// The message of a tag object: everything after its headers, including a signature, without the last line break.
 fn text_of(object: &[u8]) -> String {
     let headers = object.find("\n\n").map_or(object.len(), |end| end + 2);
     let message = &object[headers..];

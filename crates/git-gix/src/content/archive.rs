@@ -1,4 +1,4 @@
-//! The files of one commit in one file, byte by byte as `git archive` writes them where that is possible.
+//! Writes archives of a commit's files, byte for byte like `git archive` where possible.
 
 mod attributes;
 pub(crate) mod cache;
@@ -26,16 +26,16 @@ use self::eager::Eager;
 use self::entry::Snapshot;
 use crate::error::reader_gone;
 
-/// Whether the same archive would have the same bytes tomorrow.
+/// Whether the same archive request always yields the same bytes, so that the archive may be cached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lasting {
-    /// All of it comes from the commit.
+    /// All content comes from the commit.
     Yes,
-    /// A file asked to be told about refs, or for names as short as the repository allows them now.
+    /// A file contains placeholders for refs or abbreviated ids, which change with the repository.
     No,
 }
 
-/// Writes the files of a commit.
+/// Writes an archive of a commit.
 pub(crate) fn write(
     repo: &gix::Repository,
     refs: &Arc<refs::Snapshot>,
@@ -50,7 +50,7 @@ pub(crate) fn write(
             Ok(lasting)
         }
         ArchiveFormat::TarGz => {
-            // Neither a time nor the system that this was built for may show in the header.
+            // The gzip header must not depend on the time or on the operating system of the build.
             let header = GzBuilder::new().mtime(0).operating_system(3);
             let gzip = header.write(Eager::new(to), flate2::Compression::new(6));
             let (gzip, lasting) = write_tar(repo, &snapshot, gzip)?;

@@ -1,4 +1,4 @@
-//! Contents of files, however large.
+//! Reads the contents of blobs of any size.
 
 pub(crate) mod kept;
 mod source;
@@ -14,16 +14,16 @@ use hexforge_domain::ports::git::GitError;
 use crate::error::{self, failed, reader_gone};
 use crate::protocol::intake::LARGEST_DELTA;
 
-/// Up to this size a file is read in one piece.
+/// Blobs up to this size are read into memory as a whole.
 pub(crate) const SMALL: u64 = 4 << 20;
 
-/// Held while a large delta is decoded in memory.
+/// Locked while a large delta is decoded in memory, so that only one is decoded at a time.
 static DECODING: Mutex<()> = Mutex::new(());
 
-/// How much of a larger file is in memory at a time.
+/// The buffer size for streaming larger blobs.
 const PIECE: usize = 64 << 10;
 
-/// Writes the content of a file, holding little of it.
+/// Writes the content of a blob. Large blobs are streamed.
 pub(crate) fn write(
     repo: &gix::Repository,
     id: gix::ObjectId,
@@ -32,7 +32,7 @@ pub(crate) fn write(
     Stored::find(repo, id)?.write(repo, to)
 }
 
-/// The content of a file where it lies.
+/// A blob in the object store: its size, and whether it is a delta.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stored {
     pub(crate) id: gix::ObjectId,
@@ -42,7 +42,7 @@ pub(crate) struct Stored {
 
 impl Stored {
     /// # Errors
-    /// [`GitError::Missing`] when there is no such object, and when it is no file.
+    /// [`GitError::Missing`] when there is no such object, or when it is not a blob.
     pub(crate) fn find(repo: &gix::Repository, id: gix::ObjectId) -> Result<Self, GitError> {
         let header = repo.try_find_header(id).map_err(failed)?.ok_or(GitError::Missing)?;
         if header.kind() != gix::objs::Kind::Blob {
@@ -52,7 +52,7 @@ impl Stored {
         Ok(Self { id, size: header.size(), delta })
     }
 
-    /// Reads all of it into the buffer; for what is known to be small.
+    /// Reads the whole blob into the buffer. Only for small blobs.
     pub(crate) fn read(
         &self,
         repo: &gix::Repository,
@@ -60,19 +60,19 @@ impl Stored {
     ) -> Result<(), GitError> {
         let found = repo.objects.try_find(&self.id, buffer).map_err(failed)?;
         let length = found.ok_or(GitError::Missing)?.data.len();
-        // What is behind it was used for decoding.
+        // The bytes after the content are left over from decoding deltas.
         buffer.truncate(length);
         Ok(())
     }
 
-    /// Writes it.
+    /// Writes the content of the blob.
     pub(crate) fn write(&self, repo: &gix::Repository, to: &mut dyn Write) -> Result<(), GitError> {
-        // A delta refers to all parts of what it is based on, so both have to be in memory.
+        // Decoding a delta needs random access to its base, so both must be in memory.
         if self.delta && self.size > LARGEST_DELTA {
             return self.write_large_delta(repo, to);
         }
         if self.size > SMALL && !self.delta {
-            // Twice, because objects move from one place to another when a repository is cleaned up.
+            // Two attempts: maintenance may move the object to another pack meanwhile.
             for _ in 0..2 {
                 if let Some(source) = source::open(repo, self.id)? {
                     return self.stream(source, to);
@@ -81,13 +81,13 @@ impl Stored {
         }
         let mut buffer = Vec::new();
         self.read(repo, &mut buffer)?;
-        // The reader may be slow, and decoding took several times as much.
+        // Decoding used a buffer several times this size, and a slow reader would keep it allocated.
         buffer.shrink_to_fit();
         to.write_all(&buffer).map_err(reader_gone)
     }
 
-    /// Writes a file that another git stored as a delta, or an older version of this program. It is decoded into a
-    /// temporary file, so that slow readers hold no memory, and one at a time.
+    /// Writes a large blob that another git or an older version of this program stored as a delta. The blob is decoded
+    /// into a temporary file, so that slow readers do not hold memory. Only one blob is decoded at a time.
     fn write_large_delta(
         &self,
         repo: &gix::Repository,
@@ -124,7 +124,7 @@ impl Stored {
     }
 }
 
-/// What a failure to read the file of an object means: that it is damaged, or that the disk is.
+/// Maps a read error: invalid data means that the object is damaged, other errors are I/O errors.
 fn unreadable(error: io::Error, id: gix::ObjectId) -> GitError {
     use io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
     match error.kind() {

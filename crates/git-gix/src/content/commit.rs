@@ -1,4 +1,4 @@
-//! Commits of gix as those of the domain.
+//! Converts gix commits to domain commits.
 
 use gix::bstr::ByteSlice;
 use hexforge_domain::commit::{Commit, ObjectId, Signature};
@@ -7,19 +7,19 @@ use hexforge_domain::ports::git::GitError;
 use crate::error::failed;
 use crate::text;
 
-/// The name of an object, as gix has it.
+/// Converts an object id to its gix type.
 pub(crate) fn to_gix(id: ObjectId) -> gix::ObjectId {
     gix::ObjectId::Sha1(*id.as_bytes())
 }
 
-/// The name of an object, as the domain has it.
+/// Converts an object id from its gix type.
 pub(crate) fn from_gix(id: &gix::oid) -> ObjectId {
     let mut bytes = [0; 20];
     bytes.copy_from_slice(&id.as_bytes()[..20]);
     ObjectId::from_bytes(bytes)
 }
 
-/// Reads a commit that has to be there.
+/// Reads a commit that must exist.
 pub(crate) fn read(repo: &gix::Repository, id: gix::ObjectId) -> Result<Commit, GitError> {
     let commit = repo.find_commit(id).map_err(failed)?;
     let commit = commit.decode().map_err(failed)?;
@@ -34,7 +34,7 @@ pub(crate) fn read(repo: &gix::Repository, id: gix::ObjectId) -> Result<Commit, 
 }
 
 fn signature(signature: gix::actor::SignatureRef<'_>, encoding: Option<&[u8]>) -> Signature {
-    // A time that cannot be read counts from the beginning, as in git.
+    // As in git, a time that cannot be parsed becomes the epoch.
     let time = signature.time().unwrap_or_default();
     Signature {
         name: text::decode_as(signature.name, encoding),

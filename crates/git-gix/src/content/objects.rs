@@ -1,4 +1,4 @@
-//! Revisions, folders and files.
+//! Resolves revisions, and reads commits, trees and blobs.
 
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ use crate::error::failed;
 use crate::history::reachable::{History, Scope};
 use crate::storage::repository::GixRepository;
 
-/// The time limit of one call that searches a history.
+/// The time limit of one call that searches the history.
 const SLICE: Duration = Duration::from_millis(30);
 
 impl GitObjects for GixRepository {
@@ -93,7 +93,7 @@ impl GitObjects for GixRepository {
 }
 
 impl GixRepository {
-    /// Returns whether an object is reachable from a ref or a kept commit.
+    /// Returns whether an object is reachable from a ref or from one of the `kept` commits.
     /// # Errors
     /// Those of [`Walks::unreachable`](crate::history::reachable::Walks::unreachable).
     pub(crate) fn is_reachable_until(
@@ -113,7 +113,7 @@ impl GixRepository {
         Ok(shared.walks.unreachable(history, place, tips, ids, until)?.is_empty())
     }
 
-    /// The folder that has everything of a commit.
+    /// The root tree of a commit.
     fn root<'r>(
         &self,
         repo: &'r gix::Repository,

@@ -1,4 +1,4 @@
-//! What tags lead to.
+//! Peels annotated tags.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use hexforge_domain::refs::Ref;
 use crate::content::commit::from_gix;
 use crate::error::failed;
 
-/// What an object is in the end, once all tags are followed. Only tags are read: what they lead to may be large.
+/// Follows annotated tags to their final target. Only tag objects are read as a whole, because the target may be large.
 pub(crate) fn peel(repo: &gix::Repository, named: ObjectId) -> Result<(Kind, ObjectId), GitError> {
     let mut id = named;
     loop {
@@ -23,7 +23,7 @@ pub(crate) fn peel(repo: &gix::Repository, named: ObjectId) -> Result<(Kind, Obj
     }
 }
 
-/// Follows the tags of many refs, and reads each tag once.
+/// Peels the tags of many refs, and reads each tag object only once.
 pub(crate) struct Peeler<'r> {
     repo: &'r gix::Repository,
     ends: HashMap<ObjectId, (Kind, ObjectId)>,
@@ -53,7 +53,7 @@ impl<'r> Peeler<'r> {
         Ok(end)
     }
 
-    /// The ref of this name that holds this object.
+    /// Builds a ref, with the peeled target if `target` is a tag.
     pub(crate) fn read_ref(&mut self, name: String, target: ObjectId) -> Result<Ref, GitError> {
         let (_, last) = self.peel(target)?;
         let peeled = (last != target).then(|| from_gix(&last));
@@ -61,7 +61,7 @@ impl<'r> Peeler<'r> {
     }
 }
 
-/// The commit that an object is, or leads to as a tag.
+/// Peels an object to a commit. Returns `None` if it leads to a tree or a blob.
 pub(crate) fn to_commit(
     repo: &gix::Repository,
     named: ObjectId,

@@ -1,4 +1,4 @@
-//! What revisions name.
+//! Resolves revisions to commits.
 
 use std::collections::HashSet;
 
@@ -11,13 +11,13 @@ use crate::content::commit::{from_gix, to_gix};
 use crate::content::peel::to_commit;
 use crate::error::{failed, is_of_the_machine};
 
-/// The longest revision that is looked at.
+/// The maximum length of a revision.
 const LONGEST: usize = 1000;
 
-/// Says what the commit of a tag is asked for, which is what is looked for here anyway.
+/// Suffixes that request peeling, which [`resolve`] always does.
 const PEELS: [&str; 2] = ["^{}", "^{commit}"];
 
-/// The commit that a revision names; tags are followed.
+/// Resolves a revision to a commit, and peels tags.
 pub(crate) fn resolve(
     repo: &gix::Repository,
     refs: &Snapshot,
@@ -29,9 +29,9 @@ pub(crate) fn resolve(
     let base = &revision[..revision.find(['~', '^']).unwrap_or(revision.len())];
     let reference = if is_id(base) { None } else { find_ref(refs, base) };
     let named = match reference {
-        // The name may look like that of an object too, as `2024-release` does. It is the ref that counts.
+        // A ref name such as `2024-release` may also look like an abbreviated object id. The ref takes precedence.
         Some(target) => format!("{target}{}", &revision[base.len()..]),
-        // Git's own files of refs may be old, so only objects are looked for there.
+        // The ref files on disk may be outdated, so gix may only look up objects.
         None => match find_object(repo, base)? {
             Some(id) => format!("{id}{}", &revision[base.len()..]),
             None => return Ok(None),
@@ -44,11 +44,11 @@ pub(crate) fn resolve(
             Err(error) if error.is_corrupted() || is_of_the_machine(&error) => {
                 return Err(failed(error));
             }
-            // Unknown, ambiguous or malformed: it names nothing.
+            // An unknown, ambiguous or malformed revision names no commit.
             Err(_) => return Ok(None),
         },
     };
-    // Neither 40 digits nor a ref have to lead to something that is there.
+    // A full object id or a ref target need not exist.
     if repo.try_find_header(name).map_err(failed)?.is_none() {
         return Ok(None);
     }
@@ -57,13 +57,13 @@ pub(crate) fn resolve(
         .map(|commit| Resolved { commit: from_gix(&commit), through_ref: reference.is_some() }))
 }
 
-/// Returns whether a name is a whole object id. Git prefers the object to a ref of the same name.
+/// Returns whether a name is a full object id. Git prefers the object to a ref of that name.
 fn is_id(name: &str) -> bool {
     ObjectId::from_hex(name.as_bytes()).is_ok()
 }
 
-/// The object whose id begins with these digits: a commit or tag, if there are several. `git describe` writes digits
-/// with a name before them.
+/// Finds the object with this abbreviated id, or with the id at the end of `git describe` output (`v1-2-g1234567`).
+/// Several matches are resolved only if exactly one of them is a commit or a tag.
 fn find_object(repo: &gix::Repository, name: &str) -> Result<Option<ObjectId>, GitError> {
     let digits = name.rsplit_once("-g").map_or(name, |(_, digits)| digits);
     if let Ok(id) = ObjectId::from_hex(digits.as_bytes()) {
@@ -83,21 +83,22 @@ fn find_object(repo: &gix::Repository, name: &str) -> Result<Option<ObjectId>, G
     Ok(candidates.next().filter(|_| candidates.next().is_none()))
 }
 
-/// The places where git looks for a name that may be short, as `master` for `refs/heads/master`.
+/// The prefixes that git tries for a short ref name, such as `refs/heads/` for `master`.
 const FOLDERS: [&str; 5] = ["", "refs/", "refs/tags/", "refs/heads/", "refs/remotes/"];
 
-/// Returns the object that a ref holds.
+/// Returns the target of a ref.
 fn find_ref(refs: &Snapshot, name: &str) -> Option<ObjectId> {
     if name == "HEAD" || name == "@" {
         return refs.find(refs.head()).map(|found| to_gix(found.target));
     }
     let found = FOLDERS.iter().find_map(|folder| refs.find(&format!("{folder}{name}")));
-    // A folder of remote repositories has a HEAD of its own.
+    // A remote name such as `origin` stands for the HEAD of that remote.
     let found = found.or_else(|| refs.find(&format!("refs/remotes/{name}/HEAD")));
     found.map(|found| to_gix(found.target))
 }
 
-/// Whether a revision is a name with steps back at most: git has others that search through all history.
+/// Returns whether a revision is a name with only `~`, `^` and peel suffixes. Other forms can make git search the whole
+/// history.
 fn is_plain(revision: &str) -> bool {
     let strange = |c: char| c.is_control() || c.is_whitespace() || c == ':';
     let bare = PEELS.iter().fold(revision.to_owned(), |bare, peel| bare.replace(peel, ""));

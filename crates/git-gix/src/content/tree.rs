@@ -1,4 +1,4 @@
-//! Folders.
+//! Lists trees and looks up paths.
 
 pub(crate) mod entries;
 
@@ -12,12 +12,13 @@ use crate::content::commit::from_gix;
 use crate::error::failed;
 use crate::text;
 
-/// Few bytes of a repository can unfold into more entries than there is memory: these many are listed, with
-/// these many bytes of paths.
+/// The maximum number of listed entries, and of bytes in their paths: trees that share subtrees can expand a small
+/// repository into more entries than fit into memory.
 const MOST_ENTRIES: usize = if cfg!(test) { 5000 } else { 1_000_000 };
 const MOST_BYTES: usize = 128 << 20;
 
-/// What is at a path. Its parts are taken as they are: `.`, `..` and nothing are names that nothing has.
+/// Returns the tree entry at a path. Path components are matched literally, so `.`, `..` and empty components match
+/// nothing.
 pub(crate) fn entry_at(
     repo: &gix::Repository,
     root: gix::Tree<'_>,
@@ -36,7 +37,7 @@ pub(crate) fn entry_at(
         }
         match found {
             found if parts.peek().is_none() => return Ok(found),
-            // Only folders are looked into: what else is there may be large, or in another repository.
+            // Only trees are read: a blob may be large, and a submodule commit is in another repository.
             Some((mode, id)) if mode.is_tree() => tree = repo.find_tree(id).map_err(failed)?,
             Some(_) | None => return Ok(None),
         }
@@ -44,7 +45,7 @@ pub(crate) fn entry_at(
     Ok(None)
 }
 
-/// What is in a folder.
+/// Lists the entries of a tree.
 pub(crate) fn list(tree: &gix::Tree<'_>, folder: &str) -> Result<Vec<TreeEntry>, GitError> {
     let mut listed = Listed::default();
     for entry in tree.iter() {
@@ -54,14 +55,14 @@ pub(crate) fn list(tree: &gix::Tree<'_>, folder: &str) -> Result<Vec<TreeEntry>,
     Ok(listed.in_order())
 }
 
-/// What is in a folder and all folders in it.
+/// Lists the entries of a tree and of all its subtrees.
 pub(crate) fn list_all(
     repo: &gix::Repository,
     tree: &gix::Tree<'_>,
     folder: &str,
 ) -> Result<Vec<TreeEntry>, GitError> {
     let mut listed = Listed::default();
-    // Folders can lie so deep in each other that calls in each other would not do.
+    // An explicit stack: deeply nested trees would overflow the call stack.
     let mut open = vec![(folder.to_owned(), children(tree)?.into_iter())];
     while let Some((folder, rest)) = open.last_mut() {
         let Some((mode, id, name)) = rest.next() else {
@@ -87,7 +88,7 @@ fn children(tree: &gix::Tree<'_>) -> Result<Vec<Child>, GitError> {
     tree.iter().map(|entry| entry.map(child).map_err(failed)).collect()
 }
 
-/// Entries by their kind, each in the order in which they came.
+/// Entries grouped by kind, in their original order.
 #[derive(Default)]
 struct Listed {
     trees: Vec<TreeEntry>,

@@ -1,4 +1,4 @@
-//! What the `.gitattributes` files of a tree say about its files.
+//! Evaluates the `.gitattributes` files of a tree.
 
 use std::path::Path;
 
@@ -13,24 +13,24 @@ use crate::error::{failed, io};
 
 const NAMES: [&str; 5] = ["export-ignore", "export-subst", "ident", "eol", "working-tree-encoding"];
 
-/// The rules that are in force in one folder.
+/// The attribute rules that apply in the current folder.
 pub(super) struct Rules {
     search: Search,
     names: MetadataCollection,
     found: Outcome,
-    /// How many files of rules are in force.
+    /// The number of `.gitattributes` files in effect.
     files: usize,
     pipeline: Pipeline,
 }
 
-/// What the rules say about one file.
+/// The attributes of one file, as far as archives use them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Wishes {
-    /// It is left out.
+    /// `export-ignore`: the file is left out.
     pub(super) ignored: bool,
-    /// Placeholders in it are replaced.
+    /// `export-subst`: placeholders in the file are replaced.
     pub(super) subst: bool,
-    /// It looks otherwise in a working tree: line ends, encoding, its own name.
+    /// The content changes on checkout: `eol=crlf`, `working-tree-encoding` or `ident`.
     pub(super) converted: bool,
 }
 
@@ -41,7 +41,7 @@ impl Rules {
         let search = Search::new_globals(nowhere, &mut Vec::new(), &mut names).map_err(io)?;
         let mut found = Outcome::default();
         found.initialize_with_selection(&names, NAMES);
-        // Files are as on a system where lines end as git keeps them, and no program is ever run.
+        // Lines end in LF, and external filter programs are never run.
         let options = pipeline::Options {
             eol_config: eol::Configuration { eol: Some(eol::Mode::Lf), ..Default::default() },
             ..Default::default()
@@ -50,10 +50,10 @@ impl Rules {
         Ok(Self { search, names, found, files: 0, pipeline })
     }
 
-    /// Adds the rules of the folder that is entered; its path from the top of the repository.
+    /// Adds the rules of a folder that the walk enters. `folder` is its path relative to the root of the repository.
     pub(super) fn enter(&mut self, folder: &BStr, rules: &[u8]) -> Result<(), GitError> {
         let source = gix::path::from_bstr(folder).map_err(failed)?.join(".gitattributes");
-        // Macros are defined at the top only.
+        // As in git, only the root folder may define macros.
         let macros = folder.is_empty();
         let root = Some(Path::new(""));
         self.search
@@ -64,13 +64,13 @@ impl Rules {
         Ok(())
     }
 
-    /// Forgets the rules that were added last.
+    /// Removes the rules that were added last.
     pub(super) fn leave(&mut self) {
         self.search.pop_pattern_list();
         self.files -= 1;
     }
 
-    /// What is said about a path from the top of the repository, without a slash at its end.
+    /// The attributes of a path relative to the root of the repository, without a trailing slash.
     pub(super) fn wishes(&mut self, path: &BStr, folder: bool) -> Wishes {
         if self.files == 0 {
             return Wishes::default();
@@ -96,7 +96,7 @@ impl Rules {
         wishes
     }
 
-    /// The content as it is in a working tree, in place.
+    /// Converts content in place to its working tree form.
     pub(super) fn convert(
         &mut self,
         path: &BStr,
@@ -112,7 +112,7 @@ impl Rules {
             .convert_to_worktree(content, path, &mut attributes, Default::default())
             .map_err(failed)?;
         if let Some(bytes) = converted.as_bytes().filter(|_| converted.is_changed()) {
-            // git has a blank behind the file's own name, gix has none.
+            // git puts a blank after the id in `$Id$`; gix does not.
             *content = bytes.replace(format!("$Id: {id}$"), format!("$Id: {id} $"));
         }
         Ok(())

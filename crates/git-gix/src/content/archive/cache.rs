@@ -1,7 +1,7 @@
-//! Finished archives, kept on disk as long as there is room.
+//! A cache of finished archives on disk, limited by size.
 //!
-//! Several processes may share the folder: an archive appears in it whole, under a name that says what it
-//! is, and is removed whole. Nothing but the files themselves is remembered.
+//! Several processes may share the folder: archives are renamed into it when they are complete, and their names
+//! identify their content. The files are the only state of the cache.
 
 mod copying;
 mod files;
@@ -24,28 +24,28 @@ use super::Lasting;
 use crate::block;
 use crate::error::{io, reader_gone};
 
-/// How many bytes of archives are kept unless said otherwise.
+/// The default size limit of the cache, in bytes.
 pub(crate) const BUDGET: u64 = 1 << 30;
-/// How long an archive that is being made waits for a processor; others need one for milliseconds at a time.
+/// The maximum time that an archive in progress waits for a processor permit. Others hold a permit for milliseconds.
 const LONGEST_WAIT: Duration = Duration::from_secs(10 * 60);
-/// How much of a kept archive is in memory at a time.
+/// The buffer size for sending a cached archive.
 const PIECE: usize = 64 << 10;
 
-/// The archives that are kept, and those that are being made.
+/// The archive cache, and the processor permits of archives in progress.
 pub(crate) struct ArchiveCache {
     files: Files,
-    /// Those that are made share the processors: more at work at a time would only be in the way of others.
+    /// Permits for processors. More archives in progress than processors would only slow down other requests.
     processors: Lane,
 }
 
 impl ArchiveCache {
-    /// Keeps at most `budget` bytes in the folder. How many archives are made at a time is up to the callers, who
-    /// need a permit.
+    /// Keeps at most `budget` bytes in the folder. The callers limit the number of archives in progress by permits of
+    /// their own.
     pub(crate) fn new(folder: PathBuf, budget: u64) -> Self {
         Self { files: Files::new(folder, budget), processors: block::processors() }
     }
 
-    /// Writes an archive as it is kept, or as it is being made.
+    /// Sends a cached archive, or makes one and sends it while it is written.
     /// # Errors
     /// Those of `make`.
     pub(crate) fn write(
@@ -69,14 +69,14 @@ impl ArchiveCache {
         Ok(())
     }
 
-    /// Removes what is kept of a project.
+    /// Removes the cached archives of a project.
     pub(crate) fn forget(&self, project: ProjectId) {
         self.files.forget(project);
     }
 }
 
 fn serve(mut kept: File, to: &mut dyn Write) -> Result<(), GitError> {
-    // By this time it is decided what goes first when room is needed. That it fails is no reason to fail.
+    // The modification time is the time of last use, by which archives are evicted. An error here is harmless.
     let _ = kept.set_modified(SystemTime::now());
     let mut buffer = vec![0; PIECE];
     loop {

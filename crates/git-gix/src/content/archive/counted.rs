@@ -1,4 +1,4 @@
-//! A writer that knows how much was written.
+//! A writer that counts the bytes written.
 
 use std::io::{self, Write};
 

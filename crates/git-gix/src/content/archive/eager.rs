@@ -1,12 +1,11 @@
-//! A buffer that holds nothing back at first.
+//! A buffered writer that flushes its first bytes at once.
 
 use std::io::{self, BufWriter, Write};
 
-/// How much is gathered before it is handed on.
+/// The size of the buffer.
 const PIECE: usize = 64 << 10;
 
-/// Hands on the first bytes at once, so that whoever waits sees that something is coming, and all others
-/// in large pieces.
+/// Flushes the first write at once, so that the client sees the response begin, and buffers all later ones.
 pub(super) struct Eager<W: Write> {
     to: BufWriter<W>,
     begun: bool,

@@ -1,4 +1,4 @@
-//! What goes into an archive, whatever its format.
+//! The entries of an archive, independent of its format.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -13,12 +13,12 @@ use crate::content::blob::Stored;
 use crate::content::commit;
 use crate::error::{failed, reader_gone};
 
-/// The commit whose files are packed.
+/// The commit whose files are archived.
 pub(super) struct Snapshot {
     pub(super) id: gix::ObjectId,
     pub(super) tree: gix::ObjectId,
     pub(super) commit: Commit,
-    /// The folder around everything, with a slash; empty when there is none.
+    /// The folder that contains all entries, with a trailing slash; empty if there is none.
     pub(super) folder: Vec<u8>,
     /// The refs of the repository.
     pub(super) refs: Arc<refs::Snapshot>,
@@ -49,17 +49,17 @@ impl Snapshot {
         })
     }
 
-    /// The time that all entries get.
+    /// The modification time of all entries.
     pub(super) fn seconds(&self) -> u64 {
         self.commit.committer.at.timestamp().try_into().unwrap_or_default()
     }
 }
 
-/// One thing in an archive.
+/// One entry of an archive.
 pub(super) struct Entry<'a> {
-    /// From the top of the archive; folders end in a slash.
+    /// The path in the archive; folders end in a slash.
     pub(super) path: &'a [u8],
-    /// The object that it is in the repository.
+    /// The id of the blob, tree or submodule commit.
     pub(super) id: gix::ObjectId,
     pub(super) kind: Kind<'a>,
 }
@@ -70,7 +70,7 @@ pub(super) enum Kind<'a> {
     Link { target: &'a [u8] },
 }
 
-/// What is in a file.
+/// The content of a file: in memory, or in the object store.
 pub(super) enum Content<'a> {
     Held(&'a [u8]),
     Stored(Stored),
@@ -92,7 +92,7 @@ impl Content<'_> {
     }
 }
 
-/// An archive that is being written.
+/// A writer for one archive format.
 pub(super) trait Sink {
     fn add(&mut self, repo: &gix::Repository, entry: &Entry<'_>) -> Result<(), GitError>;
 }

@@ -1,4 +1,4 @@
-//! Repositories for tests, made and read by the real git.
+//! Test repositories, created and read by the real git.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -11,7 +11,7 @@ use hexforge_domain::repository::{Archive, ArchiveFormat};
 
 use crate::support::refs::refs_of;
 
-/// A repository in a folder that is removed at the end.
+/// A repository in a temporary folder.
 pub(crate) struct Sandbox {
     folder: tempfile::TempDir,
 }
@@ -27,12 +27,12 @@ impl Sandbox {
         self.folder.path()
     }
 
-    /// What git says to this.
+    /// Runs git and returns its output.
     pub(crate) fn git(&self, arguments: &[&str]) -> Vec<u8> {
         self.git_with(arguments, &[])
     }
 
-    /// The same, with something to read.
+    /// Runs git with this input and returns its output.
     pub(crate) fn git_with(&self, arguments: &[&str], input: &[u8]) -> Vec<u8> {
         let stdin = tempfile::NamedTempFile::new().expect("a file");
         std::fs::write(stdin.path(), input).expect("written");
@@ -55,7 +55,7 @@ impl Sandbox {
         output.stdout
     }
 
-    /// What git says to this, in one line.
+    /// Runs git and returns its output without the final line break.
     pub(crate) fn line(&self, arguments: &[&str]) -> String {
         String::from_utf8(self.git(arguments)).expect("text").trim_end().to_owned()
     }
@@ -78,18 +78,18 @@ impl Sandbox {
         gix::ObjectId::from_hex(name.trim_ascii()).expect("a name")
     }
 
-    /// The repository as the adapter opens it.
+    /// Opens the repository as the adapter does.
     pub(crate) fn open(&self) -> gix::Repository {
         let options = gix::open::Options::isolated();
         gix::open_opts(self.path().join(".git"), options).expect("a repository")
     }
 
-    /// The refs as git keeps them.
+    /// The refs, read from the files of git.
     pub(crate) fn refs(&self) -> Arc<Snapshot> {
         refs_of(&self.path().join(".git"))
     }
 
-    /// The file of a loose object.
+    /// The path of a loose object.
     pub(crate) fn loose(&self, id: gix::ObjectId) -> PathBuf {
         let name = id.attach(&self.open()).to_string();
         self.path().join(".git/objects").join(&name[..2]).join(&name[2..])
@@ -102,14 +102,14 @@ impl Sandbox {
         bytes
     }
 
-    /// The archive that git makes.
+    /// The archive that git writes.
     pub(crate) fn git_archive(&self, commit: ObjectId, format: &str) -> Vec<u8> {
         let format = format!("--format={format}");
         self.git(&["archive", "--prefix=shop-master/", &format, &commit.to_string()])
     }
 }
 
-/// Bytes that cannot be packed, always the same.
+/// Incompressible bytes, the same in every run.
 pub(crate) fn noise(length: usize) -> Vec<u8> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut bytes = Vec::with_capacity(length + 8);
@@ -123,7 +123,7 @@ pub(crate) fn noise(length: usize) -> Vec<u8> {
     bytes
 }
 
-/// A reader that goes away after some bytes.
+/// A writer that fails with a broken pipe after this number of bytes.
 pub(crate) struct Leaving(pub(crate) usize);
 
 impl std::io::Write for Leaving {

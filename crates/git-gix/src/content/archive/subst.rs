@@ -1,4 +1,4 @@
-//! `$Format:…$` in files that have the attribute `export-subst`.
+//! Expands `$Format:…$` in files with the attribute `export-subst`.
 
 use chrono::{DateTime, FixedOffset};
 use gix::bstr::ByteSlice;
@@ -12,10 +12,10 @@ use super::entry::Snapshot;
 use crate::content::commit::{from_gix, to_gix};
 
 const START: &[u8] = b"$Format:";
-/// What is put into one file; beyond that, its placeholders stay.
+/// The maximum growth of a file in bytes. Further placeholders stay as they are.
 const MOST: usize = 8 << 20;
 
-/// What placeholders stand for, in the archive of one commit.
+/// Expands placeholders in the archive of one commit.
 pub(super) struct Placeholders<'a> {
     repo: &'a gix::Repository,
     snapshot: &'a Snapshot,
@@ -27,7 +27,7 @@ impl<'a> Placeholders<'a> {
         Self { repo, snapshot, asked_repository: false }
     }
 
-    /// Whether anything was put in that the commit alone does not say.
+    /// Returns whether a value depended on the repository and not only on the commit.
     pub(super) fn asked_repository(&self) -> bool {
         self.asked_repository
     }
@@ -58,7 +58,7 @@ impl<'a> Placeholders<'a> {
         while let Some(percent) = rest.find_byte(b'%').filter(|_| to.len() <= most) {
             to.extend_from_slice(&rest[..percent]);
             rest = &rest[percent..];
-            // The longest first, although none is the start of another.
+            // The name of a placeholder has one or two characters, and no name is the prefix of another.
             let known = [3, 2].into_iter().find_map(|length| {
                 let name = rest.get(1..length)?.to_str().ok()?;
                 self.value(name).transpose().map(|value| (length, value))
@@ -78,7 +78,7 @@ impl<'a> Placeholders<'a> {
         Ok(())
     }
 
-    /// The value of one placeholder; `None` for those that are not known and stay as they are.
+    /// Returns the value of a placeholder. An unknown placeholder yields `None` and stays as it is.
     fn value(&mut self, name: &str) -> Result<Option<String>, GitError> {
         let commit = &self.snapshot.commit;
         let (subject, body) = subject_and_body(&commit.message);
@@ -115,7 +115,7 @@ impl<'a> Placeholders<'a> {
         id.attach(self.repo).shorten_or_id().to_string()
     }
 
-    /// The branches and tags that lead to the commit, as `git log --decorate` names them.
+    /// The branches and tags of the commit, formatted like `git log --decorate`.
     fn refs(&mut self) -> Vec<String> {
         self.asked_repository = true;
         let refs = &self.snapshot.refs;
@@ -139,7 +139,7 @@ impl<'a> Placeholders<'a> {
     }
 }
 
-/// What is before the next format, the format, and what is behind it.
+/// Splits the content into the part before the next format, the format and the rest.
 fn next_format(content: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     let start = content.find(START)?;
     let format = &content[start + START.len()..];
@@ -169,7 +169,7 @@ fn formatted(at: &DateTime<FixedOffset>, format: &str) -> String {
     at.format(format).to_string()
 }
 
-/// The first paragraph in one line, and what follows it.
+/// Returns the first paragraph as one line, and the rest of the message.
 fn subject_and_body(message: &str) -> (String, &str) {
     let is_blank = |line: &str| line.trim_end().is_empty();
     let mut subject = Vec::new();

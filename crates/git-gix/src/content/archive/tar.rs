@@ -1,4 +1,4 @@
-//! tar: the POSIX format, with the fields that `git archive` writes.
+//! Writes tar archives: the POSIX format, with the field values of `git archive`.
 
 use std::io::{self, Write};
 
@@ -9,9 +9,9 @@ use super::entry::{Entry, Kind, Sink, Snapshot};
 use crate::error::reader_gone;
 
 const RECORD: usize = 512;
-/// An archive is filled up to a multiple of this.
+/// The archive is padded to a multiple of this size.
 const BLOCK: u64 = 20 * RECORD as u64;
-/// The largest number that eleven octal digits can say.
+/// The largest number that fits into eleven octal digits.
 const LARGEST: u64 = 0o77_777_777_777;
 
 /// A tar archive that is being written.
@@ -21,7 +21,7 @@ pub(super) struct Tar<W> {
 }
 
 impl<W: Write> Tar<W> {
-    /// Begins with a header that names the commit, for `git get-tar-commit-id`.
+    /// Writes the global header with the commit id, which `git get-tar-commit-id` reads.
     pub(super) fn start(to: W, snapshot: &Snapshot) -> Result<Self, GitError> {
         let mut records = Vec::new();
         push_record(&mut records, "comment", snapshot.id.to_string().as_bytes());
@@ -35,14 +35,14 @@ impl<W: Write> Tar<W> {
         Ok(tar)
     }
 
-    /// Ends with two empty records, and more to the end of the block.
+    /// Writes two empty records, and padding to the end of the block.
     pub(super) fn finish(mut self) -> Result<W, GitError> {
         let end = (self.to.written + 2 * RECORD as u64).next_multiple_of(BLOCK);
         self.zeros(end - self.to.written).map_err(reader_gone)?;
         Ok(self.to.to)
     }
 
-    /// Fills up the last record.
+    /// Pads the last record.
     fn fill(&mut self) -> io::Result<()> {
         let end = self.to.written.next_multiple_of(RECORD as u64);
         self.zeros(end - self.to.written)
@@ -57,7 +57,7 @@ impl<W: Write> Tar<W> {
         Ok(())
     }
 
-    /// Records for all entries that follow, or for the next.
+    /// Writes a pax header: for the next entry (`x`), or for all entries that follow (`g`).
     fn write_extension(&mut self, flag: u8, name: &[u8], records: &[u8]) -> io::Result<()> {
         let mut header = Header::new(flag, 0o666, records.len() as u64, self.seconds);
         header.set(NAME, name);
@@ -115,7 +115,7 @@ impl<W: Write> Sink for Tar<W> {
     }
 }
 
-/// A field of a header: where it begins, and its length.
+/// A header field: its offset and its length.
 type Field = (usize, usize);
 const NAME: Field = (0, 100);
 const MODE: Field = (100, 8);
@@ -156,13 +156,13 @@ impl Header {
         self.0[start..start + value.len()].copy_from_slice(value);
     }
 
-    /// All digits but the last place, which is a zero byte.
+    /// Writes octal digits with leading zeros. The last byte of the field stays zero.
     fn set_octal(&mut self, field: Field, value: u64) {
         let digits = field.1 - 1;
         self.set(field, format!("{value:0digits$o}").as_bytes());
     }
 
-    /// The sum of all bytes, with the field of the sum itself taken as blanks.
+    /// Sets the checksum: the sum of all bytes, with the checksum field counted as blanks.
     fn finish(mut self) -> [u8; RECORD] {
         let sum: u64 = self.0.iter().copied().map(u64::from).sum();
         self.set_octal(CHECKSUM, sum + CHECKSUM.1 as u64 * u64::from(b' '));
@@ -170,7 +170,7 @@ impl Header {
     }
 }
 
-/// Splits a path that is too long for one field at the last slash that leaves the first part short enough.
+/// Splits a path that is too long for the name field, at the last slash at which the prefix still fits.
 fn split(path: &[u8]) -> Option<(&[u8], &[u8])> {
     let inner = path.strip_suffix(b"/").unwrap_or(path);
     let reachable = &inner[..inner.len().min(PREFIX.1)];
@@ -179,7 +179,7 @@ fn split(path: &[u8]) -> Option<(&[u8], &[u8])> {
     (name.len() <= NAME.1).then_some((prefix, name))
 }
 
-/// `<length> <key>=<value>`, where the length counts its own digits.
+/// Appends a pax record, `<length> <key>=<value>`. The length includes its own digits.
 fn push_record(records: &mut Vec<u8>, key: &str, value: &[u8]) {
     let rest = 1 + key.len() + 1 + value.len() + 1;
     let mut length = rest + 1;

@@ -1,4 +1,4 @@
-//! Archives next to those that git makes of the same commit.
+//! Compares archives with those that git makes of the same commit.
 
 mod attributes;
 mod formats;
@@ -12,7 +12,7 @@ use hexforge_domain::ports::git::GitError;
 use super::sandbox::{Leaving, Sandbox, noise};
 use super::*;
 
-/// The archive, which has to be the same as git's.
+/// Asserts that our archive equals git's.
 fn same_as_git(sandbox: &Sandbox, commit: ObjectId) {
     let ours = sandbox.archive(commit, ArchiveFormat::Tar);
     let theirs = sandbox.git_archive(commit, "tar");
@@ -23,7 +23,7 @@ fn same_as_git(sandbox: &Sandbox, commit: ObjectId) {
     }
 }
 
-/// What is in a tar archive, one line for each entry.
+/// The entries of a tar archive, one line each.
 fn listing(bytes: &[u8]) -> Vec<String> {
     let mut archive = ::tar::Archive::new(bytes);
     let entries = archive.entries().expect("a tar archive");
@@ -45,7 +45,7 @@ fn listing(bytes: &[u8]) -> Vec<String> {
     entries.map(line).collect()
 }
 
-/// All kinds of entries.
+/// A commit with all kinds of entries.
 fn everything() -> (Sandbox, ObjectId) {
     let sandbox = Sandbox::new();
     sandbox.file("readme.md", "Hello\n");
@@ -70,7 +70,7 @@ fn everything() -> (Sandbox, ObjectId) {
     sandbox.git(&["update-index", "--chmod=+x", "script.sh"]);
     let submodule = format!("160000,{},modules/one", "1".repeat(40));
     sandbox.git(&["update-index", "--add", "--cacheinfo", &submodule]);
-    // Not `commit`, which would take the submodule out again.
+    // `Sandbox::commit` would remove the submodule from the index.
     sandbox.git(&["commit", "--quiet", "-m", "Add everything"]);
     let commit = ObjectId::parse(&sandbox.line(&["rev-parse", "HEAD"])).expect("a name");
     (sandbox, commit)
@@ -86,7 +86,7 @@ fn tar_is_byte_by_byte_as_git_makes_it() {
 
 #[test]
 fn archives_end_at_the_end_of_a_block_as_in_git() {
-    // The first entries and the last records take 512 bytes each, so each of these ends elsewhere.
+    // Each entry takes one 512-byte record, so each archive ends at another record of its last block.
     let sandbox = Sandbox::new();
     for count in 0..24 {
         sandbox.file(&format!("file-{count}"), "");

@@ -1,4 +1,4 @@
-//! The files of a commit one by one, in git's order.
+//! Visits the files of a commit in the order of `git archive`.
 
 use gix::bstr::ByteSlice;
 use gix::objs::tree::{EntryKind, EntryRef};
@@ -12,14 +12,14 @@ use super::subst::Placeholders;
 use crate::content::blob::{SMALL, Stored};
 use crate::error::failed;
 
-/// Files up to this size are changed as their attributes say; larger ones are never held in memory.
+/// The size up to which attributes change a file. Larger files are streamed unchanged.
 const CHANGED: u64 = 8 << 20;
-/// Targets of links are held in memory.
+/// The maximum length of a link target, which is held in memory.
 const LONGEST_TARGET: u64 = 1 << 20;
-/// How many folders may lie in each other; git itself goes no deeper.
+/// The maximum depth of nested folders, as in git.
 const DEEPEST: usize = 4096;
 
-/// Adds everything that is to be in the archive.
+/// Adds all entries of the archive to the sink.
 pub(super) fn walk(
     repo: &gix::Repository,
     snapshot: &Snapshot,
@@ -50,31 +50,31 @@ struct Walk<'a> {
     sink: &'a mut dyn Sink,
     placeholders: Placeholders<'a>,
     rules: Rules,
-    /// Of the current entry, from the top of the archive.
+    /// The path of the current entry in the archive.
     path: Vec<u8>,
-    /// Where the path from the top of the repository begins.
+    /// The offset in `path` at which the path in the repository begins.
     top: usize,
-    /// The folder we are in, and all above it.
+    /// The current folder and its ancestors.
     folders: Vec<Folder>,
-    /// Of one file, kept for its memory.
+    /// The content of the current file. The buffer is reused.
     content: Vec<u8>,
 }
 
 struct Folder {
     id: gix::ObjectId,
     entries: Vec<u8>,
-    /// Where the next entry begins.
+    /// The offset of the next entry.
     next: usize,
-    /// How much of the path is this folder's, with the slash.
+    /// The length of the folder's path, including the slash.
     path: usize,
-    /// Whether it brought rules of its own.
+    /// Whether the folder has a `.gitattributes` file in effect.
     rules: bool,
-    /// A folder is in the archive only when something in it was looked at.
+    /// Whether the folder is in the archive. It is added when the walk meets its first entry that is not a folder.
     added: bool,
 }
 
 impl Walk<'_> {
-    /// Goes on to the next entry; false at the end.
+    /// Visits the next entry. Returns `false` at the end.
     fn step(&mut self) -> Result<bool, GitError> {
         let Some(folder) = self.folders.last_mut() else { return Ok(false) };
         self.path.truncate(folder.path);
@@ -107,7 +107,7 @@ impl Walk<'_> {
             }
             return Ok(());
         }
-        // Even when it is left out: the folder is there because it has files, as in git.
+        // As in git, a folder is added even if all its files have `export-ignore`.
         self.add_folders()?;
         let submodule = kind == EntryKind::Commit;
         let wishes = self.rules.wishes(self.path[self.top..].as_bstr(), submodule);
@@ -153,7 +153,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Goes into the folder that the path leads to.
+    /// Enters the folder at the current path.
     fn enter(&mut self, id: gix::ObjectId) -> Result<(), GitError> {
         if self.folders.len() == DEEPEST {
             return Err(GitError::Failed("folders lie too deep in each other".to_owned()));
@@ -193,7 +193,7 @@ impl Walk<'_> {
         Ok(entries)
     }
 
-    /// Adds the folders that lead here and are not in the archive yet.
+    /// Adds the current folder and its ancestors, unless they are in the archive already.
     fn add_folders(&mut self) -> Result<(), GitError> {
         let first = self.folders.iter().rposition(|folder| folder.added).map_or(0, |at| at + 1);
         for folder in &mut self.folders[first..] {
@@ -208,7 +208,7 @@ impl Walk<'_> {
         self.sink.add(self.repo, &Entry { path: &self.path, id, kind })
     }
 
-    /// A file that the tree promises.
+    /// Finds a blob that a tree refers to, so it must exist.
     fn find(&self, id: gix::ObjectId) -> Result<Stored, GitError> {
         Stored::find(self.repo, id).map_err(|error| match error {
             GitError::Missing => missing(id),
@@ -217,12 +217,13 @@ impl Walk<'_> {
     }
 }
 
-/// The commit is there, so what belongs to it has to be.
+/// The error for a missing object of an existing commit: the repository is damaged.
 fn missing(id: gix::ObjectId) -> GitError {
     GitError::Corrupt(format!("the object {id} is missing"))
 }
 
-/// Names with which an archive would write elsewhere than into its folder; git makes no such trees.
+/// Returns whether a name is safe. Names such as `..`, which git never creates, would let an archive write outside of
+/// its folder.
 fn is_proper(name: &[u8]) -> bool {
     !matches!(name, b"" | b"." | b"..") && !name.contains(&b'/')
 }

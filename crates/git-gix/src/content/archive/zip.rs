@@ -1,4 +1,4 @@
-//! zip, written from the first byte to the last without looking back.
+//! Writes zip archives in one pass, without seeking.
 
 mod fields;
 
@@ -14,29 +14,29 @@ use super::entry::{Content, Entry, Kind, Sink, Snapshot};
 use crate::error::reader_gone;
 
 const LEVEL: Compression = Compression::new(6);
-/// Numbers from this on are said in eight bytes, elsewhere.
+/// Numbers from this value on do not fit into 32-bit fields; they are written to a zip64 field.
 const LARGE: u64 = 0xffff_ffff;
-/// Files from this size on get large fields, because they might not become smaller.
+/// Files from this size on get zip64 fields, because compression might not make them smaller.
 const LARGE_FILE: u64 = 0xf000_0000;
-/// The directory is in memory until the end, so it is limited; this is about two million files.
+/// The maximum size of the central directory, which is held in memory. It suffices for about two million files.
 const LARGEST_DIRECTORY: usize = 256 << 20;
 
 const STORED: u16 = 0;
 const DEFLATED: u16 = 8;
-/// The sizes follow the content.
+/// Flag: the sizes follow the content, in a data descriptor.
 const SIZES_FOLLOW: u16 = 1 << 3;
 const ORDINARY: u16 = 10;
 const WITH_LARGE: u16 = 45;
-/// The length of what `push_time` writes.
+/// The length of the field that `push_time` writes.
 const TIME_FIELD: u16 = 9;
 
-/// A zip archive that is being written.
+/// Writes one zip archive.
 pub(super) struct Zip<W> {
     to: Counted<W>,
     directory: Vec<u8>,
     entries: u64,
     comment: String,
-    /// All entries are of one time: as DOS says it, then as Unix does.
+    /// The time of all entries: `time` and `date` in DOS format, `seconds` in Unix time.
     time: u16,
     date: u16,
     seconds: u32,
@@ -44,7 +44,7 @@ pub(super) struct Zip<W> {
     deflated: Vec<u8>,
 }
 
-/// What both headers of a file say about it.
+/// The values that the local header and the directory entry of a file share.
 struct Facts {
     offset: u64,
     flags: u16,
@@ -71,7 +71,7 @@ impl<W: Write> Zip<W> {
         }
     }
 
-    /// Content that is in memory, packed if that makes it smaller.
+    /// Writes content that is in memory. `pack` compresses it if that makes it smaller.
     fn add_held(&mut self, path: &[u8], content: &[u8], pack: bool) -> Result<Facts, GitError> {
         let mut checksum = Crc::new();
         checksum.update(content);
@@ -93,7 +93,7 @@ impl<W: Write> Zip<W> {
         Ok(facts)
     }
 
-    /// Whether it became smaller; then it is in `deflated`.
+    /// Compresses content into `deflated`. Returns whether it became smaller.
     fn deflate(&mut self, content: &[u8]) -> Result<bool, GitError> {
         if content.is_empty() {
             return Ok(false);
@@ -108,7 +108,7 @@ impl<W: Write> Zip<W> {
         Ok(status == Status::StreamEnd && self.deflated.len() < content.len())
     }
 
-    /// Content that is too large for memory.
+    /// Streams content that is too large for memory.
     fn add_stored(
         &mut self,
         repo: &gix::Repository,
@@ -145,7 +145,7 @@ impl<W: Write> Zip<W> {
         Ok(facts)
     }
 
-    /// Writes packed content; its checksum.
+    /// Writes compressed content, and returns its checksum.
     fn pack(&mut self, repo: &gix::Repository, content: &Content<'_>) -> Result<u32, GitError> {
         let to = DeflateEncoder::new(&mut self.to, LEVEL);
         let mut packed = Summed { to, checksum: Crc::new() };
@@ -154,7 +154,7 @@ impl<W: Write> Zip<W> {
         Ok(packed.checksum.sum())
     }
 
-    /// What comes before the content.
+    /// The header before the content.
     fn local_header(&self, path: &[u8], facts: &Facts) -> Vec<u8> {
         let mut header = Vec::with_capacity(64 + path.len());
         push32(&mut header, 0x0403_4b50);
@@ -173,7 +173,7 @@ impl<W: Write> Zip<W> {
         header
     }
 
-    /// The entry of the directory at the end.
+    /// Adds an entry to the central directory.
     fn add_to_directory(&mut self, path: &[u8], facts: &Facts, look: Look) -> Result<(), GitError> {
         let all = [facts.size, facts.packed, facts.offset];
         let large: Vec<u64> = all.into_iter().filter(|number| *number >= LARGE).collect();
@@ -207,7 +207,7 @@ impl<W: Write> Zip<W> {
         Ok(())
     }
 
-    /// What both headers say in the same way; sizes are at least `least`.
+    /// Writes the fields that both headers share. Sizes are at least `least`.
     fn push_common(&self, header: &mut Vec<u8>, facts: &Facts, least: u64) {
         push16(header, facts.flags);
         push16(header, facts.method);
@@ -225,7 +225,7 @@ impl<W: Write> Zip<W> {
         push32(header, self.seconds);
     }
 
-    /// Writes the directory.
+    /// Writes the central directory and the end records.
     pub(super) fn finish(mut self) -> Result<W, GitError> {
         let (start, size) = (self.to.written, self.directory.len() as u64);
         let mut end = Vec::new();
@@ -275,7 +275,7 @@ impl<W: Write> Sink for Zip<W> {
     }
 }
 
-/// Sums up what goes through it.
+/// A writer that computes the checksum of the bytes written.
 struct Summed<W> {
     to: W,
     checksum: Crc,

@@ -1,4 +1,4 @@
-//! Small files that are kept unpacked: what somebody asks for is soon asked for again.
+//! A cache of small blobs, decompressed.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -12,16 +12,16 @@ use quick_cache::sync::Cache;
 use super::Stored;
 use crate::error::reader_gone;
 
-/// Larger files are unpacked each time.
+/// Larger blobs are not cached.
 const LARGEST: u64 = 32 << 10;
 
-/// How many bytes are kept, and of how many files that is expected to be.
+/// The maximum number of cached bytes, and the expected number of blobs.
 const BYTES: u64 = 16 << 20;
 const FILES: usize = 4000;
 
 type Key = (ProjectId, ObjectId);
 
-/// Files of all repositories, by the names of their contents, which therefore never change.
+/// Blobs of all repositories by object id. Objects never change, so entries never become stale.
 pub(crate) struct KeptFiles(Cache<Key, Arc<[u8]>, ByLength>);
 
 #[derive(Clone)]
@@ -29,7 +29,7 @@ struct ByLength;
 
 impl Weighter<Key, Arc<[u8]>> for ByLength {
     fn weight(&self, _: &Key, bytes: &Arc<[u8]>) -> u64 {
-        // With what it takes to keep it.
+        // 150 bytes for the overhead of a cache entry.
         bytes.len() as u64 + 150
     }
 }
@@ -41,7 +41,7 @@ impl Default for KeptFiles {
 }
 
 impl KeptFiles {
-    /// Writes the content of a file of a project, holding little of it.
+    /// Writes the content of a blob, from the cache if possible. Large blobs are streamed.
     pub(crate) fn write(
         &self,
         project: ProjectId,
@@ -49,7 +49,7 @@ impl KeptFiles {
         id: ObjectId,
         to: &mut dyn Write,
     ) -> Result<(), GitError> {
-        // Even what is kept has to be there.
+        // A cached blob must still exist in the repository.
         let stored = Stored::find(repo, id)?;
         if stored.size > LARGEST {
             return stored.write(repo, to);

@@ -1,4 +1,4 @@
-//! Where the bytes of an object lie, as a stream that inflates them.
+//! Opens blobs as decompressing streams.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
@@ -11,10 +11,10 @@ use hexforge_domain::ports::git::GitError;
 use super::{PIECE, damaged, unreadable};
 use crate::error::{failed, io as io_failed};
 
-/// The content of a file at its start.
+/// A stream at the start of a blob's content.
 pub(super) type Source = BufReader<ZlibDecoder<BufReader<File>>>;
 
-/// Finds an object that is stored as a whole; one that is stored as a delta is not found here.
+/// Opens a blob that is not stored as a delta. Returns `None` for a delta.
 pub(super) fn open(repo: &gix::Repository, id: gix::ObjectId) -> Result<Option<Source>, GitError> {
     for folder in object_folders(repo)? {
         if let Some(source) = open_loose(&folder, id)? {
@@ -27,7 +27,7 @@ pub(super) fn open(repo: &gix::Repository, id: gix::ObjectId) -> Result<Option<S
     Ok(None)
 }
 
-/// The repository's own objects, then those that it borrows.
+/// The object folder of the repository, then those of its alternates.
 fn object_folders(repo: &gix::Repository) -> Result<Vec<PathBuf>, GitError> {
     let own = repo.objects.store_ref().path().to_owned();
     let here = std::env::current_dir().map_err(io_failed)?;
@@ -41,7 +41,7 @@ fn open_loose(folder: &Path, id: gix::ObjectId) -> Result<Option<Source>, GitErr
         return Ok(None);
     };
     let mut source = inflate(BufReader::with_capacity(PIECE, file));
-    // `blob 1234` and a zero byte come before the content.
+    // A loose object starts with `blob <size>` and a zero byte.
     let mut header = Vec::new();
     let read = source.by_ref().take(32).read_until(0, &mut header);
     read.map_err(|error| unreadable(error, id))?;
@@ -63,7 +63,7 @@ fn open_packed(folder: &Path, id: gix::ObjectId) -> Result<Option<Source>, GitEr
         if path.extension().is_none_or(|extension| extension != "idx") {
             continue;
         }
-        // One that cannot be read may just have been removed; then the object is elsewhere.
+        // An unreadable pack may just have been removed; the object is then in another one.
         let Ok(index) = pack::index::File::at(&path, id.kind()) else { continue };
         let Some(entry) = index.lookup(id) else { continue };
         let offset = index.pack_offset_at_index(entry);
@@ -74,7 +74,7 @@ fn open_packed(folder: &Path, id: gix::ObjectId) -> Result<Option<Source>, GitEr
     Ok(None)
 }
 
-/// The entry of a pack, unless it is a delta.
+/// Opens an entry of a pack, unless it is a delta.
 fn open_entry(path: &Path, offset: u64, id: gix::ObjectId) -> Result<Option<Source>, GitError> {
     let Some(file) = open_file(path)? else { return Ok(None) };
     let mut file = BufReader::with_capacity(PIECE, file);

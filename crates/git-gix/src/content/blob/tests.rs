@@ -1,4 +1,4 @@
-//! Files in all the ways that git stores them.
+//! Tests of blobs: loose, packed, as deltas and from alternates.
 
 use std::io::Write;
 
@@ -34,7 +34,7 @@ fn large_files_that_another_git_stored_as_deltas_are_written() {
 fn packed_file_is_written(size: usize) {
     let sandbox = Sandbox::new();
     let whole = noise(size);
-    // Almost the same, so that git stores one of them as a delta of the other.
+    // Almost the same content, so that git stores one of the two as a delta of the other.
     let mut other = whole.clone();
     other[100..105].copy_from_slice(b"other");
     sandbox.file("whole", &whole);
@@ -131,7 +131,7 @@ fn damaged_files_are_reported() {
             if cut && !packed {
                 bytes.truncate(bytes.len() - 30);
             } else {
-                // Behind what is before the content, and all of it: whatever is stored there is hit.
+                // Overwrites two places after the headers, so that the entry of the blob is hit.
                 let middle = bytes.len() / 2;
                 bytes[middle..middle + 20].fill(0xff);
                 let end = bytes.len() - 60;

@@ -1,4 +1,4 @@
-//! What is in trees, by id.
+//! Iterates over the entries of trees.
 
 use gix::ObjectId;
 use gix::object::Kind;
@@ -7,19 +7,19 @@ use hexforge_domain::ports::git::GitError;
 
 use crate::error::failed;
 
-/// What is in a folder. Submodules are elsewhere.
+/// An entry of a tree. Submodules are left out: their commits are in other repositories.
 pub(crate) enum Entry {
     Tree(ObjectId),
     Blob(ObjectId),
 }
 
-/// The folder of a commit.
+/// The id of a commit's root tree.
 pub(crate) fn tree_of(repo: &gix::Repository, commit: ObjectId) -> Result<ObjectId, GitError> {
     let commit = repo.find_commit(commit).map_err(failed)?;
     Ok(commit.tree_id().map_err(failed)?.detach())
 }
 
-/// Looks at all that is in a folder.
+/// Calls `each` for every entry of a tree except submodules.
 pub(crate) fn entries(
     repo: &gix::Repository,
     tree: ObjectId,
@@ -34,7 +34,7 @@ pub(crate) fn entries(
     entries_in(tree, data, each)
 }
 
-/// The same in the data of a folder.
+/// Like [`entries`], for the data of a tree that is in memory.
 pub(crate) fn entries_in(
     tree: ObjectId,
     data: &[u8],

@@ -1,4 +1,4 @@
-//! Hands data on and keeps a copy, as long as that works.
+//! Sends an archive to the client and writes a copy for the cache.
 
 use std::io::{self, Write};
 
@@ -9,13 +9,13 @@ use tempfile::NamedTempFile;
 use super::LONGEST_WAIT;
 use crate::block::wait_for;
 
-/// A writer to a reader, who must get everything, and to a file, which may fail.
+/// Writes to the client, which must get everything, and to a cache file, whose errors are ignored.
 pub(super) struct Copying<'a> {
     to: &'a mut dyn Write,
     copy: Option<NamedTempFile>,
-    /// How much more the copy may take.
+    /// The number of bytes that the copy may still take.
     room: u64,
-    /// Who may use a processor; it is left to others while the reader is waited for.
+    /// The processor permits. The permit is released while a write to the client blocks.
     processors: Processors<'a>,
     permit: Option<Permit>,
 }
@@ -37,7 +37,7 @@ impl Processors<'_> {
 }
 
 impl<'a> Copying<'a> {
-    /// Waits for a processor, too.
+    /// Creates the writer after it got a processor permit.
     pub(super) fn new(
         to: &'a mut dyn Write,
         copy: Option<NamedTempFile>,
@@ -48,7 +48,7 @@ impl<'a> Copying<'a> {
         Ok(Self { to, copy, room, processors, permit })
     }
 
-    /// Hands on to the reader.
+    /// Writes to the client without holding a permit, then waits for a permit again.
     fn hand_on<T>(
         &mut self,
         hand_on: impl FnOnce(&mut dyn Write) -> io::Result<T>,
@@ -60,7 +60,7 @@ impl<'a> Copying<'a> {
         Ok(done)
     }
 
-    /// The copy, if it is whole.
+    /// The copy, or `None` if writing it failed.
     pub(super) fn finish(self) -> Option<NamedTempFile> {
         self.copy
     }
@@ -76,7 +76,7 @@ impl<'a> Copying<'a> {
         };
         if let Err(error) = kept {
             tracing::debug!(%error, "an archive is not kept");
-            // This removes the file, and gives the room back at once.
+            // Dropping the copy removes the file and frees its disk space at once.
             self.copy = None;
         }
     }

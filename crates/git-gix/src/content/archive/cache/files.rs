@@ -1,4 +1,4 @@
-//! The files of kept archives.
+//! The files of cached archives.
 
 use std::fs::{self, DirEntry, File};
 use std::io;
@@ -11,16 +11,16 @@ use hexforge_domain::repository::Archive;
 use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
 
-/// What the name of an archive that is not complete yet begins with.
+/// The name prefix of incomplete archives.
 const UNFINISHED: &str = "unfinished-";
-/// What is unfinished and was not written to for so long was left behind by a process that ended.
+/// Incomplete archives older than this were left by a process that stopped.
 const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// The folder that archives are kept in.
+/// The folder of the archive cache.
 pub(super) struct Files {
     folder: PathBuf,
     budget: u64,
-    /// One look for what has to go is enough at a time.
+    /// Locked during eviction: only one thread at a time needs to scan the folder.
     making_room: Mutex<()>,
 }
 
@@ -33,7 +33,7 @@ impl Files {
         self.budget
     }
 
-    /// The name of an archive's file. No text that a caller chose is in it.
+    /// The file name of an archive. It contains no text that a caller chose.
     pub(super) fn name(project: ProjectId, archive: &Archive) -> String {
         let mut hash = Sha256::new();
         hash.update(archive.commit.as_bytes());
@@ -48,17 +48,17 @@ impl Files {
         File::open(self.folder.join(name)).ok()
     }
 
-    /// A file for an archive that is being made; it is removed when it is dropped. `None` when there can be
-    /// none, which is no reason not to make the archive.
+    /// Creates a temporary file for a new archive, which is removed on drop. Returns `None` when that fails: the
+    /// archive is then sent without being cached.
     pub(super) fn begin(&self) -> Option<NamedTempFile> {
         let begun = fs::create_dir_all(&self.folder)
             .and_then(|()| tempfile::Builder::new().prefix(UNFINISHED).tempfile_in(&self.folder));
         begun.inspect_err(|error| tracing::warn!(%error, "archives cannot be kept")).ok()
     }
 
-    /// Puts a complete archive in its place.
+    /// Renames a complete archive into the cache.
     pub(super) fn keep(&self, copy: NamedTempFile, name: &str) {
-        // Without this a file could be there, but empty, after the machine went down.
+        // Without the sync the file could be empty after a power failure.
         let kept = copy
             .as_file()
             .sync_data()
@@ -78,13 +78,13 @@ impl Files {
         }
     }
 
-    /// Removes what was not asked for the longest until the rest fits.
+    /// Evicts the least recently used archives until the rest fits into the budget.
     fn make_room(&self) {
         let _one = self.making_room.lock().unwrap_or_else(PoisonError::into_inner);
         let now = SystemTime::now();
         let mut kept = Vec::new();
         for file in self.list() {
-            // What another process just removed has no length any more.
+            // Another process may have removed the file.
             let Ok((used, length)) = used_and_length(&file) else { continue };
             if !file.file_name().to_string_lossy().starts_with(UNFINISHED) {
                 kept.push((used, length, file.path()));
@@ -108,7 +108,7 @@ impl Files {
     }
 }
 
-/// What the names of all archives of a project begin with.
+/// The name prefix of all archives of a project.
 fn prefix(project: ProjectId) -> String {
     format!("{}-", project.0)
 }

@@ -1,4 +1,4 @@
-//! Archives that are kept, for how long, and what happens when that does not work.
+//! Tests of the archive cache: hits, eviction and failures.
 
 use std::io;
 use std::path::Path;
@@ -31,7 +31,7 @@ fn files(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Asks for an archive of these bytes; whether it had to be made.
+/// Requests an archive with these bytes. Returns whether it had to be made.
 fn ask(cache: &ArchiveCache, archive: &Archive, bytes: &[u8]) -> bool {
     let mut made = false;
     let mut got = Vec::new();
@@ -52,7 +52,7 @@ fn archives_are_made_once() {
     let cache = ArchiveCache::new(place.clone(), BUDGET);
     assert!(ask(&cache, &archive("a"), b"one"));
     assert!(!ask(&cache, &archive("a"), b"one"));
-    // Another process has the same folder.
+    // Another process shares the folder.
     let other = ArchiveCache::new(place.clone(), BUDGET);
     assert!(!ask(&other, &archive("a"), b"one"));
     assert_eq!(files(&place).len(), 1);
@@ -167,7 +167,7 @@ fn archives_are_made_where_none_can_be_kept() {
 
 #[test]
 fn a_full_disk_ends_the_copy_only() {
-    // A device on which every write fails for want of room.
+    // A device on which every write fails because the disk is full.
     let Ok(full) = std::fs::OpenOptions::new().write(true).open("/dev/full") else { return };
     let folder = tempfile::tempdir().expect("a folder");
     let (_, path) = tempfile::NamedTempFile::new_in(folder.path()).expect("a file").into_parts();
@@ -209,11 +209,11 @@ fn bytes_are_handed_on_while_they_are_made() {
 
 #[test]
 fn a_reader_that_is_waited_for_holds_up_no_other() {
-    /// Whether somebody else gets the one permit that there is.
+    /// Returns whether another caller gets the only permit.
     fn is_free(lane: &Lane) -> bool {
         wait_for(&mut lane.enter(Caller::BACKGROUND), Duration::from_millis(20)).is_some()
     }
-    /// A reader during whose reading something else is made.
+    /// A client during whose reads other callers try to get the permit.
     struct Slow<'a>(&'a Lane, usize);
     impl Write for Slow<'_> {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {

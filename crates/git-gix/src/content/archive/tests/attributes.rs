@@ -1,4 +1,4 @@
-//! What `.gitattributes` does to archives.
+//! Tests of `.gitattributes` in archives.
 
 use super::*;
 
@@ -98,7 +98,7 @@ fn files_are_as_in_a_working_tree() {
          ident.h ident\n\
          latin working-tree-encoding=ISO-8859-1\n",
     );
-    // The rules are not to work on what is added here.
+    // The attributes must not apply to the files that are added here.
     sandbox.git(&["-c", "core.attributesFile=/dev/null", "add", "--all", "--", ":!latin"]);
     let latin = sandbox.blob("gr\u{fc}n\n".as_bytes());
     let latin = format!("100644,{latin},latin");

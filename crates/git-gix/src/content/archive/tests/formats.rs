@@ -1,4 +1,4 @@
-//! What is around the files, by format.
+//! Tests of the archive formats.
 
 use std::io::Cursor;
 
@@ -60,7 +60,7 @@ impl Write for Pieces {
     }
 }
 
-/// What is in a zip archive, one line for each entry; and its comment.
+/// The comment of a zip archive and its entries, one line each.
 fn zip_listing(bytes: &[u8]) -> Vec<String> {
     let mut archive = ::zip::ZipArchive::new(Cursor::new(bytes)).expect("a zip archive");
     let comment = String::from_utf8_lossy(archive.comment()).into_owned();
@@ -94,7 +94,7 @@ fn zip_has_what_the_one_of_git_has() {
     }
 }
 
-/// Another reader, where there is one.
+/// Checks an archive with `unzip`, if that is installed.
 fn check_with_unzip(bytes: &[u8]) {
     let file = tempfile::NamedTempFile::new().expect("a file");
     std::fs::write(file.path(), bytes).expect("written");

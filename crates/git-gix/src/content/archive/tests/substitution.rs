@@ -1,4 +1,4 @@
-//! Placeholders in files.
+//! Tests of placeholders in files.
 
 use super::*;
 

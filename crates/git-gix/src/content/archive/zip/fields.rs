@@ -4,14 +4,14 @@ use chrono::{DateTime, Datelike, Timelike};
 
 use crate::content::archive::entry::{Content, Kind};
 
-/// Made on Unix: the mode of the file is in the directory.
+/// The creator version for Unix: the directory entry contains the file mode.
 pub(super) const UNIX: u16 = 0x0317;
-/// The attribute of a folder, as DOS had it.
+/// The DOS attribute of a folder.
 const FOLDER: u32 = 1 << 4;
-/// The path is UTF-8.
+/// Flag: the path is encoded in UTF-8.
 const UTF8: u16 = 1 << 11;
 
-/// What the directory says about the kind of an entry.
+/// The fields of a directory entry that depend on the kind of the entry.
 pub(super) struct Look {
     pub(super) maker: u16,
     pub(super) attributes: u32,
@@ -19,7 +19,7 @@ pub(super) struct Look {
 }
 
 impl Look {
-    /// As `git archive` has it: who unpacks decides about the modes of ordinary files.
+    /// As in `git archive`, ordinary files have no mode, so the unpacking program chooses it.
     pub(super) fn of(kind: &Kind<'_>) -> Self {
         let (maker, attributes) = match kind {
             Kind::Folder => (0, FOLDER),
@@ -36,7 +36,7 @@ impl Look {
     }
 }
 
-/// git's rule: a zero byte near the start makes a file binary.
+/// Returns whether content is text. As in git, a zero byte among the first 8000 bytes makes it binary.
 fn is_text(content: &[u8]) -> bool {
     !content.iter().take(8000).any(|byte| *byte == 0)
 }
@@ -45,7 +45,7 @@ pub(super) fn utf8_flag(path: &[u8]) -> u16 {
     if !path.is_ascii() && std::str::from_utf8(path).is_ok() { UTF8 } else { 0 }
 }
 
-/// The date and the time in the calendar of DOS, which begins in 1980 and knows even seconds only.
+/// Converts a Unix time to DOS date and time, which begin in 1980 and have a resolution of two seconds.
 pub(super) fn dos_time(seconds: u64) -> (u16, u16) {
     const FIRST: i64 = 315_532_800; // 1980-01-01 00:00:00
     const LAST: i64 = 4_354_819_198; // 2107-12-31 23:59:58
