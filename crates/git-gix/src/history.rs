@@ -1,4 +1,4 @@
-//! What takes more than a look.
+//! Operations on histories: comparisons, archives, contributors and reachability.
 
 pub(crate) mod compare;
 pub(crate) mod contributors;
@@ -19,20 +19,20 @@ use crate::content::commit::to_gix;
 use crate::history::compare::{Effort, FOR_NEWS, FOR_READERS};
 use crate::storage::repository::GixRepository;
 
-/// How long a request waits for a count that is not finished.
+/// The maximum time that a request waits for an unfinished count of contributors.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 impl GitHistory for GixRepository {
     fn compare(&self, from: ObjectId, to: ObjectId) -> Result<Arc<Comparison>, GitError> {
         let bound = self.bound().ok_or(GitError::Missing)?;
-        // Both names stand for what they name: the answer is the same for ever.
+        // Both ids are object ids, so the comparison never changes.
         let key = (self.project(), from, to);
         if let Some(kept) = self.shared().comparisons.get(&key) {
             return Ok(kept);
         }
         let effort = Effort::new(FOR_READERS);
         let made = Arc::new(compare::compare(bound.repo(), to_gix(from), to_gix(to), &effort)?);
-        // What time allowed once is not what it allows the next time.
+        // A comparison that hit a limit is incomplete, and the next attempt may get further.
         if !effort.is_spent() {
             self.shared().comparisons.insert(key, Arc::clone(&made));
         }

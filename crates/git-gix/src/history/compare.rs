@@ -1,4 +1,4 @@
-//! What lies between two commits.
+//! Compares two commits.
 
 use std::cmp::Reverse;
 use std::time::Duration;
@@ -35,10 +35,11 @@ mod walk;
 
 pub(crate) use ancestry::Ancestry;
 
-/// Walks look at most commits twice, and both sides of a comparison share most of their trees.
+/// The size of the object cache in bytes. Walks read most commits twice, and the two sides of a comparison share most
+/// trees.
 const OBJECT_CACHE: usize = 32 << 20;
 
-/// Whoever asks for a comparison waits no longer, and gets no more.
+/// The limits of a comparison that a client requested.
 pub(crate) const FOR_READERS: Limits = Limits {
     time: Duration::from_secs(30),
     reading: 512 << 20,
@@ -46,12 +47,13 @@ pub(crate) const FOR_READERS: Limits = Limits {
     changes: 200_000,
 };
 
-/// What is told of a push is found out while somebody waits for the end of it.
+/// The limits for the description of a push in events and hooks, which is made while the client waits.
 pub(crate) const FOR_NEWS: Limits =
     Limits { time: Duration::from_secs(20), reading: 64 << 20, showing: 4 << 20, changes: 20_000 };
 
-/// What `to` has that `from` has not; the diffs are against what both had in common. Where there is more than
-/// the effort allows, the oldest commits, the last diffs and some renames are missing, and it says so.
+/// Compares two commits: the commits that are reachable from `to` and not from `from`, and the diffs from their merge
+/// base to `to`. When a limit is reached, the oldest commits, the last diffs and some renames are missing, and
+/// `overflow` is set.
 pub(crate) fn compare(
     repo: &gix::Repository,
     from: ObjectId,
@@ -68,7 +70,7 @@ pub(crate) fn compare(
     };
     let commits = order::oldest_first(&found);
     if commits.is_empty() {
-        // `to` is an ancestor of `from`, so what both have in common is `to` itself.
+        // `to` is an ancestor of `from`, so the merge base is `to` itself.
         return Ok(Comparison::default());
     }
     let commits = newest(repo, &commits, effort)?;
@@ -78,8 +80,8 @@ pub(crate) fn compare(
     Ok(comparison)
 }
 
-/// How many commits are reachable from `to` and from none of `hidden`, and the newest `limit` of them, oldest
-/// first, with no more of their messages than is told. Those of `hidden` that do not exist hide nothing.
+/// Returns the number of commits that are reachable from `to` and from none of `hidden`, and the newest `limit` of
+/// them, oldest first. Messages and names are truncated for events. Commits in `hidden` that do not exist are ignored.
 pub(crate) fn commits_between(
     repo: &gix::Repository,
     ancestry: &Ancestry,
@@ -99,7 +101,7 @@ pub(crate) fn commits_between(
     Ok((commits.len() as u64, read_newest(repo, newest)?))
 }
 
-/// Whether everything that `ancestor` has is in `descendant`.
+/// Returns whether `ancestor` is reachable from `descendant`.
 pub(crate) fn is_ancestor(
     repo: &gix::Repository,
     ancestor: ObjectId,
@@ -110,7 +112,7 @@ pub(crate) fn is_ancestor(
     is_merge_base(&repo, &repo.objects, ancestor, descendant)
 }
 
-/// The same for work that has to end early: fails once it has to.
+/// Like [`is_ancestor`], but fails once `stop` says so.
 pub(crate) fn is_ancestor_until(
     stop: &Stop,
     repo: &gix::Repository,
@@ -129,14 +131,14 @@ fn is_merge_base(
     ancestor: ObjectId,
     descendant: ObjectId,
 ) -> Result<bool, GitError> {
-    // A commit-graph that cannot be read only costs time.
+    // An unreadable commit-graph is ignored: it only speeds up the walk.
     let commit_graph = repo.commit_graph_if_enabled().unwrap_or_default();
     let mut graph = gix::revwalk::Graph::new(objects, commit_graph.as_ref());
     let bases = repo.merge_bases_many_with_graph(ancestor, &[descendant], &mut graph);
     Ok(bases.map_err(failed)?.iter().any(|base| *base == ancestor))
 }
 
-/// Objects that can be read until some work has to end.
+/// An object database whose reads fail once `stop` says so.
 struct Stoppable<'a, F> {
     objects: &'a F,
     stop: &'a Stop,
@@ -156,19 +158,20 @@ impl<F: Find> Find for Stoppable<'_, F> {
     }
 }
 
-/// The newest of the commits that both come from and that are no ancestors of each other.
+/// The newest of the best common ancestors.
 fn merge_base(
     repo: &gix::Repository,
     one: ObjectId,
     two: ObjectId,
 ) -> Result<Option<ObjectId>, GitError> {
-    // A commit-graph that cannot be read only costs time.
+    // An unreadable commit-graph is ignored: it only speeds up the walk.
     let commit_graph = repo.commit_graph_if_enabled().unwrap_or_default();
     let mut graph = repo.revision_graph(commit_graph.as_ref());
     let found = repo.merge_bases_many_with_graph(one, &[two], &mut graph).map_err(failed)?;
     let mut bases: Vec<ObjectId> = found.iter().map(|base| base.detach()).collect();
     bases.sort_by_key(|base| Reverse(graph.get(base).map(|commit| commit.commit_time)));
-    // Where dates mislead it, gix leaves ancestors of other bases among them: of a merge it follows the first parent.
+    // Where commit dates are wrong, gix also returns ancestors of other bases, because it follows only the first parent
+    // of a merge. Such bases are skipped.
     for &base in bases.iter().take(MOST_BASES) {
         let others: Vec<ObjectId> = bases.iter().copied().filter(|other| *other != base).collect();
         if others.is_empty() {
@@ -182,10 +185,10 @@ fn merge_base(
     Ok(bases.first().copied())
 }
 
-/// The number of bases that are tried. Histories of people have two or three.
+/// The maximum number of bases that are checked. Real histories have two or three.
 const MOST_BASES: usize = 16;
 
-/// Reads commits that are oldest first, the newest ones as far as they may be shown.
+/// Reads commits from the newest backwards until a limit is reached. `ids` and the result are oldest first.
 fn newest(
     repo: &gix::Repository,
     ids: &[ObjectId],
@@ -205,7 +208,7 @@ fn newest(
     Ok(commits)
 }
 
-/// About how much a commit is without its message.
+/// The approximate size of a commit without its message and names.
 const COMMIT_HEADER: usize = 300;
 
 fn told(commit: Commit) -> Commit {
@@ -219,10 +222,10 @@ fn told(commit: Commit) -> Commit {
     }
 }
 
-/// More than this of messages is not held at once.
+/// The maximum total length of messages in memory.
 const HELD: usize = 64 << 20;
 
-/// The last of these commits, as many as can be held.
+/// Reads the last of these commits, until their messages exceed [`HELD`].
 fn read_newest(repo: &gix::Repository, ids: &[ObjectId]) -> Result<Vec<Commit>, GitError> {
     let (mut commits, mut held) = (Vec::with_capacity(ids.len()), 0);
     for &id in ids.iter().rev() {

@@ -1,9 +1,8 @@
-//! Who wrote what is there.
+//! Counts the contributors of a history.
 //!
-//! Counting takes about as long as `git log --numstat`, too long for a request. So what is counted is
-//! [stored](stored) in the repository's folder with the commit up to which it was counted, and a history
-//! that grew is [counted](count) from there on, in the [background](jobs). A rewritten history is counted
-//! anew.
+//! Counting takes about as long as `git log --numstat`, too long for a request. So the result is [stored](stored) in
+//! the folder of the repository, with the commit up to which it counts. When the history has grown, only the new
+//! commits are [counted](count), in the [background](jobs). A rewritten history is counted from the start.
 
 mod count;
 mod header;
@@ -34,16 +33,16 @@ use self::jobs::{Job, Jobs};
 use self::stored::Stored;
 use crate::storage::open::OpenRepository;
 
-/// Authors in the answers that are kept in memory.
+/// The maximum number of authors in cached results.
 const KEPT_AUTHORS: u64 = 50_000;
 
-/// The authors of all repositories: one for all requests of a process.
+/// Counts and caches the contributors of all repositories. All requests of a process share it.
 pub(crate) struct ContributorIndex {
     answers: Arc<Answers>,
     jobs: Jobs,
 }
 
-/// Complete answers by the commit that they are of, which says all: they are never wrong later.
+/// Complete results by tip commit. A commit id identifies its whole history, so entries never become stale.
 type Answers = Cache<ObjectId, Arc<Contributors>, Size>;
 
 #[derive(Clone)]
@@ -62,10 +61,10 @@ impl Default for ContributorIndex {
     }
 }
 
-/// A repository in which is counted.
+/// A repository whose contributors are counted.
 pub(crate) struct CountedRepository {
     repository: ThreadSafeRepository,
-    /// A repository that somebody has open keeps the links to its packs.
+    /// This reference keeps the pack links of the repository.
     _open: Option<Arc<OpenRepository>>,
 }
 
@@ -89,10 +88,10 @@ impl From<&ThreadSafeRepository> for CountedRepository {
 }
 
 impl ContributorIndex {
-    /// Who wrote what led to a commit. When that is not counted yet, waits so long for it, and then answers
-    /// what is counted so far.
+    /// Returns the contributors to the history of a commit. If they are not counted yet, waits at most `wait`, and then
+    /// returns what has been counted so far.
     /// # Errors
-    /// [`GitError::Corrupt`] when something is missing in the history, or cannot be read.
+    /// [`GitError::Corrupt`] when an object of the history is missing or cannot be read.
     pub(crate) fn contributors(
         &self,
         repository: impl Into<CountedRepository>,
@@ -121,7 +120,7 @@ impl ContributorIndex {
         Ok(Contributors::clone(&answer))
     }
 
-    /// Begins to count in the background, so that whoever asks next need not wait.
+    /// Starts counting in the background, so that the next request need not wait.
     pub(crate) fn warm(&self, repository: impl Into<CountedRepository>, tip: ObjectId) {
         if self.answers.get(&tip).is_none() {
             self.jobs.start(repository.into(), tip, &Arc::default(), Caller::BACKGROUND);

@@ -1,4 +1,4 @@
-//! Where commits come from, kept for the next who goes through a history.
+//! A cache of the parents and times of commits, for history walks.
 
 use std::sync::Arc;
 
@@ -10,17 +10,17 @@ use quick_cache::sync::Cache;
 
 use crate::error::failed;
 
-/// Of how many commits is kept where they come from: some tens of MB.
+/// The maximum number of cached commits, which take some tens of MB.
 const KEPT: usize = 200_000;
 
-/// What of a commit says where it is in a history.
+/// The position of a commit in its history.
 pub(crate) struct Lineage {
-    /// When it was committed, in seconds.
+    /// The committer time in seconds.
     pub(crate) time: i64,
     pub(crate) parents: Box<[ObjectId]>,
 }
 
-/// Those of the commits that were last met, of all repositories: a commit is the same everywhere.
+/// Parents and times of recently read commits of all repositories, by commit id.
 pub(crate) struct Lineages(Cache<ObjectId, Arc<Lineage>>);
 
 impl Default for Lineages {
@@ -30,7 +30,7 @@ impl Default for Lineages {
 }
 
 impl Lineages {
-    /// Where a commit comes from; `None` when there is no such object.
+    /// Returns the parents and the time of a commit, `None` when the object does not exist.
     pub(crate) fn of(
         &self,
         repo: &gix::Repository,

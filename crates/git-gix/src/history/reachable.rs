@@ -21,11 +21,11 @@ use crate::content::tree::entries::{self, Entry};
 use crate::error::failed;
 use crate::history::lineage::Lineages;
 
-/// The number of commits that are read to find out whether the tip of a deleted or moved ref is still reachable. If the
-/// tip is not found among them, the walk starts again.
+/// The number of commits that are read to check whether the old tip of a deleted or moved ref is still reachable. If
+/// the tip is not found among them, the walk starts again.
 const MOST_COMMITS_TO_LOST_TIPS: usize = 20_000;
 
-/// The number of ids that the trees which are read first may add to a walk that has met as many as it may.
+/// The number of ids that a walk may add beyond its limit while it reads the trees of the `first` commits.
 const MOST_IN_FIRST_TREES: usize = 200_000;
 
 /// The number of steps between two checks of the limits.
@@ -50,12 +50,12 @@ pub(crate) struct Limits {
 pub(crate) struct Walk {
     /// Whether the walk reads trees, and so meets trees and blobs too.
     with_contents: bool,
-    /// The objects that all refs hold, in the order of their bytes.
+    /// The targets of all refs, sorted.
     tips: Vec<ObjectId>,
     met: HashSet<ObjectId>,
-    /// Commits that were met and not read, with their times.
+    /// Commits that were met but not read yet, with their times.
     commits: BinaryHeap<(i64, ObjectId)>,
-    /// Trees that were met and not read.
+    /// Trees that were met but not read yet.
     trees: Vec<ObjectId>,
     buffer: Vec<u8>,
 }
@@ -77,9 +77,9 @@ impl Walk {
         self.met.len() + self.tips.len()
     }
 
-    /// Removes the objects that are reachable from `tips` from `open`. Returns `false` if a limit was reached before
-    /// the walk met all of them. `tips` must be in the order of their bytes. The trees of the commits `first`, which
-    /// must be reachable from `tips`, are read before all others.
+    /// Removes from `open` the objects that are reachable from `tips`. Returns `false` if a limit was reached before
+    /// the walk met all of them. `tips` must be sorted. The trees of the commits `first`, which must be reachable from
+    /// `tips`, are read before all others.
     pub(crate) fn look_for(
         &mut self,
         history: History<'_>,
@@ -95,7 +95,7 @@ impl Walk {
                 self.meet_root(history, commit, open)?;
             }
         }
-        // The trees that are read first are few, also where the walk has met as many objects as it may.
+        // The trees of the `first` commits are few, so they may be read even when the walk is at its limit.
         let allowance = if first.is_empty() { 0 } else { self.len() + MOST_IN_FIRST_TREES };
         let mut steps = 0;
         while !open.is_empty() {
@@ -131,7 +131,7 @@ impl Walk {
         Ok(())
     }
 
-    /// Meets an object that a ref holds, and the objects that it leads to as a tag.
+    /// Meets the target of a ref, and all objects to which it peels.
     fn meet_tip(&mut self, history: History<'_>, tip: ObjectId) -> Result<(), GitError> {
         let mut at = tip;
         loop {
@@ -170,7 +170,7 @@ impl Walk {
         Ok(())
     }
 
-    /// Meets the tree of a commit, if the walk reads trees.
+    /// Meets the root tree of a commit, if the walk reads trees.
     fn meet_root(
         &mut self,
         history: History<'_>,

@@ -1,7 +1,7 @@
-//! What several questions with the same hidden commits have in common.
+//! Caches all ancestors of the hidden commits when several calls hide the same ones.
 //!
-//! A push of a thousand branches asks a thousand times what is new in one beside the default branch. Each answer
-//! would take a walk down to where they part; all ancestors of the default branch take one.
+//! A push of a thousand branches asks a thousand times which commits of a branch are not on the default branch. Each
+//! answer would take a walk down to the fork point; one walk over all ancestors of the default branch serves them all.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -13,13 +13,13 @@ use hexforge_domain::ports::git::GitError;
 use super::walk::Found;
 use crate::error::failed;
 
-/// As often is asked with the same commits before all their ancestors are looked for.
+/// The number of calls with the same hidden commits after which all ancestors are loaded.
 const OFTEN: u32 = 3;
 
-/// Of longer histories nothing is remembered.
+/// The ancestors of longer histories are not cached.
 const MOST: usize = 5_000_000;
 
-/// The commits that were hidden last.
+/// The cache for the commits that were hidden last.
 #[derive(Default)]
 pub(crate) struct Ancestry(RefCell<Last>);
 
@@ -31,7 +31,7 @@ struct Last {
 }
 
 impl Ancestry {
-    /// All ancestors of these commits, once it pays to know them.
+    /// All ancestors of these commits, or `None` before the third call in a row with the same commits.
     pub(super) fn of(
         &self,
         repo: &gix::Repository,
@@ -49,7 +49,7 @@ impl Ancestry {
     }
 }
 
-/// These commits and all that led to them; `None` when there are too many.
+/// These commits and all their ancestors; `None` when there are too many.
 fn everything(
     repo: &gix::Repository,
     tips: &[ObjectId],
@@ -64,14 +64,15 @@ fn everything(
     Ok((all.len() < MOST).then_some(all))
 }
 
-/// The commits that lead to one and are not among these, at most so many.
+/// The commits that are reachable from `to` and not in `known`, at most `most`. Ancestors of known commits are not
+/// visited.
 pub(super) fn beyond(
     repo: &gix::Repository,
     known: &HashSet<ObjectId>,
     to: ObjectId,
     most: usize,
 ) -> Result<Vec<Found>, GitError> {
-    // A commit-graph that cannot be read only costs time.
+    // An unreadable commit-graph is ignored: it only speeds up the walk.
     let commit_graph = repo.commit_graph_if_enabled().unwrap_or_default();
     let mut graph: gix::revwalk::Graph<'_, '_, gix::revwalk::graph::Commit<()>> =
         repo.revision_graph(commit_graph.as_ref());
@@ -81,7 +82,7 @@ pub(super) fn beyond(
         if known.contains(&id) || !seen.insert(id) {
             continue;
         }
-        // What does not exist ends the history.
+        // A missing parent ends the history, as in a shallow clone.
         let commit = graph.get_or_insert_full_commit(id, |_| {}).map_err(failed)?;
         let Some(commit) = commit else { continue };
         let (parents, time) = (commit.parents.to_vec(), commit.commit_time);

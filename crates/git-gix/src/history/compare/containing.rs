@@ -1,4 +1,4 @@
-//! The first of several histories that has a commit.
+//! Finds the first of several branches that contains a commit.
 
 use gix::ObjectId;
 use gix::hashtable::HashSet;
@@ -7,14 +7,15 @@ use hexforge_domain::ports::git::GitError;
 use super::{cached, must_exist};
 use crate::error::failed;
 
-/// By how many seconds a clock may have been wrong before more has to be looked at.
+/// The clock skew in seconds that the first search tolerates.
 const WRONG_CLOCKS: i64 = 24 * 60 * 60;
 
-/// Of longer histories nothing is known.
+/// The maximum number of commits that are visited.
 const MOST: usize = 5_000_000;
 
-/// The place of the first of these tips that a commit led to. However many tips there are, each commit is looked
-/// at once, and none that is much older than the wanted one, unless it is found nowhere else.
+/// Returns the index of the first tip from which the wanted commit is reachable. The first search visits each commit at
+/// most once and skips the ancestors of commits that are much older than the wanted one. A second search without that
+/// limit checks the tips before the one found.
 pub(crate) fn first_containing(
     repo: &gix::Repository,
     tips: &[ObjectId],
@@ -24,7 +25,7 @@ pub(crate) fn first_containing(
     let repo = &cached(repo);
     let made = repo.find_commit(wanted).map_err(failed)?.time().map_err(failed)?.seconds;
     let found = first(repo, tips, wanted, made.saturating_sub(WRONG_CLOCKS))?;
-    // One of the tips before may lead to it behind a commit that claims to be much older.
+    // An earlier tip may reach the commit through one with a much older, wrong date.
     let before = &tips[..found.unwrap_or(tips.len())];
     Ok(first(repo, before, wanted, i64::MIN)?.or(found))
 }
@@ -35,11 +36,11 @@ fn first(
     wanted: ObjectId,
     oldest: i64,
 ) -> Result<Option<usize>, GitError> {
-    // A commit-graph that cannot be read only costs time.
+    // An unreadable commit-graph is ignored: it only speeds up the walk.
     let commit_graph = repo.commit_graph_if_enabled().unwrap_or_default();
     let mut graph: gix::revwalk::Graph<'_, '_, gix::revwalk::graph::Commit<()>> =
         repo.revision_graph(commit_graph.as_ref());
-    // What does not lead from the wanted commit to one tip does not lead to another.
+    // A commit that was visited for an earlier tip does not reach the wanted one.
     let mut seen = HashSet::default();
     for (place, &tip) in tips.iter().enumerate() {
         let mut waiting = vec![tip];
@@ -53,7 +54,7 @@ fn first(
             if seen.len() > MOST {
                 return Err(GitError::TooLarge);
             }
-            // What does not exist ends the history.
+            // A missing parent ends the history.
             let commit = graph.get_or_insert_full_commit(id, |_| {}).map_err(failed)?;
             if let Some(commit) = commit.filter(|commit| commit.commit_time >= oldest) {
                 waiting.extend(&commit.parents);

@@ -1,4 +1,4 @@
-//! What is in the files that are compared.
+//! Reads the contents of compared files.
 
 use gix::ObjectId;
 use gix::bstr::BString;
@@ -7,11 +7,11 @@ use hexforge_domain::ports::git::GitError;
 
 use crate::error::failed;
 
-/// A larger file is never read here: it counts as binary. git does the same, from 512 MiB on; a server that
-/// answers many at once cannot hold as much for each of them.
+/// Larger files are not read and count as binary. git has the same rule from 512 MiB on, which is too much memory for
+/// each of many concurrent requests.
 const BIG_FILE: u64 = 32 << 20;
 
-/// A file with a zero byte among the first of its bytes is binary to git.
+/// As in git, a file with a zero byte among its first 8000 bytes is binary.
 const LOOKED_AT: usize = 8000;
 
 /// A file, link or submodule in a commit.
@@ -23,29 +23,29 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// Whether it is a file, whoever may execute it.
+    /// Returns whether the entry is a file, executable or not.
     pub(super) fn is_file(&self) -> bool {
         matches!(self.kind, EntryKind::Blob | EntryKind::BlobExecutable)
     }
 
-    /// Whether the other is a file, a link or a submodule as this is.
+    /// Returns whether both entries are files, both links, or both submodules.
     pub(super) fn is_same_type(&self, other: &Entry) -> bool {
         self.kind == other.kind || self.is_file() && other.is_file()
     }
 
-    /// Mode in git's own notation.
+    /// The mode as a number, as in a tree object.
     pub(super) fn mode(&self) -> u32 {
         u32::from(self.kind as u16)
     }
 }
 
-/// What is in a file.
+/// The content of a file.
 pub(super) enum Content {
     Text(Vec<u8>),
     Binary,
 }
 
-/// Reads what git compares: the content of a file, the target of a link, the commit of a submodule.
+/// Reads the content that git compares: the text of a file, the target of a link, or the commit id of a submodule.
 pub(super) fn read(repo: &gix::Repository, entry: &Entry) -> Result<Content, GitError> {
     if entry.kind == EntryKind::Commit {
         return Ok(Content::Text(format!("Subproject commit {}\n", entry.id).into_bytes()));
@@ -54,7 +54,7 @@ pub(super) fn read(repo: &gix::Repository, entry: &Entry) -> Result<Content, Git
     Ok(if is_binary(&bytes) { Content::Binary } else { Content::Text(bytes) })
 }
 
-/// The content of a file that is not too big to be read.
+/// The content of a file; `None` when it is too large.
 pub(super) fn bytes(repo: &gix::Repository, entry: &Entry) -> Result<Option<Vec<u8>>, GitError> {
     if size(repo, entry)? > BIG_FILE {
         return Ok(None);

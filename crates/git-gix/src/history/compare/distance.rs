@@ -1,24 +1,24 @@
-//! Whether two long texts have so little in common that nobody is shown what differs: to find out exactly takes a time that
-//! grows with the square of it.
+//! Detects long texts that have too little in common: their diff is not shown, because the time to compute it grows
+//! with the square of the differences.
 
 use gix::diff::blob::Token;
 
-/// Texts with fewer lines than this between their first and last difference are compared in any case.
+/// Shorter texts are always compared. Common lines at the start and the end do not count.
 const LONG: usize = 100_000;
 
-/// Of long texts no more changed lines are shown.
+/// The maximum number of changed lines that are shown of long texts.
 const MOST_CHANGES: usize = 4000;
 
-/// How many steps may be taken to find out.
+/// The maximum number of steps of the check.
 const MOST_STEPS: usize = 100_000_000;
 
-/// Whether the texts are long, and more of their lines differ than are shown.
+/// Returns whether the texts are long and more of their lines differ than are shown.
 pub(crate) fn is_too_far(before: &[Token], after: &[Token]) -> bool {
     let (before, after) = trimmed(before, after);
     before.len() + after.len() > LONG && is_beyond(before, after, MOST_CHANGES, MOST_STEPS)
 }
 
-/// Without the lines that both begin and end with.
+/// Removes the common lines at the start and at the end.
 fn trimmed<'a>(before: &'a [Token], after: &'a [Token]) -> (&'a [Token], &'a [Token]) {
     let start = before.iter().zip(after).take_while(|(old, new)| old == new).count();
     let (before, after) = (&before[start..], &after[start..]);
@@ -27,9 +27,10 @@ fn trimmed<'a>(before: &'a [Token], after: &'a [Token]) -> (&'a [Token], &'a [To
     (&before[..before.len() - end], &after[..after.len() - end])
 }
 
-/// Whether more than `most` lines have to go or come to make one of the other, or that many steps do not tell.
+/// Returns whether more than `most` lines must be removed or added to turn one text into the other, or whether that is
+/// unknown after so many steps.
 ///
-/// The way of Myers: after each change, how far one gets on each diagonal.
+/// This is Myers' algorithm: it computes the furthest point on each diagonal after each change.
 fn is_beyond(before: &[Token], after: &[Token], most: usize, mut steps: usize) -> bool {
     let (old, new) = (before.len() as isize, after.len() as isize);
     if old.abs_diff(new) > most {
@@ -69,7 +70,7 @@ mod tests {
     use super::*;
     use crate::support::Random;
 
-    /// The number of changes by the plain table.
+    /// The number of changes, computed with the plain dynamic programming table.
     fn changes(before: &[Token], after: &[Token]) -> usize {
         let mut row: Vec<usize> = (0..=after.len()).collect();
         for (at, old) in before.iter().enumerate() {

@@ -1,9 +1,9 @@
-//! How much a comparison may take.
+//! The limits of one comparison.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-/// What is left to be spent on one comparison. What there was no more for is missing in the outcome.
+/// The remaining budget of one comparison. Parts of the result that exceed it are left out.
 pub(crate) struct Effort {
     until: Instant,
     reading: Cell<u64>,
@@ -12,16 +12,16 @@ pub(crate) struct Effort {
     spent: Cell<bool>,
 }
 
-/// What may be spent on one comparison.
+/// The maximum effort of one comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Limits {
-    /// From the beginning to the end.
+    /// The wall-clock time.
     pub(crate) time: Duration,
-    /// Bytes that are read to find out which files are similar.
+    /// The bytes that are read to detect renames.
     pub(crate) reading: u64,
-    /// Bytes of messages and diffs.
+    /// The bytes of messages and diffs in the result.
     pub(crate) showing: u64,
-    /// Entries of trees that are different.
+    /// The number of changed tree entries.
     pub(crate) changes: usize,
 }
 
@@ -36,27 +36,27 @@ impl Effort {
         }
     }
 
-    /// Whether there is time to go on.
+    /// Returns whether there is time left.
     pub(super) fn has_time(&self) -> bool {
         self.granted(Instant::now() < self.until)
     }
 
-    /// Whether so many bytes may be read to see how similar files are.
+    /// Takes this number of bytes from the budget for rename detection. Returns `false` if it does not suffice.
     pub(super) fn may_read(&self, bytes: u64) -> bool {
         self.granted(take(&self.reading, bytes))
     }
 
-    /// Whether so many bytes may be shown.
+    /// Takes this number of bytes from the budget for output. Returns `false` if it does not suffice.
     pub(super) fn may_show(&self, bytes: usize) -> bool {
         self.granted(take(&self.showing, bytes as u64))
     }
 
-    /// Whether another entry may be looked at when there are so many.
+    /// Returns whether another change may be listed after this many.
     pub(super) fn may_list(&self, entries: usize) -> bool {
         self.granted(entries < self.changes)
     }
 
-    /// Whether anything had to be left out.
+    /// Returns whether a limit was reached, so that the result is incomplete.
     pub(crate) fn is_spent(&self) -> bool {
         self.spent.get()
     }

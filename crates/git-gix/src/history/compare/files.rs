@@ -1,4 +1,4 @@
-//! Which files changed, and how.
+//! Lists the changed files of two commits, with their diffs.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -19,13 +19,13 @@ use super::{renames, unified};
 use crate::error::failed;
 use crate::text;
 
-/// What became of an entry.
+/// The old and the new version of an entry.
 struct Pair {
     old: Option<Entry>,
     new: Option<Entry>,
 }
 
-/// What changed in files between two commits, or since there was nothing, by path.
+/// Returns the diffs between two commits, sorted by path. Without a base, all files are new.
 pub(super) fn changes(
     repo: &gix::Repository,
     base: Option<ObjectId>,
@@ -36,7 +36,7 @@ pub(super) fn changes(
     let mut diffs = Vec::with_capacity(pairs.len());
     for Pair { old, new } in pairs {
         match (&old, &new) {
-            // One kind of thing does not become another: the one goes and the other comes.
+            // As in git, a change of type (file, link, submodule) is shown as a deletion and an addition.
             (Some(before), Some(after)) if !before.is_same_type(after) => {
                 diffs.push(diff(repo, old.as_ref(), None, effort)?);
                 diffs.push(diff(repo, None, new.as_ref(), effort)?);
@@ -47,7 +47,8 @@ pub(super) fn changes(
     Ok(diffs)
 }
 
-/// The files that a commit added, changed and removed, against its first parent: the first ones of each kind.
+/// Returns the paths that a commit added, modified and removed compared with its first parent, at most [`TOLD_PATHS`]
+/// of each.
 pub(crate) fn changed_paths(
     repo: &gix::Repository,
     commit: ObjectId,
@@ -59,7 +60,7 @@ pub(crate) fn changed_paths(
     for Pair { old, new } in with_renames(repo, pairs, effort)? {
         let (list, entry) = match (&old, &new) {
             (None, Some(new)) => (&mut paths.added, new),
-            // A moved file counts as a new one at its new place.
+            // A renamed file counts as added at its new path.
             (Some(old), Some(new)) if old.path != new.path => (&mut paths.added, new),
             (Some(_), Some(new)) => (&mut paths.modified, new),
             (Some(old), None) => (&mut paths.removed, old),
@@ -91,7 +92,7 @@ fn diff(
     })
 }
 
-/// What is different in both trees, by path.
+/// Returns the entries that differ between two trees, sorted by path.
 fn pairs(
     repo: &gix::Repository,
     base: Option<ObjectId>,
@@ -113,14 +114,14 @@ fn pairs(
         &mut seen,
     );
     match ended {
-        // What was seen until then is worth something.
+        // The changes recorded before a limit was reached are kept.
         Ok(()) | Err(gix::diff::tree::Error::Cancelled) => (),
         Err(error) => return Err(failed(gix::Error::from_error(error))),
     }
 
     let mut pairs: BTreeMap<BString, Pair> = BTreeMap::new();
     let mut put = |path: &BString, mode: EntryMode, id: ObjectId, is_new: bool| {
-        // Folders change with what is in them.
+        // Trees are skipped: a tree changes only when its entries do.
         if mode.kind() == EntryKind::Tree {
             return;
         }
@@ -138,11 +139,11 @@ fn pairs(
             }
         }
     }
-    // Old programs wrote modes that mean the same as those of today.
+    // Modes that old programs wrote may differ although they mean the same.
     Ok(pairs.into_values().filter(|pair| pair.old != pair.new).collect())
 }
 
-/// Records differences as long as the effort allows.
+/// Records changes until a limit is reached.
 struct Seen<'a> {
     recorder: Recorder,
     effort: &'a Effort,
@@ -173,7 +174,7 @@ impl Visit for Seen<'_> {
     }
 }
 
-/// Joins what was deleted with what it became.
+/// Joins deletions and additions into renames.
 fn with_renames(
     repo: &gix::Repository,
     mut pairs: Vec<Pair>,

@@ -1,4 +1,4 @@
-//! Commits in the order in which they were made.
+//! Sorts commits.
 
 use std::collections::{BinaryHeap, HashMap};
 
@@ -6,7 +6,7 @@ use gix::ObjectId;
 
 use super::walk::Found;
 
-/// Sorts by committer date, but no commit comes before its parents, whatever its date says.
+/// Sorts commits by committer date, oldest first. A commit never comes before its parents, whatever its date is.
 pub(super) fn oldest_first(commits: &[Found]) -> Vec<ObjectId> {
     let index: HashMap<ObjectId, usize> =
         commits.iter().enumerate().map(|(at, commit)| (commit.id, at)).collect();
@@ -15,7 +15,7 @@ pub(super) fn oldest_first(commits: &[Found]) -> Vec<ObjectId> {
     for parent in (0..commits.len()).flat_map(parents) {
         waiting_children[parent] += 1;
     }
-    // From the newest on: of those whose children are all placed, the newest comes next.
+    // From the newest backwards: the next commit is the newest whose children are all placed.
     let mut ready: BinaryHeap<(i64, usize)> = (0..commits.len())
         .filter(|&at| waiting_children[at] == 0)
         .map(|at| (commits[at].time, at))

@@ -1,9 +1,9 @@
-//! Paths as git writes them into diffs.
+//! Quotes paths as git does in diffs.
 
 use std::fmt::Write;
 
-/// A path below `a/` or `b/`: in quotes when it has anything in it that is not printable ASCII, or that would
-/// be mistaken in quotes.
+/// Returns a path with a prefix such as `a/`. It is quoted when it contains a quote, a backslash or a byte that is not
+/// printable ASCII.
 pub(super) fn quoted(prefix: &str, path: &[u8]) -> String {
     let mut text = String::with_capacity(prefix.len() + path.len() + 2);
     text.push_str(prefix);

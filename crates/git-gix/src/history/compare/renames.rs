@@ -1,8 +1,7 @@
-//! Which added files are deleted ones under another name.
+//! Detects renamed files.
 //!
-//! The rules are git's, one after the other: the same content; the same file name, when only one file of that
-//! name was deleted and only one added, at a similarity between what is asked for and complete; then whatever
-//! is most similar, unless there is too much to compare.
+//! The rules are git's, in this order: identical content; then the same file name, when only one deleted and one added
+//! file has it and they are at least 75 % similar; then the most similar files, unless there are too many to compare.
 
 use std::collections::HashMap;
 
@@ -13,20 +12,20 @@ use super::content::{self, Entry};
 use super::effort::Effort;
 use super::similarity::{Pieces, RENAMED, SAME, differ_in_size};
 
-/// git compares no more files with each other than if there were that many on each side.
+/// The maximum number of files on each side, as in git: beyond its square, the most similar files are not searched.
 const MOST_FILES: usize = 1000;
 
-/// How many of the most similar deleted files are remembered for each added one.
+/// The number of most similar deleted files that are considered for each added one.
 const CANDIDATES: usize = 4;
 
-/// A deleted file that may have to be compared with many others keeps its pieces, as long as those of all
-/// deleted files do not take more than 128 MiB.
+/// The maximum number of cached pieces of deleted files, which take at most 128 MiB. A deleted file may be compared
+/// with many added ones.
 const MOST_PIECES: usize = 8 << 20;
 
-/// Of deleted files with the same content, git looks at the first ones only.
+/// The number of deleted files with identical content that are considered, as in git.
 const MOST_SAME: usize = 100;
 
-/// For each added entry, which deleted one it was, as far as the effort allows to find out.
+/// Returns the index of the renamed deleted entry for each added entry, as far as the effort allows.
 pub(super) fn find(
     repo: &gix::Repository,
     deleted: &[&Entry],
@@ -70,12 +69,12 @@ impl Renames<'_> {
         self.used[deleted] = true;
     }
 
-    /// Indices of deleted entries that are not explained yet.
+    /// The indices of deleted entries that are not part of a rename yet.
     fn left(&self) -> Vec<usize> {
         (0..self.deleted.len()).filter(|&at| !self.used[at]).collect()
     }
 
-    /// Indices of added entries that are not explained yet.
+    /// The indices of added entries that are not part of a rename yet.
     fn open(&self) -> Vec<usize> {
         (0..self.added.len()).filter(|&at| self.found[at].is_none()).collect()
     }
@@ -138,7 +137,7 @@ impl Renames<'_> {
             }
             candidates.extend(best);
         }
-        // The sort is stable: of equals the first in the order of paths wins.
+        // The sort is stable: among equals, the first in path order wins.
         candidates.sort_by_key(|candidate| std::cmp::Reverse(candidate.rank()));
         for Candidate { score, source, target, .. } in candidates {
             if score >= RENAMED && self.found[target].is_none() && !self.used[source] {
@@ -148,8 +147,7 @@ impl Renames<'_> {
         Ok(())
     }
 
-    /// How similar two files are; 0 when that cannot be as much as `least`. Links and submodules are the same
-    /// or not.
+    /// The similarity of two files; 0 when their sizes rule out `least`, and for links and submodules.
     fn similarity(
         &mut self,
         source: usize,
@@ -190,7 +188,7 @@ impl Renames<'_> {
         Ok(size)
     }
 
-    /// The pieces of a file, unless enough is read.
+    /// The pieces of a file; `None` when a limit is reached.
     fn read(&mut self, entry: &Entry) -> Result<Option<Pieces>, GitError> {
         let size = self.size(entry)?;
         if !self.effort.has_time() || !self.effort.may_read(size) {
@@ -200,7 +198,7 @@ impl Renames<'_> {
     }
 }
 
-/// A deleted file that an added one may have been.
+/// A possible rename.
 struct Candidate {
     score: u64,
     same_name: bool,
@@ -214,7 +212,7 @@ impl Candidate {
     }
 }
 
-/// Keeps the best candidates, each in the place of the first of the worst.
+/// Keeps the best candidates: a better one replaces the first of the worst.
 fn remember(best: &mut Vec<Candidate>, candidate: Candidate) {
     if best.len() < CANDIDATES {
         best.push(candidate);
@@ -233,7 +231,7 @@ fn has_same_name(one: &Entry, two: &Entry) -> bool {
     file_name(one) == file_name(two)
 }
 
-/// The names of these entries, each with the entry that has it, or none when several have.
+/// Maps each file name to its entry, or to `None` when several entries have that name.
 fn unique_names<'a>(entries: &[&'a Entry], among: &[usize]) -> HashMap<&'a [u8], Option<usize>> {
     let mut names = HashMap::new();
     for &at in among {

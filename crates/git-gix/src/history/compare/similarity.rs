@@ -1,19 +1,19 @@
-//! How much of one file is in another, as git estimates it: by pieces that are the same in both, wherever in
-//! the files they are. A piece is a line, or 64 bytes where lines are longer.
+//! Estimates the similarity of two files as git does: by the pieces that both contain, wherever they are. A piece is a
+//! line, or 64 bytes of a longer line.
 
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
 use super::content::is_binary;
 
-/// All of a file is in the other one.
+/// The similarity of identical files.
 pub(super) const SAME: u64 = 60_000;
 
-/// The least similarity at which git calls a deleted and an added file one that was renamed.
+/// The similarity from which git treats a deleted and an added file as a rename.
 pub(super) const RENAMED: u64 = SAME / 2;
 
 const LONGEST_PIECE: usize = 64;
 
-/// The pieces of a file and how many bytes each has in all of its places, by piece.
+/// The hashes of a file's distinct pieces with the total number of bytes of each, sorted by hash.
 pub(super) struct Pieces(Vec<(u64, u64)>);
 
 impl Pieces {
@@ -23,7 +23,7 @@ impl Pieces {
         let mut pieces = Vec::new();
         let mut piece = Vec::with_capacity(LONGEST_PIECE);
         for (at, &byte) in bytes.iter().enumerate() {
-            // Files that differ in their line ends only are the same.
+            // Line endings are ignored.
             if is_text && byte == b'\r' && bytes.get(at + 1) == Some(&b'\n') {
                 continue;
             }
@@ -48,12 +48,12 @@ impl Pieces {
         Self(pieces)
     }
 
-    /// How many different pieces there are.
+    /// The number of distinct pieces.
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// How many bytes of this file are in the other one too.
+    /// The number of bytes that both files have in common.
     fn shared(&self, other: &Pieces) -> u64 {
         let mut others = other.0.iter().peekable();
         let mut shared = 0;
@@ -66,13 +66,13 @@ impl Pieces {
         shared
     }
 
-    /// How similar two files are, from 0 to [`SAME`].
+    /// The similarity of two files, from 0 to [`SAME`].
     pub(super) fn similarity(&self, size: u64, other: &Pieces, other_size: u64) -> u64 {
         (self.shared(other) * SAME).checked_div(size.max(other_size)).unwrap_or(0)
     }
 }
 
-/// Whether sizes alone say that two files are less similar than `least`.
+/// Returns whether the sizes alone rule out a similarity of `least`.
 pub(super) fn differ_in_size(one: u64, two: u64, least: u64) -> bool {
     one.max(two) * (SAME - least) < one.abs_diff(two) * SAME
 }

@@ -1,4 +1,4 @@
-//! What is compared here against what the real git prints.
+//! Checks comparisons against the output of the real git.
 
 use gix::ObjectId;
 use hexforge_domain::repository::{Comparison, FileDiff};
@@ -28,14 +28,14 @@ fn compare(scratch: &Scratch, from: &str, to: &str) -> Comparison {
     super::compare(&open(scratch), id(from), id(to), &effort).expect("both commits exist")
 }
 
-/// The only file that changed.
+/// Returns the diff of the only changed file.
 fn only_diff(scratch: &Scratch, from: &str, to: &str) -> FileDiff {
     let mut diffs = compare(scratch, from, to).diffs;
     assert_eq!(diffs.len(), 1, "{diffs:?}");
     diffs.remove(0)
 }
 
-/// Compares the diffs with those of git.
+/// Asserts that the diffs equal those of git.
 fn same_as_git(scratch: &Scratch, from: &str, to: &str) -> Vec<FileDiff> {
     let diffs = compare(scratch, from, to).diffs;
     let expected = expected::diffs(scratch, from, to);
@@ -50,7 +50,7 @@ fn show(diff: &FileDiff) -> String {
     format!("{diff:?}\n{}", diff.text)
 }
 
-/// What the crate makes of text in any encoding.
+/// Decodes text as the crate does.
 fn decode(bytes: &[u8]) -> String {
     text::decode(bytes)
 }

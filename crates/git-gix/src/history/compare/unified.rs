@@ -1,4 +1,4 @@
-//! The change of one file as text: a unified diff as git writes it, from its `---` line on.
+//! Writes the diff of one file: a unified diff as git writes it, from its `---` line on.
 
 use std::io::Write;
 use std::ops::Range;
@@ -11,15 +11,15 @@ use super::content::{self, Content, Entry};
 use super::distance::is_too_far;
 use super::quote::quoted;
 
-/// Unchanged lines around a change.
+/// The number of unchanged lines around a change.
 const CONTEXT: u32 = 3;
 
-/// More of the line that a hunk belongs to is not repeated in its header.
+/// The maximum length of the heading in a hunk header.
 const LONGEST_HEADING: usize = 80;
 
 const MISSING: &str = "/dev/null";
 
-/// What changed, or nothing where only the name or the mode did, or where there is too much of it.
+/// Returns the diff. It is empty when only the name or the mode changed, or when it would be too long.
 pub(super) fn text(
     repo: &gix::Repository,
     old: Option<&Entry>,
@@ -46,7 +46,7 @@ pub(super) fn text(
     }
     let mut text = Vec::with_capacity(hunks.len() + old_label.len() + new_label.len() + 12);
     for (sign, label) in [("---", old_label), ("+++", new_label)] {
-        // Without the tab, other programs take what follows a space for a date.
+        // As in git: without the tab, other programs read the text after a space as a date.
         let end = if label.contains(' ') { "\t" } else { "" };
         text.extend_from_slice(format!("{sign} {label}{end}\n").as_bytes());
     }
@@ -54,9 +54,9 @@ pub(super) fn text(
     Ok(text)
 }
 
-/// The hunks that lead from one text to the other; nothing when they are too long.
+/// Returns the hunks, or nothing when they are too long.
 fn hunks(old: &[u8], new: &[u8]) -> Vec<u8> {
-    // At least what the one is longer than the other was added or removed.
+    // At least the difference in length was added or removed.
     if old.len().abs_diff(new.len()) >= LONGEST_FILE_DIFF {
         return Vec::new();
     }
@@ -69,7 +69,7 @@ fn hunks(old: &[u8], new: &[u8]) -> Vec<u8> {
         Writer { input: &input, text: Vec::new(), size: 0, heading: None, searched: 0 };
     let mut group: Vec<Hunk> = Vec::new();
     for hunk in diff.hunks() {
-        // Changes whose context would touch are shown together.
+        // Changes whose context lines overlap or touch form one hunk.
         if group.last().is_some_and(|last| hunk.before.start - last.before.end > 2 * CONTEXT) {
             writer.hunk(&group);
             group.clear();
@@ -88,16 +88,16 @@ fn hunks(old: &[u8], new: &[u8]) -> Vec<u8> {
 struct Writer<'a> {
     input: &'a InternedInput<&'a [u8]>,
     text: Vec<u8>,
-    /// Bytes of the lines written, without their signs.
+    /// The number of bytes in the written lines, without their signs.
     size: usize,
-    /// The last line found that looks like the beginning of something.
+    /// The last heading found, such as the first line of a function.
     heading: Option<&'a [u8]>,
-    /// Lines of the old text up to here were searched for a heading.
+    /// The number of lines of the old text that were searched for a heading.
     searched: u32,
 }
 
 impl Writer<'_> {
-    /// Writes changes that are close to each other, with what is around them.
+    /// Writes a hunk: changes that are close to each other, with their context.
     fn hunk(&mut self, changes: &[Hunk]) {
         let (Some(first), Some(last)) = (changes.first(), changes.last()) else { return };
         let old_end = self.input.before.len() as u32;
@@ -128,8 +128,8 @@ impl Writer<'_> {
         self.text.push(b'\n');
     }
 
-    /// Looks for the last line before a hunk that begins with a letter, `_` or `$`. What an earlier hunk
-    /// belongs to stays when there is none.
+    /// Finds the last line before a hunk that starts with a letter, `_` or `$`. If there is none, the heading of the
+    /// previous hunk stays.
     fn find_heading(&mut self, before: u32) {
         let lines = (self.searched..before).rev();
         let mut lines = lines.map(|line| self.input.interner[self.input.before[line as usize]]);
@@ -158,7 +158,7 @@ impl Writer<'_> {
     }
 }
 
-/// As much of a heading as is shown: up to where it is no UTF-8 any more.
+/// Cuts a heading to its maximum length and to valid UTF-8.
 fn cut(line: &[u8]) -> &[u8] {
     let line = &line[..line.len().min(LONGEST_HEADING)];
     let end = line.iter().rposition(|byte| !b" \t\r\n".contains(byte)).map_or(0, |last| last + 1);
@@ -169,7 +169,7 @@ fn cut(line: &[u8]) -> &[u8] {
     }
 }
 
-/// Lines as in the header of a hunk: an empty range is after the line it names.
+/// Formats a line range for a hunk header. An empty range names the line before it.
 fn position(lines: &Range<u32>) -> String {
     match lines.len() {
         0 => format!("{},0", lines.start),

@@ -1,7 +1,7 @@
-//! The commits that one commit has and others have not.
+//! Finds the commits that are reachable from one commit and not from others.
 //!
-//! gix can hide commits from a walk too, but shows some of them when a parent is not older than its child, as
-//! it happens when commits are made by a program.
+//! gix can also hide commits from a walk, but it shows some of them when a parent is not older than its child, which
+//! happens when a program creates commits.
 
 use std::collections::BinaryHeap;
 
@@ -12,30 +12,30 @@ use hexforge_domain::ports::git::GitError;
 use super::effort::Effort;
 use crate::error::failed;
 
-/// How many more commits are looked at when everything left seems to be hidden: clocks that went wrong can
-/// make a commit look older than its parents.
+/// The number of further commits that are visited when everything left seems to be hidden. A wrong clock can make a
+/// commit look older than its parents.
 const MISTRUST: usize = 16;
 
-/// A commit that was found.
+/// A visible commit.
 pub(super) struct Found {
     pub(super) id: ObjectId,
     pub(super) parents: Vec<ObjectId>,
-    /// When it was committed, in seconds.
+    /// The committer time in seconds.
     pub(super) time: i64,
 }
 
-/// How many commits are looked at before the clock is.
+/// The number of commits between two checks of the time limit.
 const BETWEEN_LOOKS: usize = 1000;
 
-/// Commits reachable from `to` and from none of `hidden`, in no particular order. Nothing when there is no
-/// time to find them: what is visible is known only at the end.
+/// The commits that are reachable from `to` and from none of `hidden`, in no particular order. Returns `None` when the
+/// time is up, because visibility is certain only at the end of the walk.
 pub(super) fn visible(
     repo: &gix::Repository,
     hidden: &[ObjectId],
     to: ObjectId,
     effort: &Effort,
 ) -> Result<Option<Vec<Found>>, GitError> {
-    // A commit-graph that cannot be read only costs time.
+    // An unreadable commit-graph is ignored: it only speeds up the walk.
     let commit_graph = repo.commit_graph_if_enabled().unwrap_or_default();
     let graph = repo.revision_graph(commit_graph.as_ref());
     let mut walk = Walk { graph, queue: BinaryHeap::new(), queued_visible: 0, visited: Vec::new() };
@@ -46,7 +46,7 @@ pub(super) fn visible(
     Ok(if walk.run(effort)? { Some(walk.found()) } else { None })
 }
 
-/// Children before parents: by generation where a commit-graph tells it, and by date.
+/// The priority of a commit, children before parents: by generation if a commit-graph has it, then by date.
 type Key = (graph::Generation, i64);
 
 #[derive(Default)]
@@ -60,13 +60,13 @@ struct Walk<'repo, 'cache> {
     graph: gix::revwalk::Graph<'repo, 'cache, graph::Commit<State>>,
     queue: BinaryHeap<(Key, ObjectId)>,
     queued_visible: usize,
-    /// What was visible when it was visited.
+    /// The commits that were visible when the walk visited them. They may be hidden later.
     visited: Vec<ObjectId>,
 }
 
 impl Walk<'_, '_> {
-    /// Goes on until nothing is left that is visible, or may tell that a visible commit is hidden. Answers
-    /// whether there was time for that.
+    /// Walks until no commit is left that is visible, or that could still hide a visible one. Returns `false` when the
+    /// time is up.
     fn run(&mut self, effort: &Effort) -> Result<bool, GitError> {
         let mut oldest_visible: Option<Key> = None;
         let mut patience = MISTRUST;
@@ -104,8 +104,8 @@ impl Walk<'_, '_> {
         Ok(true)
     }
 
-    /// Hides the parents of all waiting commits that are not younger than their parents: such a commit waits far too
-    /// long for its turn. Answers whether there was one.
+    /// Hides the parents of all queued hidden commits that are not newer than their parents, because such commits come
+    /// too late in the queue. Returns whether there were any.
     fn hide_behind_wrong_dates(&mut self) -> Result<bool, GitError> {
         let waiting: Vec<(ObjectId, i64)> =
             self.queue.iter().map(|&((_, time), id)| (id, time)).collect();
@@ -118,7 +118,7 @@ impl Walk<'_, '_> {
         Ok(found)
     }
 
-    /// Hides those of the parents of a hidden commit that are not older than it. Answers whether there was one.
+    /// Hides the parents of a hidden commit that are not older than it. Returns whether there were any.
     fn hide_newer_parents(&mut self, parents: &[ObjectId], time: i64) -> Result<bool, GitError> {
         let mut found = false;
         for &parent in parents {
@@ -131,8 +131,7 @@ impl Walk<'_, '_> {
         Ok(found)
     }
 
-    /// Notes that a commit is reachable, and looks at it (again) when that is news. What does not exist ends
-    /// the history.
+    /// Marks a commit as reachable, and queues it (again) if its state changed. A missing commit ends the history.
     fn reach(&mut self, id: ObjectId, hidden: bool) -> Result<(), GitError> {
         let commit = self.graph.get_or_insert_full_commit(id, |_| {}).map_err(failed)?;
         let Some(commit) = commit else { return Ok(()) };
@@ -141,7 +140,7 @@ impl Walk<'_, '_> {
             return Ok(());
         }
         if state.queued {
-            // It was visible until now.
+            // The commit was queued as visible.
             self.queued_visible -= 1;
         } else {
             let generation = commit.generation.unwrap_or(graph::Generation::MAX);

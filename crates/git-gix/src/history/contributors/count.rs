@@ -1,4 +1,4 @@
-//! Counts what leads to a commit, from where the stored count ends.
+//! Counts the commits up to a tip, starting at the stored count.
 
 use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -19,38 +19,38 @@ use super::totals::{Author, Totals};
 use super::trees::TreeCounter;
 use super::walk::{Walk, reaches};
 
-/// Threads that compare files.
+/// The number of threads that compare files.
 const THREADS: usize = 2;
-/// Commits that a thread is given at once: neighbours have most of their files in common.
+/// The number of commits per chunk of work. Consecutive commits share most of their files.
 const CHUNK: usize = 32;
-/// Chunks that each thread is given in advance.
+/// The number of chunks queued per thread.
 const IN_ADVANCE: usize = 2;
-/// Of decoded objects, for each thread.
+/// The size of the object cache of each thread, in bytes.
 const OBJECT_CACHE: usize = 16 << 20;
-/// How often those who wait are told how far it is.
+/// The interval of progress reports.
 const REPORT: Duration = Duration::from_millis(250);
-/// How often it is stored how far it is.
+/// The interval at which the progress is stored.
 const STORE: Duration = Duration::from_secs(5);
 
-/// Whoever wants a count.
+/// The observer of a running count.
 pub(crate) trait Watch {
-    /// Takes what is counted so far.
+    /// Receives the intermediate result.
     fn report(&self, so_far: Contributors);
 
-    /// Whether to stop here, and go on later; the time since counting began.
+    /// Returns whether to pause the count. `running` is the time since it began.
     fn pause(&self, running: Duration) -> bool;
 }
 
-/// How a count ended.
+/// The outcome of a count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ended {
-    /// All is counted.
+    /// Everything is counted.
     Complete,
-    /// What was counted is stored.
+    /// The count was paused and its progress is stored.
     Paused,
 }
 
-/// Brings what is stored for a repository up to a commit. What was reached is stored in any case.
+/// Updates the stored count of a repository to a tip. The progress is stored in any case.
 pub(crate) fn bring_up_to(
     repository: &ThreadSafeRepository,
     tip: ObjectId,
@@ -59,7 +59,7 @@ pub(crate) fn bring_up_to(
     let repo = local(repository);
     let mut stored = Stored::read(repository.path());
     while stored.tip != Some(tip) {
-        // A count that was paused is ended first, when it is a part of this one.
+        // A paused count is finished first if its tip is an ancestor of this one.
         stored.ahead = match stored.ahead.take() {
             Some(ahead) if ahead.tip == tip => Some(ahead),
             Some(ahead) if ahead.done > 0 && reaches(&repo, tip, ahead.tip)? => Some(ahead),
@@ -72,7 +72,7 @@ pub(crate) fn bring_up_to(
     Ok((Ended::Complete, stored))
 }
 
-/// A handle on the repository for one thread.
+/// Creates a handle to the repository for one thread.
 fn local(repository: &ThreadSafeRepository) -> gix::Repository {
     let mut repo = repository.to_thread_local();
     repo.object_cache_size_if_unset(OBJECT_CACHE);
@@ -90,7 +90,7 @@ fn count_ahead(
         Some(old) => match since(repo, ahead.tip, old, stored.skew)? {
             Some(new) => Some(new),
             None => {
-                // The history was rewritten: of what is counted, nothing may be left in it.
+                // The history was rewritten: the counted commits may no longer be part of it.
                 *stored = Stored::default();
                 ahead = Ahead::new(ahead.tip);
                 None
@@ -114,20 +114,20 @@ fn count_ahead(
     result
 }
 
-/// What cannot be stored is counted again after a restart.
+/// Stores the count. An error is only logged, because a lost count can be made again.
 fn store(repository: &Path, stored: &Stored) {
     if let Err(error) = stored.write(repository) {
         tracing::warn!(path = %repository.display(), %error, "the count could not be stored");
     }
 }
 
-/// One count, from one tip to the next.
+/// One count, from the stored tip to the next.
 struct Count<'a> {
-    /// The commits to count; without it, all.
+    /// The new commits; `None` to count the whole history.
     new: Option<Since>,
     base: &'a Stored,
     ahead: Ahead,
-    /// Seconds, see [`Stored::skew`].
+    /// In seconds, see [`Stored::skew`].
     skew: u64,
     began: Instant,
     watch: &'a dyn Watch,
@@ -186,7 +186,7 @@ impl Count<'_> {
         })
     }
 
-    /// The next commits to be compared with their parents; less than a whole chunk at the end.
+    /// The next commits to compare with their parents. Fewer than [`CHUNK`] at the end.
     fn next_chunk(
         &mut self,
         walk: &mut Walk<'_>,
@@ -238,7 +238,7 @@ impl Count<'_> {
     }
 }
 
-/// A commit that is to be compared with its first parent.
+/// A commit to compare with its first parent.
 struct Work {
     author: Author,
     tree: ObjectId,
@@ -251,7 +251,7 @@ enum Parent {
     Commit(ObjectId),
 }
 
-/// A thread that compares chunks, one after the other. Results come in the order of the chunks.
+/// A thread that compares chunks in order. The results come in the order of the chunks.
 struct Lane {
     chunks: Sender<Vec<Work>>,
     results: Receiver<Compared>,

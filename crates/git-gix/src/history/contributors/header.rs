@@ -1,24 +1,24 @@
-//! The parts of a commit object that are counted by.
+//! Parses the fields of a commit object that the count needs.
 
 use gix::ObjectId;
 
 use crate::text;
 
-/// What comes before the message. Read leniently: git counts commits that others wrote badly, too.
+/// The header of a commit. The parser is lenient, because git also counts malformed commits.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Header {
     pub(crate) tree: ObjectId,
     pub(crate) parents: Vec<ObjectId>,
-    /// The author's, byte by byte.
+    /// The author's email address as raw bytes.
     pub(crate) email: Vec<u8>,
-    /// The author's, as text.
+    /// The author's name as text.
     pub(crate) name: String,
-    /// When it was committed, in seconds; 0 when that cannot be read.
+    /// The committer time in seconds; 0 when it cannot be parsed.
     pub(crate) date: i64,
 }
 
 impl Header {
-    /// `None` when this is no commit.
+    /// Parses a commit object. Returns `None` when it is not a commit.
     pub(crate) fn parse(commit: &[u8]) -> Option<Self> {
         let mut tree = None;
         let mut parents = Vec::new();
@@ -51,7 +51,7 @@ impl Header {
     }
 }
 
-/// Name and e-mail: what is before the first `<`, and what is between it and the next `>`.
+/// Splits an author line into the name before the first `<` and the email address up to the next `>`.
 fn person(line: &[u8]) -> (&[u8], &[u8]) {
     let Some(open) = line.iter().position(|byte| *byte == b'<') else { return (b"", b"") };
     let (name, rest) = (&line[..open], &line[open + 1..]);
@@ -61,7 +61,7 @@ fn person(line: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
-/// The time at the end of such a line.
+/// The time at the end of an author or committer line.
 fn seconds(line: &[u8]) -> i64 {
     let after = line.iter().rposition(|byte| *byte == b'>').map_or(line, |at| &line[at + 1..]);
     let digits = after.trim_ascii_start().split(|byte| !byte.is_ascii_digit()).next();

@@ -1,4 +1,4 @@
-//! Counts in the background: a few at once, one for each repository.
+//! Runs counts in the background: two at a time, and one per repository.
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,15 +15,15 @@ use super::count::{self, Ended, Watch};
 use super::{Answers, CountedRepository};
 use crate::background;
 
-/// Counts that run at once.
+/// The maximum number of concurrent counts.
 const WORKERS: usize = 2;
-/// Repositories that may wait for a worker, in all and of one caller.
+/// The maximum number of repositories in the queue, in total and per caller.
 const LONGEST_QUEUE: usize = 1000;
 const QUEUE_OF_ONE: usize = 50;
-/// How long a count runs before it makes way for others, and for a newer tip of its own.
+/// The time after which a count yields to other counts, or to a newer tip of its own repository.
 const TURN: Duration = Duration::from_secs(30);
 
-/// All counts of a process. Those that run are stopped when it is dropped.
+/// All counts of a process. Dropping it stops the running ones.
 pub(crate) struct Jobs(Arc<Shared>);
 
 struct Shared {
@@ -33,9 +33,9 @@ struct Shared {
 
 #[derive(Default)]
 struct State {
-    /// Running and waiting ones by the folder of their repository.
+    /// Running and queued jobs by the folder of their repository.
     jobs: HashMap<PathBuf, Arc<Job>>,
-    /// Callers take turns: one with many large repositories does not keep the others waiting.
+    /// A fair queue: a caller with many large repositories does not delay the others.
     waiting: FairQueue<Caller, Arc<Job>>,
     workers: usize,
     stopped: bool,
@@ -43,7 +43,7 @@ struct State {
 
 /// The count of one repository.
 pub(crate) struct Job {
-    /// Who asked first.
+    /// The first caller who requested the count.
     caller: Caller,
     repository: CountedRepository,
     progress: Mutex<Progress>,
@@ -51,23 +51,23 @@ pub(crate) struct Job {
 }
 
 struct Progress {
-    /// The commit that was asked for last.
+    /// The tip that was requested last.
     wanted: ObjectId,
     so_far: Arc<Contributors>,
-    /// The commit that was counted last, and how that went.
+    /// The tip that was counted last, and the result.
     counted: Option<(ObjectId, Result<Arc<Contributors>, Failure>)>,
-    /// Nobody works on it any more.
+    /// The job is finished and no longer in the queue.
     is_over: bool,
 }
 
-/// Why it was not counted, for each who waits.
+/// The error of a failed count. Each waiting request gets a copy.
 #[derive(Clone)]
 enum Failure {
     Corrupt(String),
     Failed(String),
 }
 
-/// Nothing is left half done when a holder panics.
+/// Locks a mutex. Poisoning is ignored, because the state is consistent even when a holder panics.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -77,8 +77,8 @@ impl Jobs {
         Self(Arc::new(Shared { answers, state: Mutex::default() }))
     }
 
-    /// Has a commit counted, by the job that counts in its repository already if there is one. `None` when
-    /// too many repositories are waiting, or too many of this caller.
+    /// Requests the count of a commit. A job that already runs for the repository takes the new tip. Returns `None`
+    /// when the queue is full, in total or for this caller.
     pub(crate) fn start(
         &self,
         repository: CountedRepository,
@@ -131,7 +131,7 @@ impl Drop for Jobs {
 }
 
 impl Shared {
-    /// Takes jobs until none is left.
+    /// Runs queued jobs until the queue is empty.
     fn work(&self) {
         loop {
             let job = {
@@ -161,7 +161,7 @@ impl Shared {
         }
     }
 
-    /// Tells those who wait, and sees whether there is more to do.
+    /// Publishes the result, and queues the job again if it was paused or a newer tip was requested.
     fn settle(
         &self,
         job: &Arc<Job>,
@@ -193,7 +193,7 @@ impl Shared {
     }
 }
 
-/// What a count is told while it runs.
+/// The observer of one running count.
 struct Turn<'a> {
     shared: &'a Shared,
     job: &'a Job,
@@ -213,7 +213,7 @@ impl Watch for Turn<'_> {
 }
 
 impl Job {
-    /// Waits until a commit is counted, but not for ever: then what is counted is the answer.
+    /// Waits until a commit is counted. Returns the intermediate result when the time is up.
     pub(crate) fn wait(
         &self,
         tip: ObjectId,

@@ -1,11 +1,11 @@
-//! How many lines differ between two texts, as git counts them.
+//! Counts the changed lines of two texts as git does.
 
 use gix::diff::blob::sources::byte_lines;
 use gix::diff::blob::{Algorithm, Diff, InternedInput};
 
 use crate::history::compare::distance::is_too_far;
 
-/// Lines that came and went.
+/// The number of added and removed lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Lines {
     pub(crate) added: u64,
@@ -19,20 +19,20 @@ impl Lines {
     }
 }
 
-/// What is neither compared nor counted: git looks for a zero at the start.
+/// Returns whether content is binary and so not counted. As in git, a zero byte among the first 8000 bytes decides.
 pub(crate) fn is_binary(content: &[u8]) -> bool {
     content[..content.len().min(8000)].contains(&0)
 }
 
-/// How many lines a text has; the last needs no end.
+/// The number of lines of a text. The last line need not end in a line break.
 pub(crate) fn count(text: &[u8]) -> u64 {
     let ends = text.iter().filter(|byte| **byte == b'\n').count() as u64;
     ends + u64::from(text.last().is_some_and(|last| *last != b'\n'))
 }
 
-/// The difference of two texts. Of long texts that have little in common, everything between the first and the last line
-/// that differs counts as replaced: a comparison shows nothing of them, and to count exactly takes time by the square of
-/// their length.
+/// Counts the changed lines of two texts. In long texts with little in common, all lines between the first and the last
+/// difference count as replaced: comparisons do not show them either, and the time of an exact count grows with the
+/// square of their length.
 pub(crate) fn compare(before: &[u8], after: &[u8]) -> Lines {
     let (old, new) = without_common_ends(before, after);
     if old.is_empty() || new.is_empty() {
@@ -43,7 +43,7 @@ pub(crate) fn compare(before: &[u8], after: &[u8]) -> Lines {
         let kept = kept_of_few(old, new);
         return Lines { added: added - kept, removed: removed - kept };
     }
-    // The texts as a whole: how often a line occurs in them decides what git takes for noise.
+    // The diff needs the whole texts: how often a line occurs in them decides which lines git discards as noise.
     let input = InternedInput::new(byte_lines(before), byte_lines(after));
     if is_too_far(&input.before, &input.after) {
         return Lines { added, removed };
@@ -52,8 +52,8 @@ pub(crate) fn compare(before: &[u8], after: &[u8]) -> Lines {
     Lines { added: u64::from(diff.count_additions()), removed: u64::from(diff.count_removals()) }
 }
 
-/// Up to this many lines the shortest difference is the one that git finds: lines that it drops as noise
-/// have at least seven others around them.
+/// Up to this number of lines git finds the shortest diff: lines that it discards as noise have at least seven others
+/// around them.
 const FEW: usize = 7;
 
 /// The length of the longest common subsequence of lines, for texts of a few lines.
@@ -71,7 +71,7 @@ fn kept_of_few(old: &[u8], new: &[u8]) -> u64 {
     longest.into_iter().max().unwrap_or(0)
 }
 
-/// The lines between the first and the last that differ.
+/// Removes the common lines at the start and at the end.
 fn without_common_ends<'a>(old: &'a [u8], new: &'a [u8]) -> (&'a [u8], &'a [u8]) {
     let mut start = common_prefix(old, new);
     if start != old.len() || start != new.len() {
@@ -90,7 +90,7 @@ fn without_common_ends<'a>(old: &'a [u8], new: &'a [u8]) -> (&'a [u8], &'a [u8])
     (&old[..old.len() - end], &new[..new.len() - end])
 }
 
-/// Long equal parts are compared in blocks.
+/// The block size in which equal bytes are skipped.
 const BLOCK: usize = 64;
 
 fn common_prefix(left: &[u8], right: &[u8]) -> usize {
@@ -158,12 +158,12 @@ mod tests {
         let least = 299_000;
         assert!(lines.added > least && lines.removed > least, "{lines:?}");
         assert!(lines.added <= 300_000 && lines.removed <= 300_000, "{lines:?}");
-        // Shorter ones are counted exactly.
+        // Shorter texts are counted exactly.
         let (before, after) = (text(2000), text(2000));
         assert_eq!(compare(&before, &after), whole(&before, &after));
     }
 
-    /// The short ways give what the long way gives, for all texts over a small alphabet.
+    /// The shortcuts must give the same numbers as the full diff, for random texts over a small alphabet.
     #[test]
     fn shortcuts_change_no_number() {
         let mut seed = 7_u64;

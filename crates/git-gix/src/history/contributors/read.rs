@@ -1,4 +1,4 @@
-//! Objects that have to be there.
+//! Reads objects that must exist.
 
 use gix::ObjectId;
 use gix::objs::{Find, FindHeader, Kind};
@@ -6,7 +6,7 @@ use hexforge_domain::ports::git::GitError;
 
 use crate::error::failed;
 
-/// The content of an object of this kind, in a buffer that is used again.
+/// Reads the content of an object of this kind into a reusable buffer.
 pub(crate) fn object<'a>(
     repo: &gix::Repository,
     id: ObjectId,
@@ -23,7 +23,7 @@ pub(crate) fn object<'a>(
     }
 }
 
-/// The length of an object.
+/// The size of an object in bytes.
 pub(crate) fn size(repo: &gix::Repository, id: ObjectId) -> Result<u64, GitError> {
     let header = repo.objects.try_header(&id).map_err(failed)?;
     header.map(|header| header.size).ok_or_else(|| missing(id))

@@ -1,4 +1,4 @@
-//! What a history has that an older part of it has not.
+//! Finds the new commits of a history that has grown.
 
 use std::collections::BTreeSet;
 
@@ -13,16 +13,16 @@ use super::walk::{Step, Walk};
 pub(crate) struct Since {
     /// All new commits.
     pub(crate) commits: HashSet<ObjectId>,
-    /// Authors as the new commits, and old ones among them, bring them up. The others follow in the
-    /// order of the old history.
+    /// The authors of the commits visited, in the order of the new history and with zero counts. All other authors
+    /// follow in the order of the old history.
     pub(crate) lead: Totals,
 }
 
-/// Compares two histories, newest commits first, until they are the same from there on. `None` when `old`
-/// is not a part of the history of `new`.
+/// Walks both histories, newest commits first, until the rest of both is the same. Returns `None` when `old` is not an
+/// ancestor of `new`.
 ///
-/// Nothing in the history of an old commit is younger than it by more than `skew` seconds. Minding that,
-/// clocks that were wrong do not make an old commit a new one.
+/// In the old history, no ancestor is newer than its descendant by more than `skew` seconds. The walk goes on for that
+/// long, so that wrong clocks do not make an old commit look new.
 pub(crate) fn since(
     repo: &gix::Repository,
     new: ObjectId,
@@ -31,9 +31,9 @@ pub(crate) fn since(
 ) -> Result<Option<Since>, GitError> {
     let mut lead = Totals::default();
     let mut new_walk = Walk::new(repo, new)?;
-    // What was counted once and belongs to no branch any more may be removed at any time.
+    // The old tip may be on no branch any more, so its objects may have been removed.
     let Ok(mut old_walk) = Walk::new(repo, old) else { return Ok(None) };
-    // What only one of the walks has come by, that of the new history by date.
+    // Commits that only one of the walks has visited so far. Those of the new history are sorted by date.
     let mut only_new = BTreeSet::new();
     let mut only_old = HashSet::default();
     let skew = i64::try_from(skew).unwrap_or(i64::MAX);

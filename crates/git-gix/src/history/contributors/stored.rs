@@ -1,7 +1,7 @@
-//! What is counted, kept in the repository's folder.
+//! Stores the count in the folder of the repository.
 //!
-//! The file is replaced as a whole, and ends in a checksum. One that is not as it was written, or was
-//! written by another version, is as good as none: all can be counted again.
+//! The file is replaced atomically and ends in a checksum. A damaged file, or one of another version, is ignored:
+//! everything can be counted again.
 
 use std::fs;
 use std::io::{self, Write};
@@ -12,27 +12,27 @@ use gix::ObjectId;
 use super::lines::Lines;
 use super::totals::{Author, Totals};
 
-/// Changes with the form of the file, and with the rules by which is counted.
+/// The file header. It changes with the file format and with the counting rules.
 const MAGIC: &[u8] = b"hexforge contributors 1\n";
 const ID: usize = 20;
 
-/// What is counted of a history.
+/// The stored count of a history.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Stored {
-    /// Up to which commit all is counted.
+    /// The commit up to which everything is counted.
     pub(crate) tip: Option<ObjectId>,
-    /// By how many seconds at most a commit of that history claims to be older than one before it.
+    /// An upper bound in seconds: no ancestor in that history is newer than its descendant by more.
     pub(crate) skew: u64,
     pub(crate) totals: Totals,
-    /// What is counted beyond.
+    /// The unfinished count beyond `tip`.
     pub(crate) ahead: Option<Ahead>,
 }
 
-/// A count that is under way: of what leads to `tip`, and not to the tip up to which all is counted.
+/// An unfinished count of the commits that are reachable from its `tip` and not from [`Stored::tip`].
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Ahead {
     pub(crate) tip: ObjectId,
-    /// How many commits are counted, in the order of `git log`, merges left out.
+    /// The number of counted commits, in the order of `git log` without merges.
     pub(crate) done: u64,
     pub(crate) totals: Totals,
 }
@@ -44,7 +44,7 @@ impl Ahead {
 }
 
 impl Stored {
-    /// What is stored for the repository in this folder.
+    /// Reads the stored count of the repository in this folder. Returns an empty count if it is missing or unusable.
     pub(crate) fn read(repository: &Path) -> Self {
         let path = path(repository);
         match fs::read(&path) {
@@ -60,11 +60,11 @@ impl Stored {
         }
     }
 
-    /// Stores this instead of what is stored.
+    /// Replaces the stored count.
     pub(crate) fn write(&self, repository: &Path) -> io::Result<()> {
         let path = path(repository);
         let folder = path.parent().unwrap_or(repository);
-        // Only this folder: a repository that was removed meanwhile does not come back.
+        // Only this one folder is created, so that a repository removed meanwhile does not come back.
         match fs::create_dir(folder) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
             _ => {}
@@ -111,7 +111,7 @@ fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend_from_slice(bytes);
 }
 
-/// The name of no object is all zeros.
+/// Writes an object id, all zeros for `None`.
 fn put_id(out: &mut Vec<u8>, id: Option<ObjectId>) {
     let id = id.unwrap_or(ObjectId::null(gix::hash::Kind::Sha1));
     out.extend_from_slice(id.as_slice());

@@ -1,4 +1,4 @@
-//! Against git itself.
+//! Compares counts with the output of git.
 
 mod counts;
 mod fixture;

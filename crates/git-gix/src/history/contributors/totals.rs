@@ -1,4 +1,4 @@
-//! Sums by author.
+//! Totals by author.
 
 use std::collections::HashMap;
 
@@ -7,12 +7,12 @@ use hexforge_domain::repository::{Contributor, Contributors};
 use super::lines::Lines;
 use crate::text;
 
-/// An author and what is counted of them.
+/// An author with their totals.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Author {
-    /// Byte by byte.
+    /// The raw bytes of the email address.
     pub(crate) email: Vec<u8>,
-    /// Empty while no commit has one.
+    /// Empty as long as no commit has a name.
     pub(crate) name: String,
     pub(crate) commits: u64,
     pub(crate) lines: Lines,
@@ -30,7 +30,7 @@ impl Totals {
         &self.authors
     }
 
-    /// Adds to what is known of an author. The first name given stays.
+    /// Adds to the totals of an author. The first non-empty name stays.
     pub(crate) fn add(&mut self, more: Author) {
         let Some(&index) = self.by_email.get(&more.email) else {
             self.by_email.insert(more.email.clone(), self.authors.len());
@@ -45,7 +45,7 @@ impl Totals {
         author.lines.add(more.lines);
     }
 
-    /// Adds all of these, in their order after those known.
+    /// Adds all these authors. New ones follow the known ones, in their order.
     pub(crate) fn add_all(&mut self, more: &Self) {
         for author in &more.authors {
             self.add(author.clone());

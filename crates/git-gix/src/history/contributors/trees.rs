@@ -1,4 +1,4 @@
-//! What differs between two trees, in lines.
+//! Counts the changed lines of two trees.
 
 use std::cmp::Ordering;
 use std::sync::{Mutex, PoisonError};
@@ -11,37 +11,37 @@ use hexforge_domain::ports::git::GitError;
 use super::lines::{self, Lines};
 use super::read;
 
-/// Larger files are binary to git, whatever is in them.
+/// As in git, larger files count as binary.
 const BIGGEST_TEXT: u64 = 512 << 20;
-/// Pairs of files that are larger than this are compared one after the other.
+/// Pairs of files larger than this are compared one at a time.
 const LARGE: u64 = 32 << 20;
-/// Buffers are not kept larger than this.
+/// Larger buffers are freed after use.
 const KEPT_BUFFER: usize = 4 << 20;
-/// What one commit may cost, in bytes that are read. A few objects can name each other so often that no
-/// time would be enough to compare them all; what is beyond this is not counted.
+/// The maximum number of bytes that are read for one commit. A few small trees can reference each other so often that
+/// comparing everything would never end. Changes beyond this limit are not counted.
 const BUDGET: u64 = 16 << 30;
-/// What anything costs, be it empty.
+/// The minimum cost of a tree or a pair of files, even if it is empty.
 const LEAST_COST: u64 = 4096;
-/// So that the memory of several counts does not add up when all meet large files.
+/// Locked while large files are compared, so that the memory of concurrent counts does not add up.
 static LARGE_ONES: Mutex<()> = Mutex::new(());
 
-/// Compares trees one after the other, in the same memory.
+/// Compares trees, and reuses its buffers.
 pub(crate) struct TreeCounter<'r> {
     repo: &'r gix::Repository,
     trees: [Vec<u8>; 2],
     files: [Vec<u8>; 2],
-    /// Pairs of folders to be compared. A list, as nesting is as deep as its author liked.
+    /// Pairs of trees still to compare. An explicit stack, because trees may be nested arbitrarily deep.
     folders: Vec<[Option<ObjectId>; 2]>,
     changed: Vec<[Option<File>; 2]>,
-    /// What the present commit may still cost.
+    /// The remaining budget of the current commit.
     budget: u64,
 }
 
-/// Anything that is in a folder and is none.
+/// A tree entry that is not a tree: a file, a link or a submodule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct File {
     id: ObjectId,
-    /// The commit of another repository.
+    /// Whether the id is a commit of another repository.
     is_submodule: bool,
 }
 
@@ -57,7 +57,7 @@ impl<'r> TreeCounter<'r> {
         }
     }
 
-    /// The lines by which `new` differs from `old`; without `old`, all that `new` has.
+    /// Counts the lines that changed from `old` to `new`. Without `old`, all lines of `new` are added.
     pub(crate) fn count(
         &mut self,
         old: Option<ObjectId>,
@@ -91,7 +91,7 @@ impl<'r> TreeCounter<'r> {
         self.budget = self.budget.saturating_sub(LEAST_COST + bytes);
     }
 
-    /// Notes what differs between two folders.
+    /// Collects the differences of two trees.
     fn compare_folders(&mut self, [old, new]: [Option<ObjectId>; 2]) -> Result<(), GitError> {
         let [old_buffer, new_buffer] = &mut self.trees;
         let mut old = Entries::read(self.repo, old, old_buffer)?;
@@ -149,7 +149,7 @@ impl<'r> TreeCounter<'r> {
     }
 }
 
-/// What git compares: nothing, a file's content, where a link leads to, or the name of a commit.
+/// The content that git compares: nothing, the text of a file, the target of a link, or the commit id of a submodule.
 fn content<'a>(
     repo: &gix::Repository,
     file: Option<File>,
@@ -172,7 +172,7 @@ impl From<EntryRef<'_>> for File {
     }
 }
 
-/// The entries of a folder, one at a time.
+/// The entries of a tree, with one entry of lookahead.
 struct Entries<'a> {
     next: Option<EntryRef<'a>>,
     rest: TreeRefIter<'a>,
@@ -201,8 +201,8 @@ impl<'a> Entries<'a> {
     }
 }
 
-/// Git's order: folders as if their names ended in a slash, so that a file and a folder of one name are two
-/// things.
+/// Git's order of tree entries: trees sort as if their names ended in a slash, so a file and a tree of the same name
+/// are different entries.
 fn order(left: &EntryRef<'_>, right: &EntryRef<'_>) -> Ordering {
     let common = left.filename.len().min(right.filename.len());
     left.filename[..common].cmp(&right.filename[..common]).then_with(|| {

@@ -1,4 +1,4 @@
-//! Commits in the order of `git log`.
+//! Walks commits in the order of `git log`.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -11,19 +11,18 @@ use hexforge_domain::ports::git::GitError;
 use super::header::Header;
 use super::read;
 
-/// Walks over all that is reachable from a tip, newest first: of the commits whose child was seen, the one
-/// committed last is next, and of several committed at once the one seen first. The order depends on
-/// nothing but the tip.
+/// Walks all commits that are reachable from a tip. The next commit is always the newest one in the frontier; of
+/// several with the same date, it is the one seen first. So the order depends only on the tip.
 pub(crate) struct Walk<'r> {
     repo: &'r gix::Repository,
-    /// What comes next is on top.
+    /// Commits with a visited child, the next one on top.
     frontier: BinaryHeap<Seen>,
-    /// When each commit was committed that is or was in the frontier.
+    /// The dates of all commits that are or were in the frontier.
     dates: HashMap<ObjectId, i64>,
     buffer: Vec<u8>,
 }
 
-/// A commit that waits for its turn.
+/// A commit in the frontier.
 struct Seen {
     date: i64,
     number: Reverse<usize>,
@@ -31,13 +30,13 @@ struct Seen {
     header: Header,
 }
 
-/// A commit whose turn it is.
+/// A visited commit.
 pub(crate) struct Step {
     pub(crate) id: ObjectId,
     pub(crate) header: Header,
-    /// The tree of the first parent, if the walk knows it.
+    /// The tree of the first parent, if this step read it.
     pub(crate) parent_tree: Option<ObjectId>,
-    /// By how many seconds it claims to be older than a parent.
+    /// The number of seconds by which a parent is newer than this commit.
     pub(crate) skew: u64,
 }
 
@@ -53,7 +52,7 @@ impl<'r> Walk<'r> {
         Ok(walk)
     }
 
-    /// The next commit; `None` when there are no more.
+    /// Visits the next commit. Returns `None` at the end.
     pub(crate) fn step(&mut self) -> Result<Option<Step>, GitError> {
         let Some(Seen { date, id, header, .. }) = self.frontier.pop() else { return Ok(None) };
         let mut parent_tree = None;
@@ -74,12 +73,12 @@ impl<'r> Walk<'r> {
         Ok(Some(Step { id, header, parent_tree, skew }))
     }
 
-    /// When the next commit was committed.
+    /// The date of the next commit.
     pub(crate) fn next_date(&self) -> Option<i64> {
         self.frontier.peek().map(|next| next.date)
     }
 
-    /// Whether both would go on with the same commits in the same order, had they seen the same before.
+    /// Returns whether both frontiers have the same commits in the same order.
     pub(crate) fn same_frontier(&self, other: &Self) -> bool {
         let in_order = |walk: &Self| {
             let mut waiting: Vec<_> = walk
@@ -127,7 +126,7 @@ impl PartialEq for Seen {
 
 impl Eq for Seen {}
 
-/// Whether `ancestor` is reachable from `tip`.
+/// Returns whether `ancestor` is reachable from `tip`.
 pub(crate) fn reaches(
     repo: &gix::Repository,
     tip: ObjectId,

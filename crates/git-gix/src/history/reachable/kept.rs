@@ -1,4 +1,4 @@
-//! Walks that are kept for the next caller.
+//! A cache of walks, which later requests continue.
 
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
@@ -16,7 +16,7 @@ use quick_cache::{DefaultHashBuilder, OptionsBuilder, Weighter};
 use super::{History, Limits, Walk};
 use crate::error::failed;
 
-/// The number of ids that are kept for all repositories together, about 100 MB.
+/// The number of ids that are cached for all repositories together, about 100 MB.
 const KEPT: u64 = 2_000_000;
 
 /// The number of ids at which a walk with a time limit stops. The cache does not accept an entry that needs nearly all
@@ -32,9 +32,9 @@ const PAUSE: Duration = Duration::from_millis(1);
 /// The objects at which a walk starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Scope {
-    /// The objects that refs hold.
+    /// The targets of refs.
     Refs,
-    /// The same, and commits that pipelines keep.
+    /// The targets of refs, and commits that pipelines keep.
     RefsAndKept,
 }
 
@@ -48,7 +48,7 @@ struct Key {
 /// A question about the reachability of objects.
 #[derive(Clone, Copy)]
 pub(crate) struct Question<'a> {
-    /// The objects at which the walk starts, in the order of their bytes.
+    /// The objects at which the walk starts, sorted.
     pub(crate) tips: &'a [ObjectId],
     /// Reachable commits whose trees are read first, because the objects are probably in them.
     pub(crate) first: &'a [ObjectId],
@@ -72,7 +72,7 @@ impl Weighter<Key, KeptWalk> for ByIds {
     }
 }
 
-/// A cache of the walks that were used last, for all repositories.
+/// A cache of the most recently used walks of all repositories.
 pub(crate) struct Walks(Cache<Key, KeptWalk, ByIds>);
 
 impl Default for Walks {

@@ -1,4 +1,4 @@
-//! Against git itself: what `git rev-list --objects --all` lists is reachable, and nothing else is.
+//! Compares reachability with git: exactly the objects that `git rev-list --objects --all` lists are reachable.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ use crate::support::{Random, Scratch, git_command};
 
 const PROJECT: ProjectId = ProjectId(1);
 
-/// A repository whose refs come and go, and the store that has to follow.
+/// A repository whose refs change, and a store that must notice.
 struct Moving {
     _folder: TempDir,
     store: GixStore,
@@ -47,7 +47,7 @@ impl Moving {
         String::from_utf8(output.stdout).expect("text").trim().to_owned()
     }
 
-    /// The repository with the refs of now.
+    /// Opens the repository with its current refs.
     fn open(&self) -> GixRepository {
         let (shared, refs) = (Arc::clone(self.store.shared()), refs_of(&self.repository));
         GixRepository::open(shared, PROJECT, refs, Caller::BACKGROUND).expect("it opens")
@@ -100,13 +100,13 @@ impl Moving {
         self.work.write(format!("folder{number}/file"), format!("{}", self.commits));
         self.work.commit(&format!("commit {}", self.commits));
         self.work.git(&["push", "-q", "-f", target, &format!("HEAD:{reference}")]);
-        // The next commit begins another line now and then.
+        // Sometimes the next commit starts a new branch.
         if self.random.one_in(3) && self.work.git(&["rev-list", "HEAD"]).lines().count() > 2 {
             self.work.git(&["checkout", "-q", "--detach", "HEAD~2"]);
         }
     }
 
-    /// Asks about each object that is there, in any order.
+    /// Returns the reachable ones of all objects in the repository, checked in random order.
     fn judged(&mut self, kept: &[gix::ObjectId]) -> BTreeSet<String> {
         let format = ["cat-file", "--batch-check=%(objectname)", "--batch-all-objects"];
         let mut all = self.list(&format);
@@ -159,7 +159,7 @@ fn what_else_keeps_a_commit_keeps_all_that_belongs_to_it() {
     assert_eq!(moving.judged(&[]), BTreeSet::new());
 }
 
-/// A call that has no time left finds out a little, and the next ones the rest.
+/// A call without any time left makes a little progress, and later calls finish the walk.
 #[test]
 fn a_walk_goes_on_where_it_was_interrupted() {
     let moving = Moving::new(11);

@@ -1,4 +1,4 @@
-//! Merge bases of random histories whose dates mislead, compared with those of git.
+//! Compares merge bases of random histories with wrong dates with those of git.
 
 use std::fmt::Write;
 
@@ -37,7 +37,7 @@ fn the_base_is_one_of_git_s_newest_whatever_dates_say() {
     }
 }
 
-/// Makes empty commits, many of them merges, with dates in any order.
+/// Creates empty commits, many of them merges, with random dates.
 fn import(scratch: &Scratch, random: &mut Random) -> Vec<String> {
     let mut stream = String::new();
     for mark in 1..=COMMITS {

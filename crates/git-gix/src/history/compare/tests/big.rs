@@ -1,4 +1,4 @@
-//! What is too large to be shown.
+//! Tests of changes that are too large to be shown.
 
 use hexforge_domain::repository::compare::LONGEST_FILE_DIFF;
 
@@ -9,7 +9,7 @@ fn a_change_that_reaches_the_limit_is_left_out() {
     for (length, shown) in [(LONGEST_FILE_DIFF - 1, true), (LONGEST_FILE_DIFF, false)] {
         let scratch = Scratch::new();
         let from = scratch.commit("Empty");
-        // Lines of 64 bytes, the last one as long as it has to be.
+        // Lines of 64 bytes; the last line fills up to the wanted length.
         let mut content = format!("{}\n", "x".repeat(63)).repeat(length / 64);
         content.push_str(&"y".repeat(length % 64));
         assert_eq!(content.len(), length);
@@ -23,7 +23,7 @@ fn a_change_that_reaches_the_limit_is_left_out() {
 
 #[test]
 fn context_and_removed_lines_count_too() {
-    // One changed line of 30,000 bytes, with one of 15,000 around it three times on each side.
+    // One changed line of 20,000 bytes, with three context lines on each side.
     for (context, shown) in [(7_000, true), (15_000, false)] {
         let scratch = Scratch::new();
         let around = format!("{}\n", "c".repeat(context)).repeat(3);

@@ -1,4 +1,4 @@
-//! Commits between others.
+//! Tests of commits between others, and of ancestors.
 
 use hexforge_domain::commit::Commit;
 
@@ -26,7 +26,7 @@ fn the_newest_are_returned_oldest_first_and_all_are_counted() {
         (vec![id(&first)], 0, 4, &[]),
         (vec![id(&first), id(&last)], 10, 0, &[]),
     ] {
-        // Asked often enough, it is found in another way.
+        // From the third call on, the cached ancestors are used.
         let ancestry = Ancestry::default();
         for _ in 0..4 {
             let effort = Effort::new(FOR_NEWS);
@@ -37,7 +37,7 @@ fn the_newest_are_returned_oldest_first_and_all_are_counted() {
     }
 }
 
-/// A commit that claims to be older than all others waits longest for its turn, and what it leads to is younger.
+/// A commit with a date before all others comes last in the queue, and its ancestors are newer.
 #[test]
 fn what_is_behind_a_commit_of_the_year_1970_is_hidden_too() {
     let scratch = Scratch::new();
@@ -62,9 +62,9 @@ fn what_is_behind_a_commit_of_the_year_1970_is_hidden_too() {
     let from = commit(1_400_100_002, &[&side, &twice_wrong]);
     let compared = compare(&scratch, &from, &to);
     assert!(compared.commits.is_empty(), "{:?}", titles(&compared.commits));
-    // `git rev-list` lists it, but knows better when it is asked for an ancestor.
+    // `git rev-list` lists `to`, but `git merge-base` knows that it is an ancestor.
     scratch.git(&["merge-base", "--is-ancestor", &to, &from]);
-    // The first of several branches is found behind such a commit as well.
+    // Such a commit does not hide a branch from `first_containing` either.
     let tips = [id(&twice_wrong), id(&to)];
     assert_eq!(first_containing(&open(&scratch), &tips, id(&to)).expect("they exist"), Some(0));
 }
@@ -79,7 +79,7 @@ fn parents_come_first_when_dates_are_equal() {
         parents.iter().for_each(|parent| args.extend(["-p", parent]));
         scratch.git(&args)
     };
-    // All are made in the same second; the longer way round must not be cut short.
+    // All commits have the same date; the longer path must not be cut short.
     let one = commit("one", &[&base]);
     let two = commit("two", &[&one]);
     let three = commit("three", &[&two]);

@@ -1,4 +1,4 @@
-//! What is too much is told in part, and in bounded time and memory.
+//! Tests of the limits: too large comparisons are shown in part, in bounded time and memory.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ fn paths(scratch: &Scratch, commit: &str, limits: Limits) -> ChangedPaths {
     changed_paths(&open(scratch), id(commit), &Effort::new(limits)).expect("the commit exists")
 }
 
-/// Two files that moved and changed a little, and one that only moved.
+/// Renames three files, two of them with a small change.
 fn moves(scratch: &Scratch) -> (String, String) {
     let text = |name: &str| (0..500).map(|line| format!("{name} {line}\n")).collect::<String>();
     for name in ["a", "b", "c"] {

@@ -1,4 +1,4 @@
-//! What git prints, cut as the interface shows it.
+//! Parses the output of git into the form of our comparisons.
 
 use gix::bstr::{ByteSlice, ByteVec};
 use hexforge_domain::repository::FileDiff;
@@ -27,7 +27,7 @@ pub(super) fn diffs(scratch: &Scratch, from: &str, to: &str) -> Vec<FileDiff> {
     diffs
 }
 
-/// Entries without their texts.
+/// The entries without their diffs.
 fn raw(output: &[u8]) -> Vec<FileDiff> {
     let mut fields = output.split(|&byte| byte == 0);
     let mut diffs = Vec::new();
@@ -57,7 +57,7 @@ fn raw(output: &[u8]) -> Vec<FileDiff> {
     diffs
 }
 
-/// The texts of a patch, one for each `diff --git` line.
+/// The diffs of a patch, one for each `diff --git` line.
 fn texts(patch: &[u8]) -> Vec<String> {
     let mut texts: Vec<Option<Vec<u8>>> = Vec::new();
     for line in patch.lines_with_terminator() {

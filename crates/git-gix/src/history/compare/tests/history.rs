@@ -1,4 +1,4 @@
-//! Random histories, compared with git for many pairs of their commits.
+//! Compares random histories with git, for many pairs of their commits.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::Write;
@@ -45,7 +45,7 @@ fn check(seed: u64) {
     }
 }
 
-/// Of several bases that were committed in the same second git takes any.
+/// Returns whether the newest merge base is unique. Of several bases with the same date git takes any.
 fn has_one_best_base(scratch: &Scratch, from: &str, to: &str) -> bool {
     let (_, bases, _) = scratch.try_git(&["merge-base", "--all", from, to], b"");
     let bases = String::from_utf8(bases).expect("names of commits");
@@ -64,13 +64,13 @@ struct File {
 
 type Tree = BTreeMap<String, File>;
 
-/// Makes commits on three branches that are merged into each other now and then.
+/// Creates commits on three branches, which are sometimes merged into each other.
 fn import(scratch: &Scratch, random: &mut Random) -> Vec<String> {
     let mut stream = Vec::new();
     let mut branches: Vec<(Tree, usize)> = Vec::new();
     let mut date = FIRST_COMMIT;
     for mark in 1..=COMMITS {
-        // The clock stands still now and then.
+        // Some commits have the same date.
         date += [0, 1, 60][random.below(3)];
         let at = random.below(3).min(branches.len());
         let (mut tree, mut parents) = (Tree::new(), Vec::new());
@@ -120,7 +120,7 @@ fn write_commit(stream: &mut Vec<u8>, mark: usize, date: i64, parents: &[usize],
     }
 }
 
-/// Few different lines: there are many ways to tell what changed, and git's has to be found.
+/// A line from a small set, so that many diffs are possible and git's must be found.
 fn line(random: &mut Random) -> Vec<u8> {
     const LINES: [&str; 14] = [
         "",
@@ -164,8 +164,8 @@ fn edit(tree: &mut Tree, random: &mut Random) {
             }
             tree.entry(new_path).or_insert(File { mode: "100644", lines });
         }
-        // Files without an end of their last line have names and lines of their own, and stay where they
-        // are: git before 2.44 did not count that line when it looked for renames.
+        // Files without a final line break have their own names and lines and are never renamed: git before 2.44
+        // ignored that last line in rename detection.
         2 => {
             let number = random.below(3);
             let file = tree

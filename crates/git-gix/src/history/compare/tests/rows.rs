@@ -1,4 +1,4 @@
-//! Each case of the table of comparisons, and what surrounds it.
+//! Tests of each kind of change.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -10,7 +10,7 @@ fn lines(range: std::ops::Range<usize>) -> String {
     range.map(|line| format!("line {line}\n")).collect()
 }
 
-/// Commits before and after the change.
+/// Commits the state before and after a change.
 fn change(
     before: impl FnOnce(&Scratch),
     after: impl FnOnce(&Scratch),
@@ -428,7 +428,7 @@ fn what_happened_on_the_other_side_does_not_show() {
     let comparison = compare(&scratch, &from, &to);
     assert_eq!(comparison.commits.len(), 1);
     assert_eq!(comparison.diffs.len(), 1);
-    // A commit-graph changes nothing but the time it takes.
+    // A commit-graph must not change the result.
     scratch.git(&["commit-graph", "write", "--reachable"]);
     assert_eq!(compare(&scratch, &from, &to), comparison);
 }

@@ -1,4 +1,4 @@
-//! The numbers.
+//! Compares the counts with those of git.
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use super::super::since::since;
 use super::super::stored::Stored;
 use super::fixture::{Commit, Files, Fixture, Random};
 
-/// Pauses a count after so many chunks.
+/// Pauses a count after this number of chunks.
 struct After(Cell<usize>);
 
 impl Watch for After {
@@ -80,7 +80,7 @@ fn edit(random: &mut Random, content: &[u8], most: usize) -> Vec<u8> {
 fn change(random: &mut Random, files: &mut Files) {
     let path = random.pick(&PATHS).to_vec();
     let old = files.remove(&path);
-    // A file and a folder of one name do not go together.
+    // A file and a folder cannot have the same name.
     let folder = [&path[..], b"/"].concat();
     files.retain(|other, _| {
         !other.starts_with(&folder) && !path.starts_with(&[&other[..], b"/"].concat())
@@ -94,7 +94,7 @@ fn change(random: &mut Random, files: &mut Files) {
         3 => ("100644", [&content[..], b"\0"].concat()),
         4 => ("100755", content),
         5 => {
-            // Moved, and not changed.
+            // Rename the file without a change.
             let to = random.pick(&[&b"moved"[..], b"moved/too"]).to_vec();
             files.retain(|other, _| !other.starts_with(b"moved"));
             if let Some(old) = old {
@@ -108,13 +108,13 @@ fn change(random: &mut Random, files: &mut Files) {
     files.insert(path, new);
 }
 
-/// A history with everything in it.
+/// A random history with merges, renames, links, submodules, binary files and wrong dates.
 fn history(seed: u64, length: usize) -> Vec<Commit> {
     let mut random = Random(seed);
     let mut commits: Vec<Commit> = Vec::new();
     let mut date = 1_500_000_000;
     for number in 0..length {
-        // Some are committed at once, and some clocks are wrong.
+        // Some commits have the same date, and some dates are wrong.
         date += random.below(3) as u64;
         let skew = if random.below(10) == 0 { random.below(100) as u64 } else { 0 };
         let mut parents = Vec::new();
@@ -135,7 +135,7 @@ fn history(seed: u64, length: usize) -> Vec<Commit> {
         let author = random.pick(&AUTHORS).to_vec();
         commits.push(Commit { author, date: date - skew, parents, files });
     }
-    // The last has as much before it as possible.
+    // The last commit merges all heads, so that every commit is reachable from it.
     let heads = (0..length).filter(|number| !commits.iter().any(|c| c.parents.contains(number)));
     let parents: Vec<usize> = heads.collect();
     let files = commits[parents[0]].files.clone();
@@ -196,7 +196,7 @@ fn new_commits_are_those_that_git_names() {
     }
 }
 
-/// Of a long history only the end is looked at.
+/// Only the newest commits of a long history are walked.
 #[test]
 fn a_history_that_grew_is_not_walked_again() {
     let commit = |number: usize| Commit {
@@ -244,7 +244,7 @@ fn a_paused_count_is_ended_before_a_newer_one() {
     }
 }
 
-/// Long texts with many equal lines, where git's way to find the difference is not the shortest.
+/// Long texts with many equal lines, for which git's diff is not the shortest one.
 #[test]
 fn large_changes_are_counted_as_git_counts_them() {
     let mut random = Random(60);
@@ -257,7 +257,7 @@ fn large_changes_are_counted_as_git_counts_them() {
         for name in 0..2 {
             let name = format!("{}-{name}", number % 4).into_bytes();
             let lines: Vec<Vec<u8>> = match old.and_then(|old| old.get(&name)) {
-                // Blocks of the old text in another order, among new lines.
+                // Blocks of the old text in another order, mixed with new lines.
                 Some((_, old)) if random.below(4) > 0 => {
                     let old: Vec<&[u8]> = old.split_inclusive(|byte| *byte == b'\n').collect();
                     let mut lines = Vec::new();
@@ -311,7 +311,7 @@ fn damage_is_told_and_what_was_counted_is_kept() {
     assert_eq!(count(&fixture, tip).unwrap(), fixture.by_git(tip));
 }
 
-/// Takes the packs out of a repository.
+/// Removes the pack of a repository, and returns its content.
 fn pack(fixture: &Fixture) -> Vec<u8> {
     let folder = fixture.path().join("objects/pack");
     let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());

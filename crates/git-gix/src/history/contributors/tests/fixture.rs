@@ -1,4 +1,4 @@
-//! Repositories made by git, and what git counts in them.
+//! Test repositories made by git, and the contributors that git counts in them.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use crate::text;
 
-/// Small numbers, the same for each run.
+/// A generator of pseudo-random numbers, the same in every run.
 pub(super) struct Random(pub(super) u64);
 
 impl Random {
@@ -26,15 +26,15 @@ impl Random {
     }
 }
 
-/// Paths, with mode and content.
+/// Files by path, with mode and content.
 pub(super) type Files = BTreeMap<Vec<u8>, (&'static str, Vec<u8>)>;
 
-/// A commit to be made.
+/// A commit to create.
 #[derive(Clone, Default)]
 pub(super) struct Commit {
     pub(super) author: Vec<u8>,
     pub(super) date: u64,
-    /// Numbers of commits, from 0.
+    /// The indices of the parent commits, from 0.
     pub(super) parents: Vec<usize>,
     pub(super) files: Files,
 }
@@ -42,7 +42,7 @@ pub(super) struct Commit {
 /// A bare repository.
 pub(super) struct Fixture {
     pub(super) folder: TempDir,
-    /// The names of the commits by their numbers.
+    /// The ids of the commits, by index.
     pub(super) commits: Vec<ObjectId>,
 }
 
@@ -59,7 +59,7 @@ impl Fixture {
         fixture
     }
 
-    /// Adds commits to those that are there.
+    /// Adds commits to the existing ones.
     pub(super) fn add(&mut self, commits: &[Commit]) {
         let mut stream = Vec::new();
         for (index, commit) in commits.iter().enumerate() {
@@ -112,7 +112,7 @@ impl Fixture {
         })
     }
 
-    /// What git says about a tip.
+    /// Counts the contributors up to a tip with `git log`.
     pub(super) fn by_git(&self, tip: ObjectId) -> Contributors {
         let log = self.git(
             &[

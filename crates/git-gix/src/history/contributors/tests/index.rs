@@ -1,4 +1,4 @@
-//! Requests.
+//! Tests of requests to the index of contributors.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use super::fixture::{Commit, Files, Fixture};
 
 const LONG: Duration = Duration::from_secs(60);
 
-/// Commits in a row, each with one more line, by three authors.
+/// A linear history by three authors, in which each commit changes the number of lines.
 fn row(from: usize, to: usize) -> Vec<Commit> {
     let commit = |number: usize| Commit {
         author: format!("N{0} <{0}@example.com>", number % 3).into_bytes(),
@@ -36,7 +36,7 @@ fn a_request_counts_what_was_pushed_since_the_last() {
             expected
         );
         assert_eq!(Stored::read(fixture.path()).tip, Some(tip));
-        // From memory, and by another process from the disk.
+        // The result comes from memory, and for another process from the disk.
         for index in [&index, &ContributorIndex::default()] {
             let at_once = index
                 .contributors(&fixture.open(), tip, Duration::ZERO, Caller::BACKGROUND)
@@ -161,7 +161,7 @@ fn damage_is_told_to_all_who_wait_and_the_next_tries_again() {
     let hidden = fixture.path().join("hidden");
     let blob = fixture.git(&["rev-parse", &format!("{}:file", fixture.commits[0])], &[]);
     let blob = String::from_utf8(blob).unwrap();
-    // All objects on their own, and one of them gone.
+    // Unpack all objects, and remove one of them.
     std::fs::rename(&packs, &hidden).unwrap();
     for file in std::fs::read_dir(&hidden).unwrap().map(|file| file.unwrap().path()) {
         if file.extension().is_some_and(|extension| extension == "pack") {
