@@ -22,25 +22,26 @@ use crate::connect::connect;
 use crate::read::ObjectReader;
 use crate::redact::redacted;
 
-/// The largest piece of a file that one request carries.
+/// The maximum size of the part of a file that one request carries.
 const PIECE: usize = 8 * 1024 * 1024;
 
-/// How often a piece of a download is asked for.
+/// The number of attempts to download a piece.
 const PIECE_TRIES: u32 = 4;
 
-/// The number of pieces that all downloads together ask for at once. On a slow line more of them would not end in time.
+/// The maximum number of pieces that all downloads together request at a time. On a slow connection, more would time
+/// out.
 const PIECES_AT_ONCE: usize = 8;
 
-/// How long a caller waits for a request that carries little.
+/// The timeout of a small request.
 const SHORT_WAIT: Duration = Duration::from_secs(10);
 
-/// How long no request that carries little is sent after one was waited for in vain: callers may hold a transaction.
+/// The time without small requests after one timed out. Callers may hold a transaction, so they fail at once instead.
 const REST: Duration = Duration::from_secs(5);
 
-/// More than this of a small object is not read.
+/// The maximum number of bytes that are read of a small object.
 const SMALL: u64 = 64 * 1024;
 
-/// The number of pieces of one file that are under way at once.
+/// The maximum number of pieces of one file that are transferred at a time.
 const AT_ONCE: usize = 4;
 
 /// A blocking client of one prefix of an object store.
@@ -49,29 +50,29 @@ pub struct Bucket {
     store: Arc<dyn ObjectStore>,
     background: Arc<Background>,
     downloads: Arc<Semaphore>,
-    /// Until when the store counts as away without being asked.
+    /// Until this time, small requests fail at once: an earlier one timed out.
     rests_until: Arc<Mutex<Option<Instant>>>,
 }
 
-/// Why an object cannot be stored or read.
+/// The error of a request to the object store.
 #[derive(Debug, thiserror::Error)]
 pub enum BucketError {
-    /// There is no object of this name.
+    /// No object has this key.
     #[error("there is no object {0}")]
     Missing(String),
-    /// The object store did not answer, or refused the request. A later attempt may succeed.
+    /// The object store did not respond, or refused the request. A later attempt may succeed.
     #[error("{0}")]
     Away(String),
-    /// A file of this machine cannot be read or written.
+    /// A local file cannot be read or written.
     #[error(transparent)]
     Local(#[from] io::Error),
-    /// The address of the object store cannot be used.
+    /// The address of the object store is invalid.
     #[error("{0}")]
     Address(String),
 }
 
 impl BucketError {
-    /// The error of a port to files.
+    /// Converts to the error type of the file ports.
     pub(crate) fn into_files_error(self, text: &str) -> FilesError {
         FilesError(text.to_owned(), Box::new(io::Error::from(self)))
     }
@@ -92,14 +93,14 @@ impl From<BucketError> for io::Error {
     }
 }
 
-/// A stored object.
+/// A stored object and its metadata.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObjectInfo {
-    /// The name of the object.
+    /// The key of the object.
     pub key: String,
-    /// Its length.
+    /// Its size in bytes.
     pub bytes: u64,
-    /// When it was stored.
+    /// The time at which it was stored.
     pub since: Timestamp,
 }
 
@@ -111,8 +112,8 @@ impl From<ObjectMeta> for ObjectInfo {
 }
 
 impl Bucket {
-    /// The place with this address: `s3://bucket/prefix`, also with `gs`, `az` or `file`. Variables such as
-    /// `AWS_ACCESS_KEY_ID` tell the rest.
+    /// Opens the object store at an address: `s3://bucket/prefix`, or one with the scheme `gs`, `az` or `file`.
+    /// Variables such as `AWS_ACCESS_KEY_ID` set credentials and options.
     pub fn open(
         address: &str,
         variables: impl IntoIterator<Item = (String, String)>,
@@ -144,18 +145,18 @@ impl Bucket {
         }
     }
 
-    /// Stores an object, in place of one of that name.
+    /// Stores an object, and replaces an existing one with this key.
     pub fn put(&self, key: &str, content: Bytes) -> Result<(), BucketError> {
         let path = Path::from(key);
         self.wait_shortly(key, self.store.put(&path, content.into())).map(drop)
     }
 
-    /// Stores a file as an object, in place of one of that name.
+    /// Stores a file as an object, and replaces an existing one with this key.
     pub fn put_file(&self, key: &str, file: &FilePath) -> Result<(), BucketError> {
         self.put_open_file(key, &mut File::open(file)?)
     }
 
-    /// Stores the rest of an open file as an object, in place of one of that name.
+    /// Stores the rest of an open file as an object, and replaces an existing one with this key.
     pub fn put_open_file(&self, key: &str, file: &mut File) -> Result<(), BucketError> {
         let mut piece = next_piece(file)?;
         if piece.len() < PIECE {
@@ -167,7 +168,7 @@ impl Bucket {
             .wait(self.store.put_multipart(&path))
             .map_err(|error| to_bucket_error(key, error))?;
         let mut upload = WriteMultipart::new_with_chunk_size(begun, PIECE);
-        // Parts are sent by tasks, which are started here.
+        // Entering the runtime lets the upload spawn tasks for its parts.
         let _entered = self.background.runtime().enter();
         let sent = loop {
             if piece.is_empty() {
@@ -187,14 +188,14 @@ impl Bucket {
                 self.wait(upload.finish()).map(drop).map_err(|error| to_bucket_error(key, error))
             }
             Err(error) => {
-                // An upload that is left takes room only; stores remove it after some days.
+                // An upload that is not aborted only takes space; stores remove it after some days.
                 let _ = self.wait(upload.abort());
                 Err(error)
             }
         }
     }
 
-    /// Asks the store for the length and time of an object. Returns `None` if no object has this key.
+    /// Requests the metadata of an object. Returns `None` if no object has this key.
     pub fn find(&self, key: &str) -> Result<Option<ObjectInfo>, BucketError> {
         match self.wait_shortly(key, self.store.head(&Path::from(key))) {
             Err(BucketError::Missing(_)) => Ok(None),
@@ -202,7 +203,7 @@ impl Bucket {
         }
     }
 
-    /// A part of an object.
+    /// Reads a range of an object.
     pub(crate) fn get(&self, key: &str, range: Range<u64>) -> Result<Bytes, BucketError> {
         if range.is_empty() {
             return Ok(Bytes::new());
@@ -211,12 +212,12 @@ impl Bucket {
         self.wait_shortly(key, self.store.get_range(&path, range))
     }
 
-    /// Reads an object, piece by piece.
+    /// Opens an object for reading, piece by piece.
     pub fn read(&self, stored: ObjectInfo) -> Result<impl Read + Send + use<>, BucketError> {
         ObjectReader::open(self, vec![stored])
     }
 
-    /// Writes an object of known length into a file.
+    /// Downloads an object of known size, in pieces that are fetched in parallel and written in order.
     pub(crate) fn download(
         &self,
         stored: &ObjectInfo,
@@ -250,7 +251,7 @@ impl Bucket {
         Ok(())
     }
 
-    /// Calls `visit` with each object below a prefix until `visit` fails.
+    /// Calls `visit` for each object below a prefix until `visit` fails.
     pub(crate) fn each<E: From<BucketError>>(
         &self,
         prefix: &str,
@@ -263,7 +264,7 @@ impl Bucket {
         Ok(())
     }
 
-    /// All objects below a prefix that has few, by their names.
+    /// All objects below a prefix with few objects, sorted by key. This is a small request with a timeout.
     pub(crate) fn list_few(&self, prefix: &str) -> Result<Vec<ObjectInfo>, BucketError> {
         let found = self.store.list(Some(&Path::from(prefix)));
         let found = self.wait_shortly(prefix, found.try_collect::<Vec<ObjectMeta>>())?;
@@ -272,7 +273,7 @@ impl Bucket {
         Ok(all)
     }
 
-    /// All objects below a prefix, by their names.
+    /// All objects below a prefix, sorted by key.
     pub fn list(&self, prefix: &str) -> Result<Vec<ObjectInfo>, BucketError> {
         let mut all = Vec::new();
         self.each::<BucketError>(prefix, &mut |object| {
@@ -283,7 +284,7 @@ impl Bucket {
         Ok(all)
     }
 
-    /// The names directly below a prefix that have further names below them.
+    /// The names of the folders directly below a prefix.
     pub(crate) fn folders(&self, prefix: &str) -> Result<Vec<String>, BucketError> {
         let path = Path::from(prefix);
         let found = self.wait(self.store.list_with_delimiter(Some(&path)));
@@ -292,14 +293,14 @@ impl Bucket {
         Ok(names.map(str::to_owned).collect())
     }
 
-    /// Removes objects; missing ones are passed over.
+    /// Removes objects. Missing ones are ignored.
     pub fn remove(&self, keys: Vec<String>) -> Result<(), BucketError> {
         let paths = stream::iter(keys).map(|key| Ok(Path::from(key)));
         let removed = self.store.delete_stream(paths.boxed());
         self.wait(all_or_missing(removed)).map_err(|error| to_bucket_error("objects", error))
     }
 
-    /// Waits for a request that carries little, not for long.
+    /// Waits for a small request with a timeout. After a timeout, further small requests fail at once for a while.
     fn wait_shortly<T>(
         &self,
         key: &str,
@@ -339,7 +340,7 @@ async fn all_or_missing(
     }
 }
 
-/// The next bytes of a file; fewer than a piece at its end.
+/// Reads the next piece of a file. It is shorter than [`PIECE`] only at the end.
 fn next_piece(file: &mut File) -> io::Result<Bytes> {
     let mut piece = Vec::new();
     file.take(PIECE as u64).read_to_end(&mut piece)?;
@@ -353,7 +354,7 @@ fn to_bucket_error(key: &str, error: object_store::Error) -> BucketError {
     }
 }
 
-/// Threads that speak to the store.
+/// The threads of the asynchronous runtime.
 struct Background(Option<Runtime>);
 
 impl Background {

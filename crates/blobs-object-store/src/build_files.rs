@@ -1,4 +1,4 @@
-//! Logs and artifacts of builds in an object store.
+//! Stores logs and artifacts of builds in an object store.
 
 use std::path::Path;
 
@@ -15,24 +15,24 @@ use crate::read::ObjectReader;
 use crate::receive::Receiving;
 use crate::uploads::open;
 
-/// A shorter piece at the end of a log is written anew with what is added to it.
+/// A last piece shorter than this is replaced by a longer one when text is appended.
 const SHORT: u64 = 256 * 1024;
 
-/// How often a log is opened whose pieces are replaced meanwhile.
+/// The number of attempts to open a log whose pieces are replaced meanwhile.
 const READ_TRIES: u32 = 5;
 
-/// Keeps logs and artifacts of builds in an object store.
+/// Stores logs and artifacts of builds in an object store.
 ///
-/// Objects cannot grow, so a log is stored in pieces. The key of a piece has the edition of the log and the start and end
-/// offsets of the piece. A reader joins the pieces of the newest edition from offset 0 to the first gap; of two pieces
-/// with the same start offset it takes the longer one. Replacing a log writes a new edition and removes the old one. No
-/// object is written twice, so a request that the store executes late changes nothing.
+/// Objects cannot grow, so a log is stored in pieces. The key of a piece contains the edition of the log and the start
+/// and end offsets of the piece. A reader joins the pieces of the newest edition from offset 0 to the first gap; of two
+/// pieces with the same start offset it takes the longer one. Replacing a log writes a new edition and removes the old
+/// one. No object is written twice, so a request that the store executes late changes nothing.
 ///
-/// Artifacts are stored under a random key. The object `artifacts` contains the key of the current artifacts.
+/// Artifacts are stored under a random key. The object `artifacts` contains the name of the current artifacts.
 pub struct BucketBuildFiles(ProjectPrefix);
 
 impl BucketBuildFiles {
-    /// The logs and artifacts of a store. Files are in the folder `scratch` while they are received.
+    /// The logs and artifacts in an object store. Uploads are received in the folder `scratch`.
     pub fn new(bucket: Bucket, scratch: &Path) -> Self {
         Self(ProjectPrefix::new(bucket, "builds", scratch))
     }
@@ -48,12 +48,12 @@ impl BucketBuildFiles {
         format!("{}/{build}", self.0.project_key(project))
     }
 
-    /// The key of the object that has the name of the artifacts.
+    /// The key of the object that contains the name of the current artifacts.
     fn artifacts_key(&self, project: ProjectId, build: BuildId) -> String {
         format!("{}/artifacts", self.build_key(project, build))
     }
 
-    /// The key of the artifacts that count.
+    /// The key of the current artifacts.
     fn artifacts(&self, project: ProjectId, build: BuildId) -> Result<Option<String>, BucketError> {
         let name = self.0.bucket.small(&self.artifacts_key(project, build))?;
         let name = name.map(|name| String::from_utf8_lossy(&name).into_owned());
@@ -79,7 +79,7 @@ impl BucketBuildFiles {
         content.extend_from_slice(chunk);
         let key = log.key(log.edition, offset, offset + content.len() as u64);
         bucket.put(&key, content.freeze())?;
-        // What begins later was left by an interrupted call.
+        // Pieces that begin later are left over from an interrupted call.
         let is_old =
             |(edition, start, _): &(u64, u64, u64)| *edition == log.edition && *start >= offset;
         let old = log
@@ -98,12 +98,12 @@ impl BucketBuildFiles {
     }
 }
 
-/// A log, as it is stored.
+/// The stored pieces of a log.
 struct Log {
     prefix: String,
     edition: u64,
     pieces: Vec<Piece>,
-    /// The names of all objects, those of older editions included.
+    /// The keys of all objects, including older editions.
     all: Vec<String>,
 }
 
@@ -120,7 +120,7 @@ impl Piece {
 }
 
 impl Log {
-    /// The log that these objects are, in the order of their names.
+    /// Selects the current pieces from the objects of a log. The objects must be sorted by key.
     fn from_objects(objects: Vec<ObjectInfo>, prefix: String) -> Self {
         let all = objects.iter().map(|stored| stored.key.clone()).collect();
         let mut log = Self { prefix, edition: 0, pieces: vec![], all };
@@ -133,7 +133,7 @@ impl Log {
                 log.edition = edition;
                 log.pieces.clear();
             }
-            // Of those with the same beginning the longest comes last.
+            // Of several pieces with the same start, the longest comes last.
             if edition == log.edition && log.pieces.last().is_some_and(|last| last.offset == offset)
             {
                 log.pieces.pop();
@@ -146,7 +146,7 @@ impl Log {
     }
 
     fn key(&self, edition: u64, offset: u64, end: u64) -> String {
-        // In the order of names they are in the order of numbers.
+        // Padded numbers, so that keys sort in the order of the numbers.
         format!("{}/{edition:010}-{offset:020}-{end:020}", self.prefix)
     }
 
@@ -163,7 +163,7 @@ impl Log {
         Ok(Some(StoredUpload { size, content: Box::new(ObjectReader::open(bucket, objects)?) }))
     }
 
-    /// The last bytes, at most so many.
+    /// The last bytes of the log, at most `bytes`.
     fn tail(&self, bucket: &Bucket, bytes: u64) -> Result<Vec<u8>, BucketError> {
         let from = self.bytes().saturating_sub(bytes);
         let mut tail = Vec::new();
@@ -181,7 +181,7 @@ fn random() -> [u8; 16] {
     random
 }
 
-/// The edition and the offsets in the key of a piece.
+/// Parses the edition and the offsets from the key of a piece.
 fn place_of(key: &str) -> Option<(u64, u64, u64)> {
     let mut numbers = key.rsplit('/').next()?.split('-').map(|number| number.parse().ok());
     Some((numbers.next()??, numbers.next()??, numbers.next()??))
@@ -201,7 +201,7 @@ impl ProjectFiles for BucketBuildFiles {
     }
 
     fn tidy(&self) -> Result<(), FilesError> {
-        // A file that is not finished is no object.
+        // Unfinished uploads are local files, not objects, so there is nothing to remove.
         Ok(())
     }
 }
@@ -272,7 +272,7 @@ impl BuildFiles for BucketBuildFiles {
         Ok(Box::new(begun.published_by(Box::new(move || {
             bucket.put(&pointer, name.into()).map_err(failed("stored"))?;
             let old = before.map_or(Ok(()), |before| bucket.remove(vec![before]));
-            // What stays is removed with the build's project.
+            // Old artifacts that cannot be removed now go with the project.
             if let Err(error) = old {
                 tracing::warn!(%error, "replaced artifacts stay");
             }

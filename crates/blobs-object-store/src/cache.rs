@@ -1,11 +1,11 @@
-//! What a local folder of packs holds, and which pack was not used for the longest time.
+//! Tracks the size and the last use of packs in a local folder.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use hexforge_domain::pack::PackName;
 
-/// The packs in a local folder, with a limit for their bytes.
+/// The packs in a local folder, with a limit on their total size.
 pub(crate) struct CachedNames {
     limit: u64,
     kept: Mutex<Kept>,
@@ -15,7 +15,7 @@ pub(crate) struct CachedNames {
 struct Kept {
     packs: HashMap<PackName, Use>,
     bytes: u64,
-    /// Grows with each use.
+    /// A logical clock that advances with each use.
     clock: u64,
     /// Bytes to free because the disk is full, even below the limit.
     wanted: u64,
@@ -31,7 +31,7 @@ impl CachedNames {
         Self { limit, kept: Mutex::default() }
     }
 
-    /// Notes that a pack of so many bytes, index included, is in the folder and used now.
+    /// Records that a pack of this size, index included, is in the folder and in use now.
     pub(crate) fn note(&self, name: PackName, bytes: u64) {
         let mut kept = self.lock();
         kept.clock += 1;
@@ -40,7 +40,7 @@ impl CachedNames {
         kept.bytes = kept.bytes + bytes - before.map_or(0, |before| before.bytes);
     }
 
-    /// Notes that a pack is used now; returns whether it is known.
+    /// Records a use of a pack. Returns whether it is in the folder.
     pub(crate) fn touch(&self, name: PackName) -> bool {
         let mut kept = self.lock();
         kept.clock += 1;
@@ -48,7 +48,7 @@ impl CachedNames {
         kept.packs.get_mut(&name).map(|used| used.last = last).is_some()
     }
 
-    /// Notes that a pack is not in the folder any more.
+    /// Records that a pack is no longer in the folder.
     pub(crate) fn forget(&self, name: PackName) {
         let mut kept = self.lock();
         let bytes = kept.packs.remove(&name).map_or(0, |used| used.bytes);
@@ -56,24 +56,24 @@ impl CachedNames {
         kept.wanted = kept.wanted.saturating_sub(bytes);
     }
 
-    /// Asks for so many bytes although the limit is kept: the disk has no room.
+    /// Requests that this number of bytes be freed, even below the limit, because the disk is full.
     pub(crate) fn want(&self, bytes: u64) {
         let mut kept = self.lock();
         kept.wanted = kept.wanted.max(bytes);
     }
 
-    /// Takes the wish back.
+    /// Cancels the request of [`CachedNames::want`].
     pub(crate) fn clear_wanted(&self) {
         self.lock().wanted = 0;
     }
 
-    /// By how many bytes the packs are too many.
+    /// The number of bytes to free.
     pub(crate) fn excess(&self) -> u64 {
         let kept = self.lock();
         kept.bytes.saturating_sub(self.limit).max(kept.wanted)
     }
 
-    /// All packs, the one that was not used for the longest time first.
+    /// All packs, the least recently used first.
     pub(crate) fn oldest_first(&self) -> Vec<PackName> {
         let kept = self.lock();
         let mut packs: Vec<(u64, PackName)> =

@@ -1,4 +1,4 @@
-//! Clients of the kinds of object stores.
+//! Creates clients for the kinds of object stores.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,26 +10,26 @@ use object_store::local::LocalFileSystem;
 use object_store::{BackoffConfig, ObjectStore, ObjectStoreScheme, RetryConfig};
 use url::Url;
 
-/// How long one request may take, its body included.
+/// The timeout of one request, including its body.
 const REQUEST: &str = "30 seconds";
 
-/// How long a connection may take.
+/// The timeout of a connection attempt.
 const CONNECT: &str = "5 seconds";
 
-/// The client of a store.
+/// Creates the client of an object store.
 pub(crate) fn connect(
     scheme: &ObjectStoreScheme,
     url: &Url,
     variables: &[(String, String)],
 ) -> object_store::Result<Arc<dyn ObjectStore>> {
-    // Another part of the program may have installed it before.
+    // Fails harmlessly when another part of the program has installed a provider.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let retry = RetryConfig {
         backoff: BackoffConfig { max_backoff: Duration::from_secs(2), ..BackoffConfig::default() },
         max_retries: 4,
         retry_timeout: Duration::from_secs(15),
     };
-    /// Each builder has the same functions, and no trait for them.
+    /// A macro, because the builders have the same methods but no common trait.
     macro_rules! build {
         ($builder:ty) => {{
             let limits = [("timeout", REQUEST), ("connect_timeout", CONNECT)];

@@ -1,4 +1,4 @@
-//! Checks whether an index is whole and belongs to a pack.
+//! Checks whether a pack index is undamaged and belongs to a pack.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -6,14 +6,14 @@ use std::path::Path;
 
 use sha1::{Digest, Sha1};
 
-/// The length of a checksum of git.
+/// The length of a git checksum.
 const CHECKSUM: usize = 20;
 
-/// The first bytes of an index of git's version 2.
+/// The first bytes of a version 2 index.
 const MAGIC: [u8; 4] = *b"\xfftOc";
 
-/// Returns whether the index has the checksum of the pack, and its own checksum at its end. A file that is not an index
-/// of git's version 2 is not checked.
+/// Returns whether the index contains the checksum of the pack, and ends in its own checksum. A file that is not a
+/// version 2 index is not checked.
 pub(crate) fn belongs_to(index: &Path, pack: &Path) -> io::Result<bool> {
     let index = fs::read(index)?;
     if !index.starts_with(&MAGIC) || index.len() < 2 * CHECKSUM {

@@ -1,16 +1,16 @@
 //! Packs, uploads, build logs and artifacts in an object store such as S3.
 //!
-//! [`Bucket`] speaks to the store. [`CachedPacks`] keeps packs in it and the packs that are in use in a local folder,
-//! [`BucketUploads`] and [`BucketBuildFiles`] keep files of projects in it.
+//! [`Bucket`] is the client of the store. [`CachedPacks`] stores packs in it and keeps the packs in use in a local
+//! folder. [`BucketUploads`] and [`BucketBuildFiles`] store files of projects in it.
 //!
 //! | Key | Content |
 //! |---|---|
 //! | `packs/<2 hex>/<SHA-256>.pack`, `.idx` | a pack and its index |
-//! | `uploads/<project>/<secret>/<hex digits of the name>` | an uploaded file; the digits of a long name have several parts |
+//! | `uploads/<project>/<secret>/<hex digits of the name>` | an uploaded file; a long name has several path segments |
 //! | `builds/<project>/<build>/log/<edition>-<offset>-<end>` | a piece of a log, see [`BucketBuildFiles`] |
-//! | `builds/<project>/<build>/artifacts`, `artifacts-<random>` | the name of the artifacts of a build, and these |
+//! | `builds/<project>/<build>/artifacts`, `artifacts-<random>` | name of the current artifacts, and the artifacts |
 //!
-//! No key contains text of a caller as it was sent.
+//! No key contains unencoded text of a caller.
 
 mod bucket;
 mod build_files;

@@ -1,4 +1,4 @@
-//! Packs in an object store, and in a local folder while they are in use.
+//! Stores packs in an object store, and caches the packs in use in a local folder.
 
 use std::collections::HashSet;
 use std::fs;
@@ -19,16 +19,16 @@ use crate::cache::CachedNames;
 use crate::index;
 use crate::single_flight::SingleFlight;
 
-/// How often a pack is fetched that is dropped from the folder right after it came.
+/// The number of attempts to fetch a pack that is evicted right after the download.
 const TRIES: u32 = 5;
 
-/// How long a fetch waits for room on a full disk, in seconds.
+/// The maximum time that a fetch waits for space on a full disk, in seconds.
 const ROOM: u32 = 20;
 
-/// Keeps packs in an object store. The packs in use are in a folder of this machine, which has a limit.
+/// A pack store in an object store, with a size-limited cache in a local folder.
 ///
-/// The limit is not hard: packs that repositories are linked to stay, so that no reader loses them. [`Self::excess`]
-/// tells by how much the folder is too large, and [`Self::drop_unlinked`] makes it smaller.
+/// The limit is soft: packs to which repositories have hard links stay, so that no reader loses them. [`Self::excess`]
+/// returns by how much the folder is too large, and [`Self::drop_unlinked`] evicts packs.
 pub struct CachedPacks {
     bucket: Bucket,
     folder: FolderPacks,
@@ -39,10 +39,10 @@ pub struct CachedPacks {
 }
 
 impl CachedPacks {
-    /// The folder, in that of the packs, of files that are being fetched.
+    /// The subfolder of unfinished downloads in the cache folder.
     pub const INCOMING: &str = "incoming";
 
-    /// The packs of an object store, with those in use in a local folder of about so many bytes.
+    /// Opens the packs of an object store, with a local cache of about `limit` bytes.
     pub fn open(bucket: Bucket, folder: impl Into<PathBuf>, limit: u64) -> io::Result<Self> {
         let folder = folder.into();
         let incoming = folder.join(Self::INCOMING);
@@ -66,7 +66,7 @@ impl CachedPacks {
         Ok(packs)
     }
 
-    /// Stores a pack in the store alone, unless it is there with the same length.
+    /// Uploads a pack to the object store without caching it, unless it is stored there with the same size.
     pub fn upload(&self, name: PackName, data: &Path, index: &Path) -> Result<(), PackError> {
         let bytes = fs::metadata(data).map_err(local)?.len();
         match self.check_stored(&Pack { name, bytes, objects: 0 }) {
@@ -75,12 +75,12 @@ impl CachedPacks {
         }
     }
 
-    /// Checks that a pack is in the store with the right length, and with its index. Reads no bytes.
+    /// Checks that a pack is in the object store with the right size and with its index. Does not read its content.
     pub fn check_stored(&self, pack: &Pack) -> Result<(), PackError> {
         self.find_both(pack).map(drop)
     }
 
-    /// The pack and its index in the store.
+    /// The metadata of a pack and its index in the object store.
     fn find_both(&self, pack: &Pack) -> Result<(ObjectInfo, ObjectInfo), PackError> {
         let missing = || PackError::Missing(pack.name);
         let data = self.find(&data_key(pack.name))?.ok_or_else(missing)?;
@@ -104,18 +104,18 @@ impl CachedPacks {
         sent.map_err(to_pack_error)
     }
 
-    /// By how many bytes the folder is too large.
+    /// The number of bytes by which the cache is too large.
     pub fn excess(&self) -> u64 {
         self.names.excess()
     }
 
-    /// Asks for so many bytes, also if the limit is kept: the disk has no room.
+    /// Requests that this number of bytes be freed, even below the limit, because the disk is full.
     pub fn want(&self, bytes: u64) {
         self.names.want(bytes);
     }
 
-    /// Drops packs that no repository is linked to from the folder, those first that were not used for the longest
-    /// time, until it is small enough.
+    /// Evicts packs without hard links from repositories, the least recently used first, until the cache is small
+    /// enough.
     pub fn drop_unlinked(&self) -> Result<(), PackError> {
         if self.excess() == 0 {
             return Ok(());
@@ -133,14 +133,14 @@ impl CachedPacks {
         Ok(())
     }
 
-    /// Takes a pack out of the folder.
+    /// Removes a pack from the cache.
     fn forget(&self, name: PackName) -> Result<(), PackError> {
-        // What is fetched again meanwhile is counted after this.
+        // The order matters: a pack that is fetched again meanwhile is recorded after this.
         self.names.forget(name);
         self.folder.remove(name)
     }
 
-    /// Notes a pack that is in the folder.
+    /// Records a pack that is in the cache folder.
     fn note(&self, name: PackName) -> io::Result<()> {
         let path = self.folder.path(name);
         let bytes = fs::metadata(&path)?.len();
@@ -149,7 +149,7 @@ impl CachedPacks {
         Ok(())
     }
 
-    /// Fetches a pack with its index from the store into the folder.
+    /// Fetches a pack and its index from the object store into the cache. Waits for space when the disk is full.
     fn fetch(&self, pack: &Pack) -> Result<(), PackError> {
         let mut waited = 0;
         loop {
@@ -214,13 +214,13 @@ impl PackStore for CachedPacks {
     fn local(&self, pack: &Pack) -> Result<PathBuf, PackError> {
         for _ in 0..TRIES {
             match self.folder.local(pack) {
-                // It is being dropped.
+                // The pack is being evicted: its index is already gone.
                 Ok(path) if !path.with_extension("idx").exists() => self.forget(pack.name)?,
                 Ok(path) => {
                     if self.names.touch(pack.name) || self.note(pack.name).is_ok() {
                         return Ok(path);
                     }
-                    // It was dropped meanwhile.
+                    // The pack was evicted meanwhile.
                 }
                 Err(PackError::Missing(_)) => (),
                 Err(PackError::Damaged(name, told)) => {
@@ -245,7 +245,7 @@ impl PackStore for CachedPacks {
         &self,
         visit: &mut dyn FnMut(PackName, Timestamp) -> Result<(), PackError>,
     ) -> Result<(), PackError> {
-        // An index may be there alone. Not every store lists objects in the order of their names.
+        // An index may exist without its pack. Some stores do not list objects in the order of their keys.
         let mut seen = HashSet::new();
         self.bucket
             .each::<Stopped>("packs", &mut |stored| {
@@ -264,7 +264,7 @@ impl PackStore for CachedPacks {
     }
 }
 
-/// Why the visit of all packs ended.
+/// The error that ended the listing.
 struct Stopped(PackError);
 
 impl From<BucketError> for Stopped {

@@ -1,4 +1,4 @@
-//! What all files of projects in an object store have in common.
+//! Common operations on files of projects in an object store.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use crate::bucket::Bucket;
 pub(crate) struct ProjectPrefix {
     pub(crate) bucket: Bucket,
     prefix: &'static str,
-    /// Where files of this machine are while they are received.
+    /// The local folder in which uploads are received.
     pub(crate) scratch: PathBuf,
 }
 
@@ -21,7 +21,7 @@ impl ProjectPrefix {
         Self { bucket, prefix, scratch: scratch.to_owned() }
     }
 
-    /// The prefix of the files of a project.
+    /// The prefix of a project's files.
     pub(crate) fn project_key(&self, project: ProjectId) -> String {
         format!("{}/{}", self.prefix, project.0)
     }
@@ -33,14 +33,14 @@ impl ProjectPrefix {
         Ok(Box::new(found.into_iter().filter_map(|name| name.parse().ok().map(ProjectId))))
     }
 
-    /// Removes everything of a project.
+    /// Removes all files of a project.
     pub(crate) fn discard(&self, project: ProjectId) {
         if let Err(error) = self.remove_below(&self.project_key(project)) {
             tracing::warn!(%project, %error, "files of a removed project stay until the next start");
         }
     }
 
-    /// Removes everything below a prefix.
+    /// Removes all objects below a prefix.
     pub(crate) fn remove_below(&self, prefix: &str) -> Result<(), FilesError> {
         let removed = self.bucket.list(prefix).and_then(|found| {
             let keys = found.into_iter().map(|stored| stored.key).collect();

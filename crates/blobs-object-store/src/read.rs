@@ -7,15 +7,15 @@ use bytes::Bytes;
 
 use crate::bucket::{Bucket, BucketError, ObjectInfo};
 
-/// The number of bytes that are read at once.
+/// The number of bytes per request.
 const PIECE: u64 = 1024 * 1024;
 
-/// Reads objects one after the other. The first piece is read when it is made, so short objects are readable when they
-/// are removed meanwhile.
+/// Reads several objects one after the other. The first piece is read on creation, so short objects stay readable even
+/// if they are removed meanwhile.
 pub(crate) struct ObjectReader {
     bucket: Bucket,
     objects: VecDeque<ObjectInfo>,
-    /// How much of the first object was read.
+    /// The read position in the first object.
     position: u64,
     piece: Bytes,
 }
@@ -28,7 +28,7 @@ impl ObjectReader {
         Ok(reader)
     }
 
-    /// Reads the next piece; it stays empty at the end.
+    /// Reads the next piece. The piece stays empty at the end.
     fn fill(&mut self) -> Result<(), BucketError> {
         while self.piece.is_empty()
             && let Some(object) = self.objects.front()

@@ -1,4 +1,4 @@
-//! Files that are being received, and are stored as objects at their end.
+//! Receives uploads into local files, and stores them as objects at the end.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -9,27 +9,27 @@ use tempfile::NamedTempFile;
 
 use crate::bucket::Bucket;
 
-/// What is done with an object after its content is stored.
+/// The step that makes a stored object visible.
 pub(crate) type Publish = Box<dyn FnOnce() -> Result<(), FilesError> + Send>;
 
-/// A file of this machine until it is stored.
+/// An upload: a local file until it is stored.
 pub(crate) struct Receiving {
     bucket: Bucket,
     key: String,
-    /// `None` once it is stored.
+    /// `None` once the file is stored.
     file: Option<NamedTempFile>,
     publish: Option<Publish>,
 }
 
 impl Receiving {
-    /// Begins a file that is found under its key as soon as it is stored.
+    /// Starts an upload, which is visible under its key as soon as it is stored.
     pub(crate) fn begin(bucket: &Bucket, scratch: &Path, key: String) -> Result<Self, FilesError> {
         let made = std::fs::create_dir_all(scratch).and_then(|()| NamedTempFile::new_in(scratch));
         let file = Some(made.map_err(|error| failed("begun", error))?);
         Ok(Self { bucket: bucket.clone(), key, file, publish: None })
     }
 
-    /// The same; it is found after `publish` is done.
+    /// Makes the upload visible by `publish`, which runs after it is stored.
     pub(crate) fn published_by(self, publish: Publish) -> Self {
         Self { publish: Some(publish), ..self }
     }

@@ -1,8 +1,8 @@
-//! Texts of errors without secrets.
+//! Removes secrets from error messages.
 
 use hexforge_domain::project::upload::UploadSecret;
 
-/// A text without queries of addresses, which may contain signatures, and without the secrets of uploaded files.
+/// Removes the queries of URLs, which may contain signatures, and the secrets of uploaded files.
 pub(crate) fn redacted(text: &str) -> String {
     let shown = |part| if UploadSecret::parse(part).is_some() { "..." } else { part };
     without_queries(&text.split('/').map(shown).collect::<Vec<_>>().join("/"))

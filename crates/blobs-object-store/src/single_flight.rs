@@ -1,10 +1,10 @@
-//! Work that is done once for all who wait for it.
+//! Deduplicates concurrent work: one thread does it, and all others wait for the result.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-/// Work under way, by its key.
+/// Running work by key.
 pub(crate) struct SingleFlight<K, E> {
     all: Mutex<HashMap<K, Arc<Flight<E>>>>,
 }
@@ -21,7 +21,7 @@ impl<K, E> Default for SingleFlight<K, E> {
 }
 
 impl<K: Copy + Eq + Hash, E: Clone> SingleFlight<K, E> {
-    /// Does the work, or waits for a thread that does it already and returns its outcome. `broken` is the outcome of
+    /// Does the work, or waits for the thread that already does it and returns its result. `broken` is the result of
     /// work that panicked.
     pub(crate) fn run(
         &self,
@@ -55,7 +55,7 @@ impl<K: Copy + Eq + Hash, E: Clone> SingleFlight<K, E> {
     }
 }
 
-/// Gives the outcome to all waiting threads, also when the work panicked.
+/// Publishes the result to all waiting threads on drop, even when the work panicked.
 struct Completion<'a, K: Copy + Eq + Hash, E: Clone> {
     flights: &'a SingleFlight<K, E>,
     key: K,
@@ -79,9 +79,9 @@ mod tests {
     use super::*;
 
     impl<E> SingleFlight<i32, E> {
-        /// Waits until so many callers wait for work that is under way.
+        /// Waits until this number of callers wait for the running work.
         fn wait_for(&self, callers: usize) {
-            // The map and the caller who works have it too.
+            // The map and the working caller hold one reference each.
             let is_shared = |flight: &Arc<Flight<E>>| Arc::strong_count(flight) == callers + 2;
             while !self.all.lock().expect("unharmed").get(&1).is_some_and(is_shared) {
                 std::thread::yield_now();

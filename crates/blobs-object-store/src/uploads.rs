@@ -1,4 +1,4 @@
-//! Uploaded files in an object store.
+//! Stores uploaded files in an object store.
 
 use std::path::Path;
 
@@ -13,19 +13,19 @@ use crate::prefix::ProjectPrefix;
 use crate::read::ObjectReader;
 use crate::receive::Receiving;
 
-/// The number of bytes of a name in one part of a key: stores in folders do not take longer parts.
+/// The number of name bytes per segment of a key. File systems limit the length of a segment.
 const NAME_PART: usize = 100;
 
-/// Keeps uploaded files in an object store.
+/// Stores uploaded files in an object store.
 pub struct BucketUploads(ProjectPrefix);
 
 impl BucketUploads {
-    /// The uploaded files of a store. Files are in the folder `scratch` while they are received.
+    /// The uploaded files in an object store. Uploads are received in the folder `scratch`.
     pub fn new(bucket: Bucket, scratch: &Path) -> Self {
         Self(ProjectPrefix::new(bucket, "uploads", scratch))
     }
 
-    /// Calls `visit` with each file of a project until `visit` fails.
+    /// Calls `visit` for each file of a project until `visit` fails.
     pub fn each<E: From<FilesError>>(
         &self,
         project: ProjectId,
@@ -35,7 +35,7 @@ impl BucketUploads {
         for stored in found.map_err(|error| error.into_files_error("files cannot be listed"))? {
             let Some((secret, name)) = self.place_of(project, &stored.key) else { continue };
             let place = UploadPlace { project, secret, name: UploadName::from_given(&name) };
-            // A file may be removed meanwhile.
+            // The file may have been removed meanwhile.
             if let Some(file) = open(&self.0.bucket, &stored.key)? {
                 visit(place, file)?;
             }
@@ -52,7 +52,7 @@ impl BucketUploads {
         key
     }
 
-    /// The secret and the name in the key of a file.
+    /// Parses the secret and the name from the key of a file.
     fn place_of(&self, project: ProjectId, key: &str) -> Option<(UploadSecret, String)> {
         let rest = key.strip_prefix(&self.0.project_key(project))?.strip_prefix('/')?;
         let (secret, name) = rest.split_once('/')?;
@@ -71,7 +71,7 @@ impl ProjectFiles for BucketUploads {
     }
 
     fn tidy(&self) -> Result<(), FilesError> {
-        // A file that is not finished is no object.
+        // Unfinished uploads are local files, not objects, so there is nothing to remove.
         Ok(())
     }
 }
@@ -87,7 +87,7 @@ impl Uploads for BucketUploads {
     }
 }
 
-/// An object, to be read.
+/// Opens an object for reading. Returns `None` if it does not exist.
 pub(crate) fn open(bucket: &Bucket, key: &str) -> Result<Option<StoredUpload>, FilesError> {
     let opened = bucket.find(key).and_then(|found| {
         let Some(stored) = found else { return Ok(None) };

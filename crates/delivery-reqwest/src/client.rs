@@ -1,4 +1,4 @@
-//! The client: one request, its redirects, and its answer.
+//! The HTTP client: sends a request, follows redirects and returns the response.
 
 mod body;
 mod error;
@@ -22,25 +22,25 @@ use body::ResponseBody;
 use hop::Hop;
 use runtime::Background;
 
-/// Callers have few sets of time-outs; more than these are made anew each time.
+/// The maximum number of cached clients. Callers use few combinations of settings; further clients are not cached.
 const KEPT_CLIENTS: usize = 8;
 
-/// How long a connection waits for the next request.
+/// The idle timeout of pooled connections.
 const KEPT_CONNECTION: Duration = Duration::from_secs(30);
 
-/// Sends requests where its [`Guard`] lets them go.
+/// Sends requests to addresses that its [`Guard`] allows.
 ///
-/// Three things keep requests from going elsewhere. Names are looked up by our resolver only, which checks
-/// what it finds and whose answer is what is connected to. Hosts that are addresses are never looked up, so
-/// each URL is checked before it is used, redirects included, which are followed here and not by reqwest. And
-/// no proxy of the environment is used: it would look up hosts by itself.
+/// Three measures keep requests from going elsewhere. Host names are resolved only by our resolver, which checks the
+/// addresses that it found, and reqwest connects to exactly these. A host that is an IP address is never resolved, so
+/// each URL is checked before use. Redirects are followed here and not by reqwest, so their URLs are checked too. No
+/// proxy from the environment is used, because it would resolve hosts itself.
 pub struct GuardedClient {
     resolver: GuardedResolver,
     clients: Mutex<Vec<(Settings, reqwest::Client)>>,
     runtime: Arc<Background>,
 }
 
-/// What reqwest decides once for each client.
+/// The settings that reqwest fixes per client.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Settings {
     connect: Duration,
@@ -48,12 +48,12 @@ struct Settings {
 }
 
 impl GuardedClient {
-    /// A client that looks up hosts as this machine does.
+    /// Creates a client that resolves hosts with the system resolver.
     pub fn new(guard: Guard) -> io::Result<Self> {
         Self::with_lookup(guard, Arc::new(SystemLookup))
     }
 
-    /// A client that looks up hosts in another way.
+    /// Creates a client with a custom resolver.
     pub fn with_lookup(guard: Guard, lookup: Arc<dyn Lookup>) -> io::Result<Self> {
         let runtime = Arc::new(Background::start()?);
         let resolver = GuardedResolver { guard, lookup };
@@ -72,7 +72,7 @@ impl GuardedClient {
             .no_proxy()
             .redirect(reqwest::redirect::Policy::none())
             .referer(false)
-            // The same to HTTP, but not to every script that receives.
+            // Header names are case-insensitive in HTTP, but some receiving scripts depend on title case.
             .http1_title_case_headers()
             .dns_resolver(Arc::new(self.resolver.clone()))
             .connect_timeout(settings.connect)
@@ -134,7 +134,7 @@ impl Outgoing for GuardedClient {
     }
 }
 
-/// Where an answer points, if it is a redirect.
+/// The target of a redirect; `None` if the response is not one.
 fn location(response: &reqwest::Response) -> Option<String> {
     if !matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
         return None;

@@ -1,4 +1,4 @@
-//! Which addresses a request of a user may go to. Nothing here does I/O.
+//! Decides to which addresses requests on behalf of users may go. Does no I/O.
 
 mod address;
 
@@ -9,17 +9,17 @@ use url::{Host, Url};
 
 pub use address::{Kind, kind, stands_for};
 
-/// The rules of one server.
+/// The address rules of one server.
 #[derive(Clone, Debug, Default)]
 pub struct Guard {
     own: Vec<IpAddr>,
-    /// Tells addresses of this machine that nobody named.
+    /// Detects further addresses of this server that are not in `own`.
     is_own: Option<fn(IpAddr) -> bool>,
     excepted: Vec<IpAddr>,
     allow_local: bool,
 }
 
-/// Somebody asked for something that may not be reached; the text is for people.
+/// The refusal of an address, with a message for the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal(pub String);
 
@@ -38,39 +38,39 @@ impl From<Refusal> for OutgoingError {
 }
 
 impl Guard {
-    /// Only public addresses, and not those of the server itself, which may be public too.
+    /// Allows only public addresses, except those of the server itself, which may be public too.
     pub fn public_only(own: impl IntoIterator<Item = IpAddr>) -> Self {
         let own = own.into_iter().map(stands_for).collect();
         Self { own, ..Self::default() }
     }
 
-    /// And none of which this says that it is the server's own: one that listens everywhere has more than it
-    /// was told of.
+    /// Also refuses the addresses for which `is_own` returns `true`. A server that listens on all interfaces has more
+    /// addresses than its configuration names.
     #[must_use]
     pub fn and_not(mut self, is_own: fn(IpAddr) -> bool) -> Self {
         self.is_own = Some(is_own);
         self
     }
 
-    /// And these, although they are not public: a forge in one's own network.
+    /// Also allows these addresses although they are not public, such as a forge in the operator's network.
     #[must_use]
     pub fn excepting(mut self, addresses: impl IntoIterator<Item = IpAddr>) -> Self {
         self.excepted.extend(addresses.into_iter().map(stands_for));
         self
     }
 
-    /// Every address: for servers whose operator trusts all users, and for tests.
+    /// Allows every address: for servers whose operator trusts all users, and for tests.
     pub fn allow_local() -> Self {
         Self { allow_local: true, ..Self::default() }
     }
 
-    /// An address as somebody typed it, or as a server pointed to it. Any port is allowed: forges listen
-    /// where they like, and what must not be reached is kept out by its address.
+    /// Parses and checks a URL from a user or a redirect. Any port is allowed: forges listen on any port, and protected
+    /// services are kept out by their address.
     ///
-    /// A host that is an address is checked here, since nobody will look it up. However it is written
-    /// (`2130706433`, `0177.0.0.1`, `0x7f.1`), the URL standard makes it the same address.
+    /// A host that is an IP address is checked here, because it will not be resolved. Unusual notations (`2130706433`,
+    /// `0177.0.0.1`, `0x7f.1`) become the same address when the URL is parsed.
     pub fn check_url(&self, text: &str) -> Result<Url, Refusal> {
-        // The URL standard drops line breaks silently; what others make of them is anybody's guess.
+        // The URL standard silently drops line breaks, but other programs may treat them differently.
         if text.chars().any(char::is_control) {
             return Err(Refusal("the address must not contain control characters".into()));
         }
@@ -79,7 +79,7 @@ impl Guard {
         Ok(url)
     }
 
-    /// Like [`check_url`](Self::check_url), for one that was read before.
+    /// Like [`check_url`](Self::check_url), for a parsed URL.
     pub fn check_parsed(&self, url: &Url) -> Result<(), Refusal> {
         if !matches!(url.scheme(), "http" | "https") {
             return Err(Refusal("only http and https addresses are allowed".into()));
@@ -92,8 +92,8 @@ impl Guard {
         }
     }
 
-    /// The addresses that a host turned out to have. One that may not be reached spoils them all, since
-    /// nobody can say which would be taken.
+    /// Checks the resolved addresses of a host. One refused address refuses the host, because the client may connect to
+    /// any of them.
     pub fn check(
         &self,
         host: &str,
@@ -102,7 +102,8 @@ impl Guard {
         if self.allow_local {
             return Ok(());
         }
-        // The address itself is not told: names of this network are not to be looked up through us.
+        // The message does not contain the address, so that users cannot resolve names of the internal network through
+        // it.
         for address in addresses {
             let address = stands_for(address);
             if self.own.contains(&address) || self.is_own.is_some_and(|is_own| is_own(address)) {
@@ -119,7 +120,7 @@ impl Guard {
         Ok(())
     }
 
-    /// Names that mean this machine whatever the name service says (RFC 6761).
+    /// Refuses names that always mean this machine, whatever DNS says (RFC 6761).
     fn check_name(&self, name: &str) -> Result<(), Refusal> {
         let name = name.strip_suffix('.').unwrap_or(name);
         let is_local = name == "localhost" || name.ends_with(".localhost");

@@ -1,7 +1,7 @@
-//! hexforge's outgoing HTTP requests on reqwest: repositories that are imported, hooks that are delivered.
+//! Outgoing HTTP requests on reqwest: imports of repositories and deliveries of hooks.
 //!
-//! Users choose where these requests go, so each passes the [`guard`]: without it, anybody with an account
-//! could reach what only this machine can reach. [`GuardedClient`] is the only thing that connects.
+//! Users choose the targets of these requests, so each passes the [`guard`]: without it, anybody with an account could
+//! reach services that only this machine can reach. Only [`GuardedClient`] opens connections.
 
 mod client;
 pub mod guard;

@@ -1,4 +1,4 @@
-//! Looking up hosts, and the check of what was found.
+//! Resolves host names and checks the addresses found.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
@@ -8,13 +8,13 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
 use crate::guard::Guard;
 
-/// Finds the addresses of hosts.
+/// A resolver of host names.
 pub trait Lookup: Send + Sync + 'static {
-    /// All addresses of a host. May block.
+    /// Returns all addresses of a host. May block.
     fn lookup(&self, host: &str) -> io::Result<Vec<IpAddr>>;
 }
 
-/// Looks up hosts as every program of this machine does.
+/// Resolves hosts with the system resolver.
 #[derive(Clone, Copy, Debug)]
 pub struct SystemLookup;
 
@@ -24,8 +24,8 @@ impl Lookup for SystemLookup {
     }
 }
 
-/// The only way by which the client gets from a name to addresses. What it hands out was checked, and is
-/// what is connected to: there is no second look-up whose answer could be another.
+/// The only resolver of the client. It checks the addresses that it returns, and the client connects to exactly these:
+/// there is no second lookup that could give another result.
 #[derive(Clone)]
 pub(crate) struct GuardedResolver {
     pub(crate) guard: Guard,
@@ -42,7 +42,7 @@ impl Resolve for GuardedResolver {
                 return Err("the host has no address".into());
             }
             guard.check(&host, addresses.iter().copied())?;
-            // Port 0 stands for that of the URL.
+            // Port 0 is replaced by the port of the URL.
             Ok(Box::new(addresses.into_iter().map(|address| SocketAddr::new(address, 0))))
         };
         Box::pin(async move { tokio::task::spawn_blocking(check).await? })

@@ -1,8 +1,8 @@
-//! TLS: rustls with ring, and the certificates that this machine trusts.
+//! TLS configuration: rustls with ring, and the root certificates of this machine.
 //!
-//! The provider is passed along explicitly, so there is no process-wide one that could be missing. Roots
-//! come from the platform (on Linux the folder of `ca-certificates`, or `SSL_CERT_FILE`), so an operator's own
-//! authority is added where it is added for every other program. A machine without any trusts nobody.
+//! The crypto provider is passed explicitly, so it does not depend on a process-wide default that could be missing.
+//! Root certificates come from the platform (on Linux the folder of `ca-certificates`, or `SSL_CERT_FILE`), so an
+//! operator adds a private authority as for every other program. A machine without root certificates trusts no server.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 use rustls_platform_verifier::Verifier;
 
-/// How to speak TLS with servers.
+/// Creates the TLS configuration of a client.
 pub(crate) fn config(certificates: Certificates) -> Result<ClientConfig, Error> {
     let provider = Arc::new(ring::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
@@ -37,7 +37,7 @@ pub(crate) fn config(certificates: Certificates) -> Result<ClientConfig, Error> 
     Ok(config)
 }
 
-/// Believes every certificate, but not that somebody else's is one's own.
+/// Accepts every certificate, but still verifies that the server has its private key.
 #[derive(Debug)]
 struct Anybody(Arc<CryptoProvider>);
 

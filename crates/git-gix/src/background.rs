@@ -1,4 +1,4 @@
-//! Threads for work that nobody waits for, or not for long.
+//! Background threads for work that no request waits for, or only for a short time.
 
 use std::io;
 use std::thread;
@@ -6,13 +6,13 @@ use std::thread;
 use rustix::process::setpriority_process;
 use rustix::thread::gettid;
 
-/// The niceness of such a thread, if it has not inherited a higher one.
+/// The niceness of a background thread, if it has not inherited a higher one.
 const NICENESS: i32 = 12;
 
-/// Starts a thread that steps back behind those that answer calls.
+/// Starts a thread with a lower priority than the threads that serve requests.
 pub(crate) fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
     let run = move || {
-        // Elsewhere than on Linux the whole process would be lowered.
+        // On other systems this would lower the priority of the whole process.
         if cfg!(target_os = "linux")
             && let Err(error) = setpriority_process(Some(gettid()), NICENESS)
         {

@@ -16,7 +16,7 @@ pub(crate) fn processors() -> Lane {
     Lane::new(Shares { all: 2 * processors, one: processors, network: 2 * processors })
 }
 
-/// Continues the thread that waits.
+/// Unparks the waiting thread.
 struct Unpark(Thread);
 
 impl Wake for Unpark {
@@ -25,7 +25,7 @@ impl Wake for Unpark {
     }
 }
 
-/// Waits for at most this long; what was waited for may be waited for again.
+/// Waits for a future, at most this long. After a timeout the same future may be waited for again.
 pub(crate) fn wait_for<F: Future + Unpin>(future: &mut F, at_most: Duration) -> Option<F::Output> {
     let waker = Waker::from(Arc::new(Unpark(thread::current())));
     let (mut context, until) = (Context::from_waker(&waker), Instant::now() + at_most);

@@ -1,11 +1,11 @@
-//! gix's errors as those of the port.
+//! Maps errors of gix to those of the port.
 
 use std::io;
 
 use hexforge_domain::ports::files::is_no_room;
 use hexforge_domain::ports::git::GitError;
 
-/// What a failure of gix means here.
+/// Maps an error of gix: no disk space, damaged data, or another failure.
 pub(crate) fn failed(error: impl Into<gix::Error>) -> GitError {
     let error = error.into();
     if error.iter_errors().filter_map(|cause| cause.downcast_ref()).any(is_no_room) {
@@ -17,13 +17,13 @@ pub(crate) fn failed(error: impl Into<gix::Error>) -> GitError {
     }
 }
 
-/// Whether the machine is the reason, not what was asked for or what somebody sent: a full disk, too many open
-/// files.
+/// Returns whether the machine caused the error, such as a full disk or too many open files, and not the request or the
+/// data.
 pub(crate) fn is_of_the_machine(error: &gix::Error) -> bool {
     error.iter_errors().any(|cause| {
         let Some(io) = cause.downcast_ref::<io::Error>() else { return false };
-        // What libraries find wrong with data has no number; but neither has what they found wrong with a disk, once
-        // they have added to it which file it was.
+        // Errors that libraries report about data have no OS error number. Neither has a full disk once a library has
+        // added the path to the error, so that is checked separately.
         is_no_room(io)
             || io.raw_os_error().is_some()
                 && !matches!(
@@ -37,7 +37,7 @@ pub(crate) fn is_of_the_machine(error: &gix::Error) -> bool {
     })
 }
 
-/// What a failure of the disk means here.
+/// Maps an I/O error: no disk space, or another failure.
 pub(crate) fn io(error: io::Error) -> GitError {
     if is_no_room(&error) {
         GitError::Full(error.to_string())
@@ -46,12 +46,12 @@ pub(crate) fn io(error: io::Error) -> GitError {
     }
 }
 
-/// A failure to hand data on: whoever was to get it is gone.
+/// The error for a failed write to the client, who is gone.
 pub(crate) fn reader_gone(error: io::Error) -> GitError {
     GitError::ReaderGone(error)
 }
 
-/// All that an error has to say, in one line.
+/// All errors of the source chain in one line.
 pub(crate) fn chain(error: &gix::Error) -> String {
     let parts: Vec<String> = error.iter_errors().map(ToString::to_string).collect();
     parts.join(": ")

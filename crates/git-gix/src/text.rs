@@ -1,8 +1,8 @@
-//! Bytes of git as text: git keeps whatever it was given.
+//! Decodes text in repositories: git stores bytes in any encoding.
 
 use gix::bstr::ByteSlice;
 
-/// The text that these bytes are, whatever they are encoded in; what is no text in any encoding is dropped.
+/// Decodes text in an unknown encoding. Invalid characters are dropped.
 pub(crate) fn decode(bytes: &[u8]) -> String {
     match bytes.to_str() {
         Ok(text) => text.to_owned(),
@@ -17,7 +17,7 @@ pub(crate) fn decode(bytes: &[u8]) -> String {
     }
 }
 
-/// The same, from an encoding that the commit names.
+/// Decodes text in the encoding that the commit declares, if it is not UTF-8.
 pub(crate) fn decode_as(bytes: &[u8], label: Option<&[u8]>) -> String {
     let named = label.and_then(encoding_rs::Encoding::for_label);
     match (bytes.to_str(), named) {
@@ -27,7 +27,7 @@ pub(crate) fn decode_as(bytes: &[u8], label: Option<&[u8]>) -> String {
     }
 }
 
-/// A path as text: paths are shown, and asked for again, byte by byte, so nothing is guessed.
+/// Decodes a path without guessing its encoding: clients send paths back, so the bytes matter.
 pub(crate) fn path(bytes: &[u8]) -> String {
     bytes.to_str_lossy().into_owned()
 }

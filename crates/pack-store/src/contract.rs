@@ -1,4 +1,4 @@
-//! What every implementation of [`PackStore`] has to do. Each case gets an empty one.
+//! The contract of [`PackStore`]: test cases for every implementation. Each case gets an empty store.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use hexforge_domain::Timestamp;
 use hexforge_domain::pack::{Pack, PackName};
 use hexforge_domain::ports::pack_store::{PackError, PackStore};
 
-/// All cases.
+/// All test cases.
 pub const CASES: [fn(&World<'_>); 5] = [
     a_pack_is_stored_under_the_sha_256_of_its_bytes,
     a_pack_made_of_an_old_file_is_stored_from_now_on,
@@ -21,11 +21,11 @@ pub const CASES: [fn(&World<'_>); 5] = [
 /// The SHA-256 of `abc`.
 const NAME: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
 
-/// A store, and a folder for files that go into it.
+/// A store, and a folder for source files.
 pub struct World<'a> {
-    /// The store.
+    /// The store under test.
     pub store: &'a dyn PackStore,
-    /// The same packs in a process that has not used them.
+    /// Creates a store with the same packs that has not used them yet, like another process.
     pub anew: &'a dyn Fn() -> Box<dyn PackStore>,
     /// An empty folder.
     pub folder: &'a Path,
@@ -42,14 +42,14 @@ impl World<'_> {
     pub fn put(&self, content: &str) -> Pack {
         let (data, index) = (self.file("data", content), self.file("index", "an index"));
         let pack = self.store.put(&data, &index, 3).expect("it can be stored");
-        // Whoever stored it removes the files.
+        // The caller may remove the source files after the pack is stored.
         for file in [data, index] {
             fs::remove_file(file).expect("it is left in its place");
         }
         pack
     }
 
-    /// The names of all packs.
+    /// The names of all packs, sorted. Checks that each was stored within the last minute.
     pub fn names(&self) -> Vec<PackName> {
         let mut names = Vec::new();
         let seen = self.store.each(&mut |name, since| {

@@ -1,4 +1,4 @@
-//! The SHA-256 of files.
+//! Computes the SHA-256 of files.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -7,10 +7,10 @@ use std::path::Path;
 use hexforge_domain::pack::PackName;
 use sha2::{Digest, Sha256};
 
-/// The number of bytes that are read at once.
+/// The size of the read buffer in bytes.
 const BUFFER: usize = 256 * 1024;
 
-/// The name that the bytes of a pack have, and the number of the bytes.
+/// The name of a pack, which is the SHA-256 of its bytes, and its size in bytes.
 pub(crate) fn name_of(file: &Path) -> io::Result<(PackName, u64)> {
     let mut file = File::open(file)?;
     let (mut hasher, mut buffer, mut bytes) = (Sha256::new(), vec![0; BUFFER], 0);

@@ -1,4 +1,4 @@
-//! Packs in a folder of this machine.
+//! A pack store in a local folder.
 
 use std::collections::HashSet;
 use std::fs::{self, File, Permissions};
@@ -16,40 +16,40 @@ use quick_cache::sync::Cache;
 
 use crate::digest::name_of;
 
-/// The number of packs that are remembered as verified.
+/// The maximum number of packs that are remembered as verified.
 const CHECKED: usize = 100_000;
 
-/// Keeps packs as `<first two digits>/<name>.pack`, each with its index beside it.
+/// Stores packs as `<first two hex digits>/<name>.pack`, each with its index beside it.
 ///
-/// The bytes of a pack are compared with its name when a process uses the pack for the first time.
+/// Each process verifies the SHA-256 of a pack when it uses the pack for the first time.
 pub struct FolderPacks {
     folder: PathBuf,
     checked: Cache<PackName, ()>,
-    /// Whether bytes are read to be checked.
+    /// Whether the SHA-256 of packs is verified.
     is_thorough: bool,
-    /// Folders that are synced, with those above.
+    /// Folders that were synced by this process, together with their parents.
     synced: Mutex<HashSet<PathBuf>>,
 }
 
 impl FolderPacks {
-    /// The packs in a folder, which is made with the first pack.
+    /// The packs in a folder, which is created with the first pack.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         let (folder, checked) = (folder.into(), Cache::new(CHECKED));
         Self { folder, checked, is_thorough: true, synced: Mutex::default() }
     }
 
-    /// The same, for somebody who only looks: packs are checked by their lengths, and no byte is read.
+    /// Like [`FolderPacks::new`], but checks only the size of packs, not their SHA-256. For read-only inspection.
     pub fn glancing(folder: impl Into<PathBuf>) -> Self {
         Self { is_thorough: false, ..Self::new(folder) }
     }
 
-    /// The file of a pack, stored or not.
+    /// The path of a pack, whether it is stored or not.
     pub fn path(&self, name: PackName) -> PathBuf {
         let name = name.to_string();
         self.folder.join(&name[..2]).join(format!("{name}.pack"))
     }
 
-    /// Hard-links a file, in place of another file of that name.
+    /// Hard-links a file, and replaces an existing file at `to`.
     fn link(from: &Path, to: &Path) -> io::Result<()> {
         match fs::hard_link(from, to) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => (),
@@ -72,11 +72,12 @@ impl FolderPacks {
         for (from, to) in [(data, path.clone()), (index, path.with_extension("idx"))] {
             fs::set_permissions(from, Permissions::from_mode(0o444))?;
             let file = File::open(from)?;
-            // The file may be an old one of an earlier release; the sweep goes by the moment at which it was stored.
+            // The source may be an old file of an earlier release. The removal of unused packs goes by the time at
+            // which a pack was stored.
             file.set_modified(SystemTime::now())?;
             file.sync_all()?;
             match Self::link(from, &to) {
-                // On another disk, or with too many links.
+                // The source is on another file system, or the file has too many links.
                 Err(error) if error.kind() != ErrorKind::NotFound && !is_no_room(&error) => {
                     copy(from, &to)?;
                 }
@@ -86,8 +87,8 @@ impl FolderPacks {
         File::open(shelf)?.sync_all()
     }
 
-    /// Returns whether a pack is stored and whole. It counts as stored from now on then. Repositories have links to its
-    /// file, so no other file takes its place.
+    /// Returns whether a pack is stored and undamaged. If so, its time is set to now. Its file is not replaced, because
+    /// repositories have hard links to it.
     fn is_there(&self, name: PackName, path: &Path) -> io::Result<bool> {
         let index = path.with_extension("idx");
         if !path.try_exists()? || !index.try_exists()? || name_of(path)?.0 != name {
@@ -101,8 +102,8 @@ impl FolderPacks {
         Ok(true)
     }
 
-    /// Makes the folder of a pack, synced. Each process syncs the folders above once: another process may have made
-    /// them and not synced them yet.
+    /// Creates the folder of a pack, synced. Each process syncs the parent folders once, because another process may
+    /// have created them without syncing them yet.
     fn make_shelf(&self, shelf: &Path) -> io::Result<()> {
         let mut synced = self.synced.lock().unwrap_or_else(PoisonError::into_inner);
         if synced.contains(shelf) && shelf.is_dir() {
@@ -175,7 +176,7 @@ impl PackStore for FolderPacks {
                 }
                 let name = file.file_stem().and_then(|stem| PackName::parse(stem.to_str()?));
                 let changed = fs::metadata(&file).and_then(|found| found.modified());
-                // A file may be removed meanwhile.
+                // The file may have been removed meanwhile.
                 if let (Some(name), Ok(changed)) = (name, changed) {
                     visit(name, changed.into())?;
                 }
@@ -215,7 +216,7 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// What is in a folder; nothing when it is not there.
+/// The entries of a folder; empty when it does not exist.
 fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
     match fs::read_dir(folder) {
         Err(error) if [ErrorKind::NotFound, ErrorKind::NotADirectory].contains(&error.kind()) => {

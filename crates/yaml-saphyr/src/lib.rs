@@ -1,8 +1,8 @@
-//! The domain's [`YamlReader`] on serde-saphyr.
+//! Implements [`YamlReader`] with serde-saphyr.
 //!
-//! A configuration file comes from whoever can push, so each text is read within bounds: its size,
-//! its depth, and the number and length of its values after aliases were replaced by what they
-//! stand for. Few lines of aliases of aliases would fill any memory otherwise.
+//! Anybody who can push controls the configuration file, so each text is parsed within limits: its size, its nesting
+//! depth, and the number and length of its values after aliases are expanded. Without limits, a few lines of nested
+//! aliases could fill the memory.
 
 mod message;
 mod tree;
@@ -13,22 +13,22 @@ use serde_saphyr::{Options, Spanned};
 
 use crate::tree::Tree;
 
-/// The longest text, in bytes.
+/// The maximum size of a text, in bytes.
 pub const MAX_BYTES: usize = 1 << 20;
 
-/// How many values a document has at most, aliases replaced.
+/// The maximum number of values in a document, with aliases expanded.
 pub const MAX_NODES: usize = 20_000;
 
-/// How many bytes its scalars have at most, aliases replaced.
+/// The maximum total size of scalars in bytes, with aliases expanded.
 pub const MAX_SCALAR_BYTES: usize = 4 << 20;
 
-/// How deep lists and maps may be nested.
+/// The maximum nesting depth of lists and maps.
 pub const MAX_DEPTH: usize = 50;
 
-/// How many documents a text may have, though only the first counts.
+/// The maximum number of documents in a text, although only the first one is used.
 pub const MAX_DOCUMENTS: usize = 100;
 
-/// How many merge keys there may be, aliases replaced. Each is read more than once.
+/// The maximum number of merge keys, with aliases expanded. Each merge key is processed more than once.
 pub const MAX_MERGE_KEYS: usize = 2_000;
 
 /// Reads YAML with serde-saphyr.
@@ -40,7 +40,7 @@ impl YamlReader for SaphyrReader {
         if text.len() > MAX_BYTES {
             return Err(format!("the file is larger than {MAX_BYTES} bytes"));
         }
-        // As in the original, only the first of several documents counts.
+        // As in the reference, only the first of several documents is used.
         let documents: Vec<Spanned<Tree>> =
             serde_saphyr::from_multiple_with_options(text, options())
                 .map_err(|error| message::of(&error))?;
@@ -55,21 +55,21 @@ fn options() -> Options {
             max_nodes: MAX_NODES,
             max_events: 4 * MAX_NODES,
             max_depth: MAX_DEPTH,
-            // One more, so that the limit above is the one that speaks.
+            // One more, so that exceeding the depth is reported as such.
             flow_nesting_limit: MAX_DEPTH + 1,
             max_total_scalar_bytes: MAX_SCALAR_BYTES,
             max_recorded_anchor_events: 4 * MAX_NODES,
             max_recorded_anchor_bytes: MAX_SCALAR_BYTES,
             max_documents: MAX_DOCUMENTS,
             max_merge_keys: MAX_MERGE_KEYS,
-            // One anchor that all jobs share is common, and the number of values is bounded.
+            // It is common that all jobs share one anchor, and the number of values is limited anyway.
             enforce_alias_anchor_ratio: false,
         },
         alias_limits: serde_saphyr::alias_limits! {
             max_total_replayed_events: MAX_NODES,
         },
         duplicate_keys: DuplicateKeyPolicy::LastWins,
-        // As Ruby read them: `yes` and `on` are true, 010 is eight.
+        // As in Ruby: `yes` and `on` are true, and 010 is eight.
         strict_booleans: false,
         legacy_octal_numbers: true,
         non_finite_float_policy: NonFiniteFloatPolicy::AsString,

@@ -1,12 +1,12 @@
-//! What an author reads about a text that could not be read.
+//! Error messages for configuration files that cannot be parsed.
 
 use serde_saphyr::Error;
 use serde_saphyr::budget::BudgetBreach;
 
 use crate::{MAX_DEPTH, MAX_DOCUMENTS, MAX_MERGE_KEYS, MAX_NODES, MAX_SCALAR_BYTES};
 
-/// One line about an error. Limits are ours, so they are told in our words; the rest is the
-/// library's message.
+/// Formats an error in one line. Exceeded limits have messages of our own; for the rest the message of the library is
+/// used.
 pub(crate) fn of(error: &Error) -> String {
     let Some(limit) = limit(cause(error)) else {
         return error.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
@@ -17,7 +17,7 @@ pub(crate) fn of(error: &Error) -> String {
     }
 }
 
-/// The error behind the aliases that led to it.
+/// The error inside nested alias errors.
 fn cause(error: &Error) -> &Error {
     match error {
         Error::AliasError { error, .. } => cause(error),

@@ -1,4 +1,4 @@
-//! From what serde-saphyr hands out to the domain's tree.
+//! Converts the values of serde-saphyr to the tree of the domain.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -7,7 +7,7 @@ use hexforge_domain::ci::config::Node;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_saphyr::Spanned;
 
-/// A value as it was read, with the place of each of its parts.
+/// A parsed value with the positions of its parts.
 pub(crate) enum Tree {
     Null,
     Bool(bool),
@@ -18,11 +18,11 @@ pub(crate) enum Tree {
     Map(Vec<(String, Spanned<Tree>)>),
 }
 
-/// The domain's tree of a value read from `text`.
+/// Converts a value that was parsed from `text`.
 pub(crate) fn node(tree: Spanned<Tree>, text: &str) -> Node {
     match tree.value {
         Tree::Null => Node::Null,
-        // Ruby takes the single letters for text, unlike this library.
+        // Ruby reads the single letters as text; this library reads them as booleans.
         Tree::Bool(value) => match written(&tree.defined, text) {
             Some(letter @ ("y" | "Y" | "n" | "N")) => Node::text(letter),
             Some(_) | None => Node::Bool(value),
@@ -42,7 +42,7 @@ pub(crate) fn node(tree: Spanned<Tree>, text: &str) -> Node {
     }
 }
 
-/// What stands at a place.
+/// The source text at a position.
 fn written<'a>(place: &serde_saphyr::Location, text: &'a str) -> Option<&'a str> {
     let span = place.span();
     let start = usize::try_from(span.byte_offset()?).ok()?;
@@ -50,7 +50,7 @@ fn written<'a>(place: &serde_saphyr::Location, text: &'a str) -> Option<&'a str>
     text.get(start..start.checked_add(length)?)
 }
 
-/// Of entries with the same key, the first one's place with the last one's value.
+/// Merges entries with the same key: the position of the first and the value of the last.
 fn last_of_each(entries: Vec<(String, Node)>) -> Vec<(String, Node)> {
     let mut places: HashMap<String, usize> = HashMap::with_capacity(entries.len());
     let mut kept: Vec<(String, Node)> = Vec::with_capacity(entries.len());
@@ -105,7 +105,7 @@ impl<'de> Visitor<'de> for TreeVisitor {
         Ok(Tree::Integer(value))
     }
 
-    /// A number too large for the domain keeps its digits.
+    /// A number too large for the domain becomes text with its digits.
     fn visit_u64<E>(self, value: u64) -> Result<Tree, E> {
         Ok(i64::try_from(value).map_or_else(|_| Tree::Text(value.to_string()), Tree::Integer))
     }

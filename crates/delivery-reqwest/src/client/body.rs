@@ -1,4 +1,4 @@
-//! Bodies, between blocking readers and reqwest.
+//! Connects blocking readers with the asynchronous bodies of reqwest.
 
 use std::io::{self, Cursor, Read};
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use futures_util::stream;
 
 use super::runtime::Background;
 
-/// The body of an answer, read as it comes.
+/// The body of a response, as a blocking reader.
 pub(crate) struct ResponseBody {
     response: reqwest::Response,
     runtime: Arc<Background>,
@@ -27,7 +27,7 @@ impl ResponseBody {
         Self { response, runtime, idle, deadline, part: Cursor::default() }
     }
 
-    /// The next part, which is not empty; none at the end.
+    /// Returns the next chunk, which is not empty, or `None` at the end.
     fn next(&mut self) -> io::Result<Option<Vec<u8>>> {
         let response = &mut self.response;
         let next = Instant::now() + self.idle;
@@ -72,11 +72,11 @@ impl Read for ResponseBody {
     }
 }
 
-/// How much of a request is read at once, and how often before it is sent.
+/// The chunk size of a request body, and the number of chunks that are read ahead.
 const PART: usize = 64 * 1024;
 const PARTS: usize = 4;
 
-/// A body that is read while it is sent. To be called where a runtime is.
+/// A request body that is streamed from a blocking reader. Must be called inside a runtime.
 pub(crate) fn streamed(mut reader: Box<dyn Read + Send>) -> reqwest::Body {
     let (sender, receiver) = tokio::sync::mpsc::channel::<io::Result<Vec<u8>>>(PARTS);
     tokio::task::spawn_blocking(move || {
@@ -92,7 +92,7 @@ pub(crate) fn streamed(mut reader: Box<dyn Read + Send>) -> reqwest::Body {
                 Err(error) => Err(error),
             };
             let over = read.is_err();
-            // Nobody waits for it any more when the connection is gone.
+            // Sending fails when the connection is gone.
             if sender.blocking_send(read).is_err() || over {
                 break;
             }

@@ -1,4 +1,4 @@
-//! reqwest's errors as those of the port.
+//! Maps errors of reqwest to those of the port.
 
 use std::error::Error;
 
@@ -6,7 +6,7 @@ use hexforge_domain::ports::outgoing::OutgoingError;
 
 use crate::guard::Refusal;
 
-/// What a failure to get an answer means. reqwest's own text is not used: it may show the whole URL.
+/// Maps a failed request. The message of reqwest is not used, because it may contain the whole URL.
 pub(crate) fn translated(error: &reqwest::Error, host: &str) -> OutgoingError {
     if let Some(refusal) = chain(error).find_map(|error| error.downcast_ref::<Refusal>()) {
         return refusal.clone().into();
@@ -25,7 +25,7 @@ pub(crate) fn translated(error: &reqwest::Error, host: &str) -> OutgoingError {
     }
 }
 
-/// What was wrong in the end.
+/// The message of the root cause.
 pub(crate) fn innermost(error: &reqwest::Error) -> String {
     match chain(error).last() {
         Some(cause) if !cause.is::<reqwest::Error>() => cause.to_string(),
@@ -33,7 +33,7 @@ pub(crate) fn innermost(error: &reqwest::Error) -> String {
     }
 }
 
-/// The error, what caused it, what caused that.
+/// The error and its chain of sources.
 fn chain<'a>(error: &'a reqwest::Error) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
     let mut next = Some(error as &'a (dyn Error + 'static));
     std::iter::from_fn(move || {

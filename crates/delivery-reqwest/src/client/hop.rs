@@ -1,4 +1,4 @@
-//! One request of those that a redirect makes of one.
+//! One request of a chain of redirects.
 
 use std::time::Duration;
 
@@ -13,12 +13,12 @@ use super::body;
 use super::error::translated;
 use crate::guard::Guard;
 
-/// Headers that any server may see. Whatever else a request has may be secret.
+/// Headers that may be sent to another host after a redirect. All other headers may contain secrets.
 const HARMLESS: [&str; 5] =
     ["accept", "accept-language", "content-type", "git-protocol", "user-agent"];
 
 pub(crate) struct Hop {
-    /// Without user name and password.
+    /// The URL without user name and password.
     pub(crate) url: Url,
     pub(crate) method: OutgoingMethod,
     headers: HeaderMap,
@@ -28,7 +28,7 @@ pub(crate) struct Hop {
 }
 
 impl Hop {
-    /// The request as it was asked for, to a URL that was checked.
+    /// The first request, to a URL that was checked.
     pub(crate) fn first(mut url: Url, request: OutgoingRequest) -> Result<Self, OutgoingError> {
         let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
         let credentials = (!url.username().is_empty() || url.password().is_some())
@@ -40,12 +40,12 @@ impl Hop {
             headers: headers(&request.headers)?,
             credentials,
             body: Some(request.body),
-            // A connection takes next to nothing, or most of its time: both together are not waited for.
+            // The longer of both timeouts, not their sum: a connection is either fast, or takes most of its time.
             wait: request.time_outs.connect.max(request.time_outs.idle),
         })
     }
 
-    /// Sends it and waits for the head of the answer.
+    /// Sends the request and waits for the response headers.
     pub(crate) async fn send(
         &mut self,
         client: &reqwest::Client,
@@ -75,7 +75,7 @@ impl Hop {
         }
     }
 
-    /// The request to where an answer to this one points.
+    /// The request to the target of a redirect. On another origin it has no credentials and only harmless headers.
     pub(crate) fn next(self, guard: &Guard, location: &str) -> Result<Self, OutgoingError> {
         let refused = |why: &str| OutgoingError::Refused(why.to_owned());
         let joined = self.url.join(location);
@@ -100,7 +100,7 @@ impl Hop {
 }
 
 fn strip(url: &mut Url) {
-    // These fail only for URLs without a host, which the guard refuses.
+    // These calls fail only for URLs without a host, which the guard refuses.
     let _ = url.set_username("");
     let _ = url.set_password(None);
 }
@@ -111,7 +111,7 @@ fn headers(headers: &[(String, String)]) -> Result<HeaderMap, OutgoingError> {
         let pair = HeaderName::from_bytes(name.as_bytes())
             .ok()
             .zip(HeaderValue::from_bytes(value.as_bytes()).ok());
-        // The value may be secret, so only the name is told.
+        // The value may be secret, so the message contains only the name.
         let Some((key, value)) = pair else {
             return Err(OutgoingError::Refused(format!(
                 "the header `{}` is not valid",

@@ -1,14 +1,14 @@
-//! Where reqwest's own tasks run.
+//! The asynchronous runtime of the client.
 
 use std::future::Future;
 use std::io;
 
 use tokio::runtime::{Builder, Runtime};
 
-/// Names that nobody answers for are looked up for long; no more than these at a time.
+/// The maximum number of blocking threads. DNS lookups block for long when no name server responds.
 const LOOKUPS: usize = 64;
 
-/// A runtime with one thread, apart from that of the server.
+/// A runtime with one worker thread, separate from that of the server.
 pub(crate) struct Background(Option<Runtime>);
 
 impl Background {
@@ -23,7 +23,7 @@ impl Background {
         Ok(Self(Some(runtime)))
     }
 
-    /// Waits for a future. Not for threads that drive other futures.
+    /// Blocks on a future. Must not be called from a thread that drives other futures.
     pub(crate) fn block_on<F: Future>(&self, future: F) -> F::Output {
         self.0.as_ref().expect("the runtime ends only when this is dropped").block_on(future)
     }
@@ -31,7 +31,7 @@ impl Background {
 
 impl Drop for Background {
     fn drop(&mut self) {
-        // Without waiting, which async code must not do: the server may be dropped there.
+        // Does not wait for its threads: the client may be dropped in async code, which must not block.
         if let Some(runtime) = self.0.take() {
             runtime.shutdown_background();
         }

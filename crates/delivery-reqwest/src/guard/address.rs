@@ -1,29 +1,29 @@
-//! What kind of address an address is.
+//! Classifies IP addresses.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Whether everybody can reach an address.
+/// Whether an address is publicly reachable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Public,
-    /// And what it is, as in "leads to …".
+    /// A refused address, with a description as in "leads to …".
     Refused(&'static str),
 }
 
-/// All of IPv4 that is not public (IANA's registry of special addresses), as network, bits and name.
+/// All IPv4 networks that are not public (IANA special-purpose registry): network, prefix length and description.
 const REFUSED_V4: [([u8; 4], u32, &str); 17] = [
     ([0, 0, 0, 0], 8, "this machine"),
     ([127, 0, 0, 0], 8, "this machine"),
     ([10, 0, 0, 0], 8, "a private network"),
     ([172, 16, 0, 0], 12, "a private network"),
     ([192, 168, 0, 0], 16, "a private network"),
-    // Between a provider and its customers; the metadata of some clouds (100.100.100.200).
+    // Carrier-grade NAT; contains the metadata address of some clouds (100.100.100.200).
     ([100, 64, 0, 0], 10, "a private network"),
-    // With the metadata of most clouds (169.254.169.254).
+    // Contains the metadata address of most clouds (169.254.169.254).
     ([169, 254, 0, 0], 16, "a link-local address"),
-    // A public address that a cloud answers on inside each of its machines.
+    // A public address at which a cloud serves metadata to its machines.
     ([168, 63, 129, 16], 32, "a metadata address"),
-    // With the metadata of a cloud (192.0.0.192).
+    // Contains the metadata address of a cloud (192.0.0.192).
     ([192, 0, 0, 0], 24, "a reserved address"),
     ([192, 88, 99, 0], 24, "a reserved address"),
     ([192, 0, 2, 0], 24, "an address for documentation"),
@@ -35,27 +35,27 @@ const REFUSED_V4: [([u8; 4], u32, &str); 17] = [
     ([240, 0, 0, 0], 4, "a reserved address"),
 ];
 
-/// Names for what is not public in IPv6. Whatever is not in `2000::/3` is refused, named here or not.
+/// Descriptions of IPv6 networks that are not public. Addresses outside `2000::/3` are refused even if not listed.
 const REFUSED_V6: [([u16; 8], u32, &str); 12] = [
     ([0, 0, 0, 0, 0, 0, 0, 0], 128, "this machine"),
     ([0, 0, 0, 0, 0, 0, 0, 1], 128, "this machine"),
-    // With the metadata of a cloud (fd00:ec2::254).
+    // Contains the metadata address of a cloud (fd00:ec2::254).
     ([0xfc00, 0, 0, 0, 0, 0, 0, 0], 7, "a private network"),
     ([0xfec0, 0, 0, 0, 0, 0, 0, 0], 10, "a private network"),
     ([0xfe80, 0, 0, 0, 0, 0, 0, 0], 10, "a link-local address"),
     ([0xff00, 0, 0, 0, 0, 0, 0, 0], 8, "a multicast address"),
-    // A network's own NAT64: what it leads to depends on the network.
+    // Local-use NAT64: its targets depend on the network.
     ([0x64, 0xff9b, 1, 0, 0, 0, 0, 0], 48, "a private network"),
-    // A tunnel (Teredo) whose other end may be anything.
+    // A Teredo tunnel, whose other end may be any address.
     ([0x2001, 0, 0, 0, 0, 0, 0, 0], 32, "a tunnel"),
     ([0x2001, 2, 0, 0, 0, 0, 0, 0], 48, "a network for benchmarks"),
     ([0x2001, 0xdb8, 0, 0, 0, 0, 0, 0], 32, "an address for documentation"),
     ([0x3fff, 0, 0, 0, 0, 0, 0, 0], 20, "an address for documentation"),
-    // The rest of the block for protocols.
+    // The rest of the block for protocol assignments.
     ([0x2001, 0, 0, 0, 0, 0, 0, 0], 23, "a reserved address"),
 ];
 
-/// What kind of address this is. One that stands for another is of the other's kind.
+/// Classifies an address. An IPv6 address that embeds an IPv4 address is classified as that.
 pub fn kind(address: IpAddr) -> Kind {
     match stands_for(address) {
         IpAddr::V4(address) => kind_v4(address),
@@ -63,7 +63,7 @@ pub fn kind(address: IpAddr) -> Kind {
     }
 }
 
-/// The address that this one is another way to write or to reach, or itself.
+/// Returns the IPv4 address that an IPv6 address embeds, or the address itself.
 pub fn stands_for(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V4(_) => address,
@@ -94,20 +94,20 @@ fn kind_v6(address: Ipv6Addr) -> Kind {
     }
 }
 
-/// The IPv4 address that an IPv6 address stands for.
+/// The IPv4 address embedded in an IPv6 address.
 fn inner(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let join = |high: u16, low: u16| Some(Ipv4Addr::from(u32::from(high) << 16 | u32::from(low)));
     match address.segments() {
-        // Unspecified and loopback look like compatible ones.
+        // The unspecified and the loopback address look like IPv4-compatible ones.
         [0, 0, 0, 0, 0, 0, 0, 0 | 1] => None,
-        // Compatible, mapped, translated (SIIT), NAT64.
+        // IPv4-compatible, IPv4-mapped, IPv4-translated (SIIT) and NAT64 addresses.
         [0, 0, 0, 0, 0, 0, high, low] => join(high, low),
         [0, 0, 0, 0, 0, 0xffff, high, low] => join(high, low),
         [0, 0, 0, 0, 0xffff, 0, high, low] => join(high, low),
         [0x64, 0xff9b, 0, 0, 0, 0, high, low] => join(high, low),
-        // 6to4.
+        // A 6to4 address.
         [0x2002, high, low, ..] => join(high, low),
-        // ISATAP below a public network: a tunnel to the address at its end.
+        // An ISATAP address in a public network: a tunnel to the embedded IPv4 address.
         [first, _, _, _, 0 | 0x200, 0x5efe, high, low] if first & 0xe000 == 0x2000 => {
             join(high, low)
         }
@@ -193,7 +193,7 @@ mod tests {
             ("5f00::1", "a reserved address"),
             ("4000::1", "a reserved address"),
             ("64:ff9b:1::1", "a private network"),
-            // Those that stand for another.
+            // Addresses that embed an IPv4 address.
             ("::ffff:127.0.0.1", "this machine"),
             ("::ffff:10.0.0.1", "a private network"),
             ("::ffff:169.254.169.254", "a link-local address"),
