@@ -259,7 +259,7 @@ impl OpenRepository {
         idle.unwrap_or_else(|| self.opened.to_thread_local())
     }
 
-    /// Returns a handle to the idle handles.
+    /// Puts a handle back into the pool of idle handles.
     pub(crate) fn put_back(&self, mut handle: gix::Repository) {
         handle.object_cache_size(None);
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);

@@ -34,7 +34,7 @@ const PIECE: usize = 64 << 10;
 /// The archive cache, and the processor permits of archives in progress.
 pub(crate) struct ArchiveCache {
     files: Files,
-    /// Permits for processors. More archives in progress than processors would only slow down other requests.
+    /// Processor permits of all archives in progress, which limit how much they slow down other requests.
     processors: Lane,
 }
 

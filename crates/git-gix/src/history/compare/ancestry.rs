@@ -13,7 +13,7 @@ use hexforge_domain::ports::git::GitError;
 use super::walk::Found;
 use crate::error::failed;
 
-/// The number of calls with the same hidden commits after which all ancestors are loaded.
+/// All ancestors are loaded at this call in a row with the same hidden commits.
 const OFTEN: u32 = 3;
 
 /// The ancestors of longer histories are not cached.
@@ -31,7 +31,8 @@ struct Last {
 }
 
 impl Ancestry {
-    /// All ancestors of these commits, or `None` before the third call in a row with the same commits.
+    /// All ancestors of these commits. `None` before call number [`OFTEN`] with the same commits, or if there are too
+    /// many.
     pub(super) fn of(
         &self,
         repo: &gix::Repository,
@@ -64,8 +65,7 @@ fn everything(
     Ok((all.len() < MOST).then_some(all))
 }
 
-/// The commits that are reachable from `to` and not in `known`, at most `most`. Ancestors of known commits are not
-/// visited.
+/// The commits that are reachable from `to` without passing a commit in `known`, at most `most`.
 pub(super) fn beyond(
     repo: &gix::Repository,
     known: &HashSet<ObjectId>,
@@ -82,7 +82,7 @@ pub(super) fn beyond(
         if known.contains(&id) || !seen.insert(id) {
             continue;
         }
-        // A missing parent ends the history, as in a shallow clone.
+        // A missing parent ends the history.
         let commit = graph.get_or_insert_full_commit(id, |_| {}).map_err(failed)?;
         let Some(commit) = commit else { continue };
         let (parents, time) = (commit.parents.to_vec(), commit.commit_time);

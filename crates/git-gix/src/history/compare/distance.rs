@@ -28,7 +28,7 @@ fn trimmed<'a>(before: &'a [Token], after: &'a [Token]) -> (&'a [Token], &'a [To
 }
 
 /// Returns whether more than `most` lines must be removed or added to turn one text into the other, or whether that is
-/// unknown after so many steps.
+/// still unknown after `steps` steps.
 ///
 /// This is Myers' algorithm: it computes the furthest point on each diagonal after each change.
 fn is_beyond(before: &[Token], after: &[Token], most: usize, mut steps: usize) -> bool {

@@ -23,7 +23,7 @@ impl Pieces {
         let mut pieces = Vec::new();
         let mut piece = Vec::with_capacity(LONGEST_PIECE);
         for (at, &byte) in bytes.iter().enumerate() {
-            // Line endings are ignored.
+            // A CR before an LF is skipped, so that line endings do not make pieces differ.
             if is_text && byte == b'\r' && bytes.get(at + 1) == Some(&b'\n') {
                 continue;
             }

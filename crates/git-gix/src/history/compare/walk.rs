@@ -104,8 +104,8 @@ impl Walk<'_, '_> {
         Ok(true)
     }
 
-    /// Hides the parents of all queued hidden commits that are not newer than their parents, because such commits come
-    /// too late in the queue. Returns whether there were any.
+    /// For each queued hidden commit, hides the parents that are not older than it: such a commit comes too late in the
+    /// queue. Returns whether there were any.
     fn hide_behind_wrong_dates(&mut self) -> Result<bool, GitError> {
         let waiting: Vec<(ObjectId, i64)> =
             self.queue.iter().map(|&((_, time), id)| (id, time)).collect();

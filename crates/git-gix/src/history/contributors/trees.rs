@@ -20,7 +20,7 @@ const KEPT_BUFFER: usize = 4 << 20;
 /// The maximum number of bytes that are read for one commit. A few small trees can reference each other so often that
 /// comparing everything would never end. Changes beyond this limit are not counted.
 const BUDGET: u64 = 16 << 30;
-/// The minimum cost of a tree or a pair of files, even if it is empty.
+/// The fixed cost of each pair of trees or files, in addition to its bytes.
 const LEAST_COST: u64 = 4096;
 /// Locked while large files are compared, so that the memory of concurrent counts does not add up.
 static LARGE_ONES: Mutex<()> = Mutex::new(());
