@@ -1,4 +1,4 @@
-//! Identities of entities, one type each, so that a key's id is never taken for a user's.
+//! Id newtypes, one per entity, so that the compiler rejects a key id where a user id is expected.
 
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident),+ $(,)?) => {$(
@@ -37,39 +37,39 @@ ids! {
     ProjectHookId,
     /// A hook of the service.
     SystemHookId,
-    /// Work on a repository.
+    /// A maintenance task of a repository.
     RepositoryTaskId,
     /// A label of a project.
     LabelId,
     /// A milestone of a project.
     MilestoneId,
-    /// An issue, in the whole service; people know it by its number in the project.
+    /// An issue, unique in the whole service. Users see its number in the project (`iid`) instead.
     IssueId,
-    /// A note on something.
+    /// A note on an issue.
     NoteId,
-    /// An emoji that somebody gave to something.
+    /// An emoji award: the reaction of a user to an issue.
     AwardId,
     /// The board of a project.
     BoardId,
     /// A list of a board.
     BoardListId,
-    /// What one or several hooks are sent.
+    /// The payload of one or several hook deliveries.
     PayloadId,
-    /// The queue of a hook.
+    /// A lane: the delivery queue of one hook.
     LaneId,
-    /// Something that a hook is sent.
+    /// A delivery of a payload to a hook.
     DeliveryId,
     /// A pipeline.
     PipelineId,
-    /// A build, or what somebody else says of a commit.
+    /// A build, or a commit status that an external system reported.
     BuildId,
-    /// What a build is to do.
+    /// The definition of a build: what a runner has to execute.
     DefinitionId,
     /// A runner.
     RunnerId,
     /// A trigger of a project.
     TriggerId,
-    /// A use of a trigger.
+    /// A request that used a trigger.
     TriggerRequestId,
     /// A variable of a project.
     VariableId,

@@ -1,4 +1,4 @@
-//! Issues: what is to be done in a project.
+//! Issues: the entity, its input type, and the values that belong to it.
 
 pub mod award;
 pub mod closing;
@@ -23,46 +23,46 @@ use crate::id::{IssueId, MilestoneId, ProjectId, UserId};
 pub struct Issue {
     /// Assigned by the store, never reused.
     pub id: IssueId,
-    /// Its number in the project, from 1 on.
+    /// The number in the project, from 1 on.
     pub iid: i64,
-    /// Of which project.
+    /// The project of the issue.
     pub project: ProjectId,
-    /// Who wrote it.
+    /// The author.
     pub author: UserId,
-    /// Who is to do it.
+    /// The user who has to resolve the issue.
     pub assignee: Option<UserId>,
-    /// For what it has to be done.
+    /// The milestone that the issue belongs to.
     pub milestone: Option<MilestoneId>,
-    /// Who changed it last, if anybody did.
+    /// The last editor, if the issue was edited.
     pub updated_by: Option<UserId>,
-    /// What it became in another project.
+    /// The issue in another project that this issue was moved to.
     pub moved_to: Option<IssueId>,
-    /// What it is, in a line.
+    /// The title, one line.
     pub title: Title,
-    /// What it is, at length.
+    /// The description, of any length up to the limit.
     pub description: Option<LongText>,
-    /// Whether it is done.
+    /// Opened, reopened or closed.
     pub state: IssueState,
-    /// Whether only those see it whom it concerns.
+    /// Whether the issue is visible only to its author, its assignee and members from reporter up.
     pub confidential: bool,
-    /// When it is to be done.
+    /// The due date.
     pub due_date: Option<NaiveDate>,
-    /// How many notes people wrote on it.
+    /// The number of notes written by users; system notes do not count.
     pub user_notes_count: u32,
-    /// When it was written.
+    /// The creation time.
     pub created_at: Timestamp,
-    /// When it was last changed or written about.
+    /// The time of the last edit or note.
     pub updated_at: Timestamp,
 }
 
 impl Issue {
-    /// Whether a user wrote it or is to do it.
+    /// Returns whether a user is the author or the assignee.
     pub fn concerns(&self, user: UserId) -> bool {
         self.author == user || self.assignee == Some(user)
     }
 }
 
-/// What is needed to make an issue.
+/// The input for a new issue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewIssue {
     /// See [`Issue::project`].
@@ -81,8 +81,8 @@ pub struct NewIssue {
     pub confidential: bool,
     /// See [`Issue::due_date`].
     pub due_date: Option<NaiveDate>,
-    /// When it is said to have been written.
+    /// See [`Issue::created_at`]. Callers with the permission may choose it.
     pub created_at: Timestamp,
-    /// When it is made.
+    /// The first value of [`Issue::updated_at`].
     pub at: Timestamp,
 }

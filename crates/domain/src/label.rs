@@ -1,4 +1,4 @@
-//! Labels: words by which issues are found and put in order.
+//! Labels, which classify the issues of a project.
 
 pub mod color;
 pub mod group;
@@ -18,56 +18,57 @@ use crate::text::{Text, limit};
 pub struct Label {
     /// Assigned by the store, never reused.
     pub id: LabelId,
-    /// Of which project.
+    /// The project of the label.
     pub project: ProjectId,
-    /// The label of the project's group that it is there; a project's own is none.
+    /// The group label of which this row is the copy in the project; `None` for a label of the
+    /// project itself.
     pub of_group: Option<LabelId>,
-    /// By what it is known; unique in the project.
+    /// The title, unique in the project.
     pub title: LabelTitle,
-    /// How it is shown.
+    /// The colour.
     pub color: Color,
-    /// What it means.
+    /// The description.
     pub description: Option<LabelDescription>,
-    /// How urgent what has it is; 0 is the most urgent.
+    /// The priority of issues with the label; 0 is the highest.
     pub priority: Option<Priority>,
-    /// How many issues have it.
+    /// The number of issues with the label.
     pub counts: LabelCounts,
 }
 
 impl Label {
-    /// The id that people see: a group's label has the same in all projects.
+    /// The id in the API. A group label has the same id in all projects of the group.
     pub fn shown_id(&self) -> LabelId {
         self.of_group.unwrap_or(self.id)
     }
 }
 
-/// What a label means.
+/// The description of a label.
 pub type LabelDescription = Text<{ limit::LABEL_DESCRIPTION }>;
 
-/// How many issues have a label.
+/// The number of issues with a label.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LabelCounts {
-    /// Open ones that everybody sees who sees issues.
+    /// Open issues that are not confidential.
     pub open: u32,
-    /// Closed ones of these.
+    /// Closed issues that are not confidential.
     pub closed: u32,
-    /// Open ones that are confidential.
+    /// Open confidential issues.
     pub open_confidential: u32,
-    /// Closed ones of these.
+    /// Closed confidential issues.
     pub closed_confidential: u32,
 }
 
-/// How many issues with a label somebody sees.
+/// The number of issues with a label that a viewer may see.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SeenCounts {
-    /// Open ones.
+    /// Open issues.
     pub open: u32,
-    /// Closed ones.
+    /// Closed issues.
     pub closed: u32,
 }
 
 impl LabelCounts {
-    /// What somebody sees who sees all issues.
+    /// The counts for a viewer who may see all confidential issues.
     pub fn all(self) -> SeenCounts {
         SeenCounts {
             open: self.open + self.open_confidential,
@@ -75,23 +76,23 @@ impl LabelCounts {
         }
     }
 
-    /// What somebody sees who sees these confidential issues and no others.
+    /// The counts for a viewer who may see only `own` of the confidential issues.
     pub fn with(self, own: SeenCounts) -> SeenCounts {
         SeenCounts { open: self.open + own.open, closed: self.closed + own.closed }
     }
 }
 
-/// How urgent something is.
+/// The priority of a label; 0 is the highest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Priority(i64);
 
-/// A number below 0.
+/// Error for a negative priority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be greater than or equal to 0")]
 pub struct Negative;
 
 impl Priority {
-    /// Takes a number from 0 on.
+    /// Parses a priority, which must not be negative.
     pub fn parse(number: i64) -> Result<Self, Negative> {
         if number < 0 { Err(Negative) } else { Ok(Self(number)) }
     }
@@ -102,7 +103,7 @@ impl Priority {
     }
 }
 
-/// What is needed to make a label.
+/// The input for a new label.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewLabel {
     /// See [`Label::title`].
@@ -113,23 +114,23 @@ pub struct NewLabel {
     pub description: Option<LabelDescription>,
     /// See [`Label::priority`].
     pub priority: Option<Priority>,
-    /// The moment of creation.
+    /// The creation time.
     pub at: Timestamp,
 }
 
 impl NewLabel {
-    /// A label that somebody named without saying more.
+    /// A label with default values, for a title that an issue names and the project lacks.
     pub fn named(title: LabelTitle, at: Timestamp) -> Self {
         Self { title, color: Color::default(), description: None, priority: None, at }
     }
 }
 
-/// How a path names a label: by id or by title, whichever is found first.
+/// A label in a URL path: an id or a title, whichever is found first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LabelRef(pub String);
 
 impl LabelRef {
-    /// The id, if it may be one.
+    /// The id, if the text consists of digits only.
     pub fn id(&self) -> Option<LabelId> {
         let digits = !self.0.is_empty() && self.0.bytes().all(|b| b.is_ascii_digit());
         if digits { self.0.parse().ok().map(LabelId) } else { None }

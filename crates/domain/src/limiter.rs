@@ -1,4 +1,4 @@
-//! Permits for long work: so many for all callers, and a share of them for each.
+//! Permits for long-running work: a total for all callers, and a share of it for each caller.
 //!
 //! A [`Lane`] gives out permits of one kind. It knows neither a clock nor a runtime: waiting is a future, and the code
 //! that awaits it decides for how long.
@@ -30,7 +30,7 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// Work that nobody waits for.
+    /// The caller of background work, which no client waits for.
     pub const BACKGROUND: Caller = Caller { user: None, network: None };
 
     /// The caller behind a request.
@@ -38,17 +38,18 @@ impl Caller {
         Self::of_user(actor.user(), address)
     }
 
-    /// The user for whom something is done, perhaps by others such as the runner of a build.
+    /// The user on whose behalf work is done, for example the user whose build a runner executes.
     pub fn of_user(user: Option<UserId>, address: Option<IpAddr>) -> Self {
         Self { user, network: address.map(caller_network) }
     }
 
-    /// A caller of whom only the address is known.
+    /// An anonymous caller, known only by its address.
     pub fn unknown(address: Option<IpAddr>) -> Self {
         Self::new(Actor::Anonymous, address)
     }
 
-    /// The party whose permits are counted together: those of a user wherever it comes from.
+    /// The party whose permits are counted together. A signed-in user is one party, whatever its
+    /// address.
     pub fn holder(self) -> Holder {
         self.user.map_or(Holder::Network(self.network), Holder::User)
     }
@@ -63,25 +64,26 @@ pub enum Holder {
     Network(Option<IpAddr>),
 }
 
-/// How many permits there are.
+/// The number of permits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shares {
     /// For all callers together.
     pub all: usize,
-    /// For one user, and for those of one address who are not signed in.
+    /// For one user, or for all anonymous callers of one address.
     pub one: usize,
     /// For all callers of one address together, signed in or not. Many people may share an address.
     pub network: usize,
 }
 
 impl Shares {
-    /// A quarter for each caller, so that four are needed to take all, and three quarters for each address.
+    /// A quarter of the permits for each caller, so that it takes four callers to use all of them,
+    /// and three quarters for each address.
     pub const fn quarters(all: usize) -> Self {
         Self { all, one: all.div_ceil(4), network: all - all / 4 }
     }
 }
 
-/// More requests of one caller do not wait.
+/// The maximum number of waiting requests per caller. Further requests are rejected.
 const LONGEST_QUEUE: usize = 1024;
 
 /// Permits of one kind. A free permit goes to the waiting caller who holds the fewest; among equals they take turns.
@@ -116,14 +118,14 @@ enum Ticket {
 #[error("too many requests of this caller are waiting")]
 pub struct QueueFull;
 
-/// The right to do something, until it is dropped.
+/// The right to do the work. Dropping the permit returns it.
 #[derive(Debug)]
 pub struct Permit {
     lane: Lane,
     caller: Caller,
 }
 
-/// Waits for a permit. The place in the queue is lost when this is dropped.
+/// A future that resolves to a permit. Dropping it gives up the place in the queue.
 #[derive(Debug)]
 pub struct Waiting {
     lane: Lane,
@@ -132,25 +134,25 @@ pub struct Waiting {
 }
 
 impl Lane {
-    /// A lane with these permits, at least one for each.
+    /// Creates a lane with these permits. Each number is raised to at least 1.
     pub fn new(shares: Shares) -> Self {
         let Shares { all, one, network } = shares;
         let shares = Shares { all: all.max(1), one: one.max(1), network: network.max(1) };
         Self(Arc::new(Shared { shares, state: Mutex::default() }))
     }
 
-    /// Waits for a permit.
+    /// Returns a future that waits for a permit.
     pub fn enter(&self, caller: Caller) -> Waiting {
         Waiting { lane: self.clone(), caller, ticket: None }
     }
 
-    /// How many permits are free.
+    /// Returns the number of free permits.
     pub fn free(&self) -> usize {
         self.0.shares.all - self.lock().taken
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Nothing that could panic is done while the lock is held.
+        // No code panics while it holds the lock, so a poisoned lock still protects valid state.
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -169,7 +171,7 @@ impl Lane {
 }
 
 impl State {
-    /// How many permits a caller holds, if it may have one more.
+    /// Returns the number of permits that a caller holds, or `None` if it may not get another one.
     fn load(&self, shares: &Shares, caller: Caller) -> Option<usize> {
         let held = self.by_holder.get(&caller.holder()).copied().unwrap_or(0);
         let network = caller.network.and_then(|network| self.by_network.get(&network));
@@ -211,7 +213,7 @@ impl State {
     }
 }
 
-/// Counts one less, and forgets who has none.
+/// Decrements a counter, and removes it when it reaches zero.
 fn decrease<K: std::hash::Hash + Eq>(counts: &mut HashMap<K, usize>, key: K) {
     if let Some(count) = counts.get_mut(&key) {
         *count -= 1;
@@ -264,7 +266,7 @@ impl Drop for Waiting {
             Some(Ticket::Waiting(_)) => {
                 state.waiting.remove(self.caller, |other| *other == ticket);
             }
-            // Granted meanwhile, and not taken.
+            // The permit was granted and never taken, so it is returned.
             Some(Ticket::Granted) => {
                 drop(state);
                 self.lane.release(self.caller);
@@ -275,7 +277,7 @@ impl Drop for Waiting {
 }
 
 impl Permit {
-    /// The caller who holds it.
+    /// The caller who holds the permit.
     pub fn caller(&self) -> Caller {
         self.caller
     }

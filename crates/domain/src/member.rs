@@ -1,4 +1,4 @@
-//! Memberships: who works on a project or in a group, and with which rights.
+//! Memberships of users in projects and groups, and their access levels.
 
 pub mod port;
 pub mod request;
@@ -7,18 +7,18 @@ use chrono::NaiveDate;
 
 use crate::id::UserId;
 
-/// What a member may do, from least to most.
+/// The access level of a member, from lowest to highest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum AccessLevel {
-    /// Sees and comments.
+    /// May see the project and comment.
     Guest,
-    /// Reads code, manages issues.
+    /// May read code and manage issues.
     Reporter,
-    /// Pushes.
+    /// May push.
     Developer,
-    /// Administers.
+    /// May administer the project or group.
     Master,
-    /// Owns; groups only.
+    /// Owns the group; projects have no such level.
     Owner,
 }
 
@@ -32,7 +32,7 @@ impl AccessLevel {
         AccessLevel::Owner,
     ];
 
-    /// The number for it in the interface and in the store.
+    /// The number of the level in the API and in the database.
     pub fn level(self) -> i32 {
         match self {
             AccessLevel::Guest => 10,
@@ -43,17 +43,17 @@ impl AccessLevel {
         }
     }
 
-    /// The level of that number.
+    /// Parses the number of a level.
     pub fn from_level(level: i64) -> Option<Self> {
         Self::ALL.into_iter().find(|access| i64::from(access.level()) == level)
     }
 
-    /// The level of that number, if a project knows it: projects have no members who own them.
+    /// Parses the number of a level that projects have: all but owner.
     pub fn on_project(level: i64) -> Option<Self> {
         Self::from_level(level).filter(|access| *access <= AccessLevel::Master)
     }
 
-    /// The word for it in news about members.
+    /// The name of the level in hook payloads.
     pub fn word(self) -> &'static str {
         match self {
             AccessLevel::Guest => "Guest",
@@ -68,17 +68,17 @@ impl AccessLevel {
 /// A membership of a user in a group or project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Membership {
-    /// Who.
+    /// The member.
     pub user: UserId,
-    /// With which rights.
+    /// The access level.
     pub level: AccessLevel,
-    /// How much the member wants to hear; see [`NOTIFICATION_GLOBAL`].
+    /// The notification level of the member; see [`NOTIFICATION_GLOBAL`].
     pub notification_level: i32,
-    /// The day from which on the membership is void.
+    /// The first day on which the membership is no longer in force.
     pub expires_at: Option<NaiveDate>,
 }
 
-/// The notification level of a new membership: as the user chose for everything.
+/// The notification level of a new membership: the global setting of the user applies.
 pub const NOTIFICATION_GLOBAL: i32 = 3;
 
 impl Membership {
@@ -88,7 +88,7 @@ impl Membership {
     }
 }
 
-/// Whether something that ends on a day, if at all, is in force.
+/// Returns whether a membership or share with this expiry date is in force today.
 pub fn in_force(expires_at: Option<NaiveDate>, today: NaiveDate) -> bool {
     expires_at.is_none_or(|day| today < day)
 }

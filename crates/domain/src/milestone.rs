@@ -1,4 +1,4 @@
-//! Milestones: what a part of a project's issues has to be done for.
+//! Milestones, which group issues of a project by a common goal and due date.
 
 pub mod port;
 pub mod state;
@@ -17,25 +17,25 @@ use crate::text::{self, Blank, LongText, limit};
 pub struct Milestone {
     /// Assigned by the store, never reused.
     pub id: MilestoneId,
-    /// Its number in the project, from 1 on.
+    /// The number in the project, from 1 on.
     pub iid: i64,
-    /// Of which project.
+    /// The project of the milestone.
     pub project: ProjectId,
-    /// By what people know it; unique in the project.
+    /// The title, unique in the project.
     pub title: Title,
-    /// What it is about.
+    /// The description.
     pub description: Option<LongText>,
-    /// Whether it is still worked for.
+    /// Active or closed.
     pub state: MilestoneState,
-    /// When it is to be done.
+    /// The due date.
     pub due_date: Option<NaiveDate>,
-    /// When it was made.
+    /// The creation time.
     pub created_at: Timestamp,
-    /// When it was last changed.
+    /// The time of the last change.
     pub updated_at: Timestamp,
 }
 
-/// What is needed to make a milestone.
+/// The input for a new milestone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewMilestone {
     /// See [`Milestone::project`].
@@ -46,18 +46,18 @@ pub struct NewMilestone {
     pub description: Option<LongText>,
     /// See [`Milestone::due_date`].
     pub due_date: Option<NaiveDate>,
-    /// The moment of creation.
+    /// The creation time.
     pub at: Timestamp,
 }
 
-/// The title of a milestone or an issue: not blank, at most 255 characters, blanks around it removed.
+/// The title of a milestone or issue: trimmed, not blank, at most 255 characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Title(String);
 
 impl Title {
-    /// Reads a title.
+    /// Parses a title.
     /// # Errors
-    /// What is wrong, under `title`.
+    /// All errors of the title, under `title`.
     pub fn parse(given: &str) -> Result<Self, FieldErrors> {
         let title = given.trim();
         let mut errors = FieldErrors::default();
@@ -70,7 +70,7 @@ impl Title {
         errors.into_result_with(|| Some(Self(title.to_owned())))
     }
 
-    /// Takes one out of the store.
+    /// Wraps a title from the store without checking it.
     pub fn stored(title: String) -> Self {
         Self(title)
     }
@@ -81,12 +81,12 @@ impl Title {
     }
 }
 
-/// Which milestones a list shows.
+/// The filter of a milestone list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MilestoneFilter {
-    /// Only those in this state.
+    /// Only milestones in this state.
     pub state: Option<MilestoneState>,
-    /// Only those of these numbers.
+    /// Only milestones with these numbers.
     pub iids: Option<Vec<i64>>,
 }
 

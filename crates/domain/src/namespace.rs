@@ -1,4 +1,4 @@
-//! Namespaces: the first part of every project path. Users and groups share one set of paths.
+//! Namespaces: the first segment of every project path. Users and groups share one set of paths.
 
 pub mod port;
 
@@ -7,7 +7,8 @@ use crate::id::{NamespaceId, UserId};
 use crate::text::{TooLong, limit, within};
 use crate::visibility::Visibility;
 
-/// First path segments that the service itself uses, now or in the interface it restores.
+/// First path segments that are reserved for routes of the service, now or in the interface it
+/// restores.
 const RESERVED: [&str; 29] = [
     ".well-known",
     "admin",
@@ -40,7 +41,7 @@ const RESERVED: [&str; 29] = [
     "users",
 ];
 
-/// A valid path of a namespace, which is also what a username has to be.
+/// A valid path of a namespace. Usernames follow the same rules.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct NamespacePath(String);
 
@@ -60,7 +61,7 @@ impl NamespacePath {
         Ok(Self(path.to_owned()))
     }
 
-    /// A path that was checked when it was stored.
+    /// Wraps a path from the store without checking it.
     pub fn stored(path: String) -> Self {
         Self(path)
     }
@@ -70,7 +71,7 @@ impl NamespacePath {
         &self.0
     }
 
-    /// The form in which paths are unique.
+    /// The lower-case form, which is unique among all namespaces.
     pub fn folded(&self) -> String {
         self.0.to_ascii_lowercase()
     }
@@ -85,56 +86,56 @@ fn well_formed(path: &str) -> bool {
         && !path.ends_with(".atom")
 }
 
-/// Why a text is no path of a namespace.
+/// The reason why a text is not a valid namespace path.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NamespacePathError {
-    /// Nothing there.
+    /// Empty or blank.
     #[error("can't be blank")]
     Blank,
-    /// Too long.
+    /// Longer than the limit.
     #[error(transparent)]
     TooLong(#[from] TooLong),
-    /// A character or ending that is not allowed.
+    /// A forbidden character, prefix or suffix.
     #[error(
         "can contain only letters, digits, '_', '-' and '.'. \
          Cannot start with '-' or end in '.', '.git' or '.atom'."
     )]
     Format,
-    /// A word the service needs for itself.
+    /// A path that is reserved for the service.
     #[error("{0} is a reserved name")]
     Reserved(String),
 }
 
-/// A namespace as it is stored: a user's own, or a group.
+/// A namespace as it is stored: the personal namespace of a user, or a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Namespace {
-    /// Assigned by the store. The id of a group is that of its namespace.
+    /// Assigned by the store. A group and its namespace have the same id.
     pub id: NamespaceId,
     /// Unique among users and groups, ignoring case.
     pub path: NamespacePath,
-    /// For people: the username, or the name of the group.
+    /// The display name: the username, or the name of the group.
     pub name: String,
-    /// The user whose personal namespace this is; a group has none.
+    /// The user, if this is a personal namespace; `None` for a group.
     pub owner: Option<UserId>,
-    /// What the group is about.
+    /// The description of the group.
     pub description: String,
-    /// Who sees the group. Users' namespaces are public.
+    /// The visibility level of the group. Personal namespaces are public.
     pub visibility: Visibility,
-    /// Whether large files are kept apart; `None` follows the server.
+    /// Whether large file storage (LFS) is enabled; `None` uses the setting of the server.
     pub lfs_enabled: Option<bool>,
-    /// Whether strangers may ask to become members.
+    /// Whether users who are not members may request access.
     pub request_access_enabled: bool,
-    /// Whether the projects inside may be shared with other groups.
+    /// Whether sharing the projects of the group with other groups is forbidden.
     pub share_with_group_lock: bool,
-    /// File name of the uploaded picture.
+    /// File name of the uploaded avatar.
     pub avatar: Option<String>,
-    /// When it was made.
+    /// The creation time.
     pub created_at: Timestamp,
-    /// When it was last changed.
+    /// The time of the last change.
     pub updated_at: Timestamp,
 }
 
-/// What a namespace belongs to.
+/// The kind of owner of a namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NamespaceKind {
     /// A user.
@@ -144,7 +145,7 @@ pub enum NamespaceKind {
 }
 
 impl NamespaceKind {
-    /// The word for it in the interface.
+    /// The name of the kind in the API.
     pub fn as_str(self) -> &'static str {
         match self {
             NamespaceKind::User => "user",
@@ -154,7 +155,7 @@ impl NamespaceKind {
 }
 
 impl Namespace {
-    /// What it belongs to.
+    /// Returns whether the namespace is personal or a group.
     pub fn kind(&self) -> NamespaceKind {
         match self.owner {
             Some(_) => NamespaceKind::User,

@@ -3,8 +3,8 @@
 use std::net::IpAddr;
 use std::str::FromStr;
 
-/// The part of an address that tells callers apart. The owner of one IPv6 address has its whole /64 network, so
-/// only the network counts; an IPv4 address counts as a whole.
+/// The network by which callers are told apart. The owner of an IPv6 address has its whole /64
+/// network, so the lower 64 bits are cleared. IPv4 addresses are kept whole.
 pub fn caller_network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(address) => address.into(),
@@ -28,7 +28,8 @@ pub struct Network {
 pub struct NotANetwork;
 
 impl Network {
-    /// Whether an address belongs to the network. An IPv4 address that is written as IPv6 counts as IPv4.
+    /// Returns whether an address belongs to the network. An IPv4-mapped IPv6 address counts as
+    /// IPv4.
     pub fn contains(&self, address: IpAddr) -> bool {
         match (self.address, address.to_canonical()) {
             (IpAddr::V4(own), IpAddr::V4(other)) => {

@@ -1,4 +1,4 @@
-//! Notes: what people write on issues, and what the service writes down there.
+//! Notes: comments of users on issues, and system notes about changes of issues.
 
 pub mod commands;
 pub mod port;
@@ -17,27 +17,27 @@ use crate::text::{Blank, limit, within_field};
 pub struct Note {
     /// Assigned by the store, never reused.
     pub id: NoteId,
-    /// In which project.
+    /// The project of the issue.
     pub project: ProjectId,
-    /// On what.
+    /// The issue.
     pub issue: IssueId,
-    /// Who wrote it, or did what it tells.
+    /// The author of the comment, or the user whose change a system note describes.
     pub author: UserId,
-    /// Who changed it last, if anybody did.
+    /// The last editor, if the note was edited.
     pub updated_by: Option<UserId>,
-    /// What it says.
+    /// The text.
     pub body: NoteBody,
-    /// Whether the service wrote it.
+    /// Whether this is a system note.
     pub system: bool,
-    /// What mentioned the issue, if that is what it tells.
+    /// The issue or commit that mentioned the issue, if this is a system note about a mention.
     pub source: Option<NoteSource>,
-    /// When it was written.
+    /// The creation time.
     pub created_at: Timestamp,
-    /// When it was last changed.
+    /// The time of the last change.
     pub updated_at: Timestamp,
 }
 
-/// What is needed to make a note.
+/// The input for a new note.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewNote {
     /// See [`Note::project`].
@@ -52,20 +52,20 @@ pub struct NewNote {
     pub system: bool,
     /// See [`Note::source`].
     pub source: Option<NoteSource>,
-    /// When it is said to have been written.
+    /// See [`Note::created_at`]. Callers with the permission may choose it.
     pub created_at: Timestamp,
-    /// When it is made.
+    /// The first value of [`Note::updated_at`].
     pub at: Timestamp,
 }
 
-/// What a note says: not blank, at most [`limit::LONG`] characters.
+/// The text of a note: not blank, at most [`limit::LONG`] characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoteBody(String);
 
 impl NoteBody {
-    /// Reads a body.
+    /// Parses the text of a note.
     /// # Errors
-    /// What is wrong, under `note`.
+    /// The first error of the text, under `note`.
     pub fn parse(given: &str) -> Result<Self, FieldErrors> {
         if given.trim().is_empty() {
             return Err(FieldErrors::one("note", Blank));
@@ -74,7 +74,7 @@ impl NoteBody {
         Ok(Self(given.to_owned()))
     }
 
-    /// Takes one out of the store.
+    /// Wraps a text from the store without checking it.
     pub fn stored(body: String) -> Self {
         Self(body)
     }

@@ -1,5 +1,5 @@
-//! The outbox: what happened and the world may want to hear of, written in the transaction that
-//! made it happen and sent later.
+//! The outbox: events for hooks. An event is written in the transaction of the change and delivered
+//! later.
 
 pub mod ci;
 pub mod port;
@@ -14,45 +14,46 @@ use crate::user::{SshKey, User};
 use crate::visibility::Visibility;
 use project::ProjectEvent;
 
-/// Something that happened to the service as a whole, or in one of its projects.
+/// An event in the service as a whole, or in one of its projects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SystemEvent {
-    /// An account was made.
+    /// A user was created.
     UserCreated(UserFacts),
-    /// An account was removed.
+    /// A user was deleted.
     UserDestroyed(UserFacts),
-    /// A key was registered.
+    /// An SSH key was added.
     KeyCreated(KeyFacts),
-    /// A key was removed.
+    /// An SSH key was deleted.
     KeyDestroyed(KeyFacts),
-    /// A project was made.
+    /// A project was created.
     ProjectCreated(ProjectFacts),
-    /// A project was removed.
+    /// A project was deleted.
     ProjectDestroyed(ProjectFacts),
-    /// The path of a project changed; this was its whole path before.
+    /// The path of a project changed. The text is the previous full path.
     ProjectRenamed(ProjectFacts, String),
-    /// A project moved to another namespace; this was its whole path before.
+    /// A project was transferred to another namespace. The text is the previous full path.
     ProjectTransferred(ProjectFacts, String),
     /// A user became a member of a project.
     TeamMemberAdded(TeamFacts),
     /// A user is no longer a member of a project.
     TeamMemberRemoved(TeamFacts),
-    /// A group was made.
+    /// A group was created.
     GroupCreated(GroupFacts),
-    /// A group was removed.
+    /// A group was deleted.
     GroupDestroyed(GroupFacts),
     /// A user became a member of a group.
     GroupMemberAdded(GroupMemberFacts),
     /// A user is no longer a member of a group.
     GroupMemberRemoved(GroupMemberFacts),
-    /// A branch or tag was changed.
+    /// A branch or tag was created, updated or deleted.
     Pushed(Box<Push>),
-    /// Something happened in a project: for its hooks, and not for those of the service.
+    /// An event in a project, for the hooks of the project and not for system hooks.
     InProject(Box<ProjectEvent>),
 }
 
 impl SystemEvent {
-    /// In which project it happened, if that project's own hooks may hear of it.
+    /// The project whose hooks may receive the event; `None` for events that only system hooks
+    /// receive.
     pub fn project(&self) -> Option<ProjectId> {
         match self {
             SystemEvent::Pushed(push) => Some(push.project.id),
@@ -75,7 +76,8 @@ impl SystemEvent {
     }
 }
 
-/// What hooks are told about a user, kept because the user may be gone when they are told.
+/// The user as hook payloads show it. It is stored because the user may be deleted before the
+/// delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UserFacts {
     /// See [`User::id`].
@@ -105,21 +107,21 @@ impl From<&User> for UserFacts {
     }
 }
 
-/// What hooks are told about a key.
+/// The SSH key as hook payloads show it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyFacts {
     /// See [`SshKey::id`].
     pub id: KeyId,
     /// See [`SshKey::key`].
     pub key: String,
-    /// The name of the key's owner.
+    /// The username of the key's owner.
     pub username: String,
     /// See [`SshKey::created_at`].
     pub created_at: Timestamp,
 }
 
 impl KeyFacts {
-    /// The facts about a key of a user.
+    /// Combines a key and its owner.
     pub fn new(key: &SshKey, owner: &User) -> Self {
         Self {
             id: key.id,
@@ -130,30 +132,30 @@ impl KeyFacts {
     }
 }
 
-/// What hooks are told about a project.
+/// The project as hook payloads show it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProjectFacts {
     /// Its id.
     pub id: ProjectId,
     /// Its name.
     pub name: String,
-    /// Its own path.
+    /// The path in its namespace.
     pub path: String,
-    /// With that of its namespace.
+    /// The full path, with that of the namespace.
     pub path_with_namespace: String,
     /// The name of the user or group that owns it.
     pub owner_name: String,
-    /// The address of the user who owns it; empty for a group.
+    /// The e-mail address of the owning user; empty for a group.
     pub owner_email: String,
-    /// Who sees it.
+    /// The visibility level.
     pub visibility: Visibility,
-    /// When it was made.
+    /// The creation time.
     pub created_at: Timestamp,
-    /// When it was last changed.
+    /// The time of the last change.
     pub updated_at: Timestamp,
 }
 
-/// What hooks are told about a member.
+/// The member as hook payloads show it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemberFacts {
     /// The user's id.
@@ -162,16 +164,16 @@ pub struct MemberFacts {
     pub username: String,
     /// The user's name.
     pub name: String,
-    /// The user's primary address.
+    /// The user's primary e-mail address.
     pub email: String,
-    /// What the member may do.
+    /// The access level.
     pub access: AccessLevel,
     /// When the membership began or ended.
     pub at: Timestamp,
 }
 
 impl MemberFacts {
-    /// The facts about a membership of a user.
+    /// Combines a user and its access level.
     pub fn new(user: &User, access: AccessLevel, at: Timestamp) -> Self {
         Self {
             user: user.id,
@@ -184,7 +186,7 @@ impl MemberFacts {
     }
 }
 
-/// What hooks are told about a member of a project.
+/// The member of a project as hook payloads show it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TeamFacts {
     /// The project.
@@ -193,7 +195,7 @@ pub struct TeamFacts {
     pub member: MemberFacts,
 }
 
-/// What hooks are told about a group.
+/// The group as hook payloads show it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupFacts {
     /// Its id.
@@ -202,9 +204,9 @@ pub struct GroupFacts {
     pub name: String,
     /// Its path.
     pub path: String,
-    /// When it was made.
+    /// The creation time.
     pub created_at: Timestamp,
-    /// When it was last changed.
+    /// The time of the last change.
     pub updated_at: Timestamp,
 }
 
@@ -220,7 +222,7 @@ impl From<&Namespace> for GroupFacts {
     }
 }
 
-/// What hooks are told about a member of a group.
+/// The member of a group as hook payloads show it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupMemberFacts {
     /// The group.
@@ -229,10 +231,10 @@ pub struct GroupMemberFacts {
     pub member: MemberFacts,
 }
 
-/// A stored event that waits to be sent.
+/// An event that waits for delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutboxEntry {
-    /// Assigned by the store, growing with time.
+    /// Assigned by the store, increasing with time.
     pub id: OutboxId,
     /// What happened.
     pub event: SystemEvent,
@@ -240,11 +242,11 @@ pub struct OutboxEntry {
     pub at: Timestamp,
 }
 
-/// Some of the stored events.
+/// A batch of events from the outbox.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OutboxBatch {
-    /// Those that could be read, oldest first.
+    /// The readable entries, oldest first.
     pub entries: Vec<OutboxEntry>,
-    /// The last that was looked at, readable or not; none when there is none.
+    /// The id of the last row in the batch, readable or not; `None` when the batch is empty.
     pub last: Option<OutboxId>,
 }

@@ -1,4 +1,4 @@
-//! Awards: an emoji that somebody gives to an issue instead of a note.
+//! Awards: emoji reactions of users to an issue.
 
 use crate::Timestamp;
 use crate::id::{AwardId, IssueId, UserId};
@@ -7,16 +7,17 @@ use crate::id::{AwardId, IssueId, UserId};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EmojiName(String);
 
-/// The one that speaks for an issue.
+/// The emoji that counts as a vote for an issue.
 pub const UP: &str = "thumbsup";
-/// The one that speaks against it.
+/// The emoji that counts as a vote against an issue.
 pub const DOWN: &str = "thumbsdown";
 
-/// No emoji has a longer name.
+/// The maximum length of an emoji name.
 const LONGEST: usize = 64;
 
 impl EmojiName {
-    /// The emoji that a note consists of, if it is one and nothing else: `:tada:`, or a thumb.
+    /// Parses a note that consists of a single emoji: `:tada:`, or a thumb character. Returns
+    /// `None` for any other note.
     pub fn alone_in(note: &str) -> Option<Self> {
         let note = note.trim();
         let thumb = note.trim_end_matches(|tone| ('\u{1F3FB}'..='\u{1F3FF}').contains(&tone));
@@ -34,7 +35,7 @@ impl EmojiName {
         match name {
             "+1" => Some(Self(UP.to_owned())),
             "-1" => Some(Self(DOWN.to_owned())),
-            // The only ones without a letter; `:30:` is a time.
+            // The only emoji names without a letter. Others, such as `:30:`, are part of a time.
             "100" | "1234" => Some(Self(name.to_owned())),
             name => {
                 let lettered = name.chars().any(|c| c.is_ascii_lowercase());
@@ -43,7 +44,7 @@ impl EmojiName {
         }
     }
 
-    /// Takes one out of the store.
+    /// Wraps a name from the store without checking it.
     pub fn stored(name: String) -> Self {
         Self(name)
     }
@@ -59,22 +60,22 @@ impl EmojiName {
 pub struct Award {
     /// Assigned by the store, never reused.
     pub id: AwardId,
-    /// To what.
+    /// The awarded issue.
     pub issue: IssueId,
-    /// By whom.
+    /// The user who gave the award.
     pub user: UserId,
-    /// Which; one user gives an issue each only once.
+    /// The emoji. A user can award each emoji to an issue once.
     pub name: EmojiName,
-    /// When.
+    /// The creation time.
     pub created_at: Timestamp,
 }
 
-/// How many speak for an issue and against it.
+/// The votes for and against an issue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Votes {
-    /// For it.
+    /// The number of [`UP`] awards.
     pub up: u32,
-    /// Against it.
+    /// The number of [`DOWN`] awards.
     pub down: u32,
 }
 

@@ -1,8 +1,8 @@
-//! Which issues a commit closes, by the words of its message.
+//! Finds the issues that a commit message closes, such as `Fixes #7`.
 
 use super::reference::{IssueReference, MOST, reference_at};
 
-/// The first letter may be a capital.
+/// The closing keywords. Their first letter may be a capital.
 const WORDS: [&str; 12] = [
     "close",
     "closes",
@@ -18,11 +18,11 @@ const WORDS: [&str; 12] = [
     "resolving",
 ];
 
-/// The longest of them.
+/// The length of the longest keyword.
 const LONGEST: usize = 9;
 
-/// The issues that a message says are closed, each once: `Fixes #7, #8 and ada/ship#9`. The address is that
-/// of this service, without a slash at its end.
+/// Returns the issues that a message closes, each once: `Fixes #7, #8 and ada/ship#9`. `address` is
+/// the base URL of this service without a trailing slash.
 pub fn closed_by(message: &str, address: &str) -> Vec<IssueReference> {
     let mut found: Vec<IssueReference> = Vec::new();
     let mut rest = message;
@@ -45,7 +45,7 @@ pub fn closed_by(message: &str, address: &str) -> Vec<IssueReference> {
     found
 }
 
-/// What stands before a part of a text.
+/// Returns the character before `part`, which must be a suffix of `text`.
 fn before(text: &str, part: &str) -> Option<char> {
     text[..text.len() - part.len()].chars().next_back()
 }
@@ -59,7 +59,7 @@ fn closes(word: &str) -> bool {
     })
 }
 
-/// Reads a list of issues, and gives what follows the last.
+/// Parses a list of issue references into `found`; returns the text after the last reference.
 fn listed<'a>(mut list: &'a str, address: &str, found: &mut Vec<IssueReference>) -> &'a str {
     let mut end = list;
     while found.len() < MOST {
@@ -76,7 +76,7 @@ fn listed<'a>(mut list: &'a str, address: &str, found: &mut Vec<IssueReference>)
     end
 }
 
-/// What follows a comma, an "and" or both.
+/// Returns the text after a separator: a comma, "and", or both.
 fn separated(text: &str) -> Option<&str> {
     let trimmed = text.trim_start_matches(BLANKS);
     let comma = trimmed.strip_prefix(',');
@@ -87,7 +87,7 @@ fn separated(text: &str) -> Option<&str> {
 
 const BLANKS: [char; 2] = [' ', '\t'];
 
-/// What follows at least one blank.
+/// Skips blanks; returns `None` when there are none.
 fn blanks(text: &str) -> Option<&str> {
     let rest = text.trim_start_matches(BLANKS);
     (rest.len() < text.len()).then_some(rest)

@@ -1,15 +1,15 @@
-//! Who is named in a text.
+//! Finds the users that a text mentions.
 
-/// More people than this no text names.
+/// The maximum number of mentions read from a text.
 const MOST: usize = 50;
 
-/// The usernames after an `@`, each once, as far as they may be some.
+/// Returns the usernames after an `@`, each once. The users need not exist.
 pub fn mentioned(text: &str) -> Vec<&str> {
     let part_of_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     let mut found: Vec<&str> = Vec::new();
     let mut before = None;
     for (at, c) in text.char_indices() {
-        // What has a letter before it is an e-mail address.
+        // A name character before the `@` makes it an e-mail address.
         if c == '@' && !before.is_some_and(part_of_name) {
             let rest = &text[at + 1..];
             let end = rest.find(|c| !part_of_name(c)).unwrap_or(rest.len());

@@ -1,15 +1,14 @@
-//! Labels as issues name them: a list of titles with commas in between.
+//! Label titles as issue requests give them: a comma-separated list.
 
 use crate::field_errors::FieldErrors;
 use crate::label::LabelTitle;
 
-/// More labels than this no issue has.
+/// The maximum number of labels of an issue.
 pub const MOST: usize = 500;
 
-/// Reads a list of titles. Blanks around them and empty ones mean nothing, and neither does naming one
-/// twice.
+/// Parses a list of titles. Blanks around titles, empty titles and duplicates are dropped.
 /// # Errors
-/// Everything wrong with a title, or too many of them, under `labels`.
+/// The errors of the first invalid title, or an error for too many titles; all under `labels`.
 pub fn parse(list: &str) -> Result<Vec<LabelTitle>, FieldErrors> {
     let mut errors = FieldErrors::default();
     let mut titles = Vec::new();
@@ -33,9 +32,9 @@ pub fn parse(list: &str) -> Result<Vec<LabelTitle>, FieldErrors> {
     bounded(titles)
 }
 
-/// The titles in order, each once.
+/// Sorts the titles and removes duplicates.
 /// # Errors
-/// If they are too many, under `labels`.
+/// An error under `labels` when there are more than [`MOST`] titles.
 pub fn bounded(mut titles: Vec<LabelTitle>) -> Result<Vec<LabelTitle>, FieldErrors> {
     titles.sort_unstable();
     titles.dedup();

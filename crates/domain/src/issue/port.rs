@@ -10,48 +10,49 @@ use crate::paging::{Page, Paged};
 use crate::ports::store::StoreError;
 use crate::subscription::Subscribed;
 
-/// The issues of all projects. Whoever changes one holds its project. The counters of projects and
-/// labels are kept right by the same calls.
+/// The issues of all projects. The caller locks the project before a change. Each change also
+/// updates the issue counters of projects and labels.
 pub trait Issues {
-    /// The issue of that id, if it is that project's.
+    /// Returns the issue with this id if it belongs to the project.
     fn find(&mut self, project: ProjectId, id: IssueId) -> Result<Option<Issue>, StoreError>;
 
-    /// The issues of these ids, in no particular order.
+    /// Returns the issues with these ids, in no particular order.
     fn find_all(&mut self, ids: &[IssueId]) -> Result<Vec<Issue>, StoreError>;
 
-    /// The issues of these numbers in a project, in no particular order.
+    /// Returns the issues with these numbers in a project, in no particular order.
     fn find_by_iids(&mut self, project: ProjectId, iids: &[i64]) -> Result<Vec<Issue>, StoreError>;
 
-    /// Issues that fit the filter.
+    /// Returns a page of the issues that match the filter.
     fn list(&mut self, filter: &IssueFilter, page: Page) -> Result<Paged<Issue>, StoreError>;
 
-    /// Makes an open issue with the next number of its project. Numbers of issues that are gone are not
-    /// given again.
+    /// Creates an open issue with the next number of its project. Numbers of deleted issues are not
+    /// reused.
     fn insert(&mut self, new: NewIssue) -> Result<Issue, StoreError>;
 
-    /// Stores every field except the number of notes, the project and the number in it.
+    /// Stores every field except the note count, the project and the number in the project.
     fn update(&mut self, issue: &Issue) -> Result<(), StoreError>;
 
-    /// Removes an issue with its notes and the events about both.
+    /// Deletes an issue with its notes and the events about both.
     fn delete(&mut self, id: IssueId) -> Result<(), StoreError>;
 
-    /// The labels of several issues: by issue, then by title, byte by byte.
+    /// Returns the labels of several issues, ordered by issue, then by the bytes of the title.
     fn labels_of(
         &mut self,
         issues: &[IssueId],
     ) -> Result<Vec<(IssueId, LabelId, LabelTitle)>, StoreError>;
 
-    /// Gives an issue these labels and no others.
+    /// Replaces the labels of an issue.
     fn set_labels(&mut self, issue: IssueId, labels: &[LabelId]) -> Result<(), StoreError>;
 
-    /// What a user chose to hear about these issues; about which it chose nothing is left out.
+    /// Returns the subscriptions of a user to these issues. Issues without an explicit choice are
+    /// left out.
     fn subscriptions(
         &mut self,
         user: UserId,
         issues: &[IssueId],
     ) -> Result<Vec<(IssueId, Subscribed)>, StoreError>;
 
-    /// Stores what a user chose to hear about an issue.
+    /// Stores the subscription of a user to an issue.
     fn subscribe(
         &mut self,
         issue: IssueId,
@@ -59,17 +60,18 @@ pub trait Issues {
         subscribed: Subscribed,
     ) -> Result<(), StoreError>;
 
-    /// Of these issues, those in which a user wrote or was named.
+    /// Returns those of these issues in which a user participates: as author of a note, or by a
+    /// mention.
     fn participations(
         &mut self,
         user: UserId,
         issues: &[IssueId],
     ) -> Result<Vec<IssueId>, StoreError>;
 
-    /// Notes that a user wrote in an issue.
+    /// Records that a user participates in an issue.
     fn participate(&mut self, issue: IssueId, user: UserId) -> Result<(), StoreError>;
 
-    /// Gives an issue an emoji; who gave it that already gave it then.
+    /// Adds an emoji award. An existing award of the same user and emoji is returned unchanged.
     fn award(
         &mut self,
         issue: IssueId,
@@ -78,9 +80,10 @@ pub trait Issues {
         at: Timestamp,
     ) -> Result<Award, StoreError>;
 
-    /// How many speak for and against these issues; those without any may be left out.
+    /// Returns the votes on these issues. Issues without votes may be left out.
     fn votes(&mut self, issues: &[IssueId]) -> Result<Vec<(IssueId, Votes)>, StoreError>;
 
-    /// Notes that the users of these names were named in an issue; names of nobody mean nothing.
+    /// Records the users with these usernames as participants of an issue. Unknown usernames are
+    /// ignored.
     fn mention(&mut self, issue: IssueId, usernames: &[&str]) -> Result<(), StoreError>;
 }

@@ -1,35 +1,35 @@
-//! Which issues a list shows, and how.
+//! Filter and order of issue lists.
 
 use chrono::NaiveDate;
 
 use crate::id::{MilestoneId, NamespaceId, ProjectId, UserId};
 use crate::project::query::Audience;
 
-/// Which issues a list shows. All conditions hold together.
+/// The filter and order of an issue list. All conditions are combined with AND.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IssueFilter {
-    /// Where, and whose.
+    /// The projects to search, and for some scopes the author or milestone.
     pub scope: IssueScope,
-    /// Which confidential ones.
+    /// The confidential issues to include.
     pub clearance: Clearance,
-    /// Only open ones, or only closed ones.
+    /// `true` for open issues, `false` for closed ones, `None` for both.
     pub open: Option<bool>,
-    /// Only those with labels of these titles.
+    /// Only issues with labels of these titles.
     pub labels: Option<LabelFilter>,
-    /// Only those for a milestone of this title.
+    /// Only issues of a milestone with this title.
     pub milestone: Option<String>,
-    /// Only the one of this number.
+    /// Only the issue with this number.
     pub iid: Option<i64>,
-    /// By what they are sorted, and then by id in the same direction.
+    /// The sort column. Ties are ordered by id in the same direction.
     pub order: IssueOrder,
-    /// From the last to the first.
+    /// Whether the order is descending.
     pub descending: bool,
-    /// The day on which memberships and shares have to be in force.
+    /// The date on which memberships and shares must be in force.
     pub today: NaiveDate,
 }
 
 impl IssueFilter {
-    /// All issues of a scope, the newest first.
+    /// Selects all issues of a scope, newest first.
     pub fn newest_first(scope: IssueScope, clearance: Clearance, today: NaiveDate) -> Self {
         Self {
             scope,
@@ -45,53 +45,54 @@ impl IssueFilter {
     }
 }
 
-/// Where issues are, and whose. Those of projects that have switched them off are nowhere, except where
-/// a project is named.
+/// The projects to search, and for some scopes the author or milestone. Projects with issues
+/// disabled are left out, except in the scopes that name one project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IssueScope {
-    /// In one project.
+    /// The issues of one project.
     Project(ProjectId),
-    /// In one project, for a milestone of it.
+    /// The issues of one milestone of a project.
     Milestone(ProjectId, MilestoneId),
-    /// Written by a user, in projects that the audience may see.
+    /// The issues that a user wrote, in projects that the audience may see.
     AuthoredBy(UserId, Audience),
-    /// In the projects of a group that the audience may see.
+    /// The issues in the projects of a group that the audience may see.
     Group(NamespaceId, Audience),
 }
 
-/// Which confidential issues somebody sees.
+/// The confidential issues that a viewer may see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clearance {
-    /// All.
+    /// All confidential issues.
     All,
-    /// Those that concern a user, and those of projects in which it is at least a reporter.
+    /// Issues of which the user is author or assignee, and issues of projects in which the user is
+    /// at least a reporter.
     ByStanding(UserId),
-    /// Those that concern a user.
+    /// Issues of which the user is author or assignee.
     Own(UserId),
-    /// None, for callers who are nobody.
+    /// No confidential issues: the caller is anonymous.
     Nothing,
 }
 
-/// With which labels.
+/// A condition on the labels of issues.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LabelFilter {
     /// At least one of these titles.
     Any(Vec<String>),
-    /// Each of these titles.
+    /// All of these titles.
     All(Vec<String>),
 }
 
-/// By what issues are sorted.
+/// The sort column of an issue list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IssueOrder {
-    /// By the moment of creation.
+    /// The creation time.
     CreatedAt,
-    /// By the last change.
+    /// The time of the last change.
     UpdatedAt,
 }
 
 impl IssueOrder {
-    /// The order of that word; what is none is the moment of creation.
+    /// Parses the sort column. A missing or unknown word selects the creation time.
     pub fn parse(word: Option<&str>) -> Self {
         match word {
             Some("updated_at") => Self::UpdatedAt,

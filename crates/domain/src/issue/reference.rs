@@ -1,22 +1,23 @@
-//! Issues that a text names: `#7`, `ada/ship#7`, or the whole address of one.
+//! Finds references to issues in a text: `#7`, `ada/ship#7`, or the full URL of an issue.
 
-/// An issue as a text names it.
+/// A reference to an issue, as written in a text.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct IssueReference {
-    /// The paths of its namespace and project with a slash between them; nothing where the text stands.
+    /// The full path of the project, `namespace/project`. `None` refers to the project that the
+    /// text belongs to.
     pub project: Option<String>,
-    /// Its number there.
+    /// The number of the issue in that project.
     pub iid: i64,
 }
 
-/// More issues than this no text names.
+/// The maximum number of references read from a text.
 pub const MOST: usize = 50;
 
-/// No path of a namespace or project is longer.
+/// The maximum length of the path of a namespace or project.
 const LONGEST: usize = 255;
 
-/// The issues that a text names, each once, in a time that grows with the text and not faster. The address
-/// is that of this service, without a slash at its end.
+/// Returns the issues that a text references, each once. Runs in linear time. `address` is the base
+/// URL of this service without a trailing slash.
 pub fn references(text: &str, address: &str) -> Vec<IssueReference> {
     let mut found: Vec<IssueReference> = Vec::new();
     let (mut at, mut before) = (0, None);
@@ -43,7 +44,7 @@ pub fn references(text: &str, address: &str) -> Vec<IssueReference> {
     found
 }
 
-/// The issue that is named where a text begins, and the length of its name.
+/// Parses a reference at the start of a text; returns it with its length in bytes.
 pub(super) fn reference_at(text: &str, address: &str) -> Option<(IssueReference, usize)> {
     if let Some(path) = text.strip_prefix(address)
         && !address.is_empty()
@@ -69,7 +70,7 @@ pub(super) fn reference_at(text: &str, address: &str) -> Option<(IssueReference,
     Some((IssueReference { project, iid }, path_ends + 1 + length))
 }
 
-/// The path of a project with that of its namespace where a text begins, and what follows.
+/// Parses `namespace/project` at the start of a text; returns it with the remaining text.
 fn project_at(text: &str) -> Option<(String, &str)> {
     let part = |text: &str| {
         let end = text.find(|c| c == '/' || !in_path(c)).unwrap_or(text.len());
@@ -81,7 +82,8 @@ fn project_at(text: &str) -> Option<(String, &str)> {
     Some((text[..end].to_owned(), &text[end..]))
 }
 
-/// The number where a text begins, and its length. `#428BCA` is a colour and no number.
+/// Parses a number at the start of a text; returns it with its length. `#428BCA` is a colour, not a
+/// number.
 fn number_at(text: &str) -> Option<(i64, usize)> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let goes_on = text[end..].chars().next().is_some_and(|c| c.is_alphanumeric() || c == '_');

@@ -1,24 +1,24 @@
-//! Whether an issue is done.
+//! The state machine of an issue.
 
 use crate::change::Change;
 
 /// The state of an issue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IssueState {
-    /// To be done.
+    /// Open since its creation.
     Opened,
-    /// To be done after all.
+    /// Open again after it was closed.
     Reopened,
-    /// Done, or not to be done.
+    /// Closed: resolved or rejected.
     Closed,
 }
 
-/// What may be asked for.
+/// A change of the state that a request may ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IssueCommand {
-    /// End it.
+    /// Close the issue.
     Close,
-    /// Take it up again.
+    /// Reopen the issue.
     Reopen,
 }
 
@@ -26,7 +26,7 @@ impl IssueState {
     /// All states.
     pub const ALL: [IssueState; 3] = [Self::Opened, Self::Reopened, Self::Closed];
 
-    /// What becomes of the state.
+    /// Applies a command.
     pub fn apply(self, command: IssueCommand) -> Change<IssueState> {
         match (self, command) {
             (IssueState::Opened | IssueState::Reopened, IssueCommand::Close) => {
@@ -38,7 +38,7 @@ impl IssueState {
         }
     }
 
-    /// Whether it is to be done.
+    /// Returns whether the issue is open or reopened.
     pub fn is_open(self) -> bool {
         match self {
             IssueState::Opened | IssueState::Reopened => true,
@@ -46,7 +46,7 @@ impl IssueState {
         }
     }
 
-    /// The word for it in the interface and in the store.
+    /// The name of the state in the API and in the database.
     pub fn as_str(self) -> &'static str {
         match self {
             IssueState::Opened => "opened",
@@ -55,7 +55,7 @@ impl IssueState {
         }
     }
 
-    /// The state of that word.
+    /// Parses the name of a state.
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|state| state.as_str() == word)
     }

@@ -1,10 +1,10 @@
-//! Colours as labels have them.
+//! Colours of labels.
 
-/// A colour: `#` and hexadecimal digits, in the case in which it was given.
+/// A colour: `#` and hexadecimal digits. The case of the digits is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Color(String);
 
-/// How many digits a colour may have.
+/// The number of digits that a colour may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColorRule {
     /// Six.
@@ -13,13 +13,13 @@ pub enum ColorRule {
     LongOrShort,
 }
 
-/// No colour.
+/// Error for an invalid colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be a valid color code")]
 pub struct NoColor;
 
 impl Color {
-    /// Reads a colour by a rule.
+    /// Parses a colour.
     pub fn parse(text: &str, rule: ColorRule) -> Result<Self, NoColor> {
         let digits = text.strip_prefix('#').ok_or(NoColor)?;
         let length = match (rule, digits.len()) {
@@ -31,18 +31,18 @@ impl Color {
         if length && hexadecimal { Ok(Self(text.to_owned())) } else { Err(NoColor) }
     }
 
-    /// Takes one out of the store.
+    /// Wraps a colour from the store without checking it.
     pub fn stored(text: String) -> Self {
         Self(text)
     }
 
-    /// As it was given.
+    /// The colour as it was given.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// The colour of a label for which nobody chose one.
+/// The colour of labels for which the user gave none.
 impl Default for Color {
     fn default() -> Self {
         Self("#428BCA".to_owned())

@@ -1,19 +1,19 @@
-//! Labels of groups, which all projects of the group have.
+//! Group labels, which exist in all projects of a group.
 
 use super::{Color, LabelDescription, LabelTitle};
 use crate::id::{LabelId, NamespaceId};
 
-/// A label of a group as it is stored.
+/// A group label as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupLabel {
-    /// Assigned by the store, never reused, and no label of a project has it.
+    /// Assigned by the store, never reused. No project label has the same id.
     pub id: LabelId,
-    /// Of which group.
+    /// The group of the label.
     pub group: NamespaceId,
-    /// By what it is known; unique in the group.
+    /// The title, unique in the group.
     pub title: LabelTitle,
-    /// How it is shown.
+    /// The colour.
     pub color: Color,
-    /// What it means.
+    /// The description.
     pub description: Option<LabelDescription>,
 }

@@ -9,48 +9,52 @@ use crate::project::query::Audience;
 use crate::subscription::Subscribed;
 use chrono::NaiveDate;
 
-/// The labels of all projects. Whoever changes one holds its project.
+/// The labels of all projects. The caller locks the project before a change.
 pub trait Labels {
-    /// Labels of a project, those of its group among them, by title, byte by byte.
+    /// Returns a page of the labels of a project, including group labels, ordered by the bytes of
+    /// the title.
     fn list(&mut self, project: ProjectId, page: Page) -> Result<Paged<Label>, StoreError>;
 
-    /// The label that is shown with that id, if it is that project's or its group's.
+    /// Returns the label with this [shown id](Label::shown_id) if it belongs to the project or its
+    /// group.
     fn find(&mut self, project: ProjectId, id: LabelId) -> Result<Option<Label>, StoreError>;
 
-    /// The label of exactly that title.
+    /// Returns the label with exactly this title.
     fn find_by_title(
         &mut self,
         project: ProjectId,
         title: &str,
     ) -> Result<Option<Label>, StoreError>;
 
-    /// The labels of these titles, by title; those that are none are left out.
+    /// Returns the labels with these titles, ordered by title. Unknown titles are left out.
     fn find_by_titles(
         &mut self,
         project: ProjectId,
         titles: &[LabelTitle],
     ) -> Result<Vec<Label>, StoreError>;
 
-    /// The labels of these ids, in no particular order.
+    /// Returns the labels with these ids, in no particular order.
     fn find_all(&mut self, ids: &[LabelId]) -> Result<Vec<Label>, StoreError>;
 
-    /// Makes labels that nothing has yet.
+    /// Creates labels without any issues.
     /// # Errors
-    /// [`StoreError::Duplicate`]`("title")` when the project has a label of such a title.
+    /// [`StoreError::Duplicate`]`("title")` when the project already has a label with one of the
+    /// titles.
     fn insert_all(&mut self, project: ProjectId, new: Vec<NewLabel>) -> Result<(), StoreError>;
 
-    /// Stores every field except the counters; `at` becomes the last change.
+    /// Stores every field except the counters, and sets the update time to `at`.
     /// # Errors
     /// See [`insert_all`](Self::insert_all).
     fn update(&mut self, label: &Label, at: Timestamp) -> Result<(), StoreError>;
 
-    /// Removes a label from everything that has it, with its subscriptions and its list of a board.
+    /// Deletes a label, removes it from its issues, and deletes its subscriptions and its board
+    /// list.
     fn delete(&mut self, id: LabelId) -> Result<(), StoreError>;
 
-    /// Of these labels, those that a user hears of.
+    /// Returns those of these labels that a user is subscribed to.
     fn subscribed(&mut self, user: UserId, labels: &[LabelId]) -> Result<Vec<LabelId>, StoreError>;
 
-    /// Sets whether a user hears of a label.
+    /// Subscribes a user to a label, or unsubscribes it.
     fn subscribe(
         &mut self,
         label: LabelId,
@@ -58,8 +62,8 @@ pub trait Labels {
         subscribed: Subscribed,
     ) -> Result<(), StoreError>;
 
-    /// How many confidential issues of a project that a user wrote or is to do have each of these
-    /// labels. Labels without any may be left out.
+    /// Returns, for each of these labels, the number of confidential issues of a project of which a
+    /// user is author or assignee. Labels without such issues may be left out.
     fn confidential_of(
         &mut self,
         project: ProjectId,
@@ -68,42 +72,44 @@ pub trait Labels {
     ) -> Result<Vec<(LabelId, SeenCounts)>, StoreError>;
 }
 
-/// The labels of all groups. Whoever changes one holds its group. Each project of the group has it too, as a
-/// [`Label`] of its own there, unless the project has one of that title already.
+/// The labels of all groups. The caller locks the group before a change. Each project of the group
+/// has a copy of a group label as a [`Label`] row, unless it already has a label of its own with
+/// the same title.
 pub trait GroupLabels {
-    /// Labels of a group by title, byte by byte.
+    /// Returns a page of the labels of a group, ordered by the bytes of the title.
     fn list(&mut self, group: NamespaceId, page: Page) -> Result<Paged<GroupLabel>, StoreError>;
 
-    /// The label of exactly that title.
+    /// Returns the group label with exactly this title.
     fn find_by_title(
         &mut self,
         group: NamespaceId,
         title: &str,
     ) -> Result<Option<GroupLabel>, StoreError>;
 
-    /// Makes a label, in the projects of the group too. A priority means nothing here.
+    /// Creates a group label and its copies in the projects of the group. The priority is ignored.
     /// # Errors
-    /// [`StoreError::Duplicate`]`("title")` when the group has a label of such a title.
+    /// [`StoreError::Duplicate`]`("title")` when the group already has a label with this title.
     fn insert(&mut self, group: NamespaceId, new: NewLabel) -> Result<GroupLabel, StoreError>;
 
-    /// Stores every field, in the projects of the group too; `at` becomes the last change.
+    /// Stores every field, in the copies of the projects too, and sets the update time to `at`.
     /// # Errors
-    /// [`StoreError::Duplicate`]`("title")` when the group or one of its projects has another label of that
-    /// title.
+    /// [`StoreError::Duplicate`]`("title")` when the group or one of its projects has another label
+    /// with the title.
     fn update(&mut self, label: &GroupLabel, at: Timestamp) -> Result<(), StoreError>;
 
-    /// Whether a project of the group has a label of its own with that title.
+    /// Returns whether a project of the group has a label of its own with this title.
     fn is_taken_inside(&mut self, group: NamespaceId, title: &str) -> Result<bool, StoreError>;
 
-    /// Removes a label, from the projects of the group too; see [`Labels::delete`].
+    /// Deletes a group label and its copies in the projects of the group; see [`Labels::delete`].
     fn delete(&mut self, id: LabelId) -> Result<(), StoreError>;
 
-    /// Gives a project the labels of the group that it is in and lacks. Of labels of other groups those
-    /// that it uses become its own, and the others go. Whoever calls it holds the project.
+    /// Adds the labels of its group to a project that lacks them, for example after a transfer.
+    /// Copies of labels of other groups become labels of the project if it uses them; the others
+    /// are deleted. The caller locks the project.
     fn settle(&mut self, project: ProjectId) -> Result<(), StoreError>;
 
-    /// How many issues with each of these labels the audience sees in all projects of the
-    /// group. Labels without any may be left out.
+    /// Returns, for each of these group labels, the number of issues in all projects of the group
+    /// that the audience may see. Labels without such issues may be left out.
     fn counts(
         &mut self,
         labels: &[LabelId],

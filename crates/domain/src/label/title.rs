@@ -3,20 +3,20 @@
 use crate::field_errors::FieldErrors;
 use crate::text::{self, Blank, limit};
 
-/// By what a label is known: not blank, without a comma, since lists of labels have them in between, at
-/// most [`limit::SHORT`] characters.
+/// The title of a label: not blank, at most [`limit::SHORT`] characters, without commas because
+/// they separate the titles in a list of labels.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LabelTitle(String);
 
-/// Something that no title has.
+/// Error for a title with a forbidden character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("is invalid")]
 pub struct InvalidTitle;
 
 impl LabelTitle {
-    /// Reads a title, without markup and with entities as what they stand for.
+    /// Parses a title. HTML tags are removed and HTML entities are decoded.
     /// # Errors
-    /// Everything that is wrong, under `title`.
+    /// All errors of the title, under `title`.
     pub fn parse(given: &str) -> Result<Self, FieldErrors> {
         let plain = text::strip_tags(given);
         let title = text::decode_entities(&plain);
@@ -31,7 +31,7 @@ impl LabelTitle {
         errors.into_result_with(|| Some(Self(title.into_owned())))
     }
 
-    /// Takes one out of the store.
+    /// Wraps a title from the store without checking it.
     pub fn stored(title: String) -> Self {
         Self(title)
     }
@@ -41,7 +41,7 @@ impl LabelTitle {
         &self.0
     }
 
-    /// The title itself.
+    /// Converts into the title as a string.
     pub fn into_string(self) -> String {
         self.0
     }

@@ -1,8 +1,8 @@
-//! A queue in which callers take turns, however much each of them has in it.
+//! A queue in which callers take turns, however many items each of them has queued.
 
 use std::collections::VecDeque;
 
-/// Items of several callers. Those of one caller leave in the order in which they came; callers take turns.
+/// The items of several callers. Items of one caller are first in, first out; callers take turns.
 #[derive(Clone, Debug)]
 pub struct FairQueue<K, T> {
     /// The caller whose turn is next is at the front. No caller has an empty queue.
@@ -24,13 +24,13 @@ impl<K: PartialEq + Copy, T> FairQueue<K, T> {
         }
     }
 
-    /// Takes the oldest item of the caller whose turn it is.
+    /// Removes and returns the oldest item of the caller whose turn it is.
     pub fn pop(&mut self) -> Option<(K, T)> {
         self.pop_least(|_| Some(0))
     }
 
-    /// Takes the oldest item of the caller with the smallest load; among equals of the one whose turn it is. Callers
-    /// without a load are passed over.
+    /// Removes and returns the oldest item of the caller with the smallest load. Among equal loads,
+    /// the caller whose turn it is wins. Callers for which `load` returns `None` are skipped.
     pub fn pop_least(&mut self, load: impl Fn(&K) -> Option<usize>) -> Option<(K, T)> {
         let loads = self.callers.iter().enumerate();
         let loads = loads.filter_map(|(at, (caller, _))| Some((load(caller)?, at)));
@@ -43,7 +43,7 @@ impl<K: PartialEq + Copy, T> FairQueue<K, T> {
         Some((caller, item))
     }
 
-    /// Removes an item of a caller.
+    /// Removes the items of a caller that match a predicate.
     pub fn remove(&mut self, caller: K, is_wanted: impl Fn(&T) -> bool) {
         let Some(at) = self.callers.iter().position(|(other, _)| *other == caller) else { return };
         let (_, items) = &mut self.callers[at];
@@ -53,18 +53,18 @@ impl<K: PartialEq + Copy, T> FairQueue<K, T> {
         }
     }
 
-    /// How many items of a caller wait.
+    /// Returns the number of queued items of a caller.
     pub fn len_of(&self, caller: K) -> usize {
         let own = self.callers.iter().find(|(other, _)| *other == caller);
         own.map_or(0, |(_, items)| items.len())
     }
 
-    /// How many items wait.
+    /// Returns the number of queued items.
     pub fn len(&self) -> usize {
         self.callers.iter().map(|(_, items)| items.len()).sum()
     }
 
-    /// Whether nothing waits.
+    /// Returns whether the queue is empty.
     pub fn is_empty(&self) -> bool {
         self.callers.is_empty()
     }

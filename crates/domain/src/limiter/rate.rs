@@ -1,4 +1,4 @@
-//! How slow the client of a long transfer may be while it holds a permit.
+//! The minimum transfer rate of clients that hold a permit.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -6,16 +6,18 @@ use std::time::Duration;
 /// The limits of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TransferLimits {
-    /// How long a client may send or take nothing at all. It is also the window over which the rate is averaged.
+    /// The time for which a client may send or receive nothing at all. It is also the window over
+    /// which the rate is averaged.
     pub idle: Duration,
-    /// The smallest rate in bytes per second; 0 is no limit.
+    /// The minimum rate in bytes per second; 0 disables the limit.
     pub min_rate: u64,
 }
 
-/// A conversation consists of short messages with thinking between them: so much less than in a transfer is enough.
+/// The divisor of the minimum rate for a negotiation, which consists of short messages with
+/// computation in between.
 const CONVERSATION: u64 = 64;
 
-/// Into how many parts the window is divided.
+/// The number of parts into which the window is divided.
 const PARTS: u32 = 16;
 
 impl Default for TransferLimits {
@@ -25,36 +27,38 @@ impl Default for TransferLimits {
 }
 
 impl TransferLimits {
-    /// The limits for clients that say in short messages what they want.
+    /// The limits for the negotiation phase, in which clients send short messages.
     #[must_use]
     pub fn for_conversation(self) -> Self {
         Self { min_rate: self.min_rate / CONVERSATION, ..self }
     }
 }
 
-/// Measures a transfer. Only the time counts during which the server waits for the client: a slow server makes no
-/// client too slow.
+/// Measures the rate of a transfer. Only the time during which the server waits for the client
+/// counts, so a slow server does not make a client too slow.
 #[derive(Clone, Debug)]
 pub struct TransferRate {
     limits: TransferLimits,
     waited: Duration,
-    /// What was moved during the window, in parts of it: how long had been waited in all when the part began, and
-    /// how many bytes it has.
+    /// The bytes moved during the window, one entry per part of it: the total waiting time when the
+    /// part began, and the bytes of the part.
     recent: VecDeque<(Duration, u64)>,
 }
 
 impl TransferRate {
-    /// A transfer that begins.
+    /// Starts the measurement of a transfer.
     pub fn new(limits: TransferLimits) -> Self {
         Self { limits, waited: Duration::ZERO, recent: VecDeque::new() }
     }
 
-    /// How long to wait for the next bytes to be moved. The client is too slow when nothing is moved until then.
+    /// Returns the timeout for the next bytes. The client is too slow if no bytes are moved until
+    /// then.
     pub fn patience(&self) -> Duration {
         let (window, part) = (self.limits.idle, self.limits.idle / PARTS);
         let owed = u128::from(self.limits.min_rate) * window.as_millis() / 1000;
         let mut moved = 0;
-        // Up to when the bytes of a whole window before it are enough. At the beginning there is a window of grace.
+        // The waiting time until which the bytes of the window before it are enough. The first
+        // window is a grace period.
         let mut enough_until = window;
         for (at, bytes) in self.recent.iter().rev() {
             moved += u128::from(*bytes);
@@ -66,7 +70,7 @@ impl TransferRate {
         if owed == 0 { window } else { enough_until.saturating_sub(self.waited).min(window) }
     }
 
-    /// Counts bytes that were moved after the client had been waited for.
+    /// Counts bytes that were moved, and the time spent waiting for the client before.
     pub fn moved(&mut self, waited: Duration, bytes: usize) {
         self.waited += waited;
         let part = self.limits.idle / PARTS;
@@ -87,7 +91,8 @@ mod tests {
 
     const LIMITS: TransferLimits = TransferLimits { idle: Duration::from_secs(60), min_rate: 4096 };
 
-    /// When a client is given up that moves so many bytes each time after so many seconds: in seconds of waiting.
+    /// The waiting time in seconds after which a client is given up that moves `bytes` every
+    /// `every` seconds.
     fn given_up_after(limits: TransferLimits, every: u64, bytes: usize) -> Option<u64> {
         let (mut rate, mut waited) = (TransferRate::new(limits), 0);
         for _ in 0..10_000 {

@@ -1,11 +1,12 @@
-//! Processor time that callers used lately.
+//! The processor time that callers used recently.
 
 use std::collections::HashMap;
 use std::time::Duration;
 
 use super::Holder;
 
-/// An amount of processor time that halves after each half-life. A moment is given as the duration since a fixed start.
+/// An amount of processor time that decays with a half-life. Moments are durations since a fixed
+/// start.
 #[derive(Clone, Copy, Debug)]
 pub struct RecentTime {
     seconds: f64,
@@ -14,18 +15,18 @@ pub struct RecentTime {
 }
 
 impl RecentTime {
-    /// Creates an account without any time in it.
+    /// Creates an empty account.
     pub fn new(half_life: Duration, now: Duration) -> Self {
         Self { seconds: 0.0, at: now, half_life }
     }
 
-    /// Adds time that was used until now.
+    /// Adds processor time that was used until now.
     pub fn add(&mut self, used: Duration, now: Duration) {
         self.seconds = self.seconds(now) + used.as_secs_f64();
         self.at = now.max(self.at);
     }
 
-    /// Returns the seconds that are left at a moment.
+    /// Returns the remaining seconds at a moment.
     pub fn seconds(&self, now: Duration) -> f64 {
         let age = now.saturating_sub(self.at).as_secs_f64();
         self.seconds * 0.5_f64.powf(age / self.half_life.as_secs_f64())
@@ -34,18 +35,19 @@ impl RecentTime {
 
 /// The processor time that the calls of each caller used.
 ///
-/// Each caller has a share of all processors. One whose calls used more pauses until it is back at its share, but only
-/// for the sake of others: while processors are busy, and another caller who uses little called lately.
+/// Each caller has a share of all processors. A caller that used more must pause until it is back
+/// at its share. It pauses only for the sake of others: while the processors are busy and a caller
+/// with little usage called recently.
 #[derive(Debug)]
 pub struct Spending {
     /// The share of one caller, in processor seconds for each second.
     rate: f64,
     accounts: HashMap<Holder, Account>,
-    /// The last two callers who use little, the newest first, and when they called.
+    /// The last two callers with little usage and the time of their calls, newest first.
     light: [Option<(Holder, Duration)>; 2],
 }
 
-/// What a caller used and has not got back by its share.
+/// The processor time that a caller used, minus what its share paid back since.
 #[derive(Clone, Copy, Debug)]
 struct Account {
     seconds: f64,
@@ -59,26 +61,27 @@ impl Account {
 }
 
 impl Spending {
-    /// The part of all processors that is one caller's share.
+    /// The fraction of all processors that is the share of one caller.
     const PART: f64 = 1.0 / 16.0;
-    /// The seconds of its share that a caller may use at once.
+    /// The burst: the seconds of its share that a caller may use at once.
     const BURST: f64 = 1.0;
-    /// The time for which others pause after a call of a caller who uses little.
+    /// The time for which heavy callers pause after a call of a caller with little usage.
     const LATELY: Duration = Duration::from_secs(2);
-    /// The seconds of its share that an account holds at most: pauses pay back no more.
+    /// The maximum balance of an account, in seconds of the share. It bounds what pauses have to
+    /// pay back.
     const MOST: f64 = Self::BURST + 5.0;
     /// The longest pause.
     pub const LONGEST_PAUSE: Duration = Duration::from_secs(2);
-    /// The most accounts there are. A caller without one does not pause.
+    /// The maximum number of accounts. A caller without an account does not pause.
     const ACCOUNTS: usize = 10_000;
 
-    /// Creates accounts for callers of a machine with so many processors.
+    /// Creates the accounts for a machine with this number of processors.
     pub fn new(processors: usize) -> Self {
         let rate = processors as f64 * Self::PART;
         Self { rate, accounts: HashMap::new(), light: [None; 2] }
     }
 
-    /// Adds time that a caller used until now.
+    /// Adds processor time that a caller used until now.
     pub fn charge(&mut self, holder: Holder, used: Duration, now: Duration) {
         let rate = self.rate;
         if self.accounts.len() >= Self::ACCOUNTS && !self.accounts.contains_key(&holder) {
@@ -92,13 +95,15 @@ impl Spending {
         *account = Account { seconds: seconds.min(rate * Self::MOST), at: now.max(account.at) };
     }
 
-    /// Charges a caller for work that begins now and will be charged for when it has ended.
+    /// Charges a caller in advance for work that begins now. The actual time is charged when the
+    /// work ends.
     pub fn reserve(&mut self, holder: Holder, now: Duration) {
         let reserved = Duration::from_secs_f64(self.rate * Self::BURST / 2.0);
         self.charge(holder, reserved, now);
     }
 
-    /// Adds the time of a call that ends now. The callers of long calls count as present until then.
+    /// Charges the time of a call that ends now. A caller with little usage counts as present until
+    /// its call ends.
     pub fn end_call(&mut self, holder: Holder, used: Duration, now: Duration) {
         self.charge(holder, used, now);
         if self.uses_little(holder, now) {
@@ -106,8 +111,8 @@ impl Spending {
         }
     }
 
-    /// Returns the pause before a call of a caller, if it used more than its share. While nobody has to pause the excess
-    /// is forgiven.
+    /// Returns the pause before a call if the caller used more than its share. The excess is
+    /// forgiven while the processors are free or no other caller with little usage is present.
     pub fn pause(&mut self, holder: Holder, now: Duration, is_busy: bool) -> Option<Duration> {
         let (rate, is_lonely) = (self.rate, !self.others_called(holder, now));
         if self.uses_little(holder, now) {
@@ -126,8 +131,8 @@ impl Spending {
         Some(Duration::from_secs_f64(excess / rate).min(Self::LONGEST_PAUSE))
     }
 
-    /// Returns whether a caller has used at most half of what it may use at once. Callers who pause come back to all of
-    /// it, so they do not count.
+    /// Returns whether a caller has used at most half of its burst. Paused callers recover up to
+    /// the full burst, so they do not count as callers with little usage.
     fn uses_little(&self, holder: Holder, now: Duration) -> bool {
         let account = self.accounts.get(&holder);
         account
@@ -141,7 +146,7 @@ impl Spending {
         self.light[0] = Some((holder, now));
     }
 
-    /// Returns whether another caller who uses little called lately.
+    /// Returns whether another caller with little usage called recently.
     fn others_called(&self, holder: Holder, now: Duration) -> bool {
         let mut light = self.light.iter().flatten();
         light.any(|(other, at)| *other != holder && now.saturating_sub(*at) <= Self::LATELY)
@@ -172,7 +177,8 @@ mod tests {
         }
     }
 
-    /// Accounts for four processors: a share is a quarter of a second in each second. `ADA` called just now.
+    /// Creates the accounts for four processors: a share is 0.25 processor seconds per second.
+    /// `ADA` called just now.
     fn beside_ada(now: Duration) -> Spending {
         let mut spending = Spending::new(4);
         assert_eq!(spending.pause(ADA, now, true), None);
@@ -211,7 +217,7 @@ mod tests {
         ] {
             much(&mut spending, now);
             assert_eq!(spending.pause(EVE, now, is_busy).is_some(), pauses, "{who}");
-            // What was used while nobody minded is forgiven.
+            // The excess from a time when no pause was due is forgiven.
             assert_eq!(spending.pause(ADA, now, is_busy), None);
             let pause = spending.pause(EVE, now, true).unwrap_or_default();
             assert_eq!(pause > ms(1), pauses, "{who}: {pause:?}");
@@ -241,7 +247,7 @@ mod tests {
         spending.end_call(ADA, ms(3), now);
         spending.charge(EVE, ms(10_000), now);
         assert!(spending.pause(EVE, now, true).is_some());
-        // What a connection costs beside calls makes nobody present.
+        // Costs of a connection outside of calls do not make a caller present.
         let later = now + ms(60_000);
         spending.charge(ADA, ms(3), later);
         spending.charge(EVE, ms(10_000), later);

@@ -1,4 +1,5 @@
-//! The lane as a state machine: callers enter and leave, and the table says who holds a permit then.
+//! Tests of the lane as a state machine: callers enter and leave, and a table says who holds a
+//! permit.
 
 use super::*;
 
@@ -6,7 +7,7 @@ const ADA: u8 = 1;
 const BOB: u8 = 2;
 const CID: u8 = 3;
 
-/// A signed-in user, each from an address of its own.
+/// A signed-in user; each user has its own address.
 fn user(id: u8) -> Caller {
     let address = IpAddr::from([192, 0, 2, id]);
     Caller { user: Some(UserId(id.into())), network: Some(address) }
@@ -16,7 +17,7 @@ fn at(address: &str) -> Caller {
     Caller::unknown(Some(address.parse().expect("an address")))
 }
 
-/// A request in a test: waiting, or with its permit.
+/// A request in a test, either waiting or with its permit.
 struct Request(Waiting, Option<Permit>);
 
 impl Request {
@@ -88,7 +89,7 @@ fn a_free_permit_goes_to_the_caller_who_holds_the_fewest() {
     let lane = lane(3, 2, 3);
     let mut held: Vec<_> =
         [user(ADA), user(ADA), user(BOB)].map(|caller| Request::new(&lane, caller)).into();
-    // Many requests of one caller came first.
+    // Many requests of one caller are queued first.
     let mut of_ada: Vec<_> = (0..50).map(|_| Request::new(&lane, user(ADA))).collect();
     let mut of_bob = Request::new(&lane, user(BOB));
     let mut of_cid = Request::new(&lane, user(CID));
@@ -131,7 +132,7 @@ fn a_request_that_is_given_up_leaves_its_place() {
     let granted = Request::new(&lane, user(BOB));
     let mut last = Request::new(&lane, user(ADA));
     drop(second);
-    // Granted, and gone before it was told.
+    // The permit was granted, and the request dropped before it polled again.
     drop(granted);
     assert!(last.has_permit());
     assert_eq!(lane.free(), 0);

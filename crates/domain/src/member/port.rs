@@ -10,11 +10,11 @@ use crate::paging::{Page, Paged};
 use crate::ports::store::StoreError;
 use crate::user::User;
 
-/// The members of all groups. Memberships that have expired are still listed and found; what they
-/// are worth is decided where rights are.
+/// The members of all groups. Expired memberships are still listed and found; the policy decides
+/// that they grant no access.
 pub trait GroupMembers {
-    /// Members of a group whose name, primary address or username contains `query`, if given,
-    /// ignoring case; highest user id first.
+    /// Returns a page of the members of a group, highest user id first. With `query`, only users
+    /// whose name, primary address or username contains it, ignoring case.
     fn list(
         &mut self,
         group: NamespaceId,
@@ -22,52 +22,53 @@ pub trait GroupMembers {
         page: Page,
     ) -> Result<Paged<(User, Membership)>, StoreError>;
 
-    /// The membership of a user in a group.
+    /// Returns the membership of a user in a group.
     fn find(&mut self, group: NamespaceId, user: UserId) -> Result<Option<Membership>, StoreError>;
 
-    /// The memberships of one user in several groups, by group.
+    /// Returns the memberships of a user in several groups, ordered by group.
     fn of_user(
         &mut self,
         user: UserId,
         groups: &[NamespaceId],
     ) -> Result<Vec<(NamespaceId, Membership)>, StoreError>;
 
-    /// All memberships of a user, by group.
+    /// Returns all memberships of a user, ordered by group.
     fn all_of_user(&mut self, user: UserId) -> Result<Vec<(NamespaceId, Membership)>, StoreError>;
 
-    /// At most so many memberships that are no longer in force on a day: by the day on which they ended, then
-    /// by group, then by user.
+    /// Returns at most `limit` memberships that have expired, ordered by expiry date, then by
+    /// group, then by user.
     fn expired(
         &mut self,
         today: NaiveDate,
         limit: u32,
     ) -> Result<Vec<(NamespaceId, Membership)>, StoreError>;
 
-    /// The groups of which a user is the only owner whose membership is in force, by id.
+    /// Returns the groups of which a user is the only owner with a membership in force, ordered by
+    /// id.
     fn solely_owned_by(
         &mut self,
         user: UserId,
         today: NaiveDate,
     ) -> Result<Vec<NamespaceId>, StoreError>;
 
-    /// How many owners a group has whose memberships are in force.
+    /// Returns the number of owners of a group whose memberships are in force.
     fn count_owners(&mut self, group: NamespaceId, today: NaiveDate) -> Result<u64, StoreError>;
 
     /// Adds a member.
     /// # Errors
-    /// [`StoreError::Duplicate`]`("member")` when the user is one already.
+    /// [`StoreError::Duplicate`]`("member")` when the user is already a member.
     fn insert(&mut self, group: NamespaceId, member: Membership) -> Result<(), StoreError>;
 
-    /// Changes a membership in place.
+    /// Replaces a membership.
     fn update(&mut self, group: NamespaceId, member: Membership) -> Result<(), StoreError>;
 
-    /// Ends a membership.
+    /// Deletes a membership.
     fn delete(&mut self, group: NamespaceId, user: UserId) -> Result<(), StoreError>;
 }
 
-/// The members of all projects, without those of their groups; see [`GroupMembers`].
+/// The direct members of all projects, without the members of their groups; see [`GroupMembers`].
 pub trait ProjectMembers {
-    /// Members of a project; see [`GroupMembers::list`].
+    /// Returns a page of the members of a project; see [`GroupMembers::list`].
     fn list(
         &mut self,
         project: ProjectId,
@@ -75,30 +76,31 @@ pub trait ProjectMembers {
         page: Page,
     ) -> Result<Paged<(User, Membership)>, StoreError>;
 
-    /// The membership of a user in a project.
+    /// Returns the direct membership of a user in a project.
     fn find(&mut self, project: ProjectId, user: UserId) -> Result<Option<Membership>, StoreError>;
 
-    /// The memberships of one user in several projects, by project.
+    /// Returns the memberships of a user in several projects, ordered by project.
     fn of_user(
         &mut self,
         user: UserId,
         projects: &[ProjectId],
     ) -> Result<Vec<(ProjectId, Membership)>, StoreError>;
 
-    /// All memberships of a user, by project.
+    /// Returns all memberships of a user, ordered by project.
     fn all_of_user(&mut self, user: UserId) -> Result<Vec<(ProjectId, Membership)>, StoreError>;
 
-    /// At most so many memberships that are no longer in force on a day: by the day on which they ended, then
-    /// by project, then by user.
+    /// Returns at most `limit` memberships that have expired, ordered by expiry date, then by
+    /// project, then by user.
     fn expired(
         &mut self,
         today: NaiveDate,
         limit: u32,
     ) -> Result<Vec<(ProjectId, Membership)>, StoreError>;
 
-    /// Everybody whom a membership in force gives a level on a project, each once, highest user id first:
-    /// members of the project, of its group, and of groups it is shared with unless the share has expired
-    /// or is forbidden. With `query` those of whom it is a part; see [`GroupMembers::list`].
+    /// Returns all users with access to a project by a membership in force, each once, highest user
+    /// id first: members of the project, of its group, and of groups that the project is shared
+    /// with, unless the share has expired or the group of the project forbids sharing. `query`
+    /// filters as in [`GroupMembers::list`].
     fn team(
         &mut self,
         project: ProjectId,
@@ -109,35 +111,36 @@ pub trait ProjectMembers {
 
     /// Adds a member.
     /// # Errors
-    /// [`StoreError::Duplicate`]`("member")` when the user is one already.
+    /// [`StoreError::Duplicate`]`("member")` when the user is already a member.
     fn insert(&mut self, project: ProjectId, member: Membership) -> Result<(), StoreError>;
 
-    /// Changes a membership in place.
+    /// Replaces a membership.
     fn update(&mut self, project: ProjectId, member: Membership) -> Result<(), StoreError>;
 
-    /// Ends a membership.
+    /// Deletes a membership.
     fn delete(&mut self, project: ProjectId, user: UserId) -> Result<(), StoreError>;
 }
 
-/// Who asks to become a member of what. A request gives no right, and ends with the user, group or project.
+/// Requests of users for membership in a group or project. A request grants no access. It is
+/// deleted with the user, group or project.
 pub trait AccessRequests {
-    /// Who asks, and since when; highest user id first.
+    /// Returns a page of the requesting users with the request times, highest user id first.
     fn list(
         &mut self,
         source: RequestSource,
         page: Page,
     ) -> Result<Paged<(User, Timestamp)>, StoreError>;
 
-    /// Since when a user asks.
+    /// Returns the time of the request of a user.
     fn find(
         &mut self,
         source: RequestSource,
         user: UserId,
     ) -> Result<Option<Timestamp>, StoreError>;
 
-    /// Writes a request down.
+    /// Stores a request.
     /// # Errors
-    /// [`StoreError::Duplicate`]`("access request")` when there is one already.
+    /// [`StoreError::Duplicate`]`("access request")` when the user has already requested access.
     fn insert(
         &mut self,
         source: RequestSource,
@@ -145,6 +148,6 @@ pub trait AccessRequests {
         at: Timestamp,
     ) -> Result<(), StoreError>;
 
-    /// Removes a request, if there is one.
+    /// Deletes a request if it exists.
     fn delete(&mut self, source: RequestSource, user: UserId) -> Result<(), StoreError>;
 }

@@ -1,8 +1,8 @@
-//! Requests for access: who asks to become a member, and of what.
+//! Access requests: a user asks to become a member of a group or project.
 
 use crate::id::{NamespaceId, ProjectId};
 
-/// What somebody asks to become a member of.
+/// The group or project that a user requests access to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RequestSource {
     /// A group.

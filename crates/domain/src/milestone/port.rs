@@ -5,9 +5,9 @@ use crate::id::{MilestoneId, ProjectId};
 use crate::paging::{Page, Paged};
 use crate::ports::store::StoreError;
 
-/// The milestones of all projects. Whoever changes one holds its project.
+/// The milestones of all projects. The caller locks the project before a change.
 pub trait Milestones {
-    /// Milestones of a project that fit the filter, newest first.
+    /// Returns a page of the milestones of a project that match the filter, newest first.
     fn list(
         &mut self,
         project: ProjectId,
@@ -15,26 +15,27 @@ pub trait Milestones {
         page: Page,
     ) -> Result<Paged<Milestone>, StoreError>;
 
-    /// The milestone of that id, if it is that project's.
+    /// Returns the milestone with this id if it belongs to the project.
     fn find(
         &mut self,
         project: ProjectId,
         id: MilestoneId,
     ) -> Result<Option<Milestone>, StoreError>;
 
-    /// The milestone of exactly that title.
+    /// Returns the milestone with exactly this title.
     fn find_by_title(
         &mut self,
         project: ProjectId,
         title: &str,
     ) -> Result<Option<Milestone>, StoreError>;
 
-    /// The milestones of these ids, in no particular order.
+    /// Returns the milestones with these ids, in no particular order.
     fn find_all(&mut self, ids: &[MilestoneId]) -> Result<Vec<Milestone>, StoreError>;
 
-    /// Makes an active milestone with the next number of its project.
+    /// Creates an active milestone with the next number of its project.
     /// # Errors
-    /// [`StoreError::Duplicate`]`("title")` when the project has a milestone of that title.
+    /// [`StoreError::Duplicate`]`("title")` when the project already has a milestone with this
+    /// title.
     fn insert(&mut self, new: NewMilestone) -> Result<Milestone, StoreError>;
 
     /// Stores every field.

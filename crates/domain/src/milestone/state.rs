@@ -1,27 +1,27 @@
-//! Whether a milestone is still worked for.
+//! The state machine of a milestone.
 
 use crate::change::Change;
 
 /// The state of a milestone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MilestoneState {
-    /// It is worked for.
+    /// Open: issues are still being worked on.
     Active,
-    /// It is reached or given up.
+    /// Reached or abandoned.
     Closed,
 }
 
-/// What may be asked for.
+/// A change of the state that a request may ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MilestoneCommand {
-    /// End it.
+    /// Close the milestone.
     Close,
-    /// Work for it again.
+    /// Reopen the milestone.
     Activate,
 }
 
 impl MilestoneState {
-    /// What becomes of the state.
+    /// Applies a command.
     pub fn apply(self, command: MilestoneCommand) -> Change<MilestoneState> {
         match (self, command) {
             (MilestoneState::Active, MilestoneCommand::Close) => {
@@ -35,7 +35,7 @@ impl MilestoneState {
         }
     }
 
-    /// The word for it in the interface and in the store.
+    /// The name of the state in the API and in the database.
     pub fn as_str(self) -> &'static str {
         match self {
             MilestoneState::Active => "active",
@@ -43,7 +43,7 @@ impl MilestoneState {
         }
     }
 
-    /// The state of that word.
+    /// Parses the name of a state.
     pub fn parse(word: &str) -> Option<Self> {
         [Self::Active, Self::Closed].into_iter().find(|state| state.as_str() == word)
     }

@@ -10,27 +10,29 @@ use crate::ports::store::StoreError;
 
 /// The namespaces of all users and groups.
 pub trait Namespaces {
-    /// The namespace of that id.
+    /// Returns the namespace with this id.
     fn find(&mut self, id: NamespaceId) -> Result<Option<Namespace>, StoreError>;
 
-    /// The namespaces of these ids, in no particular order.
+    /// Returns the namespaces with these ids, in no particular order.
     fn find_all(&mut self, ids: &[NamespaceId]) -> Result<Vec<Namespace>, StoreError>;
 
-    /// The namespace of that path, ignoring case.
+    /// Returns the namespace with this path, ignoring case.
     fn find_by_path(&mut self, path: &NamespacePath) -> Result<Option<Namespace>, StoreError>;
 
-    /// The namespace of exactly that name, the oldest where several have it.
+    /// Returns the namespace with exactly this name; if several have it, the oldest.
     fn find_by_name(&mut self, name: &str) -> Result<Option<Namespace>, StoreError>;
 
-    /// What a caller means who names a target: an id, else a path, else a name, the oldest where several
-    /// have it; both ignoring case.
+    /// Finds the target namespace that a request names. The text is tried as an id, then as a path,
+    /// then as a name; if several have the name, the oldest is returned. Path and name are compared
+    /// ignoring case.
     fn find_target(&mut self, named: &str) -> Result<Option<Namespace>, StoreError>;
 
-    /// The personal namespace of a user.
+    /// Returns the personal namespace of a user.
     fn personal(&mut self, owner: UserId) -> Result<Option<Namespace>, StoreError>;
 
-    /// Namespaces whose name or path contains `search`, if given, ignoring case; highest id first. With
-    /// a user and a day, only its own and those of groups of which it is a member on that day.
+    /// Returns a page of namespaces, highest id first. With `search`, only those whose name or path
+    /// contains it, ignoring case. With a user and a date, only the personal namespace and the
+    /// groups of which the user is a member on that date.
     fn list(
         &mut self,
         of: Option<(UserId, NaiveDate)>,
@@ -38,9 +40,10 @@ pub trait Namespaces {
         page: Page,
     ) -> Result<Paged<Namespace>, StoreError>;
 
-    /// Makes the personal namespace of a user, with path and name alike.
+    /// Creates the personal namespace of a user. Path and name are the same.
     /// # Errors
-    /// [`StoreError::Duplicate`]`("path")` when a user or group has that path, ignoring case.
+    /// [`StoreError::Duplicate`]`("path")` when a user or group already has the path, ignoring
+    /// case.
     fn insert_personal(
         &mut self,
         owner: UserId,
@@ -48,9 +51,9 @@ pub trait Namespaces {
         at: Timestamp,
     ) -> Result<(), StoreError>;
 
-    /// Gives the personal namespace of a user another path and name.
+    /// Changes path and name of the personal namespace of a user.
     /// # Errors
-    /// [`StoreError::Duplicate`]`("path")` when somebody else has that path, ignoring case.
+    /// [`StoreError::Duplicate`]`("path")` when another user or group has the path, ignoring case.
     fn rename_personal(
         &mut self,
         owner: UserId,

@@ -1,44 +1,46 @@
-//! Commands in texts: lines such as `/close` that change the issue and are no part of what is written.
+//! Slash commands in notes and descriptions: lines such as `/close` change the issue and are
+//! removed from the text.
 
 use chrono::{Days, Months, NaiveDate};
 
-/// What a line asks for. Names are as they were written; what they mean is looked up later.
+/// A slash command. Names of users, labels and milestones are kept as written; the use case looks
+/// them up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
     /// Close the issue.
     Close,
-    /// Reopen it.
+    /// Reopen the issue.
     Reopen,
-    /// Give it another title.
+    /// Change the title.
     Title(String),
-    /// Let the user of this name do it.
+    /// Assign the issue to the user with this username.
     Assign(String),
-    /// Let nobody do it.
+    /// Remove the assignee.
     Unassign,
     /// Add these labels.
     Label(Vec<String>),
-    /// Remove these labels; all, if there are none.
+    /// Remove these labels; an empty list removes all.
     Unlabel(Vec<String>),
-    /// Replace all labels by these.
+    /// Replace all labels with these.
     Relabel(Vec<String>),
-    /// Do it for the milestone of this title or number.
+    /// Set the milestone with this title or number.
     Milestone(String),
-    /// Do it for none.
+    /// Remove the milestone.
     RemoveMilestone,
-    /// Hear of it.
+    /// Subscribe the caller to the issue.
     Subscribe,
-    /// Hear no more of it.
+    /// Unsubscribe the caller from the issue.
     Unsubscribe,
-    /// Do it by this day.
+    /// Set the due date.
     Due(NaiveDate),
-    /// Do it by no day.
+    /// Remove the due date.
     RemoveDueDate,
-    /// Known, and without any effect here.
+    /// A known command that has no effect here, or one with an invalid argument.
     Nothing,
 }
 
-/// What is left of a text without its commands, and these in their order. Lines between fences are code.
-/// A text without commands is left as it is.
+/// Splits a text into the remaining text and its commands, in order. Lines inside of code fences
+/// are never commands. A text without commands is returned unchanged.
 pub fn extract(text: &str, today: NaiveDate) -> (String, Vec<Command>) {
     let mut commands = Vec::new();
     let mut left = String::with_capacity(text.len());
@@ -59,12 +61,12 @@ pub fn extract(text: &str, today: NaiveDate) -> (String, Vec<Command>) {
     (left.trim().to_owned(), commands)
 }
 
-/// The command that a line is, if it is one.
+/// Parses a line as a command.
 fn read(line: &str, today: NaiveDate) -> Option<Command> {
     let line = line.strip_prefix('/')?;
     let (word, rest) = line.split_once([' ', '\t']).unwrap_or((line, ""));
     let rest = rest.trim();
-    // One that lacks what it needs is still no text.
+    // A known command with a missing or invalid argument is still removed from the text.
     let of = |made: Option<Command>| Some(made.unwrap_or(Command::Nothing));
     let labels = || names(rest, '~');
     let some = |names: Vec<String>| if names.is_empty() { None } else { Some(names) };
@@ -88,7 +90,7 @@ fn read(line: &str, today: NaiveDate) -> Option<Command> {
     }
 }
 
-/// The names after a sign, in quotes if they have blanks in them: `~bug ~"to do"`.
+/// Parses names with a prefix character. Names with blanks are in quotes: `~bug ~"to do"`.
 fn names(text: &str, sign: char) -> Vec<String> {
     let mut names = Vec::new();
     let mut rest = text;
@@ -106,7 +108,7 @@ fn names(text: &str, sign: char) -> Vec<String> {
     names
 }
 
-/// A day: `2016-12-31`, `today`, `tomorrow`, `in 3 days`, `in 2 weeks`, `in 1 month`.
+/// Parses a date: `2016-12-31`, `today`, `tomorrow`, `in 3 days`, `in 2 weeks`, `in 1 month`.
 fn day(text: &str, today: NaiveDate) -> Option<NaiveDate> {
     match text {
         "today" => return Some(today),

@@ -7,20 +7,21 @@ use crate::ports::store::StoreError;
 use crate::project::query::Viewer;
 use chrono::NaiveDate;
 
-/// Somebody who does not see everything.
+/// A viewer who may not see everything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoteReader {
-    /// Who.
+    /// The viewer.
     pub viewer: Viewer,
-    /// The day on which memberships and shares have to be in force.
+    /// The date on which memberships and shares must be in force.
     pub today: NaiveDate,
 }
 
-/// The notes on all issues. Whoever changes one holds the project. The number of notes that people
-/// wrote on an issue is kept right by the same calls.
+/// The notes on all issues. The caller locks the project before a change. Each change also updates
+/// the note count of the issue.
 pub trait Notes {
-    /// Notes on an issue, oldest first. Of those that tell where it was mentioned, a reader gets as many as
-    /// it can follow: it sees the project, and there the issue if it is one, or the code.
+    /// Returns a page of the notes on an issue, oldest first. With a reader, notes about a mention
+    /// are left out if the reader may not see their source: the project, and in it the mentioning
+    /// issue or the code.
     fn list(
         &mut self,
         issue: IssueId,
@@ -28,7 +29,8 @@ pub trait Notes {
         page: Page,
     ) -> Result<Paged<Note>, StoreError>;
 
-    /// The note of that id, if it is on that issue, and with the same care for a reader.
+    /// Returns the note with this id if it is on the issue and the reader may see it as in
+    /// [`list`](Self::list).
     fn find(
         &mut self,
         issue: IssueId,
@@ -36,24 +38,25 @@ pub trait Notes {
         reader: Option<NoteReader>,
     ) -> Result<Option<Note>, StoreError>;
 
-    /// Of these issues, those on which a note tells already that they were mentioned there.
+    /// Returns those of these issues that already have a note about a mention by `source`.
     fn mentioned_by(
         &mut self,
         source: NoteSource,
         issues: &[IssueId],
     ) -> Result<Vec<IssueId>, StoreError>;
 
-    /// The notes of these ids, in no particular order.
+    /// Returns the notes with these ids, in no particular order.
     fn find_all(&mut self, ids: &[NoteId]) -> Result<Vec<Note>, StoreError>;
 
-    /// Writes a note.
+    /// Creates a note.
     /// # Errors
-    /// [`StoreError::Duplicate`]`("source")` when one tells already that the issue was mentioned there.
+    /// [`StoreError::Duplicate`]`("source")` when the issue already has a note about a mention by
+    /// the same source.
     fn insert(&mut self, new: NewNote) -> Result<Note, StoreError>;
 
-    /// Stores what a note says, who changed it and when.
+    /// Stores the text, the editor and the update time of a note.
     fn update(&mut self, note: &Note) -> Result<(), StoreError>;
 
-    /// Removes a note with the events about it.
+    /// Deletes a note with the events about it.
     fn delete(&mut self, note: &Note) -> Result<(), StoreError>;
 }

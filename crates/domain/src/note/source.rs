@@ -1,22 +1,22 @@
-//! What mentioned an issue, where the service wrote that down.
+//! The source of a mention: the issue or commit whose text references an issue.
 
 use crate::commit::ObjectId;
 use crate::id::{IssueId, ProjectId};
 
-/// Where an issue was mentioned. Only who may see that sees the note about it; of what is gone
-/// nobody does.
+/// The issue or commit that mentioned an issue. Only viewers who may see the source see the note
+/// about the mention. If the source was deleted, no viewer does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoteSource {
-    /// In another issue, or in a note on it.
+    /// Another issue, or a note on it.
     Issue {
-        /// The project of that issue.
+        /// The project of the mentioning issue.
         project: ProjectId,
-        /// That issue.
+        /// The mentioning issue.
         issue: IssueId,
     },
-    /// In the message of a commit.
+    /// The message of a commit.
     Commit {
-        /// The project to which it was pushed.
+        /// The project that the commit was pushed to.
         project: ProjectId,
         /// The commit.
         id: ObjectId,
@@ -24,7 +24,7 @@ pub enum NoteSource {
 }
 
 impl NoteSource {
-    /// In which project it is.
+    /// The project of the source.
     pub fn project(self) -> ProjectId {
         match self {
             NoteSource::Issue { project, .. } | NoteSource::Commit { project, .. } => project,

@@ -1,46 +1,46 @@
-//! What the service writes down on an issue when somebody changes it.
+//! System notes: the texts that describe a change of an issue.
 
 use super::NoteBody;
 use crate::id::LabelId;
 use crate::issue::IssueCommand;
 
-/// A change that leaves a note.
+/// A change of an issue that creates a system note.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Remark<'a> {
-    /// It was closed or reopened.
+    /// The issue was closed or reopened.
     State(IssueCommand),
-    /// It was closed by what has this name.
+    /// The issue was closed by a commit; the text names the commit.
     ClosedVia(&'a str),
-    /// It was mentioned in what has this name.
+    /// The issue was mentioned; the text names the mentioning issue or commit.
     MentionedIn(&'a str),
-    /// It has another title.
+    /// The title was changed.
     Title {
-        /// The title before.
+        /// The previous title.
         from: &'a str,
-        /// The title now.
+        /// The new title.
         to: &'a str,
     },
-    /// The user of this name is to do it, or nobody.
+    /// The issue was assigned to the user with this username; `None` removed the assignee.
     Assignee(Option<&'a str>),
-    /// It has to be done for the milestone of this number, or for none.
+    /// The milestone with this number was set; `None` removed the milestone.
     Milestone(Option<i64>),
-    /// It got and lost labels.
+    /// Labels were added and removed.
     Labels {
-        /// Those it got.
+        /// The added labels.
         added: &'a [LabelId],
-        /// Those it lost.
+        /// The removed labels.
         removed: &'a [LabelId],
     },
-    /// It became confidential, or is so no more.
+    /// The issue became confidential (`true`) or visible to everyone (`false`).
     Confidential(bool),
-    /// It went to another project and has this name there.
+    /// The issue was moved to another project; the text is the reference of the new issue.
     MovedTo(&'a str),
-    /// It came from another project and had this name there.
+    /// The issue was moved from another project; the text is the reference of the old issue.
     MovedFrom(&'a str),
 }
 
 impl Remark<'_> {
-    /// What the note says.
+    /// The text of the system note.
     pub fn body(&self) -> NoteBody {
         NoteBody(match self {
             Remark::State(IssueCommand::Close) => "closed".to_owned(),

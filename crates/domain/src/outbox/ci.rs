@@ -1,4 +1,4 @@
-//! What hooks of projects are told of pipelines and builds.
+//! Events of pipelines and builds, for project hooks.
 
 use super::project::{Person, ProjectCard};
 use crate::Timestamp;
@@ -10,35 +10,35 @@ use crate::id::{BuildId, PipelineId, RunnerId};
 use crate::pipeline::{CommitFacts, Pipeline};
 use crate::runner::Runner;
 
-/// A build was made, began or ended.
+/// A build was created, started or finished.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BuildNews {
-    /// Where.
+    /// The project.
     pub project: ProjectCard,
-    /// The names of the project's namespace and its own, for people.
+    /// The display name: namespace name and project name.
     pub project_name: String,
-    /// Its pipeline as it was afterwards.
+    /// The pipeline of the build after the change.
     pub pipeline: PipelineRow,
-    /// What its pipeline is about.
+    /// The commit of the pipeline.
     pub commit: CommitFacts,
-    /// The build as it was afterwards.
+    /// The build after the change.
     pub build: BuildRow,
-    /// Whether its failure does no harm.
+    /// Whether the pipeline may succeed although the build fails.
     pub allow_failure: bool,
 }
 
 /// The status of a pipeline changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PipelineNews {
-    /// Where.
+    /// The project.
     pub project: ProjectCard,
-    /// The branch shown there when none is asked for.
+    /// The default branch of the project.
     pub default_branch: Option<String>,
-    /// The pipeline as it was afterwards.
+    /// The pipeline after the change.
     pub pipeline: PipelineRow,
-    /// Who pushed or asked for it.
+    /// The user who pushed or requested the pipeline.
     pub user: Option<Person>,
-    /// What it is about.
+    /// The commit of the pipeline.
     pub commit: CommitFacts,
     /// The names of its stages, in order.
     pub stages: Vec<String>,
@@ -46,7 +46,7 @@ pub struct PipelineNews {
     pub builds: Vec<BuildRow>,
 }
 
-/// A pipeline as deliveries show it.
+/// The pipeline as hook payloads show it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PipelineRow {
     /// See [`Pipeline::id`].
@@ -88,7 +88,7 @@ impl From<&Pipeline> for PipelineRow {
     }
 }
 
-/// A build as deliveries show it.
+/// The build as hook payloads show it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BuildRow {
     /// See [`Build::id`].
@@ -107,16 +107,16 @@ pub struct BuildRow {
     pub finished_at: Option<Timestamp>,
     /// See [`Build::when`].
     pub when: When,
-    /// Who started it.
+    /// The user who started the build.
     pub user: Option<Person>,
-    /// Who took it.
+    /// The runner that took the build.
     pub runner: Option<RunnerRow>,
-    /// See [`Build::artifacts`].
+    /// File name and size in bytes of [`Build::artifacts`].
     pub artifacts: Option<(String, u64)>,
 }
 
 impl BuildRow {
-    /// A build with those who have to do with it.
+    /// Combines a build with its user and runner.
     pub fn new(build: &Build, user: Option<Person>, runner: Option<&Runner>) -> Self {
         let file = |file: &Artifacts| (file.file_name.clone(), file.size);
         Self {
@@ -135,7 +135,7 @@ impl BuildRow {
     }
 }
 
-/// A runner as deliveries show it.
+/// The runner as hook payloads show it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunnerRow {
     /// See [`Runner::id`].

@@ -5,21 +5,22 @@ use crate::Timestamp;
 use crate::id::OutboxId;
 use crate::ports::store::StoreError;
 
-/// What waits to be sent.
+/// The stored events that wait for delivery.
 pub trait Outbox {
-    /// Writes down what happened.
+    /// Stores an event.
     fn record(&mut self, event: &SystemEvent, at: Timestamp) -> Result<(), StoreError>;
 
-    /// The entries that have waited longest, at most `limit`.
+    /// Returns the oldest entries, at most `limit`.
     fn oldest(&mut self, limit: u32) -> Result<Vec<OutboxEntry>, StoreError>;
 
-    /// Whether any entry waits.
+    /// Returns whether there is any entry.
     fn any(&mut self) -> Result<bool, StoreError>;
 
-    /// The entries behind one that have waited longest, at most `limit`. What this program cannot read, another one
-    /// may have written, and is passed over. Until the transaction ends nobody else gets any.
+    /// Returns the oldest entries after `behind`, at most `limit`, and locks the outbox for other
+    /// callers until the transaction ends. Entries that this version of the program cannot read are
+    /// skipped: another version may have written them.
     fn next(&mut self, behind: Option<OutboxId>, limit: u32) -> Result<OutboxBatch, StoreError>;
 
-    /// Removes entries of which all has been told.
+    /// Deletes entries whose deliveries have been created.
     fn remove(&mut self, ids: &[OutboxId]) -> Result<(), StoreError>;
 }

@@ -1,4 +1,5 @@
-//! What hooks of projects are told, kept whole because what it is about may be changed or gone by then.
+//! Events for project hooks. They hold all data of the payload because the entities may change
+//! before the delivery.
 
 use chrono::NaiveDate;
 
@@ -10,21 +11,21 @@ use crate::note::Note;
 use crate::user::User;
 use crate::visibility::Visibility;
 
-/// Something that happened in a project.
+/// An event in a project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProjectEvent {
-    /// Something was done with an issue.
+    /// An issue was created or changed.
     Issue(IssueNews),
-    /// Somebody wrote a note on an issue.
+    /// A user wrote a note on an issue.
     NoteOnIssue(NoteNews),
-    /// A build was made, began or ended.
+    /// A build was created, started or finished.
     Build(BuildNews),
     /// The status of a pipeline changed.
     Pipeline(PipelineNews),
 }
 
 impl ProjectEvent {
-    /// Where it happened: the hooks of this project are told.
+    /// The project whose hooks receive the event.
     pub fn project(&self) -> ProjectId {
         match self {
             ProjectEvent::Issue(news) => news.project.id,
@@ -35,38 +36,38 @@ impl ProjectEvent {
     }
 }
 
-/// What was done with an issue.
+/// A change of an issue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IssueNews {
-    /// What.
+    /// The kind of change.
     pub action: IssueAction,
-    /// Who did it.
+    /// The user who made the change.
     pub user: Person,
-    /// Where.
+    /// The project.
     pub project: ProjectCard,
-    /// The issue as it was afterwards.
+    /// The issue after the change.
     pub issue: IssueRow,
-    /// Who is to do it.
+    /// The assignee.
     pub assignee: Option<Person>,
 }
 
-/// What can be done with an issue.
+/// The kind of change of an issue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IssueAction {
-    /// It was written.
+    /// The issue was created.
     Open,
-    /// It was closed.
+    /// The issue was closed.
     Close,
-    /// It was reopened.
+    /// The issue was reopened.
     Reopen,
-    /// It was changed otherwise.
+    /// Any other change.
     Update,
 }
 
 impl IssueAction {
     const ALL: [IssueAction; 4] = [Self::Open, Self::Close, Self::Reopen, Self::Update];
 
-    /// The word for it in deliveries and in the store.
+    /// The name of the action in hook payloads and in the database.
     pub fn as_str(self) -> &'static str {
         match self {
             IssueAction::Open => "open",
@@ -76,26 +77,26 @@ impl IssueAction {
         }
     }
 
-    /// The action of that word.
+    /// Parses the name of an action.
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|action| action.as_str() == word)
     }
 }
 
-/// A note that somebody wrote.
+/// A new note of a user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoteNews {
-    /// Who wrote it.
+    /// The author of the note.
     pub user: Person,
-    /// Where.
+    /// The project.
     pub project: ProjectCard,
     /// The note.
     pub note: NoteRow,
-    /// The issue it is on. Of a confidential one not every hook may be told.
+    /// The issue. Not every hook receives notes on confidential issues.
     pub issue: IssueRow,
 }
 
-/// What is told of somebody who has to do with it.
+/// A user as hook payloads show it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Person {
     /// The user's id.
@@ -104,9 +105,9 @@ pub struct Person {
     pub name: String,
     /// The user's username.
     pub username: String,
-    /// The user's primary address, of which the picture's address is made.
+    /// The user's primary e-mail address, from which an avatar URL is made.
     pub email: String,
-    /// File name of the uploaded picture.
+    /// File name of the uploaded avatar.
     pub avatar: Option<String>,
 }
 
@@ -122,28 +123,28 @@ impl From<&User> for Person {
     }
 }
 
-/// What is told of the project; all its addresses are made of its path.
+/// The project as hook payloads show it. All URLs are made from its path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProjectCard {
     /// Its id.
     pub id: ProjectId,
     /// Its name.
     pub name: String,
-    /// What it is about.
+    /// The description.
     pub description: Option<String>,
     /// The name of its namespace.
     pub namespace: String,
     /// Its path with that of its namespace.
     pub path_with_namespace: String,
-    /// Who sees it.
+    /// The visibility level.
     pub visibility: Visibility,
-    /// File name of the uploaded picture.
+    /// File name of the uploaded avatar.
     pub avatar: Option<String>,
-    /// The branch shown when none is asked for.
+    /// The default branch.
     pub default_branch: Option<String>,
 }
 
-/// An issue as deliveries show it.
+/// The issue as hook payloads show it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IssueRow {
     /// See [`Issue::id`].
@@ -200,7 +201,7 @@ impl From<&Issue> for IssueRow {
     }
 }
 
-/// A note as deliveries show it.
+/// The note as hook payloads show it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoteRow {
     /// See [`Note::id`].
