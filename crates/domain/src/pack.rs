@@ -1,5 +1,5 @@
-//! Packs: files of objects that never change. A pack is named by the SHA-256 of its bytes, and belongs to each
-//! repository that has a row of the pack.
+//! Packs: immutable files of git objects. A pack is named by the SHA-256 of its bytes, and belongs
+//! to each repository that has a row for it.
 
 pub mod port;
 
@@ -7,7 +7,7 @@ use std::fmt;
 
 use crate::hex;
 
-/// The number of live packs from which on small packs of a repository are merged.
+/// The number of live packs from which on the small packs of a repository are merged.
 pub const MANY_PACKS: usize = 24;
 
 /// The name of a pack: the SHA-256 of its bytes.
@@ -15,7 +15,7 @@ pub const MANY_PACKS: usize = 24;
 pub struct PackName([u8; 32]);
 
 impl PackName {
-    /// The name that these bytes are.
+    /// Wraps the bytes of a name.
     pub const fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
@@ -25,7 +25,7 @@ impl PackName {
         &self.0
     }
 
-    /// Reads the 64 lower-case hexadecimal digits of a name.
+    /// Parses a name of 64 lower-case hexadecimal digits.
     pub fn parse(text: &str) -> Option<Self> {
         let is_lower = !text.contains(|c: char| c.is_ascii_uppercase());
         hex::parse(text).filter(|_| is_lower).map(Self)
@@ -49,7 +49,7 @@ impl fmt::Debug for PackName {
 pub struct Pack {
     /// The name of the pack.
     pub name: PackName,
-    /// The length of the pack, without its index.
+    /// The size of the pack in bytes, without its index.
     pub bytes: u64,
     /// The number of objects in the pack.
     pub objects: u64,

@@ -1,16 +1,16 @@
-//! Pages of lists.
+//! Pagination of lists.
 
-/// Which part of a list is wanted.
+/// The requested part of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Page {
-    /// The page of this number, counted from 1, where each has this many rows.
+    /// One page of a fixed size.
     Numbered {
         /// 1 for the first page.
         number: u64,
         /// Rows in a full page, at least 1.
         size: u64,
     },
-    /// Everything: only for lists that hang on one entity and stay short, such as a user's keys.
+    /// The whole list. Only for short lists of one entity, such as the keys of a user.
     Whole,
 }
 
@@ -23,7 +23,7 @@ impl Page {
         }
     }
 
-    /// How many rows come before this page.
+    /// The number of rows before this page.
     pub fn offset(self) -> u64 {
         match self {
             Page::Numbered { number, size } => number.saturating_sub(1).saturating_mul(size),
@@ -31,7 +31,7 @@ impl Page {
         }
     }
 
-    /// How many rows the page holds at most, `None` for no bound.
+    /// The maximum number of rows of the page; `None` for no limit.
     pub fn limit(self) -> Option<u64> {
         match self {
             Page::Numbered { size, .. } => Some(size),
@@ -39,7 +39,7 @@ impl Page {
         }
     }
 
-    /// Cuts the page out of a list that is already in memory.
+    /// Takes the page out of a list in memory.
     pub fn cut<T>(self, all: Vec<T>) -> Paged<T> {
         let total = all.len() as u64;
         let skip = usize::try_from(self.offset()).unwrap_or(usize::MAX);
@@ -48,12 +48,13 @@ impl Page {
     }
 }
 
-/// One page of a list, with the length of the whole list.
+/// One page of a list, with the number of rows of the whole list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Paged<T> {
     /// The rows of the page.
     pub items: Vec<T>,
-    /// Rows in all pages. Exact below 10,000; above, it may lag behind by seconds.
+    /// The number of rows in all pages. It is exact below 10,000; above, it may be some seconds
+    /// old.
     pub total: u64,
 }
 
@@ -63,7 +64,7 @@ impl<T> Paged<T> {
         Paged { items: self.items.iter().collect(), total: self.total }
     }
 
-    /// The same page with each row turned into something else.
+    /// Converts each row of the page.
     pub fn map<U>(self, turn: impl FnMut(T) -> U) -> Paged<U> {
         Paged { items: self.items.into_iter().map(turn).collect(), total: self.total }
     }

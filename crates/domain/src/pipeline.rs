@@ -1,4 +1,4 @@
-//! Pipelines: what is done for one state of a branch or tag.
+//! Pipelines: the builds for one commit of a branch or tag.
 
 pub mod port;
 
@@ -14,35 +14,36 @@ use crate::id::{PipelineId, ProjectId, UserId};
 pub struct Pipeline {
     /// Assigned by the store, never reused.
     pub id: PipelineId,
-    /// Whose it is.
+    /// The project of the pipeline.
     pub project: ProjectId,
-    /// Who pushed or asked for it; `None` when that user is gone, or nobody did.
+    /// The user who pushed or requested it; `None` when the user was deleted, or the pipeline has
+    /// none.
     pub user: Option<UserId>,
-    /// The commit it is about.
+    /// The commit that the pipeline builds.
     pub sha: ObjectId,
-    /// That commit again for pushes, zeros otherwise.
+    /// The same commit for pushes, zeros otherwise.
     pub before_sha: ObjectId,
-    /// The branch or tag, without `refs/`.
+    /// The name of the branch or tag, without its `refs/…/` prefix.
     pub reference: String,
-    /// Whether that is a tag.
+    /// Whether the ref is a tag.
     pub tag: bool,
-    /// What its builds make of it.
+    /// The status, derived from the builds.
     pub status: Status,
-    /// Why the configuration could not be used.
+    /// The error message of an invalid CI configuration.
     pub yaml_errors: Option<String>,
-    /// How long its builds ran, in seconds.
+    /// The total run time of the builds in seconds.
     pub duration: Option<i64>,
-    /// When it was made.
+    /// The creation time.
     pub created_at: Timestamp,
-    /// When it was last changed.
+    /// The time of the last change.
     pub updated_at: Timestamp,
-    /// When it first ran.
+    /// The time of the first start.
     pub started_at: Option<Timestamp>,
-    /// When it last came to an end.
+    /// The time when it finished last.
     pub finished_at: Option<Timestamp>,
 }
 
-/// What is needed to make a pipeline.
+/// The input for a new pipeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewPipeline {
     /// See [`Pipeline::project`].
@@ -61,24 +62,25 @@ pub struct NewPipeline {
     pub status: Status,
     /// See [`Pipeline::yaml_errors`].
     pub yaml_errors: Option<String>,
-    /// The commit as it is kept.
+    /// The copy of the commit that is stored with the pipeline.
     pub commit: CommitFacts,
-    /// The moment of creation.
+    /// The creation time.
     pub at: Timestamp,
 }
 
-/// What is kept of a commit, which may be gone when it is told of.
+/// The copy of a commit that is stored with a pipeline. The commit may be deleted before it is
+/// shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommitFacts {
     /// The whole message.
     pub message: String,
     /// The author's name.
     pub author_name: String,
-    /// The author's address.
+    /// The author's e-mail address.
     pub author_email: String,
-    /// When it was written.
+    /// The author time.
     pub authored_at: DateTime<FixedOffset>,
-    /// When it was committed.
+    /// The commit time.
     pub committed_at: DateTime<FixedOffset>,
 }
 
@@ -94,16 +96,16 @@ impl From<&Commit> for CommitFacts {
     }
 }
 
-/// Which pipelines of a project are wanted.
+/// A filter of the pipelines of a project.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PipelineScope {
-    /// All.
+    /// All pipelines.
     #[default]
     All,
-    /// Those that wait or run.
+    /// Pending and running pipelines.
     Active,
-    /// The newest of each branch that is there.
+    /// The newest pipeline of each existing branch.
     Branches,
-    /// The newest of each tag that is there.
+    /// The newest pipeline of each existing tag.
     Tags,
 }

@@ -1,4 +1,4 @@
-//! What a change of a branch or tag was, as feeds and hooks tell it.
+//! A push: the change of a branch or tag, as event feeds and hook payloads show it.
 
 use chrono::{DateTime, FixedOffset};
 
@@ -9,21 +9,21 @@ use crate::id::{ProjectId, UserId};
 use crate::tag::TagName;
 use crate::visibility::Visibility;
 
-/// How many of the commits of a push are told.
+/// The maximum number of commits in an event.
 pub const TOLD_COMMITS: usize = 20;
 
-/// How many paths of each kind are told of a commit.
+/// The maximum number of paths per kind and commit in an event.
 pub const TOLD_PATHS: usize = 1000;
 
-/// How many bytes of a message, a name or an annotation are told.
+/// The maximum number of bytes of a message, name or annotation in an event.
 pub const TOLD_TEXT: usize = 64 * 1024;
 
-/// As much of a text as is told.
+/// Truncates a text to the length that events show.
 pub fn told_text(text: String) -> String {
     cut(text, TOLD_TEXT)
 }
 
-/// The beginning of a text, of at most so many bytes.
+/// Truncates a text to at most `longest` bytes, at a character boundary.
 pub fn cut(mut text: String, longest: usize) -> String {
     let mut end = longest.min(text.len());
     while !text.is_char_boundary(end) {
@@ -34,116 +34,117 @@ pub fn cut(mut text: String, longest: usize) -> String {
     text
 }
 
-/// One ref that was changed by somebody.
+/// The change of one ref.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Push {
-    /// With `refs/`.
+    /// The full name of the ref, with `refs/`.
     pub reference: String,
-    /// What it was; zeros when it did not exist.
+    /// The previous object id; zeros when the ref was created.
     pub before: ObjectId,
-    /// What it is; zeros when it is gone.
+    /// The new object id; zeros when the ref was deleted.
     pub after: ObjectId,
-    /// The commit that is there now.
+    /// The commit that the ref points to after the change.
     pub checkout: Option<ObjectId>,
     /// The annotation of a new tag.
     pub message: Option<String>,
-    /// Who did it.
+    /// The user who changed the ref.
     pub user: Pusher,
-    /// Where.
+    /// The project.
     pub project: PushedProject,
-    /// The newest of the commits that came, oldest first.
+    /// The newest of the pushed commits, oldest first.
     pub commits: Vec<PushedCommit>,
-    /// How many came in all.
+    /// The number of pushed commits, including those left out of `commits`.
     pub total_commits: u64,
-    /// Who hears of it.
+    /// The hooks that receive the event.
     pub reach: Reach,
 }
 
-/// Who hears of a change of a ref.
+/// The hooks that receive the event of a ref change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reach {
-    /// The project and the service.
+    /// Project hooks and system hooks.
     #[default]
     Everywhere,
-    /// The project only: system hooks never heard of tags that were removed through the interface.
+    /// Project hooks only. System hooks never received events of tags that were deleted through the
+    /// API.
     Project,
 }
 
-/// Who changed a ref.
+/// The user who changed a ref.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pusher {
-    /// The account.
+    /// The user id.
     pub id: UserId,
-    /// Its name.
+    /// The display name.
     pub name: String,
-    /// Its primary address.
+    /// The primary e-mail address.
     pub email: String,
-    /// File name of its picture.
+    /// File name of the uploaded avatar.
     pub avatar: Option<String>,
 }
 
-/// The project of a push, as it was then.
+/// The project of a push at the time of the push.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PushedProject {
     /// Its id.
     pub id: ProjectId,
     /// Its name.
     pub name: String,
-    /// What it is about.
+    /// The description.
     pub description: Option<String>,
-    /// File name of its picture.
+    /// File name of the uploaded avatar.
     pub avatar: Option<String>,
     /// The name of its namespace.
     pub namespace: String,
-    /// Who sees it.
+    /// The visibility level.
     pub visibility: Visibility,
-    /// Its whole path.
+    /// The full path.
     pub path_with_namespace: String,
-    /// The branch shown when none is asked for.
+    /// The default branch.
     pub default_branch: Option<String>,
 }
 
 /// A commit of a push.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PushedCommit {
-    /// Its name.
+    /// The object id.
     pub id: ObjectId,
-    /// The message, as far as it is [told](told_text).
+    /// The message, truncated by [`told_text`].
     pub message: String,
-    /// When it was committed.
+    /// The commit time.
     pub at: DateTime<FixedOffset>,
     /// The author's name.
     pub author_name: String,
-    /// The author's address.
+    /// The author's e-mail address.
     pub author_email: String,
-    /// What it did to files.
+    /// The files that the commit changed.
     pub paths: ChangedPaths,
 }
 
-/// What a commit did to files, against its first parent.
+/// The files that a commit changed, compared with its first parent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChangedPaths {
-    /// New ones, and the new places of moved ones.
+    /// New files, and the new paths of renamed files.
     pub added: Vec<String>,
-    /// Those with another content or mode.
+    /// Files whose content or mode changed.
     pub modified: Vec<String>,
-    /// Those that are gone.
+    /// Deleted files.
     pub removed: Vec<String>,
 }
 
-/// What kind of ref it is.
+/// The kind of a ref.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RefKind {
     /// A branch.
     Branch(BranchName),
     /// A tag.
     Tag(TagName),
-    /// Anything else, of which nobody is told.
+    /// Any other ref. Its changes create no events.
     Other,
 }
 
 impl RefKind {
-    /// The kind of a ref by its full name.
+    /// Classifies a ref by its full name.
     pub fn of(full_name: &str) -> Self {
         if let Some(name) = full_name.strip_prefix(BranchName::FOLDER) {
             return BranchName::parse(name).map_or(RefKind::Other, RefKind::Branch);
@@ -156,7 +157,7 @@ impl RefKind {
 }
 
 impl Push {
-    /// The word that feeds have for it.
+    /// The action of the push in event feeds.
     pub fn action(&self) -> EventAction {
         match (self.before == ObjectId::ZERO, self.after == ObjectId::ZERO) {
             (true, _) => EventAction::PushedNew,

@@ -1,14 +1,15 @@
-//! Names of branches and tags: what git allows, and what could be taken for something else.
+//! Names of branches and tags: the rules of git, and stricter rules for new names.
 
 use std::fmt;
 
 use crate::text::limit;
 
-/// The longest name, and the longest part of one between slashes, that file systems are sure to keep.
+/// The maximum length of a name and of each part between slashes, in bytes. All file systems can
+/// store such names.
 const LONGEST: usize = limit::REF_NAME;
 const LONGEST_PART: usize = 250;
 
-/// Checks what follows `refs/heads/` or `refs/tags/` by the rules of git.
+/// Checks a name without `refs/heads/` or `refs/tags/` by the rules of git.
 fn check(name: &str) -> Result<(), BadRefName> {
     if name.is_empty() || name.len() > LONGEST || name.ends_with('.') {
         return Err(BadRefName);
@@ -27,8 +28,8 @@ fn check(name: &str) -> Result<(), BadRefName> {
     if name.split('/').any(bad_part) { Err(BadRefName) } else { Ok(()) }
 }
 
-/// Checks a name for something new: git's own commands would take some names that it allows for an option
-/// or for another thing.
+/// Checks the name of a new ref. Git allows some names that its own commands read as an option or
+/// as another ref.
 fn check_new(name: &str) -> Result<(), BadRefName> {
     if name.starts_with('-') || name == "@" || name == "HEAD" {
         return Err(BadRefName);
@@ -36,7 +37,7 @@ fn check_new(name: &str) -> Result<(), BadRefName> {
     check(name)
 }
 
-/// No name for a branch or a tag.
+/// Error for an invalid branch or tag name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("is no name of a branch or tag")]
 pub struct BadRefName;
@@ -46,20 +47,20 @@ pub struct BadRefName;
 pub struct BranchName(String);
 
 impl BranchName {
-    /// Where git keeps branches.
+    /// The prefix of the full names of branches.
     pub const FOLDER: &'static str = "refs/heads/";
 
-    /// Takes a name that git allows.
+    /// Parses a name that git allows.
     pub fn parse(name: &str) -> Result<Self, BadRefName> {
         check(name).map(|()| Self(name.to_owned()))
     }
 
-    /// Takes a name that a new branch may have.
+    /// Parses a name that a new branch may have.
     pub fn parse_new(name: &str) -> Result<Self, BadRefName> {
         check_new(name).map(|()| Self(name.to_owned()))
     }
 
-    /// The name of one that is there already.
+    /// Wraps the name of an existing branch without checking it.
     pub fn of_stored(name: String) -> Self {
         Self(name)
     }
@@ -69,7 +70,7 @@ impl BranchName {
         &self.0
     }
 
-    /// The name as git knows it.
+    /// The full name, with `refs/heads/`.
     pub fn full(&self) -> String {
         format!("{}{}", Self::FOLDER, self.0)
     }
@@ -86,20 +87,20 @@ impl fmt::Display for BranchName {
 pub struct TagName(String);
 
 impl TagName {
-    /// Where git keeps tags.
+    /// The prefix of the full names of tags.
     pub const FOLDER: &'static str = "refs/tags/";
 
-    /// Takes a name that git allows.
+    /// Parses a name that git allows.
     pub fn parse(name: &str) -> Result<Self, BadRefName> {
         check(name).map(|()| Self(name.to_owned()))
     }
 
-    /// Takes a name that a new tag may have.
+    /// Parses a name that a new tag may have.
     pub fn parse_new(name: &str) -> Result<Self, BadRefName> {
         check_new(name).map(|()| Self(name.to_owned()))
     }
 
-    /// The name of one that is there already.
+    /// Wraps the name of an existing tag without checking it.
     pub fn of_stored(name: String) -> Self {
         Self(name)
     }
@@ -109,7 +110,7 @@ impl TagName {
         &self.0
     }
 
-    /// The name as git knows it.
+    /// The full name, with `refs/tags/`.
     pub fn full(&self) -> String {
         format!("{}{}", Self::FOLDER, self.0)
     }

@@ -1,5 +1,5 @@
-//! Refs: the names by which a repository keeps objects. Refs are rows of the store, so that a change of refs and
-//! everything that follows from the change are one transaction.
+//! Refs of repositories. Refs are rows of the database, so that a change of refs and all its
+//! consequences are one transaction.
 
 mod change;
 pub mod port;
@@ -13,22 +13,23 @@ use crate::commit::ObjectId;
 /// A ref of a repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ref {
-    /// The whole name, which begins with `refs/`.
+    /// The full name, which begins with `refs/`.
     pub name: String,
-    /// The object that the ref holds.
+    /// The object that the ref points to.
     pub target: ObjectId,
-    /// The object that an annotated tag leads to in the end; `None` when the target is no tag object.
+    /// The object at the end of a chain of tag objects; `None` when the target is not a tag object.
     pub peeled: Option<ObjectId>,
 }
 
-/// HEAD of a repository, and the numbers by which cached refs and packs are known to be current.
+/// HEAD of a repository, and the version numbers that show whether cached refs and packs are
+/// current.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RepositoryState {
     /// The full name of the ref that HEAD points to. The ref may not exist.
     pub head: String,
-    /// A number that grows with each change of refs or HEAD.
+    /// A number that increases with each change of refs or HEAD.
     pub refs_version: i64,
-    /// A number that grows with each change of the list of packs.
+    /// A number that increases with each change of the list of packs.
     pub packs_version: i64,
 }
 
@@ -36,11 +37,13 @@ impl RepositoryState {
     /// The ref that HEAD of a new repository points to.
     pub const FIRST_HEAD: &'static str = "refs/heads/master";
 
-    /// The version of refs or packs that are still in files, as earlier releases kept them.
+    /// The version of refs or packs that an earlier release stored in files and that are not yet
+    /// migrated.
     pub const IN_FILES: i64 = -1;
 
-    /// A number that grows with each change of refs, HEAD or the list of packs: 0 for a repository without content, and
-    /// [`IN_FILES`](Self::IN_FILES) while refs or packs are still in files.
+    /// A number that increases with each change of refs, HEAD or the list of packs: 0 for a
+    /// repository without content, and [`IN_FILES`](Self::IN_FILES) while refs or packs are still
+    /// in files.
     pub fn version(&self) -> i64 {
         if self.is_in_files() { Self::IN_FILES } else { self.refs_version + self.packs_version }
     }

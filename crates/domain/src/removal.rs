@@ -1,17 +1,17 @@
-//! Rows that removed projects, groups and users leave behind. The transaction that removes a project, group or user
-//! hides it from everybody. Rows of which there may be very many are removed afterwards, in steps.
+//! Rows of deleted projects, groups and users. The transaction that deletes one of them hides it
+//! from all callers. Rows that may be numerous are deleted afterwards, in steps.
 
 pub mod port;
 
 use crate::id::ProjectId;
 
-/// The outcome of one removal step.
+/// The result of one deletion step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// No rows are left to remove.
+    /// No rows are left.
     Nothing,
-    /// Rows were removed, and there may be more.
+    /// Rows were deleted, and there may be more.
     Rows,
-    /// The last rows of this project were removed, so its files may be discarded.
+    /// The last rows of this project were deleted, so its files may be discarded.
     Project(ProjectId),
 }

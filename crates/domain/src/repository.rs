@@ -1,4 +1,4 @@
-//! What is in a repository, at one commit or between two.
+//! The content of a repository at one commit or between two commits.
 
 pub mod archive;
 pub mod compare;

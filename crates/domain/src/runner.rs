@@ -1,4 +1,4 @@
-//! Runners: programs elsewhere that take builds.
+//! CI runners: external programs that execute builds.
 
 pub mod port;
 
@@ -8,41 +8,41 @@ use crate::field_errors::FieldErrors;
 use crate::id::RunnerId;
 use crate::text::{limit, within};
 
-/// A runner as it is stored. Its token is made of its id; see
+/// A runner as it is stored. Its token is derived from its id; see
 /// [`Vault::token`](crate::ports::vault::Vault::token).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Runner {
     /// Assigned by the store, never reused.
     pub id: RunnerId,
-    /// What its owner says of it.
+    /// The description.
     pub description: String,
-    /// Whether it is given builds.
+    /// Whether the runner gets builds.
     pub active: bool,
-    /// Whether it takes builds of all projects that want shared runners.
+    /// Whether the runner takes builds of all projects with shared runners enabled.
     pub shared: bool,
-    /// Whether it takes builds without tags.
+    /// Whether the runner takes builds without tags.
     pub run_untagged: bool,
-    /// Whether it stays with its projects.
+    /// Whether the runner is restricted to its projects.
     pub locked: bool,
-    /// What it has.
+    /// The tags, which builds are matched against.
     pub tags: Tags,
-    /// What it says of itself.
+    /// The system information that the runner reported.
     pub info: RunnerInfo,
-    /// When it was registered.
+    /// The registration time.
     pub created_at: Timestamp,
-    /// When it was last changed.
+    /// The time of the last change.
     pub updated_at: Timestamp,
-    /// When it last asked for a build.
+    /// The time of its last request for a build.
     pub contacted_at: Option<Timestamp>,
 }
 
 impl Runner {
-    /// Whether it takes builds that ask for this.
+    /// Returns whether the runner takes builds with these tags.
     pub fn takes(&self, tags: &Tags) -> bool {
         if tags.is_empty() { self.run_untagged } else { tags.are_among(&self.tags) }
     }
 
-    /// Where it looks for builds.
+    /// The projects whose builds the runner takes.
     pub fn reach(&self) -> Reach {
         match (self.shared, self.locked) {
             (true, false) => Reach::Everywhere,
@@ -51,34 +51,34 @@ impl Runner {
     }
 }
 
-/// Where a runner looks for builds.
+/// The projects whose builds a runner takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// In all projects that want shared runners.
+    /// All projects with shared runners enabled.
     Everywhere,
-    /// In the projects it is bound to.
+    /// The projects that the runner is assigned to.
     OwnProjects,
 }
 
-/// What a runner says of itself.
+/// The system information that a runner reports.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunnerInfo {
-    /// Its program.
+    /// The name of the runner program.
     pub name: Option<String>,
-    /// The version of that.
+    /// The version of the program.
     pub version: Option<String>,
-    /// The revision of that.
+    /// The source revision of the program.
     pub revision: Option<String>,
-    /// The system it is on.
+    /// The operating system.
     pub platform: Option<String>,
-    /// The machine it is on.
+    /// The processor architecture.
     pub architecture: Option<String>,
 }
 
 impl RunnerInfo {
     /// Checks the lengths.
     /// # Errors
-    /// What is too long, under `info`.
+    /// An error under `info` for each text that is too long.
     pub fn check(&self) -> Result<(), FieldErrors> {
         let Self { name, version, revision, platform, architecture } = self;
         let given = [name, version, revision, platform, architecture].into_iter().flatten();
@@ -90,10 +90,10 @@ impl RunnerInfo {
     }
 }
 
-/// More tags than this no runner has.
+/// The maximum number of tags of a runner.
 pub const MOST_TAGS: usize = 100;
 
-/// What is needed to register a runner.
+/// The input for the registration of a runner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewRunner {
     /// See [`Runner::description`].
@@ -108,14 +108,14 @@ pub struct NewRunner {
     pub tags: Tags,
     /// See [`Runner::info`].
     pub info: RunnerInfo,
-    /// The moment of registration.
+    /// The registration time.
     pub at: Timestamp,
 }
 
 impl NewRunner {
-    /// Checks the lengths of what the runner says.
+    /// Checks the lengths of all texts and the number of tags.
     /// # Errors
-    /// Everything that is too long or too much.
+    /// All errors, under `description`, `tag_list` and `info`.
     pub fn check(&self) -> Result<(), FieldErrors> {
         let mut errors = FieldErrors::default();
         errors.check("description", within(&self.description, limit::SHORT));

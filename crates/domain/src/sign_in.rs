@@ -1,40 +1,41 @@
-//! The brake on guessing passwords.
+//! Rate limit for failed sign-ins, against password guessing.
 
 pub mod port;
 
 use crate::Timestamp;
 use chrono::TimeDelta;
 
-/// How many failures within [`WINDOW`] stop further tries.
+/// The number of failures within [`WINDOW`] after which further tries are refused.
 const LIMIT: u32 = 10;
-/// How close together failures have to be to count together.
+/// The window in which failures are counted together.
 const WINDOW: TimeDelta = TimeDelta::minutes(1);
-/// How long further tries are refused. The account itself is never locked: its tokens go on working.
+/// The time for which further tries are refused. The account itself is never locked: its tokens
+/// keep working.
 const PAUSE: TimeDelta = TimeDelta::minutes(1);
 
-/// How many networks of one user are remembered.
+/// The maximum number of networks stored per user.
 pub const MOST_NETWORKS: usize = 20;
-/// How long a network is remembered after the last sign-in from it.
+/// The time for which a network is stored after the last sign-in from it.
 const REMEMBERED: TimeDelta = TimeDelta::days(90);
 
-/// The moment before which a sign-in is no longer remembered.
+/// The moment before which a sign-in is forgotten.
 pub fn remembered_since(now: Timestamp) -> Timestamp {
     now - REMEMBERED
 }
 
-/// The failed sign-ins of one account or from one address.
+/// The failed sign-ins of one account or one address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Failures {
-    /// How many since `since`.
+    /// The number of failures since `since`.
     pub count: u32,
-    /// The first failure that counts.
+    /// The time of the first failure in the window.
     pub since: Timestamp,
-    /// Until when further tries are refused.
+    /// The time until which further tries are refused.
     pub refused_until: Option<Timestamp>,
 }
 
 impl Failures {
-    /// What is known after one more failure.
+    /// Counts one more failure.
     pub fn after(known: Option<Failures>, now: Timestamp) -> Failures {
         let (count, since) = match known {
             Some(failures) if now - failures.since < WINDOW => (failures.count + 1, failures.since),
@@ -44,14 +45,14 @@ impl Failures {
         Failures { count, since, refused_until }
     }
 
-    /// How many seconds a caller has to wait before the next try counts, if at all.
+    /// The seconds until the caller may try again; `None` if it need not wait.
     pub fn wait(self, now: Timestamp) -> Option<u64> {
         let left = self.refused_until? - now;
-        // Rounded up, so that a caller who waits as told is not refused again.
+        // Rounded up, so that a caller who waits exactly this long is not refused again.
         u64::try_from((left.num_milliseconds() + 999) / 1000).ok().filter(|seconds| *seconds > 0)
     }
 
-    /// The moment before which failures no longer matter, for tidying up.
+    /// The moment before which failures have no effect and can be deleted.
     pub fn forgotten_before(now: Timestamp) -> Timestamp {
         now - WINDOW - PAUSE
     }

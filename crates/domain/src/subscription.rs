@@ -1,27 +1,27 @@
-//! Whether a user hears of what happens to a label or an issue.
+//! Subscriptions of users to labels and issues.
 
 use crate::change::Change;
 
-/// The state between one user and one thing.
+/// The subscription state of one user for one label or issue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subscribed {
-    /// The user hears of it.
+    /// Subscribed.
     Yes,
-    /// The user does not.
+    /// Not subscribed.
     No,
 }
 
-/// What the user may ask for.
+/// A change of the subscription that a request may ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SubscriptionCommand {
-    /// Hear of it.
+    /// Subscribe to the label or issue.
     Subscribe,
-    /// Hear of it no more.
+    /// Unsubscribe from the label or issue.
     Unsubscribe,
 }
 
 impl Subscribed {
-    /// What becomes of the state.
+    /// Applies a command.
     pub fn apply(self, command: SubscriptionCommand) -> Change<Subscribed> {
         match (self, command) {
             (Subscribed::No, SubscriptionCommand::Subscribe) => Change::Applied(Subscribed::Yes),
@@ -31,7 +31,7 @@ impl Subscribed {
         }
     }
 
-    /// As the interface and the store say it.
+    /// The value in the API and in the database.
     pub fn as_bool(self) -> bool {
         match self {
             Subscribed::Yes => true,
@@ -39,7 +39,7 @@ impl Subscribed {
         }
     }
 
-    /// The state of that word.
+    /// Converts the value from the API or the database.
     pub fn from_bool(subscribed: bool) -> Self {
         if subscribed { Subscribed::Yes } else { Subscribed::No }
     }

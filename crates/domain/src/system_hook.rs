@@ -1,4 +1,4 @@
-//! System hooks: who hears of everything that happens to the service.
+//! System hooks, which receive the events of the whole service.
 
 pub mod port;
 
@@ -7,30 +7,30 @@ use crate::hook::HookUrl;
 use crate::id::SystemHookId;
 use crate::text::Secret;
 
-/// A registered hook.
+/// A system hook as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SystemHook {
     /// Assigned by the store.
     pub id: SystemHookId,
-    /// Where to send to, and what.
+    /// The receiver and its options.
     pub settings: SystemHookSettings,
-    /// When it was registered.
+    /// The creation time.
     pub created_at: Timestamp,
-    /// When it was last changed.
+    /// The time of the last change.
     pub updated_at: Timestamp,
 }
 
-/// Where to send to, and what.
+/// The receiver of a system hook and its options.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SystemHookSettings {
-    /// The receiver.
+    /// The URL of the receiver.
     pub url: HookUrl,
-    /// By which the receiver knows us. Never shown.
+    /// The secret by which the receiver authenticates deliveries. Never shown.
     pub token: Option<Secret>,
-    /// Whether it hears of pushes to branches.
+    /// Whether the hook receives pushes to branches.
     pub push_events: bool,
-    /// Whether it hears of pushes of tags.
+    /// Whether the hook receives pushes of tags.
     pub tag_push_events: bool,
-    /// Whether the receiver's certificate has to be good.
+    /// Whether the TLS certificate of the receiver is verified.
     pub enable_ssl_verification: bool,
 }

@@ -1,4 +1,4 @@
-//! Tags.
+//! Git tags and their releases.
 
 pub mod port;
 pub mod release;
@@ -8,13 +8,13 @@ pub use release::Release;
 
 use crate::commit::Commit;
 
-/// A tag and what it names.
+/// A tag with its commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tag {
     /// Its name.
     pub name: TagName,
-    /// The annotation; `None` for a tag that is only a name.
+    /// The annotation; `None` for a lightweight tag.
     pub message: Option<String>,
-    /// The commit it leads to in the end.
+    /// The commit that the tag points to, directly or through tag objects.
     pub commit: Commit,
 }

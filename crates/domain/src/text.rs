@@ -1,4 +1,4 @@
-//! Texts that people type: bounded in length, free of markup where it would be shown.
+//! User input: texts with a maximum length, and the removal of markup.
 
 pub mod limit;
 
@@ -11,20 +11,20 @@ use crate::field_errors::FieldErrors;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Text<const MAX: usize>(String);
 
-/// The length nearly every short text of the interface has.
+/// Text with the usual length limit of short API fields.
 pub type ShortText = Text<{ limit::SHORT }>;
 
-/// Text that people write at length.
+/// Text with the length limit of descriptions and comments.
 pub type LongText = Text<{ limit::LONG }>;
 
 impl<const MAX: usize> Text<MAX> {
-    /// Takes the text as it is, if it is short enough.
+    /// Parses a text; fails if it is too long.
     pub fn parse(text: &str) -> Result<Self, TooLong> {
         within(text, MAX)?;
         Ok(Self(text.to_owned()))
     }
 
-    /// Like [`parse`](Self::parse), after removing markup.
+    /// Like [`parse`](Self::parse), after removing HTML tags.
     pub fn parse_plain(text: &str) -> Result<Self, TooLong> {
         Self::parse(&strip_tags(text))
     }
@@ -34,18 +34,18 @@ impl<const MAX: usize> Text<MAX> {
         &self.0
     }
 
-    /// The text itself.
+    /// Converts into a string.
     pub fn into_string(self) -> String {
         self.0
     }
 }
 
-/// More characters than allowed.
+/// Error for a text with too many characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("is too long (maximum is {0} characters)")]
 pub struct TooLong(pub usize);
 
-/// Checks a length in characters. It takes as long as the longest good text, however long this one is.
+/// Checks a length in characters. The time is bounded by `max`, however long the text is.
 pub fn within(text: &str, max: usize) -> Result<(), TooLong> {
     // A text of at most `max` bytes has at most `max` characters: the common case needs no count.
     if text.len() > max && text.chars().nth(max).is_some() { Err(TooLong(max)) } else { Ok(()) }
@@ -56,12 +56,13 @@ pub fn within_field(field: &str, text: &str, max: usize) -> Result<(), FieldErro
     within(text, max).map_err(|error| FieldErrors::one(field, error))
 }
 
-/// Nothing but blanks where something is needed.
+/// Error for a blank text where one is required.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("can't be blank")]
 pub struct Blank;
 
-/// The most bytes of a text in which markup is looked for. A longer one is no name or title, and is refused whole.
+/// The maximum size in bytes of a text in which markup is processed. Longer texts fail the length
+/// checks of names and titles anyway.
 const LONGEST_MARKED: usize = 64 * 1024;
 
 /// Removes HTML tags and comments, in one pass over the text. A lone `<` stays, as in `1 < 2`, and a text of more than
@@ -84,8 +85,8 @@ pub fn strip_tags(text: &str) -> Cow<'_, str> {
             rest = &from_bracket[1..];
             continue;
         }
-        // Looked for only where a tag begins, and what was looked through is passed over: no part of
-        // the text is read twice.
+        // The search for `>` starts only at a tag and continues after it, so no part of the text is
+        // read twice.
         match from_bracket.find('>') {
             Some(end) => rest = &from_bracket[end + 1..],
             None => {
@@ -98,8 +99,8 @@ pub fn strip_tags(text: &str) -> Cow<'_, str> {
     plain.into()
 }
 
-/// Replaces HTML entities by their characters, in one pass over the text. Unknown entities stay, and a text of more than
-/// 64 KiB is not changed.
+/// Replaces HTML entities with their characters, in one pass over the text. Unknown entities are
+/// kept, and a text of more than 64 KiB is not changed.
 pub fn decode_entities(text: &str) -> Cow<'_, str> {
     if text.len() > LONGEST_MARKED {
         return text.into();
@@ -124,9 +125,9 @@ pub fn decode_entities(text: &str) -> Cow<'_, str> {
     plain.into()
 }
 
-/// The character that an entity stands for, and how long the entity is, without its first sign.
+/// Parses an entity without its `&`; returns the character and the length of the entity.
 fn entity(text: &str) -> Option<(char, usize)> {
-    // The longest there is: `#x10FFFF;`.
+    // The longest entity is `#x10FFFF;`.
     let end = text.bytes().take(10).position(|b| b == b';')?;
     let character = match &text[..end] {
         "amp" => '&',
@@ -146,7 +147,7 @@ fn entity(text: &str) -> Option<(char, usize)> {
     Some((character, end + 1))
 }
 
-/// A secret text that never shows itself in logs.
+/// A secret text that is never printed to logs.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
@@ -156,7 +157,7 @@ impl Secret {
         Self(secret.into())
     }
 
-    /// The secret itself, for hashing it or for showing it once to its owner.
+    /// The plain secret, for hashing it or showing it once to its owner.
     pub fn reveal(&self) -> &str {
         &self.0
     }

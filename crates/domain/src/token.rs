@@ -1,4 +1,4 @@
-//! Access tokens: what a caller shows instead of a password.
+//! Access tokens, which authenticate API callers instead of a password.
 
 pub mod port;
 
@@ -8,21 +8,22 @@ use crate::Timestamp;
 use crate::id::{TokenId, UserId};
 use crate::user::{Privileges, UserState};
 
-/// What is stored of a token. Tokens are long and random, so a plain digest protects them.
+/// The hash of a token; the token itself is not stored. Tokens are long and random, so a plain
+/// digest is enough.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TokenHash(pub [u8; 32]);
 
-/// How a token came to be, which decides whether it may act for others.
+/// The kind of a token, which decides whether it may use sudo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenKind {
-    /// Given out by a sign-in with the password; the only kind that may use sudo.
+    /// Issued by a sign-in with the password. The only kind that may use sudo.
     Private,
-    /// Made for a program.
+    /// Created by a user for a program.
     Personal,
 }
 
 impl TokenKind {
-    /// The word for it in the store.
+    /// The name of the kind in the database.
     pub fn as_str(self) -> &'static str {
         match self {
             TokenKind::Private => "private",
@@ -30,26 +31,26 @@ impl TokenKind {
         }
     }
 
-    /// The kind of that word.
+    /// Parses the name of a kind.
     pub fn parse(word: &str) -> Option<Self> {
         [TokenKind::Private, TokenKind::Personal].into_iter().find(|kind| kind.as_str() == word)
     }
 }
 
-/// A token to be stored.
+/// The input for a new token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewToken {
-    /// Whose token it is.
+    /// The owner.
     pub user: UserId,
-    /// How it came to be.
+    /// The kind.
     pub kind: TokenKind,
-    /// What it is for, in the owner's words.
+    /// The name that the owner gave it.
     pub name: String,
-    /// Its digest.
+    /// The hash.
     pub hash: TokenHash,
-    /// When it ends; never, if `None`.
+    /// The expiry time; `None` for a token that does not expire.
     pub expires_at: Option<Timestamp>,
-    /// When it was made.
+    /// The creation time.
     pub at: Timestamp,
 }
 
@@ -58,43 +59,43 @@ pub struct NewToken {
 pub struct Token {
     /// Assigned by the store.
     pub id: TokenId,
-    /// Whose token it is.
+    /// The owner.
     pub user: UserId,
-    /// How it came to be.
+    /// The kind.
     pub kind: TokenKind,
-    /// What it is for.
+    /// The name.
     pub name: String,
-    /// How long it lives.
+    /// Expiry and revocation.
     pub life: TokenLife,
-    /// When it was made.
+    /// The creation time.
     pub created_at: Timestamp,
 }
 
-/// How long a token lives.
+/// Expiry and revocation of a token.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TokenLife {
-    /// When it ends; never, if `None`.
+    /// The expiry time; `None` for a token that does not expire.
     pub expires_at: Option<Timestamp>,
-    /// When it was revoked.
+    /// The time of revocation.
     pub revoked_at: Option<Timestamp>,
 }
 
-/// How often the use of a session is written down at most.
+/// The minimum interval between two extensions of a session, which limits database writes.
 const EXTENDED_EVERY: TimeDelta = TimeDelta::hours(1);
 
-/// Whether a token opens anything.
+/// Whether a token is valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenValidity {
-    /// It does.
+    /// Valid.
     Active,
-    /// Its time is over.
+    /// Expired.
     Expired,
-    /// It was taken back.
+    /// Revoked.
     Revoked,
 }
 
 impl TokenLife {
-    /// The state of the token at a moment. It ends with its last moment, not after it.
+    /// Returns the validity at a moment. At the expiry time itself the token is already expired.
     pub fn at(self, now: Timestamp) -> TokenValidity {
         match self {
             TokenLife { revoked_at: Some(_), .. } => TokenValidity::Revoked,
@@ -104,8 +105,9 @@ impl TokenLife {
     }
 }
 
-/// The new end of a token that is being used: a session, which is a private token with an end, lasts `session` longer
-/// than its last use. `None` for other tokens, and where the end was moved within the last hour.
+/// Returns the new expiry time of a token in use. A session, which is a private token that expires,
+/// lasts `session` longer than its last use. Returns `None` for other tokens, and if the expiry was
+/// moved within the last hour.
 pub fn extended_end(
     kind: TokenKind,
     life: TokenLife,
@@ -118,20 +120,20 @@ pub fn extended_end(
     (is_active && extended - end >= EXTENDED_EVERY).then_some(extended)
 }
 
-/// Everything a sign-in needs to know about a token and its owner.
+/// The data of a token and its owner that a sign-in needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TokenHolder {
     /// The token.
     pub token: TokenId,
-    /// How the token came to be.
+    /// The kind of the token.
     pub kind: TokenKind,
-    /// How long it lives.
+    /// Expiry and revocation.
     pub life: TokenLife,
     /// The owner.
     pub user: UserId,
-    /// Whether the owner's account may be used.
+    /// The state of the owner's account.
     pub state: UserState,
-    /// What the owner may do.
+    /// The privileges of the owner.
     pub privileges: Privileges,
 }
 
@@ -149,7 +151,7 @@ mod tests {
             (TokenKind::Private, Some(at(100)), None, at(99), Some(at(199))),
             (TokenKind::Private, Some(at(100)), None, at(100), None),
             (TokenKind::Private, Some(at(100)), Some(at(1)), at(50), None),
-            // The setting was made shorter: nothing is taken away by a use.
+            // The configured session length was reduced: a use never shortens a session.
             (TokenKind::Private, Some(at(500)), None, at(50), None),
             (TokenKind::Private, None, None, at(50), None),
             (TokenKind::Personal, Some(at(100)), None, at(50), None),

@@ -1,4 +1,4 @@
-//! Triggers: by which programs elsewhere start pipelines.
+//! Triggers, by which external programs start pipelines.
 
 pub mod port;
 
@@ -8,43 +8,44 @@ use crate::id::{PipelineId, ProjectId, TriggerId, TriggerRequestId};
 use crate::ports::vault::Sealed;
 use crate::text::{TooLong, limit, within};
 
-/// More variables than this nobody gives to one pipeline.
+/// The maximum number of variables for one pipeline.
 pub const MOST_VARIABLES: usize = 200;
 
-/// A trigger as it is stored. Its token is made of its id; see
+/// A trigger as it is stored. Its token is derived from its id; see
 /// [`Vault::token`](crate::ports::vault::Vault::token).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trigger {
     /// Assigned by the store, never reused.
     pub id: TriggerId,
-    /// Whose pipelines it starts.
+    /// The project whose pipelines it starts.
     pub project: ProjectId,
-    /// When it was made.
+    /// The creation time.
     pub created_at: Timestamp,
-    /// When it was last changed.
+    /// The time of the last change.
     pub updated_at: Timestamp,
-    /// When it last started a pipeline.
+    /// The time when it last started a pipeline.
     pub last_used_at: Option<Timestamp>,
 }
 
-/// A pipeline that was started by a trigger.
+/// A request that started a pipeline with a trigger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TriggerRequest {
     /// Assigned by the store.
     pub id: TriggerRequestId,
     /// The pipeline.
     pub pipeline: PipelineId,
-    /// The trigger; `None` when it is gone.
+    /// The trigger; `None` when it was deleted.
     pub trigger: Option<TriggerId>,
-    /// The variables that were given with it.
+    /// The variables of the request, encrypted.
     pub variables: Sealed,
-    /// When that was.
+    /// The time of the request.
     pub created_at: Timestamp,
 }
 
-/// Checks variables that are given with a trigger: their number, each name, each value and all of them together.
+/// Checks the variables of a trigger request: their number, each name, each value, and the total
+/// size.
 /// # Errors
-/// What is wrong, under `variables`.
+/// The first error, under `variables`.
 pub fn check_variables(variables: &[(String, String)]) -> Result<(), FieldErrors> {
     if variables.len() > MOST_VARIABLES {
         let message = format!("are too many (maximum is {MOST_VARIABLES})");

@@ -1,4 +1,4 @@
-//! Variables of projects: what builds are given and nobody else is told.
+//! Variables of projects, which are passed to builds and otherwise kept secret.
 
 pub mod port;
 
@@ -11,11 +11,11 @@ use crate::text::{Blank, Text, TooLong, limit, within};
 pub struct Variable {
     /// Assigned by the store.
     pub id: VariableId,
-    /// Whose it is.
+    /// The project.
     pub project: ProjectId,
-    /// Its name, unique in the project.
+    /// The name, unique in the project.
     pub key: VariableKey,
-    /// What it holds.
+    /// The value, encrypted.
     pub value: Sealed,
 }
 
@@ -24,7 +24,7 @@ pub struct Variable {
 pub struct VariableKey(String);
 
 impl VariableKey {
-    /// Checks the form.
+    /// Parses a name.
     pub fn parse(key: &str) -> Result<Self, VariableKeyError> {
         if key.is_empty() {
             return Err(Blank.into());
@@ -34,7 +34,7 @@ impl VariableKey {
         if good { Ok(Self(key.to_owned())) } else { Err(VariableKeyError::Format) }
     }
 
-    /// A name that was checked when it was stored.
+    /// Wraps a name from the store without checking it.
     pub fn stored(key: String) -> Self {
         Self(key)
     }
@@ -45,19 +45,19 @@ impl VariableKey {
     }
 }
 
-/// What a variable holds, before it is sealed.
+/// The value of a variable, before encryption.
 pub type VariableValue = Text<{ limit::VARIABLE_VALUE }>;
 
-/// Why a text names no variable.
+/// The reason why a text is not a valid variable name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum VariableKeyError {
-    /// Nothing there.
+    /// Empty.
     #[error(transparent)]
     Blank(#[from] Blank),
-    /// Too long.
+    /// Longer than the limit.
     #[error(transparent)]
     TooLong(#[from] TooLong),
-    /// Something else in it.
+    /// A forbidden character.
     #[error("can contain only letters, digits and '_'.")]
     Format,
 }

@@ -1,13 +1,13 @@
-//! Who may see a project or group without being a member.
+//! Visibility levels of projects and groups.
 
-/// The three levels, from the most hidden to the most open.
+/// A visibility level, from the most restricted to the most open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Visibility {
-    /// Access is granted explicitly per user.
+    /// Visible to members only; access is granted per user.
     Private,
-    /// Every user sees it, external ones excepted.
+    /// Visible to all signed-in users except external ones.
     Internal,
-    /// Everybody sees it.
+    /// Visible to everyone, also without signing in.
     Public,
 }
 
@@ -16,7 +16,7 @@ impl Visibility {
     pub const ALL: [Visibility; 3] =
         [Visibility::Private, Visibility::Internal, Visibility::Public];
 
-    /// The number for it in the interface and in the store.
+    /// The number of the level in the API and in the database.
     pub fn level(self) -> i32 {
         match self {
             Visibility::Private => 0,
@@ -25,12 +25,12 @@ impl Visibility {
         }
     }
 
-    /// The level of that number.
+    /// Parses the number of a level.
     pub fn from_level(level: i64) -> Option<Self> {
         Self::ALL.into_iter().find(|visibility| i64::from(visibility.level()) == level)
     }
 
-    /// The word for it in the interface.
+    /// The name of the level in the API.
     pub fn as_str(self) -> &'static str {
         match self {
             Visibility::Private => "private",
@@ -39,7 +39,7 @@ impl Visibility {
         }
     }
 
-    /// The level of that word, in any case.
+    /// Parses the name of a level, ignoring case.
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|visibility| visibility.as_str().eq_ignore_ascii_case(word))
     }

@@ -1,24 +1,27 @@
-//! The port to the rows of packs.
+//! The port to the pack rows.
 
 use super::{Pack, PackName};
 use crate::Timestamp;
 use crate::id::ProjectId;
 use crate::ports::store::StoreError;
 
-/// The packs of all repositories. A retired pack is no longer read by new requests; it keeps its row for a while,
-/// because other processes may still read it. A stored pack without any row may be removed.
+/// The packs of all repositories. New requests no longer read a retired pack; its row is kept for a
+/// while because other processes may still read the pack. A stored pack without any row may be
+/// deleted.
 pub trait Packs {
-    /// The packs of a repository that are not retired, in the order in which they were added.
+    /// Returns the packs of a repository that are not retired, in the order in which they were
+    /// added.
     fn live(&mut self, project: ProjectId) -> Result<Vec<Pack>, StoreError>;
 
-    /// Adds packs to a repository, whose state is [locked](crate::refs::port::Refs::lock). A live pack stays as it is;
-    /// a retired one is live again.
+    /// Adds packs to a repository. The caller has [locked](crate::refs::port::Refs::lock) the
+    /// repository state. A live pack is left unchanged; a retired pack becomes live again.
     /// # Errors
-    /// [`StoreError::Busy`] when a pack is [condemned](Self::condemn): it may be removed at any moment.
+    /// [`StoreError::Busy`] when a pack is [condemned](Self::condemn), because it may be deleted at
+    /// any moment.
     fn add(&mut self, project: ProjectId, packs: &[Pack], at: Timestamp) -> Result<(), StoreError>;
 
-    /// Retires packs of a repository, whose state is [locked](crate::refs::port::Refs::lock). Other packs are passed
-    /// over.
+    /// Retires packs of a repository. The caller has [locked](crate::refs::port::Refs::lock) the
+    /// repository state. Packs that are not live in the repository are skipped.
     fn retire(
         &mut self,
         project: ProjectId,
@@ -26,8 +29,8 @@ pub trait Packs {
         at: Timestamp,
     ) -> Result<(), StoreError>;
 
-    /// Retires the packs of removed projects, and removes at most `limit` rows of packs that were retired before a
-    /// moment; returns the number of removed rows.
+    /// Retires the packs of deleted projects, and deletes at most `limit` rows of packs that were
+    /// retired before `before`. Returns the number of deleted rows.
     fn forget_retired(
         &mut self,
         now: Timestamp,
@@ -35,20 +38,22 @@ pub trait Packs {
         limit: u32,
     ) -> Result<u32, StoreError>;
 
-    /// The names of packs that have rows, also retired ones: at most `limit` that follow a name, in order.
+    /// Returns the names of packs that have rows, including retired ones: at most `limit` names
+    /// after `name`, in order.
     fn names_after(
         &mut self,
         name: Option<PackName>,
         limit: u32,
     ) -> Result<Vec<PackName>, StoreError>;
 
-    /// Those of these packs that have no row, in any order.
+    /// Returns those of these packs that have no row, in any order.
     fn without_row(&mut self, packs: &[PackName]) -> Result<Vec<PackName>, StoreError>;
 
-    /// Condemns those of these packs that have no row, and returns their names in order. A condemned pack cannot be
-    /// added until it is [released](Self::release). Every removal of a stored pack comes after this, so that no pack is
-    /// removed that is just being added. A pack that was condemned at or after `abandoned` and is not released belongs
-    /// to another caller, and is passed over.
+    /// Condemns those of these packs that have no row, and returns their names in order. A
+    /// condemned pack cannot be added until it is [released](Self::release). A stored pack is
+    /// deleted only after it was condemned, so that no pack is deleted while it is being added.
+    /// Packs that were condemned at or after `abandoned` and not yet released belong to another
+    /// caller and are skipped.
     fn condemn(
         &mut self,
         packs: &[PackName],
@@ -56,15 +61,15 @@ pub trait Packs {
         abandoned: Timestamp,
     ) -> Result<Vec<PackName>, StoreError>;
 
-    /// The packs that were condemned before a moment and never released, at most `limit`: a process was stopped in
-    /// between.
+    /// Returns at most `limit` packs that were condemned before a moment and never released,
+    /// because a process stopped before the release.
     fn condemned_before(
         &mut self,
         moment: Timestamp,
         limit: u32,
     ) -> Result<Vec<PackName>, StoreError>;
 
-    /// Lets packs be added again that were condemned at this moment, after they were removed from the place where packs
-    /// are stored.
+    /// Releases packs that were condemned at this moment, after their files were deleted. They can
+    /// be added again.
     fn release(&mut self, packs: &[PackName], at: Timestamp) -> Result<(), StoreError>;
 }

@@ -7,10 +7,10 @@ use crate::id::{PipelineId, ProjectId};
 use crate::paging::{Page, Paged};
 use crate::ports::store::StoreError;
 
-/// The pipelines of all projects. Whoever changes one or a build of it locks the pipeline first, so that its
-/// status never contradicts its builds.
+/// The pipelines of all projects. The caller locks a pipeline before it changes the pipeline or one
+/// of its builds, so that the status never contradicts the builds.
 pub trait Pipelines {
-    /// Pipelines of a project, newest first.
+    /// Returns a page of the pipelines of a project, newest first.
     fn list(
         &mut self,
         project: ProjectId,
@@ -18,8 +18,8 @@ pub trait Pipelines {
         page: Page,
     ) -> Result<Paged<Pipeline>, StoreError>;
 
-    /// Notes whether a branch or tag is there, which counts for [`PipelineScope::Branches`] and
-    /// [`PipelineScope::Tags`]. One of which nothing was noted since its first pipeline is there.
+    /// Records whether a branch or tag exists, for [`PipelineScope::Branches`] and
+    /// [`PipelineScope::Tags`]. A ref without a record since its first pipeline counts as existing.
     fn note_ref(
         &mut self,
         project: ProjectId,
@@ -28,20 +28,21 @@ pub trait Pipelines {
         present: bool,
     ) -> Result<(), StoreError>;
 
-    /// The pipeline of that id, if it is that project's.
+    /// Returns the pipeline with this id if it belongs to the project.
     fn find(&mut self, project: ProjectId, id: PipelineId) -> Result<Option<Pipeline>, StoreError>;
 
-    /// The pipelines of these ids, in no particular order.
+    /// Returns the pipelines with these ids, in no particular order.
     fn find_all(&mut self, ids: &[PipelineId]) -> Result<Vec<Pipeline>, StoreError>;
 
-    /// The pipeline of that id; until the transaction ends nobody else changes or locks it, nor removes its
-    /// project.
+    /// Returns and locks the pipeline with this id. Until the transaction ends, no other
+    /// transaction can change or lock it, nor delete its project.
     fn lock(&mut self, id: PipelineId) -> Result<Option<Pipeline>, StoreError>;
 
-    /// Like [`Pipelines::lock`], but without waiting: `None` also while somebody else holds it or its project.
+    /// Like [`Pipelines::lock`], but does not wait: returns `None` also while another transaction
+    /// has locked the pipeline or its project.
     fn try_lock(&mut self, id: PipelineId) -> Result<Option<Pipeline>, StoreError>;
 
-    /// The newest pipeline of a branch or tag that has this status.
+    /// Returns the newest pipeline of a branch or tag with this status.
     fn newest_with_status(
         &mut self,
         project: ProjectId,
@@ -49,17 +50,17 @@ pub trait Pipelines {
         status: Status,
     ) -> Result<Option<Pipeline>, StoreError>;
 
-    /// The pipelines of a commit, newest first.
+    /// Returns the pipelines of a commit, newest first.
     fn of_commit(&mut self, project: ProjectId, sha: ObjectId)
     -> Result<Vec<Pipeline>, StoreError>;
 
-    /// What is kept of the commits of these pipelines, in no particular order.
+    /// Returns the stored commit copies of these pipelines, in no particular order.
     fn commits(&mut self, ids: &[PipelineId])
     -> Result<Vec<(PipelineId, CommitFacts)>, StoreError>;
 
-    /// Makes a pipeline that has neither begun nor ended.
+    /// Creates a pipeline that has not started.
     fn insert(&mut self, new: NewPipeline) -> Result<Pipeline, StoreError>;
 
-    /// Stores the status, the moments and the duration; nothing else changes.
+    /// Stores the status, the start and end times and the duration. All other fields are ignored.
     fn update(&mut self, pipeline: &Pipeline) -> Result<(), StoreError>;
 }

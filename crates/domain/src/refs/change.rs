@@ -1,4 +1,5 @@
-//! Changing refs: each only from the object that it is expected to hold, and no name inside of another.
+//! Changes of refs. Each change is a compare-and-swap, and no ref name may be a folder of another
+//! one.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -8,32 +9,33 @@ use crate::id::ProjectId;
 use crate::ports::git::RefChange;
 use crate::ports::store::{StoreError, Tx};
 
-/// How several changes belong together.
+/// The atomicity of several changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Manner {
     /// All changes are made, or none.
     Together,
-    /// Each change is made that can be.
+    /// Each change is made independently of the others.
     Each,
 }
 
-/// The objects to which tag objects lead in the end, by the tag objects.
+/// Maps tag objects to the objects at the end of their tag chains.
 pub type Peeled = HashMap<ObjectId, ObjectId>;
 
-/// The outcome of changes.
+/// The result of [`change`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Made {
-    /// The names of the changed refs, in the order in which they were asked for.
+    /// The names of the changed refs, in the order of the request.
     pub done: Vec<String>,
-    /// The names of the refs that could not be changed, in the same order: a ref holds another object than expected, or
-    /// a name collides with another as a folder. Under [`Manner::Together`] other changes may be in neither list.
+    /// The names of the refs that could not be changed, in the same order: the ref points to
+    /// another object than expected, or the name collides with another ref as a folder. Under
+    /// [`Manner::Together`] a change may be in neither list.
     pub refused: Vec<String>,
 }
 
-/// Changes refs of a repository. No name is asked for twice.
+/// Changes refs of a repository. Each name may occur once.
 ///
-/// A refusal under [`Manner::Together`] ends the call. The transaction may have removed refs by then, so the caller
-/// rolls the transaction back.
+/// Under [`Manner::Together`] a refusal ends the call. Refs may already be deleted in the
+/// transaction by then, so the caller must roll it back.
 pub fn change(
     tx: &mut dyn Tx,
     project: ProjectId,
@@ -55,7 +57,7 @@ pub fn change(
     if manner == Manner::Together && !stale.is_empty() {
         return Ok(Made { done: vec![], refused: names_of(&stale) });
     }
-    // The names of removed refs are free for new refs.
+    // The names of deleted refs are free for new refs.
     let removed: Vec<&str> =
         possible.iter().filter(|change| change.new.is_none()).map(|c| c.name.as_str()).collect();
     if !removed.is_empty() {
@@ -88,7 +90,8 @@ fn names_of(changes: &[&RefChange]) -> Vec<String> {
     changes.iter().map(|change| change.name.clone()).collect()
 }
 
-/// Those of the new names that need a folder where a ref is, or that would be a ref where a folder is.
+/// Returns the new names that need a folder where a ref exists, or that are a folder of an existing
+/// or new ref.
 fn colliding(
     tx: &mut dyn Tx,
     project: ProjectId,
@@ -115,7 +118,7 @@ fn colliding(
     Ok(colliding)
 }
 
-/// The folders of a name below `refs/heads` and the like, from the outside in.
+/// The parent folders of a ref name below `refs/heads` or `refs/tags`, outermost first.
 fn folders(name: &str) -> impl Iterator<Item = &str> {
     name.match_indices('/').skip(2).map(|(at, _)| &name[..at])
 }

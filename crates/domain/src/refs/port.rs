@@ -4,43 +4,45 @@ use super::{Ref, RepositoryState};
 use crate::id::ProjectId;
 use crate::ports::store::StoreError;
 
-/// Refs and HEAD of all repositories. Names are compared and ordered by their bytes.
+/// Refs and HEAD of all repositories. Names are compared and ordered bytewise.
 pub trait Refs {
-    /// The state of a repository; `None` when nothing was ever put into the repository.
+    /// Returns the state of a repository; `None` when the repository never had content.
     fn state(&mut self, project: ProjectId) -> Result<Option<RepositoryState>, StoreError>;
 
-    /// The same, made when it is missing. Other transactions that lock the state wait until this one ends. Each change
-    /// below is made after a lock.
+    /// Returns and locks the state, and creates it if it is missing. Other transactions that lock
+    /// the state wait until this transaction ends. All changes below require the lock.
     /// # Errors
-    /// [`StoreError::Gone`] when there is no such project.
+    /// [`StoreError::Gone`] when the project does not exist.
     fn lock(&mut self, project: ProjectId) -> Result<RepositoryState, StoreError>;
 
-    /// The refs of exactly these names, in any order.
+    /// Returns the refs with exactly these names, in any order.
     fn find(&mut self, project: ProjectId, names: &[&str]) -> Result<Vec<Ref>, StoreError>;
 
-    /// Those of these names that other refs use as a folder: `refs/heads/a` when there is `refs/heads/a/b`.
+    /// Returns those of these names that are folders of other refs: `refs/heads/a` when
+    /// `refs/heads/a/b` exists.
     fn folders_among(
         &mut self,
         project: ProjectId,
         names: &[&str],
     ) -> Result<Vec<String>, StoreError>;
 
-    /// All refs of a repository, by name.
+    /// Returns all refs of a repository, ordered by name.
     fn list(&mut self, project: ProjectId) -> Result<Vec<Ref>, StoreError>;
 
-    /// Stores refs. A ref whose name exists holds the new object from then on. No two of the refs have the same name.
+    /// Creates or overwrites refs. Each name may occur once.
     fn put(&mut self, project: ProjectId, refs: &[Ref]) -> Result<(), StoreError>;
 
-    /// Removes the refs of these names; a missing ref is passed over.
+    /// Deletes the refs with these names. Missing refs are skipped.
     fn remove(&mut self, project: ProjectId, names: &[&str]) -> Result<(), StoreError>;
 
     /// Points HEAD to another ref, given by its full name.
     fn set_head(&mut self, project: ProjectId, head: &str) -> Result<(), StoreError>;
 
-    /// Up to `limit` repositories of projects after one whose refs or packs are still [in
-    /// files](super::RepositoryState::IN_FILES), by id.
+    /// Returns up to `limit` projects with an id above `after` whose refs or packs are still [in
+    /// files](super::RepositoryState::IN_FILES), ordered by id.
     fn in_files(&mut self, after: ProjectId, limit: i64) -> Result<Vec<ProjectId>, StoreError>;
 
-    /// Copies the branches, tags and HEAD of `source` to `target`, which has no refs. A missing source changes nothing.
+    /// Copies the branches, tags and HEAD of `source` to `target`, which has no refs. Does nothing
+    /// if `source` has no state.
     fn copy(&mut self, source: ProjectId, target: ProjectId) -> Result<(), StoreError>;
 }

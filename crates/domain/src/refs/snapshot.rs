@@ -1,4 +1,5 @@
-//! All refs and packs of a repository at one version, as a value that many readers share.
+//! An immutable snapshot of all refs and packs of a repository at one version, shared by many
+//! readers.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -12,13 +13,14 @@ use crate::pack::Pack;
 /// The number of refs in a new chunk. A change of one ref copies one chunk.
 const CHUNK: usize = 256;
 
-/// A chunk with more refs is cut into two.
+/// The maximum number of refs in a chunk. A longer chunk is split.
 const LONGEST_CHUNK: usize = 2 * CHUNK;
 
-/// All refs of a repository, in the order of the bytes of their names, HEAD, and the packs with their objects.
+/// All refs of a repository in bytewise order of their names, HEAD, and the packs of the
+/// repository.
 ///
-/// Refs lie in chunks that snapshots share: the snapshot after a change costs one chunk for each changed ref, and not
-/// all refs of the repository.
+/// Refs are stored in chunks that snapshots share. The snapshot after a change copies one chunk per
+/// changed ref instead of all refs of the repository.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     head: Arc<str>,
@@ -26,15 +28,15 @@ pub struct Snapshot {
     /// No chunk is empty.
     chunks: Vec<Arc<[Ref]>>,
     packs: Arc<[Pack]>,
-    /// Packs that are stored and that no committed row names.
+    /// Stored packs without a committed row.
     new_packs: Arc<[Pack]>,
 }
 
 impl Snapshot {
-    /// The version of refs that are not committed: two snapshots of this version may differ.
+    /// The version of uncommitted refs. Two snapshots with this version may differ.
     pub const UNCOMMITTED: i64 = i64::MIN;
 
-    /// The refs of a repository, which are in the order of their names, and its live packs.
+    /// Creates a snapshot from the refs of a repository, ordered by name, and its live packs.
     pub fn new(state: &RepositoryState, refs: &[Ref], packs: &[Pack]) -> Self {
         let chunks = refs.chunks(CHUNK).map(Arc::from).collect();
         let (packs, new_packs) = (packs.into(), [].into());
@@ -47,12 +49,12 @@ impl Snapshot {
         }
     }
 
-    /// The refs of a repository without content.
+    /// The snapshot of a repository without content.
     pub fn empty() -> Self {
         Self::new(&RepositoryState::default(), &[], &[])
     }
 
-    /// The version of the refs and packs, see [`RepositoryState::version`].
+    /// The version of refs and packs; see [`RepositoryState::version`].
     pub fn version(&self) -> i64 {
         self.version
     }
@@ -62,17 +64,17 @@ impl Snapshot {
         &self.head
     }
 
-    /// The packs with the objects of the repository, in the order in which they were added.
+    /// The packs of the repository, in the order in which they were added.
     pub fn packs(&self) -> &[Pack] {
         &self.packs
     }
 
-    /// Packs that the repository gets if a [proposed](Self::proposed) change is committed.
+    /// The packs that are added when a [proposed](Self::proposed) change is committed.
     pub fn new_packs(&self) -> &[Pack] {
         &self.new_packs
     }
 
-    /// The bytes of all packs, without new ones.
+    /// The size of all packs in bytes, without new ones.
     pub fn bytes(&self) -> u64 {
         self.packs.iter().map(|pack| pack.bytes).sum()
     }
@@ -87,23 +89,24 @@ impl Snapshot {
         self.chunks.is_empty()
     }
 
-    /// The ref of exactly this name.
+    /// Returns the ref with exactly this name.
     pub fn find(&self, name: &str) -> Option<&Ref> {
         let chunk = self.chunks.get(self.chunk_of(name))?;
         let at = chunk.binary_search_by(|one| one.name.as_str().cmp(name)).ok()?;
         chunk.get(at)
     }
 
-    /// The object that the ref of this name holds: the tag object of an annotated tag.
+    /// Returns the object that a ref points to. For an annotated tag this is the tag object.
     pub fn target(&self, name: &str) -> Option<ObjectId> {
         self.find(name).map(|found| found.target)
     }
 
-    /// The branch that is shown when none is asked for, see [`default_branch`](crate::branch::default_branch), and the
-    /// commit that the branch holds.
+    /// Returns the default branch, see [`default_branch`](crate::branch::default_branch), and its
+    /// commit.
     pub fn default_tip(&self) -> Option<(BranchName, ObjectId)> {
         let head = self.head().strip_prefix(BranchName::FOLDER);
-        // The branch of HEAD is the default whatever other branches there are, and to find one ref is cheap.
+        // An existing HEAD branch is always the default, so one look-up avoids the scan of all
+        // branches.
         if let (Some(name), Some(target)) = (head, self.target(self.head())) {
             return Some((BranchName::of_stored(name.to_owned()), target));
         }
@@ -114,12 +117,12 @@ impl Snapshot {
         Some((name, target))
     }
 
-    /// The branch that is shown when none is asked for.
+    /// Returns the default branch.
     pub fn default_branch(&self) -> Option<BranchName> {
         self.default_tip().map(|(branch, _)| branch)
     }
 
-    /// Returns whether there is a branch.
+    /// Returns whether there is any branch.
     pub fn has_branches(&self) -> bool {
         !self.folder(BranchName::FOLDER).is_empty()
     }
@@ -129,14 +132,14 @@ impl Snapshot {
         self.chunks.iter().flat_map(|chunk| chunk.iter())
     }
 
-    /// The places of the refs in a folder, which ends with a slash.
+    /// The range of positions of the refs in a folder. `folder` ends with a slash.
     pub fn folder(&self, folder: &str) -> Range<usize> {
-        // All names in the folder come before the first name that has the next character in place of the last slash.
+        // '0' follows '/' in ASCII, so all names in the folder come before `<folder>0`.
         let after = format!("{}0", folder.trim_end_matches('/'));
         self.place(folder)..self.place(&after)
     }
 
-    /// The refs at these places.
+    /// Returns the refs at these positions.
     pub fn range(&self, places: Range<usize>) -> impl Iterator<Item = &Ref> {
         let mut before = 0;
         let parts = self.chunks.iter().filter_map(move |chunk| {
@@ -148,7 +151,8 @@ impl Snapshot {
         parts.flatten()
     }
 
-    /// The snapshot after changes: refs that hold an object, and names of refs that are gone.
+    /// Returns the snapshot after changes: new or updated refs, and names of deleted refs with
+    /// `None`.
     pub fn changed<'a>(
         &self,
         state: &RepositoryState,
@@ -179,7 +183,8 @@ impl Snapshot {
         }
     }
 
-    /// The snapshot after changes that are not committed. Its version is [`UNCOMMITTED`](Self::UNCOMMITTED).
+    /// Returns the snapshot after uncommitted changes. Its version is
+    /// [`UNCOMMITTED`](Self::UNCOMMITTED).
     pub fn proposed<'a>(
         &self,
         changes: impl IntoIterator<Item = (&'a str, Option<&'a Ref>)>,
@@ -193,20 +198,21 @@ impl Snapshot {
         Self { new_packs, ..self.changed(&state, changes) }
     }
 
-    /// A proposed snapshot with the HEAD and the version that its transaction gave it. New packs are live.
+    /// Turns a proposed snapshot into a committed one: sets HEAD and version, and adds the new
+    /// packs to the live ones.
     pub fn committed(&self, state: &RepositoryState) -> Self {
         let packs = self.packs.iter().chain(self.new_packs.iter()).copied().collect();
         Self { packs, new_packs: [].into(), ..self.changed(state, []) }
     }
 
-    /// The chunk in which a name is, or would be.
+    /// The index of the chunk that contains a name, or would contain it.
     fn chunk_of(&self, name: &str) -> usize {
         let starts_before =
             |chunk: &Arc<[Ref]>| chunk.first().is_some_and(|first| first.name.as_str() <= name);
         self.chunks.partition_point(starts_before).saturating_sub(1)
     }
 
-    /// The number of refs with smaller names.
+    /// The position of a name: the number of refs with smaller names.
     fn place(&self, name: &str) -> usize {
         let at = self.chunk_of(name);
         let before: usize = self.chunks.iter().take(at).map(|chunk| chunk.len()).sum();
@@ -218,7 +224,7 @@ impl Snapshot {
     }
 }
 
-/// A chunk with its changes.
+/// Applies changes to a chunk.
 fn merged(old: &[Ref], changes: BTreeMap<&str, Option<&Ref>>) -> Vec<Ref> {
     let mut refs: BTreeMap<&str, &Ref> = old.iter().map(|one| (one.name.as_str(), one)).collect();
     for (name, new) in changes {
@@ -283,7 +289,7 @@ mod tests {
         assert_eq!(after.head(), "refs/heads/master");
     }
 
-    /// Random changes, compared with a map that has the same ones.
+    /// Applies random changes and compares the result with a map.
     #[test]
     fn changes_do_what_they_do_to_a_map() {
         let mut random: u64 = 7;

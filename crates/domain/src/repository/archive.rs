@@ -1,8 +1,8 @@
-//! The files of one commit in one file.
+//! Archives: all files of a commit as one file.
 
 use crate::commit::ObjectId;
 
-/// How an archive is packed.
+/// The file format of an archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ArchiveFormat {
     /// tar, compressed with gzip.
@@ -16,7 +16,7 @@ pub enum ArchiveFormat {
 }
 
 impl ArchiveFormat {
-    /// What the name of a file of this format ends in.
+    /// The file name extension of the format.
     pub fn extension(self) -> &'static str {
         match self {
             ArchiveFormat::TarGz => "tar.gz",
@@ -26,7 +26,7 @@ impl ArchiveFormat {
         }
     }
 
-    /// The format that the ending of a path asks for.
+    /// Parses a file name extension.
     pub fn parse(extension: &str) -> Option<Self> {
         match extension {
             "" | "tar.gz" | "tgz" | "gz" => Some(ArchiveFormat::TarGz),
@@ -38,13 +38,13 @@ impl ArchiveFormat {
     }
 }
 
-/// An archive that is wanted.
+/// A requested archive.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Archive {
-    /// Of which commit.
+    /// The commit.
     pub commit: ObjectId,
-    /// How it is packed.
+    /// The file format.
     pub format: ArchiveFormat,
-    /// The one folder in which everything lies, without a slash.
+    /// The name of the top-level folder of the archive, without a slash.
     pub folder: String,
 }

@@ -1,20 +1,20 @@
-//! What lies between two commits.
+//! Comparison of two commits.
 
 use crate::commit::Commit;
 
-/// What one commit has that another has not.
+/// The commits and file changes that one commit has and another lacks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Comparison {
-    /// Reachable from the one and not from the other, oldest first.
+    /// The commits that are reachable from the one and not from the other, oldest first.
     pub commits: Vec<Commit>,
-    /// What changed in files since both had the same, by path.
+    /// The file changes since the merge base, ordered by path.
     pub diffs: Vec<FileDiff>,
-    /// Whether there is more than people can read. Everything is here nevertheless, unless it was more than a
-    /// server can put together in time.
+    /// Whether the diff is too large to display. It is complete nevertheless, unless computing it
+    /// would have taken too long.
     pub overflow: bool,
 }
 
-/// A file with its change longer than this is shown without it.
+/// The size in bytes from which on the diff of a file is left out. The file is still listed.
 pub const LONGEST_FILE_DIFF: usize = 100 * 1024;
 
 impl Comparison {
@@ -22,7 +22,7 @@ impl Comparison {
     const MANY_LINES: usize = 5000;
     const MANY_BYTES: usize = 512_000;
 
-    /// Puts a comparison together and decides whether it is more than people can read.
+    /// Creates a comparison and decides whether it is too large to display.
     pub fn new(commits: Vec<Commit>, diffs: Vec<FileDiff>) -> Self {
         let bytes: usize = diffs.iter().map(|diff| diff.text.len()).sum();
         let lines: usize = diffs.iter().map(|diff| diff.text.lines().count()).sum();
@@ -33,20 +33,21 @@ impl Comparison {
     }
 }
 
-/// What changed in one file.
+/// The change of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileDiff {
-    /// Where it was; for a new file where it is.
+    /// The previous path; for a new file the new path.
     pub old_path: String,
-    /// Where it is; for a removed file where it was.
+    /// The new path; for a deleted file the previous path.
     pub new_path: String,
-    /// The mode it had; `None` for a new file.
+    /// The previous mode; `None` for a new file.
     pub old_mode: Option<u32>,
-    /// The mode it has; `None` for a removed file.
+    /// The new mode; `None` for a deleted file.
     pub new_mode: Option<u32>,
-    /// Whether it was moved.
+    /// Whether the file was renamed.
     pub renamed: bool,
-    /// The change as text, from the `---` line on; empty where there is none, or it is too long.
+    /// The unified diff from the `---` line on; empty when there is no textual change or the diff
+    /// is too long.
     pub text: String,
 }
 

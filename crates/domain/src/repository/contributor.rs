@@ -1,25 +1,25 @@
-//! Who wrote what is there.
+//! Contributors: the authors of the commits in a repository.
 
-/// An author and what came from them.
+/// An author with the number of commits and changed lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contributor {
-    /// As in their newest commit that has one.
+    /// The name, from the newest commit that has one.
     pub name: String,
-    /// By which commits are told apart.
+    /// The e-mail address, which identifies the author.
     pub email: String,
-    /// How many.
+    /// The number of commits.
     pub commits: u64,
-    /// Lines added by them.
+    /// The number of added lines.
     pub additions: u64,
-    /// Lines removed by them.
+    /// The number of removed lines.
     pub deletions: u64,
 }
 
 /// All authors of a history.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Contributors {
-    /// In the order of their newest commits, newest first.
+    /// The authors, ordered by their newest commit, newest first.
     pub authors: Vec<Contributor>,
-    /// Whether all commits are counted already.
+    /// Whether all commits have been counted.
     pub complete: bool,
 }

@@ -1,13 +1,13 @@
-//! What the store knows of repositories.
+//! The port to the stored repository tasks.
 
 use super::task::{ImportState, RepositoryTask, TaskKind};
 use crate::Timestamp;
 use crate::id::{ProjectId, RepositoryTaskId};
 use crate::ports::store::StoreError;
 
-/// Work on repositories that waits to be done.
+/// The queue of repository tasks.
 pub trait RepositoryTasks {
-    /// Adds a task that may be done at once. What a task copies from may be gone.
+    /// Adds a task that is due at once. The source project of a copy may be deleted already.
     fn insert(
         &mut self,
         project: ProjectId,
@@ -15,25 +15,29 @@ pub trait RepositoryTasks {
         at: Timestamp,
     ) -> Result<RepositoryTaskId, StoreError>;
 
-    /// The task that is due for the longest time, of several the oldest; counted as tried once more. Nobody
-    /// else gets it before `until`. Tasks of one project are given out one after the other: none before all
-    /// older ones are done or given up. Of one user no more than [`IMPORTS_AT_ONCE`](super::task::IMPORTS_AT_ONCE)
-    /// imports are under way. What was given out [`TRIES`](super::task::TRIES) times is given up, not out. The
-    /// transaction does nothing else.
+    /// Claims the task that has been due for the longest time, and among equals the oldest.
+    /// Increments its number of tries. No other caller gets the task before `until`.
+    ///
+    /// Tasks of one project run one at a time and in order: a task waits until all older ones are
+    /// done or given up. At most [`IMPORTS_AT_ONCE`](super::task::IMPORTS_AT_ONCE) imports of one
+    /// user run at the same time. A task that was claimed [`TRIES`](super::task::TRIES) times is
+    /// given up instead. The transaction does nothing else.
     fn claim(
         &mut self,
         now: Timestamp,
         until: Timestamp,
     ) -> Result<Option<RepositoryTask>, StoreError>;
 
-    /// The same among the tasks that need nobody elsewhere: all but imports.
+    /// Like [`claim`](Self::claim), but only for tasks without network access: all kinds except
+    /// imports.
     fn claim_local(
         &mut self,
         now: Timestamp,
         until: Timestamp,
     ) -> Result<Option<RepositoryTask>, StoreError>;
 
-    /// The same for one task, if it is due. The transaction may be the one that added it.
+    /// Like [`claim`](Self::claim), but for one task if it is due. The transaction may be the one
+    /// that added it.
     fn claim_one(
         &mut self,
         id: RepositoryTaskId,
@@ -41,11 +45,12 @@ pub trait RepositoryTasks {
         until: Timestamp,
     ) -> Result<Option<RepositoryTask>, StoreError>;
 
-    /// Removes a task that is done.
+    /// Deletes a finished task.
     fn finish(&mut self, id: RepositoryTaskId) -> Result<(), StoreError>;
 
-    /// Keeps why a task failed. With a time it is tried again then; without it is given up: it stays for its
-    /// reason, without what it took to get in. NUL is left out of the reason.
+    /// Stores the reason of a failure. With `again`, the task is retried then. Without it, the task
+    /// is given up: the row is kept with the reason, but its credentials are removed. NUL
+    /// characters are removed from the reason.
     fn fail(
         &mut self,
         id: RepositoryTaskId,
@@ -53,8 +58,8 @@ pub trait RepositoryTasks {
         again: Option<Timestamp>,
     ) -> Result<(), StoreError>;
 
-    /// How far the imports of these projects are, for those that have one that is not done; of several the
-    /// newest counts. In any order.
+    /// Returns the states of unfinished imports of these projects, in any order. If a project has
+    /// several, the newest counts.
     fn imports(
         &mut self,
         projects: &[ProjectId],

@@ -1,63 +1,65 @@
-//! Work on a repository that does not fit into one request.
+//! Background tasks of a repository that take too long for one request.
 
 use crate::Timestamp;
 use crate::id::{ProjectId, RepositoryTaskId, UserId};
 use crate::text::Secret;
 
-/// What is to be done.
+/// The kind of a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TaskKind {
-    /// Copy refs and packs of another project. Only tasks that an earlier release queued have this kind.
+    /// Copy the refs and packs of another project. Only tasks that an earlier release queued have
+    /// this kind.
     Copy {
-        /// From where.
+        /// The project to copy from.
         source: ProjectId,
     },
-    /// Fetch everything from elsewhere.
+    /// Fetch a repository from another server.
     Import {
-        /// From where, with what it takes to get in.
+        /// The URL, with credentials.
         url: Secret,
-        /// Who asked for it.
+        /// The user who requested the import.
         user: UserId,
     },
-    /// Remove the branches that are in the default branch.
+    /// Delete the branches that are merged into the default branch.
     RemoveMerged {
-        /// In whose name.
+        /// The user on whose behalf the branches are deleted.
         user: UserId,
     },
 }
 
-/// How often a task is tried before it is given up.
+/// The maximum number of tries of a task.
 pub const TRIES: u32 = 5;
 
-/// How many imports of one user are under way at the same time.
+/// The maximum number of concurrent imports of one user.
 pub const IMPORTS_AT_ONCE: i64 = 2;
 
-/// Why a task is given up during which its process ended each time, or that nobody said the end of.
+/// The failure reason of a task that was claimed several times and never finished, for example
+/// because its process ended.
 pub const NEVER_ENDED: &str = "it was begun several times and never came to an end";
 
-/// A task that is to be done.
+/// A claimed task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RepositoryTask {
-    /// Assigned by the store, growing with time.
+    /// Assigned by the store, increasing with time.
     pub id: RepositoryTaskId,
-    /// To which repository.
+    /// The project of the repository.
     pub project: ProjectId,
-    /// What.
+    /// The kind of the task.
     pub kind: TaskKind,
-    /// How often it was tried, this time included.
+    /// The number of tries, including this one.
     pub tries: u32,
 }
 
-/// How far an import is.
+/// The state of an unfinished import.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ImportState {
-    /// It waits, or is under way.
+    /// Waiting or running.
     Started,
-    /// It was given up, for this reason.
+    /// Given up, with the reason.
     Failed(String),
 }
 
-/// When a task is tried again.
+/// Returns the time of the next try, with exponential backoff; `None` after the last try.
 pub fn retry_at(tries: u32, now: Timestamp) -> Option<Timestamp> {
     (tries < TRIES).then(|| now + chrono::TimeDelta::seconds(10 << tries.min(10)))
 }

@@ -1,33 +1,33 @@
-//! Folders.
+//! Git trees (folders) and their entries.
 
 use crate::commit::ObjectId;
 
-/// What an entry of a folder is.
+/// The type of a tree entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EntryKind {
-    /// A folder.
+    /// A subfolder.
     Tree,
     /// A file or a symbolic link.
     Blob,
-    /// A commit of another repository.
+    /// A submodule: a commit of another repository.
     Commit,
 }
 
-/// An entry of a folder.
+/// An entry of a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TreeEntry {
-    /// The object behind it.
+    /// The id of the object.
     pub id: ObjectId,
-    /// What it is.
+    /// The type of the object.
     pub kind: EntryKind,
-    /// Its mode as git keeps it, such as `0o100644`.
+    /// The git file mode, such as `0o100644`.
     pub mode: u32,
-    /// From the root of the repository.
+    /// The path from the root of the repository.
     pub path: String,
 }
 
 impl TreeEntry {
-    /// The last part of the path.
+    /// The file name: the last segment of the path.
     pub fn name(&self) -> &str {
         self.path.rsplit('/').next().unwrap_or(&self.path)
     }

@@ -7,19 +7,20 @@ use crate::ports::store::StoreError;
 
 /// All runners.
 pub trait Runners {
-    /// The runner of that id.
+    /// Returns the runner with this id.
     fn find(&mut self, id: RunnerId) -> Result<Option<Runner>, StoreError>;
 
-    /// The runners of these ids, in no particular order.
+    /// Returns the runners with these ids, in no particular order.
     fn find_all(&mut self, ids: &[RunnerId]) -> Result<Vec<Runner>, StoreError>;
 
-    /// All runners, by id.
+    /// Returns a page of all runners, ordered by id.
     fn list(&mut self, page: Page) -> Result<Paged<Runner>, StoreError>;
 
-    /// How often the token was replaced by which runners register for all projects.
+    /// Returns how often the registration token for shared runners was rotated.
     fn rotations(&mut self) -> Result<i64, StoreError>;
 
-    /// Counts one more replacement of that token; answers how many there were now.
+    /// Increments the rotation count of the registration token for shared runners; returns the new
+    /// count.
     fn rotate(&mut self) -> Result<i64, StoreError>;
 
     /// Registers an active runner.
@@ -28,21 +29,21 @@ pub trait Runners {
     /// Stores every field.
     fn update(&mut self, runner: &Runner) -> Result<(), StoreError>;
 
-    /// Binds a runner to a project; what is bound already stays so.
+    /// Assigns a runner to a project. An existing assignment is left unchanged.
     fn bind(&mut self, runner: RunnerId, project: ProjectId) -> Result<(), StoreError>;
 
-    /// The projects a runner is bound to, by id.
+    /// Returns the projects that a runner is assigned to, ordered by id.
     fn projects(&mut self, runner: RunnerId) -> Result<Vec<ProjectId>, StoreError>;
 
-    /// The projects that these runners are bound to, by the ids of runner and project.
+    /// Returns the project assignments of these runners, ordered by runner and project.
     fn projects_of(
         &mut self,
         runners: &[RunnerId],
     ) -> Result<Vec<(RunnerId, ProjectId)>, StoreError>;
 
-    /// The project for which runners register by this token.
+    /// Returns the project with this runner registration token.
     fn project_by_token(&mut self, token: &str) -> Result<Option<ProjectId>, StoreError>;
 
-    /// Removes a runner. Its builds stay, without a runner.
+    /// Deletes a runner. Its builds are kept without a runner.
     fn delete(&mut self, id: RunnerId) -> Result<(), StoreError>;
 }

@@ -1,30 +1,31 @@
-//! The port to the failed sign-ins.
+//! The ports to failed sign-ins and to the networks of successful ones.
 
 use super::Failures;
 use crate::Timestamp;
 use crate::id::UserId;
 use crate::ports::store::StoreError;
 
-/// Failed sign-ins by subject: an account or an address. Stored rather than kept in memory, so that
-/// several server processes brake together.
+/// Failed sign-ins by subject: an account or an address. They are stored rather than kept in
+/// memory, so that several server processes share the rate limit.
 pub trait SignInFailures {
-    /// What is known of a subject. In a transaction that writes, nobody else gets an answer about the
-    /// same subject until it ends, so that no failure is lost.
+    /// Returns the failures of a subject. In a write transaction, the subject is locked until the
+    /// transaction ends, so that no failure is lost.
     fn find(&mut self, subject: &str) -> Result<Option<Failures>, StoreError>;
 
-    /// Remembers the failures of a subject in place of what was known.
+    /// Stores the failures of a subject, replacing previous ones.
     fn put(&mut self, subject: &str, failures: Failures) -> Result<(), StoreError>;
 
-    /// Forgets a subject.
+    /// Deletes the failures of a subject.
     fn clear(&mut self, subject: &str) -> Result<(), StoreError>;
 
-    /// Forgets every subject whose count began before a moment.
+    /// Deletes the failures of all subjects whose count began before a moment.
     fn forget_before(&mut self, moment: Timestamp) -> Result<(), StoreError>;
 }
 
-/// Networks from which users signed in, each as a text that only the caller of the port can make.
+/// Networks from which users signed in. Each is a text that only the caller of the port can
+/// compute.
 pub trait SignInAddresses {
-    /// Whether the user signed in from the network at `since` or later.
+    /// Returns whether the user signed in from the network at `since` or later.
     fn is_known(
         &mut self,
         user: UserId,
@@ -32,9 +33,9 @@ pub trait SignInAddresses {
         since: Timestamp,
     ) -> Result<bool, StoreError>;
 
-    /// Remembers that the user signed in from the network at `at`. Forgets networks of the user that were last
-    /// seen before `since`, and all but the [`MOST_NETWORKS`](super::MOST_NETWORKS) seen last. The transaction holds
-    /// the user.
+    /// Records a sign-in of the user from the network at `at`. Deletes networks of the user that
+    /// were last used before `since`, and all but the [`MOST_NETWORKS`](super::MOST_NETWORKS) most
+    /// recent ones. The caller has locked the user.
     fn remember(
         &mut self,
         user: UserId,

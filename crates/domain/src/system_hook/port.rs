@@ -8,15 +8,15 @@ use crate::ports::store::StoreError;
 
 /// All system hooks.
 pub trait SystemHooks {
-    /// Hooks, newest first.
+    /// Returns a page of the hooks, newest first.
     fn list(&mut self, page: Page) -> Result<Paged<SystemHook>, StoreError>;
 
-    /// One hook.
+    /// Returns the hook with this id.
     fn find(&mut self, id: SystemHookId) -> Result<Option<SystemHook>, StoreError>;
 
-    /// Registers a hook. The same address may be registered more than once.
+    /// Creates a hook. Several hooks may have the same URL.
     fn insert(&mut self, new: SystemHookSettings, at: Timestamp) -> Result<SystemHook, StoreError>;
 
-    /// Removes a hook.
+    /// Deletes a hook.
     fn delete(&mut self, id: SystemHookId) -> Result<(), StoreError>;
 }

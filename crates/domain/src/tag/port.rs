@@ -1,4 +1,4 @@
-//! Where releases are kept.
+//! The port to the stored releases.
 
 use super::TagName;
 use super::release::Release;
@@ -6,21 +6,21 @@ use crate::Timestamp;
 use crate::id::ProjectId;
 use crate::ports::store::StoreError;
 
-/// The releases of all projects, one for each tag at most.
+/// The releases of all projects. A tag has at most one release.
 pub trait Releases {
-    /// The releases of these tags, in any order.
+    /// Returns the releases of these tags, in any order.
     fn of_tags(
         &mut self,
         project: ProjectId,
         tags: &[&TagName],
     ) -> Result<Vec<Release>, StoreError>;
 
-    /// The release of a tag.
+    /// Returns the release of a tag.
     fn find(&mut self, project: ProjectId, tag: &TagName) -> Result<Option<Release>, StoreError>;
 
-    /// Adds a release.
+    /// Creates a release.
     /// # Errors
-    /// [`StoreError::Duplicate`]`("tag")` when the tag has one already.
+    /// [`StoreError::Duplicate`]`("tag")` when the tag already has a release.
     fn insert(
         &mut self,
         project: ProjectId,
@@ -28,7 +28,7 @@ pub trait Releases {
         at: Timestamp,
     ) -> Result<(), StoreError>;
 
-    /// Replaces the text of a release; answers whether there was one.
+    /// Replaces the description of a release; returns whether there was one.
     fn update(
         &mut self,
         project: ProjectId,
@@ -36,6 +36,6 @@ pub trait Releases {
         at: Timestamp,
     ) -> Result<bool, StoreError>;
 
-    /// Removes the release of a tag, if there is one.
+    /// Deletes the release of a tag if it exists.
     fn remove(&mut self, project: ProjectId, tag: &TagName) -> Result<(), StoreError>;
 }

@@ -1,12 +1,12 @@
-//! What is said about a tag.
+//! Releases: the published notes of a tag.
 
 use super::TagName;
 
-/// The text about a tag that was published.
+/// The release notes of a tag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Release {
     /// The tag.
     pub tag: TagName,
-    /// The text.
+    /// The release notes.
     pub description: String,
 }

@@ -1,17 +1,18 @@
-//! The longest texts that callers may store, in characters. Domain types enforce them, and the OpenAPI document
-//! states them as `maxLength`.
+//! The maximum lengths of texts that callers may store, in characters. Domain types enforce them,
+//! and the OpenAPI document states them as `maxLength`.
 
-/// Names, titles, keys, secrets of hooks and the fields of a profile.
+/// Names, titles, keys, secrets of hooks and profile fields.
 pub const SHORT: usize = 255;
 /// Passwords of accounts.
 pub const PASSWORD: usize = 128;
 /// Descriptions of projects and of commit statuses.
 pub const DESCRIPTION: usize = 2000;
-/// Addresses on the web.
+/// URLs.
 pub const URL: usize = 2000;
-/// Descriptions of labels, which every list of labels repeats.
+/// Descriptions of labels. The limit is lower than for other texts because every list of labels
+/// repeats them.
 pub const LABEL_DESCRIPTION: usize = 10_000;
-/// Texts that people write at length: issues, notes, milestones, releases, annotations of tags.
+/// Long texts: issues, notes, milestones, releases, annotations of tags.
 pub const LONG: usize = 1_048_576;
 /// Public keys.
 pub const PUBLIC_KEY: usize = 5000;
@@ -21,9 +22,9 @@ pub const COLOR: usize = 7;
 pub const VARIABLE_VALUE: usize = 65_536;
 /// Names of branches and tags, in bytes.
 pub const REF_NAME: usize = 1000;
-/// Lists of labels: as many titles as an issue has labels at most, with commas between them.
+/// Lists of labels: the maximum number of titles of an issue, separated by commas.
 pub const LABEL_LIST: usize = crate::issue::names::MOST * (SHORT + 1) - 1;
 /// Logs of builds, in bytes.
 pub const LOG: usize = 67_108_864;
-/// Texts that are only compared with stored ones: tokens, paths of files, ids of objects.
+/// Texts that are only compared with stored ones: tokens, file paths, object ids.
 pub const LOOKUP: usize = 4096;

@@ -8,30 +8,31 @@ use crate::ports::store::StoreError;
 
 /// The tokens of all users.
 pub trait Tokens {
-    /// What a sign-in needs to know, in one look-up.
+    /// Returns the token with this hash and its owner, in one query.
     fn holder(&mut self, hash: &TokenHash) -> Result<Option<TokenHolder>, StoreError>;
 
-    /// Tokens of a user, newest first.
+    /// Returns a page of the tokens of a user, newest first.
     fn list(&mut self, user: UserId, page: Page) -> Result<Paged<Token>, StoreError>;
 
     /// Stores a token.
     fn insert(&mut self, new: NewToken) -> Result<Token, StoreError>;
 
-    /// The token of that id.
+    /// Returns the token with this id.
     fn find(&mut self, id: TokenId) -> Result<Option<Token>, StoreError>;
 
-    /// Moves the end of a token that is not revoked.
+    /// Sets the expiry time of a token that is not revoked.
     fn extend(&mut self, id: TokenId, expires_at: Timestamp) -> Result<(), StoreError>;
 
-    /// Takes all sessions of a user back: its private tokens that have an end.
+    /// Revokes all sessions of a user: its private tokens that expire.
     fn revoke_sessions(&mut self, user: UserId, at: Timestamp) -> Result<(), StoreError>;
 
-    /// Sessions whose end was at this moment or before, revoked or not; at most so many, the oldest end first.
+    /// Returns at most `limit` sessions that expired at `by` or before, revoked or not, ordered by
+    /// expiry time.
     fn ended_sessions(&mut self, by: Timestamp, limit: u32) -> Result<Vec<TokenId>, StoreError>;
 
-    /// Removes tokens.
+    /// Deletes tokens.
     fn remove(&mut self, ids: &[TokenId]) -> Result<(), StoreError>;
 
-    /// Takes a token back. Says whether there was one of that id to take back.
+    /// Revokes a token; returns whether there was a token with this id to revoke.
     fn revoke(&mut self, id: TokenId, at: Timestamp) -> Result<bool, StoreError>;
 }

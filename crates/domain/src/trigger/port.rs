@@ -9,19 +9,19 @@ use crate::ports::vault::Sealed;
 
 /// The triggers of all projects.
 pub trait Triggers {
-    /// Triggers of a project, oldest first.
+    /// Returns a page of the triggers of a project, oldest first.
     fn list(&mut self, project: ProjectId, page: Page) -> Result<Paged<Trigger>, StoreError>;
 
-    /// The trigger of that id.
+    /// Returns the trigger with this id.
     fn find(&mut self, id: TriggerId) -> Result<Option<Trigger>, StoreError>;
 
-    /// Makes a trigger.
+    /// Creates a trigger.
     fn insert(&mut self, project: ProjectId, at: Timestamp) -> Result<Trigger, StoreError>;
 
-    /// Removes a trigger. Pipelines that it started stay.
+    /// Deletes a trigger. The pipelines that it started are kept.
     fn delete(&mut self, id: TriggerId) -> Result<(), StoreError>;
 
-    /// Writes down that a trigger started a pipeline, and when it was last used.
+    /// Records that a trigger started a pipeline, and sets the time of its last use.
     fn used(
         &mut self,
         trigger: TriggerId,
@@ -30,6 +30,6 @@ pub trait Triggers {
         at: Timestamp,
     ) -> Result<TriggerRequest, StoreError>;
 
-    /// By what a pipeline was started, if it was by a trigger.
+    /// Returns the trigger request that started a pipeline, if any.
     fn request_of(&mut self, pipeline: PipelineId) -> Result<Option<TriggerRequest>, StoreError>;
 }

@@ -8,15 +8,15 @@ use crate::ports::vault::Sealed;
 
 /// The variables of all projects.
 pub trait Variables {
-    /// Variables of a project, oldest first.
+    /// Returns a page of the variables of a project, oldest first.
     fn list(&mut self, project: ProjectId, page: Page) -> Result<Paged<Variable>, StoreError>;
 
-    /// The variable of exactly that name.
+    /// Returns the variable with exactly this name.
     fn find(&mut self, project: ProjectId, key: &str) -> Result<Option<Variable>, StoreError>;
 
-    /// Makes a variable.
+    /// Creates a variable.
     /// # Errors
-    /// [`StoreError::Duplicate`]`("key")` when the project has one of that name.
+    /// [`StoreError::Duplicate`]`("key")` when the project already has a variable with this name.
     fn insert(
         &mut self,
         project: ProjectId,
@@ -24,9 +24,9 @@ pub trait Variables {
         value: &Sealed,
     ) -> Result<Variable, StoreError>;
 
-    /// Gives a variable another value.
+    /// Changes the value of a variable.
     fn update(&mut self, id: VariableId, value: &Sealed) -> Result<(), StoreError>;
 
-    /// Removes a variable.
+    /// Deletes a variable.
     fn delete(&mut self, id: VariableId) -> Result<(), StoreError>;
 }
