@@ -1,4 +1,4 @@
-//! Valid values for tests, in which a test names only what it is about.
+//! Builders of valid values. A test sets only the fields that it is about.
 
 mod group;
 mod issue;
@@ -35,38 +35,39 @@ use hexforge_domain::user::{
 };
 use hexforge_domain::visibility::Visibility;
 
-/// The moment at which most tests play: 22 September 2016, 10:30 UTC.
+/// The default time of tests: 22 September 2016, 10:30 UTC.
 pub fn a_moment() -> Timestamp {
     DateTime::from_timestamp(1_474_540_200, 0).expect("a moment of the year 2016")
 }
 
-/// So many seconds after [`a_moment`].
+/// The moment `seconds` after [`a_moment`].
 pub fn at(seconds: i64) -> Timestamp {
     a_moment() + TimeDelta::seconds(seconds)
 }
 
-/// The day of [`a_moment`].
+/// The date of [`a_moment`].
 pub fn a_day() -> NaiveDate {
     a_moment().date_naive()
 }
 
-/// So many days after [`a_day`].
+/// The date `days` after [`a_day`].
 pub fn day(days: i64) -> NaiveDate {
     a_day() + TimeDelta::days(days)
 }
 
-/// An address, which has to be well formed.
+/// Parses an e-mail address. Panics if it is invalid.
 pub fn an_address(address: &str) -> EmailAddress {
     EmailAddress::parse(address).expect("tests use well-formed addresses")
 }
 
-/// A short text, which has to be short enough.
+/// Parses a short text. Panics if it is too long.
 pub fn a_text(text: &str) -> ShortText {
     ShortText::parse(text).expect("tests use short texts")
 }
 
-/// A user of that name, who may do what a new account may: no administrator, ten projects, groups,
-/// the address `<name>@example.com`, the password `secret42` as the fake hashes it.
+/// A user with the privileges of a new account: not an administrator, at most ten projects, may
+/// create groups. The e-mail address is `<name>@example.com`, the password `secret42` as the fake
+/// hashes it.
 pub fn a_user(username: &str) -> UserBuilder {
     UserBuilder(NewUser {
         username: Username::parse(username).expect("tests use valid usernames"),
@@ -85,78 +86,79 @@ pub fn a_user(username: &str) -> UserBuilder {
     })
 }
 
-/// Makes a [`NewUser`]; see [`a_user`].
+/// Builds a [`NewUser`]; see [`a_user`].
 #[derive(Clone, Debug)]
 pub struct UserBuilder(NewUser);
 
 impl UserBuilder {
-    /// Who may do everything.
+    /// Makes the user an administrator.
     pub fn admin(mut self) -> Self {
         self.0.privileges.admin = true;
         self
     }
 
-    /// Who sees only what it is a member of, and makes neither groups nor projects.
+    /// Makes the user external: it sees only projects of which it is a member, and may create
+    /// neither groups nor projects.
     pub fn external(mut self) -> Self {
         self.0.privileges.external = true;
         self
     }
 
-    /// Who may have so many projects.
+    /// Sets the maximum number of projects.
     pub fn projects_limit(mut self, limit: i32) -> Self {
         self.0.privileges.projects_limit = ProjectsLimit(limit);
         self
     }
 
-    /// Who has another address.
+    /// Sets the primary e-mail address.
     pub fn email(mut self, address: &str) -> Self {
         self.0.email = an_address(address);
         self
     }
 
-    /// Who is shown to people by another name.
+    /// Sets the display name.
     pub fn named(mut self, name: &str) -> Self {
         self.0.name = DisplayName::parse(name).expect("tests use names that are not blank");
         self
     }
 
-    /// Who has another password, as the fake hashes it.
+    /// Sets the password, as the fake hashes it.
     pub fn password(mut self, password: &str) -> Self {
         self.0.password = PasswordHash::new(format!("fake${password}"));
         self
     }
 
-    /// Who tells something about itself.
+    /// Sets the profile.
     pub fn profile(mut self, profile: Profile) -> Self {
         self.0.profile = profile;
         self
     }
 
-    /// Whose address is not confirmed.
+    /// Leaves the e-mail address unconfirmed.
     pub fn unconfirmed(mut self) -> Self {
         self.0.confirmed_at = None;
         self
     }
 
-    /// Whose account is made at another moment.
+    /// Sets the creation time.
     pub fn at(mut self, moment: Timestamp) -> Self {
         self.0.at = moment;
         self
     }
 
-    /// What is needed to make the account.
+    /// Returns the input for the user.
     pub fn build(self) -> NewUser {
         NewUser { privileges: self.0.privileges.settled(), ..self.0 }
     }
 
-    /// Makes the account alone, without its namespace.
+    /// Stores the user without its personal namespace.
     /// # Errors
     /// See [`Users::insert`](hexforge_domain::user::port::Users::insert).
     pub fn insert(self, tx: &mut dyn Tx) -> Result<User, StoreError> {
         tx.users().insert(self.build())
     }
 
-    /// Makes the account and its namespace in a transaction of their own.
+    /// Stores the user and its personal namespace in a transaction of its own.
     pub fn stored_in(self, store: &dyn Store) -> User {
         let stored: Result<User, StoreError> = store.write(|tx| {
             let user = self.insert(tx)?;
@@ -167,7 +169,7 @@ impl UserBuilder {
     }
 }
 
-/// The key of that number: keys of different numbers differ.
+/// An SSH key. Keys with different numbers differ.
 pub fn a_key(number: u32) -> NewSshKey {
     let title = format!("key {number}");
     let key = format!("ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAA{number:08} ada@laptop");
@@ -175,7 +177,8 @@ pub fn a_key(number: u32) -> NewSshKey {
     NewSshKey { title: a_text(&title), key, fingerprint }
 }
 
-/// A personal token without end. Its digest is the one that [`FakeSecrets`] makes of the secret.
+/// A personal token that does not expire. Its hash is the one that [`FakeSecrets`] computes for the
+/// secret.
 pub fn a_token(user: UserId, secret: &str) -> NewToken {
     NewToken {
         user,
@@ -187,7 +190,7 @@ pub fn a_token(user: UserId, secret: &str) -> NewToken {
     }
 }
 
-/// The creation of a project.
+/// An event: a project was created.
 pub fn an_event(project: ProjectId, author: UserId) -> NewEvent {
     NewEvent {
         project,

@@ -1,4 +1,4 @@
-//! Doubles of the ports: plain collections with the real rules, fast and predictable.
+//! Fakes of the ports: in-memory collections with the real rules, fast and deterministic.
 
 mod access;
 mod access_requests;

@@ -1,5 +1,5 @@
-//! What tests need: fakes of every port, builders of valid values, and the contract that every
-//! implementation of the store has to keep.
+//! Test support: fakes of every port, builders of valid values, and the contract tests that every
+//! implementation of the store has to pass.
 
 pub mod build_files_contract;
 pub mod builders;
@@ -11,21 +11,22 @@ use hexforge_domain::ports::store::Store;
 use std::any::Any;
 use std::sync::Arc;
 
-/// An empty store that a test has to itself.
+/// An empty store for one test.
 pub struct OpenStore {
     /// The store.
     pub store: Arc<dyn Store>,
-    /// What has to live as long as the store, such as its folder. It is dropped after the store.
+    /// A value that must live as long as the store, such as its temporary folder. It is dropped
+    /// after the store.
     pub guard: Box<dyn Any>,
 }
 
 impl OpenStore {
-    /// A store that needs nothing else to live.
+    /// Wraps a store that needs no guard.
     pub fn new(store: impl Store + 'static) -> Self {
         Self::guarded(store, ())
     }
 
-    /// A store together with what has to live as long as it does.
+    /// Wraps a store with its guard.
     pub fn guarded(store: impl Store + 'static, guard: impl Any) -> Self {
         Self { store: Arc::new(store), guard: Box::new(guard) }
     }

@@ -1,4 +1,4 @@
-//! Groups and their members.
+//! Builders of groups and memberships.
 
 use super::{a_moment, a_text};
 use hexforge_domain::Timestamp;
@@ -9,7 +9,7 @@ use hexforge_domain::namespace::{Namespace, NamespacePath};
 use hexforge_domain::ports::store::{Store, StoreError, Tx};
 use hexforge_domain::visibility::Visibility;
 
-/// A public group of that path and name, without members.
+/// A public group with this path and name, without members.
 pub fn a_group(path: &str) -> GroupBuilder {
     let new = NewGroup {
         path: NamespacePath::parse(path).expect("tests use valid paths"),
@@ -23,7 +23,7 @@ pub fn a_group(path: &str) -> GroupBuilder {
     GroupBuilder { new, members: Vec::new() }
 }
 
-/// Makes a [`NewGroup`], and members for it; see [`a_group`].
+/// Builds a [`NewGroup`] and its members; see [`a_group`].
 #[derive(Clone, Debug)]
 pub struct GroupBuilder {
     new: NewGroup,
@@ -31,57 +31,57 @@ pub struct GroupBuilder {
 }
 
 impl GroupBuilder {
-    /// Which is shown to people by another name.
+    /// Sets the display name.
     pub fn named(mut self, name: &str) -> Self {
         self.new.name = GroupName::parse(name).expect("tests use valid names");
         self
     }
 
-    /// Which is about something.
+    /// Sets the description.
     pub fn described(mut self, description: &str) -> Self {
         self.new.description = a_text(description);
         self
     }
 
-    /// Which is seen by others than everybody.
+    /// Sets the visibility level.
     pub fn visibility(mut self, visibility: Visibility) -> Self {
         self.new.visibility = visibility;
         self
     }
 
-    /// Which only its members see.
+    /// Makes the group private.
     pub fn private(self) -> Self {
         self.visibility(Visibility::Private)
     }
 
-    /// Which all but external users see.
+    /// Makes the group internal.
     pub fn internal(self) -> Self {
         self.visibility(Visibility::Internal)
     }
 
-    /// Which is made at another moment.
+    /// Sets the creation time.
     pub fn at(mut self, moment: Timestamp) -> Self {
         self.new.at = moment;
         self
     }
 
-    /// Which has a member.
+    /// Adds a member.
     pub fn member(mut self, user: UserId, level: AccessLevel) -> Self {
         self.members.push(a_member(user, level));
         self
     }
 
-    /// Which has an owner.
+    /// Adds an owner.
     pub fn owner(self, user: UserId) -> Self {
         self.member(user, AccessLevel::Owner)
     }
 
-    /// What is needed to make the group alone.
+    /// Returns the input for the group, without its members.
     pub fn build(self) -> NewGroup {
         self.new
     }
 
-    /// Makes the group and its members.
+    /// Stores the group and its members.
     /// # Errors
     /// See [`Groups::insert`](hexforge_domain::group::port::Groups::insert).
     pub fn insert(self, tx: &mut dyn Tx) -> Result<Namespace, StoreError> {
@@ -92,25 +92,25 @@ impl GroupBuilder {
         Ok(group)
     }
 
-    /// Makes the group and its members in a transaction of their own.
+    /// Stores the group and its members in a transaction of its own.
     pub fn stored_in(self, store: &dyn Store) -> Namespace {
         let stored: Result<Namespace, StoreError> = store.write(|tx| self.insert(tx));
         stored.expect("paths and names of a test's groups differ")
     }
 }
 
-/// A membership without end.
+/// A membership that does not expire.
 pub fn a_member(user: UserId, level: AccessLevel) -> Membership {
     Membership::new(user, level, None)
 }
 
-/// Makes a user a member of a group in a transaction of its own.
+/// Adds a member to a group in a transaction of its own.
 pub fn join_group(store: &dyn Store, group: NamespaceId, member: Membership) {
     let joined: Result<(), StoreError> = store.write(|tx| tx.group_members().insert(group, member));
     joined.expect("nobody joins a test's group twice");
 }
 
-/// Makes a user a member of a project in a transaction of its own.
+/// Adds a member to a project in a transaction of its own.
 pub fn join_project(store: &dyn Store, project: ProjectId, member: Membership) {
     let joined: Result<(), StoreError> =
         store.write(|tx| tx.project_members().insert(project, member));

@@ -1,4 +1,4 @@
-//! Labels, milestones, issues and notes.
+//! Builders of labels, milestones, issues and notes.
 
 use super::a_moment;
 use hexforge_domain::Timestamp;
@@ -9,17 +9,17 @@ use hexforge_domain::milestone::NewMilestone;
 use hexforge_domain::note::{NewNote, NoteBody};
 use hexforge_domain::ports::store::{Store, StoreError, Tx};
 
-/// A title, which has to be one.
+/// Parses a title. Panics if it is invalid.
 pub fn a_title(title: &str) -> Title {
     Title::parse(title).expect("tests use good titles")
 }
 
-/// A label of that title, with the usual colour.
+/// A label with this title and the default colour.
 pub fn a_label(title: &str) -> NewLabel {
     NewLabel::named(LabelTitle::parse(title).expect("tests use good titles"), a_moment())
 }
 
-/// Makes a label of that title.
+/// Stores a label with this title.
 /// # Errors
 /// See [`Labels::insert_all`](hexforge_domain::label::port::Labels::insert_all).
 pub fn insert_label(tx: &mut dyn Tx, project: ProjectId, title: &str) -> Result<Label, StoreError> {
@@ -28,13 +28,13 @@ pub fn insert_label(tx: &mut dyn Tx, project: ProjectId, title: &str) -> Result<
     Ok(label.expect("it was just made"))
 }
 
-/// Makes a label in a transaction of its own.
+/// Stores a label in a transaction of its own.
 pub fn label_in(store: &dyn Store, project: ProjectId, title: &str) -> Label {
     let made: Result<Label, StoreError> = store.write(|tx| insert_label(tx, project, title));
     made.expect("titles of a project's labels differ in a test")
 }
 
-/// A milestone of that title.
+/// A milestone with this title.
 pub fn a_milestone(project: ProjectId, title: &str) -> NewMilestone {
     NewMilestone {
         project,
@@ -45,7 +45,7 @@ pub fn a_milestone(project: ProjectId, title: &str) -> NewMilestone {
     }
 }
 
-/// An issue of that title, which everybody sees and nobody is to do.
+/// An issue with this title that is not confidential and has no assignee.
 pub fn an_issue(project: ProjectId, author: UserId, title: &str) -> NewIssue {
     NewIssue {
         project,
@@ -61,12 +61,12 @@ pub fn an_issue(project: ProjectId, author: UserId, title: &str) -> NewIssue {
     }
 }
 
-/// An issue that was written at another moment.
+/// An issue with this creation time.
 pub fn an_issue_at(project: ProjectId, author: UserId, moment: Timestamp) -> NewIssue {
     NewIssue { created_at: moment, at: moment, ..an_issue(project, author, "an issue") }
 }
 
-/// A note that somebody wrote on an issue.
+/// A note of a user on an issue.
 pub fn a_note(project: ProjectId, issue: IssueId, author: UserId, body: &str) -> NewNote {
     NewNote {
         project,

@@ -1,4 +1,4 @@
-//! Pipelines, builds and runners.
+//! Builders of pipelines, builds and runners.
 
 use super::{a_moment, at};
 use hexforge_domain::build::{BuildDefinition, BuildKind, NewBuild, Tags};
@@ -10,12 +10,12 @@ use hexforge_domain::id::{DefinitionId, ProjectId};
 use hexforge_domain::pipeline::{CommitFacts, NewPipeline, Pipeline};
 use hexforge_domain::runner::{NewRunner, RunnerInfo};
 
-/// A commit's name that repeats a byte.
+/// An object id that repeats a byte.
 pub fn a_commit_id(byte: u8) -> ObjectId {
     ObjectId::from_bytes([byte; 20])
 }
 
-/// A pending pipeline of a commit of the branch `master`, that nobody asked for.
+/// A pending pipeline for a commit of the branch `master`, without a user.
 pub fn a_pipeline(project: ProjectId) -> NewPipeline {
     NewPipeline {
         project,
@@ -37,7 +37,7 @@ pub fn a_pipeline(project: ProjectId) -> NewPipeline {
     }
 }
 
-/// What a job does that has one of everything.
+/// A build definition that sets every option.
 pub fn a_definition() -> BuildDefinition {
     let options = Node::map([
         ("image", Node::text("rust:1 🦀")),
@@ -54,7 +54,7 @@ pub fn a_definition() -> BuildDefinition {
     }
 }
 
-/// A pending job of the stage `test`.
+/// A pending build in the stage `test`.
 pub fn a_build(pipeline: &Pipeline, definition: DefinitionId, name: &str) -> NewBuild {
     NewBuild {
         project: pipeline.project,
@@ -72,7 +72,7 @@ pub fn a_build(pipeline: &Pipeline, definition: DefinitionId, name: &str) -> New
     }
 }
 
-/// What somebody else says of a commit.
+/// A commit status that an external system reported.
 pub fn an_external(pipeline: &Pipeline, name: &str) -> NewBuild {
     let kind = BuildKind::External {
         target_url: Some("http://example.com".into()),

@@ -15,7 +15,7 @@ use hexforge_domain::system_hook::SystemHookSettings;
 use hexforge_domain::text::Secret;
 use hexforge_domain::visibility::Visibility;
 
-/// A private project of that name, whose path is the name in lower case.
+/// A private project with this name. Its path is the name in lower case.
 pub fn a_project(name: &str, namespace: NamespaceId, creator: UserId) -> ProjectBuilder {
     ProjectBuilder(NewProject {
         namespace,
@@ -33,18 +33,18 @@ pub fn a_project(name: &str, namespace: NamespaceId, creator: UserId) -> Project
     })
 }
 
-/// Makes a [`NewProject`]; see [`a_project`].
+/// Builds a [`NewProject`]; see [`a_project`].
 #[derive(Clone, Debug)]
 pub struct ProjectBuilder(NewProject);
 
 impl ProjectBuilder {
-    /// Which has another path.
+    /// Sets the path.
     pub fn path(mut self, path: &str) -> Self {
         self.0.path = ProjectPath::parse(path).expect("tests use valid paths");
         self
     }
 
-    /// Which is about something.
+    /// Sets the description.
     pub fn described(mut self, description: &str) -> Self {
         let description = Description::parse(description);
         self.0.description =
@@ -52,83 +52,83 @@ impl ProjectBuilder {
         self
     }
 
-    /// Which is seen by others than its members alone.
+    /// Sets the visibility level.
     pub fn visibility(mut self, visibility: Visibility) -> Self {
         self.0.visibility = visibility;
         self
     }
 
-    /// Which everybody sees.
+    /// Makes the project public.
     pub fn public(self) -> Self {
         self.visibility(Visibility::Public)
     }
 
-    /// Which all but external users see.
+    /// Makes the project internal.
     pub fn internal(self) -> Self {
         self.visibility(Visibility::Internal)
     }
 
-    /// Which offers something else.
+    /// Sets the enabled features.
     pub fn features(mut self, features: Features) -> Self {
         self.0.features = features;
         self
     }
 
-    /// Which was forked from another.
+    /// Makes the project a fork of another.
     pub fn forked_from(mut self, source: ProjectId) -> Self {
         self.0.forked_from = Some(source);
         self
     }
 
-    /// Which is made at another moment.
+    /// Sets the creation time.
     pub fn at(mut self, moment: Timestamp) -> Self {
         self.0.at = moment;
         self
     }
 
-    /// What is needed to make the project.
+    /// Returns the input for the project.
     pub fn build(self) -> NewProject {
         self.0
     }
 
-    /// Makes the project.
+    /// Stores the project.
     /// # Errors
     /// See [`Projects::insert`](hexforge_domain::project::port::Projects::insert).
     pub fn insert(self, tx: &mut dyn Tx) -> Result<Project, StoreError> {
         tx.projects().insert(self.build())
     }
 
-    /// Makes the project in a transaction of its own.
+    /// Stores the project in a transaction of its own.
     pub fn stored_in(self, store: &dyn Store) -> Project {
         let stored: Result<Project, StoreError> = store.write(|tx| self.insert(tx));
         stored.expect("names and paths of a namespace's projects differ in a test")
     }
 }
 
-/// The namespace of a user that was made with one.
+/// Returns the personal namespace of a user. Panics if there is none.
 pub fn home_of(store: &dyn Store, user: UserId) -> NamespaceId {
     let found = store.read(|tx| tx.namespaces().personal(user));
     let found: Option<_> = found.expect("reading succeeds");
     found.expect("the user has a namespace").id
 }
 
-/// A share without end.
+/// A share that does not expire.
 pub fn a_share(project: ProjectId, group: NamespaceId, access: AccessLevel) -> NewShare {
     NewShare { project, group, access, expires_at: None }
 }
 
-/// Shares a project in a transaction of its own.
+/// Stores a share in a transaction of its own.
 pub fn share(store: &dyn Store, new: NewShare) -> Share {
     let shared: Result<Share, StoreError> = store.write(|tx| tx.shares().insert(new));
     shared.expect("nothing is shared with the same group twice in a test")
 }
 
-/// An address, which has to be well formed.
+/// Parses the URL of a hook. Panics if it is invalid.
 pub fn a_hook_url(url: &str) -> HookUrl {
     HookUrl::parse(url).expect("tests use well-formed addresses")
 }
 
-/// What a new project hook is: it hears of pushes and knows no token.
+/// A project hook with default settings: it receives pushes and has no token.
 pub fn a_hook(url: &str) -> ProjectHookSettings {
     ProjectHookSettings {
         url: a_hook_url(url),
@@ -138,7 +138,7 @@ pub fn a_hook(url: &str) -> ProjectHookSettings {
     }
 }
 
-/// What a new system hook is: it hears of no pushes and knows no token.
+/// A system hook with default settings: it receives no pushes and has no token.
 pub fn a_system_hook(url: &str) -> SystemHookSettings {
     SystemHookSettings {
         url: a_hook_url(url),

@@ -1,4 +1,4 @@
-//! Who is what to which project: the one place that lists, rights and feeds ask.
+//! Access of users to projects: the only place that lists, permissions and event feeds ask.
 
 use super::tx::Tables;
 use chrono::NaiveDate;
@@ -11,7 +11,7 @@ use hexforge_domain::project::share::NewShare;
 use hexforge_domain::visibility::Visibility;
 
 impl Tables {
-    /// The level of a membership in a group that is in force.
+    /// Returns the access level of a user in a group if the membership is in force.
     pub fn level_in_group(
         &self,
         group: NamespaceId,
@@ -39,25 +39,25 @@ impl Tables {
         }
     }
 
-    /// Whether a user works on a project or owns it; see
+    /// Returns whether a user has access to a project as a member or owner; see
     /// [`ProjectScope`](hexforge_domain::project::query::ProjectScope).
     pub fn is_authorized(&self, project: &Project, user: UserId, today: NaiveDate) -> bool {
         let standing = self.standing(project, user, today);
         standing.owner || standing.level.is_some()
     }
 
-    /// Whether somebody sees a project.
+    /// Returns whether a viewer may see a project.
     pub fn sees(&self, viewer: Viewer, project: &Project, today: NaiveDate) -> bool {
         is_open(project.visibility, viewer.external)
             || self.is_authorized(project, viewer.user, today)
     }
 
-    /// Whether a project is shared with a group, and the share is worth something.
+    /// Returns whether a project is shared with a group by a share in force.
     pub fn is_shared(&self, project: &Project, group: NamespaceId, today: NaiveDate) -> bool {
         self.shares_in_force(project, today).any(|share| share.group == group)
     }
 
-    /// The shares of a project, unless its namespace forbids them.
+    /// The shares of a project that are in force; none if the namespace forbids sharing.
     fn shares_in_force(
         &self,
         project: &Project,
@@ -74,7 +74,7 @@ impl Tables {
     }
 }
 
-/// Whether the visibility alone lets a user in.
+/// Returns whether the visibility level alone grants access to a signed-in user.
 pub(super) fn is_open(visibility: Visibility, external: bool) -> bool {
     match visibility {
         Visibility::Public => true,

@@ -1,4 +1,4 @@
-//! The requests for access in memory.
+//! Fake of the access requests.
 
 use super::tx::FakeTx;
 use hexforge_domain::Timestamp;

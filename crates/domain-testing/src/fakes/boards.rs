@@ -1,4 +1,4 @@
-//! The boards in memory. Lists that were removed are not kept.
+//! Fake of the boards. Deleted lists are not kept.
 
 use super::tx::FakeTx;
 use hexforge_domain::Timestamp;

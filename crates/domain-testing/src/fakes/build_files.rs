@@ -1,4 +1,4 @@
-//! Logs and artifacts in memory.
+//! Fake of the storage of build logs and artifacts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Cursor;
@@ -17,7 +17,7 @@ enum Kind {
 
 type Files = BTreeMap<(ProjectId, BuildId, Kind), Vec<u8>>;
 
-/// Keeps files in memory. Clones share them.
+/// Stores files in memory. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub struct FakeBuildFiles(Arc<Mutex<Files>>);
 

@@ -1,4 +1,4 @@
-//! The builds in memory.
+//! Fake of the builds.
 
 use super::tx::FakeTx;
 use hexforge_domain::Timestamp;

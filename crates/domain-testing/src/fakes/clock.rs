@@ -1,4 +1,4 @@
-//! A clock that stands still until it is told to go on.
+//! A clock that stands still until a test advances it.
 
 use crate::builders::a_moment;
 use chrono::{SubsecRound, TimeDelta};
@@ -6,22 +6,22 @@ use hexforge_domain::Timestamp;
 use hexforge_domain::ports::clock::Clock;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Stands at [`a_moment`] at first. Clones show the same time.
+/// A clock that starts at [`a_moment`]. Clones share the time.
 #[derive(Clone, Debug)]
 pub struct FakeClock(Arc<Mutex<Timestamp>>);
 
 impl FakeClock {
-    /// A clock that stands at a moment.
+    /// Creates a clock with this time.
     pub fn at(moment: Timestamp) -> Self {
         Self(Arc::new(Mutex::new(moment)))
     }
 
-    /// Moves the hands to a moment.
+    /// Sets the time.
     pub fn set(&self, moment: Timestamp) {
         *self.hands() = moment;
     }
 
-    /// Lets time pass.
+    /// Advances the time.
     pub fn advance(&self, by: TimeDelta) {
         *self.hands() += by;
     }

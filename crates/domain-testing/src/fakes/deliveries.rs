@@ -1,4 +1,4 @@
-//! What hooks are sent, in memory.
+//! Fake of the hook deliveries.
 
 use super::tx::{FakeTx, Tables};
 use hexforge_domain::Timestamp;
@@ -38,7 +38,7 @@ pub(super) struct DeliveryRow {
     pub last: Option<Attempt>,
 }
 
-/// What is known of a hook where it is sent to.
+/// The receiver of a delivery: the current settings of its hook.
 struct Target {
     project: Option<ProjectId>,
     url: HookUrl,
@@ -100,7 +100,7 @@ impl Tables {
         of_lane.filter(move |delivery| delivery.state.due().is_some_and(|due| due <= now))
     }
 
-    /// From when on a lane has waited to be claimed, if it can be.
+    /// Returns since when a lane has been claimable; `None` if it cannot be claimed now.
     fn claimable(&self, lane: &LaneRow, now: Timestamp) -> Option<Timestamp> {
         let open = |until: Option<Timestamp>| until.is_none_or(|until| until <= now);
         if !open(lane.claimed_until) || !open(lane.health.rest_until) {

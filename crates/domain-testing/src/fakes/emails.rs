@@ -1,4 +1,4 @@
-//! The addresses in memory. Primary ones are in the rows of their users.
+//! Fake of the secondary e-mail addresses. Primary addresses are stored in the user rows.
 
 use super::tx::FakeTx;
 use hexforge_domain::id::{EmailId, UserId};
@@ -48,7 +48,8 @@ impl Emails for FakeTx {
         let before = self.tables.emails.len();
         self.tables.emails.retain(|email| email.address != *address);
         if self.tables.emails.len() < before {
-            // Under an id of its own: an id never comes to mean another address.
+            // The old primary address gets a new id, so that an id never refers to another address
+            // later.
             Emails::insert(self, user, &old)?;
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! The activity in memory.
+//! Fake of the activity events.
 
 use super::tx::{FakeTx, Tables};
 use chrono::NaiveDate;
@@ -11,7 +11,8 @@ use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::project::query::Viewer;
 
 impl Tables {
-    /// Whether the issue that an event hangs on, if any, is seen.
+    /// Returns whether the viewer may see the issue of an event. Events without an issue are always
+    /// visible.
     fn is_told(&self, event: &Event, clearance: Clearance, today: NaiveDate) -> bool {
         let Some(id) = event.target.as_ref().and_then(|target| target.issue) else { return true };
         let issue = self.issues.iter().find(|issue| issue.id == id);

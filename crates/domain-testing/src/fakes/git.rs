@@ -1,5 +1,5 @@
-//! Repositories in memory: commits by the real rules, files as a map for each commit. Diffs have no text, and an
-//! archive is the list of its files.
+//! Git repositories in memory. Commits follow the real rules; each commit has a map of files. Diffs
+//! have no text, and an archive is the list of its files.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{Read, Write};
@@ -29,7 +29,7 @@ use hexforge_domain::repository::{
 };
 use hexforge_domain::tag::{Tag, TagName};
 
-/// The repositories of all projects, whose refs are in a store.
+/// The repositories of all projects. Refs are stored in a [`Store`].
 #[derive(Clone)]
 pub struct FakeGit {
     store: Arc<dyn Store>,
@@ -39,7 +39,7 @@ pub struct FakeGit {
 
 #[derive(Default)]
 struct State {
-    /// The projects into whose repositories something was put.
+    /// The projects whose repositories have content.
     projects: HashSet<ProjectId>,
     /// The objects of all repositories. Forks share them, as they share packs.
     stored: Stored,
@@ -55,22 +55,23 @@ struct Stored {
 }
 
 impl FakeGit {
-    /// No repository yet.
+    /// Creates a store without repositories.
     pub fn new(store: Arc<dyn Store>) -> Self {
         Self { store, packs: Arc::default(), state: Arc::default() }
     }
 
-    /// The names of the packs that it stored.
+    /// The names of the stored packs.
     pub fn packs(&self) -> &Arc<FakePackStore> {
         &self.packs
     }
 
-    /// Puts a commit with these files on a branch, after what the branch has; makes both when needed.
+    /// Adds a commit with these files to the tip of a branch. Creates repository and branch if they
+    /// are missing.
     pub fn commit(&self, project: ProjectId, branch: &str, files: &[(&str, &str)]) -> ObjectId {
         self.commit_with(project, branch, files, None)
     }
 
-    /// The same without files, with a message.
+    /// Like [`commit`](Self::commit), with a message and without files.
     pub fn commit_saying(&self, project: ProjectId, branch: &str, message: &str) -> ObjectId {
         self.commit_with(project, branch, &[], Some(message))
     }
@@ -108,12 +109,12 @@ impl FakeGit {
         id
     }
 
-    /// Calls this before a file is looked up in a tree from now on.
+    /// Sets a callback that runs before each look-up of a file in a tree.
     pub fn on_tree_read(&self, call: impl Fn() + Send + Sync + 'static) {
         self.state().on_tree_read = Some(Arc::new(call));
     }
 
-    /// For whom a repository was opened last.
+    /// The caller for whom a repository was opened last.
     pub fn last_caller(&self) -> Option<Caller> {
         self.state().last_caller
     }
@@ -216,7 +217,7 @@ impl Stored {
 }
 
 impl FakeRepository {
-    /// All branches with the commits that they hold.
+    /// All branches with their commits.
     fn tips(&self) -> impl Iterator<Item = (BranchName, ObjectId)> {
         self.refs.iter().filter_map(|one| {
             let name = one.name.strip_prefix(BranchName::FOLDER)?.to_owned();
@@ -358,7 +359,7 @@ impl GitObjects for FakeRepository {
     }
 }
 
-/// Clients need a real repository.
+/// Every call fails: git clients need a real repository.
 impl GitTransport for FakeRepository {
     fn advertise(&self, _: Service, _: ProtocolVersion, _: &mut dyn Write) -> Result<(), GitError> {
         Err(no_clients())

@@ -1,4 +1,4 @@
-//! The labels of groups in memory.
+//! Fake of the group labels.
 
 use super::tx::{FakeTx, Tables};
 use chrono::NaiveDate;

@@ -1,4 +1,4 @@
-//! The groups in memory: namespaces without an owner.
+//! Fake of the groups, which are namespaces without an owner.
 
 use super::access::is_open;
 use super::search::is_part;
@@ -15,7 +15,7 @@ use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::visibility::Visibility;
 
 impl Tables {
-    /// All groups, the oldest first.
+    /// All groups, oldest first.
     fn groups(&self) -> impl DoubleEndedIterator<Item = &Namespace> {
         self.namespaces.iter().filter(|namespace| namespace.owner.is_none())
     }
@@ -35,7 +35,7 @@ impl Tables {
 }
 
 impl FakeTx {
-    /// Refuses what is unique already.
+    /// Returns an error if the path or name is already in use.
     fn check_unique(
         &mut self,
         group: Option<NamespaceId>,
@@ -60,17 +60,17 @@ impl Groups for FakeTx {
     }
 
     fn lock_to_delete(&mut self, _: NamespaceId) -> Result<(), StoreError> {
-        // Writing transactions take turns.
+        // Write transactions run one at a time, so there is nothing to lock.
         Ok(())
     }
 
     fn keep(&mut self, _: NamespaceId) -> Result<(), StoreError> {
-        // Writing transactions take turns.
+        // Write transactions run one at a time, so there is nothing to lock.
         Ok(())
     }
 
     fn lock(&mut self, id: NamespaceId) -> Result<Option<Namespace>, StoreError> {
-        // Writing transactions take turns, so every row is locked already.
+        // Write transactions run one at a time, so there is nothing to lock.
         Ok(self.tables.groups().find(|group| group.id == id).cloned())
     }
 

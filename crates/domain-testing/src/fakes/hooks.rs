@@ -1,4 +1,4 @@
-//! The hooks of projects and of the service in memory.
+//! Fake of the project hooks and system hooks.
 
 use super::tx::FakeTx;
 use hexforge_domain::Timestamp;

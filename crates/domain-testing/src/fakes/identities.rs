@@ -1,4 +1,4 @@
-//! The identities in memory.
+//! Fake of the identities of users at external providers.
 
 use super::tx::FakeTx;
 use hexforge_domain::id::UserId;
@@ -10,7 +10,7 @@ impl Identities for FakeTx {
     fn of(&mut self, users: &[UserId]) -> Result<Vec<(UserId, Identity)>, StoreError> {
         let all = self.tables.identities.iter();
         let mut found: Vec<_> = all.filter(|(user, _)| users.contains(user)).cloned().collect();
-        // The sort is stable: within a user the order stays the one in which they were made.
+        // The sort is stable, so the identities of one user stay in insertion order.
         found.sort_by_key(|(user, _)| *user);
         Ok(found)
     }

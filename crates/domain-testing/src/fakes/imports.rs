@@ -1,8 +1,8 @@
-//! Repositories elsewhere, in memory.
+//! Fake of repository imports.
 
 use hexforge_domain::ports::imports::{ImportError, Imported, Imports};
 
-/// Knows of no repository anywhere.
+/// Rejects every import: there are no remote repositories.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FakeImports;
 

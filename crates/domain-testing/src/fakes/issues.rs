@@ -1,4 +1,4 @@
-//! The issues in memory. Their notes are counted when they are shown.
+//! Fake of the issues. The note count is computed on each read.
 
 use super::tx::{FakeTx, Tables};
 use chrono::NaiveDate;
@@ -22,7 +22,8 @@ impl Tables {
         Issue { user_notes_count, ..issue.clone() }
     }
 
-    /// Whether a confidential issue is seen.
+    /// Returns whether the clearance allows to see an issue. Issues that are not confidential are
+    /// always visible.
     pub fn is_cleared(&self, issue: &Issue, clearance: Clearance, today: NaiveDate) -> bool {
         !issue.confidential
             || match clearance {

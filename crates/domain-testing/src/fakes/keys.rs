@@ -1,4 +1,4 @@
-//! The SSH keys in memory.
+//! Fake of the SSH keys.
 
 use super::tx::FakeTx;
 use hexforge_domain::Timestamp;

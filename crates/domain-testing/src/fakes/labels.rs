@@ -1,4 +1,4 @@
-//! The labels in memory. How many issues have one is counted when it is shown.
+//! Fake of the labels. The issue counts are computed on each read.
 
 use super::tx::{FakeTx, Tables};
 use hexforge_domain::Timestamp;
@@ -30,7 +30,7 @@ impl Tables {
         Label { counts, ..label.clone() }
     }
 
-    /// The labels of a project by title.
+    /// Returns the labels of a project, ordered by title.
     fn labels_of(&self, project: ProjectId) -> Vec<Label> {
         let own = self.labels.iter().filter(|label| label.project == project);
         let mut labels: Vec<Label> = own.map(|label| self.label_shown(label)).collect();

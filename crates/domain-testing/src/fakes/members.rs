@@ -1,4 +1,4 @@
-//! The memberships in memory.
+//! Fake of the memberships.
 
 use super::search::is_part;
 use super::tx::{FakeTx, Tables};
@@ -11,7 +11,7 @@ use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::user::User;
 
 impl Tables {
-    /// The members among these who are found by the text, highest user id first.
+    /// Returns a page of the members that match the query, highest user id first.
     fn page_of(
         &self,
         members: impl Iterator<Item = Membership>,
@@ -29,7 +29,7 @@ impl Tables {
         page.cut(users)
     }
 
-    /// The groups and users of all owners whose memberships are in force.
+    /// All group owners whose memberships are in force.
     fn owners(&self, today: NaiveDate) -> impl Iterator<Item = (NamespaceId, UserId)> {
         (self.group_members.iter())
             .filter(|(_, member)| member.level == AccessLevel::Owner)

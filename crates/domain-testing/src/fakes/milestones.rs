@@ -1,4 +1,4 @@
-//! The milestones in memory.
+//! Fake of the milestones.
 
 use super::tx::FakeTx;
 use hexforge_domain::id::{MilestoneId, ProjectId};

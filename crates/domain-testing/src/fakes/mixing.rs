@@ -1,6 +1,7 @@
-//! A small deterministic mixing of bytes, in place of the digests of the real adapters.
+//! A small deterministic hash function, in place of the digests of the real adapters.
 
-/// FNV-1a from a start that depends on the seed, with a last stir so that every bit counts.
+/// FNV-1a with a seeded start and a final mixing step, so that every input bit affects every output
+/// bit.
 pub(super) fn mix(seed: u64, bytes: &[u8]) -> u64 {
     const PRIME: u64 = 0x0100_0000_01b3;
     let start = 0xcbf2_9ce4_8422_2325_u64 ^ seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -9,7 +10,7 @@ pub(super) fn mix(seed: u64, bytes: &[u8]) -> u64 {
     stirred ^ (stirred >> 33)
 }
 
-/// As many mixed bytes as asked for, eight from each seed.
+/// Returns a hash of `LENGTH` bytes, eight bytes per seed.
 pub(super) fn mixed<const LENGTH: usize>(bytes: &[u8]) -> [u8; LENGTH] {
     let mut mixed = [0; LENGTH];
     for (seed, part) in (0_u64..).zip(mixed.chunks_mut(8)) {

@@ -1,4 +1,4 @@
-//! The namespaces in memory.
+//! Fake of the namespaces.
 
 use chrono::NaiveDate;
 
@@ -14,7 +14,7 @@ use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::visibility::Visibility;
 
 impl FakeTx {
-    /// The first namespace for which something holds, which is the oldest.
+    /// Returns the oldest namespace that matches a predicate.
     fn first(&self, holds: impl Fn(&Namespace) -> bool) -> Option<Namespace> {
         self.tables.namespaces.iter().find(|namespace| holds(namespace)).cloned()
     }

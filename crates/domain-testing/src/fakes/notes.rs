@@ -1,4 +1,4 @@
-//! The notes in memory.
+//! Fake of the notes.
 
 use super::access::is_open;
 use super::tx::{FakeTx, Tables};
@@ -11,7 +11,8 @@ use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::StoreError;
 
 impl Tables {
-    /// Whether a reader may see what a note tells of, if it tells where the issue was mentioned.
+    /// Returns whether a reader may see the source of a note about a mention. Other notes are
+    /// always visible.
     fn follows(&self, reader: Option<NoteReader>, note: &Note) -> bool {
         let Some(source) = note.source else { return true };
         let Some(project) = self.projects.get(&source.project()) else { return false };

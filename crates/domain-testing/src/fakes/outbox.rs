@@ -1,4 +1,4 @@
-//! The outbox in memory.
+//! Fake of the outbox.
 
 use super::tx::FakeTx;
 use hexforge_domain::Timestamp;

@@ -1,4 +1,4 @@
-//! Other servers, as a test wants them.
+//! Fake of outgoing HTTP requests.
 
 use hexforge_domain::ports::outgoing::{
     Certificates, Outgoing, OutgoingBody, OutgoingError, OutgoingRequest, OutgoingResponse,
@@ -6,7 +6,7 @@ use hexforge_domain::ports::outgoing::{
 use std::io::Cursor;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Answers 200 to everything until it is told otherwise, and remembers what it was asked. Clones are one.
+/// Answers 200 to every request by default, and records the requests. Clones share their state.
 #[derive(Clone, Default)]
 pub struct FakeOutgoing(Arc<Mutex<State>>);
 
@@ -18,28 +18,28 @@ struct State {
 
 type Answer = dyn FnMut(&FakeRequest) -> Result<(u16, Vec<u8>), OutgoingError> + Send;
 
-/// A request as the other server saw it.
+/// A request as the remote server received it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FakeRequest {
-    /// Where it went.
+    /// The URL.
     pub url: String,
-    /// With which headers.
+    /// The headers.
     pub headers: Vec<(String, String)>,
-    /// What it said.
+    /// The body.
     pub body: Vec<u8>,
-    /// Whether the server had to prove who it is.
+    /// Whether the certificate of the server had to be verified.
     pub certificates: Certificates,
 }
 
 impl FakeRequest {
-    /// The header of that name.
+    /// Returns the header with this name.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 }
 
 impl FakeOutgoing {
-    /// From now on requests are answered like this.
+    /// Sets the function that answers the requests.
     pub fn answer(
         &self,
         answer: impl FnMut(&FakeRequest) -> Result<(u16, Vec<u8>), OutgoingError> + Send + 'static,
@@ -47,7 +47,7 @@ impl FakeOutgoing {
         self.state().answer = Some(Box::new(answer));
     }
 
-    /// What was asked since this was looked at last.
+    /// Returns the requests since the last call, and clears the record.
     pub fn asked(&self) -> Vec<FakeRequest> {
         std::mem::take(&mut self.state().asked)
     }

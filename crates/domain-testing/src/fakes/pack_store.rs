@@ -1,4 +1,4 @@
-//! Names of stored packs, in memory.
+//! Fake of the pack storage.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use hexforge_domain::Timestamp;
 use hexforge_domain::pack::{Pack, PackName};
 use hexforge_domain::ports::pack_store::{PackError, PackStore};
 
-/// Keeps the names of packs, and no bytes.
+/// Stores the names of packs, without their bytes.
 #[derive(Default)]
 pub struct FakePackStore(Mutex<BTreeMap<PackName, Timestamp>>);
 

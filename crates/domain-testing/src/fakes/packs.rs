@@ -1,4 +1,4 @@
-//! The rows of packs in memory.
+//! Fake of the pack rows.
 
 use super::tx::FakeTx;
 use hexforge_domain::Timestamp;
@@ -10,14 +10,14 @@ use std::collections::BTreeSet;
 
 #[derive(Clone, PartialEq)]
 pub(super) struct PackRow {
-    /// `None` once the project is removed.
+    /// `None` after the project was deleted.
     pub project: Option<ProjectId>,
     pub pack: Pack,
     pub retired: Option<Timestamp>,
 }
 
 impl FakeTx {
-    /// Raises the number by which a cached list of packs is known to be old.
+    /// Increments the packs version, which invalidates cached lists of packs.
     fn raise_packs_version(&mut self, project: ProjectId) {
         if let Some(state) = self.tables.repositories.get_mut(&project) {
             state.packs_version += 1;

@@ -1,4 +1,4 @@
-//! Password hashing that costs nothing.
+//! Fake of password hashing, without computation.
 
 use hexforge_domain::ports::passwords::Passwords;
 use hexforge_domain::user::{Password, PasswordHash};

@@ -1,4 +1,4 @@
-//! The pipelines in memory.
+//! Fake of the pipelines.
 
 use super::tx::FakeTx;
 use hexforge_domain::ci::status::Status;
@@ -10,13 +10,13 @@ use hexforge_domain::pipeline::{CommitFacts, NewPipeline, Pipeline, PipelineScop
 use hexforge_domain::ports::store::StoreError;
 
 impl FakeTx {
-    /// Those that fit, newest first.
+    /// Returns the pipelines that match a predicate, newest first.
     fn pipelines_where(&self, fits: impl Fn(&Pipeline) -> bool) -> Vec<Pipeline> {
         let newest_first = self.tables.pipelines.iter().rev().map(|(pipeline, _)| pipeline);
         newest_first.filter(|pipeline| fits(pipeline)).cloned().collect()
     }
 
-    /// Whether it is the newest of a branch, or of a tag, that is there.
+    /// Returns whether a pipeline is the newest one of an existing branch or tag.
     fn is_newest_of(&self, pipeline: &Pipeline, tag: bool) -> bool {
         let of_ref = |one: &Pipeline| (one.project, one.tag, one.reference.clone());
         let newer =
@@ -74,7 +74,7 @@ impl Pipelines for FakeTx {
         Ok(self.pipelines_where(|one| one.id == id).pop())
     }
 
-    /// There is one writer at a time.
+    /// Never waits: write transactions run one at a time.
     fn try_lock(&mut self, id: PipelineId) -> Result<Option<Pipeline>, StoreError> {
         self.lock(id)
     }

@@ -1,4 +1,4 @@
-//! Which projects a list shows, in memory.
+//! Filtering and ordering of project lists.
 
 use super::search::is_part;
 use super::tx::Tables;
@@ -9,7 +9,7 @@ use hexforge_domain::project::{Description, Project};
 use std::cmp::Ordering;
 
 impl Tables {
-    /// The projects that fit, in the order that is asked for.
+    /// Returns the projects that match a filter, in its order.
     pub fn fitting(&self, filter: &ProjectFilter) -> Vec<&Project> {
         let mut found: Vec<&Project> = (self.projects.values())
             .filter(|project| self.is_listed(project, filter.scope, filter.today))

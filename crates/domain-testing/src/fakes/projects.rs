@@ -1,4 +1,4 @@
-//! The projects in memory.
+//! Fake of the projects.
 
 use super::tx::{FakeTx, Tables};
 use chrono::{NaiveDate, TimeDelta};
@@ -18,7 +18,7 @@ use hexforge_domain::refs::RepositoryState;
 use hexforge_domain::text::Secret;
 
 impl Tables {
-    /// A project as others see it: the counters are counted, so that they are never wrong.
+    /// Returns a project with computed counters, so that they are always right.
     pub fn counted(&self, project: &Project) -> Project {
         let stars = self.stars.iter().filter(|(starred, _)| *starred == project.id).count();
         let forks = self.projects.values().filter(|p| p.forked_from == Some(project.id)).count();
@@ -34,7 +34,7 @@ impl Tables {
         }
     }
 
-    /// The forks of a project, and their forks.
+    /// Returns all direct and indirect forks of a project.
     fn forks_of(&self, project: ProjectId) -> Vec<ProjectId> {
         let mut found: Vec<ProjectId> = Vec::new();
         let mut sources = vec![project];
@@ -49,7 +49,7 @@ impl Tables {
 }
 
 impl FakeTx {
-    /// Refuses what is unique already.
+    /// Returns an error if the name or path is already in use.
     fn check_clashes(
         &mut self,
         project: Option<ProjectId>,
@@ -70,7 +70,7 @@ impl Projects for FakeTx {
     fn find(&mut self, named: &ProjectRef) -> Result<Option<Project>, StoreError> {
         let found = match named {
             ProjectRef::Id(id) => self.tables.projects.get(id),
-            // Paths are unique ignoring case, so there is nothing to prefer.
+            // Paths are unique ignoring case, so an exact match needs no preference.
             ProjectRef::Path { namespace, path } => {
                 let mut spaces = self.tables.namespaces.iter();
                 let space = spaces.find(|n| n.path.as_str().eq_ignore_ascii_case(namespace));
@@ -94,7 +94,7 @@ impl Projects for FakeTx {
     }
 
     fn lock(&mut self, id: ProjectId) -> Result<Option<Project>, StoreError> {
-        // Writing transactions take turns, so every row is locked already.
+        // Write transactions run one at a time, so there is nothing to lock.
         Projects::find(self, &ProjectRef::Id(id))
     }
 

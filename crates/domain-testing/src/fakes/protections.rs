@@ -1,4 +1,4 @@
-//! The protected branches in memory.
+//! Fake of the branch protections.
 
 use super::tx::FakeTx;
 use hexforge_domain::branch::Protection;

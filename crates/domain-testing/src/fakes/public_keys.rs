@@ -1,11 +1,11 @@
-//! Reading of public keys that looks at their form alone.
+//! Fake of the public key parser, which checks the form only.
 
 use super::mixing::mixed;
 use hexforge_domain::ports::public_keys::PublicKeys;
 use hexforge_domain::user::key::Fingerprint;
 
-/// Takes every line of a known type, a text in Base64 that begins with `AAAA`, and perhaps a
-/// comment for a key.
+/// Accepts every line with a known key type, a Base64 text that begins with `AAAA`, and an optional
+/// comment.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FakePublicKeys;
 

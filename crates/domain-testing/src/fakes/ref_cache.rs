@@ -1,4 +1,4 @@
-//! Refs that were used last, without a limit.
+//! Fake of the ref cache, without a size limit.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -7,7 +7,7 @@ use hexforge_domain::id::ProjectId;
 use hexforge_domain::ports::ref_cache::RefCache;
 use hexforge_domain::refs::Snapshot;
 
-/// Keeps all refs.
+/// Caches all snapshots.
 #[derive(Default)]
 pub struct FakeRefCache(Mutex<HashMap<ProjectId, Arc<Snapshot>>>);
 

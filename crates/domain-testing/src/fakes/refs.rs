@@ -1,4 +1,4 @@
-//! Refs in memory.
+//! Fake of the refs.
 
 use super::tx::FakeTx;
 use hexforge_domain::branch::BranchName;
@@ -9,7 +9,7 @@ use hexforge_domain::refs::{Ref, RepositoryState};
 use hexforge_domain::tag::TagName;
 
 impl FakeTx {
-    /// Raises the number by which cached refs are known to be old.
+    /// Increments the refs version, which invalidates cached refs.
     fn raise_refs_version(&mut self, project: ProjectId) {
         if let Some(state) = self.tables.repositories.get_mut(&project) {
             state.refs_version += 1;

@@ -1,4 +1,4 @@
-//! The releases in memory. Nobody is shown when they were made, so that is not kept.
+//! Fake of the releases. The creation time is not stored because no port returns it.
 
 use super::tx::FakeTx;
 use hexforge_domain::Timestamp;

@@ -1,4 +1,4 @@
-//! What goes along with what: the rows that hang on a removed one.
+//! Cascading deletes: the rows that are deleted with another row.
 
 use super::tx::Tables;
 use hexforge_domain::delivery::HookRef;
@@ -60,7 +60,7 @@ impl Tables {
         for pack in self.packs.iter_mut().filter(|pack| pack.project == Some(id)) {
             pack.project = None;
         }
-        // A task that copies from it stays, and will find nothing there.
+        // A task that copies from the project is kept, and will find no content.
         self.repository_tasks.retain(|task| task.project != id);
         self.events.retain(|event| event.project != id);
         self.remove_issues_of(id);
@@ -70,7 +70,7 @@ impl Tables {
         }
     }
 
-    /// What a user started stays, without a user.
+    /// Pipelines and builds that a user started are kept without a user.
     fn forget_in_pipelines(&mut self, user: UserId) {
         for (pipeline, _) in &mut self.pipelines {
             pipeline.user = pipeline.user.filter(|other| *other != user);
@@ -94,7 +94,8 @@ impl Tables {
         self.variables.retain(|variable| variable.project != project);
     }
 
-    /// What a user wrote or is to do goes with the user.
+    /// Issues of which the user is author or assignee, and notes of the user, are deleted with the
+    /// user.
     fn remove_writings_of(&mut self, user: UserId) {
         let issues = self.issues.iter().filter(|issue| issue.concerns(user));
         for issue in issues.map(|issue| issue.id).collect::<Vec<_>>() {

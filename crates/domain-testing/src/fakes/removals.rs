@@ -1,4 +1,4 @@
-//! What is left of removed things: nothing is in memory, where everything goes at once.
+//! Fake of the stepwise removal. In memory all rows are deleted at once, so no rows are ever left.
 
 use super::tx::FakeTx;
 use hexforge_domain::ports::store::StoreError;

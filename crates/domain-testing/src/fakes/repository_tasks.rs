@@ -1,4 +1,4 @@
-//! The work on repositories in memory.
+//! Fake of the repository tasks.
 
 use super::tx::{FakeTx, Tables};
 use hexforge_domain::Timestamp;
@@ -17,7 +17,7 @@ pub(super) struct TaskRow {
     pub project: ProjectId,
     pub kind: TaskKind,
     pub tries: u32,
-    /// `None` once it is given up.
+    /// `None` after the task was given up.
     pub due: Option<Timestamp>,
     pub error: Option<String>,
 }
@@ -27,12 +27,12 @@ impl TaskRow {
         matches!(self.kind, TaskKind::Import { .. })
     }
 
-    /// Whether somebody has it who may still be at it.
+    /// Returns whether the task is claimed and the claim has not expired.
     fn is_under_way(&self, now: Timestamp) -> bool {
         self.tries > 0 && self.error.is_none() && self.due.is_some_and(|due| due > now)
     }
 
-    /// In whose name it is done.
+    /// The user on whose behalf the task runs.
     pub fn user(&self) -> Option<UserId> {
         match &self.kind {
             TaskKind::Copy { .. } => None,
@@ -42,7 +42,8 @@ impl TaskRow {
 }
 
 impl Tables {
-    /// Whether a task is due and no older one of its project is left to be done.
+    /// Returns whether a task is due, all older tasks of its project are done or given up, and the
+    /// import limit allows it.
     fn is_claimable(&self, task: &TaskRow, now: Timestamp) -> bool {
         let older = |other: &&TaskRow| other.project == task.project && other.id < task.id;
         let waiting = self.repository_tasks.iter().filter(older).any(|other| other.due.is_some());

@@ -1,4 +1,4 @@
-//! The runners in memory.
+//! Fake of the runners.
 
 use super::tx::FakeTx;
 use hexforge_domain::id::{ProjectId, RunnerId};

@@ -1,4 +1,4 @@
-//! Secrets that a test can foresee.
+//! Predictable secrets.
 
 use super::mixing::mixed;
 use hexforge_domain::ports::secrets::Secrets;
@@ -7,7 +7,7 @@ use hexforge_domain::token::TokenHash;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Counts its tokens: `fake-token-000000000001` and so on. Clones count together.
+/// Numbers its tokens: `fake-token-000000000001` and so on. Clones share the counter.
 #[derive(Clone, Debug, Default)]
 pub struct FakeSecrets(Arc<AtomicU64>);
 

@@ -1,4 +1,4 @@
-//! The shares in memory.
+//! Fake of the shares.
 
 use super::tx::FakeTx;
 use hexforge_domain::id::{NamespaceId, ProjectId, ShareId};
@@ -7,7 +7,7 @@ use hexforge_domain::project::port::Shares;
 use hexforge_domain::project::share::{NewShare, Share};
 
 impl FakeTx {
-    /// A share with the name its group has now.
+    /// Returns a share with the current name of its group.
     fn named(&self, id: ShareId, share: NewShare) -> Share {
         let group = self.tables.namespaces.iter().find(|group| group.id == share.group);
         Share { id, share, group_name: group.map(|group| group.name.clone()).unwrap_or_default() }

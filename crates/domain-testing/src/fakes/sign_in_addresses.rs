@@ -1,4 +1,4 @@
-//! The networks of sign-ins in memory.
+//! Fake of the networks of sign-ins.
 
 use std::cmp::Reverse;
 

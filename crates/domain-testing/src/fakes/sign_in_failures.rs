@@ -1,4 +1,4 @@
-//! The failed sign-ins in memory.
+//! Fake of the failed sign-ins.
 
 use super::tx::FakeTx;
 use hexforge_domain::Timestamp;

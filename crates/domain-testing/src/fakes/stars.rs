@@ -1,4 +1,4 @@
-//! The stars in memory. Projects count them when they are shown.
+//! Fake of the stars. The star count of a project is computed on each read.
 
 use super::tx::FakeTx;
 use hexforge_domain::Timestamp;

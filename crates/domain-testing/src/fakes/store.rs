@@ -1,23 +1,23 @@
-//! The store in memory.
+//! The in-memory store.
 
 use super::tx::{FakeTx, Tables};
 use hexforge_domain::ports::store::{Mode, Store, StoreError, Tx, Verdict};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Keeps everything in memory. A transaction works on a copy, so rolling back is dropping the copy.
-/// Clones are handles of the same store.
+/// Stores all rows in memory. A transaction works on a copy, so a rollback drops the copy. Clones
+/// share the store.
 #[derive(Clone, Default)]
 pub struct FakeStore(Arc<Shared>);
 
 #[derive(Default)]
 struct Shared {
-    /// Held by the one transaction that may change things.
+    /// Held by the running write transaction.
     turn: Mutex<()>,
     tables: Mutex<Arc<Tables>>,
 }
 
 impl FakeStore {
-    // A panic leaves the tables as they were, because it only ever interrupts work on a copy.
+    // A panic leaves the tables unchanged, because transactions work on a copy.
     fn tables(&self) -> MutexGuard<'_, Arc<Tables>> {
         self.0.tables.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -31,7 +31,7 @@ impl Store for FakeStore {
     ) -> Result<(), StoreError> {
         let _turn = match mode {
             Mode::Write => Some(self.0.turn.lock().unwrap_or_else(PoisonError::into_inner)),
-            // Readers do not wait for their turn.
+            // Readers do not wait for a writer.
             Mode::Read | Mode::Glance => None,
         };
         let before = Arc::clone(&self.tables());
@@ -39,7 +39,8 @@ impl Store for FakeStore {
         match (work(&mut tx), mode) {
             (Verdict::RollBack, _) => Ok(()),
             (Verdict::Commit, _) if tx.failed => Err(StoreError::Aborted),
-            // Dropped, and loudly: a real store would have refused the first change.
+            // A read transaction that changed rows is an error here, because a real store would
+            // have rejected the first change.
             (Verdict::Commit, Mode::Read | Mode::Glance) if tx.tables != *before => {
                 Err(StoreError::Failed("a reading transaction changed something".into()))
             }

@@ -1,4 +1,4 @@
-//! The tokens in memory.
+//! Fake of the tokens.
 
 use super::tx::FakeTx;
 use hexforge_domain::Timestamp;
@@ -8,7 +8,7 @@ use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::token::port::Tokens;
 use hexforge_domain::token::{NewToken, Token, TokenHash, TokenHolder, TokenKind, TokenLife};
 
-/// A token with its digest.
+/// A token with its hash.
 #[derive(Clone, PartialEq)]
 pub(super) struct TokenRow {
     pub token: Token,

@@ -1,4 +1,4 @@
-//! The triggers in memory.
+//! Fake of the triggers.
 
 use super::tx::FakeTx;
 use hexforge_domain::Timestamp;

@@ -1,4 +1,4 @@
-//! One transaction of the store in memory.
+//! A transaction of the in-memory store.
 
 use super::deliveries::{DeliveryRow, LaneRow};
 use super::packs::PackRow;
@@ -68,10 +68,10 @@ use hexforge_domain::variable::Variable;
 use hexforge_domain::variable::port::Variables;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Everything that is stored. Rows are in the order in which they were made.
+/// All tables. Rows are in insertion order.
 #[derive(Clone, Default, PartialEq)]
 pub(super) struct Tables {
-    /// Ids come from one count for all tables, so that no test can rely on their values.
+    /// One id sequence for all tables, so that no test can rely on the values of ids.
     last_id: i64,
     pub users: BTreeMap<UserId, UserRow>,
     pub identities: Vec<(UserId, Identity)>,
@@ -80,7 +80,7 @@ pub(super) struct Tables {
     pub tokens: Vec<TokenRow>,
     pub namespaces: Vec<Namespace>,
     pub group_members: Vec<(NamespaceId, Membership)>,
-    /// Their counters are not kept here but counted; see [`Tables::counted`].
+    /// The counters are not stored but computed; see [`Tables::counted`].
     pub projects: BTreeMap<ProjectId, Project>,
     pub project_members: Vec<(ProjectId, Membership)>,
     pub access_requests: Vec<(RequestSource, UserId, Timestamp)>,
@@ -95,9 +95,9 @@ pub(super) struct Tables {
     pub packs: Vec<PackRow>,
     pub condemned_packs: BTreeMap<PackName, Timestamp>,
     pub system_hooks: Vec<SystemHook>,
-    /// The last numbers of the issues and of the milestones of projects.
+    /// The last issue number and the last milestone number of each project.
     pub iids: BTreeMap<ProjectId, (i64, i64)>,
-    /// Their counters are counted when they are shown; those of issues too.
+    /// The counters of labels and issues are computed on each read.
     pub labels: Vec<Label>,
     pub group_labels: Vec<GroupLabel>,
     pub label_subscriptions: BTreeSet<(LabelId, UserId)>,
@@ -118,11 +118,11 @@ pub(super) struct Tables {
     pub sign_in_failures: BTreeMap<String, Failures>,
     pub sign_in_addresses: BTreeMap<(UserId, String), Timestamp>,
     pub pipelines: Vec<(Pipeline, CommitFacts)>,
-    /// Branches and tags that had pipelines and are gone.
+    /// Deleted branches and tags that had pipelines.
     pub refs_gone: BTreeSet<(ProjectId, bool, String)>,
     pub coverage_expressions: BTreeMap<ProjectId, CoverageExpression>,
     pub runners_tokens: BTreeMap<ProjectId, Secret>,
-    /// The projects that were made as forks.
+    /// The projects that were created as forks.
     pub copies: BTreeSet<ProjectId>,
     pub definitions: BTreeMap<DefinitionId, (PipelineId, BuildDefinition)>,
     pub builds: Vec<Build>,
@@ -134,7 +134,7 @@ pub(super) struct Tables {
     pub variables: Vec<Variable>,
 }
 
-/// A transaction on a copy of the tables. Its ports are in one file each.
+/// A transaction on a copy of the tables. The ports are implemented in one file each.
 pub(super) struct FakeTx {
     pub tables: Tables,
     /// Whether a port returned an error.
@@ -146,24 +146,25 @@ impl FakeTx {
         Self { tables, failed: false }
     }
 
-    /// The only way in which a port returns an error.
+    /// Records the failure of the transaction and returns the error. All ports return errors
+    /// through this function.
     pub fn refuse<T>(&mut self, error: StoreError) -> Result<T, StoreError> {
         self.failed = true;
         Err(error)
     }
 
-    /// Rows that belong to a user need that user to exist.
+    /// Returns [`StoreError::Gone`] if the user does not exist, like a foreign key.
     pub fn require(&mut self, user: UserId) -> Result<(), StoreError> {
         if self.tables.users.contains_key(&user) { Ok(()) } else { self.refuse(StoreError::Gone) }
     }
 
-    /// The same for a namespace.
+    /// Returns [`StoreError::Gone`] if the namespace does not exist, like a foreign key.
     pub fn require_namespace(&mut self, id: NamespaceId) -> Result<(), StoreError> {
         let known = self.tables.namespaces.iter().any(|namespace| namespace.id == id);
         if known { Ok(()) } else { self.refuse(StoreError::Gone) }
     }
 
-    /// The same for a project.
+    /// Returns [`StoreError::Gone`] if the project does not exist, like a foreign key.
     pub fn require_project(&mut self, id: ProjectId) -> Result<(), StoreError> {
         if self.tables.projects.contains_key(&id) { Ok(()) } else { self.refuse(StoreError::Gone) }
     }

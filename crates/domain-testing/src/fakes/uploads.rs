@@ -1,4 +1,4 @@
-//! Uploaded files in memory.
+//! Fake of the storage of uploaded files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Cursor;
@@ -11,7 +11,7 @@ use hexforge_domain::project::upload::UploadPlace;
 
 type Files = BTreeMap<UploadPlace, Vec<u8>>;
 
-/// Keeps files in memory. Clones share them.
+/// Stores files in memory. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub struct FakeUploads(Arc<Mutex<Files>>);
 

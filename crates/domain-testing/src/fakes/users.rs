@@ -1,4 +1,4 @@
-//! The accounts in memory.
+//! Fake of the users.
 
 use super::search::is_part;
 use super::tx::FakeTx;
@@ -8,7 +8,7 @@ use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::user::port::{Emails, Users};
 use hexforge_domain::user::{Appearance, NewUser, PasswordHash, User, UserFilter, UserState};
 
-/// An account with its password.
+/// A user with its password hash.
 #[derive(Clone, PartialEq)]
 pub(super) struct UserRow {
     pub user: User,
@@ -26,12 +26,12 @@ impl Users for FakeTx {
     }
 
     fn lock(&mut self, id: UserId) -> Result<Option<User>, StoreError> {
-        // Writing transactions take turns, so every row is locked already.
+        // Write transactions run one at a time, so there is nothing to lock.
         Users::find(self, id)
     }
 
     fn lock_to_delete(&mut self, _: UserId) -> Result<(), StoreError> {
-        // Writing transactions take turns.
+        // Write transactions run one at a time, so there is nothing to lock.
         Ok(())
     }
 

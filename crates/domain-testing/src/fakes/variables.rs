@@ -1,4 +1,4 @@
-//! The variables in memory.
+//! Fake of the variables.
 
 use super::tx::FakeTx;
 use hexforge_domain::id::{ProjectId, VariableId};

@@ -1,10 +1,10 @@
-//! A vault that hides nothing.
+//! A vault without encryption.
 
 use super::mixing::mixed;
 use hexforge_domain::ports::vault::{Sealed, Vault, VaultError};
 use hexforge_domain::text::Secret;
 
-/// Seals by writing the purpose in front.
+/// Seals a text by writing the purpose in front of it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FakeVault;
 

@@ -1,8 +1,8 @@
-//! A reader that knows no YAML.
+//! A fake YAML reader.
 
 use hexforge_domain::ci::config::{Node, YamlReader};
 
-/// Takes each line `name: command` for a job with that script.
+/// Reads each line `name: command` as a job with that script.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FakeYaml;
 
