@@ -1,4 +1,4 @@
-//! The contract of the store: what every implementation, the fake included, has to do.
+//! The contract tests of the store, which every implementation has to pass, including the fake.
 //!
 //! A case is a function that gets an empty store of its own. [`store_contract!`](crate::store_contract)
 //! makes one test of each, for one way of opening a store:
@@ -91,10 +91,11 @@ pub mod users;
 pub mod values;
 pub mod variables;
 
-/// Makes one `#[test]` of each case of the [contract](crate::contract). The argument is the
+/// Generates one `#[test]` for each case of the [contract](crate::contract). The argument is the
 /// path of a function without arguments that opens an empty store as an
-/// [`OpenStore`](crate::OpenStore), or as an `Option` of one where the store may be missing on
-/// the machine: a case without a store is passed over, which that function has to say. Every case opens its own; they run at the same time.
+/// [`OpenStore`](crate::OpenStore). It may return an `Option` if the database may be missing on the
+/// machine; a case without a store is skipped, and the function has to report that. Every case
+/// opens its own store, and the cases run in parallel.
 #[macro_export]
 macro_rules! store_contract {
     ($open:path) => {

@@ -1,4 +1,4 @@
-//! Projects, their shares and their hooks.
+//! Builders of projects, shares and hooks.
 
 use super::a_moment;
 use hexforge_domain::Timestamp;

@@ -1,4 +1,4 @@
-//! Requests for access; see [`AccessRequests`](hexforge_domain::member::port::AccessRequests).
+//! Access requests; see [`AccessRequests`](hexforge_domain::member::port::AccessRequests).
 
 use super::check::{assert_duplicate, assert_pages, insider, read, write};
 use crate::builders::{a_day, a_group, a_project, a_user, at};
@@ -9,7 +9,7 @@ use hexforge_domain::ports::store::{Store, StoreError};
 use hexforge_domain::project::query::{ProjectFilter, ProjectScope};
 use hexforge_domain::user::User;
 
-/// A group and a project of somebody's, as what one may ask for.
+/// Creates a group and a project, as targets of access requests.
 fn sources(store: &dyn Store) -> [RequestSource; 2] {
     let maker = a_user("maker").stored_in(store).id;
     let group = a_group("team").private().owner(maker).stored_in(store).id;
@@ -21,7 +21,7 @@ fn ask(store: &dyn Store, source: RequestSource, user: UserId, seconds: i64) {
     write(store, |tx| tx.access_requests().insert(source, user, at(seconds)));
 }
 
-/// A request is one user's about one thing, and knows its moment.
+/// A request belongs to one user and one group or project, and stores its time.
 pub fn a_request_is_found_until_it_is_removed(store: &dyn Store) {
     let [group, project] = sources(store);
     let [ada, bob] = ["ada", "bob"].map(|name| a_user(name).stored_in(store).id);
@@ -51,7 +51,7 @@ pub fn nobody_asks_twice(store: &dyn Store) {
     }
 }
 
-/// Highest user id first, whenever they asked.
+/// Requests are ordered by user id, highest first, whatever their times.
 pub fn requests_are_listed_highest_user_id_first(store: &dyn Store) {
     let [group, project] = sources(store);
     let mut users = ["ada", "bob", "cid"].map(|name| a_user(name).stored_in(store));
@@ -68,7 +68,7 @@ pub fn requests_are_listed_highest_user_id_first(store: &dyn Store) {
     assert_pages(store, &[], |tx, page| tx.access_requests().list(project, page));
 }
 
-/// Who asks is no member and sees nothing by that.
+/// A user with a pending request is not a member and has no access.
 pub fn a_request_gives_nothing(store: &dyn Store) {
     let [group, project] = sources(store);
     let ada = a_user("ada").stored_in(store).id;
@@ -92,7 +92,7 @@ pub fn a_request_gives_nothing(store: &dyn Store) {
     });
 }
 
-/// What is gone is not asked for, and who is gone asks for nothing.
+/// Requests are deleted with their user, group or project.
 pub fn a_request_ends_with_its_user_and_with_what_it_is_about(store: &dyn Store) {
     let [group, project] = sources(store);
     let [ada, bob] = ["ada", "bob"].map(|name| a_user(name).stored_in(store).id);

@@ -9,7 +9,7 @@ use hexforge_domain::paging::Page;
 use hexforge_domain::ports::store::Store;
 use std::thread;
 
-/// Once it was made.
+/// A project has no board until one is created, and then only that one.
 pub fn a_project_has_one_board(store: &dyn Store) {
     let ((project, _), (other, _)) = (a_place(store, "ada"), a_place(store, "bob"));
     assert_eq!(read(store, |tx| tx.boards().find(project)), None);
@@ -20,7 +20,7 @@ pub fn a_project_has_one_board(store: &dyn Store) {
     assert_pages(store, &[], |tx, page| tx.boards().lists(board.id, page));
 }
 
-/// A board with a list for each of so many labels.
+/// Creates a board with a list for each of `lists` labels.
 fn a_board(store: &dyn Store, lists: usize) -> (BoardId, Vec<BoardList>) {
     let (project, _) = a_place(store, "ada");
     let board = write(store, |tx| tx.boards().insert(project)).id;
@@ -40,7 +40,7 @@ fn places(store: &dyn Store, board: BoardId, lists: &[BoardList]) -> Vec<Option<
     lists.iter().map(place).collect()
 }
 
-/// When lists are added, moved and removed.
+/// Positions stay consecutive when lists are added, moved and deleted.
 pub fn lists_keep_their_places_without_gaps(store: &dyn Store) {
     let (board, lists) = a_board(store, 4);
     assert_pages(store, &lists, |tx, page| tx.boards().lists(board, page));
@@ -72,7 +72,7 @@ pub fn lists_keep_their_places_without_gaps(store: &dyn Store) {
     assert_eq!(read(store, |tx| tx.boards().find_list(board, BoardListId(i64::MAX))), None);
 }
 
-/// After its list was removed it may have another.
+/// A label can get a new list after its list was deleted.
 pub fn a_label_has_one_list_at_a_time(store: &dyn Store) {
     let (board, lists) = a_board(store, 2);
     let label = lists[0].label;
@@ -84,7 +84,7 @@ pub fn a_label_has_one_list_at_a_time(store: &dyn Store) {
     write(store, |tx| tx.boards().insert_list(board, label, at(2)));
 }
 
-/// Whoever moves a list holds the project.
+/// Concurrent moves are serialized by the lock of the project.
 pub fn lists_moved_at_once_end_without_gaps(store: &dyn Store) {
     let (board, lists) = a_board(store, 5);
     let label = &read(store, |tx| tx.labels().find_all(&[lists[0].label])).remove(0);

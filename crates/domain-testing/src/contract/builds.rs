@@ -1,4 +1,4 @@
-//! Builds and what others say of commits; see [`Builds`](hexforge_domain::build::port::Builds).
+//! Builds and commit statuses; see [`Builds`](hexforge_domain::build::port::Builds).
 
 use super::check::{assert_pages, read, write};
 use super::labels::a_place;
@@ -16,7 +16,7 @@ pub(super) fn in_pipeline(store: &dyn Store, project: ProjectId) -> Pipeline {
     write(store, |tx| tx.pipelines().insert(a_pipeline(project)))
 }
 
-/// A job, changed before it is made.
+/// Stores a build. `change` modifies it before the insert.
 pub(super) fn job(
     store: &dyn Store,
     pipeline: &Pipeline,
@@ -39,7 +39,7 @@ fn now(store: &dyn Store, build: &Build) -> Build {
     read(store, |tx| tx.builds().find(build.id)).expect("it is there")
 }
 
-/// What is stored is what was given, also after a change.
+/// All fields are read back as they were written, also after an update.
 pub fn a_build_has_every_field(store: &dyn Store) {
     let (project, user) = a_place(store, "ada");
     let pipeline = in_pipeline(store, project);
@@ -82,7 +82,7 @@ pub fn a_build_has_every_field(store: &dyn Store) {
     assert_eq!(all, [changed, created, other]);
 }
 
-/// Texts, trees and the order of variables.
+/// Texts, trees and the order of variables are read back unchanged.
 pub fn what_a_job_is_to_do_is_kept_whole(store: &dyn Store) {
     let (project, _) = a_place(store, "ada");
     let pipeline = in_pipeline(store, project);
@@ -90,7 +90,7 @@ pub fn what_a_job_is_to_do_is_kept_whole(store: &dyn Store) {
     assert_eq!(read(store, |tx| tx.builds().definition(id)), Some(a_definition()));
 }
 
-/// In the same pipeline only.
+/// Only builds of the same pipeline are superseded.
 pub fn a_newer_build_of_a_name_supersedes_the_older(store: &dyn Store) {
     let (project, _) = a_place(store, "ada");
     let (one, two) = (in_pipeline(store, project), in_pipeline(store, project));
@@ -103,7 +103,7 @@ pub fn a_newer_build_of_a_name_supersedes_the_older(store: &dyn Store) {
     }
 }
 
-/// Newest first, without what others say.
+/// Builds are listed newest first, without external commit statuses.
 pub fn builds_are_listed_by_status_and_commit(store: &dyn Store) {
     let ((project, _), (other, _)) = (a_place(store, "ada"), a_place(store, "bob"));
     let first = in_pipeline(store, project);
@@ -133,7 +133,7 @@ pub fn builds_are_listed_by_status_and_commit(store: &dyn Store) {
     }
 }
 
-/// Oldest first, jobs and what others say; superseded ones on demand.
+/// Jobs and external statuses are listed oldest first; superseded ones only on request.
 pub fn statuses_of_a_commit_are_found_by_ref_stage_and_name(store: &dyn Store) {
     let (project, _) = a_place(store, "ada");
     let master = in_pipeline(store, project);
@@ -166,7 +166,7 @@ pub fn statuses_of_a_commit_are_found_by_ref_stage_and_name(store: &dyn Store) {
     }
 }
 
-/// Those that wait or run, and longest first.
+/// Only pending and running builds are found, those without an update for the longest time first.
 pub fn builds_of_which_nothing_is_heard_are_found(store: &dyn Store) {
     let (project, _) = a_place(store, "ada");
     let pipeline = in_pipeline(store, project);
@@ -184,7 +184,7 @@ pub fn builds_of_which_nothing_is_heard_are_found(store: &dyn Store) {
     assert_eq!(silent(1), [first]);
 }
 
-/// With their last moment.
+/// Artifacts are expired from their expiry time on.
 pub fn expired_artifacts_are_found(store: &dyn Store) {
     let (project, _) = a_place(store, "ada");
     let pipeline = in_pipeline(store, project);

@@ -1,4 +1,5 @@
-//! What the cases share: transactions that have to succeed or fail, and the walk through pages.
+//! Shared helpers of the cases: transactions that must succeed or fail, and the check of
+//! pagination.
 
 use crate::builders::{UserBuilder, a_day};
 use hexforge_domain::id::{ProjectId, UserId};
@@ -9,7 +10,7 @@ use hexforge_domain::project::{Project, ProjectRef};
 use hexforge_domain::user::User;
 use std::fmt::Debug;
 
-/// A transaction that changes things and has to succeed.
+/// Runs a write transaction that must succeed.
 #[track_caller]
 pub(super) fn write<T: Send>(
     store: &dyn Store,
@@ -18,7 +19,7 @@ pub(super) fn write<T: Send>(
     store.write(work).expect("a writing transaction without a mistake succeeds")
 }
 
-/// A transaction that reads and has to succeed.
+/// Runs a read transaction that must succeed.
 #[track_caller]
 pub(super) fn read<T: Send>(
     store: &dyn Store,
@@ -27,7 +28,7 @@ pub(super) fn read<T: Send>(
     store.read(work).expect("a reading transaction succeeds")
 }
 
-/// A transaction that has to end with the field as a duplicate.
+/// Runs a transaction that must fail with a duplicate of the field.
 #[track_caller]
 pub(super) fn assert_duplicate<T: Debug + Send>(
     store: &dyn Store,
@@ -39,25 +40,25 @@ pub(super) fn assert_duplicate<T: Debug + Send>(
     assert!(named, "expected a duplicate `{field}`, not {outcome:?}");
 }
 
-/// Makes an account.
+/// Stores a user.
 #[track_caller]
 pub(super) fn insert(store: &dyn Store, user: UserBuilder) -> User {
     write(store, |tx| user.insert(tx))
 }
 
-/// The account of an id, which has to exist.
+/// Returns the user with this id. Panics if there is none.
 #[track_caller]
 pub(super) fn user(store: &dyn Store, id: UserId) -> User {
     read(store, |tx| tx.users().find(id)).expect("the account exists")
 }
 
-/// The project of an id, which has to exist.
+/// Returns the project with this id. Panics if there is none.
 #[track_caller]
 pub(super) fn project(store: &dyn Store, id: ProjectId) -> Project {
     read(store, |tx| tx.projects().find(&ProjectRef::Id(id))).expect("the project exists")
 }
 
-/// All projects, by id.
+/// The filter for all projects, ordered by id.
 pub(super) fn all_projects() -> ProjectFilter {
     ProjectFilter {
         scope: ProjectScope::All,
@@ -71,18 +72,18 @@ pub(super) fn all_projects() -> ProjectFilter {
     }
 }
 
-/// A user who looks, and is not external.
+/// A viewer who is not external.
 pub(super) fn insider(user: UserId) -> Viewer {
     Viewer { user, external: false }
 }
 
-/// A user who looks, and is external.
+/// A viewer who is external.
 pub(super) fn outsider(user: UserId) -> Viewer {
     Viewer { user, external: true }
 }
 
-/// Checks a list against everything it has to hold: the whole, pages of several sizes, and pages
-/// past the end, each with the same total.
+/// Checks the pagination of a list against its expected rows: the whole list, pages of several
+/// sizes, and pages past the end. The total must be the same for all.
 #[track_caller]
 pub(super) fn assert_pages<T: Clone + Debug + PartialEq + Sync>(
     store: &dyn Store,

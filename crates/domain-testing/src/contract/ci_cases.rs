@@ -1,4 +1,4 @@
-//! The cases about pipelines, builds, runners, triggers and variables.
+//! The contract cases of pipelines, builds, runners, triggers and variables.
 
 /// A part of [`store_contract!`](crate::store_contract).
 #[doc(hidden)]

@@ -1,4 +1,4 @@
-//! Transactions at the same time.
+//! Concurrent transactions.
 
 use super::check::{insert, read, user, write};
 use crate::builders::{a_moment, a_user, an_address};
@@ -24,7 +24,8 @@ fn raise_limit(tx: &mut dyn Tx, id: UserId) -> Result<(), StoreError> {
     tx.users().update(&user)
 }
 
-/// Runs the attempts at once: exactly one succeeds, the others find the field taken.
+/// Runs the attempts concurrently: exactly one must succeed, and the others must find the field
+/// taken.
 pub(super) fn assert_one_wins(store: &dyn Store, field: &str, attempts: &[Attempt<'_>]) {
     let start = Barrier::new(attempts.len());
     let outcomes: Vec<Result<(), StoreError>> = thread::scope(|scope| {
@@ -48,8 +49,8 @@ pub(super) fn assert_one_wins(store: &dyn Store, field: &str, attempts: &[Attemp
 
 pub(super) type Attempt<'a> = Box<dyn Fn(&mut dyn Tx) -> Result<(), StoreError> + Sync + 'a>;
 
-/// See [`Users::lock`](hexforge_domain::user::port::Users::lock): whoever reads under it and then writes
-/// overwrites nobody.
+/// See [`Users::lock`](hexforge_domain::user::port::Users::lock): a transaction that reads under
+/// the lock and then writes loses no update of another one.
 pub fn no_update_under_a_lock_is_lost(store: &dyn Store) {
     const ROUNDS: usize = 5;
     let ada = insert(store, a_user("ada").projects_limit(0));
@@ -66,8 +67,8 @@ pub fn no_update_under_a_lock_is_lost(store: &dyn Store) {
     assert_eq!(user(store, ada.id).privileges.projects_limit, ProjectsLimit(raised));
 }
 
-/// See [`Users::lock`](hexforge_domain::user::port::Users::lock): a change from elsewhere waits for the lock
-/// to end, so it comes last.
+/// See [`Users::lock`](hexforge_domain::user::port::Users::lock): the update of another transaction
+/// waits for the lock, so it is applied last.
 pub fn a_locked_user_is_not_changed_by_others(store: &dyn Store) {
     let ada = insert(store, a_user("ada").projects_limit(0));
     let mut late = ada.clone();
@@ -81,7 +82,7 @@ pub fn a_locked_user_is_not_changed_by_others(store: &dyn Store) {
         write(store, |tx| {
             tx.users().lock(ada.id)?;
             locked.send(()).expect("the other thread waits for the lock");
-            // Time in which a change that does not wait would be made.
+            // Gives the update time to run if it does not wait for the lock.
             thread::sleep(Duration::from_millis(50));
             raise_limit(tx, ada.id)
         });
@@ -89,8 +90,8 @@ pub fn a_locked_user_is_not_changed_by_others(store: &dyn Store) {
     assert_eq!(user(store, ada.id).privileges.projects_limit, ProjectsLimit(100));
 }
 
-/// See [`Mode::Read`](hexforge_domain::ports::store::Mode::Read): neither waits nor sees what is not yet
-/// committed.
+/// See [`Mode::Read`](hexforge_domain::ports::store::Mode::Read): a reader neither waits for a
+/// writer nor sees uncommitted changes.
 pub fn a_reader_does_not_wait_for_a_writer(store: &dyn Store) {
     write(store, |tx| {
         a_user("ada").insert(tx)?;
@@ -100,7 +101,8 @@ pub fn a_reader_does_not_wait_for_a_writer(store: &dyn Store) {
     assert_eq!(read(store, count), 1);
 }
 
-/// See [`Mode::Read`](hexforge_domain::ports::store::Mode::Read): what others commit meanwhile is not seen.
+/// See [`Mode::Read`](hexforge_domain::ports::store::Mode::Read): concurrent commits are not
+/// visible to a reader.
 pub fn a_reader_sees_one_consistent_state(store: &dyn Store) {
     let ada = insert(store, a_user("ada"));
     read(store, |tx| {
@@ -117,8 +119,8 @@ pub fn a_reader_sees_one_consistent_state(store: &dyn Store) {
     assert_eq!(read(store, |tx| tx.users().find(ada.id)), None);
 }
 
-/// See [`Mode::Glance`](hexforge_domain::ports::store::Mode::Glance): it sees what was committed before, and neither
-/// waits nor sees what is not.
+/// See [`Mode::Glance`](hexforge_domain::ports::store::Mode::Glance): a glance sees committed
+/// changes, does not wait, and does not see uncommitted ones.
 pub fn a_glance_sees_what_is_committed(store: &dyn Store) {
     let glance = |work: fn(&mut dyn Tx) -> Result<u64, StoreError>| {
         store.glance(work).expect("the store is there")
@@ -131,7 +133,7 @@ pub fn a_glance_sees_what_is_committed(store: &dyn Store) {
     assert_eq!(glance(count), 1);
 }
 
-/// A name that several want at once goes to one of them.
+/// Of several concurrent inserts with the same username, one succeeds.
 pub fn a_username_claimed_at_once_goes_to_one(store: &dyn Store) {
     let attempt = |n: usize| -> Attempt<'_> {
         let new = a_user("ada").email(&format!("ada{n}@example.com"));
@@ -142,8 +144,8 @@ pub fn a_username_claimed_at_once_goes_to_one(store: &dyn Store) {
     assert_eq!(read(store, count), 1);
 }
 
-/// An address goes to one of those who want it at once, be it for a new account, as their primary
-/// or as a secondary one.
+/// Of several concurrent claims of an e-mail address, one succeeds, be it for a new user, as a
+/// primary or as a secondary address.
 pub fn an_address_claimed_at_once_goes_to_one(store: &dyn Store) {
     let users = ["ada", "bob", "cid", "dan"].map(|name| insert(store, a_user(name)));
     let wanted = &an_address("wanted@example.com");
@@ -163,7 +165,7 @@ pub fn an_address_claimed_at_once_goes_to_one(store: &dyn Store) {
     assert!(read(store, |tx| tx.emails().holder(wanted)).is_some());
 }
 
-/// A path goes to one of those who want it at once, however they write it.
+/// Of several concurrent claims of a path, one succeeds, also when they differ in case.
 pub fn a_path_claimed_at_once_goes_to_one(store: &dyn Store) {
     let wishes = [("ada", "team"), ("bob", "Team"), ("cid", "TEAM"), ("dan", "teAm")];
     let attempts: Vec<Attempt<'_>> = wishes
@@ -177,7 +179,8 @@ pub fn a_path_claimed_at_once_goes_to_one(store: &dyn Store) {
     assert_one_wins(store, "path", &attempts);
 }
 
-/// [`SignInFailures::find`](hexforge_domain::sign_in::port::SignInFailures::find) in transactions that write.
+/// See [`SignInFailures::find`](hexforge_domain::sign_in::port::SignInFailures::find): write
+/// transactions lock the subject.
 pub fn no_failed_sign_in_is_lost(store: &dyn Store) {
     let start = Barrier::new(2 * THREADS);
     thread::scope(|scope| {

@@ -5,7 +5,7 @@ use crate::builders::{a_branch, a_project, a_user, at, home_of};
 use hexforge_domain::ports::store::Store;
 use hexforge_domain::project::{CoverageExpression, Project};
 
-/// Nothing else of the project changes, and no other project does.
+/// No other field and no other project changes.
 pub fn a_default_branch_is_set_alone(store: &dyn Store) {
     let ada = a_user("ada").stored_in(store).id;
     let home = home_of(store, ada);
@@ -28,8 +28,8 @@ pub fn a_default_branch_is_set_alone(store: &dyn Store) {
     assert_eq!(project(store, other.id), other);
 }
 
-/// See [`Projects::update`](hexforge_domain::project::port::Projects::update): it is not taken from what somebody
-/// read before the last push.
+/// See [`Projects::update`](hexforge_domain::project::port::Projects::update): the default branch
+/// of a stale project does not overwrite the stored one.
 pub fn updating_does_not_turn_back_the_default_branch(store: &dyn Store) {
     let ada = a_user("ada").stored_in(store).id;
     let site = a_project("site", home_of(store, ada), ada).stored_in(store);
@@ -43,7 +43,7 @@ pub fn updating_does_not_turn_back_the_default_branch(store: &dyn Store) {
     }
 }
 
-/// One project's expression is not another's, and it goes again.
+/// The expression belongs to one project and can be removed.
 pub fn a_coverage_expression_is_set_alone(store: &dyn Store) {
     let ada = a_user("ada").stored_in(store).id;
     let home = home_of(store, ada);

@@ -1,4 +1,4 @@
-//! What hooks are sent; see [`Deliveries`](hexforge_domain::delivery::port::Deliveries).
+//! Hook deliveries; see [`Deliveries`](hexforge_domain::delivery::port::Deliveries).
 
 use super::check::{read, write};
 use super::labels::a_place;
@@ -15,10 +15,10 @@ use hexforge_domain::ports::store::{Store, StoreError};
 use hexforge_domain::text::Secret;
 use std::sync::Barrier;
 
-/// As many as any case has.
+/// Limits above the number of lanes and deliveries of any case.
 pub(super) const ALL: ClaimLimits = ClaimLimits { healthy: 100, failing: 100, each: 100 };
 
-/// A hook of a new project of a new user.
+/// Creates a user with a project and a hook of the project.
 pub(super) fn a_project_hook(store: &dyn Store, user: &str) -> HookRef {
     let (project, _) = a_place(store, user);
     let hook = a_hook(&format!("http://{user}.example"));
@@ -30,7 +30,7 @@ pub(super) fn a_service_hook(store: &dyn Store) -> HookRef {
     HookRef::System(write(store, |tx| tx.system_hooks().insert(hook, at(0))).id)
 }
 
-/// More than any body of a case has.
+/// A size above that of any payload in the cases.
 const LONG: u32 = 1_000_000;
 
 fn letter(store: &dyn Store, id: DeliveryId) -> Option<Letter> {
@@ -43,7 +43,7 @@ fn key(number: u8) -> DeliveryKey {
     DeliveryKey::new([number; 16])
 }
 
-/// Adds deliveries to a hook that say their numbers, due from that moment on.
+/// Adds deliveries to a hook, due from `moment` on. The payload of each is its number.
 pub(super) fn add(store: &dyn Store, hook: HookRef, numbers: &[u8], moment: Timestamp) {
     write(store, |tx| {
         let mut new = Vec::new();
@@ -61,7 +61,7 @@ pub(super) fn claim(store: &dyn Store, now: Timestamp, limits: ClaimLimits) -> V
     write(store, |tx| tx.deliveries().claim(now, until, limits))
 }
 
-/// What each claim holds, as what its deliveries say.
+/// Returns the payloads of each claim.
 fn said(store: &dyn Store, claims: &[Claim]) -> Vec<Vec<String>> {
     let body = |id: DeliveryId| {
         let letter = letter(store, id);
@@ -82,7 +82,7 @@ pub(super) fn an_attempt(moment: Timestamp, status: Option<u16>, error: Option<&
     }
 }
 
-/// Settles a claim: everything in it was tried and is now in that state.
+/// Settles a claim: all its deliveries were tried and are now in this state.
 pub(super) fn settle(
     store: &dyn Store,
     claim: &Claim,
@@ -158,7 +158,7 @@ pub fn a_delivery_has_everything_it_takes_to_send_it(store: &dyn Store) {
 /// See [`Deliveries::letters`](hexforge_domain::delivery::port::Deliveries::letters).
 pub fn letters_are_read_together_and_not_too_many(store: &dyn Store) {
     let (one, two) = (a_project_hook(store, "ada"), a_project_hook(store, "bob"));
-    // One character each, and two from 10 on.
+    // Payloads have one character each, and two from 10 on.
     add(store, one, &[1, 2, 3], at(0));
     add(store, two, &[10, 11], at(0));
     let claims = claim(store, at(0), ALL);
@@ -177,7 +177,7 @@ pub fn letters_are_read_together_and_not_too_many(store: &dyn Store) {
         assert_eq!(bodies, expected, "{most}");
         assert!(letters.iter().map(|(id, _)| id).eq(&ids[..expected.len()]), "{most}");
     }
-    // What waits no longer is left out, wherever it stands.
+    // Deliveries that no longer wait are left out, wherever they are in the list.
     let attempt = an_attempt(at(1), Some(200), None);
     settle(store, &claims[0], DeliveryState::Delivered, Health::default(), &attempt);
     let letters = read(store, |tx| tx.deliveries().letters(&ids, LONG));
@@ -185,7 +185,7 @@ pub fn letters_are_read_together_and_not_too_many(store: &dyn Store) {
     assert_eq!(read(store, |tx| tx.deliveries().letters(&[], LONG)), []);
 }
 
-/// Whoever mends a hook wants what waits to go to the right place.
+/// Pending deliveries use the current URL of their hook, so that a corrected URL applies to them.
 pub fn a_delivery_is_sent_where_its_hook_goes_now(store: &dyn Store) {
     let (project, _) = a_place(store, "ada");
     let hook = a_hook("http://old.example");
@@ -206,14 +206,14 @@ pub fn a_lane_is_given_out_to_nobody_else_for_a_while(store: &dyn Store) {
     let first = claim(store, at(0), ALL);
     assert_eq!(said(store, &first), [["1"]]);
     assert_eq!(claim(store, at(29), ALL), []);
-    // Whoever had it is gone: it was not tried, as far as anybody knows.
+    // The first claim expired: its deliveries do not count as tried.
     let second = claim(store, at(30), ALL);
     assert_eq!(said(store, &second), [["1"]]);
     assert_eq!(second[0].deliveries[0].tries, 0);
     assert_ne!(second[0].number, first[0].number);
 }
 
-/// Of each lane in its order, and the lanes by who waits longest.
+/// Deliveries of a lane come in order, and lanes by the longest wait.
 pub fn what_is_due_comes_oldest_first_and_no_more_than_asked_for(store: &dyn Store) {
     let (one, two) = (a_project_hook(store, "ada"), a_project_hook(store, "bob"));
     let three = a_service_hook(store);
@@ -227,7 +227,7 @@ pub fn what_is_due_comes_oldest_first_and_no_more_than_asked_for(store: &dyn Sto
     assert_eq!(said(store, &claim(store, at(9), ALL)), [["31"]]);
 }
 
-/// So that those who fare well do not wait for them.
+/// Failing lanes have their own limit, so that healthy lanes do not wait for them.
 pub fn lanes_that_fail_are_counted_apart(store: &dyn Store) {
     let (good, bad) = (a_project_hook(store, "ada"), a_project_hook(store, "bob"));
     add(store, bad, &[1], at(0));
@@ -275,12 +275,12 @@ pub fn what_was_sent_is_written_down(store: &dyn Store) {
         assert_eq!(delivery.last.as_ref(), Some(&attempts[place]));
         assert_eq!(letter(store, delivery.id), None);
     }
-    // The lane is free, and knows how it fared.
+    // The lane is free again, and keeps its health.
     add(store, hook, &[3], at(5));
     assert_eq!(claim(store, at(5), ALL)[0].health, health);
 }
 
-/// And what came later does not wait for it.
+/// A failed delivery waits until it is due; later deliveries do not wait for it.
 pub fn what_fails_waits_for_its_time(store: &dyn Store) {
     let hook = a_project_hook(store, "ada");
     add(store, hook, &[1], at(0));
@@ -299,7 +299,7 @@ pub fn what_fails_waits_for_its_time(store: &dyn Store) {
     assert_eq!((claims[0].deliveries[0].tries, claims[0].deliveries[0].since), (1, at(0)));
 }
 
-/// Neither for what is there nor for what comes.
+/// A resting lane is not claimed, neither for existing nor for new deliveries.
 pub fn a_lane_that_rests_is_not_given_out(store: &dyn Store) {
     let hook = a_project_hook(store, "ada");
     add(store, hook, &[1, 2], at(0));
@@ -315,7 +315,7 @@ pub fn a_lane_that_rests_is_not_given_out(store: &dyn Store) {
     assert_eq!(claims[0].health, health);
 }
 
-/// It waits until the lane is given back.
+/// A new delivery waits until the claimed lane is settled.
 pub fn what_comes_while_a_lane_is_claimed_is_not_forgotten(store: &dyn Store) {
     let hook = a_project_hook(store, "ada");
     add(store, hook, &[1], at(0));
@@ -327,7 +327,7 @@ pub fn what_comes_while_a_lane_is_claimed_is_not_forgotten(store: &dyn Store) {
     assert_eq!(said(store, &claim(store, at(2), ALL)), [["2"]]);
 }
 
-/// Whoever comes back too late changes nothing.
+/// Settling an expired claim changes nothing.
 pub fn a_claim_that_is_over_settles_nothing(store: &dyn Store) {
     let hook = a_project_hook(store, "ada");
     add(store, hook, &[1], at(0));
@@ -339,14 +339,14 @@ pub fn a_claim_that_is_over_settles_nothing(store: &dyn Store) {
     assert_eq!(claim(store, at(31), ALL), []);
     let delivered = an_attempt(at(31), Some(200), None);
     settle(store, &now[0], DeliveryState::Delivered, Health::default(), &delivered);
-    // Once settled is settled.
+    // A claim cannot be settled twice.
     settle(store, &now[0], DeliveryState::Failed, Health::default(), &failed);
     let log =
         read(store, |tx| tx.delivery_log().list(hook, hexforge_domain::paging::Page::Whole)).items;
     assert_eq!(log[0].last.as_ref(), Some(&delivered));
 }
 
-/// With a hook, and with the project of a hook.
+/// Deliveries are deleted with their hook, and with the project of the hook.
 pub fn deliveries_go_with_their_hooks(store: &dyn Store) {
     let service = a_service_hook(store);
     let (project, _) = a_place(store, "ada");
@@ -362,7 +362,7 @@ pub fn deliveries_go_with_their_hooks(store: &dyn Store) {
     assert_eq!(said(store, &claims), [["1"], [""], ["3"]]);
     write(store, |tx| tx.projects().delete(project));
     assert_eq!(said(store, &claims), [["1"], [""], [""]]);
-    // Settling what is gone is harmless.
+    // Settling a deleted lane is harmless.
     let attempt = an_attempt(at(1), Some(200), None);
     for claim in &claims {
         settle(store, claim, DeliveryState::Delivered, Health::default(), &attempt);
@@ -374,7 +374,7 @@ pub fn deliveries_go_with_their_hooks(store: &dyn Store) {
     assert_eq!(read(store, |tx| tx.delivery_log().queue()).deliveries, 0);
 }
 
-/// They were removed while it was looked up who hears of something.
+/// Hooks may be deleted while the receivers of an event are looked up.
 pub fn those_to_hooks_that_are_gone_are_left_out(store: &dyn Store) {
     let hook = a_project_hook(store, "ada");
     let gone = HookRef::Project(ProjectHookId(i64::MAX));
@@ -393,7 +393,7 @@ pub fn those_to_hooks_that_are_gone_are_left_out(store: &dyn Store) {
     write(store, |tx| tx.deliveries().insert(&[]));
 }
 
-/// However many ask, nobody gets what another has, and all of it is given out.
+/// No lane is claimed by two concurrent callers, and every lane is claimed.
 pub fn lanes_claimed_at_once_go_to_one_each(store: &dyn Store) {
     const LANES: usize = 12;
     const ASKING: usize = 4;
@@ -425,7 +425,7 @@ pub fn lanes_claimed_at_once_go_to_one_each(store: &dyn Store) {
         let asking: Vec<_> = (0..ASKING).map(|_| scope.spawn(ask)).collect();
         asking.into_iter().flat_map(|one| one.join().expect("no panic")).collect()
     });
-    // What another was just being given, somebody may have passed over.
+    // A concurrent claim may have skipped lanes that another one was just taking.
     lanes.extend(claim(store, at(1), ALL).into_iter().map(|claim| claim.lane));
     lanes.sort_unstable();
     let given_out = lanes.len();

@@ -1,4 +1,4 @@
-//! Looking after hooks; see [`DeliveryLog`](hexforge_domain::delivery::port::DeliveryLog).
+//! The delivery log of hooks; see [`DeliveryLog`](hexforge_domain::delivery::port::DeliveryLog).
 
 use super::check::{assert_pages, read, write};
 use super::deliveries::{ALL, a_project_hook, a_service_hook, add, an_attempt, claim, settle};
@@ -48,7 +48,7 @@ pub fn deliveries_of_a_hook_are_listed_newest_first(store: &dyn Store) {
     assert_eq!(find(hook, DeliveryId(i64::MAX)), None);
 }
 
-/// In characters, not in bytes.
+/// The limit counts characters, not bytes.
 pub fn long_bodies_are_cut(store: &dyn Store) {
     let hook = a_service_hook(store);
     for (length, more) in [(SHOWN_BODY, false), (SHOWN_BODY + 1, true)] {
@@ -135,7 +135,7 @@ pub fn hooks_that_fail_are_named(store: &dyn Store) {
     assert_eq!(failing(1, 1).len(), 1);
 }
 
-/// What waits is never removed, and nobody's but the hook's own count.
+/// Pending deliveries are never removed, and only the deliveries of the hook itself count.
 pub fn old_deliveries_are_removed_with_what_they_said(store: &dyn Store) {
     let (hook, other) = (a_project_hook(store, "ada"), a_project_hook(store, "bob"));
     let attempt = an_attempt(at(1), Some(200), None);

@@ -1,4 +1,4 @@
-//! Addresses; see [`Emails`](hexforge_domain::user::port::Emails).
+//! E-mail addresses; see [`Emails`](hexforge_domain::user::port::Emails).
 
 use super::check::{assert_duplicate, assert_pages, insert, read, user, write};
 use crate::builders::{a_user, an_address};
@@ -17,7 +17,7 @@ fn holder(store: &dyn Store, address: &str) -> Option<(UserId, EmailRole)> {
     holder.map(|EmailHolder { user, role }| (user, role))
 }
 
-/// The secondary addresses of a user, sorted.
+/// Returns the secondary addresses of a user, sorted.
 fn secondary(store: &dyn Store, user: UserId) -> Vec<String> {
     let emails = read(store, |tx| tx.emails().list(user, Page::Whole)).items;
     let mut addresses: Vec<_> = emails.iter().map(|e| e.address.as_str().to_owned()).collect();
@@ -35,7 +35,7 @@ pub fn a_secondary_address_is_added_with_every_field(store: &dyn Store) {
     assert_eq!(user(store, ada.id), ada);
 }
 
-/// Newest first, without the primary address.
+/// Addresses are listed newest first, without the primary one.
 pub fn secondary_addresses_are_listed_newest_first(store: &dyn Store) {
     let (ada, bob) = (insert(store, a_user("ada")).id, insert(store, a_user("bob")).id);
     let mut emails = Vec::new();
@@ -105,10 +105,10 @@ pub fn a_secondary_address_changes_places_with_the_primary(store: &dyn Store) {
     assert_eq!(secondary(store, ada.id), expected);
     assert_eq!(holder(store, "two@example.com"), Some((ada.id, EmailRole::Primary)));
     assert_eq!(holder(store, "ada@example.com"), Some((ada.id, EmailRole::Secondary)));
-    // Whoever remembers the id does not reach another address by it.
+    // The old id does not refer to another address.
     assert_eq!(read(store, |tx| tx.emails().find(ada.id, id_of_two)), None);
 
-    // And back again.
+    // The exchange can be reversed.
     write(store, |tx| tx.emails().make_primary(ada.id, &ada.email));
     assert_eq!(user(store, ada.id), ada);
     assert_eq!(
@@ -131,7 +131,7 @@ pub fn a_new_primary_address_gives_up_the_old_one(store: &dyn Store) {
     assert_eq!(holder(store, "ada@example.com"), Some((heir.id, EmailRole::Primary)));
 }
 
-/// Asking for what is so already changes nothing.
+/// Making the primary address primary changes nothing.
 pub fn the_primary_address_may_be_made_primary(store: &dyn Store) {
     let ada = insert(store, a_user("ada"));
     add(store, ada.id, "second@example.com");

@@ -11,7 +11,7 @@ use hexforge_domain::ports::store::Store;
 use hexforge_domain::project::query::Viewer;
 use hexforge_domain::push::{Push, Reach};
 
-/// A user and a public project of it.
+/// Creates a user with a public project.
 fn a_place(store: &dyn Store, name: &str) -> (ProjectId, UserId) {
     let user = a_user(name).stored_in(store).id;
     let project = a_project("site", home_of(store, user), user).public().stored_in(store);
@@ -22,7 +22,7 @@ fn happen(store: &dyn Store, new: NewEvent) -> Event {
     write(store, |tx| tx.events().insert(new))
 }
 
-/// Checks that what is returned and what is read is what was given.
+/// Checks that events are returned and read back as they were written.
 fn assert_kept(store: &dyn Store, author: UserId, news: Vec<NewEvent>) {
     let mut events = Vec::new();
     for new in news {
@@ -46,14 +46,14 @@ fn assert_kept(store: &dyn Store, author: UserId, news: Vec<NewEvent>) {
     });
 }
 
-/// Checks what an author sees of itself.
+/// Checks the events that an author sees of itself.
 fn assert_authored(store: &dyn Store, author: UserId, events: &[Event]) {
     assert_pages(store, events, |tx, page| {
         tx.events().authored_by(author, insider(author), Clearance::All, a_day(), page)
     });
 }
 
-/// What an event is about may be known in full, in part or not at all.
+/// The target of an event may be complete, partial or missing.
 pub fn an_event_keeps_its_target_and_its_data(store: &dyn Store) {
     let (project, author) = a_place(store, "ada");
     let target = |id: Option<i64>, title: Option<&str>| {
@@ -83,7 +83,7 @@ pub fn an_event_keeps_its_target_and_its_data(store: &dyn Store) {
     assert_kept(store, author, news);
 }
 
-/// No action is confused with another.
+/// All actions are read back as they were written.
 pub fn an_event_keeps_its_action(store: &dyn Store) {
     let (project, author) = a_place(store, "ada");
     let actions = [
@@ -105,7 +105,7 @@ pub fn an_event_keeps_its_action(store: &dyn Store) {
     assert_kept(store, author, news.into());
 }
 
-/// Newest first, also when they happened at the same moment.
+/// Events are ordered newest first, also within the same moment.
 pub fn events_of_an_author_are_listed_newest_first(store: &dyn Store) {
     let ((site, ada), (other, bob)) = (a_place(store, "ada"), a_place(store, "bob"));
     let mut events = Vec::new();
@@ -121,7 +121,7 @@ pub fn events_of_an_author_are_listed_newest_first(store: &dyn Store) {
     assert_authored(store, cid, &[]);
 }
 
-/// Whoever wrote them, and nothing of other projects.
+/// Events of all authors are listed, and none of other projects.
 pub fn events_of_a_project_are_listed_newest_first(store: &dyn Store) {
     let ((site, ada), (other, bob)) = (a_place(store, "ada"), a_place(store, "bob"));
     let mut events = Vec::new();
@@ -138,7 +138,7 @@ pub fn events_of_a_project_are_listed_newest_first(store: &dyn Store) {
     });
 }
 
-/// The names of the projects in which a viewer sees that bob did something, oldest first.
+/// Returns the names of the projects whose events by bob a viewer sees, oldest first.
 fn seen(store: &dyn Store, world: &World, viewer: Viewer, days: i64) -> Vec<String> {
     let list = |page| {
         read(store, |tx| {
@@ -158,7 +158,7 @@ fn seen(store: &dyn Store, world: &World, viewer: Viewer, days: i64) -> Vec<Stri
     events.map(name).items
 }
 
-/// What somebody did is seen where the project is seen, whoever did it.
+/// An event is visible to a viewer if its project is, whoever the author is.
 pub fn events_of_an_author_are_seen_where_the_project_is(store: &dyn Store) {
     let world = a_world(store);
     for project in &world.projects {
@@ -189,7 +189,7 @@ pub fn events_of_an_author_are_seen_where_the_project_is(store: &dyn Store) {
         let expected: Vec<&str> = expected.split_whitespace().collect();
         assert_eq!(seen(store, &world, viewer, days), expected, "{viewer:?} on day {days}");
     }
-    // Having done it does not show it.
+    // Authors do not see their own events in projects that they may not see.
     let own = read(store, |tx| {
         tx.events().authored_by(
             world.eve,

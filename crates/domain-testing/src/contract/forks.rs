@@ -9,7 +9,7 @@ use hexforge_domain::project::Project;
 use hexforge_domain::project::query::{ProjectFilter, ProjectOrder, ProjectScope};
 use hexforge_domain::visibility::Visibility;
 
-/// A user and its namespace.
+/// Creates a user; returns it with its personal namespace.
 fn a_home(store: &dyn Store) -> (UserId, NamespaceId) {
     let ada = a_user("ada").stored_in(store).id;
     (ada, home_of(store, ada))
@@ -19,7 +19,8 @@ fn forks(store: &dyn Store, id: ProjectId) -> u32 {
     project(store, id).forks_count
 }
 
-/// The counter is what a recount gives, after any forks, links and removals, also those that are rolled back.
+/// The fork counter equals a recount after any sequence of forks, links and deletions, including
+/// rolled back ones.
 pub fn the_counter_of_forks_is_right_after_any_changes(store: &dyn Store) {
     let (ada, home) = a_home(store);
     let mut projects: Vec<Project> = Vec::new();
@@ -38,7 +39,7 @@ pub fn the_counter_of_forks_is_right_after_any_changes(store: &dyn Store) {
             match (roll(4), projects.get(chosen)) {
                 (0, Some(project)) => tx.projects().delete(project.id)?,
                 (1, Some(project)) => {
-                    // Removes it with the group that it is in then.
+                    // Deletes the project with the group that it was moved to.
                     let moved = Project { namespace: group, ..project.clone() };
                     tx.projects().update(&moved)?;
                     tx.groups().delete(group)?;
@@ -88,7 +89,7 @@ pub fn forks_are_counted_while_they_exist(store: &dyn Store) {
     let of_one = a_project("of-one", home, ada).forked_from(one.id).stored_in(store);
     assert_eq!((forks(store, source.id), forks(store, one.id)), (2, 1));
     assert_eq!((forks(store, two.id), forks(store, of_one.id)), (0, 0));
-    // To be forked is no change of a project.
+    // Being forked does not change the source project.
     let expected = Project { forks_count: 2, ..source.clone() };
     assert_eq!(project(store, source.id), expected);
 
@@ -100,8 +101,8 @@ pub fn forks_are_counted_while_they_exist(store: &dyn Store) {
     assert_eq!(project(store, source.id), source);
 }
 
-/// See [`Projects::update`](hexforge_domain::project::port::Projects::update): counters are not taken from what
-/// somebody read a while ago.
+/// See [`Projects::update`](hexforge_domain::project::port::Projects::update): the counters of a
+/// stale project do not overwrite the stored ones.
 pub fn updating_does_not_turn_back_the_count_of_forks(store: &dyn Store) {
     let (ada, home) = a_home(store);
     let source = a_project("source", home, ada).stored_in(store);
@@ -145,8 +146,8 @@ pub fn forks_are_lowered_to_their_source(store: &dyn Store) {
     }
 }
 
-/// See [`Projects::lower_forks`](hexforge_domain::project::port::Projects::lower_forks): a fork of a fork is not
-/// left above both.
+/// See [`Projects::lower_forks`](hexforge_domain::project::port::Projects::lower_forks): forks of
+/// forks are lowered too.
 pub fn forks_of_forks_are_lowered_too(store: &dyn Store) {
     let (ada, home) = a_home(store);
     let source = a_project("source", home, ada).stored_in(store).id;
@@ -201,7 +202,7 @@ pub fn whether_a_project_comes_from_another_is_known(store: &dyn Store) {
     }
 }
 
-/// Whether a repository was copied is not changed by links between projects.
+/// Changes of the fork link do not change whether a repository was copied.
 pub fn a_copy_stays_a_copy_without_its_source(store: &dyn Store) {
     let (ada, home) = a_home(store);
     let source = a_project("source", home, ada).stored_in(store);

@@ -1,4 +1,4 @@
-//! The end of groups; see [`Groups::delete`](hexforge_domain::group::port::Groups::delete).
+//! Deletion of groups; see [`Groups::delete`](hexforge_domain::group::port::Groups::delete).
 
 use super::check::{read, write};
 use crate::builders::{
@@ -16,7 +16,7 @@ fn project(store: &dyn Store, id: ProjectId) -> Option<Project> {
     read(store, |tx| tx.projects().find(&ProjectRef::Id(id)))
 }
 
-/// The group goes with its members, its shares and everything inside.
+/// A group is deleted with its members, shares and projects.
 pub fn deleting_a_group_takes_everything_inside_along(store: &dyn Store) {
     let [ada, bob] = ["ada", "bob"].map(|name| a_user(name).stored_in(store).id);
     let group = a_group("team").owner(ada).member(bob, AccessLevel::Guest).stored_in(store);
@@ -43,13 +43,14 @@ pub fn deleting_a_group_takes_everything_inside_along(store: &dyn Store) {
         assert!(tx.users().find(ada)?.is_some() && tx.users().find(bob)?.is_some());
         Ok(())
     });
-    // Its path and name are free; deleting it again changes nothing.
+    // Path and name are free again; deleting the group a second time changes nothing.
     a_group("team").stored_in(store);
     write(store, |tx| tx.groups().delete(group.id));
     assert!(read(store, |tx| tx.groups().find(&GroupRef::new("team"))).is_some());
 }
 
-/// What others shared with the group stays theirs; what they forked stays, and is a fork no more.
+/// Projects of others that were shared with the group are kept. Forks of its projects are kept
+/// without a source.
 pub fn deleting_a_group_leaves_what_others_have(store: &dyn Store) {
     let ada = a_user("ada").stored_in(store).id;
     let (team, other) = (a_group("team").stored_in(store).id, a_group("other").stored_in(store).id);

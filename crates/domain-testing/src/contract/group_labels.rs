@@ -1,4 +1,4 @@
-//! Labels of groups; see [`GroupLabels`](hexforge_domain::label::port::GroupLabels).
+//! Group labels; see [`GroupLabels`](hexforge_domain::label::port::GroupLabels).
 
 use super::check::{assert_duplicate, assert_pages, insider, read, write};
 use crate::builders::{
@@ -13,7 +13,7 @@ use hexforge_domain::ports::store::Store;
 use hexforge_domain::project::Project;
 use hexforge_domain::project::query::Audience;
 
-/// A group with two projects, public ones if so wished.
+/// Creates a group with two public projects.
 fn a_team(store: &dyn Store) -> (UserId, NamespaceId, [ProjectId; 2]) {
     let ada = a_user("ada").stored_in(store).id;
     let team = a_group("team").owner(ada).stored_in(store).id;
@@ -26,7 +26,7 @@ fn make(store: &dyn Store, group: NamespaceId, title: &str) -> GroupLabel {
     write(store, |tx| tx.group_labels().insert(group, a_label(title)))
 }
 
-/// Titles and ids as a project shows them.
+/// Returns titles and ids of the labels as a project shows them.
 fn labels(store: &dyn Store, project: ProjectId) -> Vec<(String, LabelId)> {
     let labels = read(store, |tx| tx.labels().list(project, Page::Whole));
     let shown = |label: Label| (label.title.as_str().to_owned(), label.shown_id());
@@ -38,7 +38,8 @@ fn in_project(store: &dyn Store, project: ProjectId, title: &str) -> Label {
     label.expect("the label is there")
 }
 
-/// Those that are there, and those that come later; a project's own label of that title stays.
+/// Existing and later projects get the labels of the group; a project label with the same title is
+/// kept.
 pub fn all_projects_of_a_group_have_its_labels(store: &dyn Store) {
     let (ada, team, [one, two]) = a_team(store);
     let own = write(store, |tx| insert_label(tx, two, "bug"));
@@ -70,7 +71,7 @@ pub fn all_projects_of_a_group_have_its_labels(store: &dyn Store) {
     assert_eq!(read(store, |tx| tx.group_labels().list(team, Page::Whole)).total, 0);
 }
 
-/// What has it keeps it.
+/// Issues keep the renamed label.
 pub fn a_renamed_label_of_a_group_is_renamed_everywhere(store: &dyn Store) {
     let (ada, team, [one, two]) = a_team(store);
     let bug = make(store, team, "bug");
@@ -99,7 +100,7 @@ pub fn a_renamed_label_of_a_group_is_renamed_everywhere(store: &dyn Store) {
     assert_eq!(in_project(store, two, "defect").shown_id(), bug.id);
 }
 
-/// The lists of all boards close up.
+/// The lists of all boards stay consecutive.
 pub fn a_deleted_label_of_a_group_is_gone_from_all_projects(store: &dyn Store) {
     let (ada, team, projects) = a_team(store);
     let bug = make(store, team, "bug");
@@ -129,7 +130,7 @@ pub fn a_deleted_label_of_a_group_is_gone_from_all_projects(store: &dyn Store) {
     assert_eq!(read(store, |tx| tx.group_labels().list(team, Page::Whole)).total, 0);
 }
 
-/// In all projects that the viewer sees, and of confidential issues as many as it sees.
+/// All projects visible to the viewer count, with the confidential issues that it may see.
 pub fn issues_with_a_label_of_a_group_are_counted_in_all_its_projects(store: &dyn Store) {
     let (ada, team, [one, two]) = a_team(store);
     let shut = a_project("shut", team, ada).stored_in(store).id;
@@ -173,7 +174,7 @@ pub fn issues_with_a_label_of_a_group_are_counted_in_all_its_projects(store: &dy
     assert_eq!(counts(Some(eve)), (1, 1));
 }
 
-/// What is used becomes the project's own; the new group brings its labels.
+/// Used labels become labels of the project; the new group adds its own.
 pub fn a_project_that_changes_groups_keeps_what_it_uses(store: &dyn Store) {
     let (ada, team, [one, _]) = a_team(store);
     let crew = a_group("crew").owner(ada).stored_in(store).id;

@@ -20,14 +20,15 @@ fn everything() -> GroupFilter {
     }
 }
 
-/// The paths of the groups that fit, on a day.
+/// Returns the paths of the groups that match the filter on a day.
 fn paths(store: &dyn Store, filter: &GroupFilter, days: i64) -> Vec<String> {
     let page = read(store, |tx| tx.groups().list(filter, day(days), Page::Whole));
     assert_eq!(page.total, page.items.len() as u64, "{filter:?}");
     page.items.iter().map(|group| group.path.as_str().to_owned()).collect()
 }
 
-/// By name or path, byte by byte, in both directions; users' namespaces are no groups.
+/// Groups are ordered bytewise by name or path, in both directions; personal namespaces are not
+/// listed.
 pub fn groups_are_listed_in_the_order_asked_for(store: &dyn Store) {
     a_user("ada").stored_in(store);
     let groups: Vec<Namespace> =
@@ -50,7 +51,7 @@ pub fn groups_are_listed_in_the_order_asked_for(store: &dyn Store) {
     }
 }
 
-/// All conditions hold together.
+/// All conditions are combined with AND.
 pub fn filters_of_groups_hold_together(store: &dyn Store) {
     let ada = a_user("ada").stored_in(store).id;
     let [one, two, three] = ["team-one", "team-two", "crew-three"]
@@ -74,7 +75,7 @@ pub fn filters_of_groups_hold_together(store: &dyn Store) {
     }
 }
 
-/// A part of the name or the path, ignoring case, with every character meaning itself.
+/// The search finds substrings of name and path, ignoring case; every character is literal.
 pub fn a_search_of_groups_finds_parts_of_name_and_path(store: &dyn Store) {
     a_group("percent").named("Ödön ИЛЬИЧ").described("described").stored_in(store);
     a_group("under_score").named("Dots. - x").stored_in(store);
@@ -138,7 +139,7 @@ pub fn every_scope_of_groups_shows_what_is_there_for_the_user(store: &dyn Store)
     }
 }
 
-/// See [`GroupScope::AvailableTo`]: whoever works on a project is shown its group.
+/// See [`GroupScope::AvailableTo`]: users with access to a project see its group.
 pub fn a_group_is_available_through_a_project_inside(store: &dyn Store) {
     let [ada, bob] = ["ada", "bob"].map(|name| a_user(name).stored_in(store).id);
     let [direct, shared, ended, open] = ["direct", "shared", "ended", "open"]
@@ -158,7 +159,7 @@ pub fn a_group_is_available_through_a_project_inside(store: &dyn Store) {
     });
     let scope = GroupScope::AvailableTo { user: ada, external: true };
     let filter = GroupFilter { scope, ..everything() };
-    // That everybody sees a project inside does not show the group to everybody.
+    // A public project does not make its group visible to everyone.
     assert_eq!(paths(store, &filter, 4), ["direct", "ended", "shared", "team"]);
     assert_eq!(paths(store, &filter, 5), ["direct", "shared", "team"]);
 }

@@ -47,7 +47,7 @@ pub fn nobody_is_a_member_of_a_group_twice(store: &dyn Store) {
     join_group(store, other, a_member(ada, AccessLevel::Guest));
 }
 
-/// A change concerns one user in one group; what is not there is not made.
+/// A change affects one user in one group; updating a missing membership creates none.
 pub fn a_membership_in_a_group_changes_and_ends_alone(store: &dyn Store) {
     let [ada, bob] = ["ada", "bob"].map(|name| a_user(name).stored_in(store).id);
     let [group, other] = ["team", "other"].map(|path| {
@@ -80,7 +80,7 @@ pub fn a_membership_in_a_group_changes_and_ends_alone(store: &dyn Store) {
     assert_eq!(level(group, ada), None);
 }
 
-/// Highest user id first, expired ones included.
+/// Members are ordered by user id, highest first, including expired ones.
 pub fn members_of_a_group_are_listed_highest_user_id_first(store: &dyn Store) {
     let mut users = ["ada", "bob", "cid", "dan"].map(|name| a_user(name).stored_in(store));
     let group = a_group("team").stored_in(store).id;
@@ -97,7 +97,7 @@ pub fn members_of_a_group_are_listed_highest_user_id_first(store: &dyn Store) {
     assert_pages(store, &[], |tx, page| tx.group_members().list(empty, None, page));
 }
 
-/// A part of the name, the primary address or the username, ignoring case.
+/// The search finds substrings of name, primary e-mail address and username, ignoring case.
 pub fn members_of_a_group_are_found_by_parts_of_their_names(store: &dyn Store) {
     let ada = a_user("countess").named("Ada Ödön").email("al@engine.example").stored_in(store);
     let bob = a_user("bob_b").named("100% Bob").stored_in(store);

@@ -1,4 +1,4 @@
-//! Groups, one at a time; see [`Groups`](hexforge_domain::group::port::Groups).
+//! Single groups; see [`Groups`](hexforge_domain::group::port::Groups).
 
 use super::check::{assert_duplicate, read, write};
 use crate::builders::{
@@ -75,7 +75,7 @@ pub fn a_group_is_found_by_its_path_and_then_by_its_id(store: &dyn Store) {
     assert_eq!(found(store, "Team_a"), Some(team));
 }
 
-/// A user's namespace is no group, whatever is asked.
+/// A personal namespace is never returned as a group.
 pub fn a_users_namespace_is_never_found_as_a_group(store: &dyn Store) {
     let ada = a_user("ada").stored_in(store).id;
     let home = home_of(store, ada);
@@ -121,8 +121,8 @@ pub fn a_path_is_taken_once_among_users_and_groups(store: &dyn Store) {
     assert_eq!(found(store, "Team"), Some(team));
 }
 
-/// See [`Groups::insert`](hexforge_domain::group::port::Groups::insert): names are compared to the letter, and
-/// only with those of other groups.
+/// See [`Groups::insert`](hexforge_domain::group::port::Groups::insert): names are compared
+/// case-sensitively, and only with those of other groups.
 pub fn a_name_is_taken_once_among_groups(store: &dyn Store) {
     a_user("ada").stored_in(store);
     a_group("one").named("The Team").stored_in(store);
@@ -172,7 +172,7 @@ pub fn updating_stores_every_field_of_a_group(store: &dyn Store) {
     write(store, |tx| tx.groups().update(&unset));
     assert_eq!(found(store, "crew"), Some(unset));
     assert_eq!(found(store, "other"), Some(other));
-    // What was given up is free.
+    // The old path and name are free again.
     a_group("team").stored_in(store);
 }
 
@@ -222,8 +222,8 @@ pub fn a_group_knows_the_highest_visibility_inside(store: &dyn Store) {
     }
 }
 
-/// See [`Groups::update`](hexforge_domain::group::port::Groups::update): the search for the new name is in
-/// [`project_search`](super::project_search).
+/// See [`Groups::update`](hexforge_domain::group::port::Groups::update). The search by the new name
+/// is tested in [`project_search`](super::project_search).
 pub fn projects_are_found_by_the_new_path_of_their_group_at_once(store: &dyn Store) {
     let ada = a_user("ada").stored_in(store).id;
     let team = a_group("team").stored_in(store);

@@ -1,4 +1,4 @@
-//! The cases about what hooks are sent.
+//! The contract cases of hook deliveries.
 
 /// A part of [`store_contract!`](crate::store_contract).
 #[doc(hidden)]

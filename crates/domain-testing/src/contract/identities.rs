@@ -1,4 +1,5 @@
-//! Who users are at other providers; see [`Identities`](hexforge_domain::user::port::Identities).
+//! Identities of users at external providers; see
+//! [`Identities`](hexforge_domain::user::port::Identities).
 
 use super::check::{assert_duplicate, insert, read, write};
 use crate::builders::{a_text, a_user};
@@ -18,7 +19,7 @@ fn of(store: &dyn Store, users: &[UserId]) -> Vec<(UserId, Identity)> {
     read(store, |tx| tx.identities().of(users))
 }
 
-/// By user and then in the order in which they were made, in whichever order one asks.
+/// Identities are ordered by user, then by insertion, whatever the order of the requested ids.
 pub fn identities_come_by_user_and_then_in_their_order(store: &dyn Store) {
     let mut ids = ["ada", "bob", "cid", "dan"].map(|name| insert(store, a_user(name)).id);
     ids.sort();
@@ -38,7 +39,7 @@ pub fn identities_come_by_user_and_then_in_their_order(store: &dyn Store) {
     assert_eq!(of(store, &[dan]), []);
 }
 
-/// Asking for nobody is no error.
+/// An empty list of users returns an empty result.
 pub fn identities_of_nobody_are_none(store: &dyn Store) {
     let ada = insert(store, a_user("ada")).id;
     write(store, |tx| tx.identities().put(ada, &at("saml", "ada")));
@@ -56,7 +57,7 @@ pub fn an_identity_takes_the_place_of_the_one_at_its_provider(store: &dyn Store)
         write(store, |tx| tx.identities().put(ada, &replacement));
         assert_eq!(of(store, &[ada]), [(ada, replacement), (ada, at("directory", "ada"))]);
     }
-    // What was given up is free.
+    // The replaced identity is free again.
     let bob = insert(store, a_user("bob")).id;
     write(store, |tx| tx.identities().put(bob, &at("saml", "first")));
 }
@@ -76,7 +77,7 @@ pub fn an_identity_belongs_to_one_user_of_its_provider(store: &dyn Store) {
     assert_eq!(of(store, &[bob]), [(bob, at("saml", "43"))]);
 }
 
-/// Providers that give no name do not make their users alike.
+/// Identities without an external id do not collide.
 pub fn several_users_may_be_unnamed_at_a_provider(store: &dyn Store) {
     let (ada, bob) = (insert(store, a_user("ada")).id, insert(store, a_user("bob")).id);
     write(store, |tx| {

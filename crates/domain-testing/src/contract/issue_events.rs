@@ -10,7 +10,8 @@ use hexforge_domain::member::AccessLevel;
 use hexforge_domain::paging::Page;
 use hexforge_domain::ports::store::Store;
 
-/// What hangs on one is told to those who see the issue, in both feeds, and totals tell no more.
+/// Only viewers who may see a confidential issue see its events, in both feeds; the totals count no
+/// others.
 pub fn events_about_confidential_issues_are_told_to_few(store: &dyn Store) {
     let [ada, bob, eve, rob] =
         ["ada", "bob", "eve", "rob"].map(|name| a_user(name).stored_in(store).id);

@@ -17,7 +17,7 @@ fn all_of(scope: IssueScope) -> IssueFilter {
     IssueFilter::newest_first(scope, Clearance::All, a_day())
 }
 
-/// What is the same is in the order of ids.
+/// Equal values are ordered by id.
 pub fn issues_are_listed_in_every_order(store: &dyn Store) {
     let ((project, ada), (other, _)) = (a_place(store, "ada"), a_place(store, "bob"));
     let issues: Vec<Issue> = [(1, 40), (3, 30), (2, 50), (2, 20), (3, 10)]
@@ -52,7 +52,7 @@ fn numbers(store: &dyn Store, filter: &IssueFilter) -> Vec<i64> {
     numbers
 }
 
-/// All conditions hold together.
+/// All conditions are combined with AND.
 pub fn issues_are_found_by_state_label_milestone_and_number(store: &dyn Store) {
     let (project, ada) = a_place(store, "ada");
     let [bug, wish] = ["bug", "wish"].map(|title| label_in(store, project, title).id);
@@ -106,7 +106,7 @@ pub fn issues_are_found_by_state_label_milestone_and_number(store: &dyn Store) {
     assert_eq!(numbers(store, &all_of(IssueScope::Milestone(project, goal))), [1, 3]);
 }
 
-/// Authors, those who are to do it, and reporters.
+/// Authors, assignees and reporters see confidential issues.
 pub fn confidential_issues_are_listed_for_those_who_may_see_them(store: &dyn Store) {
     let (project, ada) = a_place(store, "ada");
     let [bob, eve, rob, gus] =
@@ -140,7 +140,7 @@ pub fn confidential_issues_are_listed_for_those_who_may_see_them(store: &dyn Sto
     }
 }
 
-/// The names of the projects in which a list has an issue.
+/// Returns the names of the projects in which a list has an issue.
 fn places(store: &dyn Store, world: &super::world::World, filter: &IssueFilter) -> Vec<String> {
     let found = read(store, |tx| tx.issues().list(filter, Page::Whole)).items;
     let mut issues: Vec<(IssueId, _)> = found.iter().map(|i| (i.id, i.project)).collect();
@@ -152,7 +152,8 @@ fn places(store: &dyn Store, world: &super::world::World, filter: &IssueFilter) 
     issues.into_iter().map(|(_, project)| name(project)).collect()
 }
 
-/// What is hidden, or has no issues, has none in any list; confidential ones are for reporters.
+/// Issues of hidden projects and of projects with issues disabled are never listed; confidential
+/// ones need a reporter.
 pub fn issues_of_an_author_and_of_a_group_are_those_of_visible_projects(store: &dyn Store) {
     let world = a_world(store);
     write(store, |tx| {
@@ -174,7 +175,7 @@ pub fn issues_of_an_author_and_of_a_group_are_those_of_visible_projects(store: &
         let filter = IssueFilter { today: day(days), clearance, ..all_of(scope) };
         places(store, &world, &filter).join(" ")
     };
-    // Of what she is at least a reporter in she sees both.
+    // In projects in which ada is at least a reporter, she sees both issues.
     assert_eq!(
         list(Audience::Viewer(insider(world.ada)), world.ada, 0, None),
         "home home member in-team in-team team-internal team-internal team-public team-public \

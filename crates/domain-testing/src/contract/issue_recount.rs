@@ -1,4 +1,4 @@
-//! Lists of issues by labels and milestones, whose totals come from counters, beside a recount.
+//! Issue lists by label and milestone, whose totals come from counters, compared with a recount.
 
 use super::check::{read, write};
 use crate::builders::{
@@ -14,17 +14,18 @@ use hexforge_domain::project::query::{Audience, Viewer};
 
 const TITLES: [&str; 3] = ["bug", "wish", "rare"];
 
-/// Two public projects and a private one of a group. The reporter is one in the second project alone.
+/// A group with two public projects and a private one. The reporter has that level in the second
+/// project only.
 struct World {
     group: NamespaceId,
     projects: [ProjectId; 3],
-    /// Of the titles `1.0` and `2.0` in each project.
+    /// The milestones `1.0` and `2.0` of each project.
     milestones: Vec<(MilestoneId, ProjectId, &'static str)>,
     owner: UserId,
     reporter: UserId,
 }
 
-/// An issue as it was written, with the titles of its labels.
+/// An issue with the titles of its labels.
 #[derive(Clone, Debug)]
 struct Written {
     issue: Issue,
@@ -56,7 +57,7 @@ fn a_world(store: &dyn Store) -> World {
     World { group, projects, milestones, owner, reporter }
 }
 
-/// Numbers that look random, the same in each run.
+/// A deterministic pseudo-random number generator.
 struct Dice(u64);
 
 impl Dice {
@@ -66,7 +67,7 @@ impl Dice {
     }
 }
 
-/// One change: an issue more, one that is different, or one less.
+/// Makes one change: creates, updates or deletes an issue.
 fn change(
     tx: &mut dyn Tx,
     world: &World,
@@ -106,7 +107,7 @@ fn change(
 }
 
 impl World {
-    /// Whether a filter lets an issue through, asked of what was written.
+    /// Returns whether an issue matches a filter, computed in memory.
     fn fits(&self, filter: &IssueFilter, Written { issue, labels }: &Written) -> bool {
         let sees = |audience: Audience| {
             audience.restricted_to().is_none() || issue.project != self.projects[2]
@@ -139,7 +140,7 @@ impl World {
             && filter.milestone.as_ref().is_none_or(for_goal)
     }
 
-    /// Every list in which labels or milestones select issues.
+    /// All filters in which labels or milestones select issues.
     fn filters(&self) -> Vec<IssueFilter> {
         let viewer = Audience::Viewer(Viewer { user: self.reporter, external: false });
         let scopes = [
@@ -179,7 +180,7 @@ impl World {
     }
 }
 
-/// Lists and totals are what a recount gives, after any changes, also those that are rolled back.
+/// Lists and totals equal a recount after any sequence of changes, including rolled back ones.
 pub fn lists_by_labels_and_milestones_are_what_a_recount_gives(store: &dyn Store) {
     let world = a_world(store);
     let filters = world.filters();
@@ -206,7 +207,8 @@ pub fn lists_by_labels_and_milestones_are_what_a_recount_gives(store: &dyn Store
         }
     }
     assert!(written.len() > 10, "{}", written.len());
-    // What a user wrote or is to do goes with the user, and so off all counters.
+    // Issues of which the user is author or assignee are deleted with the user and no longer
+    // counted.
     write(store, |tx| tx.users().delete(world.reporter));
     let gone = |Written { issue, .. }: &Written| {
         issue.author == world.reporter || issue.assignee == Some(world.reporter)

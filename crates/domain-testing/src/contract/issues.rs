@@ -23,7 +23,7 @@ fn open_issues(store: &dyn Store, project: ProjectId) -> u32 {
     project_now(store, project).open_issues_count
 }
 
-/// What is stored is what was given, also after a change.
+/// All fields are read back as they were written, also after an update.
 pub fn an_issue_has_every_field(store: &dyn Store) {
     let (project, ada) = a_place(store, "ada");
     let bob = a_user("bob").stored_in(store).id;
@@ -85,7 +85,7 @@ pub fn an_issue_has_every_field(store: &dyn Store) {
     });
 }
 
-/// Also after issues are gone, and when the transaction of one failed.
+/// Numbers are unique also after deletions and rolled back transactions.
 pub fn numbers_are_given_once_in_each_project(store: &dyn Store) {
     let ((project, ada), (other, bob)) = (a_place(store, "ada"), a_place(store, "bob"));
     let insert = |project, author| {
@@ -109,7 +109,7 @@ pub fn numbers_are_given_once_in_each_project(store: &dyn Store) {
     assert_eq!(insert(project, ada).iid, 3);
 }
 
-/// Everybody gets a number of its own, and none is left out.
+/// Each concurrent insert gets its own number, and no number is skipped.
 pub fn issues_made_at_once_have_numbers_without_gaps(store: &dyn Store) {
     let (project, ada) = a_place(store, "ada");
     let mut numbers: Vec<i64> = thread::scope(|scope| {
@@ -134,7 +134,7 @@ pub fn issues_made_at_once_have_numbers_without_gaps(store: &dyn Store) {
     assert_eq!(open_issues(store, project), 50);
 }
 
-/// Whatever becomes of them.
+/// The counter is right after each kind of change.
 pub fn open_issues_of_a_project_are_counted(store: &dyn Store) {
     let ((project, ada), (other, _)) = (a_place(store, "ada"), a_place(store, "bob"));
     let insert = |confidential| {
@@ -159,7 +159,8 @@ pub fn open_issues_of_a_project_are_counted(store: &dyn Store) {
     assert_eq!(open_issues(store, project), 0);
 }
 
-/// Open and closed, confidential or not; labels come and go, and so do issues.
+/// Open and closed issues, confidential or not, are counted separately, also after changes of
+/// labels and issues.
 pub fn issues_with_a_label_are_counted_by_kind(store: &dyn Store) {
     let (project, ada) = a_place(store, "ada");
     let [bug, wish] = ["bug", "wish"].map(|title| label_in(store, project, title));
@@ -200,7 +201,7 @@ pub fn issues_with_a_label_are_counted_by_kind(store: &dyn Store) {
     assert_counts([1, 0, 0, 0], [0, 0, 0, 0]);
 }
 
-/// Counters are not taken from what somebody read a while ago.
+/// The counters of a stale project do not overwrite the stored ones.
 pub fn updating_a_project_does_not_turn_back_the_count_of_issues(store: &dyn Store) {
     let (project, ada) = a_place(store, "ada");
     let before: Project = project_now(store, project);
@@ -211,7 +212,7 @@ pub fn updating_a_project_does_not_turn_back_the_count_of_issues(store: &dyn Sto
     assert_eq!(open_issues(store, project), 1);
 }
 
-/// By issue and then by title, byte by byte.
+/// Labels are ordered by issue, then by the bytes of the title.
 pub fn labels_of_issues_come_by_title(store: &dyn Store) {
     let (project, ada) = a_place(store, "ada");
     let [beta, alpha, zeta] =
@@ -237,7 +238,7 @@ pub fn labels_of_issues_come_by_title(store: &dyn Store) {
     assert_eq!(read(store, |tx| tx.issues().labels_of(&[])), []);
 }
 
-/// Nobody else's choice is touched.
+/// The subscriptions of other users do not change.
 pub fn a_user_chooses_what_to_hear_of_an_issue(store: &dyn Store) {
     let (project, ada) = a_place(store, "ada");
     let bob = a_user("bob").stored_in(store).id;
@@ -250,7 +251,7 @@ pub fn a_user_chooses_what_to_hear_of_an_issue(store: &dyn Store) {
     }
 }
 
-/// Names that nobody has mean nothing.
+/// Unknown usernames are ignored.
 pub fn who_wrote_or_was_named_takes_part(store: &dyn Store) {
     let (project, ada) = a_place(store, "ada");
     let [bob, eve] = ["bob", "eve"].map(|name| a_user(name).stored_in(store).id);
@@ -273,7 +274,7 @@ fn event_on(project: ProjectId, author: hexforge_domain::id::UserId, issue: Issu
     NewEvent { action: EventAction::Opened, target: Some(target), ..an_event(project, author) }
 }
 
-/// And nothing of others.
+/// Rows of other issues are kept.
 pub fn a_deleted_issue_takes_everything_along(store: &dyn Store) {
     let (project, ada) = a_place(store, "ada");
     let [gone, stays] = write(store, |tx| {
@@ -350,7 +351,7 @@ pub fn what_a_user_wrote_goes_with_the_user_and_off_the_counters(store: &dyn Sto
     });
 }
 
-/// Each emoji once by each, and only thumbs are votes.
+/// A user can award each emoji once, and only thumbs count as votes.
 pub fn emoji_are_given_once_and_thumbs_are_votes(store: &dyn Store) {
     let (project, ada) = a_place(store, "ada");
     let bob = a_user("bob").stored_in(store).id;
@@ -380,7 +381,7 @@ pub fn emoji_are_given_once_and_thumbs_are_votes(store: &dyn Store) {
     assert_eq!(votes(&[one]), vec![]);
 }
 
-/// Only those of the project.
+/// Only issues of the project are found.
 pub fn issues_are_found_by_their_numbers(store: &dyn Store) {
     let (project, ada) = a_place(store, "ada");
     let (other, _) = a_place(store, "bob");

@@ -23,7 +23,7 @@ pub fn a_key_is_registered_with_every_field(store: &dyn Store) {
     assert_eq!(read(store, |tx| tx.keys().find(ada, key.id)), Some(expected));
 }
 
-/// Newest first, also when they were registered at the same moment.
+/// Keys are ordered newest first, also within the same moment.
 pub fn keys_of_a_user_are_listed_newest_first(store: &dyn Store) {
     let (ada, bob) = (insert(store, a_user("ada")).id, insert(store, a_user("bob")).id);
     let mut keys = Vec::new();

@@ -12,18 +12,18 @@ use hexforge_domain::paging::Page;
 use hexforge_domain::ports::store::Store;
 use hexforge_domain::subscription::Subscribed;
 
-/// A user and a project of it.
+/// Creates a user with a project.
 pub(super) fn a_place(store: &dyn Store, name: &str) -> (ProjectId, UserId) {
     let user = a_user(name).stored_in(store).id;
     (a_project("site", home_of(store, user), user).stored_in(store).id, user)
 }
 
-/// The label as it is now.
+/// Reads the current row of a label.
 pub(super) fn now(store: &dyn Store, label: &Label) -> Label {
     read(store, |tx| tx.labels().find(label.project, label.id)).expect("the label is there")
 }
 
-/// What is stored is what was given, also after a change.
+/// All fields are read back as they were written, also after an update.
 pub fn a_label_has_every_field(store: &dyn Store) {
     let (project, _) = a_place(store, "ada");
     let new = NewLabel {
@@ -66,7 +66,7 @@ pub fn a_label_has_every_field(store: &dyn Store) {
     assert_eq!(all, [changed]);
 }
 
-/// Capitals come first, and other projects have labels of their own.
+/// Upper case sorts first, and labels of other projects are not listed.
 pub fn labels_are_listed_by_title_byte_by_byte(store: &dyn Store) {
     let ((project, _), (other, _)) = (a_place(store, "ada"), a_place(store, "bob"));
     let titles = ["alpha", "Zeta", "beta", "a b", "éclair"];
@@ -84,7 +84,7 @@ pub fn labels_are_listed_by_title_byte_by_byte(store: &dyn Store) {
     assert_eq!(read(store, |tx| tx.labels().find_by_titles(project, &[])), []);
 }
 
-/// Cases differ, and so do projects.
+/// Titles are case-sensitive, and unique per project only.
 pub fn titles_of_labels_are_unique_in_a_project(store: &dyn Store) {
     let ((project, _), (other, _)) = (a_place(store, "ada"), a_place(store, "bob"));
     let bug = label_in(store, project, "bug");
@@ -96,7 +96,7 @@ pub fn titles_of_labels_are_unique_in_a_project(store: &dyn Store) {
     assert_duplicate(store, "title", |tx| tx.labels().update(&renamed, at(1)));
 }
 
-/// Issues have labels, not titles.
+/// Issues refer to labels by id, not by title.
 pub fn a_renamed_label_stays_what_it_is_to_issues(store: &dyn Store) {
     let (project, ada) = a_place(store, "ada");
     let bug = label_in(store, project, "bug");
@@ -113,7 +113,7 @@ pub fn a_renamed_label_stays_what_it_is_to_issues(store: &dyn Store) {
     assert_eq!(now(store, &bug).counts.open, 1);
 }
 
-/// Issues stay, boards close up.
+/// Issues are kept, and the positions of board lists stay consecutive.
 pub fn a_deleted_label_is_gone_from_everything(store: &dyn Store) {
     let (project, ada) = a_place(store, "ada");
     let [one, two, three] = ["one", "two", "three"].map(|title| label_in(store, project, title));
@@ -141,7 +141,7 @@ pub fn a_deleted_label_is_gone_from_everything(store: &dyn Store) {
     label_in(store, project, "one");
 }
 
-/// Nobody else hears of it, and setting what is set changes nothing.
+/// Subscriptions of other users do not change, and repeating a subscription has no effect.
 pub fn subscriptions_to_labels_are_those_of_one_user(store: &dyn Store) {
     let (project, ada) = a_place(store, "ada");
     let bob = a_user("bob").stored_in(store).id;
@@ -159,7 +159,7 @@ pub fn subscriptions_to_labels_are_those_of_one_user(store: &dyn Store) {
     }
 }
 
-/// For an author, for who is to do it, and once for who is both.
+/// Issues count for the author and for the assignee, and once for a user who is both.
 pub fn confidential_issues_with_a_label_are_counted_for_those_they_concern(store: &dyn Store) {
     let (project, ada) = a_place(store, "ada");
     let [bob, eve] = ["bob", "eve"].map(|name| a_user(name).stored_in(store).id);

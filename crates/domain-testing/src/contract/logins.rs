@@ -1,7 +1,8 @@
-//! Who signs in; see [`Users::find_by_login`](hexforge_domain::user::port::Users::find_by_login).
+//! Sign-in by username or e-mail address; see
+//! [`Users::find_by_login`](hexforge_domain::user::port::Users::find_by_login).
 //!
-//! The accounts have their namespaces, as every account of the service has: a store may look there
-//! for a username in any case.
+//! The users have personal namespaces, as all users of the service have. A store may look there for
+//! a username in any case.
 
 use super::check::{read, write};
 use crate::builders::{a_user, an_address};
@@ -12,7 +13,7 @@ fn who(store: &dyn Store, login: &str) -> Option<User> {
     read(store, |tx| tx.users().find_by_login(login)).map(|(user, _)| user)
 }
 
-/// The password comes with the user, so that one look-up is enough.
+/// The password hash is returned with the user, so that one query is enough.
 pub fn a_login_finds_the_user_with_the_password(store: &dyn Store) {
     let ada = a_user("ada").password("secret of ada").stored_in(store);
     a_user("bob").stored_in(store);
@@ -20,7 +21,7 @@ pub fn a_login_finds_the_user_with_the_password(store: &dyn Store) {
     assert_eq!(found, Some((ada, PasswordHash::new("fake$secret of ada"))));
 }
 
-/// A username signs in, however it is written.
+/// Usernames are matched ignoring case.
 pub fn a_username_signs_in_in_any_case(store: &dyn Store) {
     let ada = a_user("Ada_L").email("countess@example.com").stored_in(store);
     for login in ["Ada_L", "ada_l", "ADA_L"] {
@@ -31,7 +32,7 @@ pub fn a_username_signs_in_in_any_case(store: &dyn Store) {
     }
 }
 
-/// A primary address signs in, however it is written.
+/// Primary e-mail addresses are matched ignoring case.
 pub fn a_primary_address_signs_in_in_any_case(store: &dyn Store) {
     let ada = a_user("ada").email("Countess_1@Example.com").stored_in(store);
     let eva = a_user("eva").email("Éva@example.com").stored_in(store);
@@ -61,7 +62,7 @@ pub fn a_secondary_address_does_not_sign_in(store: &dyn Store) {
     assert_eq!(who(store, ada.email.as_str()), None);
 }
 
-/// A name that was given up no longer signs in, the new one does.
+/// After a rename, the new username signs in and the old one does not.
 pub fn a_login_follows_a_renaming(store: &dyn Store) {
     let ada = a_user("ada").email("countess@example.com").stored_in(store);
     let renamed = User { username: a_user("Lovelace").build().username, ..ada };
@@ -73,7 +74,7 @@ pub fn a_login_follows_a_renaming(store: &dyn Store) {
     assert_eq!(who(store, "ada"), None);
 }
 
-/// No text that a caller sends makes a look-up fail, not even one that a database cannot store.
+/// No input makes a look-up fail, not even text that a database cannot store.
 pub fn strange_texts_find_nobody(store: &dyn Store) {
     a_user("ada").stored_in(store);
     for text in ["ada\0", "\0", "a\0@example.com", "'; --", "🦀", "\u{fffe}", "ada\n"] {

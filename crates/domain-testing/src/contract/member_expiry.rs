@@ -1,4 +1,4 @@
-//! Memberships that have ended by their day.
+//! Expired memberships.
 
 use super::check::read;
 use crate::builders::{a_day, a_group, a_project, a_user, day, join_group, join_project};

@@ -7,7 +7,7 @@ use hexforge_domain::milestone::{Milestone, MilestoneFilter, MilestoneState, New
 use hexforge_domain::ports::store::Store;
 use hexforge_domain::text::LongText;
 
-/// What is stored is what was given, also after a change.
+/// All fields are read back as they were written, also after an update.
 pub fn a_milestone_has_every_field(store: &dyn Store) {
     let (project, _) = a_place(store, "ada");
     let new = NewMilestone {
@@ -46,7 +46,7 @@ pub fn a_milestone_has_every_field(store: &dyn Store) {
     });
 }
 
-/// Of one project, by state and by numbers.
+/// Only milestones of one project are listed, filtered by state and numbers.
 pub fn milestones_are_listed_newest_first(store: &dyn Store) {
     let ((project, _), (other, _)) = (a_place(store, "ada"), a_place(store, "bob"));
     let mut made: Vec<Milestone> = Vec::new();
@@ -76,7 +76,7 @@ pub fn milestones_are_listed_newest_first(store: &dyn Store) {
     }
 }
 
-/// In other projects they may be used again.
+/// Another project may use the same title.
 pub fn titles_of_milestones_are_unique_in_a_project(store: &dyn Store) {
     let ((project, _), (other, _)) = (a_place(store, "ada"), a_place(store, "bob"));
     let one = write(store, |tx| tx.milestones().insert(a_milestone(project, "one")));

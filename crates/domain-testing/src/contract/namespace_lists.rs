@@ -1,4 +1,4 @@
-//! Several namespaces, of users and groups alike; see
+//! Look-ups and lists of namespaces of users and groups; see
 //! [`Namespaces`](hexforge_domain::namespace::port::Namespaces).
 
 use super::check::{assert_pages, read, write};
@@ -103,7 +103,7 @@ pub fn the_namespace_of_a_user_is_found_by_the_user(store: &dyn Store) {
     assert_eq!(personal(UserId(i64::MAX)), None);
 }
 
-/// Highest id first, users' and groups' alike.
+/// Namespaces of users and groups are listed together, highest id first.
 pub fn namespaces_are_listed_highest_id_first(store: &dyn Store) {
     assert_pages(store, &[], |tx, page| tx.namespaces().list(None, None, page));
     let [ada, bob] = ["ada", "bob"].map(|name| a_user(name).stored_in(store).id);
@@ -114,7 +114,7 @@ pub fn namespaces_are_listed_highest_id_first(store: &dyn Store) {
     assert_pages(store, &all, |tx, page| tx.namespaces().list(None, None, page));
 }
 
-/// With a user, its own and those of its groups, whatever it is there.
+/// With a user, the personal namespace and the groups of the user are listed, at any access level.
 pub fn namespaces_of_a_user_are_its_own_and_those_of_its_groups(store: &dyn Store) {
     let [ada, bob] = ["ada", "bob"].map(|name| a_user(name).stored_in(store).id);
     let owned = a_group("owned").owner(ada).stored_in(store);
@@ -134,7 +134,7 @@ pub fn namespaces_of_a_user_are_its_own_and_those_of_its_groups(store: &dyn Stor
     });
 }
 
-/// A part of the name or the path, ignoring case, with every character meaning itself.
+/// The search finds substrings of name and path, ignoring case; every character is literal.
 pub fn a_search_of_namespaces_finds_parts_of_name_and_path(store: &dyn Store) {
     a_user("Ada_L").named("Countess").stored_in(store);
     a_group("crew").named("Größe. ИЛЬИЧ").stored_in(store);

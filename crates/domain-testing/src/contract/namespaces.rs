@@ -19,7 +19,7 @@ fn owner(store: &dyn Store, place: &str) -> Option<UserId> {
     found(store, place).and_then(|namespace| namespace.owner)
 }
 
-/// The path is found in any case, and shown in the one it was given in.
+/// The path is found ignoring case, and returned as it was given.
 pub fn a_namespace_is_found_by_its_path_in_any_case(store: &dyn Store) {
     let ada = insert(store, a_user("Ada_L")).id;
     write(store, |tx| tx.namespaces().insert_personal(ada, &path("Ada_L"), at(0)));
@@ -32,7 +32,7 @@ pub fn a_namespace_is_found_by_its_path_in_any_case(store: &dyn Store) {
     }
 }
 
-/// A user's namespace has the name of its path and is open to everybody.
+/// The name of a personal namespace is its path, and it is public.
 pub fn a_new_namespace_of_a_user_has_every_field(store: &dyn Store) {
     let ada = insert(store, a_user("ada")).id;
     write(store, |tx| tx.namespaces().insert_personal(ada, &path("Ada.L"), at(7)));
@@ -87,7 +87,7 @@ pub fn a_renamed_namespace_stays_the_same_one(store: &dyn Store) {
         Namespace { path: path("Lovelace"), name: "Lovelace".into(), updated_at: at(5), ..before };
     assert_eq!(found(store, "lovelace"), Some(after));
     assert_eq!(owner(store, "bob"), Some(bob));
-    // The old path is free.
+    // The old path is free again.
     assert_eq!(found(store, "ada"), None);
     write(store, |tx| tx.namespaces().rename_personal(bob, &path("ada"), at(0)));
     assert_eq!(owner(store, "ada"), Some(bob));

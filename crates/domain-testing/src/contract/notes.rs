@@ -21,7 +21,7 @@ fn count(store: &dyn Store, project: ProjectId, issue: IssueId) -> u32 {
     issue.expect("the issue is there").user_notes_count
 }
 
-/// What is stored is what was given, also after a change.
+/// All fields are read back as they were written, also after an update.
 pub fn a_note_has_every_field(store: &dyn Store) {
     let (project, ada) = a_place(store, "ada");
     let bob = a_user("bob").stored_in(store).id;
@@ -55,7 +55,7 @@ pub fn a_note_has_every_field(store: &dyn Store) {
     });
 }
 
-/// What the service wrote is listed and not counted.
+/// System notes are listed and not counted.
 pub fn notes_are_listed_oldest_first_and_counted(store: &dyn Store) {
     let (project, ada) = a_place(store, "ada");
     let [issue, other] = ["one", "two"]
@@ -76,7 +76,7 @@ pub fn notes_are_listed_oldest_first_and_counted(store: &dyn Store) {
     assert_eq!((count(store, project, issue), count(store, project, other)), (2, 4));
 }
 
-/// Those of the issue stay.
+/// Events of the issue are kept.
 pub fn a_deleted_note_takes_its_events_along(store: &dyn Store) {
     let (project, ada) = a_place(store, "ada");
     write(store, |tx| {
@@ -100,7 +100,8 @@ pub fn a_deleted_note_takes_its_events_along(store: &dyn Store) {
     assert_eq!(events.total, 2);
 }
 
-/// In a public project, a private one and a confidential issue; and by commits to both.
+/// Sources are a public project, a private one and a confidential issue, and commits to both
+/// projects.
 pub fn mentions_are_shown_to_those_who_can_follow_them(store: &dyn Store) {
     let [ada, bob, rob, gus] =
         ["ada", "bob", "rob", "gus"].map(|name| a_user(name).stored_in(store).id);

@@ -100,7 +100,7 @@ fn news_of_projects_and_groups() -> Vec<SystemEvent> {
     events
 }
 
-/// Everything about an event comes back as it was written.
+/// All events are read back as they were written.
 pub fn every_system_event_waits_as_it_was_recorded(store: &dyn Store) {
     let mut events = vec![
         SystemEvent::UserCreated(a_fact(1)),
@@ -135,7 +135,7 @@ pub fn the_oldest_entries_come_first_and_no_more_than_asked_for(store: &dyn Stor
     }
 }
 
-/// Looking does not take anything out.
+/// Reading does not remove entries.
 pub fn entries_wait_until_they_are_sent(store: &dyn Store) {
     write(store, |tx| tx.outbox().record(&SystemEvent::UserCreated(a_fact(1)), at(0)));
     let first = read(store, |tx| tx.outbox().oldest(1));
@@ -143,7 +143,7 @@ pub fn entries_wait_until_they_are_sent(store: &dyn Store) {
     assert_eq!(read(store, |tx| tx.outbox().oldest(1)), first);
 }
 
-/// Everything that hooks of a project will be told, whether much is known or little.
+/// Project events are read back as they were written, with all optional fields or none.
 pub fn news_of_projects_are_kept_whole(store: &dyn Store) {
     let (project, ada) = a_place(store, "ada");
     let new = NewIssue {

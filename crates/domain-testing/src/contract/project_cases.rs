@@ -1,4 +1,4 @@
-//! The cases about namespaces, groups, projects and what belongs to them.
+//! The contract cases of namespaces, groups and projects.
 
 /// A part of [`store_contract!`](crate::store_contract).
 #[doc(hidden)]

@@ -1,4 +1,4 @@
-//! The cases about what the store knows of repositories.
+//! The contract cases of repositories.
 
 /// A part of [`store_contract!`](crate::store_contract).
 #[doc(hidden)]

@@ -1,4 +1,4 @@
-//! The cases about labels, milestones, issues, notes and boards.
+//! The contract cases of labels, milestones, issues, notes and boards.
 
 /// A part of [`store_contract!`](crate::store_contract).
 #[doc(hidden)]

@@ -1,4 +1,4 @@
-//! The cases about transactions, accounts and what belongs to them.
+//! The contract cases of transactions and users.
 
 /// A part of [`store_contract!`](crate::store_contract).
 #[doc(hidden)]
