@@ -1,4 +1,4 @@
-//! What every implementation of [`BuildFiles`] has to do. Each case gets an empty one.
+//! Contract tests of [`BuildFiles`]. Each case gets an empty storage.
 
 use std::io::Read;
 

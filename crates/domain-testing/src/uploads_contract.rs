@@ -1,4 +1,4 @@
-//! What every implementation of [`Uploads`] has to do. Each case gets an empty one.
+//! Contract tests of [`Uploads`]. Each case gets an empty storage.
 
 use std::io::Read;
 
@@ -81,7 +81,7 @@ fn discarding_takes_all_of_one_project(uploads: &dyn Uploads) {
     let left = [&one, &two, &other].map(|it| content(uploads, it).is_some());
     assert_eq!(left, [false, false, true]);
     assert_eq!(projects(uploads), [263]);
-    // A file that was on its way is put in its place all the same; its use case looks after it.
+    // A file that was being written is still stored; its use case is responsible for it.
     put(uploads, &one, &[b"y"]);
     assert_eq!(content(uploads, &one).as_deref(), Some(&b"y"[..]));
 }

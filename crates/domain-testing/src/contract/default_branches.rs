@@ -1,4 +1,5 @@
-//! Default branches; see [`Projects::set_default_branch`](hexforge_domain::project::port::Projects::set_default_branch).
+//! Default branches; see
+//! [`Projects::set_default_branch`](hexforge_domain::project::port::Projects::set_default_branch).
 
 use super::check::{project, read, write};
 use crate::builders::{a_branch, a_project, a_user, at, home_of};

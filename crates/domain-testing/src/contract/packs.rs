@@ -1,4 +1,4 @@
-//! The rows of packs; see [`Packs`](hexforge_domain::pack::port::Packs).
+//! The pack rows; see [`Packs`](hexforge_domain::pack::port::Packs).
 
 use super::check::{read, write};
 use super::concurrency::THREADS;
@@ -108,7 +108,7 @@ pub fn packs_stay_known_until_they_are_forgotten(store: &dyn Store) {
     assert_eq!((live(store, one), live(store, two)), (vec![a_pack(3)], vec![a_pack(4)]));
 }
 
-/// Other processes may still read the packs of a project that was just removed.
+/// Packs of a deleted project are retired first, because other processes may still read them.
 pub fn packs_of_a_removed_project_are_retired_first(store: &dyn Store) {
     let [one, two] = two_projects(store);
     add(store, one, &[1, 2]);
@@ -181,7 +181,7 @@ pub fn packs_that_stay_condemned_are_found(store: &dyn Store) {
     assert_eq!(before(10, 10), []);
     assert_eq!(before(21, 10), [1, 2].map(name));
     assert_eq!(before(100, 1).len(), 1);
-    // While one process is at work on a pack, no other one gets it.
+    // A pack that one process has condemned is not given to another.
     let condemn = |moment, abandoned| {
         let all = [1, 2, 3].map(name);
         write(store, |tx| tx.packs().condemn(&all, at(moment), at(abandoned)))
@@ -196,7 +196,7 @@ pub fn packs_that_stay_condemned_are_found(store: &dyn Store) {
     assert_eq!(before(100, 10), [2, 3].map(name));
 }
 
-/// No pack is both in use and condemned, however the two transactions meet.
+/// A pack is never both added and condemned, in whatever order concurrent transactions run.
 pub fn a_pack_is_added_or_condemned_at_once(store: &dyn Store) {
     let [one, _] = two_projects(store);
     write(store, |tx| tx.refs().lock(one).map(drop));

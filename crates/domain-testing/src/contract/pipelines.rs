@@ -23,7 +23,8 @@ fn insert(store: &dyn Store, new: NewPipeline) -> Pipeline {
     write(store, |tx| tx.pipelines().insert(new))
 }
 
-/// What is stored is what was given, also after a change; the commit is kept beside it.
+/// All fields are read back as they were written, also after an update; the commit copy is stored
+/// with the pipeline.
 pub fn a_pipeline_has_every_field(store: &dyn Store) {
     let (project, user) = a_place(store, "ada");
     let new = NewPipeline {
@@ -72,7 +73,7 @@ pub fn a_pipeline_has_every_field(store: &dyn Store) {
     });
 }
 
-/// Of one project, all of them or those that wait or run.
+/// Pipelines of one project are listed: all of them, or only pending and running ones.
 pub fn pipelines_of_a_project_come_newest_first(store: &dyn Store) {
     let ((project, _), (other, _)) = (a_place(store, "ada"), a_place(store, "bob"));
     let mut all = Vec::new();
@@ -86,7 +87,7 @@ pub fn pipelines_of_a_project_come_newest_first(store: &dyn Store) {
     assert_pages(store, &all, |tx, page| tx.pipelines().list(project, PipelineScope::Active, page));
 }
 
-/// By name, kind, status and commit.
+/// Pipelines are found by ref name, ref kind, status and commit.
 pub fn the_newest_pipelines_of_refs_and_commits_are_found(store: &dyn Store) {
     let (project, _) = a_place(store, "ada");
     let of = |reference: &str, tag, sha, status| {
@@ -112,7 +113,8 @@ pub fn the_newest_pipelines_of_refs_and_commits_are_found(store: &dyn Store) {
     });
 }
 
-/// The newest of each branch or tag that is there, in pages; one that comes back has its pipelines again.
+/// Only the newest pipeline of each existing branch or tag is listed, with pagination. A ref that
+/// is created again is listed again.
 pub fn the_newest_pipeline_of_each_ref_is_listed_while_the_ref_is_there(store: &dyn Store) {
     let ((project, _), (elsewhere, _)) = (a_place(store, "ada"), a_place(store, "bob"));
     let of = |project, reference: &str, tag| {
@@ -139,12 +141,12 @@ pub fn the_newest_pipeline_of_each_ref_is_listed_while_the_ref_is_there(store: &
     note(elsewhere, false, "master", false);
     branches(std::slice::from_ref(&master));
     assert_pages(store, &[], |tx, page| tx.pipelines().list(project, PipelineScope::Tags, page));
-    // Whoever asked for it before the branch went does not bring the branch back.
+    // A pipeline that is created after its branch was deleted does not make the branch exist again.
     let late = of(project, "other", false);
     branches(std::slice::from_ref(&master));
     note(project, false, "other", true);
     branches(&[late, master]);
-    // Of what never had a pipeline there is nothing to note.
+    // Notes about a ref without pipelines are ignored.
     note(project, false, "none", false);
     let none = of(project, "none", false);
     read(store, |tx| {
@@ -154,7 +156,7 @@ pub fn the_newest_pipeline_of_each_ref_is_listed_while_the_ref_is_there(store: &
     });
 }
 
-/// The reference: they stay with `user` null.
+/// As in the reference, pipelines of a deleted user are kept with `user` null.
 pub fn pipelines_go_with_their_project_and_outlive_their_user(store: &dyn Store) {
     let (project, _) = a_place(store, "ada");
     let bob = a_user("bob").stored_in(store).id;
@@ -180,7 +182,7 @@ pub fn pipelines_go_with_their_project_and_outlive_their_user(store: &dyn Store)
     });
 }
 
-/// Everybody adds one to what they find, and nothing is lost.
+/// Concurrent increments under the lock lose no update.
 pub fn a_locked_pipeline_is_changed_by_one_at_a_time(store: &dyn Store) {
     const TIMES: i64 = 20;
     let ada = a_user("ada").stored_in(store).id;
@@ -203,7 +205,7 @@ pub fn a_locked_pipeline_is_changed_by_one_at_a_time(store: &dyn Store) {
     assert_eq!(last.duration, Some(4 * TIMES));
 }
 
-/// Whoever passes over comes again, until everybody has added one often enough.
+/// Callers that do not get the lock try again until each has made all its increments.
 pub fn a_held_pipeline_is_passed_over(store: &dyn Store) {
     const TIMES: i64 = 10;
     let ada = a_user("ada").stored_in(store).id;
@@ -227,7 +229,8 @@ pub fn a_held_pipeline_is_passed_over(store: &dyn Store) {
     assert_eq!(write(store, |tx| tx.pipelines().try_lock(PipelineId(987_654))), None);
 }
 
-/// Everything that hooks will be told of builds and pipelines, whether much is known or little.
+/// Events of builds and pipelines are read back as they were written, with all optional fields or
+/// none.
 pub fn news_of_pipelines_are_kept_whole(store: &dyn Store) {
     let (project, ada) = a_place(store, "ada");
     let user = read(store, |tx| tx.users().find(ada)).expect("she was made");

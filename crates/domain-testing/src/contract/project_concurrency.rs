@@ -1,4 +1,4 @@
-//! Transactions at the same time, on groups and projects.
+//! Concurrent transactions on groups and projects.
 
 use super::check::{project, read, write};
 use super::concurrency::{Attempt, THREADS, assert_one_wins};
@@ -16,21 +16,21 @@ use std::sync::{Barrier, mpsc};
 use std::thread;
 use std::time::Duration;
 
-/// Time in which a change that does not wait for a lock would be made.
+/// Time for a change to run if it does not wait for a lock.
 const WHILE: Duration = Duration::from_millis(50);
 
-/// A user and its namespace.
+/// Creates a user; returns it with its personal namespace.
 fn a_home(store: &dyn Store) -> (UserId, NamespaceId) {
     let ada = a_user("ada").stored_in(store).id;
     (ada, home_of(store, ada))
 }
 
-/// Users of different names.
+/// Creates users with different names.
 fn users(store: &dyn Store) -> Vec<UserId> {
     (0..THREADS).map(|n| a_user(&format!("user{n}")).stored_in(store).id).collect()
 }
 
-/// However stars come and go, the counter is their number.
+/// The counter equals the number of stars after concurrent changes.
 pub fn stars_given_at_once_are_all_counted(store: &dyn Store) {
     const ROUNDS: usize = 6;
     let (ada, home) = a_home(store);
@@ -42,7 +42,7 @@ pub fn stars_given_at_once_are_all_counted(store: &dyn Store) {
             let start = &start;
             scope.spawn(move || {
                 start.wait();
-                // Half of the users end with a star.
+                // Half of the users keep their star.
                 for round in 0..ROUNDS + number % 2 {
                     let starred = if round % 2 == 0 { Starred::Yes } else { Starred::No };
                     write(store, |tx| tx.stars().put(site, *user, starred, a_moment()));
@@ -55,7 +55,7 @@ pub fn stars_given_at_once_are_all_counted(store: &dyn Store) {
     assert_eq!((rows, project(store, site).star_count as usize), (THREADS / 2, THREADS / 2));
 }
 
-/// One user who clicks twice at once has one star, and no error.
+/// Concurrent star requests of one user create one star and no error.
 pub fn a_user_who_stars_twice_at_once_has_one_star(store: &dyn Store) {
     let (ada, home) = a_home(store);
     let site = a_project("site", home, ada).stored_in(store).id;
@@ -83,7 +83,7 @@ pub fn a_user_who_stars_twice_at_once_has_one_star(store: &dyn Store) {
     }
 }
 
-/// Forks made at once are all counted.
+/// The counter includes all concurrently created forks.
 pub fn forks_made_at_once_are_all_counted(store: &dyn Store) {
     let (ada, home) = a_home(store);
     let source = a_project("source", home, ada).stored_in(store).id;
@@ -104,7 +104,7 @@ pub fn forks_made_at_once_are_all_counted(store: &dyn Store) {
     assert_eq!(project(store, source).forks_count as usize, THREADS);
 }
 
-/// A path goes to one of those who want it at once, however they write it.
+/// Of several concurrent claims of a path, one succeeds, also when they differ in case.
 pub fn a_project_path_claimed_at_once_goes_to_one(store: &dyn Store) {
     let (ada, home) = a_home(store);
     let wishes = [("one", "site"), ("two", "Site"), ("three", "SITE"), ("four", "siTe")];
@@ -115,7 +115,7 @@ pub fn a_project_path_claimed_at_once_goes_to_one(store: &dyn Store) {
     assert_eq!(read(store, |tx| tx.projects().count_in(home)), 1);
 }
 
-/// A name goes to one of those who want it at once.
+/// Of several concurrent claims of a name, one succeeds.
 pub fn a_project_name_claimed_at_once_goes_to_one(store: &dyn Store) {
     let (ada, home) = a_home(store);
     let attempts = ["one", "two", "three", "four"].map(|path| -> Attempt<'_> {
@@ -125,7 +125,7 @@ pub fn a_project_name_claimed_at_once_goes_to_one(store: &dyn Store) {
     assert_eq!(read(store, |tx| tx.projects().count_in(home)), 1);
 }
 
-/// A path that users and groups want at once goes to one of them.
+/// Of concurrent claims of a path by users and groups, one succeeds.
 pub fn a_path_wanted_by_users_and_groups_goes_to_one(store: &dyn Store) {
     let bob = a_user("bob").stored_in(store).id;
     let (ada, path) = write(store, |tx| {
@@ -142,7 +142,7 @@ pub fn a_path_wanted_by_users_and_groups_goes_to_one(store: &dyn Store) {
     assert_one_wins(store, "path", &attempts);
 }
 
-/// Nobody becomes a member twice, and nothing is shared twice, by asking twice at once.
+/// Concurrent duplicates of a membership or share are rejected.
 pub fn a_membership_and_a_share_asked_for_at_once_are_made_once(store: &dyn Store) {
     let (ada, home) = a_home(store);
     let (site, group) =
@@ -161,8 +161,8 @@ pub fn a_membership_and_a_share_asked_for_at_once_are_made_once(store: &dyn Stor
     assert_one_wins(store, "share", &[share(), share(), share()]);
 }
 
-/// See [`Projects::lock`](hexforge_domain::project::port::Projects::lock): whoever reads under it and then
-/// writes overwrites nobody.
+/// See [`Projects::lock`](hexforge_domain::project::port::Projects::lock): a transaction that reads
+/// under the lock and then writes loses no update of another one.
 pub fn no_update_under_a_lock_of_a_project_is_lost(store: &dyn Store) {
     const ROUNDS: usize = 5;
     let (ada, home) = a_home(store);
@@ -185,8 +185,8 @@ pub fn no_update_under_a_lock_of_a_project_is_lost(store: &dyn Store) {
     assert_eq!(text, Some("x".repeat(THREADS * ROUNDS)));
 }
 
-/// See [`Groups::lock`](hexforge_domain::group::port::Groups::lock): of two owners who leave at once, the one
-/// who comes second sees that it is the last.
+/// See [`Groups::lock`](hexforge_domain::group::port::Groups::lock): of two owners who leave
+/// concurrently, the second sees that it is the last owner.
 pub fn of_owners_who_leave_at_once_one_stays(store: &dyn Store) {
     let users = users(store);
     let group = write(store, |tx| {
@@ -212,8 +212,8 @@ pub fn of_owners_who_leave_at_once_one_stays(store: &dyn Store) {
     assert_eq!(read(store, |tx| tx.group_members().count_owners(group.id, a_day())), 1);
 }
 
-/// See [`Groups::lock`](hexforge_domain::group::port::Groups::lock): a project that was to be made in the group
-/// meanwhile waits, and then finds no group.
+/// See [`Groups::lock`](hexforge_domain::group::port::Groups::lock): the concurrent creation of a
+/// project in the group waits, and then finds no group.
 pub fn a_locked_group_gets_no_project(store: &dyn Store) {
     let ada = a_user("ada").stored_in(store).id;
     let group = a_group("team").stored_in(store).id;
@@ -236,7 +236,7 @@ pub fn a_locked_group_gets_no_project(store: &dyn Store) {
     assert_eq!(read(store, |tx| tx.projects().count_in(group)), 0);
 }
 
-/// A project made while its group is removed goes with it, or is not made at all.
+/// A project that is created while its group is deleted is deleted with the group, or not created.
 pub fn a_project_made_while_its_group_goes_is_not_left_behind(store: &dyn Store) {
     let ada = a_user("ada").stored_in(store).id;
     for round in 0..10 {
@@ -261,7 +261,7 @@ pub fn a_project_made_while_its_group_goes_is_not_left_behind(store: &dyn Store)
     }
 }
 
-/// A star given while the project is removed is gone or refused, never left behind.
+/// A star that is given while the project is deleted is deleted or rejected, never left behind.
 pub fn a_star_given_while_its_project_goes_is_not_left_behind(store: &dyn Store) {
     let (ada, home) = a_home(store);
     for round in 0..10 {

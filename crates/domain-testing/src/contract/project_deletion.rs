@@ -1,4 +1,5 @@
-//! The end of projects; see [`Projects::delete`](hexforge_domain::project::port::Projects::delete).
+//! Deletion of projects; see
+//! [`Projects::delete`](hexforge_domain::project::port::Projects::delete).
 
 use super::check::{insider, read, write};
 use crate::builders::{
@@ -12,7 +13,7 @@ use hexforge_domain::paging::Page;
 use hexforge_domain::ports::store::{Store, StoreError, Tx};
 use hexforge_domain::project::{Project, ProjectRef, Starred};
 
-/// A project with one of everything.
+/// Creates a project with one row of each kind.
 fn furnish(tx: &mut dyn Tx, name: &str, user: UserId) -> Result<Project, StoreError> {
     let home = tx.namespaces().personal(user)?.expect("the user has a namespace");
     let project = a_project(name, home.id, user).insert(tx)?;
@@ -28,7 +29,7 @@ fn furnish(tx: &mut dyn Tx, name: &str, user: UserId) -> Result<Project, StoreEr
     Ok(project)
 }
 
-/// How many rows of each kind hang on a project.
+/// Returns the number of rows of each kind that belong to a project.
 fn belongings(tx: &mut dyn Tx, id: ProjectId, user: UserId) -> Result<Vec<u64>, StoreError> {
     let starred = tx.stars().find(id, user)?;
     Ok(vec![
@@ -46,7 +47,7 @@ fn belongings(tx: &mut dyn Tx, id: ProjectId, user: UserId) -> Result<Vec<u64>, 
     ])
 }
 
-/// The project goes with everything that hangs on it, and no other loses anything.
+/// A project is deleted with all its rows, and rows of other projects are kept.
 pub fn deleting_a_project_takes_everything_along_and_nothing_of_others(store: &dyn Store) {
     let ada = a_user("ada").stored_in(store).id;
     let (one, two) = write(store, |tx| Ok((furnish(tx, "one", ada)?, furnish(tx, "two", ada)?)));
@@ -61,7 +62,7 @@ pub fn deleting_a_project_takes_everything_along_and_nothing_of_others(store: &d
         tx.events().authored_by(ada, insider(ada), Clearance::All, a_day(), Page::Whole)
     });
     assert_eq!(events.map(|event| event.project).items, [two.id]);
-    // Name and path are free; deleting it again changes nothing.
+    // Name and path are free again; deleting the project a second time changes nothing.
     a_project("one", one.namespace, ada).stored_in(store);
     write(store, |tx| tx.projects().delete(one.id));
     assert_eq!(read(store, |tx| tx.projects().count_in(one.namespace)), 2);
@@ -103,7 +104,7 @@ pub fn nothing_can_be_hung_on_a_project_that_is_gone(store: &dyn Store) {
     assert!(left.iter().all(|rows| *rows == 0), "{left:?}");
 }
 
-/// Changing what is gone makes nothing.
+/// Updating a deleted project does not create it again.
 pub fn changing_a_project_that_is_gone_makes_none(store: &dyn Store) {
     let ada = a_user("ada").stored_in(store).id;
     let home = home_of(store, ada);

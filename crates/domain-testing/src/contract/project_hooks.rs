@@ -1,4 +1,4 @@
-//! Hooks of projects; see [`ProjectHooks`](hexforge_domain::project::port::ProjectHooks).
+//! Project hooks; see [`ProjectHooks`](hexforge_domain::project::port::ProjectHooks).
 
 use super::check::{assert_pages, read, write};
 use crate::builders::{a_hook, a_hook_url, a_project, a_user, at, home_of};
@@ -7,7 +7,7 @@ use hexforge_domain::ports::store::Store;
 use hexforge_domain::project::hook::{HookSwitches, ProjectHook, ProjectHookSettings};
 use hexforge_domain::text::Secret;
 
-/// Two projects of a user.
+/// Creates two projects of a user.
 fn two_projects(store: &dyn Store) -> [ProjectId; 2] {
     let ada = a_user("ada").stored_in(store).id;
     let home = home_of(store, ada);
@@ -18,7 +18,7 @@ fn found(store: &dyn Store, project: ProjectId, id: ProjectHookId) -> Option<Pro
     read(store, |tx| tx.project_hooks().find(project, id))
 }
 
-/// Hooks that hear of one thing each, of nothing and of everything.
+/// Hook settings with each single event, with no event and with all events enabled.
 fn all_settings() -> Vec<ProjectHookSettings> {
     let switches = |on: [bool; 8]| HookSwitches {
         push: on[0],
@@ -56,7 +56,7 @@ pub fn a_project_hook_is_registered_with_every_field(store: &dyn Store) {
     assert_eq!(found(store, project, ProjectHookId(i64::MAX)), None);
 }
 
-/// Newest first, also when they were registered at the same moment; one address may be there twice.
+/// Hooks are ordered newest first, also within the same moment; several may have the same URL.
 pub fn hooks_of_a_project_are_listed_newest_first(store: &dyn Store) {
     let [project, other] = two_projects(store);
     let mut hooks = Vec::new();

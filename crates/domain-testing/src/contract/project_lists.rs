@@ -1,5 +1,5 @@
-//! Lists of projects, in what order they come and what filters leave;
-//! see [`Projects::list`](hexforge_domain::project::port::Projects::list).
+//! Order and filters of project lists; see
+//! [`Projects::list`](hexforge_domain::project::port::Projects::list).
 
 use super::check::{all_projects, assert_pages, project, read, write};
 use crate::builders::{a_group, a_project, a_user, at, home_of};
@@ -10,7 +10,7 @@ use hexforge_domain::project::{Archived, Features, Project, Starred};
 use hexforge_domain::visibility::Visibility;
 use std::cmp::Ordering;
 
-/// Projects that come in another order by every key, with equals among each.
+/// Creates projects whose order differs for every sort key, with equal values for each key.
 fn a_mixture(store: &dyn Store) -> Vec<Project> {
     let ada = a_user("ada").stored_in(store).id;
     let (home, group) = (home_of(store, ada), a_group("team").stored_in(store).id);
@@ -61,7 +61,7 @@ const ORDERS: [ProjectOrder; 6] = [
     ProjectOrder::LastActivityAt,
 ];
 
-/// Every order, in both directions; equals come by id in the same direction.
+/// All orders, in both directions; equal values are ordered by id in the same direction.
 pub fn projects_are_listed_in_the_order_asked_for(store: &dyn Store) {
     let mut expected = a_mixture(store);
     for order in ORDERS {
@@ -74,7 +74,7 @@ pub fn projects_are_listed_in_the_order_asked_for(store: &dyn Store) {
     }
 }
 
-/// See [`ProjectFilter::builds_first`]: within both halves the order is the one asked for.
+/// See [`ProjectFilter::builds_first`]: both halves are in the requested order.
 pub fn projects_with_builds_come_first_if_asked_for(store: &dyn Store) {
     let mut expected = a_mixture(store);
     for order in ORDERS {
@@ -90,12 +90,12 @@ pub fn projects_with_builds_come_first_if_asked_for(store: &dyn Store) {
     }
 }
 
-/// No project there is no error.
+/// An empty list is not an error.
 pub fn an_empty_store_lists_no_projects(store: &dyn Store) {
     assert_pages(store, &[], |tx, page| tx.projects().list(&all_projects(), page));
 }
 
-/// All conditions of a filter hold together, and the total counts only what fits.
+/// All conditions of a filter are combined with AND, and the total counts only matching projects.
 pub fn filters_of_projects_hold_together(store: &dyn Store) {
     let ada = a_user("ada").stored_in(store).id;
     let (home, group) = (home_of(store, ada), a_group("team").stored_in(store).id);
@@ -144,7 +144,7 @@ pub fn filters_of_projects_hold_together(store: &dyn Store) {
     }
 }
 
-/// A list shows the counters as they are.
+/// Listed projects have current counters.
 pub fn listed_projects_have_their_counters(store: &dyn Store) {
     let ada = a_user("ada").stored_in(store).id;
     let home = home_of(store, ada);

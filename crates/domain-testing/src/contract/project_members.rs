@@ -12,7 +12,7 @@ use hexforge_domain::ports::store::Store;
 use hexforge_domain::project::share::NewShare;
 use hexforge_domain::user::User;
 
-/// Two projects of a group.
+/// Creates two projects of a group.
 fn two_projects(store: &dyn Store) -> [ProjectId; 2] {
     let maker = a_user("maker").stored_in(store).id;
     let group = a_group("team").owner(maker).stored_in(store).id;
@@ -55,7 +55,7 @@ pub fn nobody_is_a_member_of_a_project_twice(store: &dyn Store) {
     join_project(store, other, a_member(ada, AccessLevel::Guest));
 }
 
-/// A change concerns one user in one project; what is not there is not made.
+/// A change affects one user in one project; updating a missing membership creates none.
 pub fn a_membership_in_a_project_changes_and_ends_alone(store: &dyn Store) {
     let [site, other] = two_projects(store);
     let [ada, bob] = ["ada", "bob"].map(|name| a_user(name).stored_in(store).id);
@@ -86,7 +86,8 @@ pub fn a_membership_in_a_project_changes_and_ends_alone(store: &dyn Store) {
     assert_eq!(level(site, ada), None);
 }
 
-/// Highest user id first, expired ones included, those of the group not.
+/// Direct members are ordered by user id, highest first, including expired ones and without group
+/// members.
 pub fn members_of_a_project_are_listed_highest_user_id_first(store: &dyn Store) {
     let [site, other] = two_projects(store);
     let mut users = ["ada", "bob", "cid", "dan"].map(|name| a_user(name).stored_in(store));
@@ -207,7 +208,7 @@ pub fn the_team_of_a_project_is_everybody_with_a_level_once(store: &dyn Store) {
     team(Some("OF-"), &["of-group", "of-share"]);
     team(Some("bo"), &["both"]);
     team(Some("ended"), &[]);
-    // What the home forbids counts no more.
+    // Shares no longer count when the group of the project forbids sharing.
     write(store, |tx| {
         let group = tx.groups().lock(home)?.expect("the group exists");
         tx.groups().update(&Namespace { share_with_group_lock: true, ..group })

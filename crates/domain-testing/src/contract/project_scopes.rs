@@ -1,4 +1,4 @@
-//! Which projects are there for whom; see [`ProjectScope`].
+//! Scopes of project lists; see [`ProjectScope`].
 
 use super::check::{all_projects, insider, outsider, read, write};
 use super::world::{World, a_world};
@@ -13,7 +13,7 @@ use hexforge_domain::ports::store::Store;
 use hexforge_domain::project::Starred;
 use hexforge_domain::project::query::{Audience, ProjectFilter, ProjectScope};
 
-/// The names of what a scope shows on a day.
+/// Returns the names of the projects in a scope on a day.
 fn names(store: &dyn Store, scope: ProjectScope, days: i64) -> Vec<String> {
     let filter = ProjectFilter { scope, today: day(days), ..all_projects() };
     let page = read(store, |tx| tx.projects().list(&filter, Page::Whole));
@@ -21,7 +21,7 @@ fn names(store: &dyn Store, scope: ProjectScope, days: i64) -> Vec<String> {
     page.map(|project| project.name.as_str().to_owned()).items
 }
 
-/// Checks scopes against names, which come in the order in which the projects were made.
+/// Checks the names of the projects in scopes. Names are in creation order.
 #[track_caller]
 fn assert_shown(store: &dyn Store, expected: &[(ProjectScope, i64, &str)]) {
     for (scope, days, expected) in expected {
@@ -100,7 +100,7 @@ pub fn a_user_sees_what_is_open_and_what_it_is_authorized_for(store: &dyn Store)
     );
 }
 
-/// See [`ProjectScope::OwnedBy`]: members and those with whom something is shared own nothing.
+/// See [`ProjectScope::OwnedBy`]: memberships below owner and shares do not give ownership.
 pub fn a_user_owns_what_is_at_home_and_in_its_groups(store: &dyn Store) {
     let World { ada, bob, eve, .. } = a_world(store);
     let by = ProjectScope::OwnedBy;
@@ -111,7 +111,7 @@ pub fn a_user_owns_what_is_at_home_and_in_its_groups(store: &dyn Store) {
     assert_eq!(names(store, by(bob), 0).len(), 16);
 }
 
-/// See [`ProjectScope::StarredBy`]: a star does not open what is closed.
+/// See [`ProjectScope::StarredBy`]: a star does not make a project visible.
 pub fn a_user_finds_what_it_starred_and_may_see(store: &dyn Store) {
     let world = a_world(store);
     let by = ProjectScope::StarredBy;
@@ -189,7 +189,7 @@ pub fn a_group_shows_what_is_inside_and_what_is_shared_with_it(store: &dyn Store
     );
 }
 
-/// See [`ProjectScope`]: what a namespace forbids may have been there before.
+/// See [`ProjectScope`]: a share may be older than the setting that forbids it.
 pub fn a_share_is_worth_nothing_while_the_namespace_forbids_shares(store: &dyn Store) {
     let world = a_world(store);
     let scopes = [
@@ -207,7 +207,7 @@ pub fn a_share_is_worth_nothing_while_the_namespace_forbids_shares(store: &dyn S
     assert_eq!(scopes.map(shown), [true; 4]);
 }
 
-/// Many reasons to be shown are no reason to be shown twice.
+/// A project is listed once, however many reasons make it visible.
 pub fn a_project_is_listed_once_however_it_is_reached(store: &dyn Store) {
     let [ada, bob] = ["ada", "bob"].map(|name| a_user(name).stored_in(store).id);
     let team = a_group("team").owner(ada).member(bob, AccessLevel::Guest).stored_in(store).id;

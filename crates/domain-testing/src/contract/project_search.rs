@@ -10,7 +10,7 @@ use hexforge_domain::ports::store::Store;
 use hexforge_domain::project::query::ProjectFilter;
 use hexforge_domain::project::{Description, Project, ProjectName, ProjectPath};
 
-/// The paths of the projects that a search finds, in the order in which they were made.
+/// Returns the paths of the projects that a search finds, in creation order.
 fn found(store: &dyn Store, search: &str) -> Vec<String> {
     let filter = ProjectFilter { search: Some(search.into()), ..all_projects() };
     let page = read(store, |tx| tx.projects().list(&filter, Page::Whole));
@@ -18,19 +18,19 @@ fn found(store: &dyn Store, search: &str) -> Vec<String> {
     page.map(|project| project.path.as_str().to_owned()).items
 }
 
-/// A user whose name is in no search, and its namespace.
+/// Creates a user whose name no search contains; returns it with its personal namespace.
 fn a_home(store: &dyn Store) -> (UserId, NamespaceId) {
     let user = a_user("zzz").stored_in(store).id;
     (user, home_of(store, user))
 }
 
-/// Makes a project from its path, name and description.
+/// Creates a project with this path, name and description.
 fn make(store: &dyn Store, (user, home): (UserId, NamespaceId), texts: [&str; 3]) -> Project {
     let [path, name, description] = texts;
     a_project(name, home, user).path(path).described(description).stored_in(store)
 }
 
-/// Checks what searches find.
+/// Checks the results of searches.
 #[track_caller]
 fn assert_found(store: &dyn Store, expected: &[(&str, &[&str])]) {
     for (search, paths) in expected {
@@ -38,7 +38,7 @@ fn assert_found(store: &dyn Store, expected: &[(&str, &[&str])]) {
     }
 }
 
-/// A part of the path, name or description, ignoring case.
+/// The search finds substrings of path, name and description, ignoring case.
 pub fn a_search_of_projects_finds_parts_of_path_name_and_description(store: &dyn Store) {
     let home = a_home(store);
     make(store, home, ["engine", "Difference Machine", "computes Polynomials"]);
@@ -61,7 +61,7 @@ pub fn a_search_of_projects_finds_parts_of_path_name_and_description(store: &dyn
     );
 }
 
-/// Whatever is inside a namespace is found by the namespace's name, but not by its path.
+/// The search finds the projects of a namespace by its name, but not by its path.
 pub fn a_search_of_projects_finds_the_name_of_the_namespace(store: &dyn Store) {
     let home = a_home(store);
     let group = a_group("pathonly").named("Größe und Würde").stored_in(store).id;
@@ -79,7 +79,7 @@ pub fn a_search_of_projects_finds_the_name_of_the_namespace(store: &dyn Store) {
     );
 }
 
-/// Letters outside ASCII have cases, too.
+/// Case is ignored for non-ASCII letters too.
 pub fn a_search_of_projects_ignores_the_case_of_every_letter(store: &dyn Store) {
     let home = a_home(store);
     make(store, home, ["one", "Ödön", "Владимир ИЛЬИЧ"]);
@@ -97,7 +97,7 @@ pub fn a_search_of_projects_ignores_the_case_of_every_letter(store: &dyn Store) 
     );
 }
 
-/// Characters that mean something to a database mean only themselves.
+/// Wildcards and other special characters of databases are literal.
 pub fn a_search_of_projects_takes_every_character_literally(store: &dyn Store) {
     let home = a_home(store);
     make(store, home, ["percent", "one", "100% sure"]);
@@ -132,7 +132,7 @@ pub fn a_search_of_projects_takes_every_character_literally(store: &dyn Store) {
     );
 }
 
-/// An index over groups of three letters must not make shorter texts miss anything.
+/// A trigram index must not make searches of one or two characters miss anything.
 pub fn a_search_of_projects_works_with_one_or_two_characters(store: &dyn Store) {
     let home = a_home(store);
     make(store, home, ["kl", "Mn", "xy"]);
@@ -155,7 +155,7 @@ pub fn a_search_of_projects_works_with_one_or_two_characters(store: &dyn Store) 
     );
 }
 
-/// Nothing is a part of everything.
+/// The empty search matches everything.
 pub fn a_search_of_projects_for_nothing_finds_everything(store: &dyn Store) {
     let home = a_home(store);
     make(store, home, ["one", "One", ""]);
@@ -163,7 +163,7 @@ pub fn a_search_of_projects_for_nothing_finds_everything(store: &dyn Store) {
     assert_eq!(found(store, ""), ["one", "two"]);
 }
 
-/// No text that a caller sends makes a search fail, however long or strange it is.
+/// No input makes a search fail, however long or strange it is.
 pub fn a_search_of_projects_for_what_none_can_have_finds_nothing(store: &dyn Store) {
     let home = a_home(store);
     make(store, home, ["one", "One", "one"]);
@@ -172,7 +172,7 @@ pub fn a_search_of_projects_for_what_none_can_have_finds_nothing(store: &dyn Sto
     }
 }
 
-/// The whole of the longest description is searched, and for all of it.
+/// A search covers the longest description up to its end, and may be as long.
 pub fn a_search_of_projects_reaches_the_end_of_a_description(store: &dyn Store) {
     let home = a_home(store);
     let longest = format!("{}needle 🦀", "ü".repeat(1992));
@@ -182,7 +182,7 @@ pub fn a_search_of_projects_reaches_the_end_of_a_description(store: &dyn Store) 
     }
 }
 
-/// The fields are searched one by one.
+/// Each field is searched on its own.
 pub fn a_search_of_projects_does_not_run_from_one_field_into_the_next(store: &dyn Store) {
     let home = a_home(store);
     make(store, home, ["path", "name", "words"]);
@@ -197,7 +197,7 @@ pub fn a_search_of_projects_does_not_run_from_one_field_into_the_next(store: &dy
     }
 }
 
-/// What is searched is what is stored now, be it in the project or in its namespace.
+/// A search reflects all changes of the project and its namespace.
 pub fn a_search_of_projects_follows_every_change(store: &dyn Store) {
     let (user, home) = a_home(store);
     let group = a_group("team").named("Formerly").stored_in(store);
@@ -232,7 +232,7 @@ pub fn a_search_of_projects_follows_every_change(store: &dyn Store) {
     assert_found(store, &[("yyy", &[]), ("after", &[]), ("later", &[])]);
 }
 
-/// A namespace that goes with its projects leaves nothing to be found.
+/// Projects of a deleted group are no longer found.
 pub fn a_search_of_projects_forgets_a_deleted_group(store: &dyn Store) {
     let (user, _) = a_home(store);
     let group = a_group("team").named("Gone Tomorrow").stored_in(store).id;

@@ -1,4 +1,4 @@
-//! Projects, one at a time; see [`Projects`](hexforge_domain::project::port::Projects).
+//! Single projects; see [`Projects`](hexforge_domain::project::port::Projects).
 
 use super::check::{assert_duplicate, project, read, write};
 use crate::builders::{a_group, a_project, a_user, at, home_of};
@@ -13,13 +13,13 @@ use hexforge_domain::text::Secret;
 use hexforge_domain::visibility::Visibility;
 use std::collections::BTreeSet;
 
-/// A user and its namespace.
+/// Creates a user; returns it with its personal namespace.
 fn a_home(store: &dyn Store) -> (UserId, NamespaceId) {
     let ada = a_user("Ada.L").stored_in(store).id;
     (ada, home_of(store, ada))
 }
 
-/// Features each of which is the opposite of the default.
+/// Features that all differ from the default.
 fn other_features() -> Features {
     Features {
         issues: false,
@@ -189,7 +189,7 @@ pub fn locking_answers_with_the_project(store: &dyn Store) {
     assert_eq!(both.iter().map(|project| project.id).collect::<Vec<_>>(), [site.id]);
 }
 
-/// Names are compared to the letter, paths ignoring case, both within a namespace.
+/// Names are unique case-sensitively and paths ignoring case, both per namespace.
 pub fn names_and_paths_are_taken_once_in_a_namespace(store: &dyn Store) {
     let (ada, home) = a_home(store);
     let group = a_group("team").stored_in(store).id;
@@ -210,7 +210,7 @@ pub fn names_and_paths_are_taken_once_in_a_namespace(store: &dyn Store) {
     assert_duplicate(store, "name", |tx| tx.projects().update(&moved_name));
     let renamed = Project { path: free("SITE.a"), ..other_case.clone() };
     assert_duplicate(store, "path", |tx| tx.projects().update(&renamed));
-    // A project is not in its own way.
+    // A project does not collide with itself.
     for path in ["SITE_A", "site_A", "other"] {
         let renamed = Project { path: free(path), ..other_case.clone() };
         write(store, |tx| tx.projects().update(&renamed));
@@ -266,7 +266,8 @@ pub fn projects_of_a_namespace_are_counted(store: &dyn Store) {
     assert_eq!((count(home), count(group), count(NamespaceId(i64::MAX))), (1, 1, 0));
 }
 
-/// The counter is what a recount gives, after any creations, moves and removals, also those that are rolled back.
+/// The counter equals a recount after any sequence of creations, moves and deletions, including
+/// rolled back ones.
 pub fn the_counter_of_personal_projects_is_right_after_any_changes(store: &dyn Store) {
     let users = ["ada", "bob", "cid"].map(|name| a_user(name).stored_in(store).id);
     let group = a_group("team").stored_in(store).id;
@@ -389,7 +390,7 @@ pub fn updating_stores_every_field_but_the_counters(store: &dyn Store) {
     assert_eq!(project(store, other.id), other);
 }
 
-/// A project found by path follows its owner's new name.
+/// After a rename of its owner, a project is found by the new path.
 pub fn projects_follow_a_renamed_user_at_once(store: &dyn Store) {
     let (ada, home) = a_home(store);
     let site = a_project("site", home, ada).stored_in(store);
@@ -416,7 +417,7 @@ pub fn activity_is_noted_at_most_once_an_hour(store: &dyn Store) {
         (2 * HOUR - 1, HOUR),
         (5 * HOUR, 5 * HOUR),
         (5 * HOUR, 5 * HOUR),
-        // Clocks of two machines may differ.
+        // The clocks of two machines may differ.
         (2 * HOUR, 5 * HOUR),
         (0, 5 * HOUR),
     ] {
@@ -428,7 +429,7 @@ pub fn activity_is_noted_at_most_once_an_hour(store: &dyn Store) {
     assert_eq!(project(store, other.id), other);
 }
 
-/// A project cannot be forked from what is gone.
+/// A project cannot be a fork of a deleted project.
 pub fn a_fork_needs_its_source(store: &dyn Store) {
     let (ada, home) = a_home(store);
     let source = a_project("source", home, ada).stored_in(store).id;

@@ -7,7 +7,7 @@ use hexforge_domain::branch::protection::DeveloperRights;
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::ports::store::Store;
 
-/// Two projects.
+/// Creates two projects of a user.
 fn two_projects(store: &dyn Store) -> [ProjectId; 2] {
     let ada = a_user("ada").stored_in(store).id;
     let home = home_of(store, ada);
@@ -18,7 +18,7 @@ fn put(store: &dyn Store, project: ProjectId, protection: &Protection) {
     write(store, |tx| tx.protections().put(project, protection));
 }
 
-/// Those of the project alone, in the order of the bytes.
+/// Only protections of the project are listed, in bytewise order of the patterns.
 pub fn protections_of_a_project_come_by_pattern(store: &dyn Store) {
     let [one, two] = two_projects(store);
     let all = ["*", "*-stable", "Master", "a/b", "a_b", "ab", "master", "ünï", "🦀"];
@@ -36,7 +36,7 @@ pub fn protections_of_a_project_come_by_pattern(store: &dyn Store) {
     assert_eq!(patterns(ProjectId(i64::MAX)), Vec::<String>::new());
 }
 
-/// A pattern is a text here: nothing in it stands for anything else.
+/// Patterns are compared as plain text: wildcards have no meaning here.
 pub fn a_protection_is_found_by_exactly_its_pattern(store: &dyn Store) {
     let [one, two] = two_projects(store);
     for (push, merge) in [(false, false), (false, true), (true, false), (true, true)] {

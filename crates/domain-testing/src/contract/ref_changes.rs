@@ -10,13 +10,14 @@ use hexforge_domain::refs::{Made, Manner, Peeled, Ref, change};
 use std::sync::Barrier;
 use std::thread;
 
-/// A change of a branch, with 0 for no object.
+/// A change of a branch. The byte 0 stands for no object.
 fn moved(branch: &str, old: u8, new: u8) -> RefChange {
     let object = |byte: u8| (byte > 0).then(|| id(byte));
     RefChange { name: format!("refs/heads/{branch}"), old: object(old), new: object(new) }
 }
 
-/// Makes changes and returns the names of the refused branches. A refusal of changes that belong together rolls back.
+/// Makes changes and returns the names of the refused branches. A refusal under
+/// [`Manner::Together`] rolls back.
 fn refused(
     store: &dyn Store,
     project: ProjectId,
@@ -43,7 +44,7 @@ fn branches(store: &dyn Store, project: ProjectId) -> Vec<String> {
     all(store, project).into_iter().map(name).collect()
 }
 
-/// Each ref is compared with the object that it is expected to hold.
+/// A ref changes only if it points to the expected object.
 pub fn refs_change_only_from_what_they_hold(store: &dyn Store) {
     let [one, two] = two_projects(store);
     put(store, two, &[a_ref("refs/heads/a", 9)]);
@@ -84,7 +85,7 @@ pub fn changes_that_belong_together_are_made_together(store: &dyn Store) {
     assert_eq!(branches(store, one), ["a=2", "b=2"]);
 }
 
-/// A name cannot be a folder of another, as git keeps refs in files.
+/// A ref name cannot be a folder of another ref, because git stores refs in files.
 pub fn no_ref_lies_inside_of_another(store: &dyn Store) {
     let [one, two] = two_projects(store);
     put(store, one, &[a_ref("refs/heads/a/b", 1), a_ref("refs/heads/c", 1)]);
@@ -103,7 +104,7 @@ pub fn no_ref_lies_inside_of_another(store: &dyn Store) {
     assert_eq!(branches(store, one), left);
 }
 
-/// A ref that is removed leaves its name, and its folders, to new refs of the same changes.
+/// The name and folders of a deleted ref are free for new refs of the same request.
 pub fn a_removed_ref_makes_room(store: &dyn Store) {
     let [one, _] = two_projects(store);
     put(store, one, &["a", "b/c", "b/d"].map(|name| a_ref(&format!("refs/heads/{name}"), 1)));
@@ -115,7 +116,7 @@ pub fn a_removed_ref_makes_room(store: &dyn Store) {
     assert_eq!(branches(store, one), ["a/b=2", "b=3"]);
 }
 
-/// More refs than one statement stores, with the objects to which annotated tags lead.
+/// Stores more refs than fit into one statement, with peeled tags.
 pub fn many_refs_are_made_at_once(store: &dyn Store) {
     let [one, _] = two_projects(store);
     let changes: Vec<RefChange> = (0..1003).map(|n| moved(&format!("{n:04}/x"), 0, 1)).collect();
@@ -130,7 +131,8 @@ pub fn many_refs_are_made_at_once(store: &dyn Store) {
     assert_eq!(all(store, one), expected);
 }
 
-/// The first of several transactions that expect the same object moves the ref; the others are refused.
+/// Of several concurrent changes that expect the same object, the first succeeds and the others are
+/// refused.
 pub fn one_of_several_changes_at_once_wins(store: &dyn Store) {
     let [one, _] = two_projects(store);
     for (round, old) in [0, 1, 1, 1].into_iter().enumerate() {

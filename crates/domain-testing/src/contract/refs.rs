@@ -12,12 +12,12 @@ pub(super) fn id(byte: u8) -> ObjectId {
     ObjectId::from_bytes([byte; 20])
 }
 
-/// A ref that is no annotated tag.
+/// A ref that is not an annotated tag.
 pub(super) fn a_ref(name: &str, target: u8) -> Ref {
     Ref { name: name.to_owned(), target: id(target), peeled: None }
 }
 
-/// Two projects.
+/// Creates two projects of a user.
 pub(super) fn two_projects(store: &dyn Store) -> [ProjectId; 2] {
     let ada = a_user("ada").stored_in(store).id;
     let home = home_of(store, ada);
@@ -210,7 +210,7 @@ pub fn refs_of_one_repository_are_copied_to_another(store: &dyn Store) {
     assert!(copied.refs_version > 0);
 }
 
-/// A project takes its refs along.
+/// Refs are deleted with their project.
 pub fn refs_go_with_their_project(store: &dyn Store) {
     let [one, two] = two_projects(store);
     for project in [one, two] {

@@ -6,7 +6,7 @@ use hexforge_domain::id::ProjectId;
 use hexforge_domain::ports::store::Store;
 use hexforge_domain::tag::{Release, TagName};
 
-/// Two projects.
+/// Creates two projects of a user.
 fn two_projects(store: &dyn Store) -> [ProjectId; 2] {
     let ada = a_user("ada").stored_in(store).id;
     let home = home_of(store, ada);
@@ -21,7 +21,7 @@ fn found(store: &dyn Store, project: ProjectId, tag: &str) -> Option<Release> {
     read(store, |tx| tx.releases().find(project, &a_tag(tag)))
 }
 
-/// Texts are kept to the letter, and tags are told apart by each.
+/// Texts are read back unchanged, and tags are compared exactly.
 pub fn a_release_is_found_by_exactly_its_tag(store: &dyn Store) {
     let [one, two] = two_projects(store);
     let (longest_tag, longest) = (["x".repeat(249).as_str(); 4].join("/"), "🦀\n".repeat(10_000));

@@ -1,5 +1,6 @@
-//! What is left of removed things; see [`Removals`](hexforge_domain::removal::port::Removals). A store may remove everything at
-//! once: then the cases say what is seen after it.
+//! Stepwise removal of deleted projects, groups and users; see
+//! [`Removals`](hexforge_domain::removal::port::Removals). A store may delete all rows at once:
+//! then the cases check the state after the deletion.
 
 use super::check::{insider, read, write};
 use super::deliveries::{ALL, add, claim};
@@ -23,10 +24,11 @@ use hexforge_domain::removal::Step;
 use hexforge_domain::runner::{NewRunner, Runner};
 use hexforge_domain::trigger::Trigger;
 
-/// More rows than any store removes with the thing that they belong to.
+/// More rows than any store deletes together with their owner.
 const MANY: usize = 2_500;
 
-/// Removes what is left, in steps of so many rows; answers of which projects nothing was left by that.
+/// Removes all remaining rows in steps of `limit` rows; returns the projects whose last rows were
+/// removed.
 fn finish(store: &dyn Store, limit: u32) -> Vec<ProjectId> {
     let mut gone = Vec::new();
     for _ in 0..10 * MANY {
@@ -49,7 +51,7 @@ fn fill(tx: &mut dyn Tx, project: ProjectId, author: UserId) -> Result<(), Store
     Ok(())
 }
 
-/// What can be found of a project by whoever does not ask for the project first.
+/// Rows of a project that can be looked up without looking up the project first.
 struct Belongings {
     issue: Issue,
     build: Build,
@@ -78,7 +80,7 @@ fn furnish(tx: &mut dyn Tx, project: ProjectId, user: UserId) -> Result<Belongin
     Ok(Belongings { issue, build, trigger, runner, hook: HookRef::Project(hook.id) })
 }
 
-/// How much of these is found, of each kind.
+/// Returns the number of rows that are found, by kind.
 fn found(
     store: &dyn Store,
     (project, user): (ProjectId, UserId),
@@ -108,7 +110,7 @@ fn found(
     })
 }
 
-/// Nobody finds anything of it from the moment on at which it is removed, and its name is free.
+/// From its deletion on, no rows of a project are found, and its name is free again.
 pub fn a_removed_project_is_gone_before_its_rows_are(store: &dyn Store) {
     let [ada, bob] = ["ada", "bob"].map(|name| a_user(name).stored_in(store).id);
     let home = home_of(store, ada);
@@ -140,7 +142,8 @@ pub fn a_removed_project_is_gone_before_its_rows_are(store: &dyn Store) {
     assert_eq!(kept.total, MANY as u64);
 }
 
-/// Its projects and labels go too; another group of that name has none of them.
+/// The projects and labels of the group are deleted too. A new group with the same name has none of
+/// them.
 pub fn a_removed_group_is_gone_before_its_rows_are(store: &dyn Store) {
     let ada = a_user("ada").stored_in(store).id;
     let team = a_group("team").stored_in(store);
@@ -166,7 +169,7 @@ pub fn a_removed_group_is_gone_before_its_rows_are(store: &dyn Store) {
     assert_eq!(read(store, |tx| tx.labels().find_all(&[label])), []);
 }
 
-/// What a user wrote elsewhere goes with each counter in step, and what others wrote stays.
+/// The counters change together with the removed rows of a user, and rows of other users are kept.
 pub fn a_removed_user_is_gone_before_what_it_wrote(store: &dyn Store) {
     let [ada, bob] = ["ada", "bob"].map(|name| a_user(name).stored_in(store).id);
     let project = a_project("site", home_of(store, bob), bob).public().stored_in(store).id;

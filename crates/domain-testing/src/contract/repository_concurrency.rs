@@ -1,4 +1,4 @@
-//! Work on repositories and records of it at the same time.
+//! Concurrent repository tasks and releases.
 
 use super::check::{read, write};
 use super::concurrency::{Attempt, THREADS, assert_one_wins};
@@ -10,15 +10,15 @@ use std::collections::BTreeSet;
 use std::sync::Barrier;
 use std::thread;
 
-/// So many projects, the first of which is something to copy from.
+/// Creates `number` projects. The first one is the source of copies.
 fn projects(store: &dyn Store, number: usize) -> Vec<ProjectId> {
     let ada = a_user("ada").stored_in(store).id;
     let home = home_of(store, ada);
     (0..number).map(|n| a_project(&format!("p{n}"), home, ada).stored_in(store).id).collect()
 }
 
-/// See [`RepositoryTasks::claim`](hexforge_domain::repository::port::RepositoryTasks::claim): whoever asks gets one
-/// that nobody else has, or nothing.
+/// See [`RepositoryTasks::claim`](hexforge_domain::repository::port::RepositoryTasks::claim): no
+/// task is claimed by two concurrent callers.
 pub fn tasks_asked_for_at_once_go_to_one_each(store: &dyn Store) {
     const TASKS: usize = 12;
     let projects = projects(store, TASKS);
@@ -46,7 +46,8 @@ pub fn tasks_asked_for_at_once_go_to_one_each(store: &dyn Store) {
     assert_eq!(taken.into_iter().collect::<BTreeSet<_>>(), made);
 }
 
-/// However their transactions end: one that was given out is the oldest that will ever be there.
+/// In whatever order the transactions commit, a claimed task is older than all tasks that are
+/// claimed later.
 pub fn tasks_added_at_once_are_given_out_one_after_the_other(store: &dyn Store) {
     const EACH: usize = 8;
     let site = projects(store, 1)[0];
@@ -54,7 +55,7 @@ pub fn tasks_added_at_once_are_given_out_one_after_the_other(store: &dyn Store) 
     let add = || -> Result<RepositoryTaskId, StoreError> {
         store.write(|tx| {
             let id = tx.repository_tasks().insert(site, &copy, at(0));
-            // Time in which one that does not wait would overtake.
+            // Gives other transactions time to overtake if they do not wait.
             thread::yield_now();
             id
         })

@@ -1,4 +1,4 @@
-//! Work on repositories; see [`RepositoryTasks`](hexforge_domain::repository::port::RepositoryTasks).
+//! Repository tasks; see [`RepositoryTasks`](hexforge_domain::repository::port::RepositoryTasks).
 
 use super::check::{read, write};
 use crate::builders::{a_group, a_project, a_user, an_import, at};
@@ -11,7 +11,7 @@ use hexforge_domain::repository::task::{
 use hexforge_domain::text::Secret;
 use std::collections::BTreeSet;
 
-/// A user and two projects that are not its own.
+/// Creates a user and two projects of another user.
 fn a_site(store: &dyn Store) -> (UserId, [ProjectId; 2]) {
     let [ada, bob] = ["ada", "bob"].map(|name| a_user(name).stored_in(store).id);
     let team = a_group("team").owner(bob).stored_in(store).id;
@@ -22,7 +22,7 @@ fn add(store: &dyn Store, project: ProjectId, kind: &TaskKind, seconds: i64) -> 
     write(store, |tx| tx.repository_tasks().insert(project, kind, at(seconds)))
 }
 
-/// A task for the next minute.
+/// Claims a task for one minute.
 fn claim(store: &dyn Store, seconds: i64) -> Option<RepositoryTask> {
     write(store, |tx| tx.repository_tasks().claim(at(seconds), at(seconds + 60)))
 }
@@ -43,7 +43,7 @@ fn fail(store: &dyn Store, id: RepositoryTaskId, reason: &str, again: Option<i64
     write(store, |tx| tx.repository_tasks().fail(id, reason, again.map(at)));
 }
 
-/// See [`RepositoryTask`]. What was done is given out no more.
+/// See [`RepositoryTask`]. Finished tasks are not claimed again.
 pub fn a_task_is_given_out_with_every_field(store: &dyn Store) {
     let (ada, [one, two]) = a_site(store);
     let url = "https://u:p%20@example.com/🦀.git?a='b'";
@@ -60,7 +60,7 @@ pub fn a_task_is_given_out_with_every_field(store: &dyn Store) {
     }
 }
 
-/// It is given out again when whoever had it did not say what became of it.
+/// A claim that expires without a result can be claimed again.
 pub fn a_task_is_given_out_to_nobody_else_for_a_while(store: &dyn Store) {
     let (ada, [one, _]) = a_site(store);
     let id = add(store, one, &an_import(ada), 10);
@@ -93,7 +93,8 @@ pub fn the_task_that_waits_longest_comes_first(store: &dyn Store) {
     assert_eq!(order, [early, late, same]);
 }
 
-/// Not those that wait to be tried again, nor what is no import, nor others'. See
+/// Only running imports of the same user count: no retries that wait, no other kinds, no imports of
+/// other users. See
 /// [`RepositoryTasks::claim`](hexforge_domain::repository::port::RepositoryTasks::claim).
 pub fn a_user_has_a_few_imports_under_way_at_a_time(store: &dyn Store) {
     let (ada, _) = a_site(store);
@@ -116,7 +117,7 @@ pub fn a_user_has_a_few_imports_under_way_at_a_time(store: &dyn Store) {
     assert_eq!(claim(store, 2), None);
     finish(store, mine[1]);
     assert_eq!(claimed(store, 3), Some(mine[3]));
-    // Whoever does not come back is not waited for.
+    // Expired claims do not count.
     assert_eq!(claimed(store, 62), Some(mine[2]));
 }
 
@@ -137,7 +138,7 @@ pub fn what_needs_nobody_elsewhere_can_be_asked_for(store: &dyn Store) {
     assert_eq!(claimed(store, 10), Some(import));
 }
 
-/// As when the process ends each time. Those after it are given out then.
+/// A task whose process stops each time is given up. Later tasks can then be claimed.
 pub fn a_task_that_never_ends_is_given_up(store: &dyn Store) {
     let (ada, [one, _]) = a_site(store);
     let first = add(store, one, &an_import(ada), 0);
@@ -154,7 +155,7 @@ pub fn a_task_that_never_ends_is_given_up(store: &dyn Store) {
     assert_eq!(claim(store, 1_000_000), None);
 }
 
-/// None before the older ones are done; other projects do not wait.
+/// A task waits for older ones of its project; other projects do not wait.
 pub fn tasks_of_one_project_are_given_out_one_after_the_other(store: &dyn Store) {
     let (ada, [one, two]) = a_site(store);
     let remove = TaskKind::RemoveMerged { user: ada };
@@ -189,7 +190,7 @@ pub fn a_task_can_be_asked_for(store: &dyn Store) {
     assert_eq!(claim_one(store, asked, 70), Some(RepositoryTask { tries: 2, ..expected }));
     finish(store, asked);
     assert_eq!(claim_one(store, asked, 1000), None);
-    // In the transaction that adds it as well.
+    // The transaction that adds a task can claim it too.
     let task = write(store, |tx| {
         let id = tx.repository_tasks().insert(two, &an_import(ada), at(0))?;
         let task = tx.repository_tasks().claim_one(id, at(0), at(60))?;
@@ -211,7 +212,7 @@ pub fn a_failed_task_is_tried_again_when_it_is_time(store: &dyn Store) {
     }
 }
 
-/// It is never given out again, and those after it are.
+/// A given up task is never claimed again, and later tasks of the project are.
 pub fn a_task_that_is_given_up_is_in_nobodys_way(store: &dyn Store) {
     let (ada, [one, _]) = a_site(store);
     let [first, second] = [0, 0].map(|seconds| add(store, one, &an_import(ada), seconds));
@@ -253,7 +254,7 @@ pub fn imports_are_known_until_they_are_done(store: &dyn Store) {
     assert_eq!(states(&[one, two]), []);
 }
 
-/// What became of the one before is no longer told.
+/// The state of an older import is no longer returned.
 pub fn the_newest_import_of_a_project_counts(store: &dyn Store) {
     let (ada, [one, _]) = a_site(store);
     let state = || read(store, |tx| tx.repository_tasks().imports(&[one]));
@@ -268,7 +269,7 @@ pub fn the_newest_import_of_a_project_counts(store: &dyn Store) {
     assert_eq!(state(), failed("first"));
 }
 
-/// It finds nothing to copy then.
+/// A copy task is kept when its source project is deleted; it finds nothing to copy.
 pub fn a_task_outlives_what_it_copies_from(store: &dyn Store) {
     let (_, [one, two]) = a_site(store);
     let kind = TaskKind::Copy { source: two };
@@ -283,7 +284,7 @@ pub fn a_task_outlives_what_it_copies_from(store: &dyn Store) {
     assert_eq!(claim(store, 0), None, "that of the project went with it");
 }
 
-/// Nothing is done in the name of somebody who is gone.
+/// Tasks are deleted with the user on whose behalf they run.
 pub fn a_task_goes_with_its_user(store: &dyn Store) {
     let (ada, [one, two]) = a_site(store);
     let bob = a_user("cid").stored_in(store).id;
@@ -308,7 +309,7 @@ pub fn ids_of_tasks_grow(store: &dyn Store) {
     }
 }
 
-/// It may have gone with its project while it was done.
+/// A task may be deleted with its project while it runs.
 pub fn nothing_happens_to_a_task_that_is_gone(store: &dyn Store) {
     let (ada, [one, _]) = a_site(store);
     let id = add(store, one, &an_import(ada), 0);

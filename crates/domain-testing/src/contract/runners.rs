@@ -23,7 +23,7 @@ fn an_info() -> RunnerInfo {
     }
 }
 
-/// What is stored is what was given, also after a change.
+/// All fields are read back as they were written, also after an update.
 pub fn a_runner_has_every_field(store: &dyn Store) {
     let new = NewRunner {
         shared: false,
@@ -68,7 +68,7 @@ pub fn a_runner_has_every_field(store: &dyn Store) {
     });
 }
 
-/// Once each, found by the token of the project.
+/// An assignment is stored once, and the project is found by its registration token.
 pub fn runners_are_bound_to_projects(store: &dyn Store) {
     let ((one, _), (two, _)) = (a_place(store, "ada"), a_place(store, "bob"));
     let runner = write(store, |tx| tx.runners().insert(a_runner("one"))).id;
@@ -82,7 +82,7 @@ pub fn runners_are_bound_to_projects(store: &dyn Store) {
     assert_eq!(read(store, |tx| tx.runners().projects(runner)), [two]);
 }
 
-/// In one look-up for many runners.
+/// The assignments of many runners are found in one query.
 pub fn projects_of_many_runners_are_found_together(store: &dyn Store) {
     let ((one, _), (two, _)) = (a_place(store, "ada"), a_place(store, "bob"));
     let [a, b, unbound, other] =
@@ -101,7 +101,7 @@ pub fn projects_of_many_runners_are_found_together(store: &dyn Store) {
     assert_eq!(of(&[&many[..], &[other]].concat()), [(other, one)]);
 }
 
-/// By id; see [`Runners::list`](hexforge_domain::runner::port::Runners::list).
+/// Runners are ordered by id; see [`Runners::list`](hexforge_domain::runner::port::Runners::list).
 pub fn runners_are_listed_by_id(store: &dyn Store) {
     assert_pages(store, &[], |tx, page| tx.runners().list(page));
     let made: Vec<Runner> = ["b", "a", "c", "d"]
@@ -110,7 +110,7 @@ pub fn runners_are_listed_by_id(store: &dyn Store) {
     assert_pages(store, &made, |tx, page| tx.runners().list(page));
 }
 
-/// Nothing is counted that is rolled back.
+/// A rolled back rotation is not counted.
 pub fn rotations_of_the_registration_token_are_counted(store: &dyn Store) {
     assert_eq!(read(store, |tx| tx.runners().rotations()), 0);
     assert_eq!(write(store, |tx| tx.runners().rotate()), 1);
@@ -123,7 +123,7 @@ pub fn rotations_of_the_registration_token_are_counted(store: &dyn Store) {
     assert_eq!(read(store, |tx| tx.runners().rotations()), 2);
 }
 
-/// A project is found by its token, and by no other or earlier one.
+/// A project is found by its current token only.
 pub fn a_runners_token_finds_its_project_until_it_is_replaced(store: &dyn Store) {
     let ((one, _), (two, _)) = (a_place(store, "ada"), a_place(store, "bob"));
     let token = |project| {
@@ -147,7 +147,7 @@ pub fn a_runners_token_finds_its_project_until_it_is_replaced(store: &dyn Store)
     assert!(matches!(gone, Err(StoreError::Gone)), "{gone:?}");
 }
 
-/// They stay, without a runner.
+/// Builds of a deleted runner are kept without a runner.
 pub fn builds_outlive_their_runner(store: &dyn Store) {
     let (project, _) = a_place(store, "ada");
     let pipeline = in_pipeline(store, project);
@@ -193,7 +193,7 @@ fn switch(store: &dyn Store, id: ProjectId, builds: bool, shared_runners: bool) 
     });
 }
 
-/// Only what waits, what is a job, and what the runner has the tags for; the oldest of a project.
+/// Only pending jobs whose tags the runner has are offered; of each project the oldest.
 pub fn a_runner_is_offered_what_it_takes(store: &dyn Store) {
     let (project, _) = a_place(store, "ada");
     let plain = write(store, |tx| tx.runners().insert(a_runner("plain")));
@@ -217,7 +217,8 @@ pub fn a_runner_is_offered_what_it_takes(store: &dyn Store) {
     assert_eq!(next(store, &both, 0), []);
 }
 
-/// Fewer builds running on shared runners first, then the oldest; projects may not want them.
+/// Projects with fewer builds on shared runners come first, then the oldest build; projects may
+/// disable shared runners.
 pub fn shared_runners_are_fair_between_projects(store: &dyn Store) {
     let ((one, _), (two, _)) = (a_place(store, "ada"), a_place(store, "bob"));
     let (three, _) = a_place(store, "eve");
@@ -235,7 +236,7 @@ pub fn shared_runners_are_fair_between_projects(store: &dyn Store) {
     run_on(store, first[0], &shared);
     assert_eq!(next(store, &shared, 9), [second[0], third[0], first[1]]);
     run_on(store, second[0], &shared);
-    // What runs elsewhere does not count.
+    // Builds on other runners do not count.
     run_on(store, third[0], &bound);
     assert_eq!(next(store, &shared, 9), [third[1], first[1], second[1]]);
     switch(store, two, true, false);
@@ -244,7 +245,7 @@ pub fn shared_runners_are_fair_between_projects(store: &dyn Store) {
     assert_eq!(next(store, &Runner { locked: true, ..shared }, 9), []);
 }
 
-/// Oldest first, whatever runs; whether they want shared runners does not matter.
+/// Builds are offered oldest first, whatever runs, also if the project has disabled shared runners.
 pub fn bound_runners_serve_their_projects(store: &dyn Store) {
     let ((one, _), (two, _)) = (a_place(store, "ada"), a_place(store, "bob"));
     let (other, _) = a_place(store, "eve");

@@ -8,7 +8,7 @@ use hexforge_domain::namespace::Namespace;
 use hexforge_domain::ports::store::Store;
 use hexforge_domain::project::share::{NewShare, Share};
 
-/// Three projects of a user.
+/// Creates three projects of a user.
 fn three_projects(store: &dyn Store) -> [ProjectId; 3] {
     let ada = a_user("ada").stored_in(store).id;
     let home = home_of(store, ada);
@@ -33,7 +33,7 @@ pub fn a_share_has_every_field(store: &dyn Store) {
     }
 }
 
-/// By project and then by id, expired ones included, only those asked for.
+/// Shares of the requested projects are ordered by project, then by id, including expired ones.
 pub fn shares_come_by_project_and_then_in_their_order(store: &dyn Store) {
     let [one, two, three] = three_projects(store);
     let [a, b] = ["a", "b"].map(|path| a_group(path).stored_in(store).id);
@@ -64,7 +64,7 @@ pub fn a_project_is_shared_with_a_group_once(store: &dyn Store) {
     share(store, a_share(two, a, AccessLevel::Guest));
 }
 
-/// A share tells the name that its group has now.
+/// A share has the current name of its group.
 pub fn a_share_follows_the_name_of_its_group(store: &dyn Store) {
     let [project, ..] = three_projects(store);
     let group = a_group("team").named("Before").stored_in(store);

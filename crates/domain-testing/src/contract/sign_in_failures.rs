@@ -15,7 +15,7 @@ fn known(store: &dyn Store, subject: &str) -> Option<Failures> {
     read(store, |tx| tx.sign_in_failures().find(subject))
 }
 
-/// Subjects are texts of any kind, told apart exactly.
+/// Subjects are arbitrary texts and compared exactly.
 pub fn failures_are_found_by_their_subject(store: &dyn Store) {
     let refused = Failures { count: 10, since: at(1), refused_until: Some(at(70)) };
     write(store, |tx| {
@@ -60,8 +60,9 @@ pub fn a_cleared_subject_is_forgotten_alone(store: &dyn Store) {
     assert_eq!(known(store, "ada"), Some(since(at(1))));
 }
 
-/// See [`SignInFailures::forget_before`](hexforge_domain::sign_in::port::SignInFailures::forget_before). The
-/// moment itself is not before the moment, and a microsecond makes a difference.
+/// See
+/// [`SignInFailures::forget_before`](hexforge_domain::sign_in::port::SignInFailures::forget_before).
+/// The limit is exclusive, and has microsecond precision.
 pub fn counts_that_began_before_a_moment_are_forgotten(store: &dyn Store) {
     let micro = TimeDelta::microseconds(1);
     let half = at(10) + TimeDelta::milliseconds(500);

@@ -1,4 +1,5 @@
-//! What users are to projects; see [`Projects::standing`](hexforge_domain::project::port::Projects::standing).
+//! The standing of users in projects; see
+//! [`Projects::standing`](hexforge_domain::project::port::Projects::standing).
 
 use super::check::{read, write};
 use super::world::a_world;
@@ -25,7 +26,7 @@ fn team(level: AccessLevel) -> Standing {
 
 const NOTHING: Standing = Standing { level: None, owner: false };
 
-/// A project in a group of its own that nobody is a member of, and a user.
+/// Creates a project in a group without members, and a user.
 fn a_project_apart(store: &dyn Store) -> (ProjectId, NamespaceId, UserId) {
     let maker = a_user("maker").stored_in(store).id;
     let group = a_group("apart").stored_in(store).id;
@@ -33,7 +34,7 @@ fn a_project_apart(store: &dyn Store) -> (ProjectId, NamespaceId, UserId) {
     (project, group, a_user("ada").stored_in(store).id)
 }
 
-/// Visibility gives nobody a standing, and neither does having made the project.
+/// Neither visibility nor having created a project gives a standing.
 pub fn a_stranger_has_no_standing(store: &dyn Store) {
     let (site, _, ada) = a_project_apart(store);
     let maker = read(store, |tx| tx.users().find_by_username("maker")).expect("it was made").id;
@@ -43,7 +44,7 @@ pub fn a_stranger_has_no_standing(store: &dyn Store) {
     assert_eq!(standing(store, ProjectId(i64::MAX), ada, 0), NOTHING);
 }
 
-/// Whose namespace it is in, that user owns it, with or without a membership.
+/// The owner of the personal namespace owns its projects, with or without a membership.
 pub fn a_user_owns_the_projects_at_home(store: &dyn Store) {
     let [ada, bob] = ["ada", "bob"].map(|name| a_user(name).stored_in(store).id);
     let site = a_project("site", home_of(store, ada), bob).stored_in(store).id;
@@ -53,7 +54,7 @@ pub fn a_user_owns_the_projects_at_home(store: &dyn Store) {
     assert_eq!(standing(store, site, ada, 0), Standing { level: Some(Master), owner: true });
 }
 
-/// A membership counts in its own project, until its day.
+/// A membership counts in its own project, until it expires.
 pub fn a_membership_in_a_project_gives_its_level(store: &dyn Store) {
     let (site, group, ada) = a_project_apart(store);
     let other = a_project("other", group, ada).stored_in(store).id;
@@ -69,7 +70,7 @@ pub fn a_membership_in_a_project_gives_its_level(store: &dyn Store) {
     assert_eq!(on_days, [team(Master), NOTHING, NOTHING]);
 }
 
-/// A membership in the group counts in all its projects; owners of the group own them.
+/// A group membership counts in all projects of the group; owners of the group own the projects.
 pub fn a_membership_in_the_group_gives_its_level(store: &dyn Store) {
     let (site, group, ada) = a_project_apart(store);
     join_group(store, group, a_member(ada, Guest));
@@ -84,8 +85,8 @@ pub fn a_membership_in_the_group_gives_its_level(store: &dyn Store) {
     assert_eq!(on_days, [Standing { level: Some(Owner), owner: true }, NOTHING]);
 }
 
-/// A share gives the members of its group their level there, up to that of the share; nobody owns
-/// anything by a share.
+/// A share gives the members of its group their access level there, limited by that of the share. A
+/// share never gives ownership.
 pub fn a_share_gives_no_more_than_it_allows(store: &dyn Store) {
     let (site, group, ada) = a_project_apart(store);
     let mut cases = Vec::new();
@@ -110,7 +111,7 @@ pub fn a_share_gives_no_more_than_it_allows(store: &dyn Store) {
     assert_eq!(standing(store, site, ada, 0), NOTHING);
 }
 
-/// A share counts until its day, and only for those whose membership in the group is in force.
+/// A share counts until it expires, and only for members whose membership in the group is in force.
 pub fn a_share_ends_with_its_day_or_with_the_membership(store: &dyn Store) {
     let (site, _, ada) = a_project_apart(store);
     let crew = a_group("crew").stored_in(store).id;
@@ -123,7 +124,7 @@ pub fn a_share_ends_with_its_day_or_with_the_membership(store: &dyn Store) {
     assert_eq!(on_days(bob), [Some(Developer), None, None, None]);
 }
 
-/// While a group forbids shares, those of its projects give nothing; other reasons stay.
+/// While a group forbids sharing, the shares of its projects give no access; memberships still do.
 pub fn a_forbidden_share_gives_nothing(store: &dyn Store) {
     let (site, group, ada) = a_project_apart(store);
     let crew = a_group("crew").owner(ada).stored_in(store).id;
@@ -140,7 +141,7 @@ pub fn a_forbidden_share_gives_nothing(store: &dyn Store) {
     assert_eq!(standing(store, site, ada, 0), team(Guest));
     forbid(false);
     assert_eq!(standing(store, site, ada, 0), team(Master));
-    // It is the group of the project that forbids, not the one it is shared with.
+    // The setting of the project's group counts, not that of the group it is shared with.
     write(store, |tx| {
         let crew = tx.groups().lock(crew)?.expect("it was made");
         tx.groups().update(&Namespace { share_with_group_lock: true, ..crew })
@@ -148,7 +149,7 @@ pub fn a_forbidden_share_gives_nothing(store: &dyn Store) {
     assert_eq!(standing(store, site, ada, 0), team(Master));
 }
 
-/// Of several reasons the highest counts.
+/// The highest level of several memberships and shares counts.
 pub fn the_highest_level_counts(store: &dyn Store) {
     let maker = a_user("maker").stored_in(store).id;
     let levels = [None, Some(Guest), Some(Developer), Some(Master)];
@@ -183,7 +184,7 @@ pub fn the_highest_level_counts(store: &dyn Store) {
     }
 }
 
-/// Two shares give the better of what each gives.
+/// The higher level of two shares counts.
 pub fn the_better_of_two_shares_counts(store: &dyn Store) {
     let (site, _, ada) = a_project_apart(store);
     let [one, two] = ["one", "two"].map(|path| a_group(path).stored_in(store).id);
@@ -194,7 +195,7 @@ pub fn the_better_of_two_shares_counts(store: &dyn Store) {
     assert_eq!(standing(store, site, ada, 0), team(Developer));
 }
 
-/// Standing and lists tell the same.
+/// Standing and project lists agree.
 pub fn whoever_has_a_standing_is_authorized(store: &dyn Store) {
     let world = a_world(store);
     for (name, level, owner) in [

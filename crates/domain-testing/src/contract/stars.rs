@@ -10,7 +10,7 @@ fn put(store: &dyn Store, project: ProjectId, user: UserId, starred: Starred, se
     write(store, |tx| tx.stars().put(project, user, starred, at(seconds)));
 }
 
-/// A star is counted, is the project's last change, and concerns one user and one project.
+/// A star is counted, sets the update time of the project, and belongs to one user and one project.
 pub fn a_star_is_counted_and_can_be_taken_back(store: &dyn Store) {
     let [ada, bob] = ["ada", "bob"].map(|name| a_user(name).stored_in(store).id);
     let home = home_of(store, ada);
@@ -39,7 +39,7 @@ pub fn a_star_is_counted_and_can_be_taken_back(store: &dyn Store) {
     assert_eq!(read(store, |tx| tx.stars().find(ProjectId(i64::MAX), bob)), Starred::No);
 }
 
-/// Setting what is set does not count it again.
+/// Repeating a star does not count it again.
 pub fn a_star_is_counted_once(store: &dyn Store) {
     let ada = a_user("ada").stored_in(store).id;
     let site = a_project("site", home_of(store, ada), ada).stored_in(store).id;
@@ -56,8 +56,8 @@ pub fn a_star_is_counted_once(store: &dyn Store) {
     }
 }
 
-/// See [`Projects::update`](hexforge_domain::project::port::Projects::update): counters are not taken from what
-/// somebody read a while ago.
+/// See [`Projects::update`](hexforge_domain::project::port::Projects::update): the counters of a
+/// stale project do not overwrite the stored ones.
 pub fn updating_does_not_turn_back_the_count_of_stars(store: &dyn Store) {
     let ada = a_user("ada").stored_in(store).id;
     let site = a_project("site", home_of(store, ada), ada).stored_in(store);

@@ -1,4 +1,4 @@
-//! Hooks of the service; see [`SystemHooks`](hexforge_domain::system_hook::port::SystemHooks).
+//! System hooks; see [`SystemHooks`](hexforge_domain::system_hook::port::SystemHooks).
 
 use super::check::{assert_pages, read, write};
 use crate::builders::{a_hook_url, a_system_hook, at};
@@ -34,7 +34,7 @@ pub fn a_system_hook_is_registered_with_every_field(store: &dyn Store) {
     assert_eq!(found(store, SystemHookId(i64::MAX)), None);
 }
 
-/// Newest first, also when they were registered at the same moment; one address may be there twice.
+/// Hooks are ordered newest first, also within the same moment; several may have the same URL.
 pub fn system_hooks_are_listed_newest_first(store: &dyn Store) {
     assert_pages(store, &[], |tx, page| tx.system_hooks().list(page));
     let mut hooks = Vec::new();

@@ -44,7 +44,7 @@ pub fn a_token_leads_to_all_that_a_sign_in_needs(store: &dyn Store) {
     }
 }
 
-/// A digest has to fit in all its bytes.
+/// All bytes of the hash must match.
 pub fn an_unknown_token_leads_to_nobody(store: &dyn Store) {
     let ada = insert(store, a_user("ada")).id;
     let hash = TokenHash([0, 255].repeat(16).try_into().expect("32 bytes"));
@@ -57,7 +57,7 @@ pub fn an_unknown_token_leads_to_nobody(store: &dyn Store) {
     }
 }
 
-/// Newest first, also when they were made at the same moment, the revoked ones included.
+/// Tokens are ordered newest first, also within the same moment, including revoked ones.
 pub fn tokens_of_a_user_are_listed_newest_first(store: &dyn Store) {
     let (ada, bob) = (insert(store, a_user("ada")).id, insert(store, a_user("bob")).id);
     let mut tokens = Vec::new();

@@ -1,4 +1,4 @@
-//! The unit of work.
+//! Transactions of the store.
 
 use super::check::{insert, read, write};
 use crate::builders::{
@@ -15,7 +15,7 @@ fn everybody(tx: &mut dyn Tx) -> Result<Vec<User>, StoreError> {
     Ok(tx.users().list(&UserFilter::default(), Page::Whole)?.items)
 }
 
-/// A store that a test opened can be used.
+/// A newly opened store is ready.
 pub fn an_open_store_is_ready(store: &dyn Store) {
     assert!(store.ready().is_ok());
 }
@@ -35,7 +35,7 @@ pub fn the_work_of_a_transaction_is_called_once(store: &dyn Store) {
     }
 }
 
-/// What was committed is there for whoever reads next.
+/// Committed changes are visible to the next transaction.
 pub fn a_committed_write_is_seen_by_the_next_read(store: &dyn Store) {
     let ada = insert(store, a_user("ada"));
     for seen in [read(store, everybody), write(store, everybody)] {
@@ -43,7 +43,7 @@ pub fn a_committed_write_is_seen_by_the_next_read(store: &dyn Store) {
     }
 }
 
-/// A transaction sees its own changes before they are committed.
+/// A transaction sees its own uncommitted changes.
 pub fn a_write_is_seen_by_its_own_transaction(store: &dyn Store) {
     write(store, |tx| {
         let ada = a_user("ada").insert(tx)?;
@@ -65,7 +65,7 @@ pub fn rolling_back_keeps_nothing(store: &dyn Store) {
     assert_eq!(read(store, |tx| tx.keys().find_by_fingerprint(&a_key(1).fingerprint)), None);
 }
 
-/// An error of the work itself rolls back as well.
+/// An error of the closure rolls the transaction back.
 pub fn an_error_of_the_work_keeps_nothing(store: &dyn Store) {
     #[derive(Debug)]
     struct Refused;
@@ -82,7 +82,7 @@ pub fn an_error_of_the_work_keeps_nothing(store: &dyn Store) {
     assert_eq!(read(store, everybody), []);
 }
 
-/// See [`StoreError::Aborted`]: the error of a port cannot be caught to go on.
+/// See [`StoreError::Aborted`]: a transaction cannot commit after it ignored the error of a port.
 pub fn committing_after_an_error_of_a_port_aborts(store: &dyn Store) {
     let ada = insert(store, a_user("ada"));
     let outcome: Result<(), StoreError> = store.write(|tx| {
@@ -97,7 +97,7 @@ pub fn committing_after_an_error_of_a_port_aborts(store: &dyn Store) {
     assert_eq!(read(store, |tx| tx.keys().find_by_fingerprint(&a_key(1).fingerprint)), None);
 }
 
-/// See [`StoreError::Aborted`]: nor can it in a glance, after which the store is as good as before.
+/// See [`StoreError::Aborted`]: the same holds for a glance, and the store stays usable.
 pub fn a_glance_after_an_error_of_a_port_aborts(store: &dyn Store) {
     let ada = insert(store, a_user("ada"));
     let outcome: Result<(), StoreError> = store.glance(|tx| {
@@ -109,7 +109,7 @@ pub fn a_glance_after_an_error_of_a_port_aborts(store: &dyn Store) {
     assert_eq!(seen.expect("the store is there"), [ada]);
 }
 
-/// Every port that finds a duplicate aborts, not only that of the accounts.
+/// Every port of users that finds a duplicate aborts the transaction.
 pub fn every_duplicate_aborts(store: &dyn Store) {
     type Work = fn(&mut dyn Tx, &User, &User) -> Result<(), StoreError>;
     let (ada, bob) = (insert(store, a_user("ada")), insert(store, a_user("bob")));
@@ -136,7 +136,7 @@ pub fn every_duplicate_aborts(store: &dyn Store) {
     }
 }
 
-/// The ports of groups and projects are no exception.
+/// Every port of groups and projects that finds a duplicate aborts the transaction.
 pub fn every_duplicate_about_projects_aborts(store: &dyn Store) {
     type Work = fn(&mut dyn Tx, &Project, UserId) -> Result<(), StoreError>;
     let ada = insert(store, a_user("ada")).id;
@@ -182,7 +182,7 @@ pub fn every_duplicate_about_projects_aborts(store: &dyn Store) {
     assert_eq!(read(store, |tx| tx.projects().count_in(site.namespace)), 2);
 }
 
-/// Checks that nothing is kept of a transaction whose error was caught.
+/// Checks that a transaction that ignores an error is rolled back.
 #[track_caller]
 fn assert_aborts(
     store: &dyn Store,
@@ -199,7 +199,7 @@ fn assert_aborts(
     assert_eq!(read(store, |tx| tx.tokens().list(user, Page::Whole)).total, 0, "{name}");
 }
 
-/// A transaction that failed takes nothing with it but itself.
+/// A failed transaction does not affect later ones.
 pub fn a_store_works_on_after_an_aborted_transaction(store: &dyn Store) {
     insert(store, a_user("ada"));
     for round in 0..3 {
@@ -210,7 +210,7 @@ pub fn a_store_works_on_after_an_aborted_transaction(store: &dyn Store) {
     assert_eq!(read(store, everybody).len(), 2);
 }
 
-/// See [`Mode::Read`]: a store may refuse the change or drop it, but never keeps it.
+/// See [`Mode::Read`]: a store may reject or drop the change, but never stores it.
 pub fn a_reading_transaction_changes_nothing(store: &dyn Store) {
     let _refused_or_dropped: Result<User, StoreError> = store.read(|tx| a_user("ada").insert(tx));
     assert_eq!(read(store, everybody), []);

@@ -8,7 +8,7 @@ use hexforge_domain::ports::store::Store;
 use hexforge_domain::ports::vault::Sealed;
 use hexforge_domain::trigger::Trigger;
 
-/// Oldest first, of one project.
+/// Triggers of one project are listed oldest first.
 pub fn triggers_are_listed_and_removed(store: &dyn Store) {
     let ((project, _), (other, _)) = (a_place(store, "ada"), a_place(store, "bob"));
     let insert = |project| write(store, |tx| tx.triggers().insert(project, a_moment()));
@@ -26,7 +26,7 @@ pub fn triggers_are_listed_and_removed(store: &dyn Store) {
     });
 }
 
-/// Also when the trigger is gone.
+/// The request is kept when its trigger is deleted.
 pub fn a_use_of_a_trigger_is_known_of_its_pipeline(store: &dyn Store) {
     let (project, _) = a_place(store, "ada");
     let (pipeline, plain) = (in_pipeline(store, project), in_pipeline(store, project));

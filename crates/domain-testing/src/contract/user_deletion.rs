@@ -1,4 +1,4 @@
-//! The end of accounts; see [`Users::delete`](hexforge_domain::user::port::Users::delete).
+//! Deletion of users; see [`Users::delete`](hexforge_domain::user::port::Users::delete).
 
 use super::check::{insider, read, write};
 use crate::builders::{
@@ -17,10 +17,10 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-/// Time in which a change that does not wait for a lock would be made.
+/// Time for a change to run if it does not wait for a lock.
 const WHILE: Duration = Duration::from_millis(50);
 
-/// An account with one of everything. The number keeps those of two users apart.
+/// Creates a user with one row of each kind. The number makes the rows of two users different.
 fn furnish(tx: &mut dyn Tx, name: &str, number: u32) -> Result<User, StoreError> {
     let user = a_user(name).insert(tx)?;
     tx.namespaces().insert_personal(user.id, user.username.path(), a_moment())?;
@@ -40,12 +40,12 @@ fn an_identity(name: &str) -> Identity {
     Identity { provider: a_text("directory"), extern_uid: Some(a_text(name)) }
 }
 
-/// The project that [`furnish`] makes.
+/// The project that [`furnish`] creates.
 fn site_of(name: &str) -> ProjectRef {
     ProjectRef::Path { namespace: name.to_owned(), path: "site".into() }
 }
 
-/// How many rows of each kind hang on a user.
+/// Returns the number of rows of each kind that belong to a user.
 fn belongings(
     tx: &mut dyn Tx,
     id: UserId,
@@ -77,7 +77,7 @@ fn belongings(
     ])
 }
 
-/// The account goes with everything that hangs on it, and nobody else loses anything.
+/// A user is deleted with all its rows, and rows of other users are kept.
 pub fn deleting_a_user_takes_everything_along_and_nothing_of_others(store: &dyn Store) {
     let (ada, bob) = write(store, |tx| Ok((furnish(tx, "ada", 1)?, furnish(tx, "bob", 2)?)));
     let whole = read(store, |tx| belongings(tx, ada.id, "ada", 1));
@@ -91,7 +91,7 @@ pub fn deleting_a_user_takes_everything_along_and_nothing_of_others(store: &dyn 
     assert_eq!((listed.items, listed.total), (vec![bob], 1));
 }
 
-/// What a user did in places of others goes, the places stay.
+/// Rows of the user in groups and projects of others are deleted; the groups and projects are kept.
 pub fn deleting_a_user_takes_it_out_of_what_others_have(store: &dyn Store) {
     let (ada, bob) = write(store, |tx| Ok((furnish(tx, "ada", 1)?, furnish(tx, "bob", 2)?)));
     let (group, made, starred) = write(store, |tx| {
@@ -125,7 +125,8 @@ pub fn deleting_a_user_takes_it_out_of_what_others_have(store: &dyn Store) {
     });
 }
 
-/// Forks of what a user had stay, and what it had forked is forked less.
+/// Forks of the user's projects are kept without a source, and projects that the user had forked
+/// have one fork less.
 pub fn deleting_a_user_lets_go_of_forks_and_sources(store: &dyn Store) {
     let (ada, bob) = write(store, |tx| Ok((furnish(tx, "ada", 1)?, furnish(tx, "bob", 2)?)));
     let (source, fork) = write(store, |tx| {
@@ -144,14 +145,14 @@ pub fn deleting_a_user_lets_go_of_forks_and_sources(store: &dyn Store) {
     assert_eq!((forks(source.id), forks(fork.id)), (Some((0, false)), Some((0, false))));
 }
 
-/// Names, addresses, keys and paths may be claimed by the next one.
+/// Usernames, e-mail addresses, keys and paths of a deleted user are free again.
 pub fn what_a_deleted_user_had_is_free_again(store: &dyn Store) {
     let first = write(store, |tx| furnish(tx, "ada", 1));
     write(store, |tx| tx.users().delete(first.id));
     let second = write(store, |tx| furnish(tx, "ada", 1));
     assert_ne!(first.id, second.id);
 
-    // In one transaction as well, and with the addresses in each other's place.
+    // The same holds within one transaction, also with primary and secondary address exchanged.
     let third = write(store, |tx| {
         tx.users().delete(second.id)?;
         let third = a_user("ada").email("second-ada@example.com").insert(tx)?;
@@ -163,7 +164,7 @@ pub fn what_a_deleted_user_had_is_free_again(store: &dyn Store) {
     assert_ne!(second.id, third.id);
 }
 
-/// The outbox tells of users who are gone.
+/// Events about deleted users stay in the outbox.
 pub fn deleting_a_user_leaves_the_outbox_alone(store: &dyn Store) {
     let ada = write(store, |tx| furnish(tx, "ada", 1));
     let event = SystemEvent::UserDestroyed(UserFacts::from(&ada));
@@ -178,7 +179,7 @@ pub fn deleting_a_user_leaves_the_outbox_alone(store: &dyn Store) {
 /// See [`StoreError::Gone`].
 pub fn nothing_can_be_hung_on_a_user_who_is_gone(store: &dyn Store) {
     type Work = fn(&mut dyn Tx, UserId, &Rest) -> Result<(), StoreError>;
-    /// What is left.
+    /// The rows that are kept.
     struct Rest {
         group: hexforge_domain::id::NamespaceId,
         project: ProjectId,
@@ -221,8 +222,8 @@ pub fn nothing_can_be_hung_on_a_user_who_is_gone(store: &dyn Store) {
     assert!(left.iter().all(|rows| *rows == 0), "{left:?}");
 }
 
-/// See [`Users::lock_to_delete`](hexforge_domain::user::port::Users::lock_to_delete): a membership that was to be
-/// made meanwhile waits, and then finds no user.
+/// See [`Users::lock_to_delete`](hexforge_domain::user::port::Users::lock_to_delete): the
+/// concurrent creation of a membership waits, and then finds no user.
 pub fn a_user_about_to_go_joins_nothing(store: &dyn Store) {
     let [ada, maker] = ["ada", "maker"].map(|name| a_user(name).stored_in(store).id);
     let group = a_group("team").owner(maker).stored_in(store).id;

@@ -12,19 +12,19 @@ fn insert_in(store: &dyn Store, state: UserState, user: UserBuilder) -> User {
     user
 }
 
-/// Users come highest id first, whatever their names are.
+/// Users are ordered by id, highest first, whatever their names.
 pub fn users_are_listed_highest_id_first(store: &dyn Store) {
     let mut users = ["bob", "ada", "eve", "cid", "Dan"].map(|name| insert(store, a_user(name)));
     users.sort_by_key(|user| std::cmp::Reverse(user.id));
     assert_pages(store, &users, |tx, page| tx.users().list(&UserFilter::default(), page));
 }
 
-/// Nobody there is no error.
+/// An empty list is not an error.
 pub fn an_empty_store_lists_no_users(store: &dyn Store) {
     assert_pages(store, &[], |tx, page| tx.users().list(&UserFilter::default(), page));
 }
 
-/// All conditions of a filter hold together, and the total counts only those who fit.
+/// All conditions of a filter are combined with AND, and the total counts only matching users.
 pub fn filters_of_users_hold_together(store: &dyn Store) {
     let mut users = [
         insert_in(store, UserState::Active, a_user("ada")),
@@ -62,7 +62,7 @@ pub fn filters_of_users_hold_together(store: &dyn Store) {
     }
 }
 
-/// A page is part of what fits, not of everything.
+/// Pagination applies to the filtered list.
 pub fn pages_are_cut_after_filtering(store: &dyn Store) {
     for name in ["ada1", "bob1", "ada2", "bob2", "ada3", "bob3"] {
         insert(store, a_user(name));

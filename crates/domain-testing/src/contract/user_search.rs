@@ -6,7 +6,7 @@ use hexforge_domain::paging::Page;
 use hexforge_domain::ports::store::Store;
 use hexforge_domain::user::{DisplayName, User, UserFilter, Username};
 
-/// The usernames that a search finds, sorted.
+/// Returns the usernames that a search finds, sorted.
 fn found(store: &dyn Store, search: &str) -> Vec<String> {
     let filter = UserFilter { search: Some(search.into()), ..UserFilter::default() };
     let page = read(store, |tx| tx.users().list(&filter, Page::Whole));
@@ -16,7 +16,7 @@ fn found(store: &dyn Store, search: &str) -> Vec<String> {
     names
 }
 
-/// A part of the name, the primary address or the username, ignoring case.
+/// The search finds substrings of name, primary e-mail address and username, ignoring case.
 pub fn a_search_finds_parts_of_name_address_and_username(store: &dyn Store) {
     insert(store, a_user("countess").named("Ada Lovelace").email("al@engine.example"));
     insert(store, a_user("Babbage").named("Charles").email("cb@engine.example"));
@@ -38,7 +38,7 @@ pub fn a_search_finds_parts_of_name_address_and_username(store: &dyn Store) {
     }
 }
 
-/// Letters outside ASCII have cases, too.
+/// Case is ignored for non-ASCII letters too.
 pub fn a_search_ignores_the_case_of_every_letter(store: &dyn Store) {
     insert(store, a_user("odon").named("Ödön ÉVA").email("ÿ-mail@example.com"));
     insert(store, a_user("ilich").named("Владимир ИЛЬИЧ"));
@@ -53,14 +53,14 @@ pub fn a_search_ignores_the_case_of_every_letter(store: &dyn Store) {
         ("МИР И", &["ilich"]),
         ("JOSÉ", &["jose"]),
         ("Sé", &["jose"]),
-        // Accents are no matter of case.
+        // Accents are significant.
         ("Odon Eva", &[]),
     ] {
         assert_eq!(found(store, search), names, "{search:?}");
     }
 }
 
-/// Characters that mean something to a database mean only themselves.
+/// Wildcards and other special characters of databases are literal.
 pub fn a_search_takes_every_character_literally(store: &dyn Store) {
     insert(store, a_user("percent").named("100% Ada"));
     insert(store, a_user("under_score").named("Under"));
@@ -100,7 +100,7 @@ pub fn a_search_takes_every_character_literally(store: &dyn Store) {
     }
 }
 
-/// An index over groups of three letters must not make shorter texts miss anybody.
+/// A trigram index must not make searches of one or two characters miss anybody.
 pub fn a_search_works_with_one_or_two_characters(store: &dyn Store) {
     insert(store, a_user("ada").named("Xy").email("q1@example.com"));
     insert(store, a_user("bob").named("🦀 Z").email("q2@example.com"));
@@ -122,14 +122,14 @@ pub fn a_search_works_with_one_or_two_characters(store: &dyn Store) {
     }
 }
 
-/// Nothing is a part of everything.
+/// The empty search matches everyone.
 pub fn a_search_for_nothing_finds_everybody(store: &dyn Store) {
     insert(store, a_user("ada"));
     insert(store, a_user("bob"));
     assert_eq!(found(store, ""), ["ada", "bob"]);
 }
 
-/// No text that a caller sends makes a search fail, not even one that a database cannot store.
+/// No input makes a search fail, not even text that a database cannot store.
 pub fn a_search_for_what_nobody_can_have_finds_nobody(store: &dyn Store) {
     insert(store, a_user("ada"));
     for search in ["\0", "a\0", "ada\0", "ada\0ada", "\u{fffe}", &"ada".repeat(1000)] {
@@ -137,7 +137,7 @@ pub fn a_search_for_what_nobody_can_have_finds_nobody(store: &dyn Store) {
     }
 }
 
-/// Secondary addresses are nobody's business.
+/// Secondary e-mail addresses are private and not searched.
 pub fn a_search_does_not_look_at_secondary_addresses(store: &dyn Store) {
     let ada = insert(store, a_user("ada"));
     write(store, |tx| tx.emails().insert(ada.id, &an_address("hidden@secret.example")));
@@ -146,7 +146,7 @@ pub fn a_search_does_not_look_at_secondary_addresses(store: &dyn Store) {
     }
 }
 
-/// The three fields are searched one by one.
+/// Each field is searched on its own.
 pub fn a_search_does_not_run_from_one_field_into_the_next(store: &dyn Store) {
     insert(store, a_user("user").named("name").email("m@mail"));
     let fields = ["user", "name", "m@mail"];
@@ -160,7 +160,7 @@ pub fn a_search_does_not_run_from_one_field_into_the_next(store: &dyn Store) {
     }
 }
 
-/// What is searched is what is stored now.
+/// A search reflects all changes of a user.
 pub fn a_search_follows_every_change(store: &dyn Store) {
     let ada = insert(store, a_user("before").named("Formerly").email("old@example.com"));
     let changed = User {

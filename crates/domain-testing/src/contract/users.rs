@@ -1,4 +1,4 @@
-//! Accounts, one at a time.
+//! Single users.
 
 use super::check::{assert_duplicate, insert, read, user, write};
 use crate::builders::{a_moment, a_text, a_user, an_address, at};
@@ -49,7 +49,7 @@ pub fn a_new_account_is_active_and_has_every_field(store: &dyn Store) {
     assert_eq!(user(store, made.id), expected);
 }
 
-/// What an account does not tell is stored as nothing, not as an empty text.
+/// Missing profile fields are stored as null, not as empty texts.
 pub fn a_new_account_may_leave_much_unsaid(store: &dyn Store) {
     let empty = Profile { bio: Some(a_text("")), ..Profile::default() };
     let ada = insert(store, a_user("ada").external().unconfirmed());
@@ -112,8 +112,8 @@ pub fn usernames_are_found_in_exactly_their_case(store: &dyn Store) {
     });
 }
 
-/// See [`Users::insert`](hexforge_domain::user::port::Users::insert). Names that differ in case are apart for
-/// this port: it is the namespaces that collide.
+/// See [`Users::insert`](hexforge_domain::user::port::Users::insert). Usernames that differ in case
+/// are different for this port; their namespaces collide.
 pub fn exactly_the_same_username_is_taken_once(store: &dyn Store) {
     let ada = insert(store, a_user("ada"));
     assert_duplicate(store, "username", |tx| a_user("ada").email("b@example.com").insert(tx));

@@ -1,4 +1,4 @@
-//! Values that a database could bend.
+//! Values that a database could change.
 
 use super::check::{insert, read, user, write};
 use crate::builders::{a_key, a_text, a_token, a_user, at};
@@ -11,7 +11,7 @@ use hexforge_domain::token::NewToken;
 use hexforge_domain::user::key::NewSshKey;
 use hexforge_domain::user::{Identity, Profile, User};
 
-/// Moments of every fraction and of distant years.
+/// Moments with different fractions of a second and in distant years.
 fn moments() -> Vec<Timestamp> {
     let fractions = [0, 1, 10, 123_456, 123_000, 500_000, 999_999];
     let of_a_second = fractions.map(|micros| at(0) + TimeDelta::microseconds(micros));
@@ -58,7 +58,8 @@ pub fn moments_are_kept_to_the_microsecond(store: &dyn Store) {
     }
 }
 
-/// Texts outside the Basic Multilingual Plane, with quotes, blanks and controls, up to the longest.
+/// Texts outside the Basic Multilingual Plane, with quotes, blanks and control characters, up to
+/// the maximum length.
 pub fn texts_are_kept_to_the_letter(store: &dyn Store) {
     let longest = "🦀".repeat(255);
     for (number, text) in

@@ -14,7 +14,7 @@ fn sealed(byte: u8) -> Sealed {
     Sealed(vec![0, byte])
 }
 
-/// Oldest first, of one project.
+/// Variables of one project are listed oldest first.
 pub fn variables_are_listed_changed_and_removed(store: &dyn Store) {
     let ((project, _), (other, _)) = (a_place(store, "ada"), a_place(store, "bob"));
     let insert = |project, name: &str| {
@@ -37,7 +37,7 @@ pub fn variables_are_listed_changed_and_removed(store: &dyn Store) {
     });
 }
 
-/// In other projects they may be used again.
+/// Another project may use the same name.
 pub fn names_of_variables_are_unique_in_a_project(store: &dyn Store) {
     let ((project, _), (other, _)) = (a_place(store, "ada"), a_place(store, "bob"));
     write(store, |tx| tx.variables().insert(project, &key("A"), &sealed(1)));

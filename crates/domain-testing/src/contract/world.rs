@@ -1,4 +1,4 @@
-//! A small world in which one user is everything that somebody can be to a project.
+//! Test data in which one user has every kind of access to a project.
 
 use super::check::write;
 use crate::builders::{a_day, a_group, a_member, a_project, a_share, a_user};
@@ -10,37 +10,37 @@ use hexforge_domain::project::Project;
 use hexforge_domain::project::share::NewShare;
 use hexforge_domain::visibility::Visibility;
 
-/// Made by [`a_world`].
+/// Created by [`a_world`].
 pub(super) struct World {
-    /// To whom everything is something.
+    /// The user with every kind of access.
     pub ada: UserId,
-    /// Who has what ada has not.
+    /// The owner of all groups, and of the personal projects that are not ada's.
     pub bob: UserId,
-    /// Who is nothing to anything.
+    /// A user without any membership or project.
     pub eve: UserId,
-    /// Of which ada is a developer; some projects of bob are shared with it.
+    /// A group in which ada is a developer. Some projects of bob are shared with it.
     pub team: NamespaceId,
-    /// Ada's membership in it ends today.
+    /// A group in which ada's membership expires today.
     pub past: NamespaceId,
-    /// Whose projects may not be shared, although one is.
+    /// A group that forbids sharing its projects, although one is shared.
     pub vault: NamespaceId,
-    /// In the order in which they were made, each of a name that says what it is.
+    /// The projects in creation order. The name of each describes ada's access.
     pub projects: Vec<Project>,
 }
 
 impl World {
-    /// The project of that name.
+    /// Returns the project with this name.
     #[track_caller]
     pub fn project(&self, name: &str) -> &Project {
         self.projects.iter().find(|project| project.name.as_str() == name).expect("it was made")
     }
 }
 
-/// Private projects that ada is authorized for, and why: `home`, `member`, `in-team`, `in-guild`,
-/// `shared`. Private ones that she is not authorized for: `hidden`; `was-member`, `in-past`,
-/// `was-shared` and `shared-past`, whose reason ends today; `locked`, whose group forbids shares. Open
-/// ones: `internal`, `public`; in the team `team-internal`, `team-public`; shared with it
-/// `shared-internal`, `shared-public`.
+/// Creates the test data. Private projects that ada may access, with the reason as the name:
+/// `home`, `member`, `in-team`, `in-guild`, `shared`. Private projects that she may not access:
+/// `hidden`; `was-member`, `in-past`, `was-shared` and `shared-past`, where her access expires
+/// today; `locked`, whose group forbids sharing. Open projects: `internal`, `public`; in the team
+/// `team-internal`, `team-public`; shared with the team `shared-internal`, `shared-public`.
 pub(super) fn a_world(store: &dyn Store) -> World {
     write(store, |tx| {
         let world = people_and_places(tx)?;
