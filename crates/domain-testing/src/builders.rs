@@ -97,7 +97,7 @@ impl UserBuilder {
         self
     }
 
-    /// Makes the user external: it sees only projects of which it is a member, and may create
+    /// Makes the user external: it sees no internal projects without a membership, and may create
     /// neither groups nor projects.
     pub fn external(mut self) -> Self {
         self.0.privileges.external = true;

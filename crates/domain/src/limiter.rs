@@ -113,7 +113,7 @@ enum Ticket {
     Granted,
 }
 
-/// Why there is no permit: too many requests of the same caller wait for one.
+/// Error: too many requests of the same caller already wait for a permit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("too many requests of this caller are waiting")]
 pub struct QueueFull;

@@ -69,7 +69,7 @@ pub trait Packs {
         limit: u32,
     ) -> Result<Vec<PackName>, StoreError>;
 
-    /// Releases packs that were condemned at this moment, after their files were deleted. They can
-    /// be added again.
+    /// Releases packs that were condemned at this moment, after the stored packs were deleted. They
+    /// can be added again.
     fn release(&mut self, packs: &[PackName], at: Timestamp) -> Result<(), StoreError>;
 }

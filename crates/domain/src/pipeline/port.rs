@@ -61,6 +61,7 @@ pub trait Pipelines {
     /// Creates a pipeline that has not started.
     fn insert(&mut self, new: NewPipeline) -> Result<Pipeline, StoreError>;
 
-    /// Stores the status, the start and end times and the duration. All other fields are ignored.
+    /// Stores the status, the duration, and the times of update, start and end. All other fields
+    /// are ignored.
     fn update(&mut self, pipeline: &Pipeline) -> Result<(), StoreError>;
 }

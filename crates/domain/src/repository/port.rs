@@ -49,8 +49,8 @@ pub trait RepositoryTasks {
     fn finish(&mut self, id: RepositoryTaskId) -> Result<(), StoreError>;
 
     /// Stores the reason of a failure. With `again`, the task is retried then. Without it, the task
-    /// is given up: the row is kept with the reason, but its credentials are removed. NUL
-    /// characters are removed from the reason.
+    /// is given up: the row is kept for its reason, and the URL, which may hold credentials, is
+    /// removed. NUL characters are removed from the reason.
     fn fail(
         &mut self,
         id: RepositoryTaskId,

@@ -9,8 +9,8 @@ pub const PASSWORD: usize = 128;
 pub const DESCRIPTION: usize = 2000;
 /// URLs.
 pub const URL: usize = 2000;
-/// Descriptions of labels. The limit is lower than for other texts because every list of labels
-/// repeats them.
+/// Descriptions of labels. The limit is lower than [`LONG`] because every list of labels repeats
+/// them.
 pub const LABEL_DESCRIPTION: usize = 10_000;
 /// Long texts: issues, notes, milestones, releases, annotations of tags.
 pub const LONG: usize = 1_048_576;
