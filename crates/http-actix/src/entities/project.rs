@@ -5,7 +5,8 @@ use hexforge_application::view::project::{Permissions, Place, PlacedProject, Pro
 use hexforge_domain::branch::BranchName;
 use hexforge_domain::member::Membership;
 use hexforge_domain::project::share::Share;
-use hexforge_domain::project::{Description, Project};
+use hexforge_domain::project::{CoverageExpression, Description, Project};
+use hexforge_domain::text::Secret;
 use hexforge_domain::visibility::Visibility;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -121,8 +122,8 @@ impl<'a> ProjectJson<'a> {
             star_count: project.star_count,
             forks_count: project.forks_count,
             open_issues_count: features.issues.then_some(project.open_issues_count),
-            runners_token: view.runners_token.as_ref().map(|token| token.reveal()),
-            build_coverage_regex: view.coverage_expression.as_ref().map(|text| text.as_str()),
+            runners_token: view.runners_token.as_ref().map(Secret::reveal),
+            build_coverage_regex: view.coverage_expression.as_ref().map(CoverageExpression::as_str),
             public_builds: features.public_builds,
             shared_with_groups: view.shares.iter().map(ShareLineJson::from).collect(),
             only_allow_merge_if_build_succeeds: features.merge_only_if_build_succeeds,

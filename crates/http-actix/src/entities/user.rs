@@ -150,7 +150,7 @@ impl<'a> UserLoginJson<'a> {
 #[serde(untagged)]
 pub enum UserViewJson<'a> {
     /// The public profile.
-    Single(UserSingleJson<'a>),
+    Single(Box<UserSingleJson<'a>>),
     /// All fields.
     Full(Box<UserFullJson<'a>>),
 }
@@ -159,7 +159,7 @@ impl<'a> UserViewJson<'a> {
     /// A user as a reader sees it.
     pub fn new(view: &'a UserView, links: &Links) -> Self {
         match view {
-            UserView::Single(user) => Self::Single(UserSingleJson::new(user, links)),
+            UserView::Single(user) => Self::Single(Box::new(UserSingleJson::new(user, links))),
             UserView::Full(full) => Self::Full(Box::new(UserFullJson::new(full, links))),
         }
     }
