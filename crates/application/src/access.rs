@@ -64,195 +64,207 @@ pub fn audience(actor: Actor) -> Result<Audience, Error> {
     }
 }
 
-/// The group that is named, if the actor may do this with it.
-pub fn group(
-    tx: &mut dyn Tx,
-    actor: Actor,
-    ability: GroupAbility,
-    named: &GroupRef,
-    today: NaiveDate,
-) -> Result<Namespace, Error> {
-    let group = tx.groups().find(named)?.ok_or(Error::NotFound(Thing::Group))?;
-    let facts = group_facts(tx, actor, &group, today)?;
-    authorize(actor, ability, &facts).map_err(|denied| Error::denied(denied, Thing::Group))?;
-    Ok(group)
+/// Who asks, and the day on which memberships and shares have to be in force.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Requester {
+    /// Who asks.
+    pub actor: Actor,
+    /// The day.
+    pub today: NaiveDate,
 }
 
-/// What decisions about a group and the actor rest on.
-pub fn group_facts(
-    tx: &mut dyn Tx,
-    actor: Actor,
-    group: &Namespace,
-    today: NaiveDate,
-) -> Result<GroupFacts, StoreError> {
-    let level = match actor.user() {
-        Some(user) => tx.groups().level(group.id, user, today)?,
-        None => None,
-    };
-    let mut facts = GroupFacts { visibility: group.visibility, level, sees_a_project: false };
-    // Looked at only where nothing else lets the actor in.
-    if !facts.allows(actor, GroupAbility::Read)
-        && let Actor::User { id, external } = actor
-    {
-        facts.sees_a_project = sees_a_project(tx, group.id, Viewer { user: id, external }, today)?;
+impl Requester {
+    /// Returns the named group if the actor has this ability on it.
+    pub fn group(
+        self,
+        tx: &mut dyn Tx,
+        ability: GroupAbility,
+        named: &GroupRef,
+    ) -> Result<Namespace, Error> {
+        let group = tx.groups().find(named)?.ok_or(Error::NotFound(Thing::Group))?;
+        let facts = self.group_facts(tx, &group)?;
+        self.authorize(ability, &facts, Thing::Group)?;
+        Ok(group)
     }
-    Ok(facts)
-}
 
-fn sees_a_project(
-    tx: &mut dyn Tx,
-    group: NamespaceId,
-    viewer: Viewer,
-    today: NaiveDate,
-) -> Result<bool, StoreError> {
-    let scope = ProjectScope::OfGroup { group, viewer: Audience::Viewer(viewer) };
-    let filter = ProjectFilter::newest_first(scope, today);
-    let seen = tx.projects().list(&filter, Page::Numbered { number: 1, size: 1 })?;
-    Ok(!seen.items.is_empty())
-}
-
-/// The project that is named, if the actor may do this with it.
-pub fn project(
-    tx: &mut dyn Tx,
-    actor: Actor,
-    ability: ProjectAbility,
-    named: &ProjectRef,
-    today: NaiveDate,
-) -> Result<Project, Error> {
-    let project = tx.projects().find(named)?.ok_or(Error::NotFound(Thing::Project))?;
-    check_project(tx, actor, ability, &project, today)?;
-    Ok(project)
-}
-
-/// Like [`project`], with what decides what else the actor may do with it.
-pub fn project_with_facts(
-    tx: &mut dyn Tx,
-    actor: Actor,
-    ability: ProjectAbility,
-    named: &ProjectRef,
-    today: NaiveDate,
-) -> Result<(Project, ProjectFacts), Error> {
-    let project = tx.projects().find(named)?.ok_or(Error::NotFound(Thing::Project))?;
-    let facts = project_facts(tx, actor, &project, today)?;
-    authorize(actor, ability, &facts).map_err(|denied| Error::denied(denied, Thing::Project))?;
-    Ok((project, facts))
-}
-
-/// Like [`project`]; until the transaction ends nobody else changes the project.
-pub fn locked_project(
-    tx: &mut dyn Tx,
-    actor: Actor,
-    ability: ProjectAbility,
-    named: &ProjectRef,
-    today: NaiveDate,
-) -> Result<Project, Error> {
-    let found = tx.projects().gate(named)?.ok_or(Error::NotFound(Thing::Project))?;
-    let project = tx.projects().lock(found.id)?.ok_or(Error::NotFound(Thing::Project))?;
-    check_project(tx, actor, ability, &project, today)?;
-    Ok(project)
-}
-
-/// Like [`project`], for calls that need no more than this of it.
-pub fn gate(
-    tx: &mut dyn Tx,
-    actor: Actor,
-    ability: ProjectAbility,
-    named: &ProjectRef,
-    today: NaiveDate,
-) -> Result<ProjectGate, Error> {
-    let gate = tx.projects().gate(named)?.ok_or(Error::NotFound(Thing::Project))?;
-    let ProjectGate { id, visibility, archived, .. } = gate;
-    let facts = ProjectFacts { visibility, standing: Standing::default(), archived };
-    check(tx, actor, ability, id, facts, today)?;
-    Ok(gate)
-}
-
-/// Whether the actor may do this with a project that is already loaded.
-pub fn check_project(
-    tx: &mut dyn Tx,
-    actor: Actor,
-    ability: ProjectAbility,
-    project: &Project,
-    today: NaiveDate,
-) -> Result<(), Error> {
-    let &Project { id, visibility, archived, .. } = project;
-    let facts = ProjectFacts { visibility, standing: Standing::default(), archived };
-    check(tx, actor, ability, id, facts, today)
-}
-
-/// Whether the actor may do this, of whom nothing is known yet but that it asks.
-fn check(
-    tx: &mut dyn Tx,
-    actor: Actor,
-    ability: ProjectAbility,
-    project: ProjectId,
-    mut facts: ProjectFacts,
-    today: NaiveDate,
-) -> Result<(), Error> {
-    // Looked at only where nothing else lets the actor in. Administrators need no standing, nobody has any.
-    if !facts.allows(actor, ability)
-        && let Actor::User { id, .. } = actor
-    {
-        facts.standing = tx.projects().standing(project, id, today)?;
+    /// Loads the facts for decisions about a group.
+    pub fn group_facts(self, tx: &mut dyn Tx, group: &Namespace) -> Result<GroupFacts, StoreError> {
+        let level = match self.actor.user() {
+            Some(user) => tx.groups().level(group.id, user, self.today)?,
+            None => None,
+        };
+        let mut facts = GroupFacts { visibility: group.visibility, level, sees_a_project: false };
+        // Queried only where nothing else lets the actor in.
+        if !facts.allows(self.actor, GroupAbility::Read)
+            && let Actor::User { id, external } = self.actor
+        {
+            let viewer = Viewer { user: id, external };
+            facts.sees_a_project = self.sees_a_project(tx, group.id, viewer)?;
+        }
+        Ok(facts)
     }
-    authorize(actor, ability, &facts).map_err(|denied| Error::denied(denied, Thing::Project))
-}
 
-/// What all decisions about a project and the actor rest on.
-pub fn project_facts(
-    tx: &mut dyn Tx,
-    actor: Actor,
-    project: &Project,
-    today: NaiveDate,
-) -> Result<ProjectFacts, StoreError> {
-    let standing = match actor {
-        Actor::User { id, .. } => tx.projects().standing(project.id, id, today)?,
-        // Administrators need none, nobody has any.
-        Actor::Admin { .. } | Actor::Anonymous => Standing::default(),
-    };
-    Ok(ProjectFacts { visibility: project.visibility, standing, archived: project.archived })
-}
+    fn sees_a_project(
+        self,
+        tx: &mut dyn Tx,
+        group: NamespaceId,
+        viewer: Viewer,
+    ) -> Result<bool, StoreError> {
+        let scope = ProjectScope::OfGroup { group, viewer: Audience::Viewer(viewer) };
+        let filter = ProjectFilter::newest_first(scope, self.today);
+        let seen = tx.projects().list(&filter, Page::Numbered { number: 1, size: 1 })?;
+        Ok(!seen.items.is_empty())
+    }
 
-/// Those of several projects that the actor may see: at most one query, whatever their number.
-pub fn readable(
-    tx: &mut dyn Tx,
-    actor: Actor,
-    projects: Vec<Project>,
-    today: NaiveDate,
-) -> Result<Vec<Project>, StoreError> {
-    let reads = |project: &Project, standing| {
-        let facts =
-            ProjectFacts { visibility: project.visibility, standing, archived: project.archived };
-        facts.allows(actor, ProjectAbility::Read)
-    };
-    let closed = projects.iter().filter(|project| !reads(project, Standing::default()));
-    let closed: Vec<ProjectId> = closed.map(|project| project.id).collect();
-    let own = match actor.user() {
-        Some(user) if !closed.is_empty() => tx.projects().authorized_among(user, &closed, today)?,
-        Some(_) | None => vec![],
-    };
-    // To work on a project is to be at least a guest there.
-    let standing = |project: &Project| Standing {
-        level: own.contains(&project.id).then_some(AccessLevel::Guest),
-        owner: false,
-    };
-    Ok(projects.into_iter().filter(|project| reads(project, standing(project))).collect())
-}
+    /// Returns the named project if the actor has this ability on it.
+    pub fn project(
+        self,
+        tx: &mut dyn Tx,
+        ability: ProjectAbility,
+        named: &ProjectRef,
+    ) -> Result<Project, Error> {
+        let project = find_project(tx, named)?;
+        self.check_project(tx, ability, &project)?;
+        Ok(project)
+    }
 
-/// Whether the actor may make projects in a namespace: its own, or that of a group it is a master of.
-pub fn may_create_in(
-    tx: &mut dyn Tx,
-    actor: Actor,
-    namespace: &Namespace,
-    today: NaiveDate,
-) -> Result<bool, Error> {
-    match (actor, namespace.owner) {
-        (Actor::Anonymous, _) => Ok(false),
-        (Actor::Admin { .. }, _) => Ok(true),
-        (Actor::User { id, .. }, Some(owner)) => Ok(id == owner),
-        (Actor::User { .. }, None) => {
-            let facts = group_facts(tx, actor, namespace, today)?;
-            Ok(facts.allows(actor, GroupAbility::CreateProjects))
+    /// Like [`Self::project`], with the facts that decide about other abilities.
+    pub fn project_with_facts(
+        self,
+        tx: &mut dyn Tx,
+        ability: ProjectAbility,
+        named: &ProjectRef,
+    ) -> Result<(Project, ProjectFacts), Error> {
+        let project = find_project(tx, named)?;
+        let facts = self.project_facts(tx, &project)?;
+        self.authorize(ability, &facts, Thing::Project)?;
+        Ok((project, facts))
+    }
+
+    /// Like [`Self::project`]; the row of the project stays locked until the transaction ends.
+    pub fn locked_project(
+        self,
+        tx: &mut dyn Tx,
+        ability: ProjectAbility,
+        named: &ProjectRef,
+    ) -> Result<Project, Error> {
+        let project = lock_project(tx, named)?;
+        self.check_project(tx, ability, &project)?;
+        Ok(project)
+    }
+
+    /// Like [`Self::project`], for calls that need only the [`ProjectGate`].
+    pub fn gate(
+        self,
+        tx: &mut dyn Tx,
+        ability: ProjectAbility,
+        named: &ProjectRef,
+    ) -> Result<ProjectGate, Error> {
+        let gate = tx.projects().gate(named)?.ok_or(Error::NotFound(Thing::Project))?;
+        let ProjectGate { id, visibility, archived, .. } = gate;
+        let facts = ProjectFacts { visibility, standing: Standing::default(), archived };
+        self.check(tx, ability, id, facts)?;
+        Ok(gate)
+    }
+
+    /// Checks that the actor has this ability on a project that is already loaded.
+    pub fn check_project(
+        self,
+        tx: &mut dyn Tx,
+        ability: ProjectAbility,
+        project: &Project,
+    ) -> Result<(), Error> {
+        self.check(tx, ability, project.id, facts_of(project, Standing::default()))
+    }
+
+    /// Checks an ability with facts that have no standing yet.
+    fn check(
+        self,
+        tx: &mut dyn Tx,
+        ability: ProjectAbility,
+        project: ProjectId,
+        mut facts: ProjectFacts,
+    ) -> Result<(), Error> {
+        // Queried only where nothing else lets the actor in. Administrators need no standing.
+        if !facts.allows(self.actor, ability)
+            && let Actor::User { id, .. } = self.actor
+        {
+            facts.standing = tx.projects().standing(project, id, self.today)?;
+        }
+        self.authorize(ability, &facts, Thing::Project)
+    }
+
+    /// Loads the facts for decisions about a project.
+    pub fn project_facts(
+        self,
+        tx: &mut dyn Tx,
+        project: &Project,
+    ) -> Result<ProjectFacts, StoreError> {
+        let standing = match self.actor {
+            Actor::User { id, .. } => tx.projects().standing(project.id, id, self.today)?,
+            // Administrators need none, anonymous callers have none.
+            Actor::Admin { .. } | Actor::Anonymous => Standing::default(),
+        };
+        Ok(facts_of(project, standing))
+    }
+
+    /// Keeps the projects that the actor may see. At most one query, whatever their number.
+    pub fn readable(
+        self,
+        tx: &mut dyn Tx,
+        projects: Vec<Project>,
+    ) -> Result<Vec<Project>, StoreError> {
+        let reads = |project: &Project, standing| {
+            facts_of(project, standing).allows(self.actor, ProjectAbility::Read)
+        };
+        let closed = projects.iter().filter(|project| !reads(project, Standing::default()));
+        let closed: Vec<ProjectId> = closed.map(|project| project.id).collect();
+        let own = match self.actor.user() {
+            Some(user) if !closed.is_empty() => {
+                tx.projects().authorized_among(user, &closed, self.today)?
+            }
+            Some(_) | None => vec![],
+        };
+        // Whoever is authorized for a project is at least a guest there.
+        let standing = |project: &Project| Standing {
+            level: own.contains(&project.id).then_some(AccessLevel::Guest),
+            owner: false,
+        };
+        Ok(projects.into_iter().filter(|project| reads(project, standing(project))).collect())
+    }
+
+    /// Whether the actor may make projects in a namespace: its own, or that of a group it is a master of.
+    pub fn may_create_in(self, tx: &mut dyn Tx, namespace: &Namespace) -> Result<bool, Error> {
+        match (self.actor, namespace.owner) {
+            (Actor::Anonymous, _) => Ok(false),
+            (Actor::Admin { .. }, _) => Ok(true),
+            (Actor::User { id, .. }, Some(owner)) => Ok(id == owner),
+            (Actor::User { .. }, None) => {
+                let facts = self.group_facts(tx, namespace)?;
+                Ok(facts.allows(self.actor, GroupAbility::CreateProjects))
+            }
         }
     }
+
+    fn authorize<P: Protected>(
+        self,
+        ability: P::Ability,
+        facts: &P,
+        thing: Thing,
+    ) -> Result<(), Error> {
+        authorize(self.actor, ability, facts).map_err(|denied| Error::denied(denied, thing))
+    }
+}
+
+fn find_project(tx: &mut dyn Tx, named: &ProjectRef) -> Result<Project, Error> {
+    tx.projects().find(named)?.ok_or(Error::NotFound(Thing::Project))
+}
+
+fn lock_project(tx: &mut dyn Tx, named: &ProjectRef) -> Result<Project, Error> {
+    let found = tx.projects().gate(named)?.ok_or(Error::NotFound(Thing::Project))?;
+    tx.projects().lock(found.id)?.ok_or(Error::NotFound(Thing::Project))
+}
+
+fn facts_of(project: &Project, standing: Standing) -> ProjectFacts {
+    ProjectFacts { visibility: project.visibility, standing, archived: project.archived }
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use chrono::{NaiveDate, TimeDelta};
 use hexforge_domain::ci::config::YamlReader;
+use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::strict::StrictRules;
 use hexforge_domain::ports::build_files::BuildFiles;
 use hexforge_domain::ports::clock::Clock;
@@ -23,6 +24,8 @@ use hexforge_domain::ports::uploads::Uploads;
 use hexforge_domain::ports::vault::Vault;
 use hexforge_domain::token::TokenHash;
 use hexforge_domain::user::ProjectsLimit;
+
+use crate::access::Requester;
 
 /// The ports and settings of one running hexforge.
 #[derive(Clone)]
@@ -65,6 +68,11 @@ impl App {
     /// The day on which memberships and shares have to be in force.
     pub fn today(&self) -> NaiveDate {
         self.clock.now().date_naive()
+    }
+
+    /// The actor with today's date, for permission checks.
+    pub fn requester(&self, actor: Actor) -> Requester {
+        Requester { actor, today: self.today() }
     }
 
     /// Everything that keeps files of projects.

@@ -9,10 +9,17 @@ use hexforge_domain::policy::tracker::TrackerAbility;
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::ProjectRef;
 
-use crate::access::tracker::{self, Tracker};
+use crate::access::tracker::Tracker;
 use crate::app::App;
 use crate::error::{Error, Thing};
 use crate::view::board::{self as view, BoardView, ListView};
+
+/// A list by its board and its id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ListRef {
+    pub board: BoardId,
+    pub list: BoardListId,
+}
 
 /// The boards of a project: one.
 pub fn list(
@@ -22,7 +29,7 @@ pub fn list(
     page: Page,
 ) -> Result<Paged<BoardView>, Error> {
     let shown = app.store.read(|tx| {
-        let tracker = tracker::tracker(tx, actor, named, app.today())?;
+        let tracker = app.requester(actor).tracker(tx, named)?;
         match tx.boards().find(tracker.project.id)? {
             Some(board) => Ok::<_, Error>(Some(with_lists(tx, board)?)),
             None => Ok(None),
@@ -31,7 +38,7 @@ pub fn list(
     let shown = match shown {
         Some(shown) => shown,
         None => app.store.write(|tx| {
-            let tracker = tracker::locked(tx, actor, named, app.today())?;
+            let tracker = app.requester(actor).locked_tracker(tx, named)?;
             let board = match tx.boards().find(tracker.project.id)? {
                 // Somebody was faster.
                 Some(board) => board,
@@ -57,7 +64,7 @@ pub fn lists(
     page: Page,
 ) -> Result<Paged<ListView>, Error> {
     app.store.read(|tx| {
-        let tracker = tracker::tracker(tx, actor, named, app.today())?;
+        let tracker = app.requester(actor).tracker(tx, named)?;
         let board = find(tx, &tracker, board)?;
         let lists = tx.boards().lists(board.id, page)?;
         Ok(view::lists(tx, lists)?)
@@ -69,12 +76,11 @@ pub fn get_list(
     app: &App,
     actor: Actor,
     named: &ProjectRef,
-    board: BoardId,
-    list: BoardListId,
+    list: ListRef,
 ) -> Result<ListView, Error> {
     app.store.read(|tx| {
-        let tracker = tracker::tracker(tx, actor, named, app.today())?;
-        let list = find_list(tx, &tracker, board, list)?;
+        let tracker = app.requester(actor).tracker(tx, named)?;
+        let list = find_list(tx, &tracker, list)?;
         Ok(view::list(tx, list)?)
     })
 }
@@ -88,7 +94,7 @@ pub fn add_list(
     label: LabelId,
 ) -> Result<ListView, Error> {
     app.store.write(|tx| {
-        let tracker = tracker::locked(tx, actor, named, app.today())?;
+        let tracker = app.requester(actor).locked_tracker(tx, named)?;
         let label = tx.labels().find(tracker.project.id, label)?;
         let label = label.ok_or(Error::ListRefused("Label not found!"))?.id;
         tracker.require(TrackerAbility::AdministerLists)?;
@@ -106,16 +112,15 @@ pub fn move_list(
     app: &App,
     actor: Actor,
     named: &ProjectRef,
-    board: BoardId,
-    list: BoardListId,
+    list: ListRef,
     position: i64,
 ) -> Result<ListView, Error> {
     app.store.write(|tx| {
-        let tracker = tracker::locked(tx, actor, named, app.today())?;
-        let list = find_list(tx, &tracker, board, list)?;
+        let tracker = app.requester(actor).locked_tracker(tx, named)?;
+        let list = find_list(tx, &tracker, list)?;
         tracker.require(TrackerAbility::AdministerLists)?;
         let one = Page::Numbered { number: 1, size: 1 };
-        let count = tx.boards().lists(board, one)?.total;
+        let count = tx.boards().lists(list.board, one)?.total;
         let to = Move::new(list.position, position, count)
             .map_err(|_| Error::ListRefused("List could not be moved!"))?;
         tx.boards().move_list(&list, to)?;
@@ -128,14 +133,13 @@ pub fn delete_list(
     app: &App,
     actor: Actor,
     named: &ProjectRef,
+    list: ListRef,
     ability: TrackerAbility,
-    board: BoardId,
-    list: BoardListId,
 ) -> Result<ListView, Error> {
     app.store.write(|tx| {
-        let tracker = tracker::locked(tx, actor, named, app.today())?;
+        let tracker = app.requester(actor).locked_tracker(tx, named)?;
         tracker.require(ability)?;
-        let list = find_list(tx, &tracker, board, list)?;
+        let list = find_list(tx, &tracker, list)?;
         let shown = view::list(tx, list)?;
         tx.boards().delete_list(&list, app.clock.now())?;
         Ok(shown)
@@ -147,12 +151,7 @@ fn find(tx: &mut dyn Tx, tracker: &Tracker, board: BoardId) -> Result<Board, Err
     found.ok_or(Error::NotFound(Thing::Board))
 }
 
-fn find_list(
-    tx: &mut dyn Tx,
-    tracker: &Tracker,
-    board: BoardId,
-    list: BoardListId,
-) -> Result<BoardList, Error> {
-    let board = find(tx, tracker, board)?;
-    tx.boards().find_list(board.id, list)?.ok_or(Error::NotFound(Thing::Record))
+fn find_list(tx: &mut dyn Tx, tracker: &Tracker, named: ListRef) -> Result<BoardList, Error> {
+    let board = find(tx, tracker, named.board)?;
+    tx.boards().find_list(board.id, named.list)?.ok_or(Error::NotFound(Thing::Record))
 }

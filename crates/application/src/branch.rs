@@ -13,7 +13,6 @@ use hexforge_domain::policy::project::ProjectAbility;
 use hexforge_domain::ports::git::{GitError, RefChange};
 use hexforge_domain::project::{Project, ProjectGate, ProjectRef};
 
-use crate::access;
 use crate::app::App;
 use crate::error::{Error, Thing};
 use crate::push::{self, Pushed};
@@ -174,7 +173,7 @@ fn readable(
 ) -> Result<(ProjectGate, Vec<Protection>), Error> {
     app.store.glance(|tx| {
         let code = ProjectAbility::DownloadCode;
-        let project = access::gate(tx, actor, code, named, app.today())?;
+        let project = app.requester(actor).gate(tx, code, named)?;
         let protections = tx.protections().list(project.id)?;
         Ok((project, protections))
     })
@@ -182,5 +181,5 @@ fn readable(
 
 /// The project, if the actor may push to it.
 pub(crate) fn pushable(app: &App, actor: Actor, named: &ProjectRef) -> Result<Project, Error> {
-    app.store.read(|tx| access::project(tx, actor, ProjectAbility::PushCode, named, app.today()))
+    app.store.read(|tx| app.requester(actor).project(tx, ProjectAbility::PushCode, named))
 }

@@ -17,9 +17,8 @@ use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::ci::CiAbility;
 use hexforge_domain::ports::store::Tx;
-use hexforge_domain::project::{Project, ProjectRef};
+use hexforge_domain::project::ProjectRef;
 
-use crate::access;
 use crate::app::App;
 use crate::error::{Error, Thing};
 use crate::repository::{self, sight};
@@ -34,7 +33,8 @@ pub fn list(
     page: Page,
 ) -> Result<Paged<BuildView>, Error> {
     app.store.read(|tx| {
-        let project = may(app, tx, actor, app.settings.strict.to_list_builds(), named)?;
+        let project =
+            app.requester(actor).ci_project(tx, app.settings.strict.to_list_builds(), named)?;
         let filter = BuildFilter { statuses, commit: None };
         let found = tx.builds().list(project.id, &filter, page)?;
         Ok(view::page(tx, found)?)
@@ -50,7 +50,8 @@ pub fn list_of_commit(
     statuses: Option<Vec<Status>>,
     page: Page,
 ) -> Result<Paged<BuildView>, Error> {
-    let project = app.store.read(|tx| may(app, tx, actor, CiAbility::ReadBuilds, named))?;
+    let project =
+        app.store.read(|tx| app.requester(actor).ci_project(tx, CiAbility::ReadBuilds, named))?;
     let repository = repository::open(app, project.id)?;
     let commit = sight::resolve(app, actor, project.id, repository.as_ref(), revision)?;
     let commit = commit.ok_or(Error::NotFound(Thing::Commit))?;
@@ -59,7 +60,7 @@ pub fn list_of_commit(
         return Ok(Paged { items: vec![], total: 0 });
     }
     app.store.read(|tx| {
-        let project = may(app, tx, actor, CiAbility::ReadBuilds, named)?;
+        let project = app.requester(actor).ci_project(tx, CiAbility::ReadBuilds, named)?;
         let filter = BuildFilter { statuses, commit: Some(commit) };
         let found = tx.builds().list(project.id, &filter, page)?;
         Ok(view::page(tx, found)?)
@@ -69,20 +70,10 @@ pub fn list_of_commit(
 /// One build.
 pub fn get(app: &App, actor: Actor, named: &ProjectRef, id: BuildId) -> Result<BuildView, Error> {
     app.store.read(|tx| {
-        let project = may(app, tx, actor, CiAbility::ReadBuilds, named)?;
+        let project = app.requester(actor).ci_project(tx, CiAbility::ReadBuilds, named)?;
         let build = find(tx, project.id, id)?;
         Ok(view::one(tx, build)?)
     })
-}
-
-fn may(
-    app: &App,
-    tx: &mut dyn Tx,
-    actor: Actor,
-    ability: CiAbility,
-    named: &ProjectRef,
-) -> Result<Project, Error> {
-    access::ci::project(tx, actor, ability, named, app.today())
 }
 
 /// The job of that id, if it is that project's.

@@ -4,7 +4,7 @@ use hexforge_domain::Timestamp;
 use hexforge_domain::build::{Build, BuildKind, NewBuild, StatusFilter, Tags};
 use hexforge_domain::ci::status::{Status, Transition};
 use hexforge_domain::ci::when::When;
-use hexforge_domain::commit::{Commit, ObjectId};
+use hexforge_domain::commit::ObjectId;
 use hexforge_domain::field_errors::FieldErrors;
 use hexforge_domain::id::{BuildId, PipelineId, ProjectId, UserId};
 use hexforge_domain::paging::{Page, Paged};
@@ -12,7 +12,7 @@ use hexforge_domain::pipeline::{CommitFacts, NewPipeline};
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::ci::CiAbility;
 use hexforge_domain::ports::git::Repository;
-use hexforge_domain::ports::store::Tx;
+use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::ProjectRef;
 use hexforge_domain::text::{limit, within};
 
@@ -52,9 +52,7 @@ pub fn list(
     wanted: Wanted,
     page: Page,
 ) -> Result<Paged<BuildView>, Error> {
-    let may = |tx: &mut dyn Tx| {
-        access::ci::project(tx, actor, CiAbility::ReadStatuses, named, app.today())
-    };
+    let may = |tx: &mut dyn Tx| app.requester(actor).ci_project(tx, CiAbility::ReadStatuses, named);
     let project = app.store.read(may)?;
     let repository = repository::open(app, project.id)?;
     let commit = sight::resolve(app, actor, project.id, repository.as_ref(), revision)?;
@@ -111,8 +109,7 @@ pub fn post(
     word: Word,
 ) -> Result<BuildView, Error> {
     let ability = CiAbility::PostStatuses;
-    let project =
-        app.store.read(|tx| access::ci::project(tx, actor, ability, named, app.today()))?;
+    let project = app.store.read(|tx| app.requester(actor).ci_project(tx, ability, named))?;
     word.check()?;
     let user = access::own_account(actor)?;
     let repository = repository::open(app, project.id)?;
@@ -124,8 +121,22 @@ pub fn post(
     let now = app.clock.now();
     app.store.write(|tx| {
         // Held, so that two words at once do not make two pipelines.
-        let project = access::ci::locked(tx, actor, ability, named, app.today())?;
-        let pipeline = pipeline(tx, project.id, user, &target, &commit, now)?;
+        let project = app.requester(actor).locked_ci_project(tx, ability, named)?;
+        let pipeline = find_or_insert(
+            tx,
+            NewPipeline {
+                project: project.id,
+                user: Some(user),
+                sha: id,
+                before_sha: ObjectId::ZERO,
+                reference: target.reference.clone(),
+                tag: target.tag,
+                status: Status::Created,
+                yaml_errors: None,
+                commit: CommitFacts::from(&commit),
+                at: now,
+            },
+        )?;
         if !present {
             tx.pipelines().note_ref(project.id, target.tag, &target.reference, false)?;
         }
@@ -154,32 +165,13 @@ fn target(
     Ok((target, true))
 }
 
-/// The newest pipeline of the commit and the branch or tag; a new one if there is none.
-fn pipeline(
-    tx: &mut dyn Tx,
-    project: ProjectId,
-    user: UserId,
-    target: &Target,
-    commit: &Commit,
-    at: Timestamp,
-) -> Result<PipelineId, Error> {
-    let known = tx.pipelines().of_commit(project, target.commit)?;
-    if let Some(known) = known.into_iter().find(|one| one.reference == target.reference) {
-        return Ok(known.id);
+/// Returns the newest pipeline of the same commit and ref, or inserts this one.
+fn find_or_insert(tx: &mut dyn Tx, new: NewPipeline) -> Result<PipelineId, StoreError> {
+    let known = tx.pipelines().of_commit(new.project, new.sha)?;
+    match known.into_iter().find(|one| one.reference == new.reference) {
+        Some(known) => Ok(known.id),
+        None => Ok(tx.pipelines().insert(new)?.id),
     }
-    let made = tx.pipelines().insert(NewPipeline {
-        project,
-        user: Some(user),
-        sha: target.commit,
-        before_sha: ObjectId::ZERO,
-        reference: target.reference.clone(),
-        tag: target.tag,
-        status: Status::Created,
-        yaml_errors: None,
-        commit: CommitFacts::from(commit),
-        at,
-    })?;
-    Ok(made.id)
 }
 
 struct Said<'a> {

@@ -36,10 +36,11 @@ pub fn of_project(
     page: Page,
 ) -> Result<Paged<EventView>, Error> {
     app.store.read(|tx| {
-        let today = app.today();
-        let tracker = tracker::tracker(tx, actor, project, today)?;
+        let requester = app.requester(actor);
+        let tracker = requester.tracker(tx, project)?;
         let clearance = tracker.clearance();
-        let events = tx.events().of_project(tracker.project.id, clearance, today, page)?;
+        let events =
+            tx.events().of_project(tracker.project.id, clearance, requester.today, page)?;
         Ok(view::page(tx, events)?)
     })
 }

@@ -5,7 +5,6 @@ use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::project::ProjectAbility;
 use hexforge_domain::project::{Project, ProjectRef};
 
-use crate::access;
 use crate::app::App;
 use crate::error::{Error, Thing};
 
@@ -55,7 +54,7 @@ fn check(
     ability: ProjectAbility,
     forbidden: &'static str,
 ) -> Result<Project, GitRefusal> {
-    let found = app.store.glance(|tx| access::project(tx, actor, ability, named, app.today()));
+    let found = app.store.glance(|tx| app.requester(actor).project(tx, ability, named));
     match (found, actor) {
         (Ok(project), _) => Ok(project),
         // Strangers learn nothing, neither what is there nor what is not.

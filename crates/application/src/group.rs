@@ -3,7 +3,6 @@
 pub mod fields;
 pub mod transfer;
 
-use chrono::NaiveDate;
 use hexforge_domain::field_errors::FieldErrors;
 use hexforge_domain::group::{GroupFilter, GroupRef, GroupScope, NewGroup};
 use hexforge_domain::id::NamespaceId;
@@ -17,12 +16,12 @@ use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::query::{Audience, ProjectFilter, ProjectScope};
 use hexforge_domain::visibility::Visibility;
 
-use crate::access;
+use crate::access::{self, Requester};
 use crate::app::App;
 use crate::error::{Error, Thing};
 use crate::project::{ProjectListing, TOGETHER, remove_all_in};
 use crate::view::group::GroupDetail;
-use crate::view::project::{self as project_view, ProjectView, Reader};
+use crate::view::project::{self as project_view, ProjectView};
 use fields::GroupFields;
 
 const TAKEN: &str = "has already been taken";
@@ -58,8 +57,8 @@ pub fn owned(app: &App, actor: Actor, page: Page) -> Result<Paged<Namespace>, Er
 /// One group with what is inside, as much as the actor may see.
 pub fn get(app: &App, actor: Actor, named: &GroupRef) -> Result<GroupDetail, Error> {
     app.store.read(|tx| {
-        let group = access::group(tx, actor, GroupAbility::Read, named, app.today())?;
-        detail(tx, actor, group, app.today())
+        let group = app.requester(actor).group(tx, GroupAbility::Read, named)?;
+        detail(tx, app.requester(actor), group)
     })
 }
 
@@ -72,42 +71,36 @@ pub fn projects(
     page: Page,
 ) -> Result<Paged<ProjectView>, Error> {
     app.store.read(|tx| {
-        let today = app.today();
-        let group = access::group(tx, actor, GroupAbility::Read, named, today)?;
-        let viewer = audience_of(tx, actor, &group, today)?;
+        let requester = app.requester(actor);
+        let group = requester.group(tx, GroupAbility::Read, named)?;
+        let viewer = audience_of(tx, requester, &group)?;
         let scope = ProjectScope::OfGroup { group: group.id, viewer };
-        let projects = tx.projects().list(&listing.filter(scope, today), page)?;
-        Ok(project_view::full_page(tx, projects, Reader { actor, today }, None)?)
+        let projects = tx.projects().list(&listing.filter(scope, requester.today), page)?;
+        Ok(project_view::full_page(tx, projects, requester, None)?)
     })
 }
 
 /// For whom the projects of a group are listed.
 pub(crate) fn audience_of(
     tx: &mut dyn Tx,
-    actor: Actor,
+    requester: Requester,
     group: &Namespace,
-    today: NaiveDate,
 ) -> Result<Audience, Error> {
-    let facts = access::group_facts(tx, actor, group, today)?;
-    if facts.allows(actor, GroupAbility::ReadAllProjects) {
+    let facts = requester.group_facts(tx, group)?;
+    if facts.allows(requester.actor, GroupAbility::ReadAllProjects) {
         Ok(Audience::Unrestricted)
     } else {
-        access::viewer(actor).map(Audience::Viewer)
+        access::viewer(requester.actor).map(Audience::Viewer)
     }
 }
 
-fn detail(
-    tx: &mut dyn Tx,
-    actor: Actor,
-    group: Namespace,
-    today: NaiveDate,
-) -> Result<GroupDetail, Error> {
-    let viewer = audience_of(tx, actor, &group, today)?;
+fn detail(tx: &mut dyn Tx, requester: Requester, group: Namespace) -> Result<GroupDetail, Error> {
+    let viewer = audience_of(tx, requester, &group)?;
     let mut shown = |scope| -> Result<Vec<ProjectView>, Error> {
-        let filter = ProjectFilter::newest_first(scope, today);
+        let filter = ProjectFilter::newest_first(scope, requester.today);
         let page = Page::Numbered { number: 1, size: SHOWN_PROJECTS };
         let projects = tx.projects().list(&filter, page)?;
-        Ok(project_view::full_page(tx, projects, Reader { actor, today }, None)?.items)
+        Ok(project_view::full_page(tx, projects, requester, None)?.items)
     };
     Ok(GroupDetail {
         projects: shown(ProjectScope::InGroup { group: group.id, viewer })?,
@@ -159,8 +152,8 @@ pub fn update(
     fields: &GroupFields,
 ) -> Result<GroupDetail, Error> {
     app.store.write(|tx| {
-        let today = app.today();
-        let found = access::group(tx, actor, GroupAbility::Administer, named, today)?;
+        let requester = app.requester(actor);
+        let found = requester.group(tx, GroupAbility::Administer, named)?;
         let group = tx.groups().lock(found.id)?.ok_or(Error::NotFound(Thing::Group))?;
         let mut errors = FieldErrors::default();
         let parsed = fields.parse_change(&mut errors);
@@ -172,11 +165,11 @@ pub fn update(
             if changed != group {
                 let changed = Namespace { updated_at: app.clock.now(), ..changed };
                 tx.groups().update(&changed).map_err(taken)?;
-                return detail(tx, actor, changed, today);
+                return detail(tx, requester, changed);
             }
         }
         // A level that is none changes nothing at all, and is no error to anybody.
-        detail(tx, actor, group, today)
+        detail(tx, requester, group)
     })
 }
 
@@ -184,7 +177,7 @@ pub fn update(
 pub fn delete(app: &App, actor: Actor, named: &GroupRef) -> Result<Namespace, Error> {
     let (group, removed) = app.store.write(|tx| {
         let now = app.clock.now();
-        let found = access::group(tx, actor, GroupAbility::Administer, named, app.today())?;
+        let found = app.requester(actor).group(tx, GroupAbility::Administer, named)?;
         tx.removals().begin()?;
         let group = tx.groups().lock(found.id)?.ok_or(Error::NotFound(Thing::Group))?;
         tx.groups().lock_to_delete(group.id)?;

@@ -3,6 +3,7 @@
 pub mod activity;
 pub mod commands;
 pub mod create;
+mod editor;
 pub mod fields;
 pub mod mentions;
 pub mod movement;
@@ -26,6 +27,7 @@ use crate::app::App;
 use crate::error::{Error, Thing};
 use crate::group::audience_of;
 use crate::view::issue::{self as view, IssueView};
+pub(crate) use editor::Editor;
 
 /// What a caller says about a list of issues.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,9 +88,9 @@ pub fn of_group(
 ) -> Result<Paged<IssueView>, Error> {
     let user = access::own_account(actor)?;
     app.store.read(|tx| {
-        let today = app.today();
-        let group = access::group(tx, actor, GroupAbility::Read, named, today)?;
-        let scope = IssueScope::Group(group.id, audience_of(tx, actor, &group, today)?);
+        let requester = app.requester(actor);
+        let group = requester.group(tx, GroupAbility::Read, named)?;
+        let scope = IssueScope::Group(group.id, audience_of(tx, requester, &group)?);
         let filter = listing.filter(app, scope, tracker::clearance(actor), LabelFilter::All);
         let issues = tx.issues().list(&filter, page)?;
         Ok(view::page(tx, user, None, issues)?)
@@ -105,7 +107,7 @@ pub fn of_project(
 ) -> Result<Paged<IssueView>, Error> {
     let user = access::own_account(actor)?;
     app.store.read(|tx| {
-        let tracker = tracker::tracker(tx, actor, named, app.today())?;
+        let tracker = app.requester(actor).tracker(tx, named)?;
         if !tracker.allows(TrackerAbility::ReadIssues) {
             return Ok(Paged { items: vec![], total: 0 });
         }
@@ -120,7 +122,7 @@ pub fn of_project(
 pub fn get(app: &App, actor: Actor, named: &ProjectRef, id: IssueId) -> Result<IssueView, Error> {
     let user = access::own_account(actor)?;
     app.store.read(|tx| {
-        let tracker = tracker::tracker(tx, actor, named, app.today())?;
+        let tracker = app.requester(actor).tracker(tx, named)?;
         let issue = visible(tx, &tracker, id)?;
         Ok(view::one(tx, user, &tracker.project, issue)?)
     })
@@ -141,7 +143,7 @@ pub fn delete(
 ) -> Result<IssueView, Error> {
     let user = access::own_account(actor)?;
     app.store.write(|tx| {
-        let tracker = tracker::locked(tx, actor, named, app.today())?;
+        let tracker = app.requester(actor).locked_tracker(tx, named)?;
         tracker.require(TrackerAbility::DeleteIssues)?;
         let issue = visible(tx, &tracker, id)?;
         let shown = view::one(tx, user, &tracker.project, issue)?;

@@ -15,7 +15,7 @@ use hexforge_domain::project::ProjectRef;
 use hexforge_domain::subscription::{Subscribed, SubscriptionCommand};
 
 use crate::access;
-use crate::access::tracker::{self, Tracker};
+use crate::access::tracker::Tracker;
 use crate::app::App;
 use crate::error::{Error, Thing};
 use crate::view::label::{self as view, LabelView};
@@ -50,12 +50,12 @@ pub fn list(
 ) -> Result<Paged<LabelView>, Error> {
     let reader = access::own_account(actor)?;
     app.store.read(|tx| {
-        let tracker = tracker::tracker(tx, actor, named, app.today())?;
+        let tracker = app.requester(actor).tracker(tx, named)?;
         if !tracker.allows(TrackerAbility::ReadLabels) {
             return Ok(Paged { items: vec![], total: 0 });
         }
         let labels = tx.labels().list(tracker.project.id, page)?;
-        view::page(tx, &tracker, reader, app.today(), labels)
+        view::page(tx, &tracker, reader, labels)
     })
 }
 
@@ -69,7 +69,7 @@ pub fn create(
 ) -> Result<LabelView, Error> {
     let user = access::own_account(actor)?;
     app.store.write(|tx| {
-        let tracker = tracker::locked(tx, actor, named, app.today())?;
+        let tracker = app.requester(actor).locked_tracker(tx, named)?;
         tracker.require(TrackerAbility::AdministerLabels)?;
         let project = tracker.project.id;
         let title = LabelTitle::parse(&fields.name);
@@ -101,7 +101,7 @@ pub fn create(
         })?;
         let label = tx.labels().find_by_title(project, title.as_str())?;
         let label = label.ok_or(Error::NotFound(Thing::Label))?;
-        view::one(tx, &tracker, user, label, app.today())
+        view::one(tx, &tracker, user, label)
     })
 }
 
@@ -116,7 +116,7 @@ pub fn update(
 ) -> Result<LabelView, Error> {
     let user = access::own_account(actor)?;
     app.store.write(|tx| {
-        let tracker = tracker::locked(tx, actor, named, app.today())?;
+        let tracker = app.requester(actor).locked_tracker(tx, named)?;
         tracker.require(TrackerAbility::AdministerLabels)?;
         let label = own(tx, &tracker, name)?.ok_or(Error::NotFound(Thing::LabelToChange))?;
         let label = changed(tx, &tracker, label, rule, changes)?;
@@ -125,7 +125,7 @@ pub fn update(
             error => Error::from(error),
         })?;
         tx.group_labels().settle(label.project)?;
-        view::one(tx, &tracker, user, label, app.today())
+        view::one(tx, &tracker, user, label)
     })
 }
 
@@ -197,10 +197,10 @@ fn keep(errors: &mut FieldErrors, title: Result<LabelTitle, FieldErrors>) -> Opt
 pub fn delete(app: &App, actor: Actor, named: &ProjectRef, name: &str) -> Result<LabelView, Error> {
     let user = access::own_account(actor)?;
     app.store.write(|tx| {
-        let tracker = tracker::locked(tx, actor, named, app.today())?;
+        let tracker = app.requester(actor).locked_tracker(tx, named)?;
         tracker.require(TrackerAbility::AdministerLabels)?;
         let label = own(tx, &tracker, name)?.ok_or(Error::NotFound(Thing::Label))?;
-        let view = view::one(tx, &tracker, user, label, app.today())?;
+        let view = view::one(tx, &tracker, user, label)?;
         tx.labels().delete(view.label.id)?;
         tx.group_labels().settle(tracker.project.id)?;
         Ok(view)
@@ -217,14 +217,14 @@ pub fn subscribe(
 ) -> Result<Change<LabelView>, Error> {
     let user = access::own_account(actor)?;
     app.store.write(|tx| {
-        let tracker = tracker::locked(tx, actor, named, app.today())?;
+        let tracker = app.requester(actor).locked_tracker(tx, named)?;
         let label = visible(tx, &tracker, label)?.ok_or(Error::NotFound(Thing::Label))?;
         let heard = !tx.labels().subscribed(user, &[label.id])?.is_empty();
         let Change::Applied(state) = Subscribed::from_bool(heard).apply(command) else {
             return Ok(Change::Unchanged);
         };
         tx.labels().subscribe(label.id, user, state)?;
-        Ok(Change::Applied(view::one(tx, &tracker, user, label, app.today())?))
+        Ok(Change::Applied(view::one(tx, &tracker, user, label)?))
     })
 }
 

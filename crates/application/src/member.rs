@@ -18,7 +18,6 @@ use hexforge_domain::policy::project::ProjectAbility;
 use hexforge_domain::project::ProjectRef;
 use hexforge_domain::user::User;
 
-use crate::access;
 use crate::app::App;
 use crate::error::{Error, Thing};
 pub(crate) use news::tell_of_leaving;
@@ -27,6 +26,13 @@ use source::{Found, Wanted};
 
 /// A member with its membership.
 pub type MemberView = (User, Membership);
+
+/// The access of a member as a caller gives it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AccessFields {
+    pub level: i64,
+    pub expires_at: Option<NaiveDate>,
+}
 
 /// What became of a removal.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,7 +51,7 @@ pub fn list(
     query: Option<&str>,
     page: Page,
 ) -> Result<Paged<MemberView>, Error> {
-    app.store.read(|tx| match source.load(tx, actor, Wanted::Read, app.today())? {
+    app.store.read(|tx| match source.load(tx, app.requester(actor), Wanted::Read)? {
         Found::Group(group) => Ok(tx.group_members().list(group.id, query, page)?),
         Found::Project(project) => Ok(tx.project_members().list(project.id, query, page)?),
     })
@@ -60,9 +66,9 @@ pub fn team(
     page: Page,
 ) -> Result<Paged<User>, Error> {
     app.store.read(|tx| {
-        let today = app.today();
-        let project = access::project(tx, actor, ProjectAbility::Read, named, today)?;
-        Ok(tx.project_members().team(project.id, query, today, page)?)
+        let requester = app.requester(actor);
+        let project = requester.project(tx, ProjectAbility::Read, named)?;
+        Ok(tx.project_members().team(project.id, query, requester.today, page)?)
     })
 }
 
@@ -74,7 +80,7 @@ pub fn get(
     user: UserId,
 ) -> Result<MemberView, Error> {
     app.store.read(|tx| {
-        let found = source.load(tx, actor, Wanted::Read, app.today())?;
+        let found = source.load(tx, app.requester(actor), Wanted::Read)?;
         let membership = found.member(tx, user)?.ok_or(Error::NotFound(Thing::Record))?;
         let user = tx.users().find(user)?.ok_or(Error::NotFound(Thing::Record))?;
         Ok((user, membership))
@@ -87,16 +93,16 @@ pub fn add(
     actor: Actor,
     source: &MemberSource,
     user: UserId,
-    level: i64,
-    expires_at: Option<NaiveDate>,
+    access: AccessFields,
 ) -> Result<MemberView, Error> {
     app.store.write(|tx| {
         let now = app.clock.now();
-        let found = source.load(tx, actor, Wanted::Administer, app.today())?;
+        let requester = app.requester(actor);
+        let found = source.load(tx, requester, Wanted::Administer)?;
         match (&found, found.member(tx, user)?) {
             (_, None) => (),
             // It gives nothing any more, and does not stand in the way.
-            (_, Some(past)) if !in_force(past.expires_at, app.today()) => {
+            (_, Some(past)) if !in_force(past.expires_at, requester.today) => {
                 let user = tx.users().find(user)?.ok_or(Error::NotFound(Thing::Record))?;
                 leave(tx, &found, &user, past, EventAction::Expired, now)?;
             }
@@ -106,7 +112,7 @@ pub fn add(
                 return Ok((user, membership));
             }
         }
-        let membership = Membership::new(user, source.level(level)?, expires_at);
+        let membership = Membership::new(user, source.level(access.level)?, access.expires_at);
         let user = tx.users().find(user)?;
         let user = user.ok_or_else(|| FieldErrors::one("invite_email", "is invalid"))?;
         join(tx, &found, &user, membership, now)?;
@@ -120,15 +126,14 @@ pub fn update(
     actor: Actor,
     source: &MemberSource,
     user: UserId,
-    level: i64,
-    expires_at: Option<NaiveDate>,
+    access: AccessFields,
 ) -> Result<MemberView, Error> {
     app.store.write(|tx| {
-        let found = source.load(tx, actor, Wanted::Administer, app.today())?;
+        let found = source.load(tx, app.requester(actor), Wanted::Administer)?;
         let before = found.member(tx, user)?.ok_or(Error::NotFound(Thing::Record))?;
         let after = Membership {
-            level: source.level(level)?,
-            expires_at: expires_at.or(before.expires_at),
+            level: source.level(access.level)?,
+            expires_at: access.expires_at.or(before.expires_at),
             ..before
         };
         match found {
@@ -148,8 +153,8 @@ pub fn remove(
     user: UserId,
 ) -> Result<Removal, Error> {
     app.store.write(|tx| {
-        let today = app.today();
-        let found = source.load(tx, actor, Wanted::Read, today)?;
+        let requester = app.requester(actor);
+        let found = source.load(tx, requester, Wanted::Read)?;
         let Some(membership) = found.member(tx, user)? else {
             return match found {
                 Found::Group(_) => Err(Error::NotFound(Thing::Member(user))),
@@ -157,15 +162,15 @@ pub fn remove(
             };
         };
         if actor.user() != Some(user) {
-            source.load(tx, actor, Wanted::Administer, today)?;
+            source.load(tx, requester, Wanted::Administer)?;
         }
         let user = tx.users().find(user)?.ok_or(Error::NotFound(Thing::Record))?;
         let found = match found {
             Found::Group(group) => {
                 let group = tx.groups().lock(group.id)?.ok_or(Error::NotFound(Thing::Group))?;
                 let owner = membership.level == AccessLevel::Owner
-                    && in_force(membership.expires_at, today);
-                if owner && tx.group_members().count_owners(group.id, today)? == 1 {
+                    && in_force(membership.expires_at, requester.today);
+                if owner && tx.group_members().count_owners(group.id, requester.today)? == 1 {
                     return Err(Error::Forbidden(None));
                 }
                 Found::Group(group)

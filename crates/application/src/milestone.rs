@@ -17,7 +17,7 @@ use hexforge_domain::project::ProjectRef;
 use hexforge_domain::text::LongText;
 
 use crate::access;
-use crate::access::tracker::{self, Tracker};
+use crate::access::tracker::Tracker;
 use crate::app::App;
 use crate::error::{Error, Thing};
 use crate::issue::activity::{self, About};
@@ -42,7 +42,7 @@ pub fn list(
     page: Page,
 ) -> Result<Paged<Milestone>, Error> {
     app.store.read(|tx| {
-        let tracker = tracker::tracker(tx, actor, named, app.today())?;
+        let tracker = app.requester(actor).tracker(tx, named)?;
         tracker.require(TrackerAbility::ReadMilestones)?;
         Ok(tx.milestones().list(tracker.project.id, filter, page)?)
     })
@@ -56,7 +56,7 @@ pub fn get(
     id: MilestoneId,
 ) -> Result<Milestone, Error> {
     app.store.read(|tx| {
-        let tracker = tracker::tracker(tx, actor, named, app.today())?;
+        let tracker = app.requester(actor).tracker(tx, named)?;
         tracker.require(TrackerAbility::ReadMilestones)?;
         find(tx, &tracker, id)
     })
@@ -72,14 +72,14 @@ pub fn issues(
 ) -> Result<Paged<IssueView>, Error> {
     let reader = access::own_account(actor)?;
     app.store.read(|tx| {
-        let tracker = tracker::tracker(tx, actor, named, app.today())?;
+        let tracker = app.requester(actor).tracker(tx, named)?;
         tracker.require(TrackerAbility::ReadMilestones)?;
         let milestone = find(tx, &tracker, id)?;
         if !tracker.allows(TrackerAbility::ReadIssues) {
             return Ok(Paged { items: vec![], total: 0 });
         }
         let scope = IssueScope::Milestone(tracker.project.id, milestone.id);
-        let filter = IssueFilter::newest_first(scope, tracker.clearance(), app.today());
+        let filter = IssueFilter::newest_first(scope, tracker.clearance(), tracker.requester.today);
         let issues = tx.issues().list(&filter, page)?;
         Ok(view::page(tx, reader, Some(&tracker.project), issues)?)
     })
@@ -99,7 +99,7 @@ pub fn create(
 ) -> Result<Milestone, Error> {
     let user = access::own_account(actor)?;
     app.store.write(|tx| {
-        let tracker = tracker::locked(tx, actor, named, app.today())?;
+        let tracker = app.requester(actor).locked_tracker(tx, named)?;
         tracker.require(TrackerAbility::AdministerMilestones)?;
         let project = tracker.project.id;
         let mut errors = FieldErrors::default();
@@ -137,7 +137,7 @@ pub fn update(
 ) -> Result<Milestone, Error> {
     let user = access::own_account(actor)?;
     app.store.write(|tx| {
-        let tracker = tracker::locked(tx, actor, named, app.today())?;
+        let tracker = app.requester(actor).locked_tracker(tx, named)?;
         tracker.require(TrackerAbility::AdministerMilestones)?;
         let before = find(tx, &tracker, id)?;
         let mut errors = FieldErrors::default();

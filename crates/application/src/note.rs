@@ -17,10 +17,11 @@ use hexforge_domain::ports::store::Tx;
 use hexforge_domain::project::ProjectRef;
 use hexforge_domain::user::User;
 
-use crate::access;
-use crate::access::tracker::{self, Tracker};
+use crate::access::tracker::Tracker;
+use crate::access::{self, Requester};
 use crate::app::App;
 use crate::error::{Error, Thing};
+use crate::issue::Editor;
 use crate::issue::activity::{self, About};
 use crate::issue::commands;
 use crate::issue::mentions::{Mentions, named_in};
@@ -35,25 +36,32 @@ pub fn list(
     page: Page,
 ) -> Result<Paged<NoteView>, Error> {
     app.store.read(|tx| {
-        let tracker = tracker::tracker(tx, actor, named, app.today())?;
+        let tracker = app.requester(actor).tracker(tx, named)?;
         let issue = readable(tx, &tracker, issue, Thing::Notes)?;
-        let notes = tx.notes().list(issue.id, reader(app, actor)?, page)?;
+        let notes = tx.notes().list(issue.id, reader(&tracker)?, page)?;
         Ok(view::page(tx, notes)?)
     })
 }
 
+/// A note by its issue and its id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoteRef {
+    pub issue: IssueId,
+    pub note: NoteId,
+}
+
+/// A new note as a caller gives it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoteFields {
+    pub body: String,
+    pub created_at: Option<Timestamp>,
+}
+
 /// One note.
-pub fn get(
-    app: &App,
-    actor: Actor,
-    named: &ProjectRef,
-    issue: IssueId,
-    id: NoteId,
-) -> Result<NoteView, Error> {
+pub fn get(app: &App, actor: Actor, named: &ProjectRef, id: NoteRef) -> Result<NoteView, Error> {
     app.store.read(|tx| {
-        let tracker = tracker::tracker(tx, actor, named, app.today())?;
-        let issue = readable(tx, &tracker, issue, Thing::Note)?;
-        let note = find(app, tx, actor, &issue, id)?;
+        let tracker = app.requester(actor).tracker(tx, named)?;
+        let (_, note) = find(tx, &tracker, id)?;
         Ok(view::one(tx, note)?)
     })
 }
@@ -95,41 +103,39 @@ pub fn create(
     actor: Actor,
     named: &ProjectRef,
     issue: IssueId,
-    body: &str,
-    created_at: Option<Timestamp>,
+    fields: &NoteFields,
 ) -> Result<Written, Error> {
     let author = access::own_account(actor)?;
-    let body = NoteBody::parse(body);
+    let body = NoteBody::parse(&fields.body);
     let mentioned = named_in(app, &[body.as_ref().ok().map(NoteBody::as_str)]);
     let draft = body.and_then(|body| Draft::read(&body, app.today()));
     app.store.write(|tx| {
-        let (tracker, mentions) = Mentions::locked(app, tx, actor, named, &mentioned)?;
+        let (tracker, mentions) = Mentions::locked(tx, app.requester(actor), named, &mentioned)?;
         let issue = readable(tx, &tracker, issue, Thing::Note)?;
         let Draft { emoji, body, asked } = draft?;
+        let now = app.clock.now();
+        let editor = Editor { user: author, tracker: &tracker, now };
         if let Some(emoji) = emoji.filter(|_| issue.author != author) {
-            let award = tx.issues().award(issue.id, author, &emoji, app.clock.now())?;
+            let award = tx.issues().award(issue.id, author, &emoji, now)?;
             return Ok(Written::Award(award, Box::new(user(tx, author)?)));
         }
         let Some(body) = body else {
-            let issue = commands::apply(app, tx, &tracker, author, issue, &asked)?;
+            let issue = commands::apply(tx, editor, issue, &asked)?;
             let by = Box::new(user(tx, author)?);
-            return Ok(Written::Commands(issue.id, by, app.clock.now()));
+            return Ok(Written::Commands(issue.id, by, now));
         };
         // Only owners may say when something was written.
-        let created_at = created_at.filter(|_| tracker.allows(TrackerAbility::DeleteIssues));
-        let now = app.clock.now();
+        let created_at = fields.created_at.filter(|_| tracker.allows(TrackerAbility::DeleteIssues));
         let created_at = created_at.unwrap_or(now);
-        let (project, at) = (tracker.project.id, created_at);
-        let system = false;
         let new = NewNote {
-            project,
+            project: tracker.project.id,
             issue: issue.id,
             author,
             body,
-            system,
+            system: false,
             source: None,
             created_at,
-            at,
+            at: created_at,
         };
         let note = tx.notes().insert(new)?;
         tx.issues().participate(issue.id, author)?;
@@ -139,9 +145,9 @@ pub fn create(
         let about = About::Note(&note, &issue);
         activity::note(tx, author, EventAction::CommentedOn, about, now)?;
         activity::tell_note(tx, &tracker.project, &issue, &note, now)?;
-        mentions.write(tx, &tracker, &issue, author, now)?;
+        mentions.write(tx, editor, &issue)?;
         if !asked.is_empty() {
-            commands::apply(app, tx, &tracker, author, issue, &asked)?;
+            commands::apply(tx, editor, issue, &asked)?;
         }
         Ok(Written::Note(Box::new(view::one(tx, note)?)))
     })
@@ -152,39 +158,30 @@ pub fn update(
     app: &App,
     actor: Actor,
     named: &ProjectRef,
-    issue: IssueId,
-    id: NoteId,
+    id: NoteRef,
     body: &str,
 ) -> Result<NoteView, Error> {
     let user = access::own_account(actor)?;
     let body = NoteBody::parse(body);
     let mentioned = named_in(app, &[body.as_ref().ok().map(NoteBody::as_str)]);
     app.store.write(|tx| {
-        let (tracker, mentions) = Mentions::locked(app, tx, actor, named, &mentioned)?;
-        let issue = readable(tx, &tracker, issue, Thing::Note)?;
-        let note = find(app, tx, actor, &issue, id)?;
+        let (tracker, mentions) = Mentions::locked(tx, app.requester(actor), named, &mentioned)?;
+        let (issue, note) = find(tx, &tracker, id)?;
         tracker.require_for_note(NoteAbility::Update, &issue, &note)?;
         let note =
             Note { body: body?, updated_by: Some(user), updated_at: app.clock.now(), ..note };
         tx.notes().update(&note)?;
         tx.issues().mention(issue.id, &mention::mentioned(note.body.as_str()))?;
-        mentions.write(tx, &tracker, &issue, user, note.updated_at)?;
+        mentions.write(tx, Editor { user, tracker: &tracker, now: note.updated_at }, &issue)?;
         Ok(view::one(tx, note)?)
     })
 }
 
 /// Removes a note, and shows it as it was.
-pub fn delete(
-    app: &App,
-    actor: Actor,
-    named: &ProjectRef,
-    issue: IssueId,
-    id: NoteId,
-) -> Result<NoteView, Error> {
+pub fn delete(app: &App, actor: Actor, named: &ProjectRef, id: NoteRef) -> Result<NoteView, Error> {
     app.store.write(|tx| {
-        let tracker = tracker::locked(tx, actor, named, app.today())?;
-        let issue = readable(tx, &tracker, issue, Thing::Note)?;
-        let note = find(app, tx, actor, &issue, id)?;
+        let tracker = app.requester(actor).locked_tracker(tx, named)?;
+        let (issue, note) = find(tx, &tracker, id)?;
         tracker.require_for_note(NoteAbility::Delete, &issue, &note)?;
         let shown = view::one(tx, note)?;
         tx.notes().delete(&shown.note)?;
@@ -199,23 +196,19 @@ fn readable(tx: &mut dyn Tx, tracker: &Tracker, id: IssueId, thing: Thing) -> Re
     if tracker.sees(&issue) { Ok(issue) } else { Err(Error::NotFound(thing)) }
 }
 
-fn find(
-    app: &App,
-    tx: &mut dyn Tx,
-    actor: Actor,
-    issue: &Issue,
-    id: NoteId,
-) -> Result<Note, Error> {
-    let note = tx.notes().find(issue.id, id, reader(app, actor)?)?;
-    note.ok_or(Error::NotFound(Thing::Record))
+fn find(tx: &mut dyn Tx, tracker: &Tracker, id: NoteRef) -> Result<(Issue, Note), Error> {
+    let issue = readable(tx, tracker, id.issue, Thing::Note)?;
+    let note = tx.notes().find(issue.id, id.note, reader(tracker)?)?;
+    Ok((issue, note.ok_or(Error::NotFound(Thing::Record))?))
 }
 
 /// Who reads notes; administrators see all of them.
-fn reader(app: &App, actor: Actor) -> Result<Option<NoteReader>, Error> {
+fn reader(tracker: &Tracker) -> Result<Option<NoteReader>, Error> {
+    let Requester { actor, today } = tracker.requester;
     match actor {
         Actor::Admin { .. } => Ok(None),
         Actor::User { .. } | Actor::Anonymous => {
-            Ok(Some(NoteReader { viewer: access::viewer(actor)?, today: app.today() }))
+            Ok(Some(NoteReader { viewer: access::viewer(actor)?, today }))
         }
     }
 }

@@ -17,10 +17,10 @@ use hexforge_domain::pipeline::{Pipeline, PipelineScope};
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::ci::CiAbility;
 use hexforge_domain::ports::store::{StoreError, Tx};
-use hexforge_domain::project::{Project, ProjectRef};
+use hexforge_domain::project::ProjectRef;
 use hexforge_domain::user::User;
 
-use crate::access;
+use crate::access::{self, Requester};
 use crate::app::App;
 use crate::error::{Error, Thing};
 use crate::repository;
@@ -47,7 +47,7 @@ pub fn list(
     page: Page,
 ) -> Result<Paged<PipelineView>, Error> {
     app.store.read(|tx| {
-        let project = may(app, tx, actor, CiAbility::ReadPipelines, named)?;
+        let project = app.requester(actor).ci_project(tx, CiAbility::ReadPipelines, named)?;
         let found = tx.pipelines().list(project.id, scope, page)?;
         Ok(views(tx, found)?)
     })
@@ -61,7 +61,7 @@ pub fn get(
     id: PipelineId,
 ) -> Result<PipelineView, Error> {
     app.store.read(|tx| {
-        let project = may(app, tx, actor, CiAbility::ReadPipelines, named)?;
+        let project = app.requester(actor).ci_project(tx, CiAbility::ReadPipelines, named)?;
         let found = tx.pipelines().find(project.id, id)?;
         Ok(view(tx, found.ok_or(Error::NotFound(Thing::Record))?)?)
     })
@@ -74,7 +74,8 @@ pub fn create(
     named: &ProjectRef,
     reference: &str,
 ) -> Result<PipelineView, Error> {
-    let project = app.store.read(|tx| may(app, tx, actor, CiAbility::Run, named))?;
+    let project =
+        app.store.read(|tx| app.requester(actor).ci_project(tx, CiAbility::Run, named))?;
     let user = access::own_account(actor)?;
     let refused = |reason: NoPipeline| Error::Invalid(FieldErrors::one("base", reason));
     let repository = repository::open(app, project.id)?;
@@ -84,10 +85,11 @@ pub fn create(
     let prepared = prepared.ok_or_else(|| refused(NoPipeline::NoCommit))?;
     let now = app.clock.now();
     app.store.write(|tx| {
-        let project = access::ci::locked(tx, actor, CiAbility::Run, named, app.today())?;
+        let project = app.requester(actor).locked_ci_project(tx, CiAbility::Run, named)?;
         let placed = project_view::placed(tx, project)?;
-        let order = Order { user: Some(user), triggered: false, before_sha: ObjectId::ZERO };
-        let made = create::on_demand(tx, &placed, &prepared, order, now)?;
+        let before_sha = ObjectId::ZERO;
+        let order = Order { user: Some(user), triggered: false, before_sha, at: now };
+        let made = create::on_demand(tx, &placed, &prepared, order)?;
         Ok(view(tx, made.map_err(refused)?)?)
     })
 }
@@ -100,13 +102,16 @@ pub fn retry(
     id: PipelineId,
 ) -> Result<PipelineView, Error> {
     let user = access::own_account(actor)?;
-    change(app, actor, named, id, |tx, progress, now| {
+    let now = app.clock.now();
+    app.store.write(|tx| {
+        let mut progress = lock(tx, app.requester(actor), named, id)?;
         let again = rerun::retry_pipeline(&progress.jobs());
         for build in again.again {
             progress.run_again(tx, build, user, now)?;
         }
         progress.reopen(&again.reopened, now);
-        Ok(())
+        let done = progress.store(tx, now)?;
+        Ok(view(tx, done.pipeline)?)
     })
 }
 
@@ -117,42 +122,28 @@ pub fn cancel(
     named: &ProjectRef,
     id: PipelineId,
 ) -> Result<PipelineView, Error> {
-    change(app, actor, named, id, |_, progress, now| {
+    let now = app.clock.now();
+    app.store.write(|tx| {
+        let mut progress = lock(tx, app.requester(actor), named, id)?;
         for decision in rerun::cancel_pipeline(&progress.latest()) {
             progress.step(decision.id, decision.transition, now);
         }
-        Ok(())
-    })
-}
-
-fn change(
-    app: &App,
-    actor: Actor,
-    named: &ProjectRef,
-    id: PipelineId,
-    work: impl FnOnce(&mut dyn Tx, &mut Progress, hexforge_domain::Timestamp) -> Result<(), StoreError>
-    + Send,
-) -> Result<PipelineView, Error> {
-    let now = app.clock.now();
-    app.store.write(|tx| {
-        let project = may(app, tx, actor, CiAbility::Run, named)?;
-        let missing = || Error::NotFound(Thing::Record);
-        tx.pipelines().find(project.id, id)?.ok_or_else(missing)?;
-        let mut progress = Progress::lock(tx, id)?.ok_or_else(missing)?;
-        work(tx, &mut progress, now)?;
         let done = progress.store(tx, now)?;
         Ok(view(tx, done.pipeline)?)
     })
 }
 
-fn may(
-    app: &App,
+/// Locks a pipeline that the actor may run.
+fn lock(
     tx: &mut dyn Tx,
-    actor: Actor,
-    ability: CiAbility,
+    requester: Requester,
     named: &ProjectRef,
-) -> Result<Project, Error> {
-    access::ci::project(tx, actor, ability, named, app.today())
+    id: PipelineId,
+) -> Result<Progress, Error> {
+    let project = requester.ci_project(tx, CiAbility::Run, named)?;
+    let missing = || Error::NotFound(Thing::Record);
+    tx.pipelines().find(project.id, id)?.ok_or_else(missing)?;
+    Progress::lock(tx, id)?.ok_or_else(missing)
 }
 
 /// Adds who started it to one pipeline.

@@ -25,11 +25,11 @@ use hexforge_domain::project::query::{Audience, ProjectFilter, ProjectOrder, Pro
 use hexforge_domain::project::{Project, ProjectRef};
 use hexforge_domain::visibility::Visibility;
 
-use crate::access;
+use crate::access::{self, Requester};
 use crate::app::App;
 use crate::error::Error;
 use crate::removal::Removed;
-use crate::view::project::{self as view, PlacedProject, ProjectView, Reader};
+use crate::view::project::{self as view, PlacedProject, ProjectView};
 
 /// What a caller says about a list of projects.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -116,8 +116,7 @@ pub fn list(
     let member = if list.shows_permissions() { actor.user() } else { None };
     app.store.read(|tx| {
         let projects = tx.projects().list(&listing.filter(scope, app.today()), page)?;
-        let reader = Reader { actor, today: app.today() };
-        Ok(view::full_page(tx, projects, reader, member)?)
+        Ok(view::full_page(tx, projects, app.requester(actor), member)?)
     })
 }
 
@@ -139,11 +138,11 @@ pub fn list_simple(
 /// One project, with what the actor is to it.
 pub fn get(app: &App, actor: Actor, named: &ProjectRef) -> Result<ProjectView, Error> {
     app.store.glance(|tx| {
-        let (today, read) = (app.today(), ProjectAbility::Read);
-        let (project, facts) = access::project_with_facts(tx, actor, read, named, today)?;
+        let requester = app.requester(actor);
+        let (project, facts) = requester.project_with_facts(tx, ProjectAbility::Read, named)?;
         let administers = facts.allows(actor, ProjectAbility::Administer);
         let one = Paged { items: vec![project], total: 1 };
-        let views = view::full_page(tx, one, Reader { actor, today }, actor.user())?;
+        let views = view::full_page(tx, one, requester, actor.user())?;
         let view = views.items.into_iter().next();
         let view = view.ok_or(Error::NotFound(crate::error::Thing::Project))?;
         Ok(if administers { with_administration(tx, view)? } else { view })
@@ -153,13 +152,12 @@ pub fn get(app: &App, actor: Actor, named: &ProjectRef) -> Result<ProjectView, E
 /// A project after it was made or changed, with its token for those who administer it.
 pub(crate) fn shown_with_token(
     tx: &mut dyn Tx,
-    actor: Actor,
+    requester: Requester,
     project: Project,
-    today: NaiveDate,
 ) -> Result<ProjectView, Error> {
-    let facts = access::project_facts(tx, actor, &project, today)?;
-    let administers = facts.allows(actor, ProjectAbility::Administer);
-    let view = view::full(tx, project, Reader { actor, today })?;
+    let facts = requester.project_facts(tx, &project)?;
+    let administers = facts.allows(requester.actor, ProjectAbility::Administer);
+    let view = view::full(tx, project, requester)?;
     Ok(if administers { with_administration(tx, view)? } else { view })
 }
 
@@ -174,17 +172,16 @@ fn with_administration(tx: &mut dyn Tx, view: ProjectView) -> Result<ProjectView
 /// Whether the actor administers the project, for calls that tell so before they look at what else was
 /// asked.
 pub fn authorize_administration(app: &App, actor: Actor, named: &ProjectRef) -> Result<(), Error> {
-    app.store.read(|tx| {
-        access::project(tx, actor, ProjectAbility::Administer, named, app.today()).map(drop)
-    })
+    app.store
+        .read(|tx| app.requester(actor).project(tx, ProjectAbility::Administer, named).map(drop))
 }
 
 /// Removes a project with all that belongs to it.
 pub fn delete(app: &App, actor: Actor, named: &ProjectRef) -> Result<(), Error> {
     let removed = app.store.write(|tx| {
-        access::gate(tx, actor, ProjectAbility::Own, named, app.today())?;
+        app.requester(actor).gate(tx, ProjectAbility::Own, named)?;
         tx.removals().begin()?;
-        let project = access::locked_project(tx, actor, ProjectAbility::Own, named, app.today())?;
+        let project = app.requester(actor).locked_project(tx, ProjectAbility::Own, named)?;
         let mut removed = Removed::default();
         remove_project(tx, project, app.clock.now(), &mut removed)?;
         Ok::<_, Error>(removed)

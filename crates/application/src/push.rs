@@ -27,7 +27,7 @@ use hexforge_domain::push::{Push, Reach, RefKind};
 use hexforge_domain::refs::{self, Made, Manner, Peeled, Snapshot};
 use hexforge_domain::tag::Release;
 
-use crate::access;
+use crate::access::{self, Requester};
 use crate::app::App;
 use crate::error::Error;
 use crate::pipeline::{create, prepare};
@@ -54,8 +54,8 @@ pub enum Pushed {
 enum Way {
     /// As a push, or as what looks like one.
     Push,
-    /// A tag was removed through the interface, which has rules of its own.
-    TagRemoval,
+    /// A tag was removed through the interface, which asks for this ability and not for the push rules.
+    TagRemoval(ProjectAbility),
 }
 
 /// Changes one ref, if the rules for pushes allow it.
@@ -79,17 +79,22 @@ pub fn all(
 ) -> Result<Pushed, Error> {
     let (peeled, manner, packs) = (Peeled::new(), Manner::Together, vec![]);
     let proposal = Proposal { changes, peeled, manner, packs };
-    publishing(app, actor, project, repository, proposal, None)
+    publish(app, actor, project, repository, Changes { proposal, release: None })
+}
+
+/// Changes of refs, with the release that is published together with them.
+pub(crate) struct Changes {
+    pub proposal: Proposal,
+    pub release: Option<Release>,
 }
 
 /// Like [`all`]; a release is published together with the changes.
-pub(crate) fn publishing(
+pub(crate) fn publish(
     app: &App,
     actor: Actor,
     project: &Project,
     repository: &dyn Repository,
-    proposal: Proposal,
-    release: Option<Release>,
+    Changes { proposal, release }: Changes,
 ) -> Result<Pushed, Error> {
     let mut actions = HashMap::new();
     for change in &proposal.changes {
@@ -114,7 +119,7 @@ pub(crate) fn remove_tag(
         project: project.id,
         proposal: Proposal { changes, peeled, manner: Manner::Together, packs },
         actions: HashMap::new(),
-        way: Way::TagRemoval,
+        way: Way::TagRemoval(app.settings.strict.to_remove_tags()),
         release: None,
     };
     made(wanted.make(app, repository.refs())?).map(drop)
@@ -243,10 +248,11 @@ impl Wanted {
         let user = access::own_account(self.actor)?;
         let user = tx.users().find(user)?.filter(|user| user.state.may_act());
         let Some(user) = user else { return Err(gone) };
-        let (found, others) = said.locked(app, tx, &user, project)?;
+        let requester = app.requester(Actor::of(user.id, &user.privileges));
+        let (found, said) = said.locked(tx, requester, project)?;
         let Some(found) = found else { return Err(gone) };
         let before = open::locked(app, tx, project)?;
-        self.check(app, tx, Actor::of(user.id, &user.privileges), &found, &before)?;
+        self.check(tx, requester, &found, &before)?;
 
         let Proposal { changes, peeled, manner, packs } = &self.proposal;
         packs::add(app, tx, project, &before, packs)?;
@@ -270,7 +276,7 @@ impl Wanted {
         }
         let reach = match self.way {
             Way::Push => Reach::Everywhere,
-            Way::TagRemoval => Reach::Project,
+            Way::TagRemoval(_) => Reach::Project,
         };
         if !told.is_empty() {
             tx.projects().touch(project, now)?;
@@ -283,7 +289,7 @@ impl Wanted {
         for prepared in &pipelines {
             create::of_push(tx, &placed, &user, prepared, now)?;
         }
-        said.act(app, tx, &user, &placed.project, &others, now)?;
+        said.act(tx, user.id, &placed.project, now)?;
         if let Some(release) = &self.release {
             release::put(tx, project, release, now)?;
         }
@@ -293,18 +299,16 @@ impl Wanted {
     /// Asks the rules about each change.
     fn check(
         &self,
-        app: &App,
         tx: &mut dyn Tx,
-        actor: Actor,
+        requester: Requester,
         project: &Project,
         refs: &Snapshot,
     ) -> Result<(), Stop> {
-        if self.way == Way::TagRemoval {
-            let ability = app.settings.strict.to_remove_tags();
-            access::check_project(tx, actor, ProjectAbility::PushCode, project, app.today())?;
-            return Ok(access::check_project(tx, actor, ability, project, app.today())?);
+        if let Way::TagRemoval(ability) = self.way {
+            requester.check_project(tx, ProjectAbility::PushCode, project)?;
+            return Ok(requester.check_project(tx, ability, project)?);
         }
-        let facts = facts(app, tx, actor, project, refs)?;
+        let facts = facts(tx, requester, project, refs)?;
         for change in &self.proposal.changes {
             // A change whose action is not known is not allowed.
             let action = self.actions.get(&change.name);
@@ -360,28 +364,26 @@ fn event(push: &Push, at: hexforge_domain::Timestamp) -> NewEvent {
 
 /// What the rules for pushes need to know.
 fn facts(
-    app: &App,
     tx: &mut dyn Tx,
-    actor: Actor,
+    requester: Requester,
     project: &Project,
     refs: &Snapshot,
 ) -> Result<PushFacts, Error> {
-    let today = app.today();
-    let push = access::check_project(tx, actor, ProjectAbility::PushCode, project, today);
+    let push = requester.check_project(tx, ProjectAbility::PushCode, project);
     let may_push = match push {
         Ok(()) => true,
         Err(Error::Store(error)) => return Err(error.into()),
         Err(_) => false,
     };
     // Administrators have the level of their own memberships, too.
-    let standing = match actor.user() {
-        Some(user) => tx.projects().standing(project.id, user, today)?,
+    let standing = match requester.actor.user() {
+        Some(user) => tx.projects().standing(project.id, user, requester.today)?,
         None => Standing::default(),
     };
     let owner = standing.owner.then_some(AccessLevel::Master);
     Ok(PushFacts {
         may_push,
-        admin: matches!(actor, Actor::Admin { .. }),
+        admin: matches!(requester.actor, Actor::Admin { .. }),
         level: standing.level.max(owner),
         first: !refs.has_branches(),
         protections: tx.protections().list(project.id)?,

@@ -16,7 +16,6 @@ use hexforge_domain::ports::git::{Blob, Depth, GitError, Repository};
 use hexforge_domain::project::{ProjectGate, ProjectRef};
 use hexforge_domain::repository::{Archive, ArchiveFormat, Comparison, Contributors, TreeEntry};
 
-use crate::access;
 use crate::app::App;
 use crate::error::{Error, Thing};
 pub use open::{open, open_for, refs};
@@ -35,7 +34,7 @@ pub struct Readable {
 /// The project, if the actor may read its code. Calls tell so before they look at what else was asked.
 pub fn authorize(app: &App, actor: Actor, named: &ProjectRef) -> Result<ProjectGate, Error> {
     let ability = ProjectAbility::DownloadCode;
-    app.store.glance(|tx| access::gate(tx, actor, ability, named, app.today()))
+    app.store.glance(|tx| app.requester(actor).gate(tx, ability, named))
 }
 
 /// The same, for reading its code. Long work counts for the actor and for the address from which it asks.

@@ -51,7 +51,7 @@ pub fn list(
     page: Page,
 ) -> Result<Paged<TagView>, Error> {
     let code = ProjectAbility::DownloadCode;
-    let project = app.store.glance(|tx| access::gate(tx, actor, code, named, app.today()))?;
+    let project = app.store.glance(|tx| app.requester(actor).gate(tx, code, named))?;
     let tags = open::open_gate(app, &project, Caller::BACKGROUND)?.tags(page)?;
     let names: Vec<&TagName> = tags.items.iter().map(|tag| &tag.name).collect();
     let releases = app.store.glance(|tx| tx.releases().of_tags(project.id, &names))?;
@@ -67,7 +67,7 @@ pub fn get(app: &App, actor: Actor, named: &ProjectRef, name: &str) -> Result<Ta
     let parsed = TagName::parse(name);
     let (project, release) = app.store.glance(|tx| {
         let code = ProjectAbility::DownloadCode;
-        let project = access::gate(tx, actor, code, named, app.today())?;
+        let project = app.requester(actor).gate(tx, code, named)?;
         let name = parsed.as_ref().map_err(|_| missing())?;
         let release = tx.releases().find(project.id, name)?;
         Ok::<_, Error>((project, release))
@@ -113,8 +113,8 @@ pub fn create(app: &App, actor: Actor, named: &ProjectRef, new: &NewTag) -> Resu
     let changes = vec![RefChange { name: name.full(), old: None, new: Some(target) }];
     let peeled = if target == commit { Peeled::new() } else { Peeled::from([(target, commit)]) };
     let proposal = Proposal { changes, peeled, manner: Manner::Together, packs };
-    let repository = repository.as_ref();
-    match push::publishing(app, actor, &project, repository, proposal, release.clone()) {
+    let changes = push::Changes { proposal, release: release.clone() };
+    match push::publish(app, actor, &project, repository.as_ref(), changes) {
         Ok(Pushed::Done) => (),
         Ok(Pushed::Declined(refusal)) => return Err(declined(refusal)),
         // Somebody else was faster, or the name is a folder of other names.
@@ -135,7 +135,7 @@ pub fn create(app: &App, actor: Actor, named: &ProjectRef, new: &NewTag) -> Resu
 pub fn delete(app: &App, actor: Actor, named: &ProjectRef, name: &str) -> Result<(), Error> {
     let project = pushable(app, actor, named)?;
     let ability = app.settings.strict.to_remove_tags();
-    app.store.read(|tx| access::project(tx, actor, ability, named, app.today()))?;
+    app.store.read(|tx| app.requester(actor).project(tx, ability, named))?;
     let missing = || Error::Missing("No such tag");
     let name = TagName::parse(name).map_err(|_| missing())?;
     let repository = repository::open(app, project.id)?;

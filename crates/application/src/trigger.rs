@@ -11,7 +11,6 @@ use hexforge_domain::project::{Project, ProjectRef};
 use hexforge_domain::text::Secret;
 use hexforge_domain::trigger::{Trigger, check_variables};
 
-use crate::access;
 use crate::app::App;
 use crate::ci_token;
 use crate::error::{Error, Thing};
@@ -39,7 +38,7 @@ pub fn list(
     page: Page,
 ) -> Result<Paged<TriggerView>, Error> {
     let found = app.store.read(|tx| {
-        let project = may(app, tx, actor, named)?;
+        let project = app.requester(actor).ci_project(tx, CiAbility::Administer, named)?;
         Ok::<_, Error>(tx.triggers().list(project.id, page)?)
     })?;
     Ok(found.map(|trigger| view(app, trigger)))
@@ -48,7 +47,7 @@ pub fn list(
 /// The trigger of a token.
 pub fn get(app: &App, actor: Actor, named: &ProjectRef, token: &str) -> Result<TriggerView, Error> {
     let found = app.store.read(|tx| {
-        let project = may(app, tx, actor, named)?;
+        let project = app.requester(actor).ci_project(tx, CiAbility::Administer, named)?;
         find_in(app, tx, &project, token)
     })?;
     Ok(view(app, found))
@@ -58,7 +57,7 @@ pub fn get(app: &App, actor: Actor, named: &ProjectRef, token: &str) -> Result<T
 pub fn create(app: &App, actor: Actor, named: &ProjectRef) -> Result<TriggerView, Error> {
     let now = app.clock.now();
     let made = app.store.write(|tx| {
-        let project = may(app, tx, actor, named)?;
+        let project = app.requester(actor).ci_project(tx, CiAbility::Administer, named)?;
         Ok::<_, Error>(tx.triggers().insert(project.id, now)?)
     })?;
     Ok(view(app, made))
@@ -73,7 +72,7 @@ pub fn delete(
 ) -> Result<TriggerView, Error> {
     let now = app.clock.now();
     let gone = app.store.write(|tx| {
-        let project = may(app, tx, actor, named)?;
+        let project = app.requester(actor).ci_project(tx, CiAbility::Administer, named)?;
         let trigger = find_in(app, tx, &project, token)?;
         tx.triggers().delete(trigger.id)?;
         Ok::<_, Error>(trigger)
@@ -120,8 +119,8 @@ pub fn start(
         // It may have been removed meanwhile.
         tx.triggers().find(trigger.id)?.ok_or_else(missing)?;
         let placed = project_view::placed(tx, project)?;
-        let order = Order { user: None, triggered: true, before_sha: ObjectId::ZERO };
-        let made = create::on_demand(tx, &placed, &prepared, order, now)?;
+        let order = Order { user: None, triggered: true, before_sha: ObjectId::ZERO, at: now };
+        let made = create::on_demand(tx, &placed, &prepared, order)?;
         let pipeline = made.map_err(|_| no_builds())?;
         let sealed = app.vault.seal(&purpose(pipeline.id), &to_text(&variables));
         let used = tx.triggers().used(trigger.id, pipeline.id, &sealed, now)?;
@@ -174,10 +173,6 @@ fn find(app: &App, tx: &mut dyn Tx, token: &str) -> Result<Option<Trigger>, Erro
 fn find_in(app: &App, tx: &mut dyn Tx, project: &Project, token: &str) -> Result<Trigger, Error> {
     let found = find(app, tx, token)?.filter(|trigger| trigger.project == project.id);
     found.ok_or(Error::NotFound(Thing::Trigger))
-}
-
-fn may(app: &App, tx: &mut dyn Tx, actor: Actor, named: &ProjectRef) -> Result<Project, Error> {
-    access::ci::project(tx, actor, CiAbility::Administer, named, app.today())
 }
 
 #[cfg(test)]

@@ -10,7 +10,6 @@ use hexforge_domain::project::{Project, ProjectRef};
 use hexforge_domain::text::Secret;
 use hexforge_domain::variable::{Variable, VariableKey, VariableValue};
 
-use crate::access;
 use crate::app::App;
 use crate::error::{Error, Thing};
 
@@ -31,7 +30,7 @@ pub fn list(
     page: Page,
 ) -> Result<Paged<VariableView>, Error> {
     let found = app.store.read(|tx| {
-        let project = may(app, tx, actor, named)?;
+        let project = app.requester(actor).ci_project(tx, CiAbility::Administer, named)?;
         Ok::<_, Error>(tx.variables().list(project.id, page)?)
     })?;
     let opened =
@@ -42,7 +41,7 @@ pub fn list(
 /// One variable.
 pub fn get(app: &App, actor: Actor, named: &ProjectRef, key: &str) -> Result<VariableView, Error> {
     let found = app.store.read(|tx| {
-        let project = may(app, tx, actor, named)?;
+        let project = app.requester(actor).ci_project(tx, CiAbility::Administer, named)?;
         find(tx, &project, key)
     })?;
     view(app, &found)
@@ -58,7 +57,7 @@ pub fn create(
 ) -> Result<VariableView, Error> {
     let taken = || Error::Invalid(FieldErrors::one("key", "has already been taken"));
     let made = app.store.write(|tx| {
-        let project = may(app, tx, actor, named)?;
+        let project = app.requester(actor).ci_project(tx, CiAbility::Administer, named)?;
         let key = VariableKey::parse(key)
             .map_err(|error| Error::Invalid(FieldErrors::one("key", error)))?;
         if tx.variables().find(project.id, key.as_str())?.is_some() {
@@ -82,7 +81,7 @@ pub fn update(
     value: Option<&str>,
 ) -> Result<VariableView, Error> {
     let changed = app.store.write(|tx| {
-        let project = may(app, tx, actor, named)?;
+        let project = app.requester(actor).ci_project(tx, CiAbility::Administer, named)?;
         let mut variable = find(tx, &project, key)?;
         if let Some(value) = value {
             variable.value = app.vault.seal(&purpose(project.id), checked(value)?.as_str());
@@ -101,7 +100,7 @@ pub fn delete(
     key: &str,
 ) -> Result<VariableView, Error> {
     let gone = app.store.write(|tx| {
-        let project = may(app, tx, actor, named)?;
+        let project = app.requester(actor).ci_project(tx, CiAbility::Administer, named)?;
         let variable = find(tx, &project, key)?;
         tx.variables().delete(variable.id)?;
         Ok::<_, Error>(variable)
@@ -126,8 +125,4 @@ fn purpose(project: ProjectId) -> String {
 
 fn find(tx: &mut dyn Tx, project: &Project, key: &str) -> Result<Variable, Error> {
     tx.variables().find(project.id, key)?.ok_or(Error::NotFound(Thing::Variable))
-}
-
-fn may(app: &App, tx: &mut dyn Tx, actor: Actor, named: &ProjectRef) -> Result<Project, Error> {
-    access::ci::project(tx, actor, CiAbility::Administer, named, app.today())
 }

@@ -3,6 +3,7 @@
 #[macro_use]
 mod support;
 
+use hexforge_application::branch::protect::DeveloperFields;
 use hexforge_application::branch::{self, Kept, merged, protect};
 use hexforge_application::error::{Error, Thing};
 use hexforge_application::project::edit::{self, NameRule};
@@ -120,7 +121,10 @@ fn the_default_and_protected_branches_are_kept() {
 fn protections_are_put_and_taken_away() {
     let poem = a_poem();
     let (app, named) = (&poem.world.app, &poem.named);
-    let put = |push| protect::protect(app, poem.ada, named, "master", push, None);
+    let put = |push| {
+        let developers = DeveloperFields { push, merge: None };
+        protect::protect(app, poem.ada, named, "master", developers)
+    };
     assert_eq!(
         put(Some(true)).expect("owners may").protection.developers,
         DeveloperRights { push: true, merge: false }
@@ -132,9 +136,9 @@ fn protections_are_put_and_taken_away() {
             .protection
             .protected
     );
-    let denied = protect::protect(app, poem.developer, named, "master", None, None);
+    let denied = protect::protect(app, poem.developer, named, "master", DeveloperFields::default());
     assert_error!(denied.expect_err("only masters may"), Error::Forbidden(None));
-    let missing = protect::protect(app, poem.ada, named, "missing", None, None);
+    let missing = protect::protect(app, poem.ada, named, "missing", DeveloperFields::default());
     assert_error!(missing.expect_err("it is not there"), Error::NotFound(Thing::Branch));
 }
 

@@ -1,6 +1,5 @@
 //! The way to the issues, labels, milestones and boards of a project.
 
-use chrono::NaiveDate;
 use hexforge_domain::issue::Issue;
 use hexforge_domain::issue::query::Clearance;
 use hexforge_domain::note::Note;
@@ -13,7 +12,7 @@ use hexforge_domain::project::query::Audience;
 use hexforge_domain::project::{Project, ProjectRef};
 use hexforge_domain::user::User;
 
-use super::project_facts;
+use super::{Requester, find_project, lock_project};
 use crate::error::{Error, Thing};
 
 /// A project that the actor sees, and what the actor may do with its issues.
@@ -21,74 +20,59 @@ use crate::error::{Error, Thing};
 pub struct Tracker {
     /// The project.
     pub project: Project,
-    actor: Actor,
+    /// Who asks.
+    pub requester: Requester,
     facts: TrackerFacts,
 }
 
-/// The project that is named, if the actor sees it.
-pub fn tracker(
-    tx: &mut dyn Tx,
-    actor: Actor,
-    named: &ProjectRef,
-    today: NaiveDate,
-) -> Result<Tracker, Error> {
-    let project = tx.projects().find(named)?.ok_or(Error::NotFound(Thing::Project))?;
-    of(tx, actor, project, today)
-}
+impl Requester {
+    /// Returns the tracker of the named project if the actor sees the project.
+    pub fn tracker(self, tx: &mut dyn Tx, named: &ProjectRef) -> Result<Tracker, Error> {
+        let project = find_project(tx, named)?;
+        self.tracker_of(tx, project)
+    }
 
-/// Like [`tracker`]; until the transaction ends nobody else changes the project or what hangs on it.
-pub fn locked(
-    tx: &mut dyn Tx,
-    actor: Actor,
-    named: &ProjectRef,
-    today: NaiveDate,
-) -> Result<Tracker, Error> {
-    let found = tx.projects().gate(named)?.ok_or(Error::NotFound(Thing::Project))?;
-    let project = tx.projects().lock(found.id)?.ok_or(Error::NotFound(Thing::Project))?;
-    of(tx, actor, project, today)
-}
+    /// Like [`Self::tracker`]; the row of the project stays locked until the transaction ends.
+    pub fn locked_tracker(self, tx: &mut dyn Tx, named: &ProjectRef) -> Result<Tracker, Error> {
+        let project = lock_project(tx, named)?;
+        self.tracker_of(tx, project)
+    }
 
-/// The same for a project that is already loaded.
-pub fn of(
-    tx: &mut dyn Tx,
-    actor: Actor,
-    project: Project,
-    today: NaiveDate,
-) -> Result<Tracker, Error> {
-    let facts = tracker_facts(tx, actor, &project, today)?;
-    let tracker = Tracker { project, actor, facts };
-    tracker.require(TrackerAbility::SeeProject)?;
-    Ok(tracker)
-}
+    /// Like [`Self::tracker`], for a project that is already loaded.
+    pub fn tracker_of(self, tx: &mut dyn Tx, project: Project) -> Result<Tracker, Error> {
+        let facts = self.tracker_facts(tx, &project)?;
+        let tracker = Tracker { project, requester: self, facts };
+        tracker.require(TrackerAbility::SeeProject)?;
+        Ok(tracker)
+    }
 
-fn tracker_facts(
-    tx: &mut dyn Tx,
-    actor: Actor,
-    project: &Project,
-    today: NaiveDate,
-) -> Result<TrackerFacts, StoreError> {
-    Ok(TrackerFacts {
-        project: project_facts(tx, actor, project, today)?,
-        issues: project.features.issues,
-        merge_requests: project.features.merge_requests,
-    })
+    fn tracker_facts(self, tx: &mut dyn Tx, project: &Project) -> Result<TrackerFacts, StoreError> {
+        Ok(TrackerFacts {
+            project: self.project_facts(tx, project)?,
+            issues: project.features.issues,
+            merge_requests: project.features.merge_requests,
+        })
+    }
 }
 
 impl Tracker {
+    fn actor(&self) -> Actor {
+        self.requester.actor
+    }
+
     /// Whether the actor may do this.
     pub fn allows(&self, ability: TrackerAbility) -> bool {
-        self.facts.allows(self.actor, ability)
+        self.facts.allows(self.actor(), ability)
     }
 
     /// Refuses the actor who may not do this.
     pub fn require(&self, ability: TrackerAbility) -> Result<(), Error> {
-        authorize(self.actor, ability, &self.facts)
-            .map_err(|denied| Error::denied(denied, Thing::Project))
+        self.requester.authorize(ability, &self.facts, Thing::Project)
     }
 
     /// Whether the actor may do this with an issue of the project, and how it is refused otherwise.
     pub fn authorize(&self, ability: IssueAbility, issue: &Issue) -> Result<(), Denied> {
-        authorize(self.actor, ability, &self.issue_facts(issue))
+        authorize(self.actor(), ability, &self.issue_facts(issue))
     }
 
     /// Refuses the actor who may not do this with a note on an issue that it sees.
@@ -100,17 +84,17 @@ impl Tracker {
     ) -> Result<(), Error> {
         let facts = NoteFacts {
             issue: self.issue_facts(issue),
-            written_by_actor: self.actor.user() == Some(note.author),
+            written_by_actor: self.actor().user() == Some(note.author),
             system: note.system,
         };
-        authorize(self.actor, ability, &facts).map_err(|denied| Error::denied(denied, Thing::Note))
+        self.requester.authorize(ability, &facts, Thing::Note)
     }
 
     fn issue_facts(&self, issue: &Issue) -> IssueFacts {
         IssueFacts {
             tracker: self.facts,
             confidential: issue.confidential,
-            concerns_actor: self.actor.user().is_some_and(|user| issue.concerns(user)),
+            concerns_actor: self.actor().user().is_some_and(|user| issue.concerns(user)),
         }
     }
 
@@ -123,12 +107,12 @@ impl Tracker {
     /// # Errors
     /// [`Error::Unauthenticated`] when it is nobody.
     pub fn audience(&self) -> Result<Audience, Error> {
-        super::audience(self.actor)
+        super::audience(self.actor())
     }
 
     /// Which confidential issues of the project the actor sees.
     pub fn clearance(&self) -> Clearance {
-        match self.actor.user() {
+        match self.actor().user() {
             Some(user) if !self.allows(TrackerAbility::AdministerIssues) => Clearance::Own(user),
             Some(_) => Clearance::All,
             None => Clearance::Nothing,
@@ -141,10 +125,10 @@ impl Tracker {
         tx: &mut dyn Tx,
         user: &User,
         confidential: bool,
-        today: NaiveDate,
     ) -> Result<bool, StoreError> {
         let actor = Actor::of(user.id, &user.privileges);
-        let tracker = tracker_facts(tx, actor, &self.project, today)?;
+        let assignee = Requester { actor, ..self.requester };
+        let tracker = assignee.tracker_facts(tx, &self.project)?;
         let facts = IssueFacts { tracker, confidential, concerns_actor: true };
         Ok(facts.allows(actor, IssueAbility::Read))
     }
@@ -192,14 +176,10 @@ mod tests {
         let ada = a_user("ada").stored_in(store).id;
         let team = a_group("team").owner(ada).stored_in(store).id;
         let project = a_project("site", team, ada).public().stored_in(store);
-        let facts = TrackerFacts {
-            project: store
-                .read(|tx| project_facts(tx, Actor::Anonymous, &project, a_day()))
-                .expect("the fake can be read"),
-            issues: true,
-            merge_requests: true,
-        };
-        let tracker = Tracker { project, actor: Actor::Anonymous, facts };
+        let requester = Requester { actor: Actor::Anonymous, today: a_day() };
+        let facts =
+            store.read(|tx| requester.tracker_facts(tx, &project)).expect("the fake can be read");
+        let tracker = Tracker { project, requester, facts };
         assert_eq!(tracker.clearance(), Clearance::Nothing);
         assert!(matches!(tracker.audience(), Err(Error::Unauthenticated)));
     }

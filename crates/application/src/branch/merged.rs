@@ -19,15 +19,15 @@ use crate::repository;
 pub fn request(app: &App, actor: Actor, named: &ProjectRef) -> Result<(), Error> {
     let user = access::own_account(actor)?;
     let code = ProjectAbility::DownloadCode;
-    let gate = app.store.glance(|tx| access::gate(tx, actor, code, named, app.today()))?;
+    let gate = app.store.glance(|tx| app.requester(actor).gate(tx, code, named))?;
     // What is pushed to an empty repository before its turn comes was not meant.
     if !repository::refs(app, gate.id)?.has_branches() {
         return Ok(());
     }
     app.store.write(|tx| {
-        let today = app.today();
-        let project = access::project(tx, actor, code, named, today)?;
-        match access::check_project(tx, actor, ProjectAbility::PushCode, &project, today) {
+        let requester = app.requester(actor);
+        let project = requester.project(tx, code, named)?;
+        match requester.check_project(tx, ProjectAbility::PushCode, &project) {
             Ok(()) => {
                 let kind = TaskKind::RemoveMerged { user };
                 tx.repository_tasks().insert(project.id, &kind, app.clock.now())?;
@@ -46,7 +46,7 @@ pub(crate) fn remove(app: &App, project: ProjectId, user: UserId) -> Result<(), 
         let Some(actor) = access::anew(tx, Actor::User { id: user, external: false })? else {
             return Ok(None);
         };
-        let project = access::project(tx, actor, ProjectAbility::PushCode, &named, app.today());
+        let project = app.requester(actor).project(tx, ProjectAbility::PushCode, &named);
         let project = match project {
             Ok(project) => project,
             // What was allowed when it was asked for no longer is.

@@ -6,9 +6,15 @@ use hexforge_domain::policy::project::ProjectAbility;
 use hexforge_domain::project::ProjectRef;
 
 use super::{BranchView, find};
-use crate::access;
 use crate::app::App;
 use crate::error::Error;
+
+/// The rights of developers as a caller gives them. `None` means not given.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DeveloperFields {
+    pub push: Option<bool>,
+    pub merge: Option<bool>,
+}
 
 /// Protects a branch, or changes what developers may do with a protected one.
 pub fn protect(
@@ -16,12 +22,11 @@ pub fn protect(
     actor: Actor,
     named: &ProjectRef,
     name: &str,
-    developers_can_push: Option<bool>,
-    developers_can_merge: Option<bool>,
+    developers: DeveloperFields,
 ) -> Result<BranchView, Error> {
     change(app, actor, named, name, |before| {
         let rights = before.map_or_else(DeveloperRights::default, |before| before.developers);
-        Some(rights.with(developers_can_push, developers_can_merge))
+        Some(rights.with(developers.push, developers.merge))
     })
 }
 
@@ -44,10 +49,10 @@ fn change(
     decide: impl Fn(Option<Protection>) -> Option<DeveloperRights> + Sync,
 ) -> Result<BranchView, Error> {
     let ability = ProjectAbility::Administer;
-    let project = app.store.read(|tx| access::project(tx, actor, ability, named, app.today()))?;
+    let project = app.store.read(|tx| app.requester(actor).project(tx, ability, named))?;
     let branch = find(app, project.id, name)?;
     app.store.write(|tx| {
-        let project = access::locked_project(tx, actor, ability, named, app.today())?;
+        let project = app.requester(actor).locked_project(tx, ability, named)?;
         let pattern = branch.name.as_str();
         match decide(tx.protections().find(project.id, pattern)?) {
             Some(developers) => {

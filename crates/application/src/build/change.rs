@@ -5,13 +5,13 @@ use hexforge_domain::build::Build;
 use hexforge_domain::ci::rerun;
 use hexforge_domain::ci::status::{Status, Transition};
 use hexforge_domain::ci::when::When;
-use hexforge_domain::id::BuildId;
+use hexforge_domain::id::{BuildId, ProjectId};
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::ci::CiAbility;
 use hexforge_domain::ports::store::Tx;
 use hexforge_domain::project::ProjectRef;
 
-use super::{find, may};
+use super::find;
 use crate::access;
 use crate::app::App;
 use crate::error::{Error, Thing};
@@ -25,23 +25,29 @@ pub fn cancel(
     named: &ProjectRef,
     id: BuildId,
 ) -> Result<BuildView, Error> {
-    change(app, actor, CiAbility::Run, named, id, |_, progress, build, now| {
+    let now = app.clock.now();
+    app.store.write(|tx| {
+        let project = app.requester(actor).ci_project(tx, CiAbility::Run, named)?;
+        let (mut progress, build) = lock(tx, project.id, id)?;
         progress.step(build.id, Transition::Cancel, now);
-        Ok(build.id)
+        finish(tx, progress, build.id, now)
     })
 }
 
 /// Makes the same build again; answers with the new one.
 pub fn retry(app: &App, actor: Actor, named: &ProjectRef, id: BuildId) -> Result<BuildView, Error> {
     let user = access::own_account(actor)?;
-    change(app, actor, CiAbility::Run, named, id, |tx, progress, build, now| {
+    let now = app.clock.now();
+    app.store.write(|tx| {
+        let project = app.requester(actor).ci_project(tx, CiAbility::Run, named)?;
+        let (mut progress, build) = lock(tx, project.id, id)?;
         if !rerun::is_retryable(build.status) {
             return Err(Error::Forbidden(Some("Build is not retryable")));
         }
         let later = rerun::skipped_after(&progress.latest(), build.stage_index);
         let again = progress.run_again(tx, build.id, user, now)?;
         progress.reopen(&later, now);
-        again.ok_or(Error::NotFound(Thing::Nameless))
+        finish(tx, progress, again.ok_or(MISSING)?, now)
     })
 }
 
@@ -49,7 +55,10 @@ pub fn retry(app: &App, actor: Actor, named: &ProjectRef, id: BuildId) -> Result
 pub fn play(app: &App, actor: Actor, named: &ProjectRef, id: BuildId) -> Result<BuildView, Error> {
     let user = access::own_account(actor)?;
     let ability = app.settings.strict.to_start_manual_jobs();
-    change(app, actor, ability, named, id, |_, progress, build, now| {
+    let now = app.clock.now();
+    app.store.write(|tx| {
+        let project = app.requester(actor).ci_project(tx, ability, named)?;
+        let (mut progress, build) = lock(tx, project.id, id)?;
         if build.when != When::Manual || build.status != Status::Skipped {
             return Err(Error::NotGiven("Unplayable Build"));
         }
@@ -57,7 +66,7 @@ pub fn play(app: &App, actor: Actor, named: &ProjectRef, id: BuildId) -> Result<
         if let Some(build) = progress.build_mut(build.id) {
             build.user = Some(user);
         }
-        Ok(build.id)
+        finish(tx, progress, build.id, now)
     })
 }
 
@@ -68,20 +77,26 @@ pub fn keep_artifacts(
     named: &ProjectRef,
     id: BuildId,
 ) -> Result<BuildView, Error> {
-    change(app, actor, CiAbility::Run, named, id, |_, progress, build, now| {
-        build.artifacts_at(now).ok_or(Error::NotFound(Thing::Nameless))?;
+    let now = app.clock.now();
+    app.store.write(|tx| {
+        let project = app.requester(actor).ci_project(tx, CiAbility::Run, named)?;
+        let (mut progress, build) = lock(tx, project.id, id)?;
+        build.artifacts_at(now).ok_or(MISSING)?;
         if let Some(artifacts) =
             progress.build_mut(build.id).and_then(|build| build.artifacts.as_mut())
         {
             artifacts.expire_at = None;
         }
-        Ok(build.id)
+        finish(tx, progress, build.id, now)
     })
 }
 
 /// Removes the log and the artifacts of a build.
 pub fn erase(app: &App, actor: Actor, named: &ProjectRef, id: BuildId) -> Result<BuildView, Error> {
-    let erased = change(app, actor, CiAbility::Run, named, id, |_, progress, build, now| {
+    let now = app.clock.now();
+    let erased = app.store.write(|tx| {
+        let project = app.requester(actor).ci_project(tx, CiAbility::Run, named)?;
+        let (mut progress, build) = lock(tx, project.id, id)?;
         let logged =
             build.erased_at.is_none() && app.build_files.trace_size(build.project, build.id)? > 0;
         if !build.status.is_complete() || !(logged || build.artifacts_at(now).is_some()) {
@@ -91,7 +106,7 @@ pub fn erase(app: &App, actor: Actor, named: &ProjectRef, id: BuildId) -> Result
             build.erased_at = Some(now);
             build.artifacts = None;
         }
-        Ok(build.id)
+        finish(tx, progress, build.id, now)
     })?;
     // From the commit on nobody is shown them.
     let build = &erased.build;
@@ -100,24 +115,24 @@ pub fn erase(app: &App, actor: Actor, named: &ProjectRef, id: BuildId) -> Result
     Ok(erased)
 }
 
-fn change(
-    app: &App,
-    actor: Actor,
-    ability: CiAbility,
-    named: &ProjectRef,
-    id: BuildId,
-    work: impl FnOnce(&mut dyn Tx, &mut Progress, &Build, Timestamp) -> Result<BuildId, Error> + Send,
+const MISSING: Error = Error::NotFound(Thing::Nameless);
+
+/// Locks the pipeline of a build.
+fn lock(tx: &mut dyn Tx, project: ProjectId, id: BuildId) -> Result<(Progress, Build), Error> {
+    let found = find(tx, project, id)?;
+    let progress = Progress::lock(tx, found.pipeline)?.ok_or(MISSING)?;
+    let build = progress.build(id).ok_or(MISSING)?.clone();
+    Ok((progress, build))
+}
+
+/// Stores the pipeline and shows one of its builds.
+fn finish(
+    tx: &mut dyn Tx,
+    progress: Progress,
+    shown: BuildId,
+    now: Timestamp,
 ) -> Result<BuildView, Error> {
-    let now = app.clock.now();
-    app.store.write(|tx| {
-        let project = may(app, tx, actor, ability, named)?;
-        let missing = || Error::NotFound(Thing::Nameless);
-        let found = find(tx, project.id, id)?;
-        let mut progress = Progress::lock(tx, found.pipeline)?.ok_or_else(missing)?;
-        let build = progress.build(id).ok_or_else(missing)?.clone();
-        let shown = work(tx, &mut progress, &build, now)?;
-        let done = progress.store(tx, now)?;
-        let build = done.build(shown).ok_or_else(missing)?.clone();
-        Ok(view::one(tx, build)?)
-    })
+    let done = progress.store(tx, now)?;
+    let build = done.build(shown).ok_or(MISSING)?.clone();
+    Ok(view::one(tx, build)?)
 }

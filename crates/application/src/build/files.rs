@@ -11,7 +11,7 @@ use hexforge_domain::ports::uploads::StoredUpload;
 use hexforge_domain::project::ProjectRef;
 use hexforge_domain::text::Secret;
 
-use super::{find, may};
+use super::find;
 use crate::app::App;
 use crate::ci_token;
 use crate::error::{Error, Thing};
@@ -25,7 +25,7 @@ pub struct Trace {
 /// The log of a build as it is now.
 pub fn trace(app: &App, actor: Actor, named: &ProjectRef, id: BuildId) -> Result<Trace, Error> {
     let (build, secrets) = app.store.read(|tx| {
-        let project = may(app, tx, actor, CiAbility::ReadBuilds, named)?;
+        let project = app.requester(actor).ci_project(tx, CiAbility::ReadBuilds, named)?;
         let build = find(tx, project.id, id)?;
         let runner = match build.runner {
             Some(runner) => tx.runners().find(runner)?,
@@ -66,7 +66,7 @@ pub fn artifacts(
     id: BuildId,
 ) -> Result<ArtifactsFile, Error> {
     let build = app.store.read(|tx| {
-        let project = may(app, tx, actor, CiAbility::ReadBuilds, named)?;
+        let project = app.requester(actor).ci_project(tx, CiAbility::ReadBuilds, named)?;
         find(tx, project.id, id)
     })?;
     open(app, &build)
@@ -82,7 +82,7 @@ pub fn artifacts_of_ref(
 ) -> Result<ArtifactsFile, Error> {
     let missing = || Error::NotFound(Thing::Nameless);
     let build = app.store.read(|tx| {
-        let project = may(app, tx, actor, CiAbility::ReadBuilds, named)?;
+        let project = app.requester(actor).ci_project(tx, CiAbility::ReadBuilds, named)?;
         let newest = tx.pipelines().newest_with_status(project.id, reference, Status::Success)?;
         let builds = tx.builds().of_pipeline(newest.ok_or_else(missing)?.id)?;
         let mut latest = builds.into_iter().filter(|build| !build.superseded);

@@ -62,7 +62,7 @@ pub fn into_group(
         let placed = project_view::placed(tx, after)?;
         let facts = placed.place.facts(&placed.project);
         tx.outbox().record(&SystemEvent::ProjectTransferred(facts, old_path), now)?;
-        detail(tx, actor, group, app.today())
+        detail(tx, app.requester(actor), group)
     })
 }
 

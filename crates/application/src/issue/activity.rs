@@ -14,6 +14,7 @@ use hexforge_domain::outbox::project::{
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::{Description, Project};
 
+use super::Editor;
 use crate::view::event::kind;
 use crate::view::project as project_view;
 
@@ -55,44 +56,40 @@ pub fn note(
 }
 
 /// Writes down on an issue what somebody changed.
-pub fn remark(
+pub(crate) fn remark(
     tx: &mut dyn Tx,
-    author: UserId,
+    editor: Editor<'_>,
     issue: &Issue,
     remark: &Remark<'_>,
-    at: Timestamp,
 ) -> Result<(), StoreError> {
-    let (project, body) = (issue.project, remark.body());
     let new = NewNote {
-        project,
+        project: issue.project,
         issue: issue.id,
-        author,
-        body,
+        author: editor.user,
+        body: remark.body(),
         system: true,
         source: None,
-        created_at: at,
-        at,
+        created_at: editor.now,
+        at: editor.now,
     };
     tx.notes().insert(new).map(drop)
 }
 
 /// Tells hooks what was done with an issue.
-pub fn tell_issue(
+pub(crate) fn tell_issue(
     tx: &mut dyn Tx,
-    actor: UserId,
-    project: &Project,
+    editor: Editor<'_>,
     issue: &Issue,
     action: IssueAction,
-    at: Timestamp,
 ) -> Result<(), StoreError> {
-    let user = person(tx, actor)?;
+    let user = person(tx, editor.user)?;
     let assignee = match issue.assignee {
         Some(assignee) => Some(person(tx, assignee)?),
         None => None,
     };
-    let (project, issue) = (card(tx, project)?, IssueRow::from(issue));
+    let (project, issue) = (card(tx, &editor.tracker.project)?, IssueRow::from(issue));
     let news = IssueNews { action, user, project, issue, assignee };
-    tx.outbox().record(&SystemEvent::InProject(Box::new(ProjectEvent::Issue(news))), at)
+    tx.outbox().record(&SystemEvent::InProject(Box::new(ProjectEvent::Issue(news))), editor.now)
 }
 
 /// Tells hooks of a note that somebody wrote.

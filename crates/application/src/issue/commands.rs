@@ -1,6 +1,6 @@
 //! What commands in texts do: the same as the calls that change issues, as far as the actor may.
 
-use hexforge_domain::id::{LabelId, ProjectId, UserId};
+use hexforge_domain::id::{LabelId, ProjectId};
 use hexforge_domain::issue::{Issue, IssueCommand, Title, names};
 use hexforge_domain::label::LabelTitle;
 use hexforge_domain::milestone::MilestoneFilter;
@@ -10,10 +10,8 @@ use hexforge_domain::policy::tracker::IssueAbility;
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::subscription::Subscribed;
 
+use super::Editor;
 use super::fields::IssueFields;
-use super::update;
-use crate::access::tracker::Tracker;
-use crate::app::App;
 use crate::error::Error;
 
 /// The most commands of a text that are done.
@@ -22,11 +20,9 @@ const MOST: usize = 50;
 const MOST_NAMES: usize = 50;
 
 /// Does to an issue that the actor sees what commands ask for; what it may not do is passed over.
-pub fn apply(
-    app: &App,
+pub(crate) fn apply(
     tx: &mut dyn Tx,
-    tracker: &Tracker,
-    user: UserId,
+    editor: Editor<'_>,
     issue: Issue,
     commands: &[Command],
 ) -> Result<Issue, Error> {
@@ -34,12 +30,12 @@ pub fn apply(
     let titles = titles.into_iter().map(|(_, _, title)| title).collect();
     let asked = Asked::read(tx, issue.project, titles, commands)?;
     if let Some(subscribed) = asked.subscribed {
-        tx.issues().subscribe(issue.id, user, subscribed)?;
+        tx.issues().subscribe(issue.id, editor.user, subscribed)?;
     }
-    if tracker.authorize(IssueAbility::Update, &issue).is_err() {
+    if editor.tracker.authorize(IssueAbility::Update, &issue).is_err() {
         return Ok(issue);
     }
-    update::change(app, tx, tracker, user, issue, &asked.into_fields(IssueFields::default()))
+    editor.change(tx, issue, &asked.into_fields(IssueFields::default()))
 }
 
 /// Adds what the commands in the description of a new issue ask for to what is given of it. Only some make

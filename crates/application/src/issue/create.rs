@@ -11,6 +11,7 @@ use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::ProjectRef;
 use hexforge_domain::text::LongText;
 
+use super::Editor;
 use super::activity::{self, About};
 use super::commands;
 use super::fields::{self, IssueFields};
@@ -32,7 +33,7 @@ pub fn create(
     let mentioned = named_in(app, &given.texts());
     let (given, commands) = without_commands(app, given);
     app.store.write(|tx| {
-        let (tracker, mentions) = Mentions::locked(app, tx, actor, named, &mentioned)?;
+        let (tracker, mentions) = Mentions::locked(tx, app.requester(actor), named, &mentioned)?;
         tracker.require(TrackerAbility::CreateIssues)?;
         let project = &tracker.project;
         let given = with_commands(tx, &tracker, given.allowed(&tracker), &commands)?;
@@ -41,7 +42,7 @@ pub fn create(
         let description = errors.check_given("description", given.description);
         let labels = errors.merge(given.labels.unwrap_or_else(|| Ok(vec![])));
         let confidential = given.confidential.unwrap_or(false);
-        let assignee = fields::assignee(app, tx, &tracker, given.assignee, confidential)?;
+        let assignee = fields::assignee(tx, &tracker, given.assignee, confidential)?;
         let milestone = fields::milestone(tx, project.id, given.milestone)?;
         let now = app.clock.now();
         let (new, labels) = errors.into_result_with(|| {
@@ -59,13 +60,14 @@ pub fn create(
             };
             Some((new, labels?))
         })?;
-        let labels = fields::labels(app, tx, project.id, &labels)?;
+        let labels = fields::labels(tx, project.id, &labels, now)?;
         let issue = tx.issues().insert(new)?;
         tx.issues().set_labels(issue.id, &labels)?;
         take_part(tx, &issue)?;
         activity::note(tx, author, EventAction::Opened, About::Issue(&issue), now)?;
-        activity::tell_issue(tx, author, project, &issue, IssueAction::Open, now)?;
-        mentions.write(tx, &tracker, &issue, author, now)?;
+        let editor = Editor { user: author, tracker: &tracker, now };
+        activity::tell_issue(tx, editor, &issue, IssueAction::Open)?;
+        mentions.write(tx, editor, &issue)?;
         Ok(view::one(tx, author, project, issue)?)
     })
 }

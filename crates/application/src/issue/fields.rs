@@ -11,7 +11,6 @@ use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::text::{LongText, TooLong};
 
 use crate::access::tracker::Tracker;
-use crate::app::App;
 use crate::error::Error;
 
 /// An issue as a caller gives it. `None` means not given.
@@ -66,7 +65,6 @@ impl IssueFields {
 /// Who is to do an issue, if that was said of somebody who sees it; of nobody else it is as if nothing
 /// had been said.
 pub(super) fn assignee(
-    app: &App,
     tx: &mut dyn Tx,
     tracker: &Tracker,
     given: Option<i64>,
@@ -77,7 +75,7 @@ pub(super) fn assignee(
         Some(0) => Ok(Some(None)),
         Some(id) => {
             let Some(user) = tx.users().find(UserId(id))? else { return Ok(None) };
-            let may = tracker.may_be_assigned(tx, &user, confidential, app.today())?;
+            let may = tracker.may_be_assigned(tx, &user, confidential)?;
             Ok(may.then_some(Some(user.id)))
         }
     }
@@ -100,10 +98,10 @@ pub(super) fn milestone(
 
 /// The labels of these titles; those that are not there yet are made.
 pub(super) fn labels(
-    app: &App,
     tx: &mut dyn Tx,
     project: ProjectId,
     titles: &[LabelTitle],
+    now: Timestamp,
 ) -> Result<Vec<LabelId>, Error> {
     if titles.is_empty() {
         return Ok(vec![]);
@@ -114,7 +112,6 @@ pub(super) fn labels(
         return Ok(ids(&found));
     }
     let known = |title: &&LabelTitle| !found.iter().any(|label| label.title == **title);
-    let now = app.clock.now();
     let new = titles.iter().filter(known).map(|title| NewLabel::named(title.clone(), now));
     let new: Vec<NewLabel> = new.collect();
     tx.labels().insert_all(project, new)?;

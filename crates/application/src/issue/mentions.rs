@@ -7,12 +7,13 @@ use hexforge_domain::issue::Issue;
 use hexforge_domain::issue::reference::{IssueReference, references};
 use hexforge_domain::note::system::Remark;
 use hexforge_domain::note::{NewNote, NoteSource};
-use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::tracker::TrackerAbility;
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::{Project, ProjectRef};
 
-use crate::access::tracker::{self, Tracker};
+use super::Editor;
+use crate::access::Requester;
+use crate::access::tracker::Tracker;
 use crate::app::App;
 use crate::error::{Error, Thing};
 use crate::view::project as project_view;
@@ -30,31 +31,29 @@ pub struct Mentions<'a> {
 }
 
 impl<'a> Mentions<'a> {
-    /// The project of a call, as by [`tracker::locked`], locked together with those whose issues are [named](named_in)
+    /// The project of a call, as by [`Requester::locked_tracker`], locked together with those whose issues are [named](named_in)
     /// and that the actor sees.
     pub fn locked(
-        app: &App,
         tx: &mut dyn Tx,
-        actor: Actor,
+        requester: Requester,
         home: &ProjectRef,
         named: &'a [IssueReference],
     ) -> Result<(Tracker, Self), Error> {
         let home = tx.projects().find(home)?.ok_or(Error::NotFound(Thing::Project))?;
-        let (home, others) = Others::locked(app, tx, actor, home.id, named)?;
+        let (home, others) = Others::locked(tx, requester, home.id, named)?;
         let home = home.ok_or(Error::NotFound(Thing::Project))?;
-        let home = tracker::of(tx, actor, home, app.today())?;
+        let home = requester.tracker_of(tx, home)?;
         Ok((home, Self { named, others }))
     }
 
     /// Writes on the issues that the actor sees that they were mentioned in this one.
-    pub fn write(
+    pub(crate) fn write(
         &self,
         tx: &mut dyn Tx,
-        home: &Tracker,
+        editor: Editor<'_>,
         issue: &Issue,
-        author: UserId,
-        at: Timestamp,
     ) -> Result<(), StoreError> {
+        let Editor { user: author, tracker: home, now: at } = editor;
         let mention = Mention { place: Where::Issue(issue), project: &home.project, author, at };
         mention.write(tx, Some(home), &self.others, self.named)
     }
@@ -68,9 +67,8 @@ impl Others {
     /// Locks a project and those that are named and that the actor sees, so that no two wait for
     /// each other.
     pub fn locked(
-        app: &App,
         tx: &mut dyn Tx,
-        actor: Actor,
+        requester: Requester,
         home: ProjectId,
         named: &[IssueReference],
     ) -> Result<(Option<Project>, Self), Error> {
@@ -82,7 +80,7 @@ impl Others {
         for path in paths {
             if let Some(project) = tx.projects().find(&ProjectRef::parse(path))? {
                 let id = project.id;
-                if visible(app, tx, actor, project)?.is_some() {
+                if visible(tx, requester, project)?.is_some() {
                     found.push((path, id));
                 }
             }
@@ -97,7 +95,7 @@ impl Others {
             let project = locked.iter().find(|project| project.id == id).cloned();
             // Who sees it may have changed before it was locked.
             let tracker = match project {
-                Some(project) => visible(app, tx, actor, project)?,
+                Some(project) => visible(tx, requester, project)?,
                 None => None,
             };
             others.extend(tracker.map(|tracker| (path.to_owned(), tracker)));
@@ -122,12 +120,11 @@ impl Others {
 
 /// A project whose issues the actor may see.
 pub fn visible(
-    app: &App,
     tx: &mut dyn Tx,
-    actor: Actor,
+    requester: Requester,
     project: Project,
 ) -> Result<Option<Tracker>, Error> {
-    match tracker::of(tx, actor, project, app.today()) {
+    match requester.tracker_of(tx, project) {
         Err(Error::Store(error)) => Err(error.into()),
         Err(_) => Ok(None),
         Ok(tracker) => Ok(tracker.allows(TrackerAbility::ReadIssues).then_some(tracker)),
@@ -183,8 +180,7 @@ impl Mention<'_> {
         issues.sort_by_key(|issue| issue.iid);
         let ids: Vec<IssueId> = issues.iter().map(|issue| issue.id).collect();
         let told = tx.notes().mentioned_by(self.source(), &ids)?;
-        let near = tracker.project.id == self.project.id;
-        let name = if near { self.name("") } else { self.name(&self.path(tx)?) };
+        let name = self.name_in(tx, &tracker.project)?;
         for issue in issues.iter().filter(|issue| !told.contains(&issue.id)) {
             tx.notes().insert(NewNote {
                 project: issue.project,
@@ -215,26 +211,18 @@ impl Mention<'_> {
         }
     }
 
-    /// How issues of a project call the place; for those of others the path of its project comes first.
-    fn name(&self, path: &str) -> String {
-        match self.place {
+    /// The name of the place in texts of a project. Texts of other projects name its project, too.
+    pub fn name_in(&self, tx: &mut dyn Tx, project: &Project) -> Result<String, StoreError> {
+        let near = project.id == self.project.id;
+        let path = if near {
+            String::new()
+        } else {
+            project_view::placed(tx, self.project.clone())?.place.path_of(self.project)
+        };
+        Ok(match self.place {
             Where::Issue(issue) => format!("issue {path}#{}", issue.iid),
-            Where::Commit(id) => commit_name(path, id),
-        }
+            Where::Commit(id) if near => format!("commit {id}"),
+            Where::Commit(id) => format!("commit {path}@{id}"),
+        })
     }
-
-    fn path(&self, tx: &mut dyn Tx) -> Result<String, StoreError> {
-        path_of(tx, self.project)
-    }
-}
-
-/// How issues call a commit; those of other projects have the path of its project in front of it.
-pub fn commit_name(path: &str, id: ObjectId) -> String {
-    if path.is_empty() { format!("commit {id}") } else { format!("commit {path}@{id}") }
-}
-
-/// The whole path of a project.
-pub fn path_of(tx: &mut dyn Tx, project: &Project) -> Result<String, StoreError> {
-    let placed = project_view::placed(tx, project.clone())?;
-    Ok(placed.place.path_of(project))
 }

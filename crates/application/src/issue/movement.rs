@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use hexforge_domain::event::EventAction;
-use hexforge_domain::id::{IssueId, LabelId, ProjectId, UserId};
+use hexforge_domain::id::{IssueId, LabelId, ProjectId};
 use hexforge_domain::issue::{Issue, IssueCommand, IssueState, NewIssue};
 use hexforge_domain::label::LabelTitle;
 use hexforge_domain::note::NewNote;
@@ -15,12 +15,12 @@ use hexforge_domain::policy::tracker::TrackerAbility;
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::{Project, ProjectRef};
 
+use super::Editor;
 use super::activity::{self, About};
 use super::create::take_part;
-use super::update::Turn;
 use super::visible;
-use crate::access;
-use crate::access::tracker::{self, Tracker};
+use crate::access::tracker::Tracker;
+use crate::access::{self, Requester};
 use crate::app::App;
 use crate::error::{Error, Thing};
 use crate::view::issue::{self as view, IssueView};
@@ -41,33 +41,34 @@ pub fn apply(
 ) -> Result<IssueView, Error> {
     let user = access::own_account(actor)?;
     app.store.write(|tx| {
-        let source = tracker::tracker(tx, actor, named, app.today())?;
+        let requester = app.requester(actor);
+        let source = requester.tracker(tx, named)?;
         let target = ProjectId(target.ok_or(Error::NotGiven("to_project_id"))?);
         visible(tx, &source, id)?;
         if target == source.project.id {
             return Err(SAME);
         }
-        let (source, target) = both_locked(app, tx, actor, source.project.id, target)?;
+        let (source, target) = both_locked(tx, requester, source.project.id, target)?;
         let old = visible(tx, &source, id)?;
         let may = |tracker: &Tracker| tracker.allows(TrackerAbility::AdministerIssues);
         if !may(&source) || !may(&target) || old.moved_to.is_some() {
             return Err(FORBIDDEN);
         }
-        let new = copy(app, tx, user, &old, &target)?;
-        close(app, tx, user, &source, old, &new)?;
-        let (project, now) = (&target.project, app.clock.now());
+        let now = app.clock.now();
+        let there = Editor { user, tracker: &target, now };
+        let new = copy(tx, there, &source.project, &old)?;
+        close(tx, Editor { tracker: &source, ..there }, &target.project, old, &new)?;
         activity::note(tx, user, EventAction::Opened, About::Issue(&new), now)?;
-        activity::tell_issue(tx, user, project, &new, IssueAction::Open, now)?;
+        activity::tell_issue(tx, there, &new, IssueAction::Open)?;
         let new = visible(tx, &target, new.id)?;
-        Ok(view::one(tx, user, project, new)?)
+        Ok(view::one(tx, user, &target.project, new)?)
     })
 }
 
 /// Locks two projects, so that no two moves wait for each other.
 fn both_locked(
-    app: &App,
     tx: &mut dyn Tx,
-    actor: Actor,
+    requester: Requester,
     source: ProjectId,
     target: ProjectId,
 ) -> Result<(Tracker, Tracker), Error> {
@@ -75,7 +76,7 @@ fn both_locked(
     let mut of = |id: ProjectId| {
         let project = locked.iter().find(|project| project.id == id).cloned();
         let project = project.ok_or(Error::NotFound(Thing::Project))?;
-        tracker::of(tx, actor, project, app.today())
+        requester.tracker_of(tx, project)
     };
     let source = of(source)?;
     let target = of(target).map_err(|error| match error {
@@ -89,13 +90,13 @@ fn both_locked(
 /// Writes an issue again in another project, with its notes, and with the labels and the milestone of
 /// the same titles there.
 fn copy(
-    app: &App,
     tx: &mut dyn Tx,
-    user: UserId,
+    editor: Editor<'_>,
+    source: &Project,
     old: &Issue,
-    target: &Tracker,
-) -> Result<Issue, Error> {
-    let (now, project) = (app.clock.now(), target.project.id);
+) -> Result<Issue, StoreError> {
+    let Editor { tracker: target, now, .. } = editor;
+    let project = target.project.id;
     let milestone = match old.milestone {
         Some(id) => tx.milestones().find(old.project, id)?,
         None => None,
@@ -109,9 +110,7 @@ fn copy(
         None => None,
     };
     let assignee = match assignee {
-        Some(user) => {
-            target.may_be_assigned(tx, &user, old.confidential, app.today())?.then_some(user.id)
-        }
+        Some(user) => target.may_be_assigned(tx, &user, old.confidential)?.then_some(user.id),
         None => None,
     };
     let new = tx.issues().insert(NewIssue {
@@ -148,38 +147,32 @@ fn copy(
             at: note.updated_at,
         })?;
     }
-    let source = tx.projects().find(&ProjectRef::Id(old.project))?;
-    let source = source.ok_or(Error::NotFound(Thing::Project))?;
-    let name = name(tx, &source, old)?;
-    activity::remark(tx, user, &new, &Remark::MovedFrom(&name), now)?;
+    let name = name(tx, source, old)?;
+    activity::remark(tx, editor, &new, &Remark::MovedFrom(&name))?;
     Ok(new)
 }
 
 /// Closes an issue that has become another one.
 fn close(
-    app: &App,
     tx: &mut dyn Tx,
-    user: UserId,
-    source: &Tracker,
+    editor: Editor<'_>,
+    target: &Project,
     old: Issue,
     new: &Issue,
-) -> Result<(), Error> {
-    let now = app.clock.now();
-    let target = tx.projects().find(&ProjectRef::Id(new.project))?;
-    let name = name(tx, &target.ok_or(Error::NotFound(Thing::Project))?, new)?;
-    activity::remark(tx, user, &old, &Remark::MovedTo(&name), now)?;
+) -> Result<(), StoreError> {
+    let name = name(tx, target, new)?;
+    activity::remark(tx, editor, &old, &Remark::MovedTo(&name))?;
     let was_open = old.state.is_open();
     let closed = Issue {
         state: IssueState::Closed,
         moved_to: Some(new.id),
-        updated_by: Some(user),
-        updated_at: now,
+        updated_by: Some(editor.user),
+        updated_at: editor.now,
         ..old
     };
     tx.issues().update(&closed)?;
     if was_open {
-        let turn = Turn { user, project: &source.project, now };
-        turn.tell_state(tx, &closed, IssueCommand::Close)?;
+        editor.tell_state(tx, &closed, IssueCommand::Close)?;
     }
     Ok(())
 }

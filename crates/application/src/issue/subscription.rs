@@ -8,7 +8,6 @@ use hexforge_domain::subscription::SubscriptionCommand;
 
 use super::visible;
 use crate::access;
-use crate::access::tracker;
 use crate::app::App;
 use crate::error::Error;
 use crate::view::issue::{self as view, IssueView};
@@ -23,7 +22,7 @@ pub fn apply(
 ) -> Result<Change<IssueView>, Error> {
     let user = access::own_account(actor)?;
     app.store.write(|tx| {
-        let tracker = tracker::locked(tx, actor, named, app.today())?;
+        let tracker = app.requester(actor).locked_tracker(tx, named)?;
         let issue = visible(tx, &tracker, id)?;
         let Change::Applied(state) = view::subscribed(tx, user, &issue)?.apply(command) else {
             return Ok(Change::Unchanged);

@@ -1,10 +1,9 @@
 //! Changing issues.
 
-use hexforge_domain::Timestamp;
 use hexforge_domain::change::Change;
 use hexforge_domain::event::EventAction;
 use hexforge_domain::field_errors::FieldErrors;
-use hexforge_domain::id::{IssueId, LabelId, UserId};
+use hexforge_domain::id::{IssueId, LabelId};
 use hexforge_domain::issue::{Issue, IssueCommand, mention};
 use hexforge_domain::label::Label;
 use hexforge_domain::note::system::Remark;
@@ -12,14 +11,14 @@ use hexforge_domain::outbox::project::IssueAction;
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::tracker::IssueAbility;
 use hexforge_domain::ports::store::{StoreError, Tx};
-use hexforge_domain::project::{Project, ProjectRef};
+use hexforge_domain::project::ProjectRef;
 use hexforge_domain::text::LongText;
 
+use super::Editor;
 use super::activity::{self, About};
 use super::fields::{self, IssueFields};
 use super::mentions::{Mentions, named_in};
 use crate::access;
-use crate::access::tracker::Tracker;
 use crate::app::App;
 use crate::error::{Error, Thing};
 use crate::view::issue::{self as view, IssueView};
@@ -35,7 +34,7 @@ pub fn update(
     let user = access::own_account(actor)?;
     let mentioned = named_in(app, &given.texts());
     app.store.write(|tx| {
-        let (tracker, mentions) = Mentions::locked(app, tx, actor, named, &mentioned)?;
+        let (tracker, mentions) = Mentions::locked(tx, app.requester(actor), named, &mentioned)?;
         let issue = tx.issues().find(tracker.project.id, id)?;
         let before = issue.ok_or(Error::NotFound(Thing::Record))?;
         // Also to those who do not see it.
@@ -43,38 +42,19 @@ pub fn update(
         may.map_err(|_| Error::Forbidden(None))?;
         let texts = |issue: &Issue| (issue.title.clone(), issue.description.clone());
         let said = texts(&before);
-        let after = change(app, tx, &tracker, user, before, given)?;
+        let editor = Editor { user, tracker: &tracker, now: app.clock.now() };
+        let after = editor.change(tx, before, given)?;
         if texts(&after) != said {
-            mentions.write(tx, &tracker, &after, user, app.clock.now())?;
+            mentions.write(tx, editor, &after)?;
         }
         Ok(view::one(tx, user, &tracker.project, after)?)
     })
 }
 
-/// Changes what is given of an issue that the actor may change, as far as it may.
-pub(crate) fn change(
-    app: &App,
-    tx: &mut dyn Tx,
-    tracker: &Tracker,
-    user: UserId,
-    before: Issue,
-    given: &IssueFields,
-) -> Result<Issue, Error> {
-    let given = given.allowed(tracker);
-    let (updated_at, command) = (given.updated_at, given.command);
-    let (after, labels) = edited(app, tx, tracker, &before, given)?;
-    let now = updated_at.unwrap_or_else(|| app.clock.now());
-    let turn = Turn { user, project: &tracker.project, now };
-    let closed = turn.change_state(tx, before, command)?;
-    let after = Issue { state: closed.state, updated_by: closed.updated_by, ..after };
-    Ok(turn.edit(tx, closed, after, labels)?)
-}
-
 /// The issue with what is given, but for its state; and its labels, if any were said.
 fn edited(
-    app: &App,
     tx: &mut dyn Tx,
-    tracker: &Tracker,
+    editor: Editor<'_>,
     before: &Issue,
     given: IssueFields,
 ) -> Result<(Issue, Option<Vec<LabelId>>), Error> {
@@ -83,7 +63,7 @@ fn edited(
     let description = errors.check_given("description", given.description);
     let labels = given.labels.and_then(|titles| errors.merge(titles));
     let confidential = given.confidential.unwrap_or(before.confidential);
-    let assignee = fields::assignee(app, tx, tracker, given.assignee, confidential)?;
+    let assignee = fields::assignee(tx, editor.tracker, given.assignee, confidential)?;
     let milestone = fields::milestone(tx, before.project, given.milestone)?;
     let after = errors.into_result_with(|| {
         Some(Issue {
@@ -99,7 +79,7 @@ fn edited(
     })?;
     let labels = match labels {
         None => None,
-        Some(titles) => Some(fields::labels(app, tx, before.project, &titles)?),
+        Some(titles) => Some(fields::labels(tx, before.project, &titles, editor.now)?),
     };
     Ok((after, labels))
 }
@@ -115,17 +95,26 @@ fn shown(tx: &mut dyn Tx, labels: &[LabelId]) -> Result<Vec<LabelId>, StoreError
     Ok(labels.iter().map(seen).collect())
 }
 
-/// Who changes something, where and when.
-pub(crate) struct Turn<'a> {
-    pub user: UserId,
-    pub project: &'a Project,
-    pub now: Timestamp,
-}
+impl Editor<'_> {
+    /// Changes the given fields of an issue that the caller may change, except those that the caller may not set.
+    pub fn change(
+        self,
+        tx: &mut dyn Tx,
+        before: Issue,
+        given: &IssueFields,
+    ) -> Result<Issue, Error> {
+        let given = given.allowed(self.tracker);
+        let (updated_at, command) = (given.updated_at, given.command);
+        let (after, labels) = edited(tx, self, &before, given)?;
+        let editor = Editor { now: updated_at.unwrap_or(self.now), ..self };
+        let closed = editor.change_state(tx, before, command)?;
+        let after = Issue { state: closed.state, updated_by: closed.updated_by, ..after };
+        Ok(editor.edit(tx, closed, after, labels)?)
+    }
 
-impl Turn<'_> {
     /// Closes or reopens an issue; what it is already stays as it is.
     fn change_state(
-        &self,
+        self,
         tx: &mut dyn Tx,
         issue: Issue,
         command: Option<IssueCommand>,
@@ -135,12 +124,12 @@ impl Turn<'_> {
     }
 
     /// Closes an open issue because of something that has this name.
-    pub fn close_via(&self, tx: &mut dyn Tx, issue: Issue, name: &str) -> Result<(), StoreError> {
+    pub fn close_via(self, tx: &mut dyn Tx, issue: Issue, name: &str) -> Result<(), StoreError> {
         self.turn_into(tx, issue, IssueCommand::Close, &Remark::ClosedVia(name)).map(drop)
     }
 
     fn turn_into(
-        &self,
+        self,
         tx: &mut dyn Tx,
         issue: Issue,
         command: IssueCommand,
@@ -149,14 +138,14 @@ impl Turn<'_> {
         let Change::Applied(state) = issue.state.apply(command) else { return Ok(issue) };
         let after = Issue { state, updated_by: Some(self.user), updated_at: self.now, ..issue };
         tx.issues().update(&after)?;
-        activity::remark(tx, self.user, &after, remark, self.now)?;
+        activity::remark(tx, self, &after, remark)?;
         self.tell_state(tx, &after, command)?;
         Ok(after)
     }
 
     /// Tells everybody that an issue was closed or reopened.
     pub fn tell_state(
-        &self,
+        self,
         tx: &mut dyn Tx,
         issue: &Issue,
         command: IssueCommand,
@@ -167,12 +156,12 @@ impl Turn<'_> {
             IssueCommand::Reopen => (EventAction::Opened, IssueAction::Reopen),
         };
         activity::note(tx, self.user, action, About::Issue(issue), self.now)?;
-        activity::tell_issue(tx, self.user, self.project, issue, told, self.now)
+        activity::tell_issue(tx, self, issue, told)
     }
 
     /// Stores an edit, if it is one, and writes down what changed.
     fn edit(
-        &self,
+        self,
         tx: &mut dyn Tx,
         before: Issue,
         after: Issue,
@@ -190,20 +179,19 @@ impl Turn<'_> {
         if relabelled {
             let (added, removed) = (shown(tx, &added)?, shown(tx, &removed)?);
             let labels = Remark::Labels { added: &added, removed: &removed };
-            activity::remark(tx, self.user, &after, &labels, self.now)?;
+            activity::remark(tx, self, &after, &labels)?;
         }
         if after.description != before.description {
             let text = after.description.as_ref().map_or("", LongText::as_str);
             tx.issues().mention(after.id, &mention::mentioned(text))?;
         }
-        let update = IssueAction::Update;
-        activity::tell_issue(tx, self.user, self.project, &after, update, self.now)?;
+        activity::tell_issue(tx, self, &after, IssueAction::Update)?;
         Ok(after)
     }
 
     /// The labels that the issue got and lost.
     fn change_labels(
-        &self,
+        self,
         tx: &mut dyn Tx,
         issue: &Issue,
         labels: Option<Vec<LabelId>>,
@@ -221,10 +209,10 @@ impl Turn<'_> {
         Ok((added, removed))
     }
 
-    fn remark_on(&self, tx: &mut dyn Tx, before: &Issue, after: &Issue) -> Result<(), StoreError> {
+    fn remark_on(self, tx: &mut dyn Tx, before: &Issue, after: &Issue) -> Result<(), StoreError> {
         if after.title != before.title {
             let (from, to) = (before.title.as_str(), after.title.as_str());
-            activity::remark(tx, self.user, after, &Remark::Title { from, to }, self.now)?;
+            activity::remark(tx, self, after, &Remark::Title { from, to })?;
         }
         if after.assignee != before.assignee {
             let assignee = match after.assignee {
@@ -232,7 +220,7 @@ impl Turn<'_> {
                 None => None,
             };
             let name = assignee.as_ref().map(|user| user.username.as_str());
-            activity::remark(tx, self.user, after, &Remark::Assignee(name), self.now)?;
+            activity::remark(tx, self, after, &Remark::Assignee(name))?;
         }
         if after.milestone != before.milestone {
             let milestone = match after.milestone {
@@ -240,11 +228,11 @@ impl Turn<'_> {
                 None => None,
             };
             let iid = milestone.map(|milestone| milestone.iid);
-            activity::remark(tx, self.user, after, &Remark::Milestone(iid), self.now)?;
+            activity::remark(tx, self, after, &Remark::Milestone(iid))?;
         }
         if after.confidential != before.confidential {
             let remark = Remark::Confidential(after.confidential);
-            activity::remark(tx, self.user, after, &remark, self.now)?;
+            activity::remark(tx, self, after, &remark)?;
         }
         Ok(())
     }

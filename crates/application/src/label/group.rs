@@ -15,7 +15,7 @@ use hexforge_domain::policy::group::GroupAbility;
 use hexforge_domain::ports::store::{StoreError, Tx};
 
 use super::{EXISTS, LabelChanges, LabelFields, keep, taken};
-use crate::access;
+use crate::access::{self, Requester};
 use crate::app::App;
 use crate::error::{Error, Thing};
 
@@ -37,9 +37,10 @@ pub fn list(
 ) -> Result<Paged<GroupLabelView>, Error> {
     access::own_account(actor)?;
     app.store.read(|tx| {
-        let group = access::group(tx, actor, GroupAbility::Read, named, app.today())?;
+        let requester = app.requester(actor);
+        let group = requester.group(tx, GroupAbility::Read, named)?;
         let labels = tx.group_labels().list(group.id, page)?;
-        views(app, tx, actor, labels)
+        views(tx, requester, labels)
     })
 }
 
@@ -52,7 +53,8 @@ pub fn create(
     fields: &LabelFields,
 ) -> Result<GroupLabelView, Error> {
     app.store.write(|tx| {
-        let group = locked(app, tx, actor, named)?;
+        let requester = app.requester(actor);
+        let group = locked(tx, requester, named)?;
         let title = LabelTitle::parse(&fields.name);
         if let Ok(title) = &title
             && tx.group_labels().find_by_title(group.id, title.as_str())?.is_some()
@@ -77,7 +79,7 @@ pub fn create(
             StoreError::Duplicate(_) => EXISTS,
             error => error.into(),
         })?;
-        view(app, tx, actor, label)
+        view(tx, requester, label)
     })
 }
 
@@ -91,7 +93,8 @@ pub fn update(
     changes: &LabelChanges,
 ) -> Result<GroupLabelView, Error> {
     app.store.write(|tx| {
-        let group = locked(app, tx, actor, named)?;
+        let requester = app.requester(actor);
+        let group = locked(tx, requester, named)?;
         let label = tx.group_labels().find_by_title(group.id, name)?;
         let label = label.ok_or(Error::NotFound(Thing::LabelToChange))?;
         let label = changed(tx, label, rule, changes)?;
@@ -99,7 +102,7 @@ pub fn update(
             StoreError::Duplicate(_) => taken().into(),
             error => Error::from(error),
         })?;
-        view(app, tx, actor, label)
+        view(tx, requester, label)
     })
 }
 
@@ -144,10 +147,11 @@ pub fn delete(
     name: &str,
 ) -> Result<GroupLabelView, Error> {
     app.store.write(|tx| {
-        let group = locked(app, tx, actor, named)?;
+        let requester = app.requester(actor);
+        let group = locked(tx, requester, named)?;
         let label = tx.group_labels().find_by_title(group.id, name)?;
         let label = label.ok_or(Error::NotFound(Thing::Label))?;
-        let view = view(app, tx, actor, label)?;
+        let view = view(tx, requester, label)?;
         tx.group_labels().delete(view.label.id)?;
         Ok(view)
     })
@@ -155,32 +159,26 @@ pub fn delete(
 
 /// The group that is named, if the actor may manage its labels; until the transaction ends nobody else does,
 /// and nobody changes what is in its projects.
-fn locked(app: &App, tx: &mut dyn Tx, actor: Actor, named: &GroupRef) -> Result<Namespace, Error> {
-    access::own_account(actor)?;
-    let group = access::group(tx, actor, GroupAbility::CreateProjects, named, app.today())?;
+fn locked(tx: &mut dyn Tx, requester: Requester, named: &GroupRef) -> Result<Namespace, Error> {
+    access::own_account(requester.actor)?;
+    let group = requester.group(tx, GroupAbility::CreateProjects, named)?;
     tx.groups().lock(group.id)?.ok_or(Error::NotFound(Thing::Group))
 }
 
-fn view(
-    app: &App,
-    tx: &mut dyn Tx,
-    actor: Actor,
-    label: GroupLabel,
-) -> Result<GroupLabelView, Error> {
-    let page = views(app, tx, actor, Paged { items: vec![label], total: 1 })?;
+fn view(tx: &mut dyn Tx, requester: Requester, label: GroupLabel) -> Result<GroupLabelView, Error> {
+    let page = views(tx, requester, Paged { items: vec![label], total: 1 })?;
     page.items.into_iter().next().ok_or(StoreError::Gone.into())
 }
 
 fn views(
-    app: &App,
     tx: &mut dyn Tx,
-    actor: Actor,
+    requester: Requester,
     labels: Paged<GroupLabel>,
 ) -> Result<Paged<GroupLabelView>, Error> {
     let ids: Vec<LabelId> = labels.items.iter().map(|label| label.id).collect();
-    let audience = access::audience(actor)?;
+    let audience = access::audience(requester.actor)?;
     let counts: HashMap<LabelId, SeenCounts> =
-        tx.group_labels().counts(&ids, audience, app.today())?.into_iter().collect();
+        tx.group_labels().counts(&ids, audience, requester.today)?.into_iter().collect();
     Ok(labels.map(|label| {
         let counts = counts.get(&label.id).copied().unwrap_or_default();
         GroupLabelView { label, counts }

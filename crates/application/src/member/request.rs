@@ -28,7 +28,7 @@ pub fn list(
     page: Page,
 ) -> Result<Paged<RequestView>, Error> {
     app.store.read(|tx| {
-        let found = source.load(tx, actor, Wanted::Review, app.today())?;
+        let found = source.load(tx, app.requester(actor), Wanted::Review)?;
         Ok(tx.access_requests().list(found.requests(), page)?)
     })
 }
@@ -37,15 +37,15 @@ pub fn list(
 pub fn create(app: &App, actor: Actor, source: &MemberSource) -> Result<RequestView, Error> {
     let user = access::own_account(actor)?;
     app.store.write(|tx| {
-        let today = app.today();
-        let found = source.load(tx, actor, Wanted::Join, today)?;
+        let requester = app.requester(actor);
+        let found = source.load(tx, requester, Wanted::Join)?;
         let (enabled, member) = match &found {
             Found::Group(group) => {
-                let level = tx.groups().level(group.id, user, today)?;
+                let level = tx.groups().level(group.id, user, requester.today)?;
                 (group.request_access_enabled, level.is_some())
             }
             Found::Project(project) => {
-                let standing = tx.projects().standing(project.id, user, today)?;
+                let standing = tx.projects().standing(project.id, user, requester.today)?;
                 let member = standing.owner || standing.level.is_some();
                 (project.features.request_access, member)
             }
@@ -72,7 +72,7 @@ pub fn approve(
     level: Option<i64>,
 ) -> Result<MemberView, Error> {
     app.store.write(|tx| {
-        let found = source.load(tx, actor, Wanted::Administer, app.today())?;
+        let found = source.load(tx, app.requester(actor), Wanted::Administer)?;
         let (user, _) = asked(tx, &found, user)?;
         let level = level.map_or(Ok(AccessLevel::Developer), |level| source.level(level))?;
         let now = app.clock.now();
@@ -96,7 +96,7 @@ pub fn delete(
     app.store.write(|tx| {
         let own = actor.user() == Some(user);
         let wanted = if own { Wanted::Join } else { Wanted::Administer };
-        let found = source.load(tx, actor, wanted, app.today())?;
+        let found = source.load(tx, app.requester(actor), wanted)?;
         let request = asked(tx, &found, user)?;
         tx.access_requests().delete(found.requests(), user)?;
         Ok(request)

@@ -1,18 +1,16 @@
 //! What has members, and what a caller wants of it.
 
-use chrono::NaiveDate;
 use hexforge_domain::group::GroupRef;
 use hexforge_domain::id::UserId;
 use hexforge_domain::member::request::RequestSource;
 use hexforge_domain::member::{AccessLevel, Membership};
 use hexforge_domain::namespace::Namespace;
-use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::group::GroupAbility;
 use hexforge_domain::policy::project::ProjectAbility;
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::{Project, ProjectRef};
 
-use crate::access;
+use crate::access::Requester;
 use crate::error::{Error, Thing};
 
 /// What has members.
@@ -68,14 +66,13 @@ impl MemberSource {
     pub(super) fn load(
         &self,
         tx: &mut dyn Tx,
-        actor: Actor,
+        requester: Requester,
         wanted: Wanted,
-        today: NaiveDate,
     ) -> Result<Found, Error> {
         let (of_group, of_project) = wanted.abilities();
         match self {
             Self::Group(named) => {
-                let found = access::group(tx, actor, of_group, named, today)?;
+                let found = requester.group(tx, of_group, named)?;
                 if !wanted.locks() {
                     return Ok(Found::Group(found));
                 }
@@ -83,11 +80,9 @@ impl MemberSource {
                 Ok(Found::Group(locked))
             }
             Self::Project(named) if wanted.locks() => {
-                access::locked_project(tx, actor, of_project, named, today).map(Found::Project)
+                requester.locked_project(tx, of_project, named).map(Found::Project)
             }
-            Self::Project(named) => {
-                access::project(tx, actor, of_project, named, today).map(Found::Project)
-            }
+            Self::Project(named) => requester.project(tx, of_project, named).map(Found::Project),
         }
     }
 

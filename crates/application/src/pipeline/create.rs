@@ -24,6 +24,8 @@ pub(crate) struct Order {
     pub triggered: bool,
     /// What is told as the commit before.
     pub before_sha: ObjectId,
+    /// When.
+    pub at: Timestamp,
 }
 
 /// Why there is no pipeline; the text is the one that the interface shows.
@@ -52,17 +54,18 @@ pub(crate) fn of_push(
     if !placed.project.features.builds {
         return Ok(());
     }
-    let order = Order { user: Some(user.id), triggered: false, before_sha: prepared.target.commit };
+    let before_sha = prepared.target.commit;
+    let order = Order { user: Some(user.id), triggered: false, before_sha, at: now };
     match &prepared.configuration {
         None => Ok(()),
         Some(Err(error)) => {
             let errors = Some(error.to_string());
-            empty(tx, placed, prepared, order, errors, now)
+            empty(tx, placed, prepared, order, errors)
         }
         Some(Ok(_)) if asks_to_skip(&prepared.commit.message) => {
-            empty(tx, placed, prepared, order, None, now)
+            empty(tx, placed, prepared, order, None)
         }
-        Some(Ok(_)) => on_demand(tx, placed, prepared, order, now).map(drop),
+        Some(Ok(_)) => on_demand(tx, placed, prepared, order).map(drop),
     }
 }
 
@@ -72,7 +75,6 @@ pub(crate) fn on_demand(
     placed: &PlacedProject,
     prepared: &Prepared,
     order: Order,
-    now: Timestamp,
 ) -> Result<Result<Pipeline, NoPipeline>, StoreError> {
     let configuration = match &prepared.configuration {
         None => return Ok(Err(NoPipeline::NoConfiguration)),
@@ -89,13 +91,13 @@ pub(crate) fn on_demand(
     if jobs.is_empty() {
         return Ok(Err(NoPipeline::NoBuilds));
     }
-    let pipeline = tx.pipelines().insert(new(placed, prepared, order, now))?;
+    let pipeline = tx.pipelines().insert(new(placed, prepared, order))?;
     let mut progress = Progress::of_new(pipeline);
     for job in jobs {
-        let build = build(tx, progress.pipeline(), job, order.user, now)?;
+        let build = build(tx, progress.pipeline(), job, order)?;
         progress.add(tx, build)?;
     }
-    Ok(Ok(progress.store(tx, now)?.pipeline))
+    Ok(Ok(progress.store(tx, order.at)?.pipeline))
 }
 
 /// A pipeline without builds: failed with these errors, or skipped.
@@ -105,14 +107,13 @@ fn empty(
     prepared: &Prepared,
     order: Order,
     yaml_errors: Option<String>,
-    now: Timestamp,
 ) -> Result<(), StoreError> {
-    let new = NewPipeline { yaml_errors, ..new(placed, prepared, order, now) };
+    let new = NewPipeline { yaml_errors, ..new(placed, prepared, order) };
     let pipeline = tx.pipelines().insert(new)?;
-    Progress::of_new(pipeline).store(tx, now).map(drop)
+    Progress::of_new(pipeline).store(tx, order.at).map(drop)
 }
 
-fn new(placed: &PlacedProject, prepared: &Prepared, order: Order, at: Timestamp) -> NewPipeline {
+fn new(placed: &PlacedProject, prepared: &Prepared, order: Order) -> NewPipeline {
     NewPipeline {
         project: placed.project.id,
         user: order.user,
@@ -123,7 +124,7 @@ fn new(placed: &PlacedProject, prepared: &Prepared, order: Order, at: Timestamp)
         status: Status::Created,
         yaml_errors: None,
         commit: CommitFacts::from(&prepared.commit),
-        at,
+        at: order.at,
     }
 }
 
@@ -131,8 +132,7 @@ fn build(
     tx: &mut dyn Tx,
     pipeline: &Pipeline,
     job: &Job,
-    user: Option<UserId>,
-    at: Timestamp,
+    order: Order,
 ) -> Result<NewBuild, StoreError> {
     let definition = BuildDefinition {
         commands: job.commands.clone(),
@@ -151,7 +151,7 @@ fn build(
         when: job.when,
         allow_failure: job.allow_failure,
         tags: job.tags.iter().cloned().collect(),
-        user,
-        at,
+        user: order.user,
+        at: order.at,
     })
 }

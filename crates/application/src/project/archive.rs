@@ -5,10 +5,9 @@ use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::project::ProjectAbility;
 use hexforge_domain::project::{ArchiveCommand, Project, ProjectRef};
 
-use crate::access;
 use crate::app::App;
 use crate::error::Error;
-use crate::view::project::{self as view, ProjectView, Reader};
+use crate::view::project::{self as view, ProjectView};
 
 /// Archives a project or brings it back. Asking for what already holds changes nothing.
 pub fn apply(
@@ -18,7 +17,7 @@ pub fn apply(
     command: ArchiveCommand,
 ) -> Result<ProjectView, Error> {
     app.store.write(|tx| {
-        let project = access::locked_project(tx, actor, ProjectAbility::Own, named, app.today())?;
+        let project = app.requester(actor).locked_project(tx, ProjectAbility::Own, named)?;
         let project = match project.archived.apply(command) {
             Change::Unchanged => project,
             Change::Applied(archived) => {
@@ -27,6 +26,6 @@ pub fn apply(
                 changed
             }
         };
-        Ok(view::full(tx, project, Reader { actor, today: app.today() })?)
+        Ok(view::full(tx, project, app.requester(actor))?)
     })
 }

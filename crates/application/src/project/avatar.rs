@@ -10,7 +10,6 @@ use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::{Project, ProjectRef};
 use hexforge_domain::refs::Snapshot;
 
-use crate::access;
 use crate::app::App;
 use crate::error::{Error, Thing};
 use crate::repository::open;
@@ -104,8 +103,7 @@ pub struct Picture {
 /// The picture of a project, for those who may read it. To all others it is not found.
 pub fn get(app: &App, actor: Actor, named: &ProjectRef) -> Result<Picture, Error> {
     let missing = || Error::NotFound(Thing::Record);
-    let found =
-        app.store.read(|tx| access::project(tx, actor, ProjectAbility::Read, named, app.today()));
+    let found = app.store.read(|tx| app.requester(actor).project(tx, ProjectAbility::Read, named));
     let project: Project = match found {
         Ok(project) => project,
         Err(Error::Store(error)) => return Err(error.into()),

@@ -1,6 +1,5 @@
 //! Making projects.
 
-use chrono::NaiveDate;
 use hexforge_domain::event::{EventAction, NewEvent};
 use hexforge_domain::field_errors::FieldErrors;
 use hexforge_domain::id::{NamespaceId, UserId};
@@ -20,7 +19,7 @@ use hexforge_domain::visibility::Visibility;
 
 use super::fields::ProjectFields;
 use super::shown_with_token;
-use crate::access;
+use crate::access::{self, Requester};
 use crate::app::App;
 use crate::error::{Error, Thing};
 use crate::view::project::{self as view, ProjectView};
@@ -40,8 +39,8 @@ pub fn own(
     }
     app.store.write(|tx| {
         let creator = tx.users().find(user)?.ok_or(Error::Unauthenticated)?;
-        let project = make(app, tx, actor, &creator, namespace, fields)?;
-        shown_with_token(tx, actor, project, app.today())
+        let project = make(app, tx, &creator, namespace, fields)?;
+        shown_with_token(tx, app.requester(actor), project)
     })
 }
 
@@ -64,9 +63,8 @@ pub fn for_user(
         if fields.name.is_none() {
             return Err(nameless().into());
         }
-        let as_creator = Actor::of(creator.id, &creator.privileges);
-        let project = make(app, tx, as_creator, &creator, namespace, fields)?;
-        shown_with_token(tx, actor, project, app.today())
+        let project = make(app, tx, &creator, namespace, fields)?;
+        shown_with_token(tx, app.requester(actor), project)
     })
 }
 
@@ -85,19 +83,20 @@ fn nameless() -> FieldErrors {
 fn make(
     app: &App,
     tx: &mut dyn Tx,
-    actor: Actor,
     creator: &User,
     namespace: Option<NamespaceId>,
     fields: &ProjectFields,
 ) -> Result<Project, Error> {
-    let namespace = target(tx, actor, creator, namespace, app.today())?;
+    let requester = app.requester(Actor::of(creator.id, &creator.privileges));
+    let namespace = target(tx, requester, creator, namespace)?;
     check_limit(tx, creator, &namespace)?;
     let mut errors = FieldErrors::default();
     let parsed = fields.parse_new(&mut errors);
     let visibility = parsed.visibility.unwrap_or(Visibility::Private);
     check_group_visibility(&namespace, visibility, &mut errors);
     if let (Some(name), Some(path)) = (&parsed.name, &parsed.path) {
-        check_taken(tx, &namespace, None, name, path, &mut errors)?;
+        let address = Address { namespace: &namespace, name, path };
+        address.check_taken(tx, None, &mut errors)?;
     }
     let now = app.clock.now();
     let new = errors.into_result_with(|| {
@@ -138,10 +137,9 @@ pub(crate) fn new_runners_token(app: &App) -> Secret {
 /// The namespace that was asked for, if the creator may use it; its own when none was.
 fn target(
     tx: &mut dyn Tx,
-    actor: Actor,
+    requester: Requester,
     creator: &User,
     asked: Option<NamespaceId>,
-    today: NaiveDate,
 ) -> Result<Namespace, Error> {
     let invalid = || Error::from(FieldErrors::one("namespace", "is not valid"));
     let namespace = match asked {
@@ -149,11 +147,7 @@ fn target(
         Some(id) => tx.namespaces().find(id)?,
     };
     let namespace = namespace.ok_or_else(invalid)?;
-    if access::may_create_in(tx, actor, &namespace, today)? {
-        Ok(namespace)
-    } else {
-        Err(invalid())
-    }
+    if requester.may_create_in(tx, &namespace)? { Ok(namespace) } else { Err(invalid()) }
 }
 
 /// Users' own namespaces hold as many projects as their creators may have; groups any number.
@@ -198,38 +192,46 @@ pub(super) fn check_group_visibility(
     }
 }
 
-/// Whether another project in the namespace has the name or the path, or one that its wiki has.
-pub(super) fn check_taken(
-    tx: &mut dyn Tx,
-    namespace: &Namespace,
-    own: Option<&Project>,
-    name: &ProjectName,
-    path: &ProjectPath,
-    errors: &mut FieldErrors,
-) -> Result<(), Error> {
-    for other in tx.projects().clashing(namespace.id, name, path)? {
-        if own.is_some_and(|own| own.id == other.id) {
-            continue;
+/// The namespace, name and path that a project is to have.
+pub(super) struct Address<'a> {
+    pub namespace: &'a Namespace,
+    pub name: &'a ProjectName,
+    pub path: &'a ProjectPath,
+}
+
+impl Address<'_> {
+    /// Adds an error for each of name and path that another project in the namespace has, or that its wiki has.
+    pub(super) fn check_taken(
+        &self,
+        tx: &mut dyn Tx,
+        own: Option<&Project>,
+        errors: &mut FieldErrors,
+    ) -> Result<(), StoreError> {
+        let Self { namespace, name, path } = self;
+        for other in tx.projects().clashing(namespace.id, name, path)? {
+            if own.is_some_and(|own| own.id == other.id) {
+                continue;
+            }
+            if other.name == **name {
+                errors.add("name", TAKEN);
+            }
+            if other.path.folded() == path.folded() {
+                errors.add("path", TAKEN);
+            }
         }
-        if other.name == *name {
+        let beside = match path.as_str().strip_suffix(".wiki") {
+            Some(project) => project.to_owned(),
+            None => format!("{}.wiki", path.as_str()),
+        };
+        let namespace = namespace.path.as_str().to_owned();
+        let beside = tx.projects().find(&ProjectRef::Path { namespace, path: beside })?;
+        if beside.is_some_and(|beside| own.is_none_or(|own| own.id != beside.id))
+            && errors.of("name").is_empty()
+        {
             errors.add("name", TAKEN);
         }
-        if other.path.folded() == path.folded() {
-            errors.add("path", TAKEN);
-        }
+        Ok(())
     }
-    let beside = match path.as_str().strip_suffix(".wiki") {
-        Some(project) => project.to_owned(),
-        None => format!("{}.wiki", path.as_str()),
-    };
-    let beside = ProjectRef::Path { namespace: namespace.path.as_str().to_owned(), path: beside };
-    let beside = tx.projects().find(&beside)?;
-    if beside.is_some_and(|beside| own.is_none_or(|own| own.id != beside.id))
-        && errors.of("name").is_empty()
-    {
-        errors.add("name", TAKEN);
-    }
-    Ok(())
 }
 
 /// Stores a new project, the membership of who made it, its first event and the news of it.

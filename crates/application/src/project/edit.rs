@@ -13,11 +13,10 @@ use hexforge_domain::ports::store::Tx;
 use hexforge_domain::project::{Project, ProjectRef};
 
 use super::avatar::FoundAvatar;
-use super::create::{check_group_visibility, check_taken, taken};
+use super::create::{Address, check_group_visibility, taken};
 use super::fields::{ParsedProject, ProjectFields};
 use super::fork_link::too_visible;
 use super::shown_with_token;
-use crate::access;
 use crate::app::App;
 use crate::error::Error;
 use crate::repository::open;
@@ -46,15 +45,15 @@ pub fn edit(
     };
     let mut changed = None;
     let shown = app.store.write(|tx| {
-        let today = app.today();
-        let before = access::locked_project(tx, actor, ProjectAbility::Administer, named, today)?;
+        let requester = app.requester(actor);
+        let before = requester.locked_project(tx, ProjectAbility::Administer, named)?;
         match (rule, &fields.name) {
             (NameRule::Required, None) => return Err(Error::NotGiven("name")),
             (NameRule::Required | NameRule::Optional, _) => (),
         }
         let renames = fields.name.as_deref().is_some_and(|name| name != before.name.as_str());
         if renames || fields.asks_for_visibility() {
-            access::check_project(tx, actor, ProjectAbility::Own, &before, today)?;
+            requester.check_project(tx, ProjectAbility::Own, &before)?;
         }
         let place = view::placed(tx, before.clone())?.place;
         let mut errors = FieldErrors::default();
@@ -79,7 +78,7 @@ pub fn edit(
             after = picture.store(tx, Project { default_branch, ..after }, &refs)?;
             changed = Some((after.id, refs));
         }
-        shown_with_token(tx, actor, after, today)
+        shown_with_token(tx, requester, after)
     })?;
     if let Some((project, refs)) = changed {
         app.refs.keep(project, Arc::new(refs));
@@ -96,7 +95,7 @@ fn picture(
     branch: &str,
 ) -> Result<Option<FoundAvatar>, Error> {
     let ability = ProjectAbility::Administer;
-    let gate = app.store.glance(|tx| access::gate(tx, actor, ability, named, app.today()))?;
+    let gate = app.store.glance(|tx| app.requester(actor).gate(tx, ability, named))?;
     let Ok(branch) = BranchName::parse(branch) else { return Ok(None) };
     let repository = open::open_gate(app, &gate, Caller::new(actor, None))?;
     Ok(Some(FoundAvatar::read(&*repository, Some(&branch))?))
@@ -128,7 +127,8 @@ fn check(
 ) -> Result<(), Error> {
     let name = parsed.name.as_ref().unwrap_or(&before.name);
     let path = parsed.path.as_ref().unwrap_or(&before.path);
-    check_taken(tx, &place.namespace, Some(before), name, path, errors)?;
+    let address = Address { namespace: &place.namespace, name, path };
+    address.check_taken(tx, Some(before), errors)?;
     let Some(visibility) = parsed.visibility else { return Ok(()) };
     check_group_visibility(&place.namespace, visibility, errors);
     if let Some(source) = before.forked_from

@@ -6,7 +6,7 @@ use hexforge_domain::policy::project::ProjectAbility;
 use hexforge_domain::project::{Features, NewProject, ProjectRef};
 
 use super::create::{
-    TAKEN, check_group_visibility, check_limit, check_taken, new_runners_token, store_new,
+    Address, TAKEN, check_group_visibility, check_limit, new_runners_token, store_new,
 };
 use super::shown_with_token;
 use crate::access;
@@ -33,7 +33,7 @@ pub fn create(
 ) -> Result<ProjectView, Error> {
     let user = access::own_account(actor)?;
     app.store.write(|tx| {
-        let today = app.today();
+        let requester = app.requester(actor);
         let creator = tx.users().find(user)?.ok_or(Error::Unauthenticated)?;
         let namespace = match target {
             ForkTarget::Named(named) => tx.namespaces().find_target(named)?,
@@ -41,12 +41,11 @@ pub fn create(
         };
         let missing = || Error::NotFound(Thing::TargetNamespace);
         let namespace = namespace.ok_or_else(missing)?;
-        if !access::may_create_in(tx, actor, &namespace, today)? {
+        if !requester.may_create_in(tx, &namespace)? {
             return Err(missing());
         }
-        let source = access::project(tx, actor, ProjectAbility::Read, named, today)?;
-        let may_fork =
-            access::check_project(tx, actor, ProjectAbility::DownloadCode, &source, today);
+        let source = requester.project(tx, ProjectAbility::Read, named)?;
+        let may_fork = requester.check_project(tx, ProjectAbility::DownloadCode, &source);
         match may_fork {
             Ok(()) => (),
             Err(Error::Forbidden(_)) => {
@@ -56,7 +55,8 @@ pub fn create(
             Err(error) => return Err(error),
         }
         let mut errors = FieldErrors::default();
-        check_taken(tx, &namespace, None, &source.name, &source.path, &mut errors)?;
+        let address = Address { namespace: &namespace, name: &source.name, path: &source.path };
+        address.check_taken(tx, None, &mut errors)?;
         check_group_visibility(&namespace, source.visibility, &mut errors);
         errors.into_result().map_err(Error::ConflictingFields)?;
         check_limit(tx, &creator, &namespace)?;
@@ -84,6 +84,6 @@ pub fn create(
         })?;
         packs::copy(app, tx, source.id, fork.id)?;
         let fork = tx.projects().find(&ProjectRef::Id(fork.id))?.unwrap_or(fork);
-        shown_with_token(tx, actor, fork, today)
+        shown_with_token(tx, requester, fork)
     })
 }

@@ -34,7 +34,7 @@ pub fn create(
 ) -> Result<ForkLink, Error> {
     access::service(actor, ServiceAbility::Administer)?;
     app.store.write(|tx| {
-        let today = app.today();
+        let requester = app.requester(actor);
         let (Some(from), Some(to)) = (tx.projects().gate(source)?, tx.projects().gate(fork)?)
         else {
             return Err(Error::NotFound(Thing::Project));
@@ -42,9 +42,8 @@ pub fn create(
         // Locks are taken in the order of all locks, so that a link and a removal never wait for each other. Two
         // projects that are linked to each other at once are looked at one after the other.
         tx.projects().lock_all(&[from.id, to.id])?;
-        let source =
-            access::project(tx, actor, ProjectAbility::Read, &ProjectRef::Id(from.id), today)?;
-        let fork = access::project(tx, actor, ProjectAbility::Own, &ProjectRef::Id(to.id), today)?;
+        let source = requester.project(tx, ProjectAbility::Read, &ProjectRef::Id(from.id))?;
+        let fork = requester.project(tx, ProjectAbility::Own, &ProjectRef::Id(to.id))?;
         if fork.forked_from.is_some() {
             return Err(Error::Conflict("Project already forked"));
         }
@@ -75,7 +74,7 @@ pub(super) fn too_visible(fork: Visibility, source: Visibility) -> Option<String
 /// Makes a project one that was not forked; whether it was.
 pub fn delete(app: &App, actor: Actor, named: &ProjectRef) -> Result<bool, Error> {
     app.store.write(|tx| {
-        let fork = access::locked_project(tx, actor, ProjectAbility::Own, named, app.today())?;
+        let fork = app.requester(actor).locked_project(tx, ProjectAbility::Own, named)?;
         let was_fork = fork.forked_from.is_some();
         if was_fork {
             let alone = Project { forked_from: None, updated_at: app.clock.now(), ..fork };

@@ -11,7 +11,6 @@ use hexforge_domain::project::ProjectRef;
 use hexforge_domain::project::hook::{HookSwitches, ProjectHook, ProjectHookSettings};
 use hexforge_domain::text::Secret;
 
-use crate::access;
 use crate::app::App;
 use crate::error::{Error, Thing};
 
@@ -39,7 +38,7 @@ pub fn list(
     page: Page,
 ) -> Result<Paged<ProjectHook>, Error> {
     app.store.read(|tx| {
-        let project = access::project(tx, actor, ProjectAbility::Administer, named, app.today())?;
+        let project = app.requester(actor).project(tx, ProjectAbility::Administer, named)?;
         Ok(tx.project_hooks().list(project.id, page)?)
     })
 }
@@ -52,7 +51,7 @@ pub fn get(
     id: ProjectHookId,
 ) -> Result<ProjectHook, Error> {
     app.store.read(|tx| {
-        let project = access::project(tx, actor, ProjectAbility::Administer, named, app.today())?;
+        let project = app.requester(actor).project(tx, ProjectAbility::Administer, named)?;
         tx.project_hooks().find(project.id, id)?.ok_or(Error::NotFound(Thing::Record))
     })
 }
@@ -66,7 +65,7 @@ pub fn deliveries(
     page: Page,
 ) -> Result<Paged<Delivery>, Error> {
     app.store.read(|tx| {
-        let project = access::project(tx, actor, ProjectAbility::Administer, named, app.today())?;
+        let project = app.requester(actor).project(tx, ProjectAbility::Administer, named)?;
         let hook =
             tx.project_hooks().find(project.id, id)?.ok_or(Error::NotFound(Thing::Record))?;
         Ok(tx.delivery_log().list(HookRef::Project(hook.id), page)?)
@@ -82,7 +81,7 @@ pub fn retry(
     delivery: DeliveryId,
 ) -> Result<Delivery, Error> {
     app.store.write(|tx| {
-        let project = access::project(tx, actor, ProjectAbility::Administer, named, app.today())?;
+        let project = app.requester(actor).project(tx, ProjectAbility::Administer, named)?;
         let hook =
             tx.project_hooks().find(project.id, id)?.ok_or(Error::NotFound(Thing::Record))?;
         let hook = HookRef::Project(hook.id);
@@ -108,7 +107,7 @@ pub fn create(
     fields: &HookFields,
 ) -> Result<ProjectHook, Error> {
     app.store.write(|tx| {
-        let project = access::project(tx, actor, ProjectAbility::Administer, named, app.today())?;
+        let project = app.requester(actor).project(tx, ProjectAbility::Administer, named)?;
         let settings = ProjectHookSettings {
             url: parse_url(&fields.url)?,
             token: checked_token(fields.token.as_ref())?,
@@ -129,8 +128,7 @@ pub fn update(
     fields: &HookFields,
 ) -> Result<ProjectHook, Error> {
     app.store.write(|tx| {
-        let project =
-            access::locked_project(tx, actor, ProjectAbility::Administer, named, app.today())?;
+        let project = app.requester(actor).locked_project(tx, ProjectAbility::Administer, named)?;
         let hook =
             tx.project_hooks().find(project.id, id)?.ok_or(Error::NotFound(Thing::Record))?;
         let url = parse_url(&fields.url)?;
@@ -156,8 +154,7 @@ pub fn delete(
     id: ProjectHookId,
 ) -> Result<Option<ProjectHook>, Error> {
     app.store.write(|tx| {
-        let project =
-            access::locked_project(tx, actor, ProjectAbility::Administer, named, app.today())?;
+        let project = app.requester(actor).locked_project(tx, ProjectAbility::Administer, named)?;
         let Some(hook) = tx.project_hooks().find(project.id, id)? else { return Ok(None) };
         tx.project_hooks().delete(id)?;
         Ok(Some(hook))

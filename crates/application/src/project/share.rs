@@ -2,15 +2,16 @@
 
 use chrono::NaiveDate;
 use hexforge_domain::group::GroupRef;
+use hexforge_domain::id::NamespaceId;
 use hexforge_domain::member::{AccessLevel, in_force};
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::group::GroupAbility;
 use hexforge_domain::policy::project::ProjectAbility;
-use hexforge_domain::ports::store::StoreError;
+use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::ProjectRef;
 use hexforge_domain::project::share::{NewShare, Share};
 
-use crate::access;
+use crate::access::Requester;
 use crate::app::App;
 use crate::error::{Error, Thing};
 
@@ -32,20 +33,20 @@ pub fn create(
     fields: ShareFields,
 ) -> Result<Share, Error> {
     app.store.write(|tx| {
-        let today = app.today();
-        access::gate(tx, actor, ProjectAbility::Administer, named, today)?;
+        let requester = app.requester(actor);
+        requester.gate(tx, ProjectAbility::Administer, named)?;
         let group = fields.group_id.ok_or(Error::NotGiven("group_id"))?;
         let level = fields.group_access.ok_or(Error::NotGiven("group_access"))?;
-        let group = find_group(tx, actor, group, today)?;
+        let group = find_group(tx, requester, group)?;
         tx.groups().keep(group)?;
-        let project = access::locked_project(tx, actor, ProjectAbility::Administer, named, today)?;
+        let project = requester.locked_project(tx, ProjectAbility::Administer, named)?;
         let namespace = tx.namespaces().find(project.namespace)?;
         if namespace.is_some_and(|namespace| namespace.share_with_group_lock) {
             return Err(Error::Refused("The project sharing with group is disabled".into()));
         }
         let known = tx.shares().of(&[project.id])?;
         let known = known.iter().find(|share| share.share.group == group);
-        if known.is_some_and(|known| in_force(known.share.expires_at, today)) {
+        if known.is_some_and(|known| in_force(known.share.expires_at, requester.today)) {
             return Err(Error::Conflict(ALREADY));
         }
         let access = AccessLevel::on_project(level)
@@ -67,15 +68,10 @@ pub fn create(
 }
 
 /// A group that the actor may see, by its id alone.
-fn find_group(
-    tx: &mut dyn hexforge_domain::ports::store::Tx,
-    actor: Actor,
-    id: i64,
-    today: NaiveDate,
-) -> Result<hexforge_domain::id::NamespaceId, Error> {
-    let namespace = tx.namespaces().find(hexforge_domain::id::NamespaceId(id))?;
+fn find_group(tx: &mut dyn Tx, requester: Requester, id: i64) -> Result<NamespaceId, Error> {
+    let namespace = tx.namespaces().find(NamespaceId(id))?;
     let group = namespace.filter(|namespace| namespace.owner.is_none());
     let group = group.ok_or(Error::NotFound(Thing::Group))?;
     let named = GroupRef::new(group.path.as_str());
-    Ok(access::group(tx, actor, GroupAbility::Read, &named, today)?.id)
+    Ok(requester.group(tx, GroupAbility::Read, &named)?.id)
 }

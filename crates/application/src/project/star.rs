@@ -3,13 +3,13 @@
 use hexforge_domain::change::Change;
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::project::ProjectAbility;
-use hexforge_domain::project::ProjectRef;
 use hexforge_domain::project::star::StarCommand;
+use hexforge_domain::project::{Project, ProjectRef};
 
 use crate::access;
 use crate::app::App;
-use crate::error::{Error, Thing};
-use crate::view::project::{self as view, ProjectView, Reader};
+use crate::error::Error;
+use crate::view::project::{self as view, ProjectView};
 
 /// Stars a project for the actor, or takes the star back.
 pub fn apply(
@@ -20,14 +20,16 @@ pub fn apply(
 ) -> Result<Change<ProjectView>, Error> {
     let user = access::own_account(actor)?;
     app.store.write(|tx| {
-        let today = app.today();
-        let project = access::locked_project(tx, actor, ProjectAbility::Star, named, today)?;
+        let requester = app.requester(actor);
+        let project = requester.locked_project(tx, ProjectAbility::Star, named)?;
         let Change::Applied(starred) = tx.stars().find(project.id, user)?.apply(command) else {
             return Ok(Change::Unchanged);
         };
-        tx.stars().put(project.id, user, starred, app.clock.now())?;
-        let project = tx.projects().find(&ProjectRef::Id(project.id))?;
-        let project = project.ok_or(Error::NotFound(Thing::Project))?;
-        Ok(Change::Applied(view::full(tx, project, Reader { actor, today: app.today() })?))
+        let updated_at = app.clock.now();
+        tx.stars().put(project.id, user, starred, updated_at)?;
+        // The row is locked, so the counter is the one that was read.
+        let star_count = starred.counted(project.star_count);
+        let project = Project { star_count, updated_at, ..project };
+        Ok(Change::Applied(view::full(tx, project, requester)?))
     })
 }

@@ -9,12 +9,12 @@ use hexforge_domain::project::upload::{UploadName, UploadPlace, UploadSecret};
 
 use crate::app::App;
 use crate::error::{Error, Thing};
-use crate::{access, removal};
+use crate::removal;
 
 /// The project for which the actor may upload a file; asked before anything of the file is read.
 pub fn authorize(app: &App, actor: Actor, named: &ProjectRef) -> Result<ProjectId, Error> {
     app.store.read(|tx| {
-        let project = access::project(tx, actor, ProjectAbility::Upload, named, app.today())?;
+        let project = app.requester(actor).project(tx, ProjectAbility::Upload, named)?;
         Ok(project.id)
     })
 }
@@ -72,8 +72,7 @@ pub fn open(
     name: UploadName,
 ) -> Result<StoredUpload, Error> {
     let missing = || Error::NotFound(Thing::Record);
-    let found =
-        app.store.read(|tx| access::project(tx, actor, ProjectAbility::Read, named, app.today()));
+    let found = app.store.read(|tx| app.requester(actor).project(tx, ProjectAbility::Read, named));
     let project = match found {
         Ok(project) => project.id,
         Err(Error::Store(error)) => return Err(error.into()),

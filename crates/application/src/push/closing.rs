@@ -10,20 +10,18 @@ use hexforge_domain::id::{ProjectId, UserId};
 use hexforge_domain::issue::Issue;
 use hexforge_domain::issue::closing::closed_by;
 use hexforge_domain::issue::reference::{IssueReference, references};
-use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::tracker::IssueAbility;
 use hexforge_domain::ports::git::RefChange;
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::Project;
-use hexforge_domain::user::User;
 use hexforge_domain::user::email::EmailAddress;
 
 use super::told::Told;
+use crate::access::Requester;
 use crate::access::tracker::Tracker;
-use crate::app::App;
 use crate::error::Error;
+use crate::issue::Editor;
 use crate::issue::mentions::{self, Mention, Others, Where};
-use crate::issue::update::Turn;
 
 /// More issues than this no push speaks of.
 const MOST: usize = 500;
@@ -76,57 +74,61 @@ fn speaking(commit: Commit, may_close: bool, address: &str) -> Speaking {
 }
 
 impl Said {
-    /// Locks the project of the push with those whose issues are named.
+    /// Locks the project of the push together with the projects whose issues are named.
     pub(super) fn locked(
-        &self,
-        app: &App,
+        self,
         tx: &mut dyn Tx,
-        pusher: &User,
+        requester: Requester,
         project: ProjectId,
-    ) -> Result<(Option<Project>, Others), Error> {
+    ) -> Result<(Option<Project>, SaidLocked), Error> {
         let named = self.0.iter().flat_map(|spoken| spoken.closes.iter().chain(&spoken.mentions));
         let named: Vec<IssueReference> = named.cloned().collect();
-        Others::locked(app, tx, actor(pusher), project, &named)
+        let (project, others) = Others::locked(tx, requester, project, &named)?;
+        Ok((project, SaidLocked { said: self, others, requester }))
     }
+}
 
-    /// Does what the messages say, as far as the pusher may.
+/// [`Said`], with the projects locked whose issues it names.
+pub(super) struct SaidLocked {
+    said: Said,
+    others: Others,
+    requester: Requester,
+}
+
+impl SaidLocked {
+    /// Closes and mentions the issues that the messages name, as far as the pusher may.
     pub(super) fn act(
         &self,
-        app: &App,
         tx: &mut dyn Tx,
-        pusher: &User,
+        pusher: UserId,
         project: &Project,
-        others: &Others,
         at: Timestamp,
     ) -> Result<(), Error> {
-        if self.0.is_empty() {
+        let Self { said: Said(said), others, requester } = self;
+        if said.is_empty() {
             return Ok(());
         }
-        let home = mentions::visible(app, tx, actor(pusher), project.clone())?;
+        let home = mentions::visible(tx, *requester, project.clone())?;
         let mut authors = HashMap::new();
-        for spoken in &self.0 {
+        for spoken in said {
             let email = spoken.author_email.as_str();
             let author = match authors.get(email) {
                 Some(author) => *author,
                 None => {
-                    let author = author(tx, email)?.unwrap_or(pusher.id);
+                    let author = author(tx, email)?.unwrap_or(pusher);
                     *authors.entry(email).or_insert(author)
                 }
             };
+            let mention = Mention { place: Where::Commit(spoken.commit), project, author, at };
             for reference in &spoken.closes {
                 if let Some(tracker) = others.of(home.as_ref(), reference) {
-                    close(tx, tracker, reference.iid, project, spoken.commit, author, at)?;
+                    close(tx, tracker, reference.iid, &mention)?;
                 }
             }
-            let mention = Mention { place: Where::Commit(spoken.commit), project, author, at };
             mention.write(tx, home.as_ref(), others, &spoken.mentions)?;
         }
         Ok(())
     }
-}
-
-fn actor(pusher: &User) -> Actor {
-    Actor::of(pusher.id, &pusher.privileges)
 }
 
 /// The user who has the address of a commit's author.
@@ -140,18 +142,14 @@ fn close(
     tx: &mut dyn Tx,
     tracker: &Tracker,
     iid: i64,
-    project: &Project,
-    commit: ObjectId,
-    author: UserId,
-    at: Timestamp,
+    mention: &Mention<'_>,
 ) -> Result<(), StoreError> {
     let found = tx.issues().find_by_iids(tracker.project.id, &[iid])?;
     let may = |issue: &Issue| tracker.authorize(IssueAbility::Update, issue).is_ok();
     let Some(issue) = found.into_iter().find(|issue| issue.state.is_open() && may(issue)) else {
         return Ok(());
     };
-    let near = tracker.project.id == project.id;
-    let path = if near { String::new() } else { mentions::path_of(tx, project)? };
-    let turn = Turn { user: author, project: &tracker.project, now: at };
-    turn.close_via(tx, issue, &mentions::commit_name(&path, commit))
+    let name = mention.name_in(tx, &tracker.project)?;
+    let editor = Editor { user: mention.author, tracker, now: mention.at };
+    editor.close_via(tx, issue, &name)
 }

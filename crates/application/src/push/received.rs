@@ -6,7 +6,7 @@ use std::io::{Read, Write};
 use hexforge_domain::limiter::Caller;
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::push::{PushRefusal, RefAction};
-use hexforge_domain::ports::git_transport::{HangUp, Proposal, ReceivedPush};
+use hexforge_domain::ports::git_transport::{HangUp, ReceivedPush};
 use hexforge_domain::project::{Project, ProjectRef};
 use hexforge_domain::push::RefKind;
 use hexforge_domain::refs::Snapshot;
@@ -44,7 +44,9 @@ pub fn receive(
         Err(refusal) => push.decline(&refusal.to_string()),
         Ok(actions) => {
             if let Some(proposal) = push.keep(&refs)? {
-                take(app, actor, project, &refs, proposal, actions, push.as_mut())?;
+                let (project, way) = (project.id, Way::Push);
+                let wanted = Wanted { actor, project, proposal, actions, way, release: None };
+                take(app, wanted, &refs, push.as_mut())?;
             }
         }
     }
@@ -66,7 +68,7 @@ fn allowed(
     let facts = app.store.read(|tx| {
         let project = tx.projects().find(&ProjectRef::Id(project.id))?;
         match project.zip(access::anew(tx, actor)?) {
-            Some((project, actor)) => facts(app, tx, actor, &project, refs).map(Some),
+            Some((project, actor)) => facts(tx, app.requester(actor), &project, refs).map(Some),
             None => Ok(None),
         }
     })?;
@@ -85,15 +87,10 @@ fn allowed(
 /// Commits the changes and tells the push the outcome.
 fn take(
     app: &App,
-    actor: Actor,
-    project: &Project,
+    wanted: Wanted,
     refs: &Snapshot,
-    proposal: Proposal,
-    actions: HashMap<String, RefAction>,
     push: &mut dyn ReceivedPush,
 ) -> Result<(), Error> {
-    let (project, way) = (project.id, Way::Push);
-    let wanted = Wanted { actor, project, proposal, actions, way, release: None };
     match wanted.make(app, refs)? {
         Outcome::Declined(refusal) => push.decline(&refusal.to_string()),
         Outcome::NoRoom => push.no_room(),

@@ -57,7 +57,7 @@ pub(super) fn all(
     let told = shown.map(|change| {
         let told = telling.told(change)?;
         let told = match way {
-            Way::TagRemoval => told.before_peeled(repository)?,
+            Way::TagRemoval(_) => told.before_peeled(repository)?,
             Way::Push => told,
         };
         Ok((change.clone(), told))

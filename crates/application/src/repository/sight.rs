@@ -14,7 +14,6 @@ use hexforge_domain::ports::git::{GitError, Repository, Resolved};
 use hexforge_domain::ports::store::Tx;
 use hexforge_domain::project::ProjectRef;
 
-use crate::access;
 use crate::app::App;
 use crate::error::Error;
 
@@ -76,7 +75,7 @@ fn exception(
 ) -> Result<Exception, Error> {
     let (ability, named) = (ProjectAbility::ReadUnreachable, ProjectRef::Id(project));
     let is_foreign = !matches!(actor, Actor::Admin { .. }) && tx.projects().is_copy(project)?;
-    match access::gate(tx, actor, ability, &named, app.today()) {
+    match app.requester(actor).gate(tx, ability, &named) {
         Ok(_) if is_foreign => (),
         Ok(_) => return Ok(Exception::Holds),
         Err(Error::NotFound(_) | Error::Forbidden(_) | Error::Unauthenticated) => (),

@@ -82,7 +82,7 @@ pub fn rotate_service_token(app: &App, actor: Actor) -> Result<Secret, Error> {
 pub fn rotate_project_token(app: &App, actor: Actor, named: &ProjectRef) -> Result<Secret, Error> {
     app.store.write(|tx| {
         let ability = ProjectAbility::Administer;
-        let project = access::locked_project(tx, actor, ability, named, app.today())?;
+        let project = app.requester(actor).locked_project(tx, ability, named)?;
         let token = new_runners_token(app);
         tx.projects().set_runners_token(project.id, &token)?;
         Ok(token)

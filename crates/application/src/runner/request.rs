@@ -44,13 +44,14 @@ pub fn request(
     if candidates.is_empty() {
         return Ok(None);
     }
-    let mut outcome = app.store.write(|tx| take_in_passing(app, tx, &runner, &candidates, now))?;
+    let taker = Taker { app, runner: &runner, now };
+    let mut outcome = app.store.write(|tx| taker.take_unlocked(tx, &candidates))?;
     for _ in 0..TRIES {
         match outcome {
             Outcome::Taken(assignment) => return Ok(Some(*assignment)),
             Outcome::Nothing => break,
             Outcome::TooLate => {
-                outcome = app.store.write(|tx| take_in_turn(app, tx, &runner, now))?;
+                outcome = app.store.write(|tx| taker.take_best(tx))?;
             }
         }
     }
@@ -84,57 +85,52 @@ fn note_contact(
     })
 }
 
-/// Takes the first build at whose pipeline nobody is.
-fn take_in_passing(
-    app: &App,
-    tx: &mut dyn Tx,
-    runner: &Runner,
-    candidates: &[Build],
+/// A runner that takes a build.
+struct Taker<'a> {
+    app: &'a App,
+    runner: &'a Runner,
     now: Timestamp,
-) -> Result<Outcome, Error> {
-    for candidate in candidates {
-        if let Some(progress) = Progress::try_lock(tx, candidate.pipeline)? {
-            return take(app, tx, runner, progress, candidate.id, now);
+}
+
+impl Taker<'_> {
+    /// Takes the first build whose pipeline nobody has locked.
+    fn take_unlocked(&self, tx: &mut dyn Tx, candidates: &[Build]) -> Result<Outcome, Error> {
+        for candidate in candidates {
+            if let Some(progress) = Progress::try_lock(tx, candidate.pipeline)? {
+                return self.take(tx, progress, candidate.id);
+            }
+        }
+        Ok(Outcome::TooLate)
+    }
+
+    /// Waits for the lock of the pipeline of the best build, and takes the build of it that is the best then.
+    fn take_best(&self, tx: &mut dyn Tx) -> Result<Outcome, Error> {
+        let Some(best) = tx.builds().next_for(self.runner, 1)?.pop() else {
+            return Ok(Outcome::Nothing);
+        };
+        let Some(progress) = Progress::lock(tx, best.pipeline)? else {
+            return Ok(Outcome::TooLate);
+        };
+        let now_best = tx.builds().next_for(self.runner, CANDIDATES)?;
+        match now_best.into_iter().find(|build| build.pipeline == best.pipeline) {
+            Some(build) => self.take(tx, progress, build.id),
+            None => Ok(Outcome::TooLate),
         }
     }
-    Ok(Outcome::TooLate)
-}
 
-/// Waits until nobody else is at the pipeline of the best build, and takes what is the best of it then.
-fn take_in_turn(
-    app: &App,
-    tx: &mut dyn Tx,
-    runner: &Runner,
-    now: Timestamp,
-) -> Result<Outcome, Error> {
-    let Some(best) = tx.builds().next_for(runner, 1)?.pop() else { return Ok(Outcome::Nothing) };
-    let Some(progress) = Progress::lock(tx, best.pipeline)? else { return Ok(Outcome::TooLate) };
-    let now_best = tx.builds().next_for(runner, CANDIDATES)?;
-    match now_best.into_iter().find(|build| build.pipeline == best.pipeline) {
-        Some(build) => take(app, tx, runner, progress, build.id, now),
-        None => Ok(Outcome::TooLate),
+    fn take(&self, tx: &mut dyn Tx, mut progress: Progress, id: BuildId) -> Result<Outcome, Error> {
+        // The runner may have been removed or paused meanwhile.
+        let runner = tx.runners().find(self.runner.id)?.filter(|runner| runner.active);
+        let Some(runner) = runner else { return Ok(Outcome::Nothing) };
+        let waits = progress.build(id).is_some_and(|build| build.status == Status::Pending);
+        if !waits || !progress.step(id, Transition::Run, self.now) {
+            return Ok(Outcome::TooLate);
+        }
+        if let Some(build) = progress.build_mut(id) {
+            build.runner = Some(runner.id);
+        }
+        let done = progress.store(tx, self.now)?;
+        let assignment = assignment::of(self.app, tx, &done.pipeline, &done.builds, id)?;
+        Ok(Outcome::Taken(Box::new(assignment)))
     }
-}
-
-fn take(
-    app: &App,
-    tx: &mut dyn Tx,
-    runner: &Runner,
-    mut progress: Progress,
-    id: BuildId,
-    now: Timestamp,
-) -> Result<Outcome, Error> {
-    // The runner may have been removed or paused meanwhile.
-    let runner = tx.runners().find(runner.id)?.filter(|runner| runner.active);
-    let Some(runner) = runner else { return Ok(Outcome::Nothing) };
-    let waits = progress.build(id).is_some_and(|build| build.status == Status::Pending);
-    if !waits || !progress.step(id, Transition::Run, now) {
-        return Ok(Outcome::TooLate);
-    }
-    if let Some(build) = progress.build_mut(id) {
-        build.runner = Some(runner.id);
-    }
-    let done = progress.store(tx, now)?;
-    let assignment = assignment::of(app, tx, &done.pipeline, &done.builds, id)?;
-    Ok(Outcome::Taken(Box::new(assignment)))
 }

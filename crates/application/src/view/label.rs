@@ -2,7 +2,6 @@
 
 use std::collections::{HashMap, HashSet};
 
-use chrono::NaiveDate;
 use hexforge_domain::id::{LabelId, UserId};
 use hexforge_domain::issue::query::Clearance;
 use hexforge_domain::label::{Label, SeenCounts};
@@ -30,9 +29,8 @@ pub fn one(
     tracker: &Tracker,
     reader: UserId,
     label: Label,
-    today: NaiveDate,
 ) -> Result<LabelView, Error> {
-    let page = page(tx, tracker, reader, today, Paged { items: vec![label], total: 1 })?;
+    let page = page(tx, tracker, reader, Paged { items: vec![label], total: 1 })?;
     page.items.into_iter().next().ok_or(StoreError::Gone.into())
 }
 
@@ -41,7 +39,6 @@ pub fn page(
     tx: &mut dyn Tx,
     tracker: &Tracker,
     reader: UserId,
-    today: NaiveDate,
     labels: Paged<Label>,
 ) -> Result<Paged<LabelView>, Error> {
     let ids: Vec<LabelId> = labels.items.iter().map(|label| label.id).collect();
@@ -57,8 +54,11 @@ pub fn page(
     };
     // Of the labels of the group all issues of the group are counted.
     let of_group: Vec<LabelId> = labels.items.iter().filter_map(|label| label.of_group).collect();
-    let of_group: HashMap<LabelId, SeenCounts> =
-        tx.group_labels().counts(&of_group, tracker.audience()?, today)?.into_iter().collect();
+    let of_group: HashMap<LabelId, SeenCounts> = tx
+        .group_labels()
+        .counts(&of_group, tracker.audience()?, tracker.requester.today)?
+        .into_iter()
+        .collect();
     Ok(labels.map(|label| {
         let counts = match &own {
             _ if label.of_group.is_some() => {

@@ -2,20 +2,18 @@
 
 use std::collections::HashMap;
 
-use chrono::NaiveDate;
 use hexforge_domain::id::{NamespaceId, ProjectId, UserId};
 use hexforge_domain::member::{Membership, in_force};
 use hexforge_domain::namespace::Namespace;
 use hexforge_domain::outbox::ProjectFacts;
 use hexforge_domain::paging::Paged;
-use hexforge_domain::policy::Actor;
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::share::Share;
 use hexforge_domain::project::{CoverageExpression, Project};
 use hexforge_domain::text::Secret;
 use hexforge_domain::user::User;
 
-use crate::access;
+use crate::access::Requester;
 
 /// Where a project is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -112,17 +110,12 @@ pub fn placed_page(
     Ok(Paged { items, total: projects.total })
 }
 
-/// For whom projects are shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reader {
-    /// Who looks: nothing that is hidden from it stands beside a project.
-    pub actor: Actor,
-    /// On which day.
-    pub today: NaiveDate,
-}
-
 /// Completes one project, without permissions.
-pub fn full(tx: &mut dyn Tx, project: Project, reader: Reader) -> Result<ProjectView, StoreError> {
+pub fn full(
+    tx: &mut dyn Tx,
+    project: Project,
+    reader: Requester,
+) -> Result<ProjectView, StoreError> {
     let page = full_page(tx, Paged { items: vec![project], total: 1 }, reader, None)?;
     page.items.into_iter().next().ok_or(StoreError::Gone)
 }
@@ -131,7 +124,7 @@ pub fn full(tx: &mut dyn Tx, project: Project, reader: Reader) -> Result<Project
 pub fn full_page(
     tx: &mut dyn Tx,
     projects: Paged<Project>,
-    reader: Reader,
+    reader: Requester,
     member: Option<UserId>,
 ) -> Result<Paged<ProjectView>, StoreError> {
     let Paged { items: projects, total } = projects;
@@ -169,19 +162,19 @@ pub fn full_page(
 fn seen_sources(
     tx: &mut dyn Tx,
     projects: &[Project],
-    reader: Reader,
+    reader: Requester,
 ) -> Result<Vec<Project>, StoreError> {
     let ids: Vec<ProjectId> = projects.iter().filter_map(|project| project.forked_from).collect();
     if ids.is_empty() {
         return Ok(vec![]);
     }
     let sources = tx.projects().find_all(&ids)?;
-    access::readable(tx, reader.actor, sources, reader.today)
+    reader.readable(tx, sources)
 }
 
 /// Only a share that gives something is shown: then whoever sees the project may see the group too, and
 /// nobody learns of a group that is hidden.
-fn is_shown(share: &Share, place: &Place, reader: Reader) -> bool {
+fn is_shown(share: &Share, place: &Place, reader: Requester) -> bool {
     in_force(share.share.expires_at, reader.today) && !place.namespace.share_with_group_lock
 }
 

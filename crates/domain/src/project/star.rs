@@ -30,6 +30,14 @@ impl Starred {
             (Starred::No, StarCommand::Unstar) => Change::Unchanged,
         }
     }
+
+    /// The number of stars of the project after a user came to this state.
+    pub fn counted(self, before: u32) -> u32 {
+        match self {
+            Starred::Yes => before.saturating_add(1),
+            Starred::No => before.saturating_sub(1),
+        }
+    }
 }
 
 #[cfg(test)]

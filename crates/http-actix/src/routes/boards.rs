@@ -1,7 +1,7 @@
 //! Boards of projects and their lists.
 
 use actix_web::HttpResponse;
-use hexforge_application::board;
+use hexforge_application::board::{self, ListRef};
 use hexforge_domain::id::{BoardId, BoardListId, LabelId};
 
 use super::ids::ProjectPath;
@@ -33,12 +33,10 @@ parameters! {
     }
 }
 
-parameters! {
-    struct ListInPath {
-        board: BoardId = declared::in_path("board_id").map(BoardId),
-        list: BoardListId = declared::in_path("list_id").map(BoardListId),
-    }
-}
+parameters!(ListRef {
+    board: declared::in_path("board_id").map(BoardId),
+    list: declared::in_path("list_id").map(BoardListId),
+});
 
 parameters! {
     struct NewList {
@@ -79,41 +77,32 @@ async fn create_list(
     respond::with(api.dialect().created_board_list(), ListJson::from(&made))
 }
 
-async fn get_list(
-    api: Api<ListInPath>,
-    ProjectPath(named): ProjectPath,
-) -> ApiResult<HttpResponse> {
-    let found = api
-        .run(move |app, actor, ListInPath { board, list }| {
-            board::get_list(app, actor, &named, board, list)
-        })
-        .await?;
+async fn get_list(api: Api<ListRef>, ProjectPath(named): ProjectPath) -> ApiResult<HttpResponse> {
+    let found = api.run(move |app, actor, list| board::get_list(app, actor, &named, list)).await?;
     respond::ok(ListJson::from(&found))
 }
 
 async fn move_list(
-    api: Api<(ListInPath, Place)>,
+    api: Api<(ListRef, Place)>,
     ProjectPath(named): ProjectPath,
 ) -> ApiResult<HttpResponse> {
     let moved = api
-        .run(move |app, actor, (ListInPath { board, list }, Place { position })| {
+        .run(move |app, actor, (list, Place { position })| {
             // An empty text is no place.
             let position = position.ok_or_else(|| ApiError::bad_request("position is invalid"))?;
-            board::move_list(app, actor, &named, board, list, position).map_err(ApiError::from)
+            board::move_list(app, actor, &named, list, position).map_err(ApiError::from)
         })
         .await?;
     respond::ok(ListJson::from(&moved))
 }
 
 async fn delete_list(
-    api: Api<ListInPath>,
+    api: Api<ListRef>,
     ProjectPath(named): ProjectPath,
 ) -> ApiResult<HttpResponse> {
     let ability = api.dialect().ability_to_delete_lists();
     let gone = api
-        .run(move |app, actor, ListInPath { board, list }| {
-            board::delete_list(app, actor, &named, ability, board, list)
-        })
+        .run(move |app, actor, list| board::delete_list(app, actor, &named, list, ability))
         .await?;
     respond::ok(ListJson::from(&gone))
 }

@@ -1,6 +1,7 @@
 //! Branches. Who may not read the code is told so before the parameters are read.
 
 use actix_web::{HttpResponse, web};
+use hexforge_application::branch::protect::DeveloperFields;
 use hexforge_application::branch::{self, merged, protect};
 use hexforge_application::repository;
 use hexforge_domain::text::limit;
@@ -42,13 +43,10 @@ parameters! {
     }
 }
 
-parameters! {
-    /// What developers may do with a protected branch.
-    struct Developers {
-        push: Option<bool> = declared::boolean("developers_can_push"),
-        merge: Option<bool> = declared::boolean("developers_can_merge"),
-    }
-}
+parameters!(DeveloperFields {
+    push: declared::boolean("developers_can_push"),
+    merge: declared::boolean("developers_can_merge"),
+});
 
 async fn list(api: Api, ProjectPath(named): ProjectPath) -> ApiResult<HttpResponse> {
     let page = api.page_of_short_list();
@@ -95,15 +93,14 @@ async fn delete(api: Api, path: web::Path<(ProjectPath, String)>) -> ApiResult<H
 }
 
 async fn protect(
-    api: Api<Developers>,
+    api: Api<DeveloperFields>,
     path: web::Path<(ProjectPath, String)>,
 ) -> ApiResult<HttpResponse> {
     let (ProjectPath(named), name) = path.into_inner();
     let changed = api
         .run_unread(move |app, actor, unread| {
             repository::authorize(app, actor, &named)?;
-            let Developers { push, merge } = unread.read()?;
-            Ok(protect::protect(app, actor, &named, &name, push, merge)?)
+            Ok(protect::protect(app, actor, &named, &name, unread.read()?)?)
         })
         .await?;
     respond::ok(BranchJson::from(changed))

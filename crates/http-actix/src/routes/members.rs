@@ -1,8 +1,7 @@
 //! Members of groups and of projects: the same calls below both.
 
 use actix_web::{FromRequest, HttpResponse};
-use chrono::NaiveDate;
-use hexforge_application::member::{self, MemberSource, Removal};
+use hexforge_application::member::{self, AccessFields, MemberSource, Removal};
 use hexforge_domain::id::UserId;
 use hexforge_domain::text::limit;
 use serde_json::json;
@@ -77,12 +76,10 @@ parameters! {
     }
 }
 
-parameters! {
-    struct Access {
-        level: i64 = declared::integer("access_level").needed(),
-        expires_at: Option<NaiveDate> = declared::date("expires_at"),
-    }
-}
+parameters!(AccessFields {
+    level: declared::integer("access_level").needed(),
+    expires_at: declared::date("expires_at"),
+});
 
 async fn list<P: SourcePath>(api: Api<Filter>, source: P) -> ApiResult<HttpResponse> {
     let (source, page) = (source.source(), api.page());
@@ -112,24 +109,27 @@ async fn get<P: SourcePath>(api: Api<UserInPath>, source: P) -> ApiResult<HttpRe
     respond::ok(MemberJson::new(&found, api.links()))
 }
 
-async fn add<P: SourcePath>(api: Api<(NewMember, Access)>, source: P) -> ApiResult<HttpResponse> {
+async fn add<P: SourcePath>(
+    api: Api<(NewMember, AccessFields)>,
+    source: P,
+) -> ApiResult<HttpResponse> {
     let source = source.source();
     let added = api
-        .run(move |app, actor, (NewMember { user }, Access { level, expires_at })| {
-            member::add(app, actor, &source, user, level, expires_at)
+        .run(move |app, actor, (NewMember { user }, access)| {
+            member::add(app, actor, &source, user, access)
         })
         .await?;
     respond::created(MemberJson::new(&added, api.links()))
 }
 
 async fn update<P: SourcePath>(
-    api: Api<(UserInPath, Access)>,
+    api: Api<(UserInPath, AccessFields)>,
     source: P,
 ) -> ApiResult<HttpResponse> {
     let source = source.source();
     let changed = api
-        .run(move |app, actor, (UserInPath { user }, Access { level, expires_at })| {
-            member::update(app, actor, &source, user, level, expires_at)
+        .run(move |app, actor, (UserInPath { user }, access)| {
+            member::update(app, actor, &source, user, access)
         })
         .await?;
     respond::ok(MemberJson::new(&changed, api.links()))

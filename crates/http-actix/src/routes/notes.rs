@@ -1,8 +1,7 @@
 //! Notes on issues.
 
 use actix_web::HttpResponse;
-use hexforge_application::note::{self, Written};
-use hexforge_domain::Timestamp;
+use hexforge_application::note::{self, NoteFields, NoteRef, Written};
 use hexforge_domain::id::{IssueId, NoteId};
 use hexforge_domain::text::limit;
 
@@ -34,19 +33,15 @@ parameters! {
     }
 }
 
-parameters! {
-    struct InPath {
-        issue: IssueId = declared::in_path("noteable_id").map(IssueId),
-        note: NoteId = declared::in_path("note_id").map(NoteId),
-    }
-}
+parameters!(NoteRef {
+    issue: declared::in_path("noteable_id").map(IssueId),
+    note: declared::in_path("note_id").map(NoteId),
+});
 
-parameters! {
-    struct NewNote {
-        body: String = declared::text("body", limit::LONG).needed(),
-        created_at: Option<Timestamp> = picked::moment("created_at"),
-    }
-}
+parameters!(NoteFields {
+    body: declared::text("body", limit::LONG).needed(),
+    created_at: picked::moment("created_at"),
+});
 
 parameters! {
     struct Change {
@@ -62,20 +57,18 @@ async fn list(api: Api<IssueInPath>, ProjectPath(named): ProjectPath) -> ApiResu
     respond::paged(&api, page, notes.as_ref().map(|view| NoteJson::new(view, api.links())))
 }
 
-async fn get(api: Api<InPath>, ProjectPath(named): ProjectPath) -> ApiResult<HttpResponse> {
-    let view = api
-        .run(move |app, actor, InPath { issue, note }| note::get(app, actor, &named, issue, note))
-        .await?;
+async fn get(api: Api<NoteRef>, ProjectPath(named): ProjectPath) -> ApiResult<HttpResponse> {
+    let view = api.run(move |app, actor, id| note::get(app, actor, &named, id)).await?;
     respond::ok(NoteJson::new(&view, api.links()))
 }
 
 async fn create(
-    api: Api<(IssueInPath, NewNote)>,
+    api: Api<(IssueInPath, NoteFields)>,
     ProjectPath(named): ProjectPath,
 ) -> ApiResult<HttpResponse> {
     let written = api
-        .run(move |app, actor, (IssueInPath { issue }, NewNote { body, created_at })| {
-            note::create(app, actor, &named, issue, &body, created_at)
+        .run(move |app, actor, (IssueInPath { issue }, fields)| {
+            note::create(app, actor, &named, issue, &fields)
         })
         .await?;
     match &written {
@@ -88,22 +81,16 @@ async fn create(
 }
 
 async fn update(
-    api: Api<(InPath, Change)>,
+    api: Api<(NoteRef, Change)>,
     ProjectPath(named): ProjectPath,
 ) -> ApiResult<HttpResponse> {
     let view = api
-        .run(move |app, actor, (InPath { issue, note }, Change { body })| {
-            note::update(app, actor, &named, issue, note, &body)
-        })
+        .run(move |app, actor, (id, Change { body })| note::update(app, actor, &named, id, &body))
         .await?;
     respond::ok(NoteJson::new(&view, api.links()))
 }
 
-async fn delete(api: Api<InPath>, ProjectPath(named): ProjectPath) -> ApiResult<HttpResponse> {
-    let view = api
-        .run(move |app, actor, InPath { issue, note }| {
-            note::delete(app, actor, &named, issue, note)
-        })
-        .await?;
+async fn delete(api: Api<NoteRef>, ProjectPath(named): ProjectPath) -> ApiResult<HttpResponse> {
+    let view = api.run(move |app, actor, id| note::delete(app, actor, &named, id)).await?;
     respond::ok(NoteJson::new(&view, api.links()))
 }
