@@ -11,7 +11,7 @@ use hexforge_domain::project::ProjectRef;
 
 use crate::access::tracker::Tracker;
 use crate::app::App;
-use crate::error::{Error, Thing};
+use crate::error::{Error, ListRefusal, Thing};
 use crate::view::board::{self as view, BoardView, ListView};
 
 /// A list by its board and its id.
@@ -96,7 +96,7 @@ pub fn add_list(
     app.store.write(|tx| {
         let tracker = app.requester(actor).locked_tracker(tx, named)?;
         let label = tx.labels().find(tracker.project.id, label)?;
-        let label = label.ok_or(Error::ListRefused("Label not found!"))?.id;
+        let label = label.ok_or(Error::ListRefused(ListRefusal::NoLabel))?.id;
         tracker.require(TrackerAbility::AdministerLists)?;
         let board = find(tx, &tracker, board)?;
         if tx.boards().list_of(board.id, label)?.is_some() {
@@ -122,7 +122,7 @@ pub fn move_list(
         let one = Page::Numbered { number: 1, size: 1 };
         let count = tx.boards().lists(list.board, one)?.total;
         let to = Move::new(list.position, position, count)
-            .map_err(|_| Error::ListRefused("List could not be moved!"))?;
+            .map_err(|_| Error::ListRefused(ListRefusal::Position))?;
         tx.boards().move_list(&list, to)?;
         Ok(view::list(tx, BoardList { position: to.to, ..list })?)
     })

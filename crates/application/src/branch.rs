@@ -14,7 +14,7 @@ use hexforge_domain::ports::git::{GitError, RefChange};
 use hexforge_domain::project::{Project, ProjectGate, ProjectRef};
 
 use crate::app::App;
-use crate::error::{Error, Thing};
+use crate::error::{Error, Missing, Refusal, Thing};
 use crate::push::{self, Pushed};
 use crate::repository::{self, open, sight};
 
@@ -65,16 +65,15 @@ pub fn create(
     from: &str,
 ) -> Result<BranchView, Error> {
     let project = pushable(app, actor, named)?;
-    let refused = |text: &'static str| Error::Refused(text.into());
-    let name = BranchName::parse_new(name).map_err(|_| refused("Branch name is invalid"))?;
+    let name = BranchName::parse_new(name).map_err(|_| Error::Refused(Refusal::BranchName))?;
     let repository = repository::open(app, project.id)?;
-    let exists = || refused("Branch already exists");
+    let exists = || Error::Refused(Refusal::BranchExists);
     if repository.refs().target(&name.full()).is_some() {
         return Err(exists());
     }
     let from = from.trim();
     let tip = sight::resolve(app, actor, project.id, repository.as_ref(), from)?;
-    let tip = tip.ok_or_else(|| refused("Invalid reference name"))?;
+    let tip = tip.ok_or(Error::Refused(Refusal::BranchStart))?;
     // Read before the change: a damaged commit gets no branch.
     let commit = repository.commit(tip)?.ok_or(GitError::Missing)?;
     let change = RefChange { name: name.full(), old: None, new: Some(tip) };
@@ -102,7 +101,7 @@ pub fn delete(
     name: &str,
 ) -> Result<Result<(), Kept>, Error> {
     let project = pushable(app, actor, named)?;
-    let missing = || Error::Missing("No such branch");
+    let missing = || Error::Missing(Missing::Branch);
     let name = BranchName::parse(name).map_err(|_| missing())?;
     let repository = repository::open(app, project.id)?;
     let tip = repository.refs().target(&name.full()).ok_or_else(missing)?;
@@ -130,8 +129,7 @@ pub fn delete(
 
 /// What others have or do keeps a branch from being changed.
 fn in_the_way(name: &BranchName) -> Error {
-    let text = format!("Could not update branch {name}. Please refresh and try again.");
-    Error::Refused(text.into())
+    Error::Refused(Refusal::BranchMoved(name.to_string()))
 }
 
 /// Why a branch is not removed.
@@ -143,19 +141,9 @@ pub enum Kept {
     Protected,
 }
 
-impl Kept {
-    /// In the words of the interface.
-    pub fn text(self) -> &'static str {
-        match self {
-            Kept::Default => "Cannot remove HEAD branch",
-            Kept::Protected => "Protected branch cant be removed",
-        }
-    }
-}
-
 /// A refusal of the rules for pushes, as those who do not push see it.
 pub(crate) fn declined(refusal: hexforge_domain::policy::push::PushRefusal) -> Error {
-    Error::Refused(format!("GitLab: {refusal}").into())
+    Error::Refused(Refusal::Push(refusal))
 }
 
 /// The branch of that name.

@@ -18,7 +18,7 @@ use hexforge_domain::text::{limit, within};
 
 use crate::access;
 use crate::app::App;
-use crate::error::{Error, Thing};
+use crate::error::{Error, Refusal, Thing};
 use crate::pipeline::prepare::Target;
 use crate::pipeline::progress::Progress;
 use crate::repository::{self, sight};
@@ -198,12 +198,8 @@ impl Said<'_> {
         }
         let transition = Transition::towards(self.word.state);
         if !progress.step(id, transition, self.at) {
-            let (event, from) = (event(transition), status.map(Status::as_str).unwrap_or_default());
-            let text = format!(
-                "Cannot transition status via :{event} from :{from} \
-                 (Reason(s): Status cannot transition via \"{event}\")"
-            );
-            return Err(Error::Refused(text.into()));
+            let refusal = Refusal::StatusTransition { by: transition, from: status };
+            return Err(Error::Refused(refusal));
         }
         Ok(id)
     }
@@ -243,18 +239,5 @@ impl Said<'_> {
             user: Some(self.user),
             at: self.at,
         }
-    }
-}
-
-/// The name that a transition has in messages.
-fn event(transition: Transition) -> &'static str {
-    match transition {
-        Transition::Enqueue => "enqueue",
-        Transition::Reopen => "reopen",
-        Transition::Run => "run",
-        Transition::Succeed => "success",
-        Transition::Fail => "drop",
-        Transition::Cancel => "cancel",
-        Transition::Skip => "skip",
     }
 }

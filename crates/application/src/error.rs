@@ -1,6 +1,5 @@
 //! Why a use case did not do what was asked for: by meaning, not by transport.
 
-use std::borrow::Cow;
 use std::fmt;
 
 use hexforge_domain::field_errors::FieldErrors;
@@ -10,6 +9,11 @@ use hexforge_domain::ports::files::FilesError;
 use hexforge_domain::ports::git::GitError;
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::ports::vault::VaultError;
+use hexforge_domain::user::ProjectsLimit;
+
+mod reason;
+
+pub use reason::{Conflict, ForbiddenReason, ListRefusal, Missing, Refusal};
 
 /// The one error of all use cases.
 #[derive(Debug, thiserror::Error)]
@@ -25,7 +29,7 @@ pub enum Error {
     StaleToken(StaleToken),
     /// The caller may not do this.
     #[error("forbidden{}", .0.map(|reason| format!(": {reason}")).unwrap_or_default())]
-    Forbidden(Option<&'static str>),
+    Forbidden(Option<ForbiddenReason>),
     /// What was named does not exist, or the caller may not learn that it does.
     #[error("{0} not found")]
     NotFound(Thing),
@@ -36,29 +40,29 @@ pub enum Error {
     #[error("invalid: {0}")]
     Invalid(FieldErrors),
     /// Something exists already that may exist only once.
-    #[error("{0}")]
-    Conflict(&'static str),
+    #[error(transparent)]
+    Conflict(Conflict),
     /// Fields that clash with what is there.
     #[error("conflicting: {0}")]
     ConflictingFields(FieldErrors),
     /// The rules of the thing at hand do not allow it.
-    #[error("{0}")]
-    Refused(Cow<'static, str>),
-    /// What was named does not exist; in words of its own.
-    #[error("{0}")]
-    Missing(&'static str),
+    #[error(transparent)]
+    Refused(Refusal),
+    /// What was named does not exist, in a call that answers in its own way.
+    #[error(transparent)]
+    Missing(Missing),
     /// The rules of boards do not allow it.
-    #[error("{0}")]
-    ListRefused(&'static str),
-    /// A value that is none of those there are.
-    #[error("{0}")]
-    Unknown(&'static str),
+    #[error(transparent)]
+    ListRefused(ListRefusal),
+    /// The number is not an access level.
+    #[error("the access level is unknown")]
+    UnknownAccessLevel,
     /// An address to which no hook can be sent.
     #[error("the address of the hook is no http address")]
     HookUrl,
-    /// The caller has as many projects as it may have; in the words of the interface.
-    #[error("{0}")]
-    LimitReached(String),
+    /// The user has as many projects as this limit allows.
+    #[error("the user may not have more than {} projects", .0.0)]
+    LimitReached(ProjectsLimit),
     /// Too many failures; the caller has to wait this many seconds.
     #[error("too many failures, wait {0} s")]
     Throttled(u64),

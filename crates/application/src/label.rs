@@ -17,10 +17,10 @@ use hexforge_domain::subscription::{Subscribed, SubscriptionCommand};
 use crate::access;
 use crate::access::tracker::Tracker;
 use crate::app::App;
-use crate::error::{Error, Thing};
+use crate::error::{Conflict, Error, Thing};
 use crate::view::label::{self as view, LabelView};
 
-const EXISTS: Error = Error::Conflict("Label already exists");
+const EXISTS: Error = Error::Conflict(Conflict::LabelExists);
 
 /// A label as a caller gives it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -19,7 +19,7 @@ use hexforge_domain::project::ProjectRef;
 use hexforge_domain::user::User;
 
 use crate::app::App;
-use crate::error::{Error, Thing};
+use crate::error::{Conflict, Error, Thing};
 pub(crate) use news::tell_of_leaving;
 use news::{join, leave};
 use source::{Found, Wanted};
@@ -106,7 +106,7 @@ pub fn add(
                 let user = tx.users().find(user)?.ok_or(Error::NotFound(Thing::Record))?;
                 leave(tx, &found, &user, past, EventAction::Expired, now)?;
             }
-            (Found::Group(_), Some(_)) => return Err(Error::Conflict("Member already exists")),
+            (Found::Group(_), Some(_)) => return Err(Error::Conflict(Conflict::MemberExists)),
             (Found::Project(_), Some(membership)) => {
                 let user = tx.users().find(user)?.ok_or(Error::NotFound(Thing::Record))?;
                 return Ok((user, membership));

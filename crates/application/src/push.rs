@@ -29,7 +29,7 @@ use hexforge_domain::tag::Release;
 
 use crate::access::{self, Requester};
 use crate::app::App;
-use crate::error::Error;
+use crate::error::{Error, Refusal};
 use crate::pipeline::{create, prepare};
 use crate::project::avatar::FoundAvatar;
 use crate::repository::{open, packs};
@@ -129,7 +129,7 @@ pub(crate) fn remove_tag(
 fn made(outcome: Outcome) -> Result<Pushed, Error> {
     match outcome {
         Outcome::Declined(refusal) => Ok(Pushed::Declined(refusal)),
-        Outcome::NoRoom => Err(Error::Refused("The repository has reached its size limit".into())),
+        Outcome::NoRoom => Err(Error::Refused(Refusal::RepositoryFull)),
         Outcome::Ended(made, _) => match made.refused.into_iter().next() {
             Some(name) => Err(GitError::Conflict(name).into()),
             None => Ok(Pushed::Done),

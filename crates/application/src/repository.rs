@@ -17,7 +17,7 @@ use hexforge_domain::project::{ProjectGate, ProjectRef};
 use hexforge_domain::repository::{Archive, ArchiveFormat, Comparison, Contributors, TreeEntry};
 
 use crate::app::App;
-use crate::error::{Error, Thing};
+use crate::error::{Error, Refusal, Thing};
 pub use open::{open, open_for, refs};
 
 /// Shorter beginnings of object ids name no blob: all blobs could be found by trying them.
@@ -95,7 +95,7 @@ pub fn revision_or_default(
 /// What is in a folder.
 pub fn tree(at: &Revision, path: &str, depth: Depth) -> Result<Vec<TreeEntry>, Error> {
     at.repository.tree(at.commit, path, depth).map_err(|error| match error {
-        GitError::TooLarge => Error::Refused("There are too many entries to list them".into()),
+        GitError::TooLarge => Error::Refused(Refusal::TooManyEntries),
         error => error.into(),
     })
 }

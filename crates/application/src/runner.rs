@@ -30,13 +30,10 @@ use hexforge_domain::text::{Secret, TooLong, limit};
 
 use crate::app::App;
 use crate::ci_token;
-use crate::error::{Error, Thing};
+use crate::error::{Error, ForbiddenReason, Thing};
 
 /// A build is written down as heard of, and a runner as seen, no more often than this.
 const HEARD_EVERY: TimeDelta = TimeDelta::seconds(60);
-
-const ERASED: &str = "Build has been erased!";
-const NOT_RUNNING: &str = "build is not running";
 
 /// What a runner says when it registers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -121,7 +118,7 @@ fn by_token(app: &App, tx: &mut dyn Tx, id: BuildId, token: &str) -> Result<Buil
         return Err(Error::Forbidden(None));
     }
     match build.erased_at {
-        Some(_) => Err(Error::Forbidden(Some(ERASED))),
+        Some(_) => Err(Error::Forbidden(Some(ForbiddenReason::BuildErased))),
         None => Ok(build),
     }
 }
@@ -136,7 +133,7 @@ fn running(app: &App, tx: &mut dyn Tx, id: BuildId, token: &str) -> Result<Build
         | Status::Success
         | Status::Failed
         | Status::Canceled
-        | Status::Skipped => Err(Error::Forbidden(Some(NOT_RUNNING))),
+        | Status::Skipped => Err(Error::Forbidden(Some(ForbiddenReason::BuildNotRunning))),
     }
 }
 

@@ -6,7 +6,7 @@ use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::token::{TokenHolder, TokenKind, TokenValidity, extended_end};
 
 use crate::app::App;
-use crate::error::{Error, StaleToken, Thing};
+use crate::error::{Error, ForbiddenReason, StaleToken, Thing};
 
 /// What a request shows of its caller.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -78,14 +78,12 @@ fn usable(holder: TokenHolder) -> Option<TokenHolder> {
 
 fn sudo(tx: &mut dyn Tx, caller: &TokenHolder, target: &str) -> Result<Actor, Error> {
     if !caller.privileges.admin {
-        return Err(Error::Forbidden(Some("Must be admin to use sudo")));
+        return Err(Error::Forbidden(Some(ForbiddenReason::SudoNeedsAdmin)));
     }
     match caller.kind {
         TokenKind::Private => (),
         TokenKind::Personal => {
-            return Err(Error::Forbidden(Some(
-                "Private token must be specified in order to use sudo",
-            )));
+            return Err(Error::Forbidden(Some(ForbiddenReason::SudoNeedsPrivateToken)));
         }
     }
     let found = if target.bytes().all(|b| b.is_ascii_digit()) {

@@ -17,7 +17,7 @@ use hexforge_domain::text::{limit, within_field};
 use crate::access;
 use crate::app::App;
 use crate::branch::{declined, pushable};
-use crate::error::{Error, Thing};
+use crate::error::{Error, Missing, Refusal, Thing};
 use crate::push::{self, Pushed};
 use crate::repository::{self, open, sight};
 
@@ -81,19 +81,18 @@ pub fn get(app: &App, actor: Actor, named: &ProjectRef, name: &str) -> Result<Ta
 /// Makes a tag.
 pub fn create(app: &App, actor: Actor, named: &ProjectRef, new: &NewTag) -> Result<TagView, Error> {
     let project = pushable(app, actor, named)?;
-    let refused = |text: String| Error::Refused(text.into());
-    let name = TagName::parse_new(&new.name).map_err(|_| refused("Tag name invalid".into()))?;
+    let name = TagName::parse_new(&new.name).map_err(|_| Error::Refused(Refusal::TagName))?;
     for (field, given) in [("message", &new.message), ("release_description", &new.release)] {
         within_field(field, given.as_deref().unwrap_or_default(), limit::LONG)?;
     }
     let repository = repository::open(app, project.id)?;
-    let exists = || refused(format!("Tag {name} already exists"));
+    let exists = || Error::Refused(Refusal::TagExists(name.to_string()));
     if repository.refs().target(&name.full()).is_some() {
         return Err(exists());
     }
     let from = new.from.trim();
     let commit = sight::resolve(app, actor, project.id, repository.as_ref(), from)?;
-    let commit = commit.ok_or_else(|| refused(format!("Target {} is invalid", new.from)))?;
+    let commit = commit.ok_or_else(|| Error::Refused(Refusal::TagTarget(new.from.clone())))?;
     let text = |text: &Option<String>| {
         text.as_deref().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
     };
@@ -121,9 +120,7 @@ pub fn create(app: &App, actor: Actor, named: &ProjectRef, new: &NewTag) -> Resu
         Err(Error::Git(GitError::Conflict(_))) => {
             return Err(match repository::refs(app, project.id)?.target(&name.full()) {
                 Some(_) => exists(),
-                None => {
-                    refused(format!("Could not update tag {name}. Please refresh and try again."))
-                }
+                None => Error::Refused(Refusal::TagMoved(name.to_string())),
             });
         }
         Err(error) => return Err(error),
@@ -136,7 +133,7 @@ pub fn delete(app: &App, actor: Actor, named: &ProjectRef, name: &str) -> Result
     let project = pushable(app, actor, named)?;
     let ability = app.settings.strict.to_remove_tags();
     app.store.read(|tx| app.requester(actor).project(tx, ability, named))?;
-    let missing = || Error::Missing("No such tag");
+    let missing = || Error::Missing(Missing::Tag);
     let name = TagName::parse(name).map_err(|_| missing())?;
     let repository = repository::open(app, project.id)?;
     let target = repository.refs().target(&name.full()).ok_or_else(missing)?;
@@ -145,9 +142,7 @@ pub fn delete(app: &App, actor: Actor, named: &ProjectRef, name: &str) -> Result
         Err(Error::Git(GitError::Conflict(_))) => {
             Err(match repository::refs(app, project.id)?.target(&name.full()) {
                 // Moved by somebody else meanwhile.
-                Some(_) => Error::Refused(
-                    format!("Could not update tag {name}. Please refresh and try again.").into(),
-                ),
+                Some(_) => Error::Refused(Refusal::TagMoved(name.to_string())),
                 None => missing(),
             })
         }

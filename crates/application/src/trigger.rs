@@ -13,7 +13,7 @@ use hexforge_domain::trigger::{Trigger, check_variables};
 
 use crate::app::App;
 use crate::ci_token;
-use crate::error::{Error, Thing};
+use crate::error::{Error, Refusal, Thing};
 use crate::pipeline::create::{self, Order};
 use crate::pipeline::prepare::{self, Target};
 use crate::repository;
@@ -98,7 +98,7 @@ pub fn start(
     variables: Vec<(String, String)>,
 ) -> Result<Triggered, Error> {
     let missing = || Error::NotFound(Thing::Nameless);
-    let no_builds = || Error::Refused("No builds created".into());
+    let no_builds = || Error::Refused(Refusal::NoBuilds);
     // A token of another project is answered like a missing project: the caller does not learn which projects
     // there are.
     let (project, trigger) = app.store.read(|tx| {

@@ -23,7 +23,7 @@ use hexforge_domain::user::{
 
 use crate::access;
 use crate::app::App;
-use crate::error::{Error, Thing};
+use crate::error::{Conflict, Error, Thing};
 use crate::removal::Removed;
 use crate::view::user::{self as view, FullUser, UserPage, UserView};
 use crate::{member, project};
@@ -282,7 +282,9 @@ impl Claims<'_> {
         if let Some(email) = self.email {
             match tx.emails().holder(email)? {
                 Some(EmailHolder { user, .. }) if self.user == Some(user) => (),
-                Some(EmailHolder { role: EmailRole::Primary, .. }) => return Err(email_taken()),
+                Some(EmailHolder { role: EmailRole::Primary, .. }) => {
+                    return Err(Error::Conflict(Conflict::EmailTaken));
+                }
                 Some(EmailHolder { role: EmailRole::Secondary, .. }) => errors.add("email", TAKEN),
                 None => (),
             }
@@ -290,7 +292,7 @@ impl Claims<'_> {
         if let Some(username) = self.username {
             let namesake = tx.users().find_by_username(username.as_str())?;
             if namesake.is_some_and(|user| self.user != Some(user.id)) {
-                return Err(username_taken());
+                return Err(Error::Conflict(Conflict::UsernameTaken));
             }
             let namespace = tx.namespaces().find_by_path(username.path())?;
             if namespace
@@ -309,19 +311,11 @@ impl Claims<'_> {
     }
 }
 
-fn email_taken() -> Error {
-    Error::Conflict("Email has already been taken")
-}
-
-fn username_taken() -> Error {
-    Error::Conflict("Username has already been taken")
-}
-
 /// Somebody else was faster between our check and our write: the same answers as the check gives.
 fn taken(error: StoreError) -> Error {
     match error {
-        StoreError::Duplicate("email") => email_taken(),
-        StoreError::Duplicate("username") => username_taken(),
+        StoreError::Duplicate("email") => Error::Conflict(Conflict::EmailTaken),
+        StoreError::Duplicate("username") => Error::Conflict(Conflict::UsernameTaken),
         StoreError::Duplicate("path") => FieldErrors::one("username", TAKEN).into(),
         StoreError::Duplicate("extern_uid") => {
             FieldErrors::one("identities.extern_uid", TAKEN).into()

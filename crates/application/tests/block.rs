@@ -4,7 +4,7 @@
 mod support;
 
 use chrono::TimeDelta;
-use hexforge_application::error::{Error, Thing};
+use hexforge_application::error::{Error, ForbiddenReason, Thing};
 use hexforge_application::sign_in::{self, Credentials};
 use hexforge_application::user::block;
 use hexforge_domain::change::Change;
@@ -58,15 +58,9 @@ fn a_command_that_already_holds_changes_nothing() {
 fn a_block_of_the_directory_is_not_touched_by_hand() {
     let (world, admin, ada) = world_with_ada(UserState::DirectoryBlocked);
     let error = world.refusal(|app| block::apply(app, admin, ada.id, UserCommand::Block));
-    assert_error!(
-        error,
-        Error::Forbidden(Some("LDAP blocked users cannot be modified by the API"))
-    );
+    assert_error!(error, Error::Forbidden(Some(ForbiddenReason::BlockOfDirectory)));
     let error = world.refusal(|app| block::apply(app, admin, ada.id, UserCommand::Unblock));
-    assert_error!(
-        error,
-        Error::Forbidden(Some("LDAP blocked users cannot be unblocked by the API"))
-    );
+    assert_error!(error, Error::Forbidden(Some(ForbiddenReason::UnblockOfDirectory)));
 }
 
 #[test]

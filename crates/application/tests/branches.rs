@@ -5,7 +5,7 @@ mod support;
 
 use hexforge_application::branch::protect::DeveloperFields;
 use hexforge_application::branch::{self, Kept, merged, protect};
-use hexforge_application::error::{Error, Thing};
+use hexforge_application::error::{Error, Missing, Refusal, Thing};
 use hexforge_application::project::edit::{self, NameRule};
 use hexforge_application::project::fields::ProjectFields;
 use hexforge_application::project::fork::{self, ForkTarget};
@@ -16,6 +16,7 @@ use hexforge_domain::limiter::Caller;
 use hexforge_domain::member::AccessLevel;
 use hexforge_domain::paging::Page;
 use hexforge_domain::policy::Actor;
+use hexforge_domain::policy::push::PushRefusal;
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::project::ProjectRef;
 use hexforge_domain::user::UserState;
@@ -59,9 +60,9 @@ impl Poem {
     }
 }
 
-fn refused(error: Error) -> String {
+fn refused(error: Error) -> Refusal {
     match error {
-        Error::Refused(text) => text.into_owned(),
+        Error::Refused(refusal) => refusal,
         other => panic!("not refused: {other:?}"),
     }
 }
@@ -80,19 +81,15 @@ fn a_branch_is_made_where_another_one_is() {
 fn a_branch_is_not_made_for_several_reasons() {
     let poem = a_poem();
     poem.world.write(|tx| tx.protections().put(poem.id, &a_protection("closed/*")));
-    for (name, from, text) in [
-        ("a b", "master", "Branch name is invalid"),
-        ("master", "master", "Branch already exists"),
-        ("new", "missing", "Invalid reference name"),
-        ("master/x", "master", "Could not update branch master/x. Please refresh and try again."),
-        (
-            "closed/1",
-            "master",
-            "GitLab: You are not allowed to push code to protected branches on this project.",
-        ),
+    for (name, from, refusal) in [
+        ("a b", "master", Refusal::BranchName),
+        ("master", "master", Refusal::BranchExists),
+        ("new", "missing", Refusal::BranchStart),
+        ("master/x", "master", Refusal::BranchMoved("master/x".into())),
+        ("closed/1", "master", Refusal::Push(PushRefusal::Protected)),
     ] {
         let error = poem.world.refusal(|_| poem.create(poem.developer, name, from));
-        assert_eq!(refused(error), text);
+        assert_eq!(refused(error), refusal);
     }
     let stranger = actor(&poem.world.user(a_user("eve")));
     assert_error!(
@@ -113,7 +110,7 @@ fn the_default_and_protected_branches_are_kept() {
     assert_eq!(delete("master").expect("an answer"), Err(Kept::Default));
     assert_eq!(delete("kept").expect("an answer"), Err(Kept::Protected));
     assert_eq!(delete("gone").expect("an answer"), Ok(()));
-    assert_error!(delete("gone").expect_err("it is gone"), Error::Missing("No such branch"));
+    assert_error!(delete("gone").expect_err("it is gone"), Error::Missing(Missing::Branch));
     assert_eq!(poem.names(), ["kept", "master"]);
 }
 

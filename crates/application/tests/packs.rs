@@ -5,7 +5,7 @@ mod support;
 use std::sync::Arc;
 
 use chrono::TimeDelta;
-use hexforge_application::error::Error;
+use hexforge_application::error::{Error, Refusal};
 use hexforge_application::project::fork::{self, ForkTarget};
 use hexforge_application::repository::{self, packs};
 use hexforge_application::tag::{self, NewTag};
@@ -149,7 +149,7 @@ fn a_repository_that_would_be_too_large_stays_as_it_is() {
     };
     let create = || tag::create(&forge.world.app, actor(&forge.owner), &named, &new);
     let error = create().expect_err("there is no room");
-    assert!(matches!(&error, Error::Refused(text) if text.contains("size limit")), "{error:?}");
+    assert!(matches!(&error, Error::Refused(Refusal::RepositoryFull)), "{error:?}");
     let refs = || repository::refs(&forge.world.app, forge.project).expect("they can be read");
     assert_eq!(refs().target("refs/tags/v1"), None);
     forge.retire(PackName::from_bytes([1; 32]));

@@ -3,7 +3,7 @@
 #[macro_use]
 mod support;
 
-use hexforge_application::error::{Error, Thing};
+use hexforge_application::error::{Error, ForbiddenReason, Thing};
 use hexforge_application::sign_in::{Credentials, identify};
 use hexforge_domain::policy::Actor;
 use hexforge_domain::token::{NewToken, TokenKind};
@@ -73,7 +73,7 @@ fn a_normal_user_may_not_not_even_as_itself() {
     let (world, ..) = world_with_tokens();
     for target in ["boss", "ada", "ghost", ""] {
         let error = world.refusal(|app| identify(app, &as_user("ada", target)));
-        assert_error!(error, Error::Forbidden(Some("Must be admin to use sudo")));
+        assert_error!(error, Error::Forbidden(Some(ForbiddenReason::SudoNeedsAdmin)));
     }
 }
 
@@ -82,10 +82,7 @@ fn a_personal_token_is_not_enough() {
     let (world, ..) = world_with_tokens();
     for target in ["ada", "ghost"] {
         let error = world.refusal(|app| identify(app, &as_user("boss's program", target)));
-        assert_error!(
-            error,
-            Error::Forbidden(Some("Private token must be specified in order to use sudo"))
-        );
+        assert_error!(error, Error::Forbidden(Some(ForbiddenReason::SudoNeedsPrivateToken)));
     }
 }
 
@@ -94,7 +91,7 @@ fn a_normal_user_with_a_personal_token_is_told_that_it_is_no_administrator() {
     let (world, _, ada) = world_with_tokens();
     world.token(a_token(ada.id, "ada's program"));
     let error = world.refusal(|app| identify(app, &as_user("ada's program", "boss")));
-    assert_error!(error, Error::Forbidden(Some("Must be admin to use sudo")));
+    assert_error!(error, Error::Forbidden(Some(ForbiddenReason::SudoNeedsAdmin)));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 #[macro_use]
 mod support;
 
-use hexforge_application::error::{Error, Thing};
+use hexforge_application::error::{Conflict, Error, Missing, Refusal, Thing};
 use hexforge_application::tag::{self, NewTag, release};
 use hexforge_domain::paging::Page;
 use hexforge_domain::policy::Actor;
@@ -53,15 +53,15 @@ fn tags_are_names_or_annotated_with_or_without_a_release() {
 fn a_tag_is_not_made_for_several_reasons() {
     let (world, ada, poem) = a_poem();
     tag::create(&world.app, ada, &poem, &new("v1", "master", None, None)).expect("owners may");
-    for (name, from, text) in [
-        ("a b", "master", "Tag name invalid"),
-        ("v1", "master", "Tag v1 already exists"),
-        ("v2", "missing", "Target missing is invalid"),
-        ("v1/x", "master", "Could not update tag v1/x. Please refresh and try again."),
+    for (name, from, refusal) in [
+        ("a b", "master", Refusal::TagName),
+        ("v1", "master", Refusal::TagExists("v1".into())),
+        ("v2", "missing", Refusal::TagTarget("missing".into())),
+        ("v1/x", "master", Refusal::TagMoved("v1/x".into())),
     ] {
         let wanted = new(name, from, None, Some("news"));
         let error = world.refusal(|app| tag::create(app, ada, &poem, &wanted));
-        assert!(matches!(&error, Error::Refused(found) if found == text), "{error:?}");
+        assert!(matches!(&error, Error::Refused(found) if *found == refusal), "{error:?}");
     }
 }
 
@@ -77,7 +77,7 @@ fn a_tag_goes_with_its_release() {
     );
     assert_error!(
         world.refusal(|app| tag::delete(app, ada, &poem, "v1")),
-        Error::Missing("No such tag")
+        Error::Missing(Missing::Tag)
     );
     let again = tag::create(&world.app, ada, &poem, &new("v1", "master", None, None));
     assert_eq!(again.expect("owners may").release, None);
@@ -90,20 +90,20 @@ fn releases_are_made_once_and_changed() {
     let (app, told) = (&world.app, world.news().len());
     assert_error!(
         world.refusal(|app| release::update(app, ada, &poem, "v1", "x")),
-        Error::Missing("Release does not exist")
+        Error::Missing(Missing::Release)
     );
     let made = release::create(app, ada, &poem, "v1", "news").expect("owners may");
     assert_eq!(made, a_release("v1", "news"));
     assert_error!(
         world.refusal(|app| release::create(app, ada, &poem, "v1", "more")),
-        Error::Conflict("Release already exists")
+        Error::Conflict(Conflict::ReleaseExists)
     );
     let changed = release::update(app, ada, &poem, "v1", "more").expect("owners may");
     assert_eq!(changed, a_release("v1", "more"));
     for (tag, text) in [("missing", "x"), ("missing", " ")] {
         assert_error!(
             world.refusal(|app| release::create(app, ada, &poem, tag, text)),
-            Error::Missing("Tag does not exist")
+            Error::Missing(Missing::TagOfRelease)
         );
     }
     assert_error!(

@@ -3,7 +3,7 @@
 #[macro_use]
 mod support;
 
-use hexforge_application::error::Error;
+use hexforge_application::error::{Conflict, Error};
 use hexforge_application::user;
 use hexforge_application::user::fields::UserFields;
 use hexforge_domain::namespace::NamespacePath;
@@ -50,7 +50,7 @@ fn a_primary_address_of_somebody_is_a_conflict() {
     let (world, admin) = world_with_bob();
     for address in ["bob@example.com", " BOB@Example.com "] {
         let error = world.refusal(|app| user::create(app, admin, &asking_for("ada", address)));
-        assert_error!(error, Error::Conflict("Email has already been taken"));
+        assert_error!(error, Error::Conflict(Conflict::EmailTaken));
     }
 }
 
@@ -60,7 +60,7 @@ fn a_primary_address_of_somebody_hides_every_other_problem() {
     for username in ["Bob", "bob", "-not a name", "groups"] {
         let fields = otherwise_wrong(asking_for(username, "bob@example.com"));
         let error = world.refusal(|app| user::create(app, admin, &fields));
-        assert_error!(error, Error::Conflict("Email has already been taken"));
+        assert_error!(error, Error::Conflict(Conflict::EmailTaken));
     }
 }
 
@@ -69,7 +69,7 @@ fn a_name_of_somebody_is_a_conflict() {
     let (world, admin) = world_with_bob();
     let fields = asking_for("Bob", "new@example.com");
     let error = world.refusal(|app| user::create(app, admin, &fields));
-    assert_error!(error, Error::Conflict("Username has already been taken"));
+    assert_error!(error, Error::Conflict(Conflict::UsernameTaken));
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn a_name_of_somebody_hides_problems_of_fields() {
     for address in ["new@example.com", "bobby@example.com", "no address"] {
         let fields = otherwise_wrong(asking_for("Bob", address));
         let error = world.refusal(|app| user::create(app, admin, &fields));
-        assert_error!(error, Error::Conflict("Username has already been taken"));
+        assert_error!(error, Error::Conflict(Conflict::UsernameTaken));
     }
 }
 

@@ -4,7 +4,7 @@
 mod support;
 
 use chrono::TimeDelta;
-use hexforge_application::error::{Error, Thing};
+use hexforge_application::error::{Conflict, Error, Thing};
 use hexforge_application::user;
 use hexforge_application::user::fields::UserFields;
 use hexforge_domain::id::UserId;
@@ -218,10 +218,10 @@ fn what_another_user_has_is_a_conflict_that_hides_wrong_fields() {
         ..UserFields::default()
     };
     let error = world.refusal(|app| user::update(app, admin, ada.id, &username));
-    assert_error!(error, Error::Conflict("Username has already been taken"));
+    assert_error!(error, Error::Conflict(Conflict::UsernameTaken));
     let both = UserFields { email: given("BOB@example.com"), ..username };
     let error = world.refusal(|app| user::update(app, admin, ada.id, &both));
-    assert_error!(error, Error::Conflict("Email has already been taken"));
+    assert_error!(error, Error::Conflict(Conflict::EmailTaken));
 }
 
 #[test]

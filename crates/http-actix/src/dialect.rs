@@ -19,7 +19,7 @@ use hexforge_domain::policy::tracker::TrackerAbility;
 use hexforge_domain::project::hook::ProjectHook;
 
 use crate::entities::hook::ProjectHookJson;
-use crate::error::{ApiError, ApiResult};
+use crate::error::{ApiError, ApiResult, text};
 use crate::respond;
 
 /// The dialect of the interface, for the calls on which specification and original service differ.
@@ -81,7 +81,7 @@ impl Dialect {
             Self::Specification => StatusCode::BAD_REQUEST,
             Self::Original => StatusCode::METHOD_NOT_ALLOWED,
         };
-        ApiError::message(status, kept.text())
+        ApiError::message(status, text::branch_kept(kept))
     }
 
     /// Row 2: the answer to a new label.

@@ -11,6 +11,8 @@ use hexforge_domain::ports::git::GitError;
 use hexforge_domain::ports::store::StoreError;
 use serde_json::{Map, Value, json};
 
+pub(crate) mod text;
+
 /// What a handler gives back.
 pub type ApiResult<T> = Result<T, ApiError>;
 
@@ -144,6 +146,7 @@ impl From<Error> for ApiError {
             Error::Forbidden(None) => Self::message(StatusCode::FORBIDDEN, "403 Forbidden"),
             // Two spaces: clients compare the text.
             Error::Forbidden(Some(reason)) => {
+                let reason = text::forbidden(reason);
                 Self::message(StatusCode::FORBIDDEN, format!("403 Forbidden  - {reason}"))
             }
             Error::NotFound(Thing::Record) => Self::message(StatusCode::NOT_FOUND, "404 Not found"),
@@ -180,18 +183,27 @@ impl From<Error> for ApiError {
                 format!("400 (Bad request) \"{field}\" not given"),
             ),
             Error::Invalid(fields) => Self::message(StatusCode::BAD_REQUEST, field_map(&fields)),
-            Error::Conflict(text) => Self::message(StatusCode::CONFLICT, text),
+            Error::Conflict(conflict) => {
+                Self::message(StatusCode::CONFLICT, text::conflict(conflict))
+            }
             Error::ConflictingFields(fields) => {
                 Self::message(StatusCode::CONFLICT, field_map(&fields))
             }
-            Error::Refused(text) => Self::message(StatusCode::BAD_REQUEST, text.into_owned()),
-            Error::Missing(text) => Self::message(StatusCode::NOT_FOUND, text),
-            Error::ListRefused(text) => {
+            Error::Refused(refusal) => {
+                Self::message(StatusCode::BAD_REQUEST, text::refusal(&refusal))
+            }
+            Error::Missing(missing) => Self::message(StatusCode::NOT_FOUND, text::missing(missing)),
+            Error::ListRefused(refusal) => {
+                let text = text::list_refusal(refusal);
                 Self::message(StatusCode::BAD_REQUEST, json!({ "error": text }))
             }
-            Error::Unknown(text) => Self::message(StatusCode::UNPROCESSABLE_ENTITY, text),
+            Error::UnknownAccessLevel => {
+                Self::message(StatusCode::UNPROCESSABLE_ENTITY, "Access level is not known")
+            }
             Error::HookUrl => Self::error(StatusCode::UNPROCESSABLE_ENTITY, "Invalid url given"),
-            Error::LimitReached(text) => Self::error(StatusCode::FORBIDDEN, json!([text])),
+            Error::LimitReached(limit) => {
+                Self::error(StatusCode::FORBIDDEN, json!([text::projects_limit(limit)]))
+            }
             Error::Throttled(seconds) => {
                 Self::message(StatusCode::TOO_MANY_REQUESTS, "429 Too Many Requests")
                     .with_header(header::RETRY_AFTER, &seconds.to_string())
@@ -245,7 +257,9 @@ impl ApiError {
     /// The project limit where the interface names it like a field.
     pub fn limit_as_field(status: StatusCode, error: Error) -> Self {
         match error {
-            Error::LimitReached(text) => Self::message(status, json!({ "limit_reached": [text] })),
+            Error::LimitReached(limit) => {
+                Self::message(status, json!({ "limit_reached": [text::projects_limit(limit)] }))
+            }
             error => error.into(),
         }
     }

@@ -14,7 +14,7 @@ use hexforge_domain::project::ProjectRef;
 use super::find;
 use crate::access;
 use crate::app::App;
-use crate::error::{Error, Thing};
+use crate::error::{Error, ForbiddenReason, Refusal, Thing};
 use crate::pipeline::progress::Progress;
 use crate::view::build::{self as view, BuildView};
 
@@ -42,7 +42,7 @@ pub fn retry(app: &App, actor: Actor, named: &ProjectRef, id: BuildId) -> Result
         let project = app.requester(actor).ci_project(tx, CiAbility::Run, named)?;
         let (mut progress, build) = lock(tx, project.id, id)?;
         if !rerun::is_retryable(build.status) {
-            return Err(Error::Forbidden(Some("Build is not retryable")));
+            return Err(Error::Forbidden(Some(ForbiddenReason::BuildNotRetryable)));
         }
         let later = rerun::skipped_after(&progress.latest(), build.stage_index);
         let again = progress.run_again(tx, build.id, user, now)?;
@@ -60,7 +60,7 @@ pub fn play(app: &App, actor: Actor, named: &ProjectRef, id: BuildId) -> Result<
         let project = app.requester(actor).ci_project(tx, ability, named)?;
         let (mut progress, build) = lock(tx, project.id, id)?;
         if build.when != When::Manual || build.status != Status::Skipped {
-            return Err(Error::NotGiven("Unplayable Build"));
+            return Err(Error::Refused(Refusal::BuildNotPlayable));
         }
         progress.step(build.id, Transition::Enqueue, now);
         if let Some(build) = progress.build_mut(build.id) {
@@ -100,7 +100,7 @@ pub fn erase(app: &App, actor: Actor, named: &ProjectRef, id: BuildId) -> Result
         let logged =
             build.erased_at.is_none() && app.build_files.trace_size(build.project, build.id)? > 0;
         if !build.status.is_complete() || !(logged || build.artifacts_at(now).is_some()) {
-            return Err(Error::Forbidden(Some("Build is not erasable!")));
+            return Err(Error::Forbidden(Some(ForbiddenReason::BuildNotErasable)));
         }
         if let Some(build) = progress.build_mut(build.id) {
             build.erased_at = Some(now);

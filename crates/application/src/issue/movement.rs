@@ -1,7 +1,5 @@
 //! Moving issues to other projects.
 
-use std::borrow::Cow;
-
 use hexforge_domain::event::EventAction;
 use hexforge_domain::id::{IssueId, LabelId, ProjectId};
 use hexforge_domain::issue::{Issue, IssueCommand, IssueState, NewIssue};
@@ -22,14 +20,11 @@ use super::visible;
 use crate::access::tracker::Tracker;
 use crate::access::{self, Requester};
 use crate::app::App;
-use crate::error::{Error, Thing};
+use crate::error::{Error, Refusal, Thing};
 use crate::view::issue::{self as view, IssueView};
 use crate::view::project as project_view;
 
-const SAME: Error =
-    Error::Refused(Cow::Borrowed("Cannot move issue to project it originates from!"));
-const FORBIDDEN: Error =
-    Error::Refused(Cow::Borrowed("Cannot move issue due to insufficient permissions!"));
+const FORBIDDEN: Error = Error::Refused(Refusal::MoveNotAllowed);
 
 /// Moves an issue to another project: a new one is written there, and the old one closed.
 pub fn apply(
@@ -46,7 +41,7 @@ pub fn apply(
         let target = ProjectId(target.ok_or(Error::NotGiven("to_project_id"))?);
         visible(tx, &source, id)?;
         if target == source.project.id {
-            return Err(SAME);
+            return Err(Error::Refused(Refusal::MoveToSameProject));
         }
         let (source, target) = both_locked(tx, requester, source.project.id, target)?;
         let old = visible(tx, &source, id)?;

@@ -22,8 +22,6 @@ pub enum MemberSource {
     Project(ProjectRef),
 }
 
-const UNKNOWN_LEVEL: Error = Error::Unknown("Access level is not known");
-
 /// What was found, with the right to do with it what is wanted.
 pub(super) enum Found {
     Group(Namespace),
@@ -91,7 +89,7 @@ impl MemberSource {
             Self::Group(_) => AccessLevel::from_level(level),
             Self::Project(_) => AccessLevel::on_project(level),
         }
-        .ok_or(UNKNOWN_LEVEL)
+        .ok_or(Error::UnknownAccessLevel)
     }
 }
 

@@ -166,14 +166,7 @@ pub(super) fn check_limit(
     if own < u64::from(limit.unsigned_abs()) {
         return Ok(());
     }
-    Err(Error::LimitReached(if limit == 0 {
-        "Personal project creation is not allowed. Please contact your administrator with questions"
-            .to_owned()
-    } else {
-        format!(
-            "Your project limit is {limit} projects! Please contact your administrator to increase it"
-        )
-    }))
+    Err(Error::LimitReached(creator.privileges.projects_limit))
 }
 
 /// Nothing in a group is more visible than the group.

@@ -12,7 +12,7 @@ use hexforge_domain::visibility::Visibility;
 
 use crate::access;
 use crate::app::App;
-use crate::error::{Error, Thing};
+use crate::error::{Conflict, Error, Thing};
 
 /// That a project is a fork of another. A project has one source at most, so its id is the link's too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ pub fn create(
         let source = requester.project(tx, ProjectAbility::Read, &ProjectRef::Id(from.id))?;
         let fork = requester.project(tx, ProjectAbility::Own, &ProjectRef::Id(to.id))?;
         if fork.forked_from.is_some() {
-            return Err(Error::Conflict("Project already forked"));
+            return Err(Error::Conflict(Conflict::AlreadyForked));
         }
         // Nothing comes from itself, however far back.
         if source.id == fork.id || tx.projects().comes_from(source.id, fork.id)? {

@@ -13,7 +13,7 @@ use hexforge_domain::project::share::{NewShare, Share};
 
 use crate::access::Requester;
 use crate::app::App;
-use crate::error::{Error, Thing};
+use crate::error::{Conflict, Error, Refusal, Thing};
 
 /// A share as a caller gives it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,8 +22,6 @@ pub struct ShareFields {
     pub group_access: Option<i64>,
     pub expires_at: Option<NaiveDate>,
 }
-
-const ALREADY: &str = "Group already shared with this group";
 
 /// Shares a project with a group.
 pub fn create(
@@ -42,17 +40,16 @@ pub fn create(
         let project = requester.locked_project(tx, ProjectAbility::Administer, named)?;
         let namespace = tx.namespaces().find(project.namespace)?;
         if namespace.is_some_and(|namespace| namespace.share_with_group_lock) {
-            return Err(Error::Refused("The project sharing with group is disabled".into()));
+            return Err(Error::Refused(Refusal::SharingDisabled));
         }
         let known = tx.shares().of(&[project.id])?;
         let known = known.iter().find(|share| share.share.group == group);
         if known.is_some_and(|known| in_force(known.share.expires_at, requester.today)) {
-            return Err(Error::Conflict(ALREADY));
+            return Err(Error::Conflict(Conflict::AlreadyShared));
         }
-        let access = AccessLevel::on_project(level)
-            .ok_or(Error::Conflict("Group access is not included in the list"))?;
+        let access = AccessLevel::on_project(level).ok_or(Error::Conflict(Conflict::ShareLevel))?;
         if group == project.namespace {
-            return Err(Error::Conflict("Project cannot be shared with the project it is in."));
+            return Err(Error::Conflict(Conflict::SharedWithOwnGroup));
         }
         let new = NewShare { project: project.id, group, access, expires_at: fields.expires_at };
         // One that has ended does not stand in the way.
@@ -60,7 +57,7 @@ pub fn create(
             tx.shares().delete(project.id, group)?;
         }
         tx.shares().insert(new).map_err(|error| match error {
-            StoreError::Duplicate(_) => Error::Conflict(ALREADY),
+            StoreError::Duplicate(_) => Error::Conflict(Conflict::AlreadyShared),
             StoreError::Gone => Error::NotFound(Thing::Group),
             error => error.into(),
         })

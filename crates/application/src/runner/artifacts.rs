@@ -8,10 +8,10 @@ use hexforge_domain::ports::uploads::NewUpload;
 use hexforge_domain::project::upload::UploadName;
 
 use super::assignment::{self, Assignment};
-use super::{NOT_RUNNING, by_token, running};
+use super::{by_token, running};
 use crate::app::App;
 use crate::build::ArtifactsFile;
-use crate::error::{Error, Thing};
+use crate::error::{Error, ForbiddenReason, Thing};
 use crate::pipeline::progress::Progress;
 
 /// Whether somebody with this token may bring artifacts; asked before anything of them is read. Gives the user of the
@@ -83,7 +83,11 @@ pub fn open_artifacts(
         let build = by_token(app, tx, id, token)?;
         let pipeline = tx.builds().of_pipeline(build.pipeline)?;
         let needed = pipeline.iter().any(|one| one.status == Status::Running);
-        if needed { Ok(build) } else { Err(Error::Forbidden(Some(NOT_RUNNING))) }
+        if needed {
+            Ok(build)
+        } else {
+            Err(Error::Forbidden(Some(ForbiddenReason::BuildNotRunning)))
+        }
     })?;
     Ok((build.user, crate::build::open_artifacts(app, &build)?))
 }

@@ -3,9 +3,9 @@
 use hexforge_domain::ci::status::{Status, Transition};
 use hexforge_domain::id::BuildId;
 
-use super::{ERASED, coverage, identify, is_due, within_log};
+use super::{coverage, identify, is_due, within_log};
 use crate::app::App;
-use crate::error::{Error, Thing};
+use crate::error::{Error, ForbiddenReason, Thing};
 use crate::pipeline::progress::Progress;
 
 /// What a runner tells of a build.
@@ -31,7 +31,7 @@ pub fn update(app: &App, token: &str, id: BuildId, report: &Report) -> Result<()
             .filter(|build| build.status == Status::Running && build.runner == Some(runner.id));
         let build = build.ok_or_else(missing)?.clone();
         if build.erased_at.is_some() {
-            return Err(Error::Forbidden(Some(ERASED)));
+            return Err(Error::Forbidden(Some(ForbiddenReason::BuildErased)));
         }
         if let Some(trace) = &report.trace {
             within_log(trace.len() as u64)?;

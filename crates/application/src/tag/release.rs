@@ -10,7 +10,7 @@ use hexforge_domain::text::{limit, within_field};
 
 use crate::app::App;
 use crate::branch::pushable;
-use crate::error::{Error, Thing};
+use crate::error::{Conflict, Error, Missing, Thing};
 use crate::repository;
 
 /// Publishes something about a tag.
@@ -22,7 +22,7 @@ pub fn create(
     description: &str,
 ) -> Result<Release, Error> {
     let (project, release) = of_tag(app, actor, named, tag, description)?;
-    let exists = || Error::Conflict("Release already exists");
+    let exists = || Error::Conflict(Conflict::ReleaseExists);
     app.store.write(|tx| {
         still_there(tx, project, &release.tag)?;
         if tx.releases().find(project, &release.tag)?.is_some() {
@@ -49,7 +49,7 @@ pub fn update(
         still_there(tx, project, &release.tag)?;
         Ok::<_, Error>(tx.releases().update(project, &release, app.clock.now())?)
     })?;
-    if changed { Ok(release) } else { Err(Error::Missing("Release does not exist")) }
+    if changed { Ok(release) } else { Err(Error::Missing(Missing::Release)) }
 }
 
 /// Publishes, whether or not something was published before.
@@ -66,7 +66,7 @@ pub(crate) fn put(
 }
 
 fn missing() -> Error {
-    Error::Missing("Tag does not exist")
+    Error::Missing(Missing::TagOfRelease)
 }
 
 /// Checks that a tag exists, with the project locked: a removal of the tag, which removes its release too, waits.

@@ -10,7 +10,7 @@ use hexforge_domain::user::{User, UserCommand, UserState};
 
 use crate::access;
 use crate::app::App;
-use crate::error::{Error, Thing};
+use crate::error::{Error, ForbiddenReason, Thing};
 
 /// Gives a command about an account in an administrator's name.
 pub fn apply(
@@ -61,9 +61,9 @@ fn store(
     Ok(change)
 }
 
-fn refusal(command: UserCommand) -> &'static str {
+fn refusal(command: UserCommand) -> ForbiddenReason {
     match command {
-        UserCommand::Block => "LDAP blocked users cannot be modified by the API",
-        UserCommand::Unblock => "LDAP blocked users cannot be unblocked by the API",
+        UserCommand::Block => ForbiddenReason::BlockOfDirectory,
+        UserCommand::Unblock => ForbiddenReason::UnblockOfDirectory,
     }
 }

@@ -1,7 +1,7 @@
 //! Triggers of projects, and pipelines that are started by them.
 
+use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, web};
-use hexforge_application::error::Error;
 use hexforge_application::trigger;
 use hexforge_domain::text::limit;
 
@@ -9,7 +9,7 @@ use super::ids::ProjectPath;
 use crate::api::Api;
 use crate::call::{self, Calls};
 use crate::entities::trigger::{TriggerJson, TriggeredJson};
-use crate::error::ApiResult;
+use crate::error::{ApiError, ApiResult};
 use crate::params::{declared, parameters, picked};
 use crate::respond;
 
@@ -61,8 +61,10 @@ async fn delete(api: Api, ids: web::Path<(ProjectPath, String)>) -> ApiResult<Ht
 /// The token is all that is asked for: who calls is nobody's business.
 async fn start(api: Api<Start>, ProjectPath(named): ProjectPath) -> ApiResult<HttpResponse> {
     let Start { token, reference, variables } = api.read()?;
-    let variables = variables
-        .ok_or(Error::Refused("variables needs to be a map of key-valued strings".into()))?;
+    let variables = variables.ok_or_else(|| {
+        let text = "variables needs to be a map of key-valued strings";
+        ApiError::message(StatusCode::BAD_REQUEST, text)
+    })?;
     let started =
         api.run_step(move |app| trigger::start(app, &named, &token, &reference, variables));
     respond::created(TriggeredJson::from(started.await?))

@@ -1,0 +1,206 @@
+//! The texts of refusals, to the letter as clients of the API know them.
+
+use hexforge_application::branch::Kept;
+use hexforge_application::error::{Conflict, ForbiddenReason, ListRefusal, Missing, Refusal};
+use hexforge_domain::ci::status::{Status, Transition};
+use hexforge_domain::user::ProjectsLimit;
+
+/// The reason behind `403 Forbidden  - `.
+pub fn forbidden(reason: ForbiddenReason) -> &'static str {
+    match reason {
+        ForbiddenReason::SudoNeedsAdmin => "Must be admin to use sudo",
+        ForbiddenReason::SudoNeedsPrivateToken => {
+            "Private token must be specified in order to use sudo"
+        }
+        ForbiddenReason::BlockOfDirectory => "LDAP blocked users cannot be modified by the API",
+        ForbiddenReason::UnblockOfDirectory => "LDAP blocked users cannot be unblocked by the API",
+        ForbiddenReason::BuildNotRetryable => "Build is not retryable",
+        ForbiddenReason::BuildNotErasable => "Build is not erasable!",
+        ForbiddenReason::BuildErased => "Build has been erased!",
+        ForbiddenReason::BuildNotRunning => "build is not running",
+    }
+}
+
+pub fn conflict(conflict: Conflict) -> &'static str {
+    match conflict {
+        Conflict::EmailTaken => "Email has already been taken",
+        Conflict::UsernameTaken => "Username has already been taken",
+        Conflict::MemberExists => "Member already exists",
+        Conflict::LabelExists => "Label already exists",
+        Conflict::ReleaseExists => "Release already exists",
+        Conflict::AlreadyForked => "Project already forked",
+        Conflict::AlreadyShared => "Group already shared with this group",
+        Conflict::ShareLevel => "Group access is not included in the list",
+        Conflict::SharedWithOwnGroup => "Project cannot be shared with the project it is in.",
+    }
+}
+
+pub fn missing(missing: Missing) -> &'static str {
+    match missing {
+        Missing::Branch => "No such branch",
+        Missing::Tag => "No such tag",
+        Missing::TagOfRelease => "Tag does not exist",
+        Missing::Release => "Release does not exist",
+    }
+}
+
+pub fn list_refusal(refusal: ListRefusal) -> &'static str {
+    match refusal {
+        ListRefusal::NoLabel => "Label not found!",
+        ListRefusal::Position => "List could not be moved!",
+    }
+}
+
+pub fn branch_kept(kept: Kept) -> &'static str {
+    match kept {
+        Kept::Default => "Cannot remove HEAD branch",
+        Kept::Protected => "Protected branch cant be removed",
+    }
+}
+
+pub fn projects_limit(ProjectsLimit(limit): ProjectsLimit) -> String {
+    if limit == 0 {
+        "Personal project creation is not allowed. Please contact your administrator with questions"
+            .to_owned()
+    } else {
+        format!(
+            "Your project limit is {limit} projects! Please contact your administrator to increase it"
+        )
+    }
+}
+
+pub fn refusal(refusal: &Refusal) -> String {
+    let text = match refusal {
+        Refusal::BranchName => "Branch name is invalid",
+        Refusal::BranchExists => "Branch already exists",
+        Refusal::BranchStart => "Invalid reference name",
+        Refusal::BranchMoved(name) => {
+            return format!("Could not update branch {name}. Please refresh and try again.");
+        }
+        Refusal::TagName => "Tag name invalid",
+        Refusal::TagExists(name) => return format!("Tag {name} already exists"),
+        Refusal::TagTarget(target) => return format!("Target {target} is invalid"),
+        Refusal::TagMoved(name) => {
+            return format!("Could not update tag {name}. Please refresh and try again.");
+        }
+        Refusal::Push(refusal) => return format!("GitLab: {refusal}"),
+        Refusal::RepositoryFull => "The repository has reached its size limit",
+        Refusal::TooManyEntries => "There are too many entries to list them",
+        Refusal::SharingDisabled => "The project sharing with group is disabled",
+        Refusal::MoveToSameProject => "Cannot move issue to project it originates from!",
+        Refusal::MoveNotAllowed => "Cannot move issue due to insufficient permissions!",
+        Refusal::NoBuilds => "No builds created",
+        Refusal::BuildNotPlayable => "400 (Bad request) \"Unplayable Build\" not given",
+        Refusal::StatusTransition { by, from } => return status_transition(*by, *from),
+    };
+    text.to_owned()
+}
+
+fn status_transition(by: Transition, from: Option<Status>) -> String {
+    let event = match by {
+        Transition::Enqueue => "enqueue",
+        Transition::Reopen => "reopen",
+        Transition::Run => "run",
+        Transition::Succeed => "success",
+        Transition::Fail => "drop",
+        Transition::Cancel => "cancel",
+        Transition::Skip => "skip",
+    };
+    let from = from.map(Status::as_str).unwrap_or_default();
+    format!(
+        "Cannot transition status via :{event} from :{from} \
+         (Reason(s): Status cannot transition via \"{event}\")"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use hexforge_domain::policy::push::PushRefusal;
+
+    use super::*;
+
+    /// The wording of each refusal is part of the API. The matches above name every variant; this table does too.
+    #[test]
+    fn refusals_have_the_texts_that_clients_know() {
+        for (refused, text) in [
+            (Refusal::BranchName, "Branch name is invalid"),
+            (Refusal::BranchExists, "Branch already exists"),
+            (Refusal::BranchStart, "Invalid reference name"),
+            (
+                Refusal::BranchMoved("a/b".into()),
+                "Could not update branch a/b. Please refresh and try again.",
+            ),
+            (Refusal::TagName, "Tag name invalid"),
+            (Refusal::TagExists("v1".into()), "Tag v1 already exists"),
+            (Refusal::TagTarget("x".into()), "Target x is invalid"),
+            (
+                Refusal::TagMoved("v1".into()),
+                "Could not update tag v1. Please refresh and try again.",
+            ),
+            (
+                Refusal::Push(PushRefusal::Protected),
+                "GitLab: You are not allowed to push code to protected branches on this project.",
+            ),
+            (Refusal::RepositoryFull, "The repository has reached its size limit"),
+            (Refusal::TooManyEntries, "There are too many entries to list them"),
+            (Refusal::SharingDisabled, "The project sharing with group is disabled"),
+            (Refusal::MoveToSameProject, "Cannot move issue to project it originates from!"),
+            (Refusal::MoveNotAllowed, "Cannot move issue due to insufficient permissions!"),
+            (Refusal::NoBuilds, "No builds created"),
+            (Refusal::BuildNotPlayable, "400 (Bad request) \"Unplayable Build\" not given"),
+            (
+                Refusal::StatusTransition { by: Transition::Run, from: Some(Status::Success) },
+                "Cannot transition status via :run from :success \
+                 (Reason(s): Status cannot transition via \"run\")",
+            ),
+        ] {
+            assert_eq!(refusal(&refused), text, "{refused:?}");
+        }
+    }
+
+    #[test]
+    fn conflicts_and_missing_things_have_the_texts_that_clients_know() {
+        for (conflicting, text) in [
+            (Conflict::EmailTaken, "Email has already been taken"),
+            (Conflict::UsernameTaken, "Username has already been taken"),
+            (Conflict::MemberExists, "Member already exists"),
+            (Conflict::LabelExists, "Label already exists"),
+            (Conflict::ReleaseExists, "Release already exists"),
+            (Conflict::AlreadyForked, "Project already forked"),
+            (Conflict::AlreadyShared, "Group already shared with this group"),
+            (Conflict::ShareLevel, "Group access is not included in the list"),
+            (Conflict::SharedWithOwnGroup, "Project cannot be shared with the project it is in."),
+        ] {
+            assert_eq!(conflict(conflicting), text, "{conflicting:?}");
+        }
+        for (absent, text) in [
+            (Missing::Branch, "No such branch"),
+            (Missing::Tag, "No such tag"),
+            (Missing::TagOfRelease, "Tag does not exist"),
+            (Missing::Release, "Release does not exist"),
+        ] {
+            assert_eq!(missing(absent), text, "{absent:?}");
+        }
+    }
+
+    #[test]
+    fn reasons_have_the_texts_that_clients_know() {
+        use ForbiddenReason::*;
+        for (reason, text) in [
+            (SudoNeedsAdmin, "Must be admin to use sudo"),
+            (SudoNeedsPrivateToken, "Private token must be specified in order to use sudo"),
+            (BlockOfDirectory, "LDAP blocked users cannot be modified by the API"),
+            (UnblockOfDirectory, "LDAP blocked users cannot be unblocked by the API"),
+            (BuildNotRetryable, "Build is not retryable"),
+            (BuildNotErasable, "Build is not erasable!"),
+            (BuildErased, "Build has been erased!"),
+            (BuildNotRunning, "build is not running"),
+        ] {
+            assert_eq!(forbidden(reason), text, "{reason:?}");
+        }
+        assert_eq!(list_refusal(ListRefusal::NoLabel), "Label not found!");
+        assert_eq!(list_refusal(ListRefusal::Position), "List could not be moved!");
+        assert_eq!(branch_kept(Kept::Default), "Cannot remove HEAD branch");
+        assert_eq!(branch_kept(Kept::Protected), "Protected branch cant be removed");
+    }
+}
