@@ -31,7 +31,7 @@ pub enum Error {
     #[error("forbidden{}", .0.map(|reason| format!(": {reason}")).unwrap_or_default())]
     Forbidden(Option<ForbiddenReason>),
     /// What was named does not exist, or the caller may not learn that it does.
-    #[error("{0} not found")]
+    #[error("{0:?} not found")]
     NotFound(Thing),
     /// A field without which nothing can be done.
     #[error("`{0}` is not given")]
@@ -98,7 +98,7 @@ impl fmt::Display for StaleToken {
     }
 }
 
-/// What was not found, in the words of the interface.
+/// What was not found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Thing {
     /// A row looked up by its id, which the interface does not name.
@@ -151,38 +151,6 @@ pub enum Thing {
     Member(UserId),
     /// The user of a sudo request.
     SudoTarget(String),
-}
-
-impl fmt::Display for Thing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Thing::Record => f.write_str("Record"),
-            Thing::User => f.write_str("User"),
-            Thing::Key => f.write_str("Key"),
-            Thing::Email => f.write_str("Email"),
-            Thing::Group => f.write_str("Group"),
-            Thing::Project => f.write_str("Project"),
-            Thing::TargetNamespace => f.write_str("Target Namespace"),
-            Thing::SystemHook => f.write_str("System hook"),
-            Thing::Branch => f.write_str("Branch"),
-            Thing::Tag => f.write_str("Tag"),
-            Thing::Tree => f.write_str("Tree"),
-            Thing::Commit => f.write_str("Commit"),
-            Thing::File => f.write_str("File"),
-            Thing::Blob => f.write_str("Blob"),
-            Thing::Nameless => f.write_str("Nameless"),
-            Thing::Label => f.write_str("Label"),
-            Thing::LabelToChange => f.write_str("Label not found"),
-            Thing::Board => f.write_str("Board"),
-            Thing::Notes => f.write_str("Notes"),
-            Thing::Note => f.write_str("Note"),
-            Thing::Trigger => f.write_str("Trigger"),
-            Thing::Variable => f.write_str("Variable"),
-            Thing::References => f.write_str("References for commit"),
-            Thing::Member(user) => write!(f, "Member: user_id:{user}"),
-            Thing::SudoTarget(name) => write!(f, "No user id or username for: {name}"),
-        }
-    }
 }
 
 impl From<FieldErrors> for Error {

@@ -5,7 +5,7 @@ use std::fmt;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderName, HeaderValue};
 use actix_web::{HttpResponse, ResponseError};
-use hexforge_application::error::{Error, StaleToken, Thing};
+use hexforge_application::error::{Error, StaleToken};
 use hexforge_domain::field_errors::FieldErrors;
 use hexforge_domain::ports::git::GitError;
 use hexforge_domain::ports::store::StoreError;
@@ -149,35 +149,7 @@ impl From<Error> for ApiError {
                 let reason = text::forbidden(reason);
                 Self::message(StatusCode::FORBIDDEN, format!("403 Forbidden  - {reason}"))
             }
-            Error::NotFound(Thing::Record) => Self::message(StatusCode::NOT_FOUND, "404 Not found"),
-            Error::NotFound(Thing::Nameless) => {
-                Self::message(StatusCode::NOT_FOUND, "404 Not Found")
-            }
-            Error::NotFound(
-                thing @ (Thing::User
-                | Thing::Key
-                | Thing::Email
-                | Thing::Group
-                | Thing::Project
-                | Thing::TargetNamespace
-                | Thing::SystemHook
-                | Thing::Branch
-                | Thing::Tag
-                | Thing::Tree
-                | Thing::Commit
-                | Thing::File
-                | Thing::Blob
-                | Thing::Label
-                | Thing::LabelToChange
-                | Thing::Board
-                | Thing::Notes
-                | Thing::Note
-                | Thing::Trigger
-                | Thing::Variable
-                | Thing::References
-                | Thing::Member(_)
-                | Thing::SudoTarget(_)),
-            ) => Self::message(StatusCode::NOT_FOUND, format!("404 {thing} Not Found")),
+            Error::NotFound(thing) => Self::message(StatusCode::NOT_FOUND, text::not_found(&thing)),
             Error::NotGiven(field) => Self::message(
                 StatusCode::BAD_REQUEST,
                 format!("400 (Bad request) \"{field}\" not given"),

@@ -56,4 +56,13 @@ mod tests {
             assert_eq!(state.apply(command), expected, "{state:?} on {command:?}");
         }
     }
+
+    #[test]
+    fn a_star_counts_one() {
+        for (state, before, after) in
+            [(Starred::Yes, 0, 1), (Starred::Yes, 4, 5), (Starred::No, 5, 4), (Starred::No, 1, 0)]
+        {
+            assert_eq!(state.counted(before), after, "{state:?} after {before}");
+        }
+    }
 }

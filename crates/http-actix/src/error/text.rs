@@ -1,7 +1,9 @@
 //! The texts of refusals, to the letter as clients of the API know them.
 
 use hexforge_application::branch::Kept;
-use hexforge_application::error::{Conflict, ForbiddenReason, ListRefusal, Missing, Refusal};
+use hexforge_application::error::{
+    Conflict, ForbiddenReason, ListRefusal, Missing, Refusal, Thing,
+};
 use hexforge_domain::ci::status::{Status, Transition};
 use hexforge_domain::user::ProjectsLimit;
 
@@ -33,6 +35,40 @@ pub fn conflict(conflict: Conflict) -> &'static str {
         Conflict::ShareLevel => "Group access is not included in the list",
         Conflict::SharedWithOwnGroup => "Project cannot be shared with the project it is in.",
     }
+}
+
+pub fn not_found(thing: &Thing) -> String {
+    let name = match thing {
+        // Clients see which of these two it was by one letter.
+        Thing::Record => return "404 Not found".to_owned(),
+        Thing::Nameless => return "404 Not Found".to_owned(),
+        Thing::Member(user) => return format!("404 Member: user_id:{user} Not Found"),
+        Thing::SudoTarget(name) => {
+            return format!("404 No user id or username for: {name} Not Found");
+        }
+        Thing::User => "User",
+        Thing::Key => "Key",
+        Thing::Email => "Email",
+        Thing::Group => "Group",
+        Thing::Project => "Project",
+        Thing::TargetNamespace => "Target Namespace",
+        Thing::SystemHook => "System hook",
+        Thing::Branch => "Branch",
+        Thing::Tag => "Tag",
+        Thing::Tree => "Tree",
+        Thing::Commit => "Commit",
+        Thing::File => "File",
+        Thing::Blob => "Blob",
+        Thing::Label => "Label",
+        Thing::LabelToChange => "Label not found",
+        Thing::Board => "Board",
+        Thing::Notes => "Notes",
+        Thing::Note => "Note",
+        Thing::Trigger => "Trigger",
+        Thing::Variable => "Variable",
+        Thing::References => "References for commit",
+    };
+    format!("404 {name} Not Found")
 }
 
 pub fn missing(missing: Missing) -> &'static str {
@@ -115,6 +151,7 @@ fn status_transition(by: Transition, from: Option<Status>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use hexforge_domain::id::UserId;
     use hexforge_domain::policy::push::PushRefusal;
 
     use super::*;
@@ -180,6 +217,39 @@ mod tests {
             (Missing::Release, "Release does not exist"),
         ] {
             assert_eq!(missing(absent), text, "{absent:?}");
+        }
+    }
+
+    #[test]
+    fn things_have_the_names_that_clients_know() {
+        for (thing, text) in [
+            (Thing::Record, "404 Not found"),
+            (Thing::Nameless, "404 Not Found"),
+            (Thing::Member(UserId(7)), "404 Member: user_id:7 Not Found"),
+            (Thing::SudoTarget("eve".into()), "404 No user id or username for: eve Not Found"),
+            (Thing::User, "404 User Not Found"),
+            (Thing::Key, "404 Key Not Found"),
+            (Thing::Email, "404 Email Not Found"),
+            (Thing::Group, "404 Group Not Found"),
+            (Thing::Project, "404 Project Not Found"),
+            (Thing::TargetNamespace, "404 Target Namespace Not Found"),
+            (Thing::SystemHook, "404 System hook Not Found"),
+            (Thing::Branch, "404 Branch Not Found"),
+            (Thing::Tag, "404 Tag Not Found"),
+            (Thing::Tree, "404 Tree Not Found"),
+            (Thing::Commit, "404 Commit Not Found"),
+            (Thing::File, "404 File Not Found"),
+            (Thing::Blob, "404 Blob Not Found"),
+            (Thing::Label, "404 Label Not Found"),
+            (Thing::LabelToChange, "404 Label not found Not Found"),
+            (Thing::Board, "404 Board Not Found"),
+            (Thing::Notes, "404 Notes Not Found"),
+            (Thing::Note, "404 Note Not Found"),
+            (Thing::Trigger, "404 Trigger Not Found"),
+            (Thing::Variable, "404 Variable Not Found"),
+            (Thing::References, "404 References for commit Not Found"),
+        ] {
+            assert_eq!(not_found(&thing), text, "{thing:?}");
         }
     }
 
