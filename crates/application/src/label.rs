@@ -94,13 +94,11 @@ pub fn create(
                 at: app.clock.now(),
             })
         })?;
-        let title = new.title.clone();
-        tx.labels().insert_all(project, vec![new]).map_err(|error| match error {
+        let made = tx.labels().insert_all(project, vec![new]).map_err(|error| match error {
             StoreError::Duplicate(_) => EXISTS,
             error => error.into(),
         })?;
-        let label = tx.labels().find_by_title(project, title.as_str())?;
-        let label = label.ok_or(Error::NotFound(Thing::Label))?;
+        let label = made.into_iter().next().ok_or(StoreError::Gone)?;
         view::one(tx, &tracker, user, label)
     })
 }

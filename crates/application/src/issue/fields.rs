@@ -5,7 +5,7 @@ use hexforge_domain::Timestamp;
 use hexforge_domain::field_errors::FieldErrors;
 use hexforge_domain::id::{LabelId, MilestoneId, ProjectId, UserId};
 use hexforge_domain::issue::{IssueCommand, Title};
-use hexforge_domain::label::{Label, LabelTitle, NewLabel};
+use hexforge_domain::label::{LabelTitle, NewLabel};
 use hexforge_domain::policy::tracker::TrackerAbility;
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::text::{LongText, TooLong};
@@ -106,14 +106,13 @@ pub(super) fn labels(
     if titles.is_empty() {
         return Ok(vec![]);
     }
-    let ids = |labels: &[Label]| labels.iter().map(|label| label.id).collect::<Vec<_>>();
-    let found = tx.labels().find_by_titles(project, titles)?;
-    if found.len() == titles.len() {
-        return Ok(ids(&found));
-    }
+    let mut found = tx.labels().find_by_titles(project, titles)?;
     let known = |title: &&LabelTitle| !found.iter().any(|label| label.title == **title);
     let new = titles.iter().filter(known).map(|title| NewLabel::named(title.clone(), now));
     let new: Vec<NewLabel> = new.collect();
-    tx.labels().insert_all(project, new)?;
-    Ok(ids(&tx.labels().find_by_titles(project, titles)?))
+    if !new.is_empty() {
+        found.extend(tx.labels().insert_all(project, new)?);
+        found.sort_by(|a, b| a.title.as_str().cmp(b.title.as_str()));
+    }
+    Ok(found.into_iter().map(|label| label.id).collect())
 }

@@ -23,9 +23,8 @@ pub fn a_label(title: &str) -> NewLabel {
 /// # Errors
 /// See [`Labels::insert_all`](hexforge_domain::label::port::Labels::insert_all).
 pub fn insert_label(tx: &mut dyn Tx, project: ProjectId, title: &str) -> Result<Label, StoreError> {
-    tx.labels().insert_all(project, vec![a_label(title)])?;
-    let label = tx.labels().find_by_title(project, title)?;
-    Ok(label.expect("it was just made"))
+    let mut made = tx.labels().insert_all(project, vec![a_label(title)])?;
+    Ok(made.pop().expect("it was just made"))
 }
 
 /// Stores a label in a transaction of its own.

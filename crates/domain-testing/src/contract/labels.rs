@@ -32,9 +32,11 @@ pub fn a_label_has_every_field(store: &dyn Store) {
         priority: Priority::parse(i64::MAX).ok(),
         ..a_label("to do 🦀")
     };
-    write(store, |tx| tx.labels().insert_all(project, vec![new.clone(), a_label("bare")]));
+    let made =
+        write(store, |tx| tx.labels().insert_all(project, vec![new.clone(), a_label("bare")]));
     let found = |title: &str| read(store, |tx| tx.labels().find_by_title(project, title));
     let label = found("to do 🦀").expect("it was made");
+    assert_eq!(made, [found("bare").expect("it was made"), label.clone()]);
     let expected = Label {
         id: label.id,
         project,

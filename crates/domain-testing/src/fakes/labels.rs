@@ -72,8 +72,13 @@ impl Labels for FakeTx {
         Ok(found.map(|label| self.tables.label_shown(label)).collect())
     }
 
-    fn insert_all(&mut self, project: ProjectId, new: Vec<NewLabel>) -> Result<(), StoreError> {
+    fn insert_all(
+        &mut self,
+        project: ProjectId,
+        new: Vec<NewLabel>,
+    ) -> Result<Vec<Label>, StoreError> {
         self.require_project(project)?;
+        let mut made = Vec::new();
         for new in new {
             if Labels::find_by_title(self, project, new.title.as_str())?.is_some() {
                 return self.refuse(StoreError::Duplicate("title"));
@@ -88,9 +93,11 @@ impl Labels for FakeTx {
                 priority: new.priority,
                 counts: LabelCounts::default(),
             };
-            self.tables.labels.push(label);
+            self.tables.labels.push(label.clone());
+            made.push(label);
         }
-        Ok(())
+        made.sort_by(|a, b| a.title.as_str().cmp(b.title.as_str()));
+        Ok(made)
     }
 
     fn update(&mut self, label: &Label, _: Timestamp) -> Result<(), StoreError> {

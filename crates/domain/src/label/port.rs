@@ -36,11 +36,15 @@ pub trait Labels {
     /// Returns the labels with these ids, in no particular order.
     fn find_all(&mut self, ids: &[LabelId]) -> Result<Vec<Label>, StoreError>;
 
-    /// Creates labels without any issues.
+    /// Creates labels without any issues, and returns them by title.
     /// # Errors
     /// [`StoreError::Duplicate`]`("title")` when the project already has a label with one of the
     /// titles.
-    fn insert_all(&mut self, project: ProjectId, new: Vec<NewLabel>) -> Result<(), StoreError>;
+    fn insert_all(
+        &mut self,
+        project: ProjectId,
+        new: Vec<NewLabel>,
+    ) -> Result<Vec<Label>, StoreError>;
 
     /// Stores every field except the counters, and sets the update time to `at`.
     /// # Errors

@@ -154,7 +154,11 @@ impl Labels for DieselTx<'_> {
         self.labels_from(rows)
     }
 
-    fn insert_all(&mut self, project: ProjectId, new: Vec<NewLabel>) -> Result<(), StoreError> {
+    fn insert_all(
+        &mut self,
+        project: ProjectId,
+        new: Vec<NewLabel>,
+    ) -> Result<Vec<Label>, StoreError> {
         let rows: Vec<_> = new
             .iter()
             .map(|new| {
@@ -169,10 +173,15 @@ impl Labels for DieselTx<'_> {
                 )
             })
             .collect();
-        self.run(|conn| {
-            each_backend!(conn, c => diesel::insert_into(labels::table).values(rows).execute(c))
+        let rows: Vec<LabelRow> = self.run(|conn| {
+            each_backend!(conn, c => diesel::insert_into(labels::table)
+                .values(rows)
+                .returning(LabelRow::as_returning())
+                .get_results(c))
         })?;
-        Ok(())
+        let mut made = self.labels_from(rows)?;
+        made.sort_by(|a, b| a.title.as_str().cmp(b.title.as_str()));
+        Ok(made)
     }
 
     fn update(&mut self, label: &Label, at: Timestamp) -> Result<(), StoreError> {
