@@ -6,6 +6,7 @@ pub(crate) mod checkpoints;
 pub mod connection;
 pub(crate) mod error;
 pub(crate) mod installation;
+pub(crate) mod json;
 pub mod migrations;
 pub(crate) mod pool;
 pub mod schema;

@@ -11,13 +11,13 @@ use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::project::query::Viewer;
 use hexforge_domain::push::Push;
 
+use crate::database::json;
 use crate::database::schema::events;
 use crate::database::time::{moment, stored};
 use crate::database::tx::DieselTx;
 use crate::query::access;
 use crate::query::among::AmongValues;
 use crate::query::sql::Sql;
-use crate::repositories::push;
 
 #[derive(Queryable)]
 struct EventRow {
@@ -52,8 +52,7 @@ impl TryFrom<EventRow> for Event {
 }
 
 fn read_push(data: &str) -> Result<Box<Push>, StoreError> {
-    let push = serde_json::from_str(data).ok().as_ref().and_then(push::from_json);
-    push.map(Box::new).ok_or(StoreError::Corrupt("push of an event"))
+    json::from_text(data).map(Box::new).ok_or(StoreError::Corrupt("push of an event"))
 }
 
 impl Events for DieselTx<'_> {
@@ -67,7 +66,7 @@ impl Events for DieselTx<'_> {
             events::target_id.eq(target.and_then(|target| target.id)),
             events::target_title.eq(target.and_then(|target| target.title.as_deref())),
             events::issue_id.eq(target.and_then(|target| target.issue).map(|issue| issue.0)),
-            events::data.eq(new.push.as_deref().map(|push| push::to_json(push).to_string())),
+            events::data.eq(new.push.as_deref().map(json::to_text)),
             events::created_at.eq(stored(new.at)),
         );
         let id = self.run(|conn| {

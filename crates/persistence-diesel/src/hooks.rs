@@ -7,5 +7,6 @@ pub(crate) mod delivery_log;
 pub(crate) mod outbox;
 pub(crate) mod outbox_ci;
 pub(crate) mod outbox_project;
+pub(crate) mod outbox_system;
 pub(crate) mod project_hook;
 pub(crate) mod system_hook;

@@ -3,7 +3,7 @@
 //! Queries are written once against [`connection::DbConn`]; what differs between the two databases
 //! is in `database/backend.rs` and in the two folders of migrations.
 //!
-//! - `database`: connections, transactions, migrations, and the seal of secrets;
+//! - `database`: connections, transactions, migrations, the seal of secrets, and the JSON form of stored values;
 //! - `query`: building blocks of queries, such as pages and the projects that a user sees;
 //! - one folder for each group of aggregates: `users`, `groups`, `projects`, `repositories`, `tracker`, `ci`, `hooks`;
 //! - `removal`: taking away in steps what may have many rows below it;

@@ -18,6 +18,7 @@ use crate::ci::build_definition;
 use crate::ci::build_list;
 use crate::ci::pipeline::status;
 use crate::database::backend;
+use crate::database::json;
 use crate::database::schema::{build_definitions, builds, projects};
 use crate::database::time::{moment, moment_opt, stored, stored_opt};
 use crate::database::tx::DieselTx;
@@ -111,12 +112,12 @@ impl TryFrom<BuildRow> for Build {
 /// How tags are stored: the same ones always as the same text.
 pub(crate) fn tags_to_text(tags: &Tags) -> String {
     let words: Vec<String> = tags.iter().map(backend::storable).collect();
-    serde_json::Value::from(words).to_string()
+    json::to_text(&words)
 }
 
 pub(crate) fn tags_from_text(text: &str) -> Result<Tags, StoreError> {
-    let words: Result<Vec<String>, _> = serde_json::from_str(text);
-    Ok(words.map_err(|_| StoreError::Corrupt("tags"))?.into_iter().collect())
+    let words: Vec<String> = json::from_text(text).ok_or(StoreError::Corrupt("tags"))?;
+    Ok(words.into_iter().collect())
 }
 
 impl DieselTx<'_> {

@@ -1,4 +1,4 @@
-//! What a job is to do, as texts: trees of configurations are JSON.
+//! The JSON form of build definitions. A tree of a configuration maps onto JSON one to one.
 
 use hexforge_domain::build::BuildDefinition;
 use hexforge_domain::ci::config::{Node, Options};
@@ -32,7 +32,7 @@ fn to_json(node: &Node) -> Value {
         Node::Null => Value::Null,
         Node::Bool(yes) => Value::Bool(*yes),
         Node::Integer(number) => Value::from(*number),
-        // What is no number has no place in JSON.
+        // JSON has no form for NaN and infinity.
         Node::Float(number) => Number::from_f64(*number).map_or(Value::Null, Value::Number),
         Node::Text(text) => Value::String(backend::storable(text)),
         Node::List(list) => Value::Array(list.iter().map(to_json).collect()),
