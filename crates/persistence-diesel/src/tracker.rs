@@ -3,6 +3,7 @@
 pub(crate) mod board;
 pub(crate) mod group_label;
 pub(crate) mod issue;
+pub(crate) mod issue_conditions;
 pub(crate) mod issue_list;
 pub(crate) mod issue_total;
 pub(crate) mod label;

@@ -21,10 +21,6 @@ const CHECKPOINT_FROM: i32 = 1024;
 /// during each checkpoint, SQLite appends to the WAL instead of using it from its beginning again.
 const FULL_CHECKPOINT_FROM: i32 = 8 * 1024;
 
-/// The length of the WAL in pages, from which on SQLite runs a checkpoint within a commit: 64 MiB. The WAL gets so long
-/// only if the thread fails.
-pub(crate) const LONGEST_WAL: i32 = 16 * 1024;
-
 /// The time between two looks at the WAL.
 const INTERVAL: Duration = Duration::from_millis(200);
 

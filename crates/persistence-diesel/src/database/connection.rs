@@ -10,7 +10,9 @@ use diesel::{
     Connection, ConnectionError, ConnectionResult, PgConnection, QueryResult, SqliteConnection,
 };
 
-use crate::database::checkpoints::LONGEST_WAL;
+/// The length of the WAL in pages, from which on SQLite runs a checkpoint within a commit: 64 MiB. The WAL gets so long
+/// only if the thread of `database/checkpoints.rs` fails.
+const LONGEST_WAL: i32 = 16 * 1024;
 
 /// A connection to whichever database was chosen.
 #[derive(diesel::MultiConnection)]

@@ -39,10 +39,13 @@ use crate::database::error;
 use crate::database::seal::Seals;
 use crate::query::page::{Counting, Question, Span, Totals};
 use crate::query::sql::Sql;
-use crate::removal::steps;
 
 /// How many ids one statement names at most; both databases limit the number of parameters.
 const NAMED_AT_ONCE: usize = 10_000;
+
+/// How many rows of what a removed thing leaves behind go with the transaction that removes it. Of most things nothing
+/// is left then.
+pub(crate) const LEFTOVERS_AT_ONCE: i64 = 1_000;
 
 /// Implements every port of a transaction; each in the file of its aggregate.
 pub(crate) struct DieselTx<'c> {
@@ -89,7 +92,7 @@ impl<'c> DieselTx<'c> {
             open,
             told: false,
             extent: None,
-            leftovers: steps::AT_ONCE,
+            leftovers: LEFTOVERS_AT_ONCE,
         }
     }
 

@@ -15,7 +15,7 @@ use crate::database::backend;
 use crate::database::schema::{deliveries, hook_lanes, hook_payloads};
 use crate::database::time::{stored, stored_opt};
 use crate::database::tx::DieselTx;
-use crate::hooks::delivery_claim::OF_WHAT_IS_THERE;
+use crate::hooks::delivery_claim::{Kind, OF_WHAT_IS_THERE};
 use crate::query::sql::Sql;
 
 /// How many rows one statement inserts.
@@ -162,27 +162,5 @@ impl DieselTx<'_> {
         );
         self.run(|conn| diesel::update(hook_lanes::table.find(lane)).set(values).execute(conn))?;
         Ok(())
-    }
-}
-
-/// Of what kind the hooks of lanes are.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Kind {
-    Project,
-    System,
-}
-
-impl Kind {
-    /// Makes the lanes of hooks that have none.
-    fn make(self, hooks: Vec<i64>) -> Sql {
-        let statement = match self {
-            Kind::Project => {
-                "INSERT INTO hook_lanes (project_hook_id) SELECT id FROM project_hooks WHERE id IN ("
-            }
-            Kind::System => {
-                "INSERT INTO hook_lanes (system_hook_id) SELECT id FROM system_hooks WHERE id IN ("
-            }
-        };
-        Sql::new(statement).ids(hooks).sql(") ORDER BY id ON CONFLICT DO NOTHING")
     }
 }

@@ -15,7 +15,6 @@ use crate::database::backend;
 use crate::database::schema::hook_lanes;
 use crate::database::time::{moment, moment_opt, stored};
 use crate::database::tx::DieselTx;
-use crate::hooks::delivery::Kind;
 use crate::query::sql::Sql;
 
 /// A lane as it is stored.
@@ -37,6 +36,28 @@ impl LaneRow {
             failing_since: moment_opt(self.failing_since),
             rest_until: moment_opt(self.rest_until),
         }
+    }
+}
+
+/// Of what kind the hooks of lanes are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Kind {
+    Project,
+    System,
+}
+
+impl Kind {
+    /// Makes the lanes of hooks that have none.
+    pub(crate) fn make(self, hooks: Vec<i64>) -> Sql {
+        let statement = match self {
+            Kind::Project => {
+                "INSERT INTO hook_lanes (project_hook_id) SELECT id FROM project_hooks WHERE id IN ("
+            }
+            Kind::System => {
+                "INSERT INTO hook_lanes (system_hook_id) SELECT id FROM system_hooks WHERE id IN ("
+            }
+        };
+        Sql::new(statement).ids(hooks).sql(") ORDER BY id ON CONFLICT DO NOTHING")
     }
 }
 

@@ -17,7 +17,8 @@ use crate::database::schema::{deliveries, hook_lanes};
 use crate::database::seal::{Purpose, Seals};
 use crate::database::time::{moment, moment_opt, stored};
 use crate::database::tx::DieselTx;
-use crate::hooks::delivery::{Kind, number};
+use crate::hooks::delivery::number;
+use crate::hooks::delivery_claim::Kind;
 use crate::query::sql::Sql;
 
 #[derive(Queryable, Selectable)]

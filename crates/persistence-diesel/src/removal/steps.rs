@@ -10,11 +10,8 @@ use hexforge_domain::removal::Step;
 use hexforge_domain::removal::port::Removals;
 
 use crate::database::backend::{self, Backend};
-use crate::database::tx::DieselTx;
+use crate::database::tx::{DieselTx, LEFTOVERS_AT_ONCE};
 use crate::query::sql::Sql;
-
-/// How many of such rows go with the transaction that removes a thing. Of most things nothing is left then.
-pub(crate) const AT_ONCE: i64 = 1_000;
 
 /// How many rows looking for those of one thing counts as, so that many empty things are no more work than a full one.
 const LOOKING: i64 = 10;
@@ -184,7 +181,7 @@ impl DieselTx<'_> {
     /// The ids of some of the projects in a namespace: as many as a transaction might finish.
     pub(crate) fn some_projects_in(&mut self, namespace: Sql) -> Result<Vec<i64>, StoreError> {
         let some = Sql::new("SELECT id FROM projects WHERE namespace_id IN (").then(namespace);
-        self.ids(some.sql(") ORDER BY id LIMIT ").id(AT_ONCE / LOOKING))
+        self.ids(some.sql(") ORDER BY id LIMIT ").id(LEFTOVERS_AT_ONCE / LOOKING))
     }
 
     /// A root of something removed, so that until the transaction ends nothing is hung on it. One on which others are

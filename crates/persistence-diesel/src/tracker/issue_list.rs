@@ -2,7 +2,7 @@
 
 use diesel::RunQueryDsl;
 use diesel::sql_types::{BigInt, Text};
-use hexforge_domain::id::{MilestoneId, NamespaceId, ProjectId, UserId};
+use hexforge_domain::id::{MilestoneId, UserId};
 use hexforge_domain::issue::Issue;
 use hexforge_domain::issue::query::{IssueFilter, IssueOrder, IssueScope, LabelFilter};
 use hexforge_domain::paging::{Page, Paged};
@@ -12,7 +12,7 @@ use hexforge_domain::project::query::Viewer;
 use crate::database::tx::DieselTx;
 use crate::query::access;
 use crate::query::sql::Sql;
-use crate::query::title_start;
+use crate::tracker::issue_conditions::{Place, starting, titled, titles_of};
 use crate::tracker::issue_total::{self, Keeper};
 
 impl DieselTx<'_> {
@@ -429,13 +429,6 @@ fn scope(
     }
 }
 
-/// Projects whose labels and milestones lead to issues.
-#[derive(Clone, Copy)]
-pub(crate) enum Place {
-    Project(ProjectId),
-    Group(NamespaceId),
-}
-
 fn place(scope: IssueScope) -> Option<Place> {
     match scope {
         IssueScope::Project(project) | IssueScope::Milestone(project, _) => {
@@ -443,20 +436,6 @@ fn place(scope: IssueScope) -> Option<Place> {
         }
         IssueScope::Group(group, _) => Some(Place::Group(group)),
         IssueScope::AuthoredBy(..) => None,
-    }
-}
-
-impl Place {
-    /// What comes after a column of projects.
-    pub fn condition(self) -> Sql {
-        match self {
-            Self::Project(project) => Sql::new(" = ").id(project.0),
-            Self::Group(group) => {
-                Sql::new(" IN (SELECT homes.id FROM projects AS homes WHERE homes.namespace_id = ")
-                    .id(group.0)
-                    .sql(")")
-            }
-        }
     }
 }
 
@@ -505,34 +484,6 @@ fn is_labelled(labels: &LabelFilter) -> Sql {
     )
     .then(titled("labels.title IN (", titles_of(labels)))
     .sql(" LIMIT 1) IS NOT NULL")
-}
-
-/// The titles that are named.
-pub(crate) fn titles_of(labels: &LabelFilter) -> &[String] {
-    match labels {
-        LabelFilter::Any(titles) | LabelFilter::All(titles) => titles,
-    }
-}
-
-/// The condition that a title, of which the first words speak, is one of these.
-pub(crate) fn titled(words: &'static str, titles: &[String]) -> Sql {
-    one_of(words, titles.iter().map(String::as_str))
-}
-
-/// The same of where titles begin, by which an index leads to them.
-pub(crate) fn starting(words: &'static str, titles: &[String]) -> Sql {
-    one_of(words, titles.iter().map(|title| title_start::of(title)))
-}
-
-fn one_of<'a>(words: &'static str, texts: impl ExactSizeIterator<Item = &'a str>) -> Sql {
-    if texts.len() == 0 {
-        return Sql::new("FALSE");
-    }
-    let mut word = words;
-    let named = texts.fold(Sql::new(""), |sql, text| {
-        sql.sql(std::mem::replace(&mut word, ", ")).text(text.to_owned())
-    });
-    named.sql(")")
 }
 
 fn order(filter: &IssueFilter) -> &'static str {

@@ -6,7 +6,7 @@ use hexforge_domain::project::query::Viewer;
 
 use crate::query::access;
 use crate::query::sql::Sql;
-use crate::tracker::issue_list::{Place, starting, titled, titles_of};
+use crate::tracker::issue_conditions::{Place, starting, titled, titles_of};
 
 /// What keeps counters of issues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,0 +1,56 @@
+//! Conditions on the places and titles of labels and milestones, shared by lists of issues and their totals.
+
+use hexforge_domain::id::{NamespaceId, ProjectId};
+use hexforge_domain::issue::query::LabelFilter;
+
+use crate::query::sql::Sql;
+use crate::query::title_start;
+
+/// Projects whose labels and milestones lead to issues.
+#[derive(Clone, Copy)]
+pub(crate) enum Place {
+    Project(ProjectId),
+    Group(NamespaceId),
+}
+
+impl Place {
+    /// What comes after a column of projects.
+    pub fn condition(self) -> Sql {
+        match self {
+            Self::Project(project) => Sql::new(" = ").id(project.0),
+            Self::Group(group) => {
+                Sql::new(" IN (SELECT homes.id FROM projects AS homes WHERE homes.namespace_id = ")
+                    .id(group.0)
+                    .sql(")")
+            }
+        }
+    }
+}
+
+/// The titles that are named.
+pub(crate) fn titles_of(labels: &LabelFilter) -> &[String] {
+    match labels {
+        LabelFilter::Any(titles) | LabelFilter::All(titles) => titles,
+    }
+}
+
+/// The condition that a title, of which the first words speak, is one of these.
+pub(crate) fn titled(words: &'static str, titles: &[String]) -> Sql {
+    one_of(words, titles.iter().map(String::as_str))
+}
+
+/// The same of where titles begin, by which an index leads to them.
+pub(crate) fn starting(words: &'static str, titles: &[String]) -> Sql {
+    one_of(words, titles.iter().map(|title| title_start::of(title)))
+}
+
+fn one_of<'a>(words: &'static str, texts: impl ExactSizeIterator<Item = &'a str>) -> Sql {
+    if texts.len() == 0 {
+        return Sql::new("FALSE");
+    }
+    let mut word = words;
+    let named = texts.fold(Sql::new(""), |sql, text| {
+        sql.sql(std::mem::replace(&mut word, ", ")).text(text.to_owned())
+    });
+    named.sql(")")
+}
