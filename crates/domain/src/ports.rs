@@ -14,6 +14,7 @@ pub mod public_keys;
 pub mod ref_cache;
 pub mod secrets;
 pub mod store;
+pub mod store_error;
 pub mod upkeep;
 pub mod uploads;
 pub mod vault;

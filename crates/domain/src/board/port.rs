@@ -4,7 +4,7 @@ use super::{Board, BoardList, Move};
 use crate::Timestamp;
 use crate::id::{BoardId, BoardListId, LabelId, ProjectId};
 use crate::paging::{Page, Paged};
-use crate::ports::store::StoreError;
+use crate::ports::store_error::StoreError;
 
 /// The boards of all projects. A caller that changes a list holds the lock of the project. After each call the lists of
 /// a board have the positions 0, 1, 2 and so on.

@@ -2,7 +2,7 @@
 
 use super::protection::Protection;
 use crate::id::ProjectId;
-use crate::ports::store::StoreError;
+use crate::ports::store_error::StoreError;
 
 /// The protected branches of all projects.
 pub trait Protections {

@@ -4,7 +4,7 @@ use super::{Build, BuildDefinition, BuildFilter, NewBuild, StatusFilter};
 use crate::Timestamp;
 use crate::id::{BuildId, DefinitionId, PipelineId, ProjectId};
 use crate::paging::{Page, Paged};
-use crate::ports::store::StoreError;
+use crate::ports::store_error::StoreError;
 use crate::runner::Runner;
 
 /// The builds of all projects, and the external statuses of commits. A caller that changes a build locks its pipeline

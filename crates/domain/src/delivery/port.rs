@@ -5,7 +5,7 @@ use super::{Delivery, FailingHook, HookRef, Letter, NewDelivery, Queue};
 use crate::Timestamp;
 use crate::id::{DeliveryId, PayloadId};
 use crate::paging::{Page, Paged};
-use crate::ports::store::StoreError;
+use crate::ports::store_error::StoreError;
 
 /// The queue of deliveries. Deliveries are deleted together with their hook.
 pub trait Deliveries {

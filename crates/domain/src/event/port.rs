@@ -6,7 +6,7 @@ use super::{Event, NewEvent};
 use crate::id::{ProjectId, UserId};
 use crate::issue::query::Clearance;
 use crate::paging::{Page, Paged};
-use crate::ports::store::StoreError;
+use crate::ports::store_error::StoreError;
 use crate::project::query::Viewer;
 
 /// The activity events of all users.

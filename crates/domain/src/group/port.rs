@@ -7,7 +7,7 @@ use crate::id::{NamespaceId, UserId};
 use crate::member::AccessLevel;
 use crate::namespace::Namespace;
 use crate::paging::{Page, Paged};
-use crate::ports::store::StoreError;
+use crate::ports::store_error::StoreError;
 use crate::visibility::Visibility;
 
 /// All groups. Personal namespaces of users are never found here.

@@ -7,7 +7,7 @@ use crate::Timestamp;
 use crate::id::{IssueId, LabelId, ProjectId, UserId};
 use crate::label::LabelTitle;
 use crate::paging::{Page, Paged};
-use crate::ports::store::StoreError;
+use crate::ports::store_error::StoreError;
 use crate::subscription::Subscribed;
 
 /// The issues of all projects. The caller locks the project before a change. Each change also

@@ -4,7 +4,7 @@ use super::{GroupLabel, Label, LabelTitle, NewLabel, SeenCounts};
 use crate::Timestamp;
 use crate::id::{LabelId, NamespaceId, ProjectId, UserId};
 use crate::paging::{Page, Paged};
-use crate::ports::store::StoreError;
+use crate::ports::store_error::StoreError;
 use crate::project::query::Audience;
 use crate::subscription::Subscribed;
 use chrono::NaiveDate;

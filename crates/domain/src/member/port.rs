@@ -7,7 +7,7 @@ use super::request::RequestSource;
 use crate::Timestamp;
 use crate::id::{NamespaceId, ProjectId, UserId};
 use crate::paging::{Page, Paged};
-use crate::ports::store::StoreError;
+use crate::ports::store_error::StoreError;
 use crate::user::User;
 
 /// The members of all groups. Expired memberships are still listed and found; the policy decides

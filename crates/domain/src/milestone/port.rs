@@ -3,7 +3,7 @@
 use super::{Milestone, MilestoneFilter, NewMilestone};
 use crate::id::{MilestoneId, ProjectId};
 use crate::paging::{Page, Paged};
-use crate::ports::store::StoreError;
+use crate::ports::store_error::StoreError;
 
 /// The milestones of all projects. The caller locks the project before a change.
 pub trait Milestones {

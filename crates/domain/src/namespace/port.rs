@@ -6,7 +6,7 @@ use super::{Namespace, NamespacePath};
 use crate::Timestamp;
 use crate::id::{NamespaceId, UserId};
 use crate::paging::{Page, Paged};
-use crate::ports::store::StoreError;
+use crate::ports::store_error::StoreError;
 
 /// The namespaces of all users and groups.
 pub trait Namespaces {

@@ -3,7 +3,7 @@
 use super::{NewNote, Note, NoteSource};
 use crate::id::{IssueId, NoteId};
 use crate::paging::{Page, Paged};
-use crate::ports::store::StoreError;
+use crate::ports::store_error::StoreError;
 use crate::project::query::Viewer;
 use chrono::NaiveDate;
 

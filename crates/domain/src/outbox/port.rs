@@ -3,7 +3,7 @@
 use super::{OutboxBatch, OutboxEntry, SystemEvent};
 use crate::Timestamp;
 use crate::id::OutboxId;
-use crate::ports::store::StoreError;
+use crate::ports::store_error::StoreError;
 
 /// The stored events that wait for delivery.
 pub trait Outbox {

@@ -3,7 +3,7 @@
 use super::{Pack, PackName};
 use crate::Timestamp;
 use crate::id::ProjectId;
-use crate::ports::store::StoreError;
+use crate::ports::store_error::StoreError;
 
 /// The packs of all repositories. New requests no longer read a retired pack; its row is kept for a
 /// while because other processes may still read the pack. A stored pack without any row may be

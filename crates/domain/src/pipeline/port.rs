@@ -5,7 +5,7 @@ use crate::ci::status::Status;
 use crate::commit::ObjectId;
 use crate::id::{PipelineId, ProjectId};
 use crate::paging::{Page, Paged};
-use crate::ports::store::StoreError;
+use crate::ports::store_error::StoreError;
 
 /// The pipelines of all projects. The caller locks a pipeline before it changes the pipeline or one
 /// of its builds, so that the status never contradicts the builds.

@@ -14,7 +14,7 @@ use crate::branch::BranchName;
 use crate::id::{NamespaceId, ProjectHookId, ProjectId, UserId};
 use crate::paging::{Page, Paged};
 use crate::policy::project::Standing;
-use crate::ports::store::StoreError;
+use crate::ports::store_error::StoreError;
 use crate::text::Secret;
 
 /// All projects.

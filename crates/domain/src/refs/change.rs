@@ -7,7 +7,8 @@ use super::Ref;
 use crate::commit::ObjectId;
 use crate::id::ProjectId;
 use crate::ports::git::RefChange;
-use crate::ports::store::{StoreError, Tx};
+use crate::ports::store::Tx;
+use crate::ports::store_error::StoreError;
 
 /// The atomicity of several changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

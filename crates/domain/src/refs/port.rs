@@ -2,7 +2,7 @@
 
 use super::{Ref, RepositoryState};
 use crate::id::ProjectId;
-use crate::ports::store::StoreError;
+use crate::ports::store_error::StoreError;
 
 /// Refs and HEAD of all repositories. Names are compared and ordered bytewise.
 pub trait Refs {

@@ -1,7 +1,7 @@
 //! The port to the rows of deleted projects, groups and users.
 
 use super::Step;
-use crate::ports::store::StoreError;
+use crate::ports::store_error::StoreError;
 
 /// Rows of deleted projects, groups and users. Use cases look up the project, group or user first,
 /// so no other port returns these rows.

@@ -3,7 +3,7 @@
 use super::task::{ImportState, RepositoryTask, TaskKind};
 use crate::Timestamp;
 use crate::id::{ProjectId, RepositoryTaskId};
-use crate::ports::store::StoreError;
+use crate::ports::store_error::StoreError;
 
 /// The queue of repository tasks.
 pub trait RepositoryTasks {

@@ -3,7 +3,7 @@
 use super::{NewRunner, Runner};
 use crate::id::{ProjectId, RunnerId};
 use crate::paging::{Page, Paged};
-use crate::ports::store::StoreError;
+use crate::ports::store_error::StoreError;
 
 /// All runners.
 pub trait Runners {

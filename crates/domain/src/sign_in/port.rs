@@ -3,7 +3,7 @@
 use super::Failures;
 use crate::Timestamp;
 use crate::id::UserId;
-use crate::ports::store::StoreError;
+use crate::ports::store_error::StoreError;
 
 /// Failed sign-ins by subject: an account or an address. They are stored rather than kept in
 /// memory, so that several server processes share the rate limit.

@@ -4,7 +4,7 @@ use super::{SystemHook, SystemHookSettings};
 use crate::Timestamp;
 use crate::id::SystemHookId;
 use crate::paging::{Page, Paged};
-use crate::ports::store::StoreError;
+use crate::ports::store_error::StoreError;
 
 /// All system hooks.
 pub trait SystemHooks {

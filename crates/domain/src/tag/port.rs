@@ -4,7 +4,7 @@ use super::TagName;
 use super::release::Release;
 use crate::Timestamp;
 use crate::id::ProjectId;
-use crate::ports::store::StoreError;
+use crate::ports::store_error::StoreError;
 
 /// The releases of all projects. A tag has at most one release.
 pub trait Releases {

@@ -4,7 +4,7 @@ use super::{NewToken, Token, TokenHash, TokenHolder};
 use crate::Timestamp;
 use crate::id::{TokenId, UserId};
 use crate::paging::{Page, Paged};
-use crate::ports::store::StoreError;
+use crate::ports::store_error::StoreError;
 
 /// The tokens of all users.
 pub trait Tokens {

@@ -4,7 +4,7 @@ use super::{Trigger, TriggerRequest};
 use crate::Timestamp;
 use crate::id::{PipelineId, ProjectId, TriggerId};
 use crate::paging::{Page, Paged};
-use crate::ports::store::StoreError;
+use crate::ports::store_error::StoreError;
 use crate::ports::vault::Sealed;
 
 /// The triggers of all projects.

@@ -6,7 +6,7 @@ use super::{Email, EmailAddress, Identity, NewUser, PasswordHash, SshKey, User, 
 use crate::Timestamp;
 use crate::id::{EmailId, KeyId, UserId};
 use crate::paging::{Page, Paged};
-use crate::ports::store::StoreError;
+use crate::ports::store_error::StoreError;
 
 /// All accounts.
 pub trait Users {

@@ -3,7 +3,7 @@
 use super::{Variable, VariableKey};
 use crate::id::{ProjectId, VariableId};
 use crate::paging::{Page, Paged};
-use crate::ports::store::StoreError;
+use crate::ports::store_error::StoreError;
 use crate::ports::vault::Sealed;
 
 /// The variables of all projects.
