@@ -1,5 +1,8 @@
 //! Which settings are told to be wrong, and how.
 
+use hexforge_http_actix::Dialect;
+
+use super::declaration::Description;
 use super::*;
 
 fn wrong(overrides: Overrides) -> String {
@@ -154,4 +157,35 @@ fn printed_settings_have_no_secrets() {
     })
     .expect("all of it is right");
     assert!(!config.to_string().contains("hunter2"), "{config}");
+}
+
+/// `HEXFORGE_WRITE_LISTS=1 cargo test -p hexforge-server the_documentation` writes the table again.
+#[test]
+fn the_documentation_lists_all_settings() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/operations.md");
+    let docs = std::fs::read_to_string(file).expect("the documentation can be read");
+    let (before, rest) = docs.split_once(TABLE_BEGINS).expect("the table begins");
+    let (table, after) = rest.split_once(TABLE_ENDS).expect("the table ends");
+    let declared: String = flags::DESCRIPTIONS.iter().map(row).collect();
+    let declared = format!("{TABLE_HEAD}{declared}\n");
+    if std::env::var_os("HEXFORGE_WRITE_LISTS").is_some() {
+        let written = [before, TABLE_BEGINS, &declared, TABLE_ENDS, after].concat();
+        std::fs::write(file, written).expect("the documentation can be written");
+    } else {
+        assert_eq!(table, declared, "run this test with HEXFORGE_WRITE_LISTS=1");
+    }
+}
+
+const TABLE_BEGINS: &str = "<!-- Generated from crates/server/src/config/settings.rs -->\n";
+const TABLE_ENDS: &str = "<!-- End of the generated table -->\n";
+const TABLE_HEAD: &str =
+    "\n| Flag | Variable | In the file | Default | Range | Meaning |\n|---|---|---|---|---|---|\n";
+
+fn row(setting: &Description) -> String {
+    let Description { name, flag, variable, default, meaning, note, .. } = setting;
+    let range = setting.range.as_deref().unwrap_or_default();
+    let note = if note.is_empty() { String::new() } else { format!(". {note}") };
+    let secret = if setting.is_secret { " (secret)" } else { "" };
+    let meaning = format!("{meaning}{secret}{note}");
+    format!("| `--{flag}` | `{variable}` | `{name}` | {default} | {range} | {meaning} |\n")
 }
