@@ -1,4 +1,8 @@
 //! Packets, as both sides of git's protocol read and write them: lines with their length in front.
+//!
+//! `gix-packetline` does not fit. It refuses empty packets (`0004`), which git sends for an empty push option. It reports
+//! a stream that ends between two packets like one that ends inside a packet. And each of its readers allocates the longest
+//! packet in advance, also for a client that only sends `0000`.
 
 use std::io::{self, Read, Write};
 
@@ -139,6 +143,13 @@ mod tests {
         assert_eq!(next(from), Some(Packet::Data(b"\x02hi".to_vec())));
         assert_eq!(next(from), Some(Packet::Flush));
         assert_eq!(next(from), None);
+    }
+
+    #[test]
+    fn an_empty_packet_is_not_a_flush() {
+        let from = &mut &b"00040000"[..];
+        assert_eq!(read(from).expect("a packet"), Some(Packet::Data(vec![])));
+        assert_eq!(read(from).expect("a packet"), Some(Packet::Flush));
     }
 
     #[test]
