@@ -74,7 +74,7 @@ const TEST_ARROWS: [(&str, &str); 5] = [
 ];
 
 /// Libraries that a crate of ours wraps, and which crates may see them.
-const WRAPPED: [(&str, &[&str]); 15] = [
+const WRAPPED: [(&str, &[&str]); 16] = [
     ("diesel", &["hexforge-persistence-diesel"]),
     ("diesel_migrations", &["hexforge-persistence-diesel"]),
     ("libsqlite3-sys", &["hexforge-persistence-diesel"]),
@@ -85,6 +85,7 @@ const WRAPPED: [(&str, &[&str]); 15] = [
     ("actix-cors", &["hexforge-http-actix", "hexforge-server", TESTS]),
     ("actix-multipart", &["hexforge-http-actix", "hexforge-server", TESTS]),
     ("gix", &["hexforge-git-gix"]),
+    ("gix-bitmap", &["hexforge-git-gix"]),
     ("reqwest", &["hexforge-delivery-reqwest", "hexforge-blobs-object-store"]),
     ("object_store", &["hexforge-blobs-object-store"]),
     ("serde-saphyr", &["hexforge-yaml-saphyr"]),

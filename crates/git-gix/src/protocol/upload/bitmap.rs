@@ -4,6 +4,8 @@ use std::fs;
 
 use gix::ObjectId;
 use gix::hashtable::HashMap;
+use gix::objs::Kind;
+use gix_bitmap::ewah;
 
 use super::packs::{Pack, Packs};
 
@@ -12,6 +14,9 @@ const LARGEST: u64 = 256 << 20;
 
 /// Magic, version, flags, number of entries and the checksum of the pack.
 const HEADER: usize = 32;
+
+/// After the header come the bits of all commits, trees, blobs and tags.
+const KINDS: [Kind; 4] = [Kind::Commit, Kind::Tree, Kind::Blob, Kind::Tag];
 
 /// A set of positions in a pack.
 #[derive(Clone, Default)]
@@ -41,11 +46,13 @@ impl Bits {
         self.0.iter_mut().zip(&other.0).for_each(|(one, other)| *one &= !other);
     }
 
-    /// Removes what is behind the last position.
-    fn cut(&mut self, count: usize) {
-        if let Some(last) = self.0.get_mut(count / 64) {
-            *last &= (1 << (count % 64)) - 1;
-        }
+    /// Flips each bit that is set in the compressed bits. `None` when these are damaged.
+    fn flip(&mut self, compressed: &ewah::Vec, count: usize) -> Option<()> {
+        compressed.for_each_set_bit(|at| {
+            let word = self.0.get_mut(at / 64).filter(|_| at < count)?;
+            *word ^= 1 << (at % 64);
+            Some(())
+        })
     }
 
     pub(super) fn len(&self) -> usize {
@@ -96,27 +103,28 @@ impl<'a> Bitmap<'a> {
         if !is_ours {
             return None;
         }
-        let entries = number(&file, 8)? as usize;
-        let mut from = HEADER;
-        let mut blobs = Bits::default();
-        for kind in 0..4 {
-            let mut bits = Bits::of(count);
-            from = apply(&file, from, &mut bits)?;
-            if kind == 2 {
-                blobs = bits;
+        let entries = number(file.get(8..)?)?.0 as usize;
+        let mut rest = &file[HEADER..];
+        let mut blobs = Bits::of(count);
+        for kind in KINDS {
+            let bits = compressed(&mut rest)?;
+            if kind == Kind::Blob {
+                blobs.flip(&bits, count)?;
             }
         }
         let mut noted = HashMap::default();
         let mut notes = Vec::new();
         for entry in 0..entries {
-            let position = number(&file, from)?;
-            let differs_from = usize::from(*file.get(from + 4)?);
+            let (position, behind) = number(rest)?;
+            let (&[differs_from, _flags], behind) = behind.split_first_chunk()?;
+            let differs_from = usize::from(differs_from);
             if position as usize >= count || differs_from > entry {
                 return None;
             }
+            rest = behind;
             noted.insert(opened.index.oid_at_index(position).to_owned(), entry);
-            notes.push(Note { at: from + 6, differs_from });
-            from = end(&file, from + 6)?;
+            notes.push(Note { at: file.len() - rest.len(), differs_from });
+            compressed(&mut rest)?;
         }
         Some(Self { pack: at, opened, file, blobs, noted, notes })
     }
@@ -146,9 +154,8 @@ impl<'a> Bitmap<'a> {
         let mut at = *self.noted.get(&commit)?;
         loop {
             let note = &self.notes[at];
-            apply(&self.file, note.at, &mut bits)?;
+            bits.flip(&compressed(&mut &self.file[note.at..])?, self.count())?;
             if note.differs_from == 0 {
-                bits.cut(self.count());
                 return Some(bits);
             }
             at -= note.differs_from;
@@ -156,40 +163,14 @@ impl<'a> Bitmap<'a> {
     }
 }
 
-fn number(file: &[u8], at: usize) -> Option<u32> {
-    Some(u32::from_be_bytes(file.get(at..at + 4)?.try_into().ok()?))
+fn number(from: &[u8]) -> Option<(u32, &[u8])> {
+    let (number, rest) = from.split_first_chunk()?;
+    Some((u32::from_be_bytes(*number), rest))
 }
 
-/// Where the compressed bits end that begin there: how many bits, how many words, those, and a number that
-/// only matters to who goes on writing.
-fn end(file: &[u8], at: usize) -> Option<usize> {
-    let words = number(file, at + 4)? as usize;
-    let end = at + 8 + words * 8 + 4;
-    (end <= file.len()).then_some(end)
-}
-
-/// Turns over each bit that is set in the compressed bits that begin there. Returns where they end.
-fn apply(file: &[u8], at: usize, bits: &mut Bits) -> Option<usize> {
-    let end = end(file, at)?;
-    let mut words = file[at + 8..end - 4]
-        .chunks_exact(8)
-        .map(|word| u64::from_be_bytes(word.try_into().expect("eight bytes")));
-    let mut next = 0usize;
-    while let Some(marker) = words.next() {
-        // So many words of the same bit, then so many words as they are.
-        let same = usize::try_from((marker >> 1) & 0xffff_ffff).ok()?;
-        let literal = marker >> 33;
-        if marker & 1 == 1 {
-            bits.0
-                .get_mut(next..next.checked_add(same)?)?
-                .iter_mut()
-                .for_each(|word| *word = !*word);
-        }
-        next += same;
-        for _ in 0..literal {
-            *bits.0.get_mut(next)? ^= words.next()?;
-            next += 1;
-        }
-    }
-    Some(end)
+/// Reads the compressed bits that come next.
+fn compressed(from: &mut &[u8]) -> Option<ewah::Vec> {
+    let (bits, rest) = ewah::decode(from).ok()?;
+    *from = rest;
+    Some(bits)
 }
