@@ -1,0 +1,182 @@
+//! Figures and names of the program in docs: permits, metrics, commands, options of the benchmark.
+
+use std::collections::BTreeSet;
+use std::future::Future;
+use std::net::{IpAddr, Ipv4Addr};
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+
+use clap::CommandFactory;
+use hexforge_application::limiter::Limiter;
+use hexforge_domain::id::UserId;
+use hexforge_domain::limiter::{Caller, Lane, Permit};
+use hexforge_server::cli::Cli;
+
+use crate::{all_pages, assert_page, code_spans, files_below, page, prose, with_generated};
+
+/// How many permits of a lane these callers get together.
+fn granted(lane: &Lane, callers: impl Iterator<Item = Caller>) -> usize {
+    let mut permits: Vec<Permit> = Vec::new();
+    for caller in callers {
+        let waiting = pin!(lane.enter(caller));
+        match waiting.poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(Ok(permit)) => permits.push(permit),
+            Poll::Ready(Err(_)) | Poll::Pending => break,
+        }
+    }
+    permits.len()
+}
+
+const ADDRESS: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
+
+fn user(id: i64) -> Caller {
+    Caller::of_user(Some(UserId(id)), Some(ADDRESS))
+}
+
+/// A row of the table of permits: in all, for one user, for all users of one address.
+fn permits_row(work: &str, lane: &Lane) -> String {
+    let one = granted(lane, std::iter::repeat_with(|| user(1)));
+    let address = granted(lane, (1..).map(user));
+    format!("| {work} | {} | {one} | {address} |", lane.free())
+}
+
+#[test]
+fn the_table_of_permits_is_that_of_the_limiter() {
+    let limiter = Limiter::default();
+    let one_writer = Limiter::default().for_one_writer();
+    let by_address =
+        |lane: &Lane| granted(lane, std::iter::repeat_with(|| Caller::unknown(Some(ADDRESS))));
+    let mut rows = vec![
+        "| Permits for | In all | For one caller | For one address |".to_owned(),
+        "|---|---|---|---|".to_owned(),
+    ];
+    for (work, lane) in [
+        ("fetches", &limiter.fetches),
+        ("pushes", &limiter.pushes),
+        ("archives, also those of `git archive --remote`", &limiter.archives),
+        ("files of a repository larger than 256 KiB", &limiter.blobs),
+        ("comparisons", &limiter.comparisons),
+        ("requests that wait for counts of contributors", &limiter.contributors),
+        ("uploads and artifacts that are received", &limiter.uploads),
+        ("uploads, artifacts and logs larger than 256 KiB that are sent", &limiter.downloads),
+        ("commands over SSH, also those that wait", &limiter.ssh_commands),
+        ("calls that read", &limiter.reads),
+        ("calls that change something, on PostgreSQL", &limiter.writes),
+        ("calls that change something, on SQLite", &one_writer.writes),
+    ] {
+        rows.push(permits_row(work, lane));
+    }
+    // These know the caller by the address alone.
+    let searches = &limiter.searches;
+    rows.push(format!(
+        "| searches through a history, by address | {} | {} | |",
+        searches.free(),
+        by_address(searches)
+    ));
+    let sign_ins = &limiter.sign_ins;
+    let most = sign_ins.free() * 3 / 4;
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    assert_eq!(by_address(sign_ins), processors.min(most));
+    rows.push(format!(
+        "| sign-ins with a password, by address | {} | as many as processors, at most {most} | |",
+        sign_ins.free()
+    ));
+    rows.push(
+        "| planning a fetch; compressing an archive | twice the processors, of each | the processors, of each | |"
+            .to_owned(),
+    );
+    const PATH: &str = "docs/operations.md";
+    assert_page(PATH, &with_generated(PATH, "permits", &rows));
+}
+
+/// Names that begin with a text, in all files of these folders.
+fn words_with(start: &str, folders: &[&str]) -> BTreeSet<String> {
+    let mut files = Vec::new();
+    for folder in folders {
+        files_below(folder, &mut files);
+    }
+    let mut found = BTreeSet::new();
+    for text in files.iter().filter(|path| path.ends_with(".rs")).map(|path| page(path)) {
+        for (at, _) in text.match_indices(start) {
+            let end = |c: char| !c.is_ascii_lowercase() && c != '_';
+            let rest = &text[at..];
+            found.insert(rest[..rest.find(end).unwrap_or(rest.len())].to_owned());
+        }
+    }
+    found
+}
+
+#[test]
+fn the_table_of_metrics_has_all_metrics() {
+    let folders = ["crates/http-actix/src", "crates/ssh-russh/src", "crates/server/src"];
+    let mut metrics = words_with("hexforge_", &folders);
+    // Crates, and the beginnings of names.
+    let kinds = ["_total", "_seconds", "_waiting", "_connections"];
+    metrics.retain(|name| kinds.iter().any(|kind| name.ends_with(kind)));
+    let text = page("docs/operations.md");
+    let documented: BTreeSet<String> = text
+        .lines()
+        .filter(|line| line.starts_with("| `hexforge_") && !line.contains('>'))
+        .filter_map(|line| code_spans(line).next().map(str::to_owned))
+        .collect();
+    assert_eq!(documented, metrics, "docs/operations.md, and the code");
+}
+
+/// `hexforge user create` and the like, wherever a page has it as code, is a command of the program.
+#[test]
+fn commands_that_docs_name_exist() {
+    let program = Cli::command();
+    let mut unknown = Vec::new();
+    for path in all_pages() {
+        let text = page(&path);
+        let inline = prose(&text).into_iter().flat_map(|(_, line)| code_spans(line));
+        let blocks = text.split("\n```").skip(1).step_by(2).flat_map(str::lines);
+        for code in inline.chain(blocks) {
+            // "hexforge serves …" is what a start prints.
+            let named = code.strip_prefix("hexforge ").filter(|rest| !rest.starts_with("serves "));
+            let Some(rest) = named else { continue };
+            let mut words = rest.split_whitespace();
+            let Some(first) = words.next().filter(|word| is_command(word)) else { continue };
+            let Some(command) = program.find_subcommand(first) else {
+                unknown.push(format!("{path}: `{code}`"));
+                continue;
+            };
+            let second = words.next().filter(|word| is_command(word));
+            let is_known = |word| command.find_subcommand(word).is_some();
+            if command.has_subcommands() && second.is_some_and(|word| !is_known(word)) {
+                unknown.push(format!("{path}: `{code}`"));
+            }
+        }
+    }
+    assert!(unknown.is_empty(), "the program has no such commands: {unknown:#?}");
+}
+
+fn is_command(word: &str) -> bool {
+    word.chars().all(|c| c.is_ascii_lowercase())
+}
+
+/// The options of the benchmark are those of the table in docs/performance.md.
+#[test]
+fn the_table_of_the_benchmark_has_all_options() {
+    let source = page("crates/bench/src/main.rs");
+    let (_, arguments) = source.split_once("struct Arguments {\n").expect("it has arguments");
+    let (arguments, _) = arguments.split_once("\n}\n").expect("they end");
+    let lines: Vec<&str> = arguments.lines().map(str::trim).collect();
+    let is_shown =
+        |attribute: &str| attribute.starts_with("#[arg(long") && !attribute.contains("hide");
+    let options: BTreeSet<String> = lines
+        .windows(2)
+        .filter(|pair| is_shown(pair[0]))
+        .filter_map(|pair| pair[1].split_once(':'))
+        .map(|(name, _)| format!("--{}", name.replace('_', "-")))
+        .collect();
+    let text = page("docs/performance.md");
+    let documented: BTreeSet<String> = text
+        .lines()
+        .filter(|line| line.starts_with("| `--"))
+        .filter_map(|line| line.split(" | ").next())
+        .flat_map(code_spans)
+        .map(str::to_owned)
+        .collect();
+    assert_eq!(documented, options, "docs/performance.md, and the options of the benchmark");
+}
