@@ -180,3 +180,92 @@ fn the_table_of_the_benchmark_has_all_options() {
         .collect();
     assert_eq!(documented, options, "docs/performance.md, and the options of the benchmark");
 }
+
+/// Figures of a page, each with the file and the line of code that decides it.
+const FIGURES: [(&str, &str, &str, &str); 27] = [
+    ("scaling", "up to 10,000 rows", "persistence-diesel/src/query/page.rs", "EXACT: i64 = 10_000"),
+    ("scaling", "4,096 totals", "persistence-diesel/src/query/page.rs", "REMEMBERED: usize = 4096"),
+    ("scaling", "256 open repositories", STORE, "OPEN_REPOSITORIES: usize = 256"),
+    ("scaling", "50,000 commits", STORE, "COMMITS: usize = 50_000"),
+    ("scaling", "10,000 annotated tags", STORE, "ANNOTATIONS: usize = 10_000"),
+    ("scaling", "32 MB of comparisons", STORE, "COMPARISONS: u64 = 32 * 1024 * 1024"),
+    ("scaling", "400,000 refs", "server/src/system/ref_cache.rs", "CACHED_REFS: u64 = 400_000"),
+    (
+        "scaling",
+        "16 MB of small files",
+        "git-gix/src/content/blob/kept.rs",
+        "BYTES: u64 = 16 << 20",
+    ),
+    (
+        "scaling",
+        "1 GiB of archives",
+        "git-gix/src/content/archive/cache.rs",
+        "BUDGET: u64 = 1 << 30",
+    ),
+    ("scaling", "48 MB of plans", "git-gix/src/protocol/upload/plans.rs", "KEPT: usize = 48 << 20"),
+    (
+        "scaling",
+        "32 MB for all repositories",
+        "git-gix/src/protocol/upload/compressed.rs",
+        "BYTES: u64 = 32 << 20",
+    ),
+    ("scaling", "200,000 commits", "git-gix/src/history/lineage.rs", "KEPT: usize = 200_000"),
+    ("scaling", "2,000,000 ids", "git-gix/src/history/reachable/kept.rs", "KEPT: u64 = 2_000_000"),
+    ("scaling", "most 12 at a time", "server/src/system/passwords.rs", "MOST: usize = 12"),
+    (
+        "scaling",
+        "six for each processor",
+        "server/src/http.rs",
+        "6 * std::thread::available_parallelism",
+    ),
+    ("scaling", "20 connections for reads", CONNECTIONS, "READERS: u32 = 20"),
+    ("scaling", "PostgreSQL 20 and 10", CONNECTIONS, "WRITERS: u32 = 10"),
+    ("scaling", "most 64 hooks", "server/src/worker/deliveries.rs", "LANES: usize = 64"),
+    ("operations", "Up to 64 hooks", "server/src/worker/deliveries.rs", "LANES: usize = 64"),
+    (
+        "operations",
+        "at most 32 of these failed",
+        "server/src/worker/deliveries.rs",
+        "FAILING_LANES: usize = 32",
+    ),
+    (
+        "operations",
+        "| connections | 1024, 128 of them from one address",
+        SSH,
+        "of_one_address: 128",
+    ),
+    ("operations", "| connections | 1024, 128 of them from one address", SSH, "connections: 1024"),
+    ("operations", "end of signing in | 30 s, 10 keys", SSH, "sign_in: Duration::from_secs(30)"),
+    (
+        "operations",
+        "a connection on which nothing runs | 5 min",
+        SSH,
+        "idle: Duration::from_secs(5 * 60)",
+    ),
+    ("git", "From 24 on the small ones are merged", "domain/src/pack.rs", "MANY_PACKS: usize = 24"),
+    ("api", "Ten failed sign-ins within a minute", "domain/src/sign_in.rs", "LIMIT: u32 = 10"),
+    (
+        "api",
+        "within the last 90 days",
+        "domain/src/sign_in.rs",
+        "REMEMBERED: TimeDelta = TimeDelta::days(90)",
+    ),
+];
+
+const STORE: &str = "git-gix/src/storage/store.rs";
+const CONNECTIONS: &str = "persistence-diesel/src/database/store.rs";
+const SSH: &str = "ssh-russh/src/config.rs";
+
+#[test]
+fn figures_of_docs_are_those_of_the_code() {
+    for (name, figure, file, code) in FIGURES {
+        let words: Vec<String> =
+            page(&format!("docs/{name}.md")).split_whitespace().map(str::to_owned).collect();
+        assert!(words.join(" ").contains(figure), "docs/{name}.md does not say {figure:?}");
+        let source = page(&format!("crates/{file}"));
+        assert!(
+            source.contains(code),
+            "{file} does not have {code:?}, which docs/{name}.md states"
+        );
+    }
+}
