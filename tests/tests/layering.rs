@@ -13,7 +13,7 @@ const FAKES: &str = "hexforge-domain-testing";
 const BENCHMARK: &str = "hexforge-bench";
 
 /// Our crates, and which others of ours each may use.
-const ARROWS: [(&str, &[&str]); 14] = [
+const ARROWS: [(&str, &[&str]); 15] = [
     ("hexforge-domain", &[]),
     (FAKES, &["hexforge-domain"]),
     ("hexforge-application", &["hexforge-domain"]),
@@ -24,8 +24,9 @@ const ARROWS: [(&str, &[&str]); 14] = [
     ("hexforge-pack-store", &["hexforge-domain"]),
     ("hexforge-blobs-object-store", &["hexforge-domain", "hexforge-pack-store"]),
     ("hexforge-yaml-saphyr", &["hexforge-domain"]),
-    ("hexforge-http-actix", &["hexforge-application", "hexforge-domain"]),
-    ("hexforge-ssh-russh", &["hexforge-application", "hexforge-domain"]),
+    ("hexforge-io-bridge", &["hexforge-domain"]),
+    ("hexforge-http-actix", &["hexforge-application", "hexforge-domain", "hexforge-io-bridge"]),
+    ("hexforge-ssh-russh", &["hexforge-application", "hexforge-domain", "hexforge-io-bridge"]),
     (
         "hexforge-server",
         &[

@@ -104,7 +104,7 @@ async fn upload_pack(
     let holder = holder(&request, caller);
     let permit = permit(&shared, service, holder).await?;
     let (version, app) = (version(&request), Arc::clone(&shared.app));
-    let (sender, body) = body::channel();
+    let (sender, body) = body::channel(shared.limiter.transfer);
     drop(actix_web::rt::spawn(body::pump(early, incoming, sender)));
     let written = stream::start(&shared.limiter, permit, move |to| {
         let mut from = encoding.decoded(body, LONGEST_WISH);
@@ -130,7 +130,7 @@ async fn receive_pack(
     let early = incoming.beginning().await;
     let permit = permit(&shared, service, holder(&request, caller)).await?;
     let app = Arc::clone(&shared.app);
-    let (sender, body) = body::channel();
+    let (sender, body) = body::channel(shared.limiter.transfer);
     // The handler is dropped when the connection closes; the work on its thread is not, so it is told.
     let waiting = SignalOnDrop(HangUp::default());
     let hang_up = waiting.0.clone();

@@ -5,19 +5,17 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
-use std::time::{Duration, Instant};
 
 use actix_web::body::SizedStream;
-use actix_web::web::{Bytes, BytesMut};
+use actix_web::web::Bytes;
 use actix_web::{HttpResponse, HttpResponseBuilder};
 use futures_util::Stream;
 use hexforge_application::error::Error;
 use hexforge_application::limiter::Limiter;
-use hexforge_domain::limiter::{Permit, TransferRate};
+use hexforge_domain::limiter::Permit;
 use hexforge_domain::ports::git::GitError;
-use tokio::runtime::Handle;
-use tokio::sync::mpsc::error::TrySendError;
-use tokio::sync::mpsc::{Receiver, Sender, channel};
+use hexforge_io_bridge::PieceWriter;
+use tokio::sync::mpsc::{Receiver, channel};
 
 use crate::error::{ApiError, ApiResult};
 
@@ -46,23 +44,33 @@ pub async fn start<E: Into<Error>>(
 ) -> ApiResult<Body> {
     let (sender, mut rest) = channel(WAITING);
     let complete = Arc::new(AtomicBool::new(false));
-    let (span, runtime, done) =
-        (tracing::Span::current(), Handle::current(), Arc::clone(&complete));
-    let rate = TransferRate::new(limiter.transfer);
+    let (span, done) = (tracing::Span::current(), Arc::clone(&complete));
+    let pieces = sender.clone();
+    let mut writer = PieceWriter::new(PIECE, limiter.transfer, async move |piece| {
+        let gone = |_| io::Error::new(io::ErrorKind::BrokenPipe, "the reader is gone");
+        pieces.send(Ok(piece)).await.map_err(gone)
+    });
     // Nobody waits for the thread: it ends when all is read, or when the reader is gone.
     let begun = limiter.start(permit, move || {
         let _entered = span.enter();
-        let waiting = BytesMut::with_capacity(PIECE);
-        let mut pipe = Pipe { sender, runtime, waiting, is_begun: false, rate };
-        let written = write(&mut pipe).map_err(E::into);
-        match written.and_then(|()| Ok(pipe.flush().map_err(GitError::ReaderGone)?)) {
+        let written = write(&mut writer).map_err(E::into);
+        match written.and_then(|()| Ok(writer.flush().map_err(GitError::ReaderGone)?)) {
             Ok(()) => done.store(true, Ordering::Release),
             // That it was told so is the answer: branches may be gone since the client heard of them.
-            Err(Error::Git(GitError::Protocol(why))) if pipe.is_begun => {
+            Err(Error::Git(GitError::Protocol(why))) if writer.has_sent() => {
                 tracing::debug!(why, "a client was told what is wrong with what it said");
                 done.store(true, Ordering::Release);
             }
-            Err(error) => pipe.give_up(error),
+            Err(Error::Git(GitError::ReaderGone(cause))) => {
+                tracing::debug!(%cause, "an answer was not read");
+            }
+            Err(error) => {
+                if writer.has_sent() {
+                    tracing::error!(cause = %error, "an answer could not be finished");
+                }
+                // Also without room for the error the answer does not end well. Before the first piece there is room.
+                let _ = sender.try_send(Err(error));
+            }
         }
     });
     begun.map_err(|error| ApiError::internal(&error))?;
@@ -113,81 +121,12 @@ impl Stream for Body {
     }
 }
 
-/// Hands on what is written in pieces.
-struct Pipe {
-    sender: Sender<Piece>,
-    runtime: Handle,
-    waiting: BytesMut,
-    is_begun: bool,
-    /// Whoever reads too slowly holds up a thread.
-    rate: TransferRate,
-}
-
-impl Pipe {
-    fn send(&mut self, piece: Piece) -> io::Result<()> {
-        self.is_begun = true;
-        let gone = || io::Error::new(io::ErrorKind::BrokenPipe, "the reader is gone");
-        let size = piece.as_ref().map_or(0, Bytes::len);
-        let piece = match self.sender.try_send(piece) {
-            Ok(()) => {
-                self.rate.moved(Duration::ZERO, size);
-                return Ok(());
-            }
-            Err(TrySendError::Closed(_)) => return Err(gone()),
-            Err(TrySendError::Full(piece)) => piece,
-        };
-        let (since, patience) = (Instant::now(), self.rate.patience());
-        let sent = async { tokio::time::timeout(patience, self.sender.send(piece)).await };
-        let sent = self.runtime.block_on(sent);
-        self.rate.moved(since.elapsed(), size);
-        match sent {
-            Ok(sent) => sent.map_err(|_| gone()),
-            Err(_) => Err(io::Error::new(io::ErrorKind::TimedOut, "the reader is too slow")),
-        }
-    }
-
-    /// Tells why there is no more: the caller while it can still be told, else the log.
-    fn give_up(&mut self, error: Error) {
-        match error {
-            Error::Git(GitError::ReaderGone(cause)) => {
-                tracing::debug!(%cause, "an answer was not read");
-            }
-            error if self.is_begun => {
-                tracing::error!(cause = %error, "an answer could not be finished");
-                // Without this, too, the answer does not end well.
-                let _ = self.sender.try_send(Err(error));
-            }
-            error => {
-                let _ = self.send(Err(error));
-            }
-        }
-    }
-}
-
-impl Write for Pipe {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let taken = bytes.len().min(PIECE - self.waiting.len());
-        self.waiting.extend_from_slice(&bytes[..taken]);
-        if self.waiting.len() == PIECE {
-            self.flush()?;
-        }
-        Ok(taken)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        if self.waiting.is_empty() {
-            return Ok(());
-        }
-        let piece = std::mem::replace(&mut self.waiting, BytesMut::with_capacity(PIECE)).freeze();
-        self.send(Ok(piece))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use futures_util::StreamExt;
     use hexforge_domain::limiter::{Caller, Lane, Shares, TransferLimits};
     use std::sync::mpsc;
+    use std::time::Duration;
 
     use super::*;
 

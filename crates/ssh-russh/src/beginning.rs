@@ -3,6 +3,14 @@
 //! A client that pushes names the refs first and may compute for minutes before the pack follows. Until then it needs
 //! no permit and no thread.
 
+use std::time::Duration;
+
+use hexforge_io_bridge::PieceReader;
+
+/// How much of a push is read before there is a permit for it: commands for some 10,000 refs. Of a fetch the first piece
+/// is enough.
+const MOST_EARLY: usize = 1 << 20;
+
 /// Reads the beginning of what a client says, as far as it has come.
 pub(crate) enum Beginning {
     /// The first byte is enough.
@@ -38,9 +46,15 @@ impl Beginning {
         Self::Push(PushBeginning::default())
     }
 
+    /// Waits, without a thread, until enough has come, all has come or as much as is kept; whether something came.
+    pub(crate) async fn wait(mut self, input: &mut PieceReader, patience: Duration) -> bool {
+        let is_enough = |said: &[u8]| said.len() >= MOST_EARLY || self.is_enough(said);
+        input.begin(patience, is_enough).await
+    }
+
     /// Whether enough is there, of all that was said so far. Also what no client says is enough: whoever reads it says
     /// what is wrong.
-    pub(crate) fn is_enough(&mut self, said: &[u8]) -> bool {
+    fn is_enough(&mut self, said: &[u8]) -> bool {
         match self {
             Self::Anything => !said.is_empty(),
             Self::Push(push) => push.is_enough(said),

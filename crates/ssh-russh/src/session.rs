@@ -77,8 +77,7 @@ impl Session {
     fn begin(&mut self, id: ChannelId, command: Option<&[u8]>) -> bool {
         let Some(open) = self.channels.get_mut(&id) else { return false };
         let (Some(half), Some(key)) = (open.half.take(), self.key.clone()) else { return false };
-        let (feeder, input, gone) =
-            bridge::channel(self.shared.limits.silence, self.shared.limiter.transfer);
+        let (feeder, input, gone) = bridge::channel(self.shared.limiter.transfer);
         open.feeder = Some(feeder);
         let work = Work {
             shared: Arc::clone(&self.shared),

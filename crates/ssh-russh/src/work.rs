@@ -17,13 +17,14 @@ use hexforge_domain::ports::git::GitError;
 use hexforge_domain::ports::git_transport::{Conversation, ProtocolVersion, Service};
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::project::Project;
+use hexforge_io_bridge::PieceReader;
 use russh::ChannelWriteHalf;
 use russh::server::Msg;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use crate::beginning::Beginning;
-use crate::bridge::{Gone, Input, Output};
+use crate::bridge::{self, Gone};
 use crate::command::{Command, NOT_FOUND, Refusal, Task};
 use crate::connection::Busy;
 use crate::server::Shared;
@@ -56,7 +57,7 @@ pub(crate) struct Work {
     pub(crate) command: Option<Result<Command, Refusal>>,
     pub(crate) version: ProtocolVersion,
     pub(crate) half: Arc<ChannelWriteHalf<Msg>>,
-    pub(crate) input: Input,
+    pub(crate) input: PieceReader,
     pub(crate) gone: Gone,
     pub(crate) busy: Busy,
 }
@@ -196,7 +197,7 @@ impl Served<'_> {
     /// Serves it, and lets see who asked and for what as soon as that is known.
     async fn serve(
         self,
-        mut input: Input,
+        mut input: PieceReader,
         gone: Gone,
         seen: &mut Option<(i64, i64)>,
     ) -> Result<(), End> {
@@ -204,9 +205,8 @@ impl Served<'_> {
         let half = Arc::clone(self.half);
         let hang_up = gone.hang_up();
         let transfer = self.shared.limiter.transfer;
-        let output = Output::new(gone, transfer, move |piece: Vec<u8>| {
-            let half = Arc::clone(&half);
-            async move { half.data_bytes(piece).await.map_err(io::Error::other) }
+        let output = bridge::output(gone, transfer, async move |piece| {
+            half.data_bytes(piece).await.map_err(io::Error::other)
         });
         let (task, version) = (self.command.task, self.version);
         let (holder, project) = self.admit().await?;
@@ -228,7 +228,7 @@ impl Served<'_> {
         let (mut output, project) = told.await?;
         // Clients take their time before they send something, and some have only looked.
         let beginning = if task.is_push() { Beginning::of_push() } else { Beginning::of_fetch() };
-        if !input.begin(beginning).await {
+        if !beginning.wait(&mut input, limits.silence).await {
             return Ok(());
         }
         if !task.is_push() {

@@ -7,6 +7,7 @@ use actix_web::web::Bytes;
 use flate2::read::GzDecoder;
 use futures_util::{Stream, StreamExt};
 use hexforge_domain::limiter::{TransferLimits, TransferRate};
+use hexforge_io_bridge::{Piece, PieceReader};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout};
 
@@ -19,17 +20,9 @@ const MOST_UNWANTED: usize = 1 << 30;
 /// How much of a wish is read before there is a place for whoever wishes: most wishes are shorter.
 const MOST_EARLY: usize = 64 * 1024;
 
-/// A part of a body.
-pub(super) enum Piece {
-    Data(Bytes),
-    End,
-    Broken(io::Error),
-}
-
-/// A body in the making, and its reader.
-pub(super) fn channel() -> (mpsc::Sender<Piece>, Body) {
-    let (sender, receiver) = mpsc::channel(WAITING);
-    (sender, Body { receiver, piece: Bytes::new(), has_ended: false })
+/// A body in the making, and its reader. The reader waits no longer than [`Incoming`] does.
+pub(super) fn channel(limits: TransferLimits) -> (mpsc::Sender<Piece>, PieceReader) {
+    hexforge_io_bridge::channel(WAITING, limits)
 }
 
 /// A body on its way.
@@ -45,21 +38,14 @@ impl<S: Stream<Item = Result<Bytes, E>> + Unpin, E: Display> Incoming<S> {
 
     async fn next(&mut self) -> Piece {
         let since = Instant::now();
-        let next = timeout(self.rate.patience(), self.payload.next()).await;
-        let size = match &next {
-            Ok(Some(Ok(bytes))) => bytes.len(),
-            Ok(Some(Err(_)) | None) | Err(_) => 0,
-        };
-        self.rate.moved(since.elapsed(), size);
-        match next {
+        let piece = match timeout(self.rate.patience(), self.payload.next()).await {
             Ok(Some(Ok(bytes))) => Piece::Data(bytes),
             Ok(Some(Err(error))) => Piece::Broken(io::Error::other(error.to_string())),
             Ok(None) => Piece::End,
-            Err(_) => {
-                let slow = "the client sends nothing any more, or too slowly";
-                Piece::Broken(io::Error::new(io::ErrorKind::TimedOut, slow))
-            }
-        }
+            Err(_) => Piece::Broken(Piece::too_slow()),
+        };
+        self.rate.moved(since.elapsed(), piece.size());
+        piece
     }
 
     /// What comes first: all, or as much as is held for somebody who has no place yet.
@@ -68,9 +54,7 @@ impl<S: Stream<Item = Result<Bytes, E>> + Unpin, E: Display> Incoming<S> {
         while size < MOST_EARLY {
             let piece = self.next().await;
             let goes_on = matches!(&piece, Piece::Data(_));
-            if let Piece::Data(bytes) = &piece {
-                size += bytes.len();
-            }
+            size += piece.size();
             pieces.push(piece);
             if !goes_on {
                 break;
@@ -96,10 +80,7 @@ pub(super) async fn pump<S, E>(
             Some(piece) => piece,
             None => incoming.next().await,
         };
-        let (size, goes_on) = match &piece {
-            Piece::Data(bytes) => (bytes.len(), true),
-            Piece::End | Piece::Broken(_) => (0, false),
-        };
+        let (size, goes_on) = (piece.size(), matches!(&piece, Piece::Data(_)));
         is_wanted = is_wanted && sender.send(piece).await.is_ok();
         if !is_wanted {
             unwanted += size;
@@ -107,32 +88,6 @@ pub(super) async fn pump<S, E>(
         if !goes_on || unwanted > MOST_UNWANTED {
             return;
         }
-    }
-}
-
-/// Reads a body.
-pub(super) struct Body {
-    receiver: mpsc::Receiver<Piece>,
-    piece: Bytes,
-    has_ended: bool,
-}
-
-impl Read for Body {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        while self.piece.is_empty() && !self.has_ended {
-            match self.receiver.blocking_recv() {
-                Some(Piece::Data(bytes)) => self.piece = bytes,
-                Some(Piece::End) => self.has_ended = true,
-                Some(Piece::Broken(error)) => return Err(error),
-                None => {
-                    let gone = "the client is gone";
-                    return Err(io::Error::new(io::ErrorKind::ConnectionAborted, gone));
-                }
-            }
-        }
-        let length = buffer.len().min(self.piece.len());
-        buffer[..length].copy_from_slice(&self.piece.split_to(length));
-        Ok(length)
     }
 }
 
@@ -153,7 +108,7 @@ impl Encoding {
     }
 
     /// The body as it was before it was packed, up to a length: a small one can become a huge one.
-    pub(super) fn decoded(self, body: Body, longest: u64) -> impl Read {
+    pub(super) fn decoded(self, body: PieceReader, longest: u64) -> impl Read {
         let body: Box<dyn Read> = match self {
             Encoding::Plain => Box::new(body),
             Encoding::Gzip => Box::new(GzDecoder::new(body)),
@@ -162,7 +117,7 @@ impl Encoding {
     }
 
     /// The same for a push. Packs are compressed already, so a packed body that becomes much larger is no push.
-    pub(super) fn decoded_push(self, body: Body) -> Box<dyn Read> {
+    pub(super) fn decoded_push(self, body: PieceReader) -> Box<dyn Read> {
         match self {
             Encoding::Plain => Box::new(body),
             Encoding::Gzip => {
@@ -246,8 +201,12 @@ mod tests {
         }
     }
 
-    fn body_of(pieces: Vec<Piece>) -> Body {
-        let (sender, body) = channel();
+    /// The reader never waits, because all pieces are there: the runtime need not run.
+    fn body_of(pieces: Vec<Piece>) -> PieceReader {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
+        let runtime = runtime.expect("a runtime");
+        let _entered = runtime.enter();
+        let (sender, body) = channel(TransferLimits::default());
         for piece in pieces {
             assert!(sender.try_send(piece).is_ok(), "there is room");
         }

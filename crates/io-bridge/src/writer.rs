@@ -1,0 +1,60 @@
+use std::io::{self, Write};
+
+use bytes::{Bytes, BytesMut};
+use hexforge_domain::limiter::{TransferLimits, TransferRate};
+use tokio::runtime::Handle;
+use tokio::time::{Instant, timeout};
+
+/// Collects what a blocking thread writes, and sends it in pieces.
+#[derive(Debug)]
+pub struct PieceWriter<S> {
+    send: S,
+    runtime: Handle,
+    rate: TransferRate,
+    size: usize,
+    buffer: BytesMut,
+    has_sent: bool,
+}
+
+impl<S: AsyncFnMut(Bytes) -> io::Result<()>> PieceWriter<S> {
+    /// Sends pieces of at most this size. To be called inside a runtime.
+    pub fn new(size: usize, limits: TransferLimits, send: S) -> Self {
+        let (runtime, rate) = (Handle::current(), TransferRate::new(limits));
+        let buffer = BytesMut::with_capacity(size);
+        Self { send, runtime, rate, size, buffer, has_sent: false }
+    }
+
+    /// Returns whether a piece was handed to `send`.
+    pub fn has_sent(&self) -> bool {
+        self.has_sent
+    }
+}
+
+impl<S: AsyncFnMut(Bytes) -> io::Result<()>> Write for PieceWriter<S> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let taken = bytes.len().min(self.size - self.buffer.len());
+        self.buffer.extend_from_slice(&bytes[..taken]);
+        if self.buffer.len() == self.size {
+            self.flush()?;
+        }
+        Ok(taken)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.buffer.is_empty() {
+            return Ok(());
+        }
+        self.has_sent = true;
+        let buffer = BytesMut::with_capacity(self.size);
+        let piece = std::mem::replace(&mut self.buffer, buffer).freeze();
+        let (send, rate) = (&mut self.send, &mut self.rate);
+        self.runtime.block_on(async {
+            let (size, since) = (piece.len(), Instant::now());
+            let sent = timeout(rate.patience(), send(piece)).await;
+            rate.moved(since.elapsed(), size);
+            sent.unwrap_or_else(|_| {
+                Err(io::Error::new(io::ErrorKind::TimedOut, "the client is too slow"))
+            })
+        })
+    }
+}
