@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 pub(crate) mod text;
 
-/// What a handler gives back.
+/// The result of a handler.
 pub type ApiResult<T> = Result<T, ApiError>;
 
 /// An answer that says what went wrong. Two families of bodies exist, `{"message": …}` and
@@ -57,13 +57,13 @@ impl ApiError {
         Self::error(StatusCode::NOT_FOUND, "404 Not Found")
     }
 
-    /// Something unexpected: logged with its causes, shown without them.
+    /// 500: the cause is logged and not shown.
     pub fn internal(cause: &dyn fmt::Display) -> Self {
         tracing::error!(%cause, "a request failed");
         Self::message(StatusCode::INTERNAL_SERVER_ERROR, "500 Internal Server Error")
     }
 
-    /// Whether nothing was kept, and the same again may well succeed.
+    /// Whether the transaction was rolled back because of a conflict, so that a retry may succeed.
     pub fn is_busy(&self) -> bool {
         self.0.busy
     }
@@ -73,7 +73,7 @@ impl ApiError {
         self.0.unfinished
     }
 
-    /// Not now, but after so many seconds.
+    /// 503 with `Retry-After`.
     fn unavailable(seconds: &str) -> Self {
         Self::message(StatusCode::SERVICE_UNAVAILABLE, "503 Service Unavailable")
             .with_header(header::RETRY_AFTER, seconds)
@@ -100,13 +100,13 @@ impl ApiError {
         self
     }
 
-    /// The same error under another status.
+    /// Replaces the status.
     pub fn with_status(mut self, status: StatusCode) -> Self {
         self.0.status = status;
         self
     }
 
-    /// The same error with a header.
+    /// Adds a header.
     pub fn with_header(mut self, name: HeaderName, value: &str) -> Self {
         self.0.header = HeaderValue::from_str(value).ok().map(|value| (name, value));
         self

@@ -177,7 +177,7 @@ async fn admit(
     Ok((caller, project.await?))
 }
 
-/// Who holds the permits of a request.
+/// The holder of the permits of a request.
 fn holder(request: &HttpRequest, caller: Caller) -> PermitHolder {
     PermitHolder::new(caller.actor, client_address(request))
 }
@@ -190,7 +190,7 @@ async fn permit(shared: &Shared, service: Service, holder: PermitHolder) -> Resu
     shared::permit(lane, holder).await.ok_or(Answer::Busy)
 }
 
-/// How the body is packed, if it is one of this service.
+/// The content encoding of the body, if its media type belongs to this service.
 fn encoding(request: &HttpRequest, service: Service) -> Result<Encoding, Answer> {
     let header = |name| request.headers().get(name).and_then(|value| value.to_str().ok());
     if header(CONTENT_TYPE) != Some(&format!("application/x-{}-request", service.as_str())) {

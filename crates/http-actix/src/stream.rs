@@ -19,10 +19,10 @@ use tokio::sync::mpsc::{Receiver, channel};
 
 use crate::error::{ApiError, ApiResult};
 
-/// How much is sent at once.
+/// Bytes per piece.
 const PIECE: usize = 64 * 1024;
 
-/// How many pieces wait for a slow reader.
+/// Pieces that are buffered for a slow client.
 const WAITING: usize = 4;
 
 type Piece = Result<Bytes, Error>;
@@ -50,7 +50,7 @@ pub async fn start<E: Into<Error>>(
         let gone = |_| io::Error::new(io::ErrorKind::BrokenPipe, "the reader is gone");
         pieces.send(Ok(piece)).await.map_err(gone)
     });
-    // Nobody waits for the thread: it ends when all is read, or when the reader is gone.
+    // The thread is not joined: it ends when everything is read, or when the client is gone.
     let begun = limiter.start(permit, move || {
         let _entered = span.enter();
         let written = write(&mut writer).map_err(E::into);
@@ -139,7 +139,7 @@ mod tests {
         start(&Limiter::new(limits), permit, write).await
     }
 
-    /// How much came, and whether the end was a good one.
+    /// The number of bytes received, and whether the stream ended without an error.
     async fn read(mut body: Body) -> (usize, bool) {
         let mut length = 0;
         while let Some(piece) = body.next().await {

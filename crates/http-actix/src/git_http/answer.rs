@@ -17,7 +17,7 @@ use crate::error::ApiError;
 /// Why a client does not get what it asks for.
 #[derive(Debug)]
 pub(super) enum Answer {
-    /// Who asks has to be known.
+    /// The caller has to sign in.
     Challenge,
     NotFound,
     /// With a text, which git does not show and other clients do.
@@ -26,7 +26,7 @@ pub(super) enum Answer {
     /// The client says what no client says.
     Wrong(String),
     Busy,
-    /// As for all other calls.
+    /// An error in the format of the API.
     Other(ApiError),
 }
 

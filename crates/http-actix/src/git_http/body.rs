@@ -11,7 +11,7 @@ use hexforge_io_bridge::{Piece, PieceReader};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout};
 
-/// How many pieces wait for a busy reader.
+/// Pieces that are buffered for the reader.
 const WAITING: usize = 8;
 
 /// How much is read of what nobody wants, so that the client comes to listen.
@@ -91,7 +91,7 @@ pub(super) async fn pump<S, E>(
     }
 }
 
-/// How a body is packed.
+/// The content encoding of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Encoding {
     Plain,

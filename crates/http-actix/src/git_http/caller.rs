@@ -1,4 +1,4 @@
-//! Who a git client works for.
+//! The caller of a git request.
 
 use std::sync::Arc;
 
@@ -19,14 +19,14 @@ use crate::params::{Params, basic, credentials};
 use crate::shared::Shared;
 use crate::work;
 
-/// How often something is tried that others are in the way of.
+/// The maximum number of attempts if a transaction conflicts with others.
 const TRIES: u32 = 4;
 
-/// Who asks.
+/// The caller.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Caller {
     pub(super) actor: Actor,
-    /// Whether what was shown is good for reading only.
+    /// Whether the credentials allow reading only.
     pub(super) reads_only: bool,
     /// The project of a build that works for nobody, which reads nothing else.
     pub(super) own: Option<ProjectId>,

@@ -52,7 +52,7 @@ async fn create<P: SourcePath>(api: Api, source: P) -> ApiResult<HttpResponse> {
     respond::created(AccessRequesterJson::new(&made, api.links()))
 }
 
-/// What is made by this is a member, so the answer is 201.
+/// Creates a member, so the status is 201.
 async fn approve<P: SourcePath>(
     api: Api<(UserInPath, Level)>,
     source: P,

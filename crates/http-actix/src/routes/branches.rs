@@ -1,4 +1,4 @@
-//! Branches. Who may not read the code is told so before the parameters are read.
+//! Branches. Permission to read the code is checked before the parameters.
 
 use actix_web::{HttpResponse, web};
 use hexforge_application::branch::protect::DeveloperFields;

@@ -105,7 +105,7 @@ async fn list_of_commit(
     respond::paged(&api, page, found.as_ref().map(|view| BuildJson::new(view, now, api.links())))
 }
 
-/// What is done with one build.
+/// A use case on one build.
 type UseCase<T> = fn(&App, Actor, &ProjectRef, BuildId) -> Result<T, Error>;
 
 /// The outcome of a use case about one build.

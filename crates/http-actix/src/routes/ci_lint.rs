@@ -1,4 +1,4 @@
-//! Whether a configuration is good, for whoever asks.
+//! `POST /ci/lint`: validation of a CI configuration, without sign-in.
 
 use actix_web::HttpResponse;
 use hexforge_application::pipeline;

@@ -1,4 +1,4 @@
-//! What builds and others say of commits.
+//! Commit statuses, set by builds and external services.
 
 use actix_web::{HttpResponse, web};
 use hexforge_application::commit_status::{self, Wanted, Word};

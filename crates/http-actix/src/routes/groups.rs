@@ -37,7 +37,7 @@ pub fn declare(calls: &mut Calls) {
 }
 
 parameters! {
-    /// Which groups a list shows, and how.
+    /// Filters and order of the group list.
     struct Listing {
         skip: Vec<i64> = declared::integers("skip_groups").otherwise(Vec::new()),
         all_available: bool = declared::boolean("all_available").otherwise(false),

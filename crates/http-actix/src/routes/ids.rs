@@ -96,7 +96,7 @@ impl FromRequest for GroupPath {
     }
 }
 
-/// Whose keys or addresses a path is about: those of the user where the path names one, else the caller's.
+/// The owner of keys or addresses: the user in the path (`/users/:id/…`), else the caller (`/user/…`).
 pub struct OwnerPath(pub Owner);
 
 impl FromRequest for OwnerPath {

@@ -45,7 +45,7 @@ pub fn declare(calls: &mut Calls) {
 }
 
 parameters! {
-    /// Which issues a list shows, and how.
+    /// Filters and order of an issue list.
     struct Listing {
         state: Option<String> = picked::word("state", &["opened", "closed", "all"]),
         labels: Option<String> = picked::text("labels", limit::LABEL_LIST),

@@ -35,7 +35,7 @@ fn declare_below<P: SourcePath>(calls: &mut Calls, source: &str) {
     calls.add(remove.ok::<MemberJson<'_>>().or::<AccessRevoked>());
 }
 
-/// What has members, as a path has it.
+/// The group or the project in a path.
 pub(super) trait SourcePath: FromRequest + 'static {
     fn source(self) -> MemberSource;
 }

@@ -80,7 +80,7 @@ async fn create(api: Api<OfRef>, ProjectPath(named): ProjectPath) -> ApiResult<H
     respond::created(PipelineJson::new(&made, api.links()))
 }
 
-/// What is done with one pipeline.
+/// A use case on one pipeline.
 type UseCase = fn(&App, Actor, &ProjectRef, PipelineId) -> Result<PipelineView, Error>;
 
 async fn get(api: Api<InPath>, ProjectPath(named): ProjectPath) -> ApiResult<HttpResponse> {

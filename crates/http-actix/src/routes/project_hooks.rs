@@ -1,4 +1,4 @@
-//! Hooks of projects. Who may not administer the project is told so before the parameters are read.
+//! Hooks of projects. Permission to administer the project is checked before the parameters.
 
 use actix_web::HttpResponse;
 use hexforge_application::project::hook::{self, HookFields};

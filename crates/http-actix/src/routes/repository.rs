@@ -1,4 +1,4 @@
-//! What is in repositories. Who may not read the code is told so before the parameters are read.
+//! Content of repositories. Permission to read the code is checked before the parameters.
 
 use std::io::Write;
 
@@ -229,7 +229,7 @@ async fn compare(api: Api<Between>, ProjectPath(named): ProjectPath) -> ApiResul
     };
     let (overflow, json) = api.run_permitted(permit, compare).await?;
     let mut response = HttpResponse::Ok();
-    // What was too much for one answer may be less or more the next time.
+    // A truncated comparison may differ the next time.
     if let Some(tag) = tag.filter(|_| !overflow) {
         tag.put_on(&mut response);
     }

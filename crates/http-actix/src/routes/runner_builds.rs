@@ -89,7 +89,7 @@ async fn request(api: Api<(Token, Info)>, request: HttpRequest) -> ApiResult<Htt
         .await?;
     let Some((given, now)) = given else {
         let agent = request.headers().get(USER_AGENT).and_then(|agent| agent.to_str().ok());
-        // Those that know it are told in another way that there is nothing to do.
+        // Newer runners expect 204 if no build is waiting, older ones 404.
         return match agent.is_some_and(knows_no_content) {
             true => Ok(HttpResponse::NoContent().finish()),
             false => Err(Error::NotFound(Thing::Nameless).into()),
@@ -99,7 +99,7 @@ async fn request(api: Api<(Token, Info)>, request: HttpRequest) -> ApiResult<Htt
     respond::created(AssignmentJson::new(&given, now, api.links(), version))
 }
 
-/// Whether a program calls itself `gitlab-ci-multi-runner 1.5.2 (…)`, or `1.6.0~beta.167.g2b2bacc`.
+/// Whether the user agent is `gitlab-ci-multi-runner 1.5.2 (…)`, or `1.6.0~beta.167.g2b2bacc`.
 fn knows_no_content(agent: &str) -> bool {
     let mut rest = agent.split("gitlab-ci-multi-runner ");
     let _ = rest.next();
@@ -157,7 +157,7 @@ async fn append_trace(
     }
 }
 
-/// Where a range begins. One that cannot be read begins where no log ends.
+/// The first byte of a `Content-Range`; `u64::MAX`, where no log ends, if it cannot be parsed.
 fn first_of(range: &[u8]) -> u64 {
     let text = std::str::from_utf8(range).unwrap_or_default();
     let first = text.split('-').next().unwrap_or_default().trim();

@@ -37,7 +37,7 @@ parameters!(Registration {
     info: picked::text_map("info", limit::SHORT).map(|given| info(given).unwrap_or_default()),
 });
 
-/// What a runner says of itself, if it says anything.
+/// The properties that a runner reports, such as its version.
 pub(super) fn info(given: Option<Vec<(String, String)>>) -> Option<RunnerInfo> {
     let given = given.filter(|given| !given.is_empty())?;
     let text = |name: &str| {

@@ -1,4 +1,4 @@
-//! Tags and releases. Who may not read the code is told so before the parameters are read.
+//! Tags and releases. Permission to read the code is checked before the parameters.
 
 use actix_web::{HttpResponse, web};
 use hexforge_application::repository;

@@ -26,7 +26,7 @@ use crate::error::ApiResult;
 use crate::params::FilePart;
 use crate::{respond, stream};
 
-/// How much of a file is read at once.
+/// The size of the buffer for copying a file.
 const BLOCK: usize = 64 * 1024;
 
 /// Up to this size a file is read at once, as those of repositories are.

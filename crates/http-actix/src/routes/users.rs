@@ -41,7 +41,7 @@ pub fn declare(calls: &mut Calls) {
 }
 
 parameters! {
-    /// Which users a list shows. A username asks for one user and makes everything else meaningless.
+    /// Filters of the user list. With `username` all other parameters are ignored.
     struct Wanted {
         username: Option<String> = picked::text("username", limit::SHORT),
         search: Option<String> = picked::search("search", limit::SHORT),
