@@ -2,9 +2,8 @@
 
 use chrono::NaiveDate;
 
-use super::Reader;
-use super::parameter::{Parameter, Rule};
-use crate::openapi::{self as doc, Param};
+use super::parameter::Rule;
+use crate::openapi as doc;
 
 /// A text; an empty one is a value.
 pub fn text(name: &'static str, max: usize) -> Rule<Option<String>> {
@@ -66,20 +65,6 @@ pub fn some_of(
 }
 
 /// A whole number in the path, under the name that the path has for it.
-pub struct InPath(&'static str);
-
-/// A whole number in the path, under the name that the path has for it.
-pub fn in_path(name: &'static str) -> InPath {
-    InPath(name)
-}
-
-impl Parameter for InPath {
-    type Value = i64;
-
-    fn read(&self, from: &mut Reader<'_>) -> i64 {
-        from.integer_in_path(self.0)
-    }
-
-    /// The description of the path has it.
-    fn describe(&self, _: &mut Vec<Param>) {}
+pub fn in_path(name: &'static str) -> Rule<i64> {
+    Rule::in_path(name)
 }

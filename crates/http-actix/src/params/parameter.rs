@@ -77,7 +77,7 @@ macro_rules! parameters {
 pub(crate) use parameters;
 
 /// One parameter of a call.
-pub trait Parameter: Sized {
+pub trait Parameter {
     /// The type of the value that is read.
     type Value;
 
@@ -86,220 +86,125 @@ pub trait Parameter: Sized {
 
     /// Adds the description of the parameter.
     fn describe(&self, to: &mut Vec<Param>);
-
-    /// Changes the value.
-    fn map<T>(self, change: fn(Self::Value) -> T) -> Mapped<Self, T> {
-        Mapped(self, change)
-    }
-
-    /// Changes the value if one is given.
-    fn map_given<A, B>(self, change: fn(A) -> B) -> MappedGiven<Self, A, B>
-    where
-        Self: Parameter<Value = Option<A>>,
-    {
-        MappedGiven(self, change)
-    }
-
-    /// The value if none is given.
-    fn otherwise<T: Clone>(self, value: T) -> Otherwise<Self, T>
-    where
-        Self: Parameter<Value = Option<T>>,
-    {
-        Otherwise(self, value)
-    }
-
-    /// Another parameter for the same value, which is read only if this one is not given.
-    fn or_else<P: Parameter<Value = Self::Value>>(self, other: P) -> OrElse<Self, P> {
-        OrElse(self, other)
-    }
-
-    /// Another parameter for the same value, which counts if this one is not given.
-    fn or<P: Parameter<Value = Self::Value>>(self, other: P) -> Either<Self, P> {
-        Either(self, other)
-    }
 }
 
-/// A parameter with a rule for its value.
+/// A parameter by its description and a rule that reads it. Two names may stand for one value.
 pub struct Rule<T> {
-    param: Param,
-    read: fn(&mut Reader<'_>, &Param) -> T,
-    described: bool,
-}
-
-impl<T> Rule<T> {
-    pub(super) fn new(param: Param, read: fn(&mut Reader<'_>, &Param) -> T) -> Self {
-        Self { param, read, described: true }
-    }
-
-    /// A parameter that the description shows as required. The use case reports that it is missing.
-    pub fn expected(self) -> Self {
-        Self { param: self.param.needed(), ..self }
-    }
-
-    /// A parameter that the description does not show.
-    pub fn undescribed(self) -> Self {
-        Self { described: false, ..self }
-    }
-}
-
-impl<T: Default> Rule<Option<T>> {
-    /// A parameter that is required. An empty one counts as given.
-    pub fn needed(self) -> Needed<T> {
-        Needed(self.expected())
-    }
-}
-
-impl<T> Rule<Option<T>> {
-    /// Tells a parameter that is given without a value from one that is not given: the former clears a field.
-    pub fn or_cleared(self) -> OrCleared<T> {
-        OrCleared { rule: self, is_given: |from, name| from.has(name) }
-    }
-
-    /// The same, where null does not clear the field.
-    pub fn or_emptied(self) -> OrCleared<T> {
-        OrCleared { rule: self, is_given: |from, name| from.has_value(name) }
-    }
-}
-
-impl Rule<Option<String>> {
-    /// Takes an empty text as not given.
-    pub fn unless_empty(self) -> Mapped<Self, Option<String>> {
-        self.map(|text| text.filter(|text| !text.is_empty()))
-    }
+    params: [Option<Param>; 2],
+    read: Box<dyn Fn(&mut Reader<'_>) -> T>,
 }
 
 impl<T> Parameter for Rule<T> {
     type Value = T;
 
     fn read(&self, from: &mut Reader<'_>) -> T {
-        (self.read)(from, &self.param)
+        (self.read)(from)
     }
 
     fn describe(&self, to: &mut Vec<Param>) {
-        if self.described {
-            to.push(self.param);
-        }
+        to.extend(self.params.iter().flatten());
     }
 }
 
-/// See [`Rule::needed`].
-pub struct Needed<T>(Rule<Option<T>>);
-
-impl<T: Default> Parameter for Needed<T> {
-    type Value = T;
-
-    fn read(&self, from: &mut Reader<'_>) -> T {
-        from.require(self.0.param.name());
-        self.0.read(from).unwrap_or_default()
+impl<T: 'static> Rule<T> {
+    pub(super) fn new(param: Param, read: fn(&mut Reader<'_>, &Param) -> T) -> Self {
+        Self { params: [Some(param), None], read: Box::new(move |from| read(from, &param)) }
     }
 
-    fn describe(&self, to: &mut Vec<Param>) {
-        self.0.describe(to);
-    }
-}
-
-/// See [`Rule::or_cleared`].
-pub struct OrCleared<T> {
-    rule: Rule<Option<T>>,
-    is_given: fn(&mut Reader<'_>, &str) -> bool,
-}
-
-impl<T> Parameter for OrCleared<T> {
-    type Value = Option<Option<T>>;
-
-    fn read(&self, from: &mut Reader<'_>) -> Self::Value {
-        let value = self.rule.read(from);
-        (self.is_given)(from, self.rule.param.name()).then_some(value)
+    fn with<U>(self, read: impl Fn(&Self, &mut Reader<'_>) -> U + 'static) -> Rule<U> {
+        Rule { params: self.params, read: Box::new(move |from| read(&self, from)) }
     }
 
-    fn describe(&self, to: &mut Vec<Param>) {
-        self.rule.describe(to);
+    fn name(&self) -> &'static str {
+        self.params[0].map_or("", |param| param.name())
+    }
+
+    /// A parameter that the description shows as required. The use case reports that it is missing.
+    pub fn expected(self) -> Self {
+        Self { params: self.params.map(|param| param.map(Param::needed)), ..self }
+    }
+
+    /// A parameter that the description does not show.
+    pub fn undescribed(self) -> Self {
+        Self { params: [None, None], ..self }
+    }
+
+    /// Changes the value.
+    pub fn map<U>(self, change: impl Fn(T) -> U + 'static) -> Rule<U> {
+        self.with(move |rule, from| change(rule.read(from)))
     }
 }
 
-/// See [`Parameter::map`].
-pub struct Mapped<P: Parameter, T>(P, fn(P::Value) -> T);
-
-impl<P: Parameter, T> Parameter for Mapped<P, T> {
-    type Value = T;
-
-    fn read(&self, from: &mut Reader<'_>) -> T {
-        (self.1)(self.0.read(from))
+impl<T: 'static> Rule<Option<T>> {
+    /// Changes the value if one is given.
+    pub fn map_given<U: 'static>(self, change: fn(T) -> U) -> Rule<Option<U>> {
+        self.map(move |value| value.map(change))
     }
 
-    fn describe(&self, to: &mut Vec<Param>) {
-        self.0.describe(to);
-    }
-}
-
-/// See [`Parameter::map_given`].
-pub struct MappedGiven<P, A, B>(P, fn(A) -> B);
-
-impl<P: Parameter<Value = Option<A>>, A, B> Parameter for MappedGiven<P, A, B> {
-    type Value = Option<B>;
-
-    fn read(&self, from: &mut Reader<'_>) -> Option<B> {
-        self.0.read(from).map(self.1)
+    /// The value if none is given.
+    pub fn otherwise(self, value: T) -> Rule<T>
+    where
+        T: Clone,
+    {
+        self.map(move |given| given.unwrap_or_else(|| value.clone()))
     }
 
-    fn describe(&self, to: &mut Vec<Param>) {
-        self.0.describe(to);
-    }
-}
-
-/// See [`Parameter::otherwise`].
-pub struct Otherwise<P, T>(P, T);
-
-impl<P: Parameter<Value = Option<T>>, T: Clone> Parameter for Otherwise<P, T> {
-    type Value = T;
-
-    fn read(&self, from: &mut Reader<'_>) -> T {
-        self.0.read(from).unwrap_or_else(|| self.1.clone())
+    /// A parameter that is required. An empty one counts as given.
+    pub fn needed(self) -> Rule<T>
+    where
+        T: Default,
+    {
+        self.expected().with(|rule, from| {
+            from.require(rule.name());
+            rule.read(from).unwrap_or_default()
+        })
     }
 
-    fn describe(&self, to: &mut Vec<Param>) {
-        self.0.describe(to);
-    }
-}
-
-/// See [`Parameter::or`].
-pub struct Either<A, B>(A, B);
-
-impl<T, A, B> Parameter for Either<A, B>
-where
-    A: Parameter<Value = Option<T>>,
-    B: Parameter<Value = Option<T>>,
-{
-    type Value = Option<T>;
-
-    fn read(&self, from: &mut Reader<'_>) -> Option<T> {
-        let (first, second) = (self.0.read(from), self.1.read(from));
-        first.or(second)
+    /// Another parameter for the same value, which counts if this one is not given.
+    pub fn or(self, other: Self) -> Self {
+        let names = [self.params[0], other.params[0]];
+        let either = self.with(move |rule, from| {
+            let (first, second) = (rule.read(from), other.read(from));
+            first.or(second)
+        });
+        Self { params: names, ..either }
     }
 
-    fn describe(&self, to: &mut Vec<Param>) {
-        self.0.describe(to);
-        self.1.describe(to);
+    /// Like [`or`](Self::or), where the other parameter is read only if this one is not given.
+    pub fn or_else(self, other: Self) -> Self {
+        let names = [self.params[0], other.params[0]];
+        let either = self.with(move |rule, from| rule.read(from).or_else(|| other.read(from)));
+        Self { params: names, ..either }
+    }
+
+    /// Tells a parameter that is given without a value from one that is not given: the former clears a field.
+    pub fn or_cleared(self) -> Rule<Option<Option<T>>> {
+        self.with(|rule, from| {
+            let value = rule.read(from);
+            from.has(rule.name()).then_some(value)
+        })
+    }
+
+    /// Like [`or_cleared`](Self::or_cleared), where null does not clear the field.
+    pub fn or_emptied(self) -> Rule<Option<Option<T>>> {
+        self.with(|rule, from| {
+            let value = rule.read(from);
+            from.has_value(rule.name()).then_some(value)
+        })
     }
 }
 
-/// See [`Parameter::or_else`].
-pub struct OrElse<A, B>(A, B);
-
-impl<T, A, B> Parameter for OrElse<A, B>
-where
-    A: Parameter<Value = Option<T>>,
-    B: Parameter<Value = Option<T>>,
-{
-    type Value = Option<T>;
-
-    fn read(&self, from: &mut Reader<'_>) -> Option<T> {
-        self.0.read(from).or_else(|| self.1.read(from))
+impl Rule<i64> {
+    /// A whole number in the path. The description of the path shows it.
+    pub(super) fn in_path(name: &'static str) -> Self {
+        Self { params: [None, None], read: Box::new(move |from| from.integer_in_path(name)) }
     }
+}
 
-    fn describe(&self, to: &mut Vec<Param>) {
-        self.0.describe(to);
-        self.1.describe(to);
+impl Rule<Option<String>> {
+    /// Takes an empty text as not given.
+    pub fn unless_empty(self) -> Self {
+        self.map(|text| text.filter(|text| !text.is_empty()))
     }
 }
 

@@ -9,7 +9,7 @@ use crate::api::Api;
 use crate::call::{self, Calls};
 use crate::entities::board::{BoardJson, ListJson};
 use crate::error::{ApiError, ApiResult};
-use crate::params::{Parameter, declared, parameters};
+use crate::params::{declared, parameters};
 use crate::respond;
 
 /// Declares the calls.

@@ -22,7 +22,7 @@ use crate::api::{Api, ApiRequest};
 use crate::call::{self, Calls};
 use crate::entities::build::BuildJson;
 use crate::error::ApiResult;
-use crate::params::{Parameter, declared, parameters};
+use crate::params::{declared, parameters};
 use crate::respond;
 
 const CONTENT_TRANSFER_ENCODING: HeaderName = HeaderName::from_static("content-transfer-encoding");

@@ -15,7 +15,7 @@ use crate::call::{self, Calls};
 use crate::entities::namespace::{GroupDetailJson, GroupJson, NamespaceJson};
 use crate::entities::project::ProjectJson;
 use crate::error::{ApiError, ApiResult};
-use crate::params::{Parameter, declared, nested, parameters};
+use crate::params::{declared, nested, parameters};
 use crate::respond;
 
 /// Declares the calls.

@@ -11,7 +11,7 @@ use crate::api::Api;
 use crate::call::{self, Calls};
 use crate::entities::hook::{RemovedSystemHookJson, SystemHookJson};
 use crate::error::ApiResult;
-use crate::params::{Parameter, declared, parameters};
+use crate::params::{declared, parameters};
 use crate::payloads::sample;
 use crate::respond;
 

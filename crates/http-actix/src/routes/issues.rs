@@ -17,7 +17,7 @@ use crate::api::Api;
 use crate::call::{self, Calls};
 use crate::entities::issue::IssueJson;
 use crate::error::ApiResult;
-use crate::params::{Parameter, declared, nested, parameters, picked};
+use crate::params::{declared, nested, parameters, picked};
 use crate::respond;
 
 /// Declares the calls.

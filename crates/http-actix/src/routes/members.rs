@@ -12,7 +12,7 @@ use crate::call::{self, Calls};
 use crate::entities::member::{AccessRevoked, MemberJson};
 use crate::entities::user::UserSummaryJson;
 use crate::error::ApiResult;
-use crate::params::{Parameter, declared, parameters, picked};
+use crate::params::{declared, parameters, picked};
 use crate::respond;
 
 /// Declares the calls.

@@ -13,7 +13,7 @@ use crate::call::{self, Calls};
 use crate::entities::issue::IssueJson;
 use crate::entities::milestone::MilestoneJson;
 use crate::error::{ApiError, ApiResult};
-use crate::params::{Parameter, declared, parameters};
+use crate::params::{declared, parameters};
 use crate::respond;
 
 /// Declares the calls.

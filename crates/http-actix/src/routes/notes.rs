@@ -10,7 +10,7 @@ use crate::api::Api;
 use crate::call::{self, Calls};
 use crate::entities::note::{AwardJson, NoteJson};
 use crate::error::ApiResult;
-use crate::params::{Parameter, declared, parameters, picked};
+use crate::params::{declared, parameters, picked};
 use crate::respond;
 
 /// Declares the calls.

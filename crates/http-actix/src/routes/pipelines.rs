@@ -16,7 +16,7 @@ use crate::api::Api;
 use crate::call::{self, Calls};
 use crate::entities::pipeline::PipelineJson;
 use crate::error::ApiResult;
-use crate::params::{Parameter, declared, parameters};
+use crate::params::{declared, parameters};
 use crate::respond;
 
 /// Declares the calls.

@@ -13,7 +13,7 @@ use crate::call::{self, Calls};
 use crate::entities::delivery::DeliveryJson;
 use crate::entities::hook::ProjectHookJson;
 use crate::error::ApiResult;
-use crate::params::{Parameter, declared, parameters};
+use crate::params::{declared, parameters};
 use crate::payloads::JsonPayloads;
 use crate::respond;
 

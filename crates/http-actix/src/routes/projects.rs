@@ -23,7 +23,7 @@ use crate::call::{self, Calls};
 use crate::entities::event::EventJson;
 use crate::entities::project::{ProjectJson, ShareJson, SimpleProjectJson};
 use crate::error::{ApiError, ApiResult};
-use crate::params::{Parameter, check_search, nested, parameters, picked};
+use crate::params::{check_search, nested, parameters, picked};
 use crate::respond;
 
 /// Declares the calls.

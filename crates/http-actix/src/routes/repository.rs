@@ -18,7 +18,7 @@ use crate::call::{self, Calls};
 use crate::conditional::{ETag, Known};
 use crate::entities::repository::{ComparisonJson, ContributorJson, TreeEntryJson};
 use crate::error::{ApiError, ApiResult};
-use crate::params::{Parameter, parameters, picked};
+use crate::params::{parameters, picked};
 use crate::{respond, stream};
 
 /// Declares the calls.

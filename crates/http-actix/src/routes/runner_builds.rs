@@ -16,7 +16,7 @@ use crate::api::{Api, ApiWithBytes};
 use crate::call::{self, Calls};
 use crate::entities::runner::AssignmentJson;
 use crate::error::{ApiError, ApiResult};
-use crate::params::{Parameter, parameters, picked};
+use crate::params::{parameters, picked};
 use crate::respond;
 
 const BUILD_STATUS: HeaderName = HeaderName::from_static("build-status");

@@ -10,7 +10,7 @@ use crate::api::Api;
 use crate::call::{self, Calls};
 use crate::entities::runner::RegisteredJson;
 use crate::error::ApiResult;
-use crate::params::{Parameter, parameters, picked};
+use crate::params::{parameters, picked};
 use crate::respond;
 
 /// Declares the calls.

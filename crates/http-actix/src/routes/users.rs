@@ -20,7 +20,7 @@ use crate::call::{self, Calls};
 use crate::entities::event::EventJson;
 use crate::entities::user::{UserFullJson, UserSingleJson, UserSummaryJson, UserViewJson};
 use crate::error::ApiResult;
-use crate::params::{Parameter, nested, parameters, picked};
+use crate::params::{nested, parameters, picked};
 use crate::respond;
 
 /// Declares the calls. Ids of users are digits: any other path below `/users` is no route.
