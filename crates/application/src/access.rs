@@ -1,4 +1,4 @@
-//! Loading and permission in one step: the only way for a use case to get at things.
+//! Loads objects and checks permissions in one step. Use cases load objects only through this module.
 
 use chrono::NaiveDate;
 use hexforge_domain::group::GroupRef;
@@ -20,42 +20,43 @@ use crate::error::{Error, Thing};
 pub mod ci;
 pub mod tracker;
 
-/// Whether the actor may do this with accounts.
+/// Checks that the actor has this ability on accounts.
 pub fn accounts(actor: Actor, ability: AccountAbility) -> Result<(), Error> {
     authorize(actor, ability, &Accounts).map_err(|denied| Error::denied(denied, Thing::User))
 }
 
-/// The user that the actor is, for what users do with their own account.
+/// Returns the user id of the actor, for operations on the actor's own account.
 pub fn own_account(actor: Actor) -> Result<UserId, Error> {
     accounts(actor, AccountAbility::UseOwn)?;
     actor.user().ok_or(Error::Unauthenticated)
 }
 
-/// The actor as it is now, for what takes longer than a look; nobody when the account is gone or blocked.
+/// Reloads the privileges of the actor, for operations that take long. Returns `None` when the account was removed or
+/// blocked since.
 pub fn anew(tx: &mut dyn Tx, actor: Actor) -> Result<Option<Actor>, StoreError> {
     let Some(id) = actor.user() else { return Ok(Some(actor)) };
     let user = tx.users().find(id)?.filter(|user| user.state.may_act());
     Ok(user.map(|user| Actor::of(user.id, &user.privileges)))
 }
 
-/// Whether the actor may do this with the service as a whole.
+/// Checks that the actor has this ability on the service as a whole.
 pub fn service(actor: Actor, ability: ServiceAbility) -> Result<(), Error> {
     authorize(actor, ability, &Service).map_err(|denied| Error::denied(denied, Thing::Record))
 }
 
-/// The viewer that the actor is to lists.
+/// Returns the actor as the viewer of a list.
 pub fn viewer(actor: Actor) -> Result<Viewer, Error> {
     match actor {
         Actor::Anonymous => Err(Error::Unauthenticated),
-        // Lists show administrators what is theirs or open to everybody, like anyone else's.
+        // Administrators get the restricted lists of an internal user: their own projects and those open to everybody.
         Actor::Admin { id } => Ok(Viewer { user: id, external: false }),
         Actor::User { id, external } => Ok(Viewer { user: id, external }),
     }
 }
 
-/// For whom lists are made that show administrators everything and others what they see.
+/// Returns the audience of a list that is unrestricted for administrators and limited to visible projects for others.
 /// # Errors
-/// [`Error::Unauthenticated`] when the actor is nobody.
+/// [`Error::Unauthenticated`] for an anonymous actor.
 pub fn audience(actor: Actor) -> Result<Audience, Error> {
     match actor {
         Actor::Anonymous => Err(Error::Unauthenticated),
@@ -64,12 +65,12 @@ pub fn audience(actor: Actor) -> Result<Audience, Error> {
     }
 }
 
-/// Who asks, and the day on which memberships and shares have to be in force.
+/// The actor of a request, and the date against which memberships and shares are checked for expiry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Requester {
-    /// Who asks.
+    /// The actor who makes the request.
     pub actor: Actor,
-    /// The day.
+    /// The date of the request.
     pub today: NaiveDate,
 }
 
@@ -94,7 +95,7 @@ impl Requester {
             None => None,
         };
         let mut facts = GroupFacts { visibility: group.visibility, level, sees_a_project: false };
-        // Queried only where nothing else lets the actor in.
+        // Queried only when nothing else grants access.
         if !facts.allows(self.actor, GroupAbility::Read)
             && let Actor::User { id, external } = self.actor
         {
@@ -128,7 +129,7 @@ impl Requester {
         Ok(project)
     }
 
-    /// Like [`Self::project`], with the facts that decide about other abilities.
+    /// Like [`Self::project`], and also returns the facts for checks of further abilities.
     pub fn project_with_facts(
         self,
         tx: &mut dyn Tx,
@@ -177,7 +178,7 @@ impl Requester {
         self.check(tx, ability, project.id, facts_of(project, Standing::default()))
     }
 
-    /// Checks an ability with facts that have no standing yet.
+    /// Checks an ability. The facts come without standing; it is loaded only when needed.
     fn check(
         self,
         tx: &mut dyn Tx,
@@ -185,7 +186,7 @@ impl Requester {
         project: ProjectId,
         mut facts: ProjectFacts,
     ) -> Result<(), Error> {
-        // Queried only where nothing else lets the actor in. Administrators need no standing.
+        // Queried only when nothing else grants access. Administrators need no standing.
         if !facts.allows(self.actor, ability)
             && let Actor::User { id, .. } = self.actor
         {
@@ -202,13 +203,13 @@ impl Requester {
     ) -> Result<ProjectFacts, StoreError> {
         let standing = match self.actor {
             Actor::User { id, .. } => tx.projects().standing(project.id, id, self.today)?,
-            // Administrators need none, anonymous callers have none.
+            // Administrators need no standing, and anonymous callers have none.
             Actor::Admin { .. } | Actor::Anonymous => Standing::default(),
         };
         Ok(facts_of(project, standing))
     }
 
-    /// Keeps the projects that the actor may see. At most one query, whatever their number.
+    /// Keeps the projects that the actor may read. Runs at most one query for all projects.
     pub fn readable(
         self,
         tx: &mut dyn Tx,
@@ -225,7 +226,7 @@ impl Requester {
             }
             Some(_) | None => vec![],
         };
-        // Whoever is authorized for a project is at least a guest there.
+        // A user who is authorized for a project has at least the access level of a guest.
         let standing = |project: &Project| Standing {
             level: own.contains(&project.id).then_some(AccessLevel::Guest),
             owner: false,
@@ -233,7 +234,8 @@ impl Requester {
         Ok(projects.into_iter().filter(|project| reads(project, standing(project))).collect())
     }
 
-    /// Whether the actor may make projects in a namespace: its own, or that of a group it is a master of.
+    /// Returns whether the actor may create projects in a namespace. Users may in their personal namespace and in
+    /// groups where their access level is at least master.
     pub fn may_create_in(self, tx: &mut dyn Tx, namespace: &Namespace) -> Result<bool, Error> {
         match (self.actor, namespace.owner) {
             (Actor::Anonymous, _) => Ok(false),

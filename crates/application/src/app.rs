@@ -1,4 +1,4 @@
-//! What a use case may reach.
+//! The ports and settings that a use case may use.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,76 +30,76 @@ use crate::access::Requester;
 /// The ports and settings of one running hexforge.
 #[derive(Clone)]
 pub struct App {
-    /// Everything that is stored.
+    /// The database.
     pub store: Arc<dyn Store>,
-    /// All repositories.
+    /// The Git repositories.
     pub git: Arc<dyn GitStore>,
-    /// Refs that were used last.
+    /// The cache of recently used refs.
     pub refs: Arc<dyn RefCache>,
     /// The pack store.
     pub packs: Arc<dyn PackStore>,
     /// The queue for background work on repositories.
     pub upkeep: Arc<dyn Upkeep>,
-    /// Repositories elsewhere.
+    /// The client that imports repositories from other servers.
     pub imports: Arc<dyn Imports>,
-    /// Other servers, for hooks.
+    /// The HTTP client that delivers hooks to other servers.
     pub outgoing: Arc<dyn Outgoing>,
-    /// The time.
+    /// The clock.
     pub clock: Arc<dyn Clock>,
-    /// Randomness.
+    /// The random generator for tokens and secrets.
     pub secrets: Arc<dyn Secrets>,
     /// Password hashing.
     pub passwords: Arc<dyn Passwords>,
-    /// Reading of SSH keys.
+    /// The parser of SSH public keys.
     pub public_keys: Arc<dyn PublicKeys>,
     /// Uploaded files.
     pub uploads: Arc<dyn Uploads>,
-    /// Logs and artifacts of builds.
+    /// The logs and artifacts of builds.
     pub build_files: Arc<dyn BuildFiles>,
-    /// What the store alone must not give away.
+    /// Encryption of secrets, so that a copy of the database does not reveal them.
     pub vault: Arc<dyn Vault>,
-    /// Reading of configurations.
+    /// The parser of CI configurations.
     pub yaml: Arc<dyn YamlReader>,
-    /// Choices of whoever runs it.
+    /// The operator's settings.
     pub settings: Settings,
 }
 
 impl App {
-    /// The day on which memberships and shares have to be in force.
+    /// Returns the date against which memberships and shares are checked for expiry.
     pub fn today(&self) -> NaiveDate {
         self.clock.now().date_naive()
     }
 
-    /// The actor with today's date, for permission checks.
+    /// Returns the actor with today's date, for permission checks.
     pub fn requester(&self, actor: Actor) -> Requester {
         Requester { actor, today: self.today() }
     }
 
-    /// Everything that keeps files of projects.
+    /// Returns all ports that store files of projects.
     pub(crate) fn project_files(&self) -> [&dyn ProjectFiles; 3] {
         [&*self.uploads, &*self.build_files, &*self.git]
     }
 }
 
-/// Choices of whoever runs hexforge that change what use cases do.
+/// The operator's settings that change the behaviour of use cases.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Where people reach it, without a slash at the end: texts name issues by their addresses.
+    /// The public base URL, without a trailing slash. Generated texts link issues with it.
     pub external_url: String,
-    /// How many projects a new user may have.
+    /// The project limit of a new user.
     pub default_projects_limit: ProjectsLimit,
-    /// How long a receiver of a hook may take to be reached, and how long to answer.
+    /// The timeout for connecting to the receiver of a hook, and again for its response.
     pub hook_timeout: Duration,
-    /// After how long a build of which nothing is heard has failed.
+    /// A running build that sends no update for this long has failed.
     pub build_silence: TimeDelta,
     /// Rules about access that are stricter than those of the reference.
     pub strict: StrictRules,
-    /// The digest of the token by which runners register for all projects, if one was chosen.
+    /// The digest of the token with which runners register for all projects, if the operator set one.
     pub runners_token: Option<TokenHash>,
     /// The size limit of all packs of one repository, in bytes.
     pub repository_bytes: u64,
-    /// The grace period of packs that no repository names.
+    /// The grace period before a pack that no repository refers to is deleted.
     pub sweep_after: TimeDelta,
-    /// How long a session lasts after its last use.
+    /// The lifetime of a session after its last use.
     pub session: TimeDelta,
 }

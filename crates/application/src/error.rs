@@ -1,4 +1,4 @@
-//! Why a use case did not do what was asked for: by meaning, not by transport.
+//! The errors of use cases. They name the meaning; each transport maps them to its own responses.
 
 use std::fmt;
 
@@ -15,58 +15,58 @@ mod reason;
 
 pub use reason::{Conflict, ForbiddenReason, ListRefusal, Missing, Refusal};
 
-/// The one error of all use cases.
+/// The error type of all use cases.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The caller is not known.
+    /// The caller is not authenticated.
     #[error("the caller is not known")]
     Unauthenticated,
-    /// The password would be right, but this account signs in by token only.
+    /// The password is correct, but this account may only sign in with a token.
     #[error("the account has a second factor")]
     SecondFactor,
-    /// A bearer token that was good once.
+    /// The bearer token has expired or was revoked.
     #[error("the token is {0}")]
     StaleToken(StaleToken),
     /// The caller may not do this.
     #[error("forbidden{}", .0.map(|reason| format!(": {reason}")).unwrap_or_default())]
     Forbidden(Option<ForbiddenReason>),
-    /// What was named does not exist, or the caller may not learn that it does.
+    /// The object does not exist, or the caller may not know that it exists.
     #[error("{0:?} not found")]
     NotFound(Thing),
-    /// A field without which nothing can be done.
+    /// A required field is missing.
     #[error("`{0}` is not given")]
     NotGiven(&'static str),
-    /// Fields that do not fit the rules.
+    /// Fields that violate validation rules.
     #[error("invalid: {0}")]
     Invalid(FieldErrors),
-    /// Something exists already that may exist only once.
+    /// A unique object or value exists already.
     #[error(transparent)]
     Conflict(Conflict),
-    /// Fields that clash with what is there.
+    /// Fields that conflict with stored rows.
     #[error("conflicting: {0}")]
     ConflictingFields(FieldErrors),
-    /// The rules of the thing at hand do not allow it.
+    /// A domain rule does not allow the change.
     #[error(transparent)]
     Refused(Refusal),
-    /// What was named does not exist, in a call that answers in its own way.
+    /// The object does not exist, in a call that has its own response for this case.
     #[error(transparent)]
     Missing(Missing),
-    /// The rules of boards do not allow it.
+    /// The rules of issue boards do not allow the change.
     #[error(transparent)]
     ListRefused(ListRefusal),
     /// The number is not an access level.
     #[error("the access level is unknown")]
     UnknownAccessLevel,
-    /// An address to which no hook can be sent.
+    /// The URL of the hook is not an HTTP URL.
     #[error("the address of the hook is no http address")]
     HookUrl,
-    /// The user has as many projects as this limit allows.
+    /// The user has reached this project limit.
     #[error("the user may not have more than {} projects", .0.0)]
     LimitReached(ProjectsLimit),
-    /// Too many failures; the caller has to wait this many seconds.
+    /// Too many failed attempts; the caller has to wait this many seconds.
     #[error("too many failures, wait {0} s")]
     Throttled(u64),
-    /// The store failed.
+    /// The database failed.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// Files could not be read or written.
@@ -75,17 +75,17 @@ pub enum Error {
     /// Git failed.
     #[error(transparent)]
     Git(#[from] GitError),
-    /// What was sealed does not open.
+    /// A stored secret could not be decrypted.
     #[error(transparent)]
     Vault(#[from] VaultError),
 }
 
-/// What has become of a token.
+/// Why a token is no longer valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StaleToken {
-    /// Its time is over.
+    /// The token has passed its expiry time.
     Expired,
-    /// It was taken back.
+    /// The token was revoked.
     Revoked,
 }
 
@@ -98,24 +98,24 @@ impl fmt::Display for StaleToken {
     }
 }
 
-/// What was not found.
+/// The kind of object that was not found. It selects the text of the API response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Thing {
-    /// A row looked up by its id, which the interface does not name.
+    /// A row looked up by its id; the API response does not name its kind.
     Record,
-    /// A user, where the interface names it.
+    /// A user, where the API response names it.
     User,
-    /// A key, where the interface names it.
+    /// An SSH key, where the API response names it.
     Key,
-    /// An e-mail address, where the interface names it.
+    /// An e-mail address, where the API response names it.
     Email,
-    /// A group, where the interface names it.
+    /// A group, where the API response names it.
     Group,
-    /// A project, where the interface names it.
+    /// A project, where the API response names it.
     Project,
-    /// The namespace into which something was to go.
+    /// The target namespace of a fork, where the API response names it.
     TargetNamespace,
-    /// A system hook, where the interface names it.
+    /// A system hook, where the API response names it.
     SystemHook,
     /// A branch.
     Branch,
@@ -129,27 +129,27 @@ pub enum Thing {
     File,
     /// The content of a file.
     Blob,
-    /// Something that only the call itself names.
+    /// An object that the API response does not name: the text is only `404 Not Found`.
     Nameless,
-    /// A label, where the interface names it.
+    /// A label, where the API response names it.
     Label,
-    /// A label that was to be changed, which the interface names twice.
+    /// The label of a change request; the API response says twice that it was not found.
     LabelToChange,
-    /// A board, where the interface names it.
+    /// A board, where the API response names it.
     Board,
-    /// The notes on something.
+    /// The issue of a request for its notes; the API response says that the notes were not found.
     Notes,
-    /// A note, where the interface names it.
+    /// A note, where the API response names it.
     Note,
-    /// A trigger, where the interface names it.
+    /// A trigger, where the API response names it.
     Trigger,
-    /// A variable, where the interface names it.
+    /// A variable, where the API response names it.
     Variable,
-    /// Branches and tags of a commit, of which there is none.
+    /// The branches and tags that contain a commit, when there are none.
     References,
     /// A member of a group.
     Member(UserId),
-    /// The user of a sudo request.
+    /// The user named in a sudo request.
     SudoTarget(String),
 }
 
@@ -160,7 +160,7 @@ impl From<FieldErrors> for Error {
 }
 
 impl Error {
-    /// The refusal of the policy, about this thing.
+    /// Maps a denial of the policy about this object to an error.
     pub fn denied(denied: Denied, thing: Thing) -> Self {
         match denied {
             Denied::Unauthenticated => Error::Unauthenticated,

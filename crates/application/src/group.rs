@@ -1,4 +1,4 @@
-//! Groups: reading, making, changing and removing them.
+//! Groups: reads, creates, changes and removes them.
 
 pub mod fields;
 pub mod transfer;
@@ -26,11 +26,12 @@ use fields::GroupFields;
 
 const TAKEN: &str = "has already been taken";
 
-/// How many projects the detail of a group shows at most, of its own and of shared ones each. Those
-/// who want all of them ask for the list, which has pages.
+/// The maximum number of own and of shared projects that the detail of a group contains, each. The paginated list has
+/// all of them.
 const SHOWN_PROJECTS: u64 = 1000;
 
-/// Lists the groups that are there for the actor. `all_available` adds those it is no member of.
+/// Lists the groups that the actor is a member of, or all groups for administrators. `all_available` adds the visible
+/// groups that the actor is not a member of.
 pub fn list(
     app: &App,
     actor: Actor,
@@ -54,7 +55,7 @@ pub fn owned(app: &App, actor: Actor, page: Page) -> Result<Paged<Namespace>, Er
     app.store.read(|tx| Ok(tx.groups().owned_by(user, app.today(), page)?))
 }
 
-/// One group with what is inside, as much as the actor may see.
+/// Returns one group with the projects that the actor may see.
 pub fn get(app: &App, actor: Actor, named: &GroupRef) -> Result<GroupDetail, Error> {
     app.store.read(|tx| {
         let group = app.requester(actor).group(tx, GroupAbility::Read, named)?;
@@ -62,7 +63,7 @@ pub fn get(app: &App, actor: Actor, named: &GroupRef) -> Result<GroupDetail, Err
     })
 }
 
-/// The projects in a group and those shared with it, as many as the actor may see.
+/// Lists the projects in a group and those shared with it that the actor may see.
 pub fn projects(
     app: &App,
     actor: Actor,
@@ -80,7 +81,7 @@ pub fn projects(
     })
 }
 
-/// For whom the projects of a group are listed.
+/// Returns the audience for lists of the group's projects: unrestricted if the actor may read all of them.
 pub(crate) fn audience_of(
     tx: &mut dyn Tx,
     requester: Requester,
@@ -109,7 +110,7 @@ fn detail(tx: &mut dyn Tx, requester: Requester, group: Namespace) -> Result<Gro
     })
 }
 
-/// Makes a group, of which the actor is the owner.
+/// Creates a group and makes the actor its owner.
 pub fn create(app: &App, actor: Actor, fields: &GroupFields) -> Result<Namespace, Error> {
     let user = access::own_account(actor)?;
     let now = app.clock.now();
@@ -144,7 +145,7 @@ pub fn create(app: &App, actor: Actor, fields: &GroupFields) -> Result<Namespace
     })
 }
 
-/// Changes what is given of a group and leaves the rest.
+/// Updates the given fields of a group and leaves the others.
 pub fn update(
     app: &App,
     actor: Actor,
@@ -168,12 +169,12 @@ pub fn update(
                 return detail(tx, requester, changed);
             }
         }
-        // A level that is none changes nothing at all, and is no error to anybody.
+        // An unknown visibility level discards the whole update and is not an error.
         detail(tx, requester, group)
     })
 }
 
-/// Removes a group with everything inside.
+/// Removes a group with all its projects and members.
 pub fn delete(app: &App, actor: Actor, named: &GroupRef) -> Result<Namespace, Error> {
     let (group, removed) = app.store.write(|tx| {
         let now = app.clock.now();
@@ -224,7 +225,7 @@ fn check_taken(
     Ok(())
 }
 
-/// A group cannot be more hidden than what is inside.
+/// Adds an error if the group would be less visible than one of its projects.
 fn check_inside(
     tx: &mut dyn Tx,
     group: &Namespace,
@@ -244,7 +245,7 @@ fn check_inside(
     Ok(())
 }
 
-/// Somebody else was faster between our check and our write.
+/// Maps a duplicate key that another transaction inserted after our check.
 fn taken(error: StoreError) -> Error {
     match error {
         StoreError::Duplicate("path") => FieldErrors::one("path", TAKEN).into(),

@@ -1,9 +1,8 @@
-//! What hexforge can do: use cases over the ports of the domain, one transaction each.
+//! The use cases of hexforge: free functions over the ports of the domain, one transaction each.
 //!
-//! A use case is a free function. It takes the [`app::App`] with the ports, the
-//! [`Actor`](hexforge_domain::policy::Actor) who asks and what is asked for; it loads with
-//! permission ([`access`]), lets the domain decide, writes, and answers with a read model
-//! ([`view`]). It knows neither HTTP nor databases.
+//! A use case takes the [`app::App`] with the ports, the [`Actor`](hexforge_domain::policy::Actor) that makes the
+//! request, and the parameters. It loads rows and checks permissions ([`access`]), lets the domain decide, writes, and
+//! returns a read model ([`view`]). It knows neither HTTP nor databases.
 
 pub mod access;
 pub mod app;

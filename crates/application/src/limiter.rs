@@ -1,4 +1,5 @@
-//! The permits that all transports share, and the threads for the work that needs one. There is one limiter in a process.
+//! The permits that limit concurrent work across all transports, and the threads for that work. Each process has one
+//! limiter.
 
 use std::cell::Cell;
 use std::io;
@@ -8,10 +9,10 @@ use std::time::{Duration, Instant};
 use hexforge_domain::limiter::{Holder, Lane, Permit, Shares, Spending, TransferLimits};
 use hexforge_domain::ports::work::{Job, WorkThreads};
 
-/// How long a request waits for a permit before it is refused.
+/// The time that a request waits for a permit before it is refused.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How many permits there are of each kind.
+/// The number of permits of each kind.
 mod permits {
     pub(super) const FETCHES: usize = 96;
     pub(super) const PUSHES: usize = 32;
@@ -28,37 +29,38 @@ mod permits {
     pub(super) const SSH_COMMANDS: usize = 1024;
 }
 
-/// Permits for all work that lasts, or that a client can make last. No user and no address takes all of one kind.
+/// Permits for long work, and for work whose duration the client controls. No single user and no single address can
+/// take all permits of a kind.
 #[derive(Clone, Debug)]
 pub struct Limiter {
     /// Git clients that fetch, over HTTP and SSH.
     pub fetches: Lane,
     /// Git clients that push, over HTTP and SSH.
     pub pushes: Lane,
-    /// Archives that are made or sent.
+    /// Archives that are created or sent.
     pub archives: Lane,
     /// Large files that are sent.
     pub blobs: Lane,
     /// Comparisons of two revisions.
     pub comparisons: Lane,
-    /// Requests that wait for counts of contributors.
+    /// Requests that wait for contributor statistics.
     pub contributors: Lane,
-    /// Calls that have to look through a history. The caller is not known here, only the address.
+    /// Calls that search a commit history. Only the address of the caller is known, not the user.
     pub searches: Lane,
-    /// Files that are received.
+    /// Uploads that are being received.
     pub uploads: Lane,
-    /// Large uploaded files, artifacts and logs of builds that are sent.
+    /// Downloads of large uploaded files, of artifacts and of build logs.
     pub downloads: Lane,
-    /// Calls that read. The time that a call takes grows with the calls that run beside it, so there are few, and
-    /// three callers are needed to take all. One caller can still keep all processors busy.
+    /// Calls that only read. Each concurrent call slows down the others, so there are few permits, and it takes three
+    /// callers to use all of them. One caller can still keep all processors busy.
     pub reads: Lane,
-    /// Calls that change things.
+    /// Calls that write.
     pub writes: Lane,
-    /// Sign-ins with a password, by address too.
+    /// Sign-ins with a password, limited by address too.
     pub sign_ins: Lane,
-    /// Commands over SSH, from their beginning to their end.
+    /// SSH commands, from start to end.
     pub ssh_commands: Lane,
-    /// How slow clients may be that hold a permit.
+    /// The transfer limits for slow clients that hold a permit.
     pub transfer: TransferLimits,
     threads: Arc<dyn WorkThreads>,
     spending: Arc<Mutex<Spending>>,
@@ -69,7 +71,7 @@ impl Limiter {
     /// Creates a limiter whose permits are all free.
     pub fn new(transfer: TransferLimits) -> Self {
         let quarters = |all| Lane::new(Shares::quarters(all));
-        // Many users may share an address, and of these calls nothing else is known when the permit is taken.
+        // Many users may share an address, and only the address is known when the permit is taken.
         let by_address =
             |all| Lane::new(Shares { all, one: Shares::quarters(all).network, network: all });
         let calls = |all| Shares { all, one: all * 3 / 8, network: all * 3 / 4 };
@@ -85,13 +87,14 @@ impl Limiter {
             downloads: quarters(permits::DOWNLOADS),
             reads: Lane::new(calls(permits::READS)),
             writes: Lane::new(calls(permits::WRITES)),
-            // A password keeps a processor busy for as long as it is checked.
+            // Password hashing keeps a processor busy during the whole check.
             sign_ins: Lane::new(Shares {
                 all: permits::SIGN_INS,
                 one: processors().min(permits::SIGN_INS * 3 / 4),
                 network: permits::SIGN_INS,
             }),
-            // Each may hold half a megabyte that nobody reads yet, for as long as its client computes.
+            // Each command may buffer half a megabyte that its client has not read yet, for as long as the client
+            // computes.
             ssh_commands: Lane::new(Shares {
                 all: permits::SSH_COMMANDS,
                 one: permits::SSH_COMMANDS / 16,
@@ -104,32 +107,32 @@ impl Limiter {
         }
     }
 
-    /// Sets the threads for long work. Without them all of it has the same priority.
+    /// Sets the threads for long work. The default threads all have the same priority.
     #[must_use]
     pub fn with_threads(self, threads: Arc<dyn WorkThreads>) -> Self {
         Self { threads, ..self }
     }
 
-    /// Sets the limiter up for a store that has one writer at a time. A caller then has two changes at work: one in
-    /// the store and one that gets ready. With more the changes of all others would wait behind them.
+    /// Adapts the limiter to a store with a single writer. Each caller may then have two write calls at a time: one
+    /// that writes and one that prepares. With more, the writes of all other callers would queue behind them.
     #[must_use]
     pub fn for_one_writer(self) -> Self {
         let all = permits::WRITES;
         Self { writes: Lane::new(Shares { all, one: 2, network: all * 3 / 4 }), ..self }
     }
 
-    /// Starts long work, on a thread that its caller shares with nobody. The permit is free again when the work is
-    /// done, also if nobody waits for it any more. Work of a caller who has to pause begins after the pause, or when it
-    /// has waited for as long as a request waits for a permit.
+    /// Starts long work on a thread of its own. The permit is released when the work ends, even if no request waits for
+    /// the result any more. When the caller has to pause, the work starts after the pause, at the latest after
+    /// [`PATIENCE`].
     /// # Errors
-    /// When the system has no thread for it.
+    /// When the operating system cannot start a thread.
     pub fn start(&self, permit: Permit, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
         let (holder, job) = self.charged(permit, work);
         let (limiter, since, has_waited) = (self.clone(), Instant::now(), Cell::new(false));
         let is_ready = move || {
             let pauses = since.elapsed() < PATIENCE && limiter.pause(holder).is_some();
             if !pauses && has_waited.get() {
-                // Jobs that waited together do not all begin together.
+                // Jobs that waited for the same pause do not all start at the same moment.
                 limiter.spending().reserve(holder, limiter.begun.elapsed());
             }
             has_waited.set(pauses);
@@ -138,10 +141,10 @@ impl Limiter {
         self.threads.start_when(holder, Box::new(is_ready), job)
     }
 
-    /// Starts the check of a password, which is long work too. It does not wait for other work of its caller: it would
-    /// hold one of the few permits for sign-ins meanwhile.
+    /// Starts a password check, which is long work too. It does not wait for other work of its caller, because it would
+    /// hold one of the few sign-in permits meanwhile.
     /// # Errors
-    /// When the system has no thread for it.
+    /// When the operating system cannot start a thread.
     pub fn start_sign_in(
         &self,
         permit: Permit,
@@ -151,7 +154,7 @@ impl Limiter {
         self.threads.start_at_once(holder, job)
     }
 
-    /// Makes a job that gives its permit back when it is done, and charges its holder for it.
+    /// Wraps the work in a job that releases the permit at its end and charges the holder for the processor time.
     fn charged(&self, permit: Permit, work: impl FnOnce() + Send + 'static) -> (Holder, Job) {
         let holder = permit.caller().holder();
         let (threads, spending, begun) = (self.threads.clone(), self.spending.clone(), self.begun);
@@ -165,7 +168,7 @@ impl Limiter {
         (holder, Box::new(job))
     }
 
-    /// Does a short call of a holder on the current thread, and counts what it costs.
+    /// Runs a short call of a holder on the current thread, and charges the holder for its processor time.
     pub fn answer<T>(&self, holder: Holder, work: impl FnOnce() -> T) -> T {
         self.threads.answer_calls();
         let begin = self.threads.time_of_current_thread();
@@ -175,7 +178,7 @@ impl Limiter {
         outcome
     }
 
-    /// Says that the current thread serves connections, see [`WorkThreads::serve_connections`].
+    /// Marks the current thread as one that serves connections, see [`WorkThreads::serve_connections`].
     pub fn serve_connections(&self) {
         self.threads.serve_connections();
     }
@@ -185,17 +188,17 @@ impl Limiter {
         self.threads.time_of_current_thread()
     }
 
-    /// Counts processor time that the calls of a holder have used.
+    /// Charges a holder for processor time that its calls have used.
     pub fn charge(&self, holder: Holder, used: Duration) {
         if !used.is_zero() {
             self.spending().charge(holder, used, self.begun.elapsed());
         }
     }
 
-    /// Returns the pause before the next call of a holder, if its calls used more than a share of the processors,
-    /// threads wait for these, and others called lately who used less.
+    /// Returns the pause before the next call of a holder. There is one if the holder used more than its share of the
+    /// processors, threads are waiting for a processor, and other holders that used less have made calls recently.
     pub fn pause(&self, holder: Holder) -> Option<Duration> {
-        // Asked for every call: the answer comes from looks at short intervals.
+        // This runs for every call, so the load is sampled at short intervals instead of measured each time.
         let are_busy = self.threads.are_processors_busy();
         self.spending().pause(holder, self.begun.elapsed(), are_busy)
     }
@@ -206,7 +209,7 @@ impl Limiter {
 }
 
 fn lock(spending: &Mutex<Spending>) -> MutexGuard<'_, Spending> {
-    // Each call of its methods is whole, also after a panic.
+    // The methods leave the state consistent even when they panic, so a poisoned lock is safe to use.
     spending.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -214,7 +217,7 @@ fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Threads that the system treats alike.
+/// Threads without priorities.
 #[derive(Debug)]
 struct PlainThreads;
 

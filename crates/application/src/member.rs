@@ -24,26 +24,26 @@ pub(crate) use news::tell_of_leaving;
 use news::{join, leave};
 use source::{Found, Wanted};
 
-/// A member with its membership.
+/// A user with the membership.
 pub type MemberView = (User, Membership);
 
-/// The access of a member as a caller gives it.
+/// The access level and expiry date in a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AccessFields {
     pub level: i64,
     pub expires_at: Option<NaiveDate>,
 }
 
-/// What became of a removal.
+/// The outcome of a removal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Removal {
-    /// The member, as it was.
+    /// The membership was removed; the value is its state before.
     Removed(Box<MemberView>),
-    /// The user was no member of the project, which is as well.
+    /// The user was not a member of the project, which is not an error.
     WasNone(UserId),
 }
 
-/// The direct members, highest user id first.
+/// Lists the direct members, highest user id first.
 pub fn list(
     app: &App,
     actor: Actor,
@@ -57,7 +57,8 @@ pub fn list(
     })
 }
 
-/// The whole team of a project: its members, those of its group and of groups it is shared with.
+/// Lists all users with access to a project: its members, and the members of its group and of groups that it is shared
+/// with.
 pub fn team(
     app: &App,
     actor: Actor,
@@ -72,7 +73,7 @@ pub fn team(
     })
 }
 
-/// One direct member.
+/// Returns one direct member.
 pub fn get(
     app: &App,
     actor: Actor,
@@ -87,7 +88,7 @@ pub fn get(
     })
 }
 
-/// Adds a member. Who is one of a project already stays what it is; of a group that is a conflict.
+/// Adds a member. For an existing member, a project returns the unchanged membership and a group returns a conflict.
 pub fn add(
     app: &App,
     actor: Actor,
@@ -101,7 +102,7 @@ pub fn add(
         let found = source.load(tx, requester, Wanted::Administer)?;
         match (&found, found.member(tx, user)?) {
             (_, None) => (),
-            // It gives nothing any more, and does not stand in the way.
+            // An expired membership gives no access, so it is replaced.
             (_, Some(past)) if !in_force(past.expires_at, requester.today) => {
                 let user = tx.users().find(user)?.ok_or(Error::NotFound(Thing::Record))?;
                 leave(tx, &found, &user, past, EventAction::Expired, now)?;
@@ -145,7 +146,7 @@ pub fn update(
     })
 }
 
-/// Ends a membership; everybody may end its own.
+/// Removes a member. Every member may remove the own membership.
 pub fn remove(
     app: &App,
     actor: Actor,

@@ -1,4 +1,4 @@
-//! The namespaces in which an actor may have something.
+//! The namespaces that an actor may use.
 
 use hexforge_domain::namespace::Namespace;
 use hexforge_domain::paging::{Page, Paged};
@@ -7,7 +7,7 @@ use hexforge_domain::policy::Actor;
 use crate::app::App;
 use crate::error::Error;
 
-/// Lists namespaces: all of them for administrators, one's own and those of one's groups for others.
+/// Lists namespaces: all for administrators; the personal namespace and those of the user's groups for others.
 pub fn list(
     app: &App,
     actor: Actor,

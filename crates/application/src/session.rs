@@ -1,4 +1,4 @@
-//! Signing in with a password, which gives out a private token.
+//! Sign-in with a password, which creates a session with a private token.
 
 use std::net::IpAddr;
 
@@ -16,37 +16,38 @@ use crate::app::App;
 use crate::error::Error;
 use crate::view::user::{self, LoginView};
 
-/// A try to sign in.
+/// An attempt to sign in.
 #[derive(Clone, Debug)]
 pub struct Attempt {
-    /// A username or a primary address.
+    /// A username or a primary e-mail address.
     pub login: String,
-    /// The password that may be the right one.
+    /// The password to check.
     pub password: Secret,
-    /// From where the try comes.
+    /// The IP address of the client.
     pub address: Option<IpAddr>,
 }
 
 impl Attempt {
-    /// The address of another machine. Programs on the same machine share the loopback address: braking or
-    /// remembering it would concern them all.
+    /// Returns the address of the client unless it is a loopback address. All programs on this machine share the
+    /// loopback address, so throttling or remembering it would affect them all.
     fn remote(&self) -> Option<IpAddr> {
         self.address.filter(|ip| !ip.to_canonical().is_loopback())
     }
 }
 
-/// How long a session is kept after its end, so that its owner sees it in the list and a client hears that it ended.
+/// The time that a session row is kept after its end, so that the owner still sees it in the list and a client learns
+/// that the session ended.
 const KEPT_AFTER_END: TimeDelta = TimeDelta::days(7);
 
-/// How many sessions one transaction removes.
+/// The number of sessions that one transaction removes.
 const REMOVED_AT_ONCE: u32 = 1000;
 
-/// Removes sessions that ended some time ago, as long as it may go on; how many it were.
+/// Removes sessions that ended more than seven days ago, while `go_on` returns true. Returns their number.
 pub fn remove_ended(app: &App, go_on: &dyn Fn() -> bool) -> Result<usize, Error> {
     let by = app.clock.now() - KEPT_AFTER_END;
     let mut removed = 0;
     while go_on() {
-        // A session that ended is never extended, so what was found before the transaction still holds.
+        // An ended session is never extended, so the rows read before this transaction are still valid candidates.
         let ended = app.store.read(|tx| tx.tokens().ended_sessions(by, REMOVED_AT_ONCE))?;
         if ended.is_empty() {
             break;
@@ -57,14 +58,15 @@ pub fn remove_ended(app: &App, go_on: &dyn Fn() -> bool) -> Result<usize, Error>
     Ok(removed)
 }
 
-/// What is stored of the network from which a user signs in: a text that only the vault can make.
+/// Returns the stored form of the network from which a user signs in: a token derived by the vault, so that the
+/// database does not reveal the network.
 fn network_of(app: &App, user: UserId, attempt: &Attempt) -> Option<String> {
     let network = caller_network(attempt.remote()?);
     let token = app.vault.token(&format!("sign-in of user {user} from {network}"));
     Some(token.reveal().to_owned())
 }
 
-/// Signs in. The token ends when it is not used for as long as the settings say.
+/// Signs in. The session expires when it is not used for the time in the settings.
 pub fn create(app: &App, attempt: &Attempt) -> Result<LoginView, Error> {
     let private_token = app.secrets.token();
     verify(app, attempt, |tx, user| {
@@ -81,9 +83,9 @@ pub fn create(app: &App, attempt: &Attempt) -> Result<LoginView, Error> {
     })
 }
 
-/// Checks name and password, and does something for the account that they are of. Guessing is braked per
-/// account and per address; both brakes hold whatever the password was, so that a refused try tells
-/// nothing. Callers who signed in from their network before have a count of their own instead of the account's.
+/// Checks login and password, and runs `work` for the account. Failures are throttled per account and per address.
+/// Throttling ignores whether the password was correct, so that a throttled attempt reveals nothing. Callers whose
+/// network signed in to the account before have their own failure count instead of the account's.
 pub(crate) fn verify<T: Send>(
     app: &App,
     attempt: &Attempt,
@@ -100,7 +102,7 @@ pub(crate) fn verify<T: Send>(
     let now = app.clock.now();
     let verified = found.filter(|(user, _)| right && user.state.may_act());
     let Some((user, hash)) = verified else {
-        // Asked again, because many tries may have passed the first check at the same time.
+        // Checked again, because many concurrent attempts may have passed the first check.
         app.store.write(|tx| {
             subjects.check(tx, now)?;
             subjects.note_failure(tx, now)
@@ -117,7 +119,8 @@ pub(crate) fn verify<T: Send>(
     app.store.write(|tx| {
         subjects.check(tx, now)?;
         subjects.note_success(tx)?;
-        // Hashing takes long: the account may have been changed, blocked or removed meanwhile, or have another password.
+        // Hashing takes long: since then the account may have been changed, blocked or removed, or its password
+        // replaced.
         let user = tx.users().lock(user.id)?.filter(|user| user.state.may_act());
         let user = user.ok_or(Error::Unauthenticated)?;
         let current = tx.users().find_by_login(user.username.as_str())?;
@@ -132,7 +135,7 @@ pub(crate) fn verify<T: Send>(
     })
 }
 
-/// Whose failures are counted.
+/// The keys under which failed attempts are counted.
 struct Subjects {
     account: String,
     address: Option<String>,
@@ -153,16 +156,17 @@ impl Subjects {
             Some(_) | None => None,
         };
         let account = match (user, known) {
-            // Counted apart, so that failures of others do not keep out who signed in from here before.
+            // A separate count, so that failures of other callers do not lock out a user who signed in from this
+            // network before.
             (Some(id), Some(network)) => format!("user:{id} from {network}"),
             (Some(id), None) => format!("user:{id}"),
-            // Cut, because the text is the caller's and becomes a key in the store.
+            // Truncated, because the caller controls the text and it becomes a key in the database.
             (None, _) => format!(
                 "login:{}",
                 attempt.login.trim().to_lowercase().chars().take(255).collect::<String>()
             ),
         };
-        // The owner of one IPv6 address has its whole network, and could guess from another address each time.
+        // IPv6 clients own a whole network and could use a new address for each guess.
         let address = attempt.remote().map(|ip| format!("address:{}", caller_network(ip)));
         Ok(Self { account, address })
     }
@@ -190,8 +194,8 @@ impl Subjects {
         Ok(())
     }
 
-    /// Only the account's count is reset: with the address's, one good account would be enough to go
-    /// on guessing others for ever.
+    /// Resets only the count of the account. Resetting the address too would let an attacker with one valid account go
+    /// on guessing passwords of others.
     fn note_success(&self, tx: &mut dyn Tx) -> Result<(), Error> {
         Ok(tx.sign_in_failures().clear(&self.account)?)
     }

@@ -1,4 +1,4 @@
-//! From what a request shows to who is asking.
+//! Authenticates requests by their tokens.
 
 use hexforge_domain::id::UserId;
 use hexforge_domain::policy::Actor;
@@ -8,20 +8,20 @@ use hexforge_domain::token::{TokenHolder, TokenKind, TokenValidity, extended_end
 use crate::app::App;
 use crate::error::{Error, ForbiddenReason, StaleToken, Thing};
 
-/// What a request shows of its caller.
+/// The credentials that a request carries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Credentials {
     /// The parameter `private_token` or the header of that name.
     pub private_token: Option<String>,
     /// The bearer token, from its header or parameter.
     pub bearer_token: Option<String>,
-    /// As whom an administrator wants to act: an id or a username.
+    /// The user as whom an administrator wants to act: an id or a username.
     pub sudo: Option<String>,
 }
 
-/// Who is asking: [`Actor::Anonymous`] when nothing that was shown is worth anything.
+/// Returns the actor of a request: [`Actor::Anonymous`] when no credential is valid.
 /// # Errors
-/// A bearer token that was good once, and a sudo that may not be or leads nowhere, end the request.
+/// When the bearer token has expired or was revoked, or when the sudo is not permitted or names an unknown user.
 pub fn identify(app: &App, credentials: &Credentials) -> Result<Actor, Error> {
     let found: Option<(Actor, TokenHolder)> = app.store.glance(|tx| {
         let Some(caller) = caller(app, tx, credentials)? else { return Ok::<_, Error>(None) };
@@ -36,8 +36,8 @@ pub fn identify(app: &App, credentials: &Credentials) -> Result<Actor, Error> {
     Ok(actor)
 }
 
-/// Lets a session last longer because it is being used; written at most once an hour. A failure does not fail the
-/// request, which may only read: the next use tries again.
+/// Extends the lifetime of the session that made the request, with at most one write per hour. A write error does not
+/// fail the request, which may be read-only: the next request tries again.
 pub(crate) fn extend_session(app: &App, caller: &TokenHolder) {
     let now = app.clock.now();
     if let Some(end) = extended_end(caller.kind, caller.life, now, app.settings.session) {
@@ -53,7 +53,7 @@ fn caller(
     let now = app.clock.now();
     if let Some(token) = &credentials.private_token
         && let Some(holder) = tx.tokens().holder(&app.secrets.digest(token))?
-        // A block ends sessions: their tokens are those of a blocked user first, and revoked second.
+        // Blocking a user revokes the sessions. The check for a blocked user comes first, so it decides the outcome.
         && (!holder.state.may_act() || holder.life.at(now) == TokenValidity::Active)
     {
         return Ok(usable(holder));
@@ -71,7 +71,7 @@ fn caller(
     Ok(None)
 }
 
-/// A blocked user is nobody.
+/// Returns the token holder unless the user is blocked.
 fn usable(holder: TokenHolder) -> Option<TokenHolder> {
     holder.state.may_act().then_some(holder)
 }
@@ -87,7 +87,7 @@ fn sudo(tx: &mut dyn Tx, caller: &TokenHolder, target: &str) -> Result<Actor, Er
         }
     }
     let found = if target.bytes().all(|b| b.is_ascii_digit()) {
-        // An id too large to be one belongs to nobody.
+        // A number too large for an id matches no user.
         match target.parse() {
             Ok(id) => tx.users().find(UserId(id))?,
             Err(_) => None,

@@ -1,4 +1,4 @@
-//! Accounts: reading, making, changing and removing them.
+//! Accounts: reads, creates, changes and removes them.
 
 pub mod block;
 pub mod email;
@@ -31,16 +31,16 @@ use fields::UserFields;
 
 const TAKEN: &str = "has already been taken";
 
-/// Which users are asked for.
+/// Selects the users of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UserQuery {
-    /// The one of exactly this name.
+    /// The user with exactly this username.
     Named(String),
-    /// All that fit a filter.
+    /// All users that match a filter.
     Matching(UserFilter),
 }
 
-/// Lists users, with as much of each as the actor may see.
+/// Lists users, with the fields that the actor may see.
 pub fn list(app: &App, actor: Actor, query: UserQuery, page: Page) -> Result<UserPage, Error> {
     access::accounts(actor, AccountAbility::Read)?;
     let manages = access::accounts(actor, AccountAbility::Manage).is_ok();
@@ -50,7 +50,7 @@ pub fn list(app: &App, actor: Actor, query: UserQuery, page: Page) -> Result<Use
                 page.cut(tx.users().find_by_username(&name)?.into_iter().collect())
             }
             UserQuery::Matching(filter) => {
-                // Who is external is nobody's business but the administrators'.
+                // Only administrators may filter by the external flag.
                 let filter = UserFilter { external: filter.external && manages, ..filter };
                 tx.users().list(&filter, page)?
             }
@@ -63,7 +63,7 @@ pub fn list(app: &App, actor: Actor, query: UserQuery, page: Page) -> Result<Use
     })
 }
 
-/// One user, with as much as the actor may see.
+/// Returns one user, with the fields that the actor may see.
 pub fn get(app: &App, actor: Actor, id: UserId) -> Result<UserView, Error> {
     access::accounts(actor, AccountAbility::Read)?;
     app.store.glance(|tx| {
@@ -75,7 +75,7 @@ pub fn get(app: &App, actor: Actor, id: UserId) -> Result<UserView, Error> {
     })
 }
 
-/// The user of exactly that name, for those who manage accounts by name.
+/// Returns the user with exactly this username, for administrators.
 pub fn find_named(app: &App, actor: Actor, username: &str) -> Result<FullUser, Error> {
     access::accounts(actor, AccountAbility::Manage)?;
     app.store.read(|tx| {
@@ -84,7 +84,7 @@ pub fn find_named(app: &App, actor: Actor, username: &str) -> Result<FullUser, E
     })
 }
 
-/// The actor's own account.
+/// Returns the actor's own account.
 pub fn current(app: &App, actor: Actor) -> Result<FullUser, Error> {
     let id = access::own_account(actor)?;
     app.store.glance(|tx| {
@@ -93,13 +93,13 @@ pub fn current(app: &App, actor: Actor) -> Result<FullUser, Error> {
     })
 }
 
-/// Makes an account with its personal namespace.
+/// Creates an account with its personal namespace.
 pub fn create(app: &App, actor: Actor, fields: &UserFields) -> Result<FullUser, Error> {
     access::accounts(actor, AccountAbility::Manage)?;
     fields.require_for_creation()?;
     let mut errors = FieldErrors::default();
     let parsed = fields.parse(&mut errors);
-    // Hashing is slow: it is done before the transaction, and only for what may be stored.
+    // Hashing is slow: it is done before the transaction, and only if all fields are valid.
     let password = parsed.password.as_ref().filter(|_| errors.is_empty());
     let password = password.map(|password| app.passwords.hash(password));
     let now = app.clock.now();
@@ -140,7 +140,7 @@ pub fn create(app: &App, actor: Actor, fields: &UserFields) -> Result<FullUser, 
     })
 }
 
-/// Stores a new account, its namespace and the news of it.
+/// Stores a new account and its namespace, and records the system hook event.
 pub(crate) fn store_new(tx: &mut dyn Tx, new: NewUser, now: Timestamp) -> Result<User, StoreError> {
     let user = tx.users().insert(new)?;
     tx.namespaces().insert_personal(user.id, user.username.path(), now)?;
@@ -148,7 +148,7 @@ pub(crate) fn store_new(tx: &mut dyn Tx, new: NewUser, now: Timestamp) -> Result
     Ok(user)
 }
 
-/// Changes what is given of an account and leaves the rest.
+/// Updates the given fields of an account and leaves the others.
 pub fn update(app: &App, actor: Actor, id: UserId, fields: &UserFields) -> Result<FullUser, Error> {
     access::accounts(actor, AccountAbility::Manage)?;
     let mut errors = FieldErrors::default();
@@ -186,7 +186,7 @@ pub fn update(app: &App, actor: Actor, id: UserId, fields: &UserFields) -> Resul
         let after = store_changes(tx, app.clock.now(), &before, after).map_err(taken)?;
         if let Some(hash) = password {
             tx.users().set_password(id, &hash)?;
-            // A person who knew the old password may have signed in with it.
+            // Someone who knew the old password may have signed in with it.
             tx.tokens().revoke_sessions(id, app.clock.now())?;
         }
         if let Some(identity) = &parsed.identity {
@@ -196,7 +196,8 @@ pub fn update(app: &App, actor: Actor, id: UserId, fields: &UserFields) -> Resul
     })
 }
 
-/// A provider alone says nothing new about a user who is known there.
+/// Stores an identity. A provider without an external id changes nothing when the user has an identity of that
+/// provider.
 fn put_identity(tx: &mut dyn Tx, user: UserId, identity: &Identity) -> Result<(), Error> {
     let known = tx.identities().of(&[user])?;
     let known = known.iter().any(|(_, known)| known.provider == identity.provider);
@@ -226,18 +227,18 @@ fn store_changes(
     Ok(after)
 }
 
-/// What became of a deletion.
+/// The outcome of a deletion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Deletion {
-    /// The account is gone; this is how it was.
+    /// The account was deleted; the value is its state before.
     Deleted(Box<FullUser>),
-    /// There is no such account.
+    /// The account does not exist.
     Missing,
-    /// The account is the only owner of a group and stays with it.
+    /// The account is the only owner of a group and was not deleted.
     SoleOwner,
 }
 
-/// Removes an account with all that hangs on it.
+/// Deletes an account with everything that belongs to it.
 pub fn delete(app: &App, actor: Actor, id: UserId) -> Result<Deletion, Error> {
     access::accounts(actor, AccountAbility::Manage)?;
     let (deletion, removed) = app.store.write(|tx| {
@@ -266,9 +267,9 @@ pub fn delete(app: &App, actor: Actor, id: UserId) -> Result<Deletion, Error> {
     Ok(deletion)
 }
 
-/// What only one user can have, about to be given to one.
+/// Unique values that are about to be given to a user.
 struct Claims<'a> {
-    /// Who may have it already.
+    /// The user who may hold the values already; `None` for a new account.
     user: Option<UserId>,
     email: Option<&'a EmailAddress>,
     username: Option<&'a Username>,
@@ -276,8 +277,8 @@ struct Claims<'a> {
 }
 
 impl Claims<'_> {
-    /// Adds what others have to the errors; where it is another user's very own name or primary
-    /// address, that conflict hides all other problems.
+    /// Adds an error for each value that another user holds. A username or primary address of another user is returned
+    /// as a conflict at once, which hides all other errors.
     fn check(&self, tx: &mut dyn Tx, errors: &mut FieldErrors) -> Result<(), Error> {
         if let Some(email) = self.email {
             match tx.emails().holder(email)? {
@@ -311,7 +312,7 @@ impl Claims<'_> {
     }
 }
 
-/// Somebody else was faster between our check and our write: the same answers as the check gives.
+/// Maps a duplicate key that another transaction inserted after our check. The errors are those of the check.
 fn taken(error: StoreError) -> Error {
     match error {
         StoreError::Duplicate("email") => Error::Conflict(Conflict::EmailTaken),

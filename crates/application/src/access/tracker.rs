@@ -1,4 +1,4 @@
-//! The way to the issues, labels, milestones and boards of a project.
+//! Access to the issues, labels, milestones and boards of a project.
 
 use hexforge_domain::issue::Issue;
 use hexforge_domain::issue::query::Clearance;
@@ -15,12 +15,12 @@ use hexforge_domain::user::User;
 use super::{Requester, find_project, lock_project};
 use crate::error::{Error, Thing};
 
-/// A project that the actor sees, and what the actor may do with its issues.
+/// A project that the actor may see, with the facts that decide what the actor may do with its issues.
 #[derive(Clone)]
 pub struct Tracker {
     /// The project.
     pub project: Project,
-    /// Who asks.
+    /// The actor who makes the request, with the date.
     pub requester: Requester,
     facts: TrackerFacts,
 }
@@ -60,22 +60,23 @@ impl Tracker {
         self.requester.actor
     }
 
-    /// Whether the actor may do this.
+    /// Returns whether the actor has this ability.
     pub fn allows(&self, ability: TrackerAbility) -> bool {
         self.facts.allows(self.actor(), ability)
     }
 
-    /// Refuses the actor who may not do this.
+    /// Returns an error unless the actor has this ability.
     pub fn require(&self, ability: TrackerAbility) -> Result<(), Error> {
         self.requester.authorize(ability, &self.facts, Thing::Project)
     }
 
-    /// Whether the actor may do this with an issue of the project, and how it is refused otherwise.
+    /// Checks that the actor has this ability on an issue of the project.
     pub fn authorize(&self, ability: IssueAbility, issue: &Issue) -> Result<(), Denied> {
         authorize(self.actor(), ability, &self.issue_facts(issue))
     }
 
-    /// Refuses the actor who may not do this with a note on an issue that it sees.
+    /// Returns an error unless the actor has this ability on a note. The caller has checked that the actor sees the
+    /// issue.
     pub fn require_for_note(
         &self,
         ability: NoteAbility,
@@ -98,19 +99,19 @@ impl Tracker {
         }
     }
 
-    /// Whether the actor sees an issue of the project.
+    /// Returns whether the actor may see an issue of the project.
     pub fn sees(&self, issue: &Issue) -> bool {
         self.authorize(IssueAbility::Read, issue).is_ok()
     }
 
-    /// For whom lists are made that show the actor what it sees.
+    /// Returns the audience of lists that the actor requests.
     /// # Errors
-    /// [`Error::Unauthenticated`] when it is nobody.
+    /// [`Error::Unauthenticated`] for an anonymous actor.
     pub fn audience(&self) -> Result<Audience, Error> {
         super::audience(self.actor())
     }
 
-    /// Which confidential issues of the project the actor sees.
+    /// Returns which confidential issues of the project the actor may see.
     pub fn clearance(&self) -> Clearance {
         match self.actor().user() {
             Some(user) if !self.allows(TrackerAbility::AdministerIssues) => Clearance::Own(user),
@@ -119,7 +120,7 @@ impl Tracker {
         }
     }
 
-    /// Whether a user would see an issue of the project that it is to do.
+    /// Returns whether a user could see an issue of the project if it were assigned to that user.
     pub fn may_be_assigned(
         &self,
         tx: &mut dyn Tx,
@@ -134,7 +135,7 @@ impl Tracker {
     }
 }
 
-/// Which confidential issues of all projects the actor sees.
+/// Returns which confidential issues of all projects the actor may see.
 pub fn clearance(actor: Actor) -> Clearance {
     match actor {
         Actor::User { id, .. } => Clearance::ByStanding(id),

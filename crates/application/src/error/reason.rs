@@ -1,10 +1,10 @@
-//! Why a use case refuses, one type for each kind of answer. The texts here are for logs and the command line; each
-//! interface has its own.
+//! The reasons why a use case refuses, one type per kind of response. The texts here are for logs and the command line;
+//! each transport has its own.
 
 use hexforge_domain::ci::status::{Status, Transition};
 use hexforge_domain::policy::push::PushRefusal;
 
-/// Why the caller may not do something, where the caller is told the reason.
+/// Why the caller lacks permission, where the response states the reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ForbiddenReason {
     #[error("only administrators may use sudo")]
@@ -25,7 +25,7 @@ pub enum ForbiddenReason {
     BuildNotRunning,
 }
 
-/// What exists already, or cannot exist beside what is there.
+/// A duplicate, or a conflict with stored rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Conflict {
     #[error("another account has this e-mail address")]
@@ -48,7 +48,7 @@ pub enum Conflict {
     SharedWithOwnGroup,
 }
 
-/// What does not exist, in calls that do not use [`Thing`](super::Thing).
+/// An object that does not exist, in calls that do not use [`Thing`](super::Thing).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Missing {
     #[error("the branch to delete does not exist")]
@@ -61,7 +61,7 @@ pub enum Missing {
     Release,
 }
 
-/// Why a list of a board is not added or moved.
+/// Why a list of an issue board cannot be added or moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ListRefusal {
     #[error("the label of the list does not exist")]
@@ -70,7 +70,7 @@ pub enum ListRefusal {
     Position,
 }
 
-/// Why the rules of the thing at hand do not allow a change.
+/// Why a domain rule does not allow a change.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     #[error("the branch name is invalid")]
@@ -107,9 +107,9 @@ pub enum Refusal {
     BuildNotPlayable,
     #[error("a status cannot go from {from:?} by {by:?}")]
     StatusTransition {
-        /// The transition that was asked for.
+        /// The requested transition.
         by: Transition,
-        /// The status before.
+        /// The current status.
         from: Option<Status>,
     },
 }

@@ -1,4 +1,4 @@
-//! The fields of a group as a caller gives them, and their way into domain types.
+//! The group fields of a request, and their parsing into domain types.
 
 use hexforge_domain::field_errors::FieldErrors;
 use hexforge_domain::group::GroupName;
@@ -6,7 +6,7 @@ use hexforge_domain::namespace::{Namespace, NamespacePath};
 use hexforge_domain::text::ShortText;
 use hexforge_domain::visibility::Visibility;
 
-/// What is given of a group. `None` means not given, which leaves things as they are.
+/// The group fields of a request. `None` means not given: an update leaves the field unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GroupFields {
     pub name: Option<String>,
@@ -17,7 +17,7 @@ pub struct GroupFields {
     pub request_access_enabled: Option<bool>,
 }
 
-/// The same in domain types; what was wrong is noted in the errors.
+/// The parsed fields. Invalid fields are `None` and are added to the errors.
 pub(super) struct ParsedGroup {
     pub name: Option<GroupName>,
     pub path: Option<NamespacePath>,
@@ -25,11 +25,11 @@ pub(super) struct ParsedGroup {
     pub visibility: Option<Visibility>,
 }
 
-/// What is said of a level that is none.
+/// Error text for an unknown visibility level.
 pub(crate) const UNKNOWN_LEVEL: &str = "unknown has been restricted by your GitLab administrator";
 
 impl GroupFields {
-    /// For a new group: an empty name is the path, an absent description is empty.
+    /// Parses the fields of a new group. An empty name defaults to the path, a missing description to an empty text.
     pub(super) fn parse(&self, errors: &mut FieldErrors) -> ParsedGroup {
         let path = self.path.as_deref().unwrap_or_default();
         let name = self.name.as_deref().filter(|name| !name.trim().is_empty()).unwrap_or(path);
@@ -42,7 +42,7 @@ impl GroupFields {
         }
     }
 
-    /// For a change: what is not given is not checked.
+    /// Parses the fields of an update. Fields that are not given are not checked.
     pub(super) fn parse_change(&self, errors: &mut FieldErrors) -> ParsedGroup {
         let name = self.name.as_deref().map(GroupName::parse);
         let path = self.path.as_deref().map(NamespacePath::parse);
@@ -61,7 +61,7 @@ impl GroupFields {
         errors.check_given("visibility_level", visibility).flatten()
     }
 
-    /// A group with what was given laid over what was there.
+    /// Returns the group with the given fields replaced.
     pub(super) fn applied_to(&self, group: &Namespace, parsed: ParsedGroup) -> Namespace {
         Namespace {
             name: parsed.name.map_or_else(|| group.name.clone(), |name| name.as_str().to_owned()),

@@ -18,7 +18,7 @@ use crate::view::project as project_view;
 
 const CLASH: &str = "Project with same path in target namespace already exists";
 
-/// Moves a project into a group. It becomes no more visible than the group.
+/// Moves a project into a group. The visibility level of the project is lowered to that of the group.
 pub fn into_group(
     app: &App,
     actor: Actor,
@@ -54,7 +54,7 @@ pub fn into_group(
             error => error.into(),
         })?;
         tx.group_labels().settle(after.id)?;
-        // Who is in the group has at least as much by that as by a share with it.
+        // A share with the group is redundant now: membership in the group gives at least the same access.
         tx.shares().delete(after.id, group.id)?;
         if after.visibility < before.visibility {
             tx.projects().lower_forks(after.id, now)?;

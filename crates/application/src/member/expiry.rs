@@ -1,5 +1,5 @@
-//! Ending memberships whose day is reached. They give nothing from that day on, whether this was done or
-//! not; this takes them out of the lists and tells of it.
+//! Removes expired memberships. They give no access from their expiry date on, whether removed or not; the removal
+//! takes them out of lists and records the events.
 
 use chrono::NaiveDate;
 use hexforge_domain::event::EventAction;
@@ -12,21 +12,21 @@ use super::source::Found;
 use crate::app::App;
 use crate::error::Error;
 
-/// How many memberships one transaction ends at most.
+/// The maximum number of memberships that one transaction removes.
 const AT_ONCE: u32 = 100;
 
-/// How often others may be in the way before it is left for later.
+/// The number of conflicts with other transactions after which a run ends with the error.
 const PATIENCE: u32 = 3;
 
-/// Ends all memberships that have expired, as long as it may go on; how many it were. Several may do this
-/// at once, and doing it again does no harm.
+/// Removes all expired memberships while `go_on` returns true. Returns their number. Concurrent and repeated runs are
+/// safe.
 pub fn run(app: &App, go_on: &dyn Fn() -> bool) -> Result<u64, Error> {
     let (mut ended, mut missed) = (0, 0);
     while go_on() {
         match end_some(app) {
             Ok(Some(some)) => ended += some,
             Ok(None) => break,
-            // Somebody removed the user, the group or the project meanwhile, or was in the way.
+            // Another transaction removed the user, the group or the project, or the store was busy.
             Err(Error::Store(StoreError::Busy | StoreError::Gone)) if missed < PATIENCE => {
                 missed += 1;
             }
@@ -36,7 +36,7 @@ pub fn run(app: &App, go_on: &dyn Fn() -> bool) -> Result<u64, Error> {
     Ok(ended)
 }
 
-/// Ends memberships of one project or group; `None` when none has expired.
+/// Removes expired memberships of one project or group. Returns `None` when none has expired.
 fn end_some(app: &App) -> Result<Option<u64>, Error> {
     app.store.write(|tx| {
         let today = app.today();
@@ -58,8 +58,8 @@ fn end_some(app: &App) -> Result<Option<u64>, Error> {
     })
 }
 
-/// Ends the memberships of these users in something that is locked, if they are still there and have
-/// still expired.
+/// Removes the memberships of these users in a locked project or group. Memberships that were removed or extended since
+/// are skipped.
 fn end(
     app: &App,
     tx: &mut dyn Tx,

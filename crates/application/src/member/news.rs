@@ -1,4 +1,4 @@
-//! Beginnings and ends of memberships, with all that is written down about them.
+//! Adds and removes memberships, and records the activity events and system hook events.
 
 use std::collections::HashMap;
 
@@ -16,7 +16,7 @@ use super::source::Found;
 use crate::project::TOGETHER;
 use crate::view::project::{self as project_view, PlacedProject};
 
-/// Makes a user, who is none yet, a member; whatever it asked for is answered by that.
+/// Makes a user a member. The user must not be a member yet. Deletes the access request of the user.
 pub(super) fn join(
     tx: &mut dyn Tx,
     found: &Found,
@@ -43,7 +43,7 @@ pub(super) fn join(
     }
 }
 
-/// Ends a membership, in this way.
+/// Removes a membership and records the event with this action.
 pub(super) fn leave(
     tx: &mut dyn Tx,
     found: &Found,
@@ -68,8 +68,8 @@ pub(super) fn leave(
     }
 }
 
-/// Tells the world that a user who is about to go is a member of nothing any more. There is no activity
-/// to write down: that of the user goes along.
+/// Records system hook events for the end of all memberships of a user who is about to be deleted. Activity events are
+/// not written, because they are deleted together with the user.
 pub(crate) fn tell_of_leaving(
     tx: &mut dyn Tx,
     user: &User,
@@ -104,7 +104,7 @@ pub(crate) fn tell_of_leaving(
     Ok(())
 }
 
-/// Writes an activity event about a member, which is activity of the project.
+/// Writes an activity event about a member and updates the project's time of last activity.
 fn note(
     tx: &mut dyn Tx,
     project: ProjectId,

@@ -1,4 +1,4 @@
-//! Asking to become a member, and the answers.
+//! Access requests: users ask to become members, and administrators approve or reject.
 
 use hexforge_domain::Timestamp;
 use hexforge_domain::event::EventAction;
@@ -17,10 +17,10 @@ use crate::access;
 use crate::app::App;
 use crate::error::{Error, Thing};
 
-/// Who asks, and since when.
+/// The user who requests access, and the time of the request.
 pub type RequestView = (User, Timestamp);
 
-/// Everybody who asks to become a member, highest user id first.
+/// Lists all access requests, highest user id first.
 pub fn list(
     app: &App,
     actor: Actor,
@@ -33,7 +33,7 @@ pub fn list(
     })
 }
 
-/// Asks for the actor to become a member. Who has asked already has.
+/// Requests access for the actor. An existing request is returned unchanged.
 pub fn create(app: &App, actor: Actor, source: &MemberSource) -> Result<RequestView, Error> {
     let user = access::own_account(actor)?;
     app.store.write(|tx| {
@@ -63,7 +63,7 @@ pub fn create(app: &App, actor: Actor, source: &MemberSource) -> Result<RequestV
     })
 }
 
-/// Makes who asked a member.
+/// Approves an access request: its user becomes a member.
 pub fn approve(
     app: &App,
     actor: Actor,
@@ -76,7 +76,7 @@ pub fn approve(
         let (user, _) = asked(tx, &found, user)?;
         let level = level.map_or(Ok(AccessLevel::Developer), |level| source.level(level))?;
         let now = app.clock.now();
-        // Members cannot ask, so what is there has expired.
+        // Current members cannot request access, so an existing membership has expired.
         if let Some(past) = found.member(tx, user.id)? {
             leave(tx, &found, &user, past, EventAction::Expired, now)?;
         }
@@ -86,7 +86,7 @@ pub fn approve(
     })
 }
 
-/// Takes a request away: those who answer requests do, and who asked.
+/// Deletes an access request. Its user may do so, and those who administer the members.
 pub fn delete(
     app: &App,
     actor: Actor,
@@ -103,7 +103,7 @@ pub fn delete(
     })
 }
 
-/// Who asked to become a member.
+/// Returns the access request of a user.
 fn asked(tx: &mut dyn Tx, found: &Found, user: UserId) -> Result<RequestView, Error> {
     let missing = || Error::NotFound(Thing::Record);
     let since = tx.access_requests().find(found.requests(), user)?.ok_or_else(missing)?;

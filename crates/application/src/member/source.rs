@@ -1,4 +1,4 @@
-//! What has members, and what a caller wants of it.
+//! The groups and projects that have members, and the access that an operation on members needs.
 
 use hexforge_domain::group::GroupRef;
 use hexforge_domain::id::UserId;
@@ -13,7 +13,7 @@ use hexforge_domain::project::{Project, ProjectRef};
 use crate::access::Requester;
 use crate::error::{Error, Thing};
 
-/// What has members.
+/// A group or a project, which has members.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MemberSource {
     /// A group.
@@ -22,22 +22,22 @@ pub enum MemberSource {
     Project(ProjectRef),
 }
 
-/// What was found, with the right to do with it what is wanted.
+/// A loaded group or project. The permission for the operation was checked.
 pub(super) enum Found {
     Group(Namespace),
     Project(Project),
 }
 
-/// What is wanted of the members.
+/// The operation on the members.
 #[derive(Clone, Copy)]
 pub(super) enum Wanted {
-    /// To see them.
+    /// Read the members.
     Read,
-    /// To become one.
+    /// Become a member.
     Join,
-    /// To see who wants to become one.
+    /// Read the access requests.
     Review,
-    /// To change who they are.
+    /// Change the members.
     Administer,
 }
 
@@ -51,7 +51,7 @@ impl Wanted {
         }
     }
 
-    /// Whether nobody else may change the members meanwhile.
+    /// Returns whether the operation locks the group or project, so that its members do not change meanwhile.
     fn locks(self) -> bool {
         match self {
             Self::Read | Self::Review => false,
@@ -105,7 +105,7 @@ impl Found {
         }
     }
 
-    /// The same to those who ask to become members.
+    /// Returns the group or project as the source of access requests.
     pub(super) fn requests(&self) -> RequestSource {
         match self {
             Self::Group(group) => RequestSource::Group(group.id),

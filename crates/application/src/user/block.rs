@@ -12,7 +12,7 @@ use crate::access;
 use crate::app::App;
 use crate::error::{Error, ForbiddenReason, Thing};
 
-/// Gives a command about an account in an administrator's name.
+/// Applies an administrator's command to the state of an account.
 pub fn apply(
     app: &App,
     actor: Actor,
@@ -28,7 +28,7 @@ pub fn apply(
     })
 }
 
-/// Gives a command about an account in the name of the directory.
+/// Applies a command of the directory synchronisation to the state of an account.
 pub fn follow_directory(
     app: &App,
     actor: Actor,
@@ -54,7 +54,7 @@ fn store(
         let (id, now) = (user.id, app.clock.now());
         tx.users().update(&User { state, updated_at: now, ..user })?;
         if !state.may_act() {
-            // Sessions do not come back when the block is lifted.
+            // Revoked for good: unblocking does not restore sessions.
             tx.tokens().revoke_sessions(id, now)?;
         }
     }

@@ -1,4 +1,4 @@
-//! The secondary addresses of users.
+//! The secondary e-mail addresses of users.
 
 use hexforge_domain::field_errors::FieldErrors;
 use hexforge_domain::id::{EmailId, UserId};
@@ -11,7 +11,7 @@ use super::{Owner, TAKEN};
 use crate::app::App;
 use crate::error::{Error, Thing};
 
-/// The secondary addresses of an account, newest first.
+/// Lists the secondary addresses of an account, newest first.
 pub fn list(app: &App, actor: Actor, owner: Owner, page: Page) -> Result<Paged<Email>, Error> {
     let user = owner.authorize(actor)?;
     app.store.read(|tx| {
@@ -20,7 +20,7 @@ pub fn list(app: &App, actor: Actor, owner: Owner, page: Page) -> Result<Paged<E
     })
 }
 
-/// One of the actor's own addresses.
+/// Returns one of the actor's own addresses.
 pub fn get(app: &App, actor: Actor, id: EmailId) -> Result<Email, Error> {
     let user = Owner::Actor.authorize(actor)?;
     app.store.read(|tx| tx.emails().find(user, id)?.ok_or(Error::NotFound(Thing::Record)))
@@ -48,12 +48,12 @@ fn address_taken() -> Error {
     FieldErrors::one("email", TAKEN).into()
 }
 
-/// Removes one of the actor's own addresses. `None` when the actor has none of that id.
+/// Removes one of the actor's own addresses. Returns `None` when the actor has no address with this id.
 pub fn remove_own(app: &App, actor: Actor, id: EmailId) -> Result<Option<Email>, Error> {
     remove(app, actor, Owner::Actor, id)
 }
 
-/// Removes an address of somebody's account.
+/// Removes an address of another user's account.
 pub fn remove_of(app: &App, actor: Actor, user: UserId, id: EmailId) -> Result<Email, Error> {
     remove(app, actor, Owner::User(user), id)?.ok_or(Error::NotFound(Thing::Email))
 }

@@ -1,4 +1,4 @@
-//! The fields of an account as a caller gives them, and their way into domain types.
+//! The account fields of a request, and their parsing into domain types.
 
 use hexforge_domain::field_errors::FieldErrors;
 use hexforge_domain::text::{Secret, ShortText};
@@ -8,7 +8,7 @@ use hexforge_domain::user::{
 
 use crate::error::Error;
 
-/// What is given of an account. `None` means not given, which leaves things as they are.
+/// The account fields of a request. `None` means not given: an update leaves the field unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UserFields {
     pub email: Option<String>,
@@ -30,8 +30,7 @@ pub struct UserFields {
     pub external: Option<bool>,
 }
 
-/// The same in domain types. A field is `None` when it was not given or when it was wrong; the
-/// latter is noted in the errors.
+/// The parsed fields. A field is `None` when it was not given or was invalid; invalid fields are added to the errors.
 pub(super) struct ParsedFields {
     pub email: Option<EmailAddress>,
     pub password: Option<Password>,
@@ -43,7 +42,7 @@ pub(super) struct ParsedFields {
 }
 
 impl UserFields {
-    /// The first of the fields without which there is no account.
+    /// Returns an error for the first missing field that a new account requires.
     pub(super) fn require_for_creation(&self) -> Result<(), Error> {
         let missing = [
             ("email", self.email.is_none()),
@@ -120,7 +119,7 @@ impl UserFields {
     }
 }
 
-/// A profile with what was given laid over what was there.
+/// Returns the profile with the given fields replaced.
 pub(super) fn overlaid(before: &Profile, given: Profile) -> Profile {
     let or =
         |given: Option<ShortText>, before: &Option<ShortText>| given.or_else(|| before.clone());

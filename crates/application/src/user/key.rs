@@ -13,14 +13,14 @@ use super::{Owner, TAKEN};
 use crate::app::App;
 use crate::error::{Error, Thing};
 
-/// A key as a caller gives it.
+/// The key fields of a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeyFields {
     pub title: Option<String>,
     pub key: Option<String>,
 }
 
-/// The keys of an account, newest first.
+/// Lists the SSH keys of an account, newest first.
 pub fn list(app: &App, actor: Actor, owner: Owner, page: Page) -> Result<Paged<SshKey>, Error> {
     let user = owner.authorize(actor)?;
     app.store.read(|tx| {
@@ -29,7 +29,7 @@ pub fn list(app: &App, actor: Actor, owner: Owner, page: Page) -> Result<Paged<S
     })
 }
 
-/// One of the actor's own keys.
+/// Returns one of the actor's own keys.
 pub fn get(app: &App, actor: Actor, id: KeyId) -> Result<SshKey, Error> {
     let user = Owner::Actor.authorize(actor)?;
     app.store.read(|tx| tx.keys().find(user, id)?.ok_or(Error::NotFound(Thing::Record)))
@@ -61,12 +61,12 @@ fn fingerprint_taken() -> Error {
     FieldErrors::one("fingerprint", TAKEN).into()
 }
 
-/// Removes one of the actor's own keys. `None` when the actor has none of that id.
+/// Removes one of the actor's own keys. Returns `None` when the actor has no key with this id.
 pub fn remove_own(app: &App, actor: Actor, id: KeyId) -> Result<Option<SshKey>, Error> {
     remove(app, actor, Owner::Actor, id)
 }
 
-/// Removes a key of somebody's account.
+/// Removes a key of another user's account.
 pub fn remove_of(app: &App, actor: Actor, user: UserId, id: KeyId) -> Result<SshKey, Error> {
     remove(app, actor, Owner::User(user), id)?.ok_or(Error::NotFound(Thing::Key))
 }

@@ -1,4 +1,4 @@
-//! Whose keys and addresses a call is about.
+//! The owner of the keys and addresses in a request.
 
 use hexforge_domain::id::UserId;
 use hexforge_domain::policy::Actor;
@@ -9,19 +9,19 @@ use hexforge_domain::user::User;
 use crate::access;
 use crate::error::{Error, Thing};
 
-/// The account whose keys or addresses are meant.
+/// The account whose keys or addresses a request concerns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
-    /// The actor's own.
+    /// The actor's own account.
     Actor,
-    /// Somebody's, which only administrators may touch.
+    /// The account of any user; only administrators may use it.
     User(UserId),
 }
 
 impl Owner {
-    /// Whose account it is, if the actor may use it.
+    /// Returns the user id of the account if the actor may use it.
     /// # Errors
-    /// Nobody, or no administrator where one is needed.
+    /// When the actor is anonymous, or is not an administrator where one is required.
     pub fn authorize(self, actor: Actor) -> Result<UserId, Error> {
         match self {
             Owner::Actor => access::own_account(actor),
@@ -29,16 +29,14 @@ impl Owner {
         }
     }
 
-    /// The account itself, to read what belongs to it; `thing` is how the interface calls one that is
-    /// missing.
+    /// Loads the account for reading. `thing` selects the error response when the account does not exist.
     pub(super) fn load(self, tx: &mut dyn Tx, id: UserId, thing: Thing) -> Result<User, Error> {
         let found = tx.users().find(id)?;
         self.must_exist(found, thing)
     }
 
-    /// Like [`load`](Self::load), to change what belongs to it. Whoever changes something that hangs on
-    /// an account holds the account first: so changes of one account come one after the other, and
-    /// never wait for each other in a circle.
+    /// Like [`load`](Self::load), for writing: locks the row of the account. Every change of an account's keys or
+    /// addresses locks the account first, so such changes run one after the other and cannot deadlock.
     pub(super) fn lock(self, tx: &mut dyn Tx, id: UserId, thing: Thing) -> Result<User, Error> {
         let found = tx.users().lock(id)?;
         self.must_exist(found, thing)
@@ -46,7 +44,7 @@ impl Owner {
 
     fn must_exist(self, found: Option<User>, thing: Thing) -> Result<User, Error> {
         match self {
-            // The account was removed after the call was signed in.
+            // The account was removed after the request was authenticated.
             Owner::Actor => found.ok_or(Error::Unauthenticated),
             Owner::User(_) => found.ok_or(Error::NotFound(thing)),
         }
