@@ -1,4 +1,4 @@
-//! Branches and who may change them.
+//! Branches and their protection.
 
 pub mod merged;
 pub mod protect;
@@ -18,12 +18,12 @@ use crate::error::{Error, Missing, Refusal, Thing};
 use crate::push::{self, Pushed};
 use crate::repository::{self, open, sight};
 
-/// A branch with what protections make of it.
+/// A branch with its protection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BranchView {
     /// The branch.
     pub branch: Branch,
-    /// Whether and how it is protected.
+    /// The effective protection of the branch.
     pub protection: Protected,
 }
 
@@ -34,7 +34,7 @@ impl BranchView {
     }
 }
 
-/// The branches of a project by name.
+/// Lists the branches of a project, by name.
 pub fn list(
     app: &App,
     actor: Actor,
@@ -46,7 +46,7 @@ pub fn list(
     Ok(branches.map(|branch| BranchView::new(branch, &protections)))
 }
 
-/// One branch.
+/// Returns one branch.
 pub fn get(app: &App, actor: Actor, named: &ProjectRef, name: &str) -> Result<BranchView, Error> {
     let (project, protections) = readable(app, actor, named)?;
     let missing = || Error::NotFound(Thing::Branch);
@@ -56,7 +56,7 @@ pub fn get(app: &App, actor: Actor, named: &ProjectRef, name: &str) -> Result<Br
     Ok(BranchView::new(branch, &protections))
 }
 
-/// Makes a branch where another one, a tag or a commit is.
+/// Creates a branch at a branch, a tag or a commit.
 pub fn create(
     app: &App,
     actor: Actor,
@@ -74,13 +74,13 @@ pub fn create(
     let from = from.trim();
     let tip = sight::resolve(app, actor, project.id, repository.as_ref(), from)?;
     let tip = tip.ok_or(Error::Refused(Refusal::BranchStart))?;
-    // Read before the change: a damaged commit gets no branch.
+    // Read before the change, so that no branch is created at a corrupt commit.
     let commit = repository.commit(tip)?.ok_or(GitError::Missing)?;
     let change = RefChange { name: name.full(), old: None, new: Some(tip) };
     match push::one(app, actor, &project, repository.as_ref(), change) {
         Ok(Pushed::Done) => (),
         Ok(Pushed::Declined(refusal)) => return Err(declined(refusal)),
-        // Somebody else was faster, or the name is a folder of other names.
+        // Another request created the branch first, or the name is a folder of other branches.
         Err(Error::Git(GitError::Conflict(_))) => {
             return Err(match repository::refs(app, project.id)?.target(&name.full()) {
                 Some(_) => exists(),
@@ -93,7 +93,7 @@ pub fn create(
     Ok(BranchView::new(Branch { name, commit }, &protections))
 }
 
-/// Removes a branch. `Err(Kept)` says why it stays.
+/// Deletes a branch. Returns `Err(Kept)` with the reason when the branch must not be deleted.
 pub fn delete(
     app: &App,
     actor: Actor,
@@ -118,7 +118,7 @@ pub fn delete(
         Ok(Pushed::Declined(refusal)) => Err(declined(refusal)),
         Err(Error::Git(GitError::Conflict(_))) => {
             Err(match repository::refs(app, project.id)?.target(&name.full()) {
-                // Moved by somebody else meanwhile.
+                // Another request moved the branch meanwhile.
                 Some(_) => in_the_way(&name),
                 None => missing(),
             })
@@ -127,33 +127,33 @@ pub fn delete(
     }
 }
 
-/// What others have or do keeps a branch from being changed.
+/// The error when a concurrent change or another branch name prevents the change of a branch.
 fn in_the_way(name: &BranchName) -> Error {
     Error::Refused(Refusal::BranchMoved(name.to_string()))
 }
 
-/// Why a branch is not removed.
+/// Why a branch must not be deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kept {
-    /// It is the one that is shown when none is asked for.
+    /// It is the default branch.
     Default,
     /// It is protected.
     Protected,
 }
 
-/// A refusal of the rules for pushes, as those who do not push see it.
+/// Maps a refusal of the push rules, for changes through the API.
 pub(crate) fn declined(refusal: hexforge_domain::policy::push::PushRefusal) -> Error {
     Error::Refused(Refusal::Push(refusal))
 }
 
-/// The branch of that name.
+/// Returns the branch with this name.
 pub(crate) fn find(app: &App, project: ProjectId, name: &str) -> Result<Branch, Error> {
     let missing = || Error::NotFound(Thing::Branch);
     let name = BranchName::parse(name).map_err(|_| missing())?;
     repository::open(app, project)?.branch(&name)?.ok_or_else(missing)
 }
 
-/// The project and its protections, if the actor may read its code.
+/// Returns the project and its protections, if the actor may read its code.
 fn readable(
     app: &App,
     actor: Actor,
@@ -167,7 +167,7 @@ fn readable(
     })
 }
 
-/// The project, if the actor may push to it.
+/// Returns the project, if the actor may push to it.
 pub(crate) fn pushable(app: &App, actor: Actor, named: &ProjectRef) -> Result<Project, Error> {
     app.store.read(|tx| app.requester(actor).project(tx, ProjectAbility::PushCode, named))
 }

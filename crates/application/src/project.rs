@@ -1,4 +1,4 @@
-//! Projects: reading and removing them, and what the other use cases share.
+//! Projects: reads and removes them, and functions shared by the other project use cases.
 
 pub mod archive;
 pub mod avatar;
@@ -31,7 +31,7 @@ use crate::error::Error;
 use crate::removal::Removed;
 use crate::view::project::{self as view, PlacedProject, ProjectView};
 
-/// What a caller says about a list of projects.
+/// The filter and order of a list of projects in a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProjectListing {
     pub archived: Option<bool>,
@@ -43,7 +43,7 @@ pub struct ProjectListing {
 }
 
 impl ProjectListing {
-    /// The same for one scope and day.
+    /// Returns the filter for this scope and date.
     pub(crate) fn filter(&self, scope: ProjectScope, today: NaiveDate) -> ProjectFilter {
         ProjectFilter {
             scope,
@@ -58,20 +58,20 @@ impl ProjectListing {
     }
 }
 
-/// The lists there are.
+/// The kinds of project lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProjectList {
-    /// Those the actor is authorized for.
+    /// Projects that the actor is authorized for.
     Own,
-    /// Those the actor may see.
+    /// Projects that the actor may see.
     Visible,
-    /// Those in the actor's namespace and in groups it owns.
+    /// Projects in the actor's personal namespace and in groups that the actor owns.
     Owned,
-    /// Those the actor starred and may see.
+    /// Projects that the actor starred and may see.
     Starred,
-    /// Those the actor may see, without what the actor is to them.
+    /// Projects that the actor may see, without the actor's permissions.
     Found,
-    /// All of them; for administrators.
+    /// All projects; for administrators.
     All,
 }
 
@@ -90,7 +90,7 @@ impl ProjectList {
         })
     }
 
-    /// Whether the list shows what the reader is to each project.
+    /// Returns whether the list includes the actor's permissions in each project.
     fn shows_permissions(self) -> bool {
         match self {
             ProjectList::Own | ProjectList::Visible | ProjectList::Owned | ProjectList::All => true,
@@ -99,7 +99,7 @@ impl ProjectList {
     }
 }
 
-/// Whether the actor may see this list at all.
+/// Checks that the actor may request this list.
 pub fn authorize_list(actor: Actor, list: ProjectList) -> Result<(), Error> {
     list.scope(actor).map(drop)
 }
@@ -120,7 +120,7 @@ pub fn list(
     })
 }
 
-/// Lists projects in their short form.
+/// Lists projects with few fields.
 pub fn list_simple(
     app: &App,
     actor: Actor,
@@ -135,7 +135,7 @@ pub fn list_simple(
     })
 }
 
-/// One project, with what the actor is to it.
+/// Returns one project, with the actor's permissions in it.
 pub fn get(app: &App, actor: Actor, named: &ProjectRef) -> Result<ProjectView, Error> {
     app.store.glance(|tx| {
         let requester = app.requester(actor);
@@ -149,7 +149,7 @@ pub fn get(app: &App, actor: Actor, named: &ProjectRef) -> Result<ProjectView, E
     })
 }
 
-/// A project after it was made or changed, with its token for those who administer it.
+/// Returns the view of a created or changed project, with the runners token for those who administer it.
 pub(crate) fn shown_with_token(
     tx: &mut dyn Tx,
     requester: Requester,
@@ -161,7 +161,7 @@ pub(crate) fn shown_with_token(
     Ok(if administers { with_administration(tx, view)? } else { view })
 }
 
-/// Adds what only those see who administer a project.
+/// Adds the fields that only those may see who administer the project.
 fn with_administration(tx: &mut dyn Tx, view: ProjectView) -> Result<ProjectView, StoreError> {
     let id = view.project.id;
     let runners_token = tx.projects().runners_token(id)?;
@@ -169,14 +169,13 @@ fn with_administration(tx: &mut dyn Tx, view: ProjectView) -> Result<ProjectView
     Ok(ProjectView { runners_token, coverage_expression, ..view })
 }
 
-/// Whether the actor administers the project, for calls that tell so before they look at what else was
-/// asked.
+/// Checks that the actor administers the project, for calls that check permission before they validate the request.
 pub fn authorize_administration(app: &App, actor: Actor, named: &ProjectRef) -> Result<(), Error> {
     app.store
         .read(|tx| app.requester(actor).project(tx, ProjectAbility::Administer, named).map(drop))
 }
 
-/// Removes a project with all that belongs to it.
+/// Removes a project with everything that belongs to it.
 pub fn delete(app: &App, actor: Actor, named: &ProjectRef) -> Result<(), Error> {
     let removed = app.store.write(|tx| {
         app.requester(actor).gate(tx, ProjectAbility::Own, named)?;
@@ -190,10 +189,10 @@ pub fn delete(app: &App, actor: Actor, named: &ProjectRef) -> Result<(), Error> 
     Ok(())
 }
 
-/// How many projects or members are read at a time where all of them are told of.
+/// The batch size for reading all projects of a namespace, or all members of a project or group.
 pub(crate) const TOGETHER: usize = 200;
 
-/// Removes all projects in a namespace that is about to go.
+/// Removes all projects of a namespace that is about to be deleted.
 pub(crate) fn remove_all_in(
     tx: &mut dyn Tx,
     namespace: NamespaceId,
@@ -205,7 +204,7 @@ pub(crate) fn remove_all_in(
         ProjectScope::InGroup { group: namespace, viewer: Audience::Unrestricted },
         today,
     );
-    // Always the first page: what was on it is gone by then.
+    // Always the first page: its projects are deleted before the next query.
     loop {
         let projects =
             tx.projects().list(&filter, Page::Numbered { number: 1, size: TOGETHER as u64 })?;
@@ -218,7 +217,7 @@ pub(crate) fn remove_all_in(
     }
 }
 
-/// Removes a project and tells the world.
+/// Removes a project and records the system hook events.
 fn remove_project(
     tx: &mut dyn Tx,
     project: Project,

@@ -49,16 +49,16 @@ pub enum Pushed {
     Declined(PushRefusal),
 }
 
-/// How a change came, as far as what is told of it depends on that.
+/// The kind of a change, which decides the permission checks and the payloads of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
-    /// As a push, or as what looks like one.
+    /// A push, or a change through the API that is treated like a push.
     Push,
-    /// A tag was removed through the interface, which asks for this ability and not for the push rules.
+    /// The removal of a tag through the API, which requires this ability and skips the push rules.
     TagRemoval(ProjectAbility),
 }
 
-/// Changes one ref, if the rules for pushes allow it.
+/// Changes one ref, if the push rules allow it.
 pub(crate) fn one(
     app: &App,
     actor: Actor,
@@ -69,7 +69,7 @@ pub(crate) fn one(
     all(app, actor, project, repository, vec![change])
 }
 
-/// Changes refs together, if the rules for pushes allow each.
+/// Changes refs in one transaction, if the push rules allow each change.
 pub fn all(
     app: &App,
     actor: Actor,
@@ -82,13 +82,13 @@ pub fn all(
     publish(app, actor, project, repository, Changes { proposal, release: None })
 }
 
-/// Changes of refs, with the release that is published together with them.
+/// Changes of refs, with the release that is published in the same transaction.
 pub(crate) struct Changes {
     pub proposal: Proposal,
     pub release: Option<Release>,
 }
 
-/// Like [`all`]; a release is published together with the changes.
+/// Like [`all`]; publishes a release in the same transaction.
 pub(crate) fn publish(
     app: &App,
     actor: Actor,
@@ -105,7 +105,7 @@ pub(crate) fn publish(
     made(wanted.make(app, repository.refs())?)
 }
 
-/// Removes a tag without asking the rules for pushes: the interface has its own.
+/// Removes a tag without checking the push rules: the API has its own rule for tags.
 pub(crate) fn remove_tag(
     app: &App,
     actor: Actor,
@@ -125,7 +125,7 @@ pub(crate) fn remove_tag(
     made(wanted.make(app, repository.refs())?).map(drop)
 }
 
-/// The outcome of changes that were made together.
+/// Maps the outcome of changes that were made together.
 fn made(outcome: Outcome) -> Result<Pushed, Error> {
     match outcome {
         Outcome::Declined(refusal) => Ok(Pushed::Declined(refusal)),
@@ -140,12 +140,12 @@ fn made(outcome: Outcome) -> Result<Pushed, Error> {
 /// The number of attempts while the store is busy.
 const TRIES: u32 = 10;
 
-/// Changes of refs that somebody asks for.
+/// The requested changes of refs.
 struct Wanted {
     actor: Actor,
     project: ProjectId,
     proposal: Proposal,
-    /// The actions of the changes by the names of their refs; the rules for pushes are asked about these.
+    /// The actions of the changes by ref name, for the push rules.
     actions: HashMap<String, RefAction>,
     way: Way,
     release: Option<Release>,
@@ -187,8 +187,8 @@ struct Findings {
 impl Wanted {
     /// Makes the changes in one transaction. `refs` is a recent snapshot; the transaction reads the current one.
     ///
-    /// When some changes are refused and the others may be made alone, it rolls back and tries the others, so that no
-    /// event or hook tells of a change that was not made.
+    /// When some changes are refused and the others may be made alone, it rolls back and tries the others, so that
+    /// events and hooks report only changes that were made.
     fn make(mut self, app: &App, refs: &Snapshot) -> Result<Outcome, Error> {
         access::own_account(self.actor)?;
         let (mut tries, mut refused) = (1, Vec::new());
@@ -220,7 +220,7 @@ impl Wanted {
         }
     }
 
-    /// Reads the commits, pipelines and picture that the rows need.
+    /// Reads the commits, pipelines and avatar that the rows need.
     fn look(&self, app: &App, refs: &Snapshot) -> Result<Findings, Error> {
         let changes = &self.proposal.changes;
         let proposed = Arc::new(self.proposal.applied(refs));
@@ -243,7 +243,7 @@ impl Wanted {
     fn record(&self, app: &App, tx: &mut dyn Tx, found: Findings) -> Result<Snapshot, Stop> {
         let Findings { told, said, pipelines, avatar } = found;
         let (project, now) = (self.project, app.clock.now());
-        // Whoever pushes may have been blocked meanwhile, and the project removed.
+        // The user may have been blocked since the push began, or the project removed.
         let gone = Stop::Declined(PushRefusal::Project);
         let user = access::own_account(self.actor)?;
         let user = tx.users().find(user)?.filter(|user| user.state.may_act());
@@ -296,7 +296,7 @@ impl Wanted {
         Ok(open::committed(tx, project, &after)?)
     }
 
-    /// Asks the rules about each change.
+    /// Checks the push rules for each change.
     fn check(
         &self,
         tx: &mut dyn Tx,
@@ -362,7 +362,7 @@ fn event(push: &Push, at: hexforge_domain::Timestamp) -> NewEvent {
     }
 }
 
-/// What the rules for pushes need to know.
+/// Loads the facts for the push rules.
 fn facts(
     tx: &mut dyn Tx,
     requester: Requester,
@@ -375,7 +375,7 @@ fn facts(
         Err(Error::Store(error)) => return Err(error.into()),
         Err(_) => false,
     };
-    // Administrators have the level of their own memberships, too.
+    // Administrators also have the access level of their own memberships.
     let standing = match requester.actor.user() {
         Some(user) => tx.projects().standing(project.id, user, requester.today)?,
         None => Standing::default(),
@@ -404,7 +404,7 @@ fn action(repository: &dyn Repository, change: &RefChange) -> Result<RefAction, 
     })
 }
 
-/// The name of what a ref was or is, in places where nothing has one too.
+/// Returns the object id as events and hooks show it: forty zeros when the ref does not exist.
 pub(crate) fn or_zero(id: Option<ObjectId>) -> ObjectId {
     id.unwrap_or(ObjectId::ZERO)
 }

@@ -1,4 +1,4 @@
-//! What is in repositories.
+//! Reads the contents of repositories: trees, blobs, archives, comparisons and contributors.
 
 pub(crate) mod open;
 pub mod packs;
@@ -20,24 +20,24 @@ use crate::app::App;
 use crate::error::{Error, Refusal, Thing};
 pub use open::{open, open_for, refs};
 
-/// Shorter beginnings of object ids name no blob: all blobs could be found by trying them.
+/// The minimum length of an abbreviated blob id. Shorter ones would allow to enumerate all blobs.
 const SHORTEST_NAME: usize = 7;
 
 /// A project whose code the caller may read.
 pub struct Readable {
     project: ProjectGate,
     actor: Actor,
-    /// For whom it is read, with whom others share what long work needs.
+    /// The caller to whom long work is charged.
     caller: Caller,
 }
 
-/// The project, if the actor may read its code. Calls tell so before they look at what else was asked.
+/// Returns the project if the actor may read its code. Calls check this before they validate the request.
 pub fn authorize(app: &App, actor: Actor, named: &ProjectRef) -> Result<ProjectGate, Error> {
     let ability = ProjectAbility::DownloadCode;
     app.store.glance(|tx| app.requester(actor).gate(tx, ability, named))
 }
 
-/// The same, for reading its code. Long work counts for the actor and for the address from which it asks.
+/// Like [`authorize`], for reading the code. Long work is charged to the actor and the client address.
 pub fn readable(
     app: &App,
     actor: Actor,
@@ -48,7 +48,7 @@ pub fn readable(
     Ok(Readable { project, actor, caller: Caller::new(actor, address) })
 }
 
-/// What a revision names at this moment. What is read of it stays the same, whatever is pushed meanwhile.
+/// A revision resolved to a commit. Later pushes do not change what is read through it.
 pub struct Revision {
     repository: Box<dyn Repository>,
     name: String,
@@ -56,13 +56,13 @@ pub struct Revision {
 }
 
 impl Revision {
-    /// The commit, which decides everything that can be read of it.
+    /// The commit. It determines everything that can be read through the revision.
     pub fn commit(&self) -> ObjectId {
         self.commit
     }
 }
 
-/// A revision by its name.
+/// Resolves a revision by name. Returns `None` when it does not exist or the actor may not see the commit.
 pub fn revision(
     app: &App,
     Readable { project, actor, caller }: &Readable,
@@ -73,7 +73,7 @@ pub fn revision(
     Ok(commit.map(|commit| Revision { repository, name: name.to_owned(), commit }))
 }
 
-/// The same; the default branch when none is named.
+/// Like [`revision`], with the default branch when no name is given.
 pub fn revision_or_default(
     app: &App,
     readable: &Readable,
@@ -83,7 +83,7 @@ pub fn revision_or_default(
         return revision(app, readable, name);
     }
     let repository = open::open_gate(app, &readable.project, readable.caller)?;
-    // A branch is not mistaken for a tag of the same name.
+    // Uses the tip directly, so that a tag with the same name is not resolved instead.
     let tip = repository.refs().default_tip();
     Ok(tip.map(|(branch, commit)| Revision {
         repository,
@@ -92,7 +92,7 @@ pub fn revision_or_default(
     }))
 }
 
-/// What is in a folder.
+/// Lists the entries of a folder.
 pub fn tree(at: &Revision, path: &str, depth: Depth) -> Result<Vec<TreeEntry>, Error> {
     at.repository.tree(at.commit, path, depth).map_err(|error| match error {
         GitError::TooLarge => Error::Refused(Refusal::TooManyEntries),
@@ -102,28 +102,28 @@ pub fn tree(at: &Revision, path: &str, depth: Depth) -> Result<Vec<TreeEntry>, E
 
 /// The content of a file.
 pub enum Content {
-    /// All of it.
+    /// The whole content.
     Small(Vec<u8>),
-    /// What it is, and where to get it.
+    /// The blob, and the repository to stream it from.
     Large(Blob, Box<dyn Repository>),
 }
 
-/// Up to this size a file is read at once.
+/// The maximum size of a file that is read into memory.
 const SMALL: u64 = 256 * 1024;
 
-/// A file that is there.
+/// A file that exists.
 pub struct FoundFile {
     blob: Blob,
     repository: Box<dyn Repository>,
 }
 
 impl FoundFile {
-    /// The name of its content.
+    /// The object id of the content.
     pub fn id(&self) -> ObjectId {
         self.blob.id
     }
 
-    /// Its content.
+    /// Reads the content, or returns the blob to stream when it is large.
     pub fn content(self) -> Result<Content, Error> {
         let Self { blob, repository } = self;
         if blob.size > SMALL {
@@ -135,7 +135,7 @@ impl FoundFile {
     }
 }
 
-/// The file at a path.
+/// Returns the file at a path.
 pub fn file(at: Revision, path: &str) -> Result<FoundFile, Error> {
     let Revision { repository, commit, .. } = at;
     let path = path.trim_start_matches('/');
@@ -143,7 +143,7 @@ pub fn file(at: Revision, path: &str) -> Result<FoundFile, Error> {
     Ok(FoundFile { blob, repository })
 }
 
-/// The content of that name.
+/// Returns the blob with this object id, which may be abbreviated.
 pub fn blob(
     app: &App,
     Readable { project, actor, caller }: &Readable,
@@ -158,36 +158,36 @@ pub fn blob(
     Ok(FoundFile { blob, repository })
 }
 
-/// An archive that can be had.
+/// An archive that is ready to be written.
 pub struct ArchiveContent {
-    /// Which.
+    /// The description of the archive.
     pub archive: Archive,
-    /// From where.
+    /// The repository to read from.
     pub repository: Box<dyn Repository>,
 }
 
-/// The files of a commit.
+/// Prepares an archive of the files of a commit.
 pub fn archive(
     Readable { project, .. }: &Readable,
     Revision { repository, name, commit }: Revision,
     format: ArchiveFormat,
 ) -> ArchiveContent {
-    // A slash would make a folder in a folder, and a file name that ends early.
+    // Slashes would create nested folders, and quotes would end the file name early in the response header.
     let folder =
         format!("{}-{name}-{commit}", project.path.as_str()).replace(['/', '"', '\\'], "-");
     ArchiveContent { archive: Archive { commit, format, folder }, repository }
 }
 
-/// What lies between two revisions.
+/// The comparison of two revisions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ComparisonView {
-    /// What does.
+    /// The commits and diffs between the revisions.
     pub comparison: Arc<Comparison>,
-    /// Whether both are the same commit.
+    /// Whether both revisions are the same commit.
     pub same: bool,
 }
 
-/// Compares two revisions. One that does not exist has nothing in common with anything.
+/// Compares two revisions. The result is empty when one of them does not exist.
 pub fn compare(from: Option<&Revision>, to: Option<&Revision>) -> Result<ComparisonView, Error> {
     let (Some(from), Some(to)) = (from, to) else { return Ok(ComparisonView::default()) };
     if from.commit == to.commit {
@@ -197,7 +197,7 @@ pub fn compare(from: Option<&Revision>, to: Option<&Revision>) -> Result<Compari
     Ok(ComparisonView { comparison, same: false })
 }
 
-/// Who wrote what led to a revision.
+/// Counts the contributors to the history of a revision.
 pub fn contributors(tip: &Revision) -> Result<Contributors, Error> {
     Ok(tip.repository.contributors(tip.commit)?)
 }

@@ -21,29 +21,29 @@ use crate::error::{Error, Missing, Refusal, Thing};
 use crate::push::{self, Pushed};
 use crate::repository::{self, open, sight};
 
-/// A tag with what was published about it.
+/// A tag with its release.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TagView {
     /// The tag.
     pub tag: Tag,
-    /// What was published.
+    /// The release of the tag, if it has one.
     pub release: Option<Release>,
 }
 
-/// What is needed to make a tag.
+/// The fields of a new tag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewTag {
-    /// Its name.
+    /// The name of the tag.
     pub name: String,
-    /// Where it is to be.
+    /// The revision to tag.
     pub from: String,
-    /// With a text it is annotated.
+    /// A message makes the tag an annotated one.
     pub message: Option<String>,
-    /// What is to be published about it.
+    /// The description of the release to publish.
     pub release: Option<String>,
 }
 
-/// The tags of a project, by name backwards.
+/// Lists the tags of a project, in descending order of names.
 pub fn list(
     app: &App,
     actor: Actor,
@@ -61,7 +61,7 @@ pub fn list(
     }))
 }
 
-/// One tag.
+/// Returns one tag.
 pub fn get(app: &App, actor: Actor, named: &ProjectRef, name: &str) -> Result<TagView, Error> {
     let missing = || Error::NotFound(Thing::Tag);
     let parsed = TagName::parse(name);
@@ -78,7 +78,7 @@ pub fn get(app: &App, actor: Actor, named: &ProjectRef, name: &str) -> Result<Ta
     Ok(TagView { tag, release })
 }
 
-/// Makes a tag.
+/// Creates a tag, and its release if one is given.
 pub fn create(app: &App, actor: Actor, named: &ProjectRef, new: &NewTag) -> Result<TagView, Error> {
     let project = pushable(app, actor, named)?;
     let name = TagName::parse_new(&new.name).map_err(|_| Error::Refused(Refusal::TagName))?;
@@ -97,7 +97,7 @@ pub fn create(app: &App, actor: Actor, named: &ProjectRef, new: &NewTag) -> Resu
         text.as_deref().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
     };
     let message = text(&new.message);
-    // Read before the change: a damaged commit gets no tag.
+    // Read before the change, so that no tag is created for a corrupt commit.
     let shown = repository.commit(commit)?.ok_or(GitError::Missing)?;
     let (target, packs) = match &message {
         Some(message) => {
@@ -116,7 +116,7 @@ pub fn create(app: &App, actor: Actor, named: &ProjectRef, new: &NewTag) -> Resu
     match push::publish(app, actor, &project, repository.as_ref(), changes) {
         Ok(Pushed::Done) => (),
         Ok(Pushed::Declined(refusal)) => return Err(declined(refusal)),
-        // Somebody else was faster, or the name is a folder of other names.
+        // Another request created the tag first, or the name is a folder of other tags.
         Err(Error::Git(GitError::Conflict(_))) => {
             return Err(match repository::refs(app, project.id)?.target(&name.full()) {
                 Some(_) => exists(),
@@ -128,7 +128,7 @@ pub fn create(app: &App, actor: Actor, named: &ProjectRef, new: &NewTag) -> Resu
     Ok(TagView { tag: Tag { name, message, commit: shown }, release })
 }
 
-/// Removes a tag and what was published about it.
+/// Deletes a tag and its release.
 pub fn delete(app: &App, actor: Actor, named: &ProjectRef, name: &str) -> Result<(), Error> {
     let project = pushable(app, actor, named)?;
     let ability = app.settings.strict.to_remove_tags();
@@ -141,7 +141,7 @@ pub fn delete(app: &App, actor: Actor, named: &ProjectRef, name: &str) -> Result
     match push::remove_tag(app, actor, &project, repository.as_ref(), change) {
         Err(Error::Git(GitError::Conflict(_))) => {
             Err(match repository::refs(app, project.id)?.target(&name.full()) {
-                // Moved by somebody else meanwhile.
+                // Another request moved the tag meanwhile.
                 Some(_) => Error::Refused(Refusal::TagMoved(name.to_string())),
                 None => missing(),
             })
@@ -150,7 +150,7 @@ pub fn delete(app: &App, actor: Actor, named: &ProjectRef, name: &str) -> Result
     }
 }
 
-/// Who tags: the caller, now.
+/// Returns the signature for an annotated tag: the caller and the current time.
 fn tagger(app: &App, actor: Actor) -> Result<Signature, Error> {
     let id = access::own_account(actor)?;
     let user = app.store.read(|tx| tx.users().find(id))?.ok_or(Error::Unauthenticated)?;

@@ -1,4 +1,4 @@
-//! Removing the branches that are in the default branch.
+//! Deletes the branches that are merged into the default branch.
 
 use hexforge_domain::branch::protection::Protected;
 use hexforge_domain::id::{ProjectId, UserId};
@@ -14,13 +14,13 @@ use crate::error::Error;
 use crate::push;
 use crate::repository;
 
-/// Has the branches removed that are in the default branch, later. Who may read the code may ask; nothing
-/// happens unless it may push too.
+/// Schedules the deletion of all branches that are merged into the default branch. Succeeds for everyone who may read
+/// the code, but does nothing unless the actor may also push.
 pub fn request(app: &App, actor: Actor, named: &ProjectRef) -> Result<(), Error> {
     let user = access::own_account(actor)?;
     let code = ProjectAbility::DownloadCode;
     let gate = app.store.glance(|tx| app.requester(actor).gate(tx, code, named))?;
-    // What is pushed to an empty repository before its turn comes was not meant.
+    // Branches pushed to an empty repository after the request must not be deleted by it.
     if !repository::refs(app, gate.id)?.has_branches() {
         return Ok(());
     }
@@ -39,7 +39,7 @@ pub fn request(app: &App, actor: Actor, named: &ProjectRef) -> Result<(), Error>
     })
 }
 
-/// Removes them now, in the name of a user.
+/// Deletes the merged branches now, with the permissions of a user.
 pub(crate) fn remove(app: &App, project: ProjectId, user: UserId) -> Result<(), Error> {
     let named = ProjectRef::Id(project);
     let found = app.store.read(|tx| {
@@ -49,7 +49,7 @@ pub(crate) fn remove(app: &App, project: ProjectId, user: UserId) -> Result<(), 
         let project = app.requester(actor).project(tx, ProjectAbility::PushCode, &named);
         let project = match project {
             Ok(project) => project,
-            // What was allowed when it was asked for no longer is.
+            // The user lost the permission after the request.
             Err(Error::NotFound(_) | Error::Forbidden(_)) => return Ok(None),
             Err(error) => return Err(error),
         };
@@ -66,7 +66,7 @@ pub(crate) fn remove(app: &App, project: ProjectId, user: UserId) -> Result<(), 
         }
         let change = RefChange { name: name.full(), old: Some(target), new: None };
         match push::one(app, actor, &project, repository.as_ref(), change) {
-            // Moved or removed meanwhile: it stays.
+            // Moved or deleted meanwhile: the branch is skipped.
             Ok(_) | Err(Error::Git(GitError::Conflict(_))) => (),
             Err(error) => return Err(error),
         }

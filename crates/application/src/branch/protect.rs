@@ -9,14 +9,14 @@ use super::{BranchView, find};
 use crate::app::App;
 use crate::error::Error;
 
-/// The rights of developers as a caller gives them. `None` means not given.
+/// The rights of developers in a request. `None` means not given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DeveloperFields {
     pub push: Option<bool>,
     pub merge: Option<bool>,
 }
 
-/// Protects a branch, or changes what developers may do with a protected one.
+/// Protects a branch, or changes the rights of developers on a protected one.
 pub fn protect(
     app: &App,
     actor: Actor,
@@ -30,7 +30,7 @@ pub fn protect(
     })
 }
 
-/// Takes the protection of exactly this branch away.
+/// Removes the protection with exactly this branch name.
 pub fn unprotect(
     app: &App,
     actor: Actor,
@@ -40,7 +40,8 @@ pub fn unprotect(
     change(app, actor, named, name, |_| None)
 }
 
-/// `decide` says what developers may from now on; `None` for no protection at all.
+/// Changes the protection of a branch. `decide` returns the new rights of developers, or `None` to remove the
+/// protection.
 fn change(
     app: &App,
     actor: Actor,

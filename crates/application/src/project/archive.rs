@@ -1,4 +1,4 @@
-//! Archiving.
+//! Archiving projects.
 
 use hexforge_domain::change::Change;
 use hexforge_domain::policy::Actor;
@@ -9,7 +9,7 @@ use crate::app::App;
 use crate::error::Error;
 use crate::view::project::{self as view, ProjectView};
 
-/// Archives a project or brings it back. Asking for what already holds changes nothing.
+/// Archives or unarchives a project. Does nothing when the project is in that state already.
 pub fn apply(
     app: &App,
     actor: Actor,

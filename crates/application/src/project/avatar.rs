@@ -1,4 +1,4 @@
-//! The picture of a project: a file at the root of its default branch.
+//! The avatar of a project: an image file at the root of its default branch.
 
 use hexforge_domain::branch::BranchName;
 use hexforge_domain::commit::ObjectId;
@@ -14,13 +14,13 @@ use crate::app::App;
 use crate::error::{Error, Thing};
 use crate::repository::open;
 
-/// The names of such files; the first that is there counts.
+/// The file names of avatars; the first that exists is used.
 const NAMES: [&str; 3] = ["logo.png", "logo.jpg", "logo.gif"];
 
-/// Larger files are no pictures of projects.
+/// Larger files are ignored.
 const LARGEST: u64 = 2 << 20;
 
-/// The picture of a branch at one commit. Trees are read before a transaction begins, since that may take long.
+/// The avatar of a branch at one commit. Trees are read before a transaction begins, because reading may take long.
 pub(crate) struct FoundAvatar {
     branch: Option<BranchName>,
     tip: Option<ObjectId>,
@@ -29,22 +29,22 @@ pub(crate) struct FoundAvatar {
 }
 
 impl FoundAvatar {
-    /// Reads which file of a branch is a picture.
+    /// Looks for the avatar file of a branch.
     pub(crate) fn read(
         repository: &dyn Repository,
         branch: Option<&BranchName>,
     ) -> Result<Self, GitError> {
         let tip = tip(repository.refs(), branch);
         let file = match picture(repository, tip) {
-            // A damaged branch hinders no change, least of all the one that mends it.
+            // A corrupt branch must not block a change, least of all the one that repairs it.
             Err(GitError::Corrupt(_) | GitError::Missing | GitError::TooLarge) => None,
             file => Some(file?),
         };
         Ok(Self { branch: branch.cloned(), tip, file })
     }
 
-    /// Stores the default branch and the picture of a locked project with these refs. The stored picture stays when the
-    /// branch changed after the picture was read: the other change stored its own picture.
+    /// Stores the default branch and the avatar of a locked project with these refs. Keeps the stored avatar when the
+    /// branch changed after it was read: that other change stored its own avatar.
     pub(crate) fn store(
         &self,
         tx: &mut dyn Tx,
@@ -68,7 +68,7 @@ impl FoundAvatar {
     }
 }
 
-/// The first file of a commit that is a picture.
+/// Returns the first avatar file name that exists in a commit.
 fn picture(
     repository: &dyn Repository,
     tip: Option<ObjectId>,
@@ -94,13 +94,13 @@ fn blob_at(
     Ok(repository.blob_at(tip, name)?.filter(|blob| blob.size <= LARGEST))
 }
 
-/// A picture and the name of its file.
+/// The content of an avatar and its file name.
 pub struct Picture {
     pub name: String,
     pub content: Vec<u8>,
 }
 
-/// The picture of a project, for those who may read it. To all others it is not found.
+/// Returns the avatar of a project to those who may read the project. For all others it does not exist.
 pub fn get(app: &App, actor: Actor, named: &ProjectRef) -> Result<Picture, Error> {
     let missing = || Error::NotFound(Thing::Record);
     let found = app.store.read(|tx| app.requester(actor).project(tx, ProjectAbility::Read, named));

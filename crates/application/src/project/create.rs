@@ -1,4 +1,4 @@
-//! Making projects.
+//! Creates projects.
 
 use hexforge_domain::event::{EventAction, NewEvent};
 use hexforge_domain::field_errors::FieldErrors;
@@ -26,7 +26,7 @@ use crate::view::project::{self as view, ProjectView};
 
 pub(super) const TAKEN: &str = "has already been taken";
 
-/// Makes a project of the actor's.
+/// Creates a project for the actor.
 pub fn own(
     app: &App,
     actor: Actor,
@@ -44,12 +44,12 @@ pub fn own(
     })
 }
 
-/// Whether the actor may make projects for others.
+/// Checks that the actor may create projects for other users.
 pub fn authorize_for_others(actor: Actor) -> Result<(), Error> {
     access::service(actor, ServiceAbility::Administer)
 }
 
-/// Makes a project of another user's, with that user's rights.
+/// Creates a project for another user, with that user's permissions.
 pub fn for_user(
     app: &App,
     actor: Actor,
@@ -68,7 +68,7 @@ pub fn for_user(
     })
 }
 
-/// Everything that a project without a name lacks, in the words of the interface.
+/// Returns all validation errors of a project without a name, as the API prescribes them.
 fn nameless() -> FieldErrors {
     let mut errors = FieldErrors::default();
     for field in ["name", "path"] {
@@ -120,21 +120,21 @@ fn make(
         tx.projects().set_coverage_expression(project.id, Some(expression))?;
     }
     if let Some(url) = &fields.import_url {
-        // What it takes to get in is kept only until it is done.
+        // The URL with its credentials is kept only in the task, until the import is done.
         let import = TaskKind::Import { url: Secret::new(url.trim()), user: creator.id };
         tx.repository_tasks().insert(project.id, &import, now)?;
     }
     Ok(project)
 }
 
-/// A new token by which runners register: of 20 characters, as the interface has them.
+/// Returns a new token with which runners register. It has 20 characters, as the API prescribes.
 pub(crate) fn new_runners_token(app: &App) -> Secret {
     let token = app.secrets.token();
     let spare = token.reveal().chars().count().saturating_sub(20);
     Secret::new(token.reveal().chars().skip(spare).collect::<String>())
 }
 
-/// The namespace that was asked for, if the creator may use it; its own when none was.
+/// Returns the requested namespace if the creator may use it; the personal namespace when none was requested.
 fn target(
     tx: &mut dyn Tx,
     requester: Requester,
@@ -150,7 +150,7 @@ fn target(
     if requester.may_create_in(tx, &namespace)? { Ok(namespace) } else { Err(invalid()) }
 }
 
-/// Users' own namespaces hold as many projects as their creators may have; groups any number.
+/// Checks the project limit of the creator, which applies to personal namespaces only.
 pub(super) fn check_limit(
     tx: &mut dyn Tx,
     creator: &User,
@@ -159,7 +159,7 @@ pub(super) fn check_limit(
     if namespace.owner.is_none() {
         return Ok(());
     }
-    // Held until the end, so that two at once do not both take the last place.
+    // Locked until the transaction ends, so that concurrent requests cannot exceed the limit.
     let creator = tx.users().lock(creator.id)?.ok_or(Error::Unauthenticated)?;
     let limit = creator.privileges.projects_limit.0;
     let own = tx.projects().count_personal(&[creator.id])?.first().map_or(0, |(_, count)| *count);
@@ -169,7 +169,7 @@ pub(super) fn check_limit(
     Err(Error::LimitReached(creator.privileges.projects_limit))
 }
 
-/// Nothing in a group is more visible than the group.
+/// Adds an error if a project would be more visible than its group.
 pub(super) fn check_group_visibility(
     namespace: &Namespace,
     visibility: Visibility,
@@ -185,7 +185,7 @@ pub(super) fn check_group_visibility(
     }
 }
 
-/// The namespace, name and path that a project is to have.
+/// The namespace, name and path of a new or changed project.
 pub(super) struct Address<'a> {
     pub namespace: &'a Namespace,
     pub name: &'a ProjectName,
@@ -193,7 +193,8 @@ pub(super) struct Address<'a> {
 }
 
 impl Address<'_> {
-    /// Adds an error for each of name and path that another project in the namespace has, or that its wiki has.
+    /// Adds an error if another project in the namespace has the same name or path, or if the path clashes with the
+    /// wiki of a project.
     pub(super) fn check_taken(
         &self,
         tx: &mut dyn Tx,
@@ -227,7 +228,7 @@ impl Address<'_> {
     }
 }
 
-/// Stores a new project, the membership of who made it, its first event and the news of it.
+/// Stores a new project and the membership of its creator, and records its first events and the system hook events.
 pub(super) fn store_new(
     tx: &mut dyn Tx,
     creator: &User,
@@ -266,7 +267,7 @@ pub(super) fn store_new(
     Ok(placed.project)
 }
 
-/// Somebody else was faster between our check and our write.
+/// Maps a duplicate key that another transaction inserted after our check.
 pub(super) fn taken(error: StoreError) -> Error {
     match error {
         StoreError::Duplicate("name") => FieldErrors::one("name", TAKEN).into(),

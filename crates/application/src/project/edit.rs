@@ -1,4 +1,4 @@
-//! Changing projects.
+//! Changes projects.
 
 use std::sync::Arc;
 
@@ -22,16 +22,17 @@ use crate::error::Error;
 use crate::repository::open;
 use crate::view::project::{self as view, Place, ProjectView};
 
-/// Whether a change has to name the project again.
+/// Whether an update request has to contain the name of the project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NameRule {
-    /// It has to.
+    /// The name is required.
     Required,
-    /// It may.
+    /// The name is optional.
     Optional,
 }
 
-/// Changes what is given of a project and leaves the rest. Its name and visibility are the owner's.
+/// Updates the given fields of a project and leaves the others. Changing the name or the visibility requires owner
+/// permission.
 pub fn edit(
     app: &App,
     actor: Actor,
@@ -87,7 +88,7 @@ pub fn edit(
     Ok(shown)
 }
 
-/// Reads the picture of the branch that is to be shown when none is asked for.
+/// Reads the avatar of the branch that is to become the default branch.
 fn picture(
     app: &App,
     actor: Actor,
@@ -101,7 +102,7 @@ fn picture(
     Ok(Some(FoundAvatar::read(&*repository, Some(&branch))?))
 }
 
-/// The branch that is to be shown when none is asked for, if one is given.
+/// Returns the requested default branch, or adds an error if it does not exist.
 fn head(
     tx: &mut dyn Tx,
     project: ProjectId,

@@ -1,4 +1,4 @@
-//! The fields of a project as a caller gives them, and their way into domain types.
+//! The project fields of a request, and their parsing into domain types.
 
 use hexforge_domain::field_errors::FieldErrors;
 use hexforge_domain::project::{
@@ -9,7 +9,7 @@ use hexforge_domain::visibility::Visibility;
 
 use crate::group::fields::UNKNOWN_LEVEL;
 
-/// What is given of a project. `None` means not given, which leaves things as they are.
+/// The project fields of a request. `None` means not given: an update leaves the field unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProjectFields {
     pub name: Option<String>,
@@ -18,14 +18,14 @@ pub struct ProjectFields {
     pub public: Option<bool>,
     pub visibility_level: Option<String>,
     pub import_url: Option<String>,
-    /// Which branch is shown when none is asked for; a new project has none.
+    /// The default branch; not used for a new project.
     pub default_branch: Option<String>,
-    /// Finds the coverage in the logs of builds; an empty text for none.
+    /// The expression that finds the coverage in build logs; an empty text removes it.
     pub coverage_expression: Option<String>,
     pub features: FeatureFields,
 }
 
-/// What is given of the switches of a project.
+/// The feature switches of a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FeatureFields {
     pub issues: Option<bool>,
@@ -43,7 +43,7 @@ pub struct FeatureFields {
 }
 
 impl FeatureFields {
-    /// Switches with what was given laid over what was there.
+    /// Returns the switches with the given ones replaced.
     pub(super) fn applied_to(&self, before: Features) -> Features {
         Features {
             issues: self.issues.unwrap_or(before.issues),
@@ -66,25 +66,24 @@ impl FeatureFields {
     }
 }
 
-/// The fields in domain types. A field is `None` when it was not given or when it was wrong; the
-/// latter is noted in the errors.
+/// The parsed fields. A field is `None` when it was not given or was invalid; invalid fields are added to the errors.
 pub(super) struct ParsedProject {
     pub name: Option<ProjectName>,
     pub path: Option<ProjectPath>,
     pub description: Option<Description>,
     pub visibility: Option<Visibility>,
     pub import_url: Option<String>,
-    /// Given, and nothing or something then.
+    /// `None` when not given, `Some(None)` when given as empty.
     pub coverage_expression: Option<Option<CoverageExpression>>,
 }
 
 impl ProjectFields {
-    /// Whether the caller wants another visibility, in either of the two ways to say so.
+    /// Returns whether the request sets the visibility, with either of the two fields.
     pub(super) fn asks_for_visibility(&self) -> bool {
         self.visibility_level.is_some() || self.public.is_some()
     }
 
-    /// For a new project: a path that is not given is made of the name.
+    /// Parses the fields of a new project. A missing path is derived from the name.
     pub(super) fn parse_new(&self, errors: &mut FieldErrors) -> ParsedProject {
         let name = self.name.as_deref().unwrap_or_default();
         let made = match &self.path {
@@ -96,7 +95,7 @@ impl ProjectFields {
         ParsedProject { name: parsed_name, path, ..self.parse_rest(errors) }
     }
 
-    /// For a change: what is not given is not checked.
+    /// Parses the fields of an update. Fields that are not given are not checked.
     pub(super) fn parse_change(&self, errors: &mut FieldErrors) -> ParsedProject {
         let name = errors.check_given("name", self.name.as_deref().map(ProjectName::parse));
         let path = errors.check_given("path", self.path.as_deref().map(ProjectPath::parse));
@@ -117,7 +116,7 @@ impl ProjectFields {
         }
     }
 
-    /// A level counts more than `public`, which knows only the two ends.
+    /// Parses the visibility. `visibility_level` takes precedence over `public`, which means public or private.
     fn parse_visibility(&self, errors: &mut FieldErrors) -> Option<Visibility> {
         let Some(level) = &self.visibility_level else {
             return self.public.map(
@@ -127,7 +126,7 @@ impl ProjectFields {
             );
         };
         let level = match level.trim() {
-            // Not what the interface says, but what one of its clients sends.
+            // The API documentation knows only numbers, but one of the clients sends names.
             "private" => Some(Visibility::Private),
             "internal" => Some(Visibility::Internal),
             "public" => Some(Visibility::Public),
@@ -137,8 +136,7 @@ impl ProjectFields {
     }
 }
 
-/// An address to import from. Credentials in it are not kept: they would be shown to whoever reads
-/// the database or a log.
+/// Parses the URL of an import and drops the credentials in it: the URL is visible in the database and in logs.
 fn import_url(url: &str) -> Result<String, String> {
     within(url, limit::URL).map_err(|error| error.to_string())?;
     let invalid = || "must be a valid URL".to_owned();

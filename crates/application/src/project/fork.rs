@@ -15,16 +15,16 @@ use crate::error::{Error, Thing};
 use crate::repository::packs;
 use crate::view::project::ProjectView;
 
-/// Into which namespace a fork goes.
+/// The namespace of a new fork.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ForkTarget {
-    /// The one that the caller names: by id, path or name.
+    /// The namespace that the request names by id, path or name.
     Named(String),
-    /// The caller's own.
+    /// The caller's personal namespace.
     Own,
 }
 
-/// Makes a project that is a copy of another.
+/// Forks a project.
 pub fn create(
     app: &App,
     actor: Actor,

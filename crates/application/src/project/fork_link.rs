@@ -1,4 +1,4 @@
-//! Saying that a project is a fork of another, or that it is one no more.
+//! Adds and removes the fork relation between existing projects.
 
 use hexforge_domain::Timestamp;
 use hexforge_domain::field_errors::FieldErrors;
@@ -14,18 +14,19 @@ use crate::access;
 use crate::app::App;
 use crate::error::{Conflict, Error, Thing};
 
-/// That a project is a fork of another. A project has one source at most, so its id is the link's too.
+/// The fork relation between two projects. A project has at most one source, so the id of the fork identifies the
+/// relation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ForkLink {
     /// The fork.
     pub fork: ProjectId,
-    /// What it comes from.
+    /// The project that the fork was copied from.
     pub source: ProjectId,
-    /// Since when.
+    /// The time when the relation was added.
     pub at: Timestamp,
 }
 
-/// Makes a project a fork of another; for administrators.
+/// Makes an existing project a fork of another; for administrators.
 pub fn create(
     app: &App,
     actor: Actor,
@@ -39,15 +40,15 @@ pub fn create(
         else {
             return Err(Error::NotFound(Thing::Project));
         };
-        // Locks are taken in the order of all locks, so that a link and a removal never wait for each other. Two
-        // projects that are linked to each other at once are looked at one after the other.
+        // Locks both projects in the global lock order, so that this cannot deadlock with a removal. Two requests that
+        // link two projects to each other run one after the other.
         tx.projects().lock_all(&[from.id, to.id])?;
         let source = requester.project(tx, ProjectAbility::Read, &ProjectRef::Id(from.id))?;
         let fork = requester.project(tx, ProjectAbility::Own, &ProjectRef::Id(to.id))?;
         if fork.forked_from.is_some() {
             return Err(Error::Conflict(Conflict::AlreadyForked));
         }
-        // Nothing comes from itself, however far back.
+        // A project must not be its own source, directly or through other forks.
         if source.id == fork.id || tx.projects().comes_from(source.id, fork.id)? {
             return Err(FieldErrors::one("forked_from_project_id", "is invalid").into());
         }
@@ -65,13 +66,13 @@ pub fn create(
     })
 }
 
-/// A fork is no more visible than what it comes from: what is wrong if it would be.
+/// Returns an error text if a fork would be more visible than its source.
 pub(super) fn too_visible(fork: Visibility, source: Visibility) -> Option<String> {
     let text = "is not allowed since the fork source project has lower visibility.";
     (fork > source).then(|| format!("{} {text}", fork.as_str()))
 }
 
-/// Makes a project one that was not forked; whether it was.
+/// Removes the fork relation of a project. Returns whether there was one.
 pub fn delete(app: &App, actor: Actor, named: &ProjectRef) -> Result<bool, Error> {
     app.store.write(|tx| {
         let fork = app.requester(actor).locked_project(tx, ProjectAbility::Own, named)?;

@@ -14,7 +14,7 @@ use hexforge_domain::text::Secret;
 use crate::app::App;
 use crate::error::{Error, Thing};
 
-/// A hook as a caller gives it. `None` means not given.
+/// The hook fields of a request. `None` means not given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HookFields {
     pub url: String,
@@ -30,7 +30,7 @@ pub struct HookFields {
     pub enable_ssl_verification: Option<bool>,
 }
 
-/// The hooks of a project, newest first.
+/// Lists the hooks of a project, newest first.
 pub fn list(
     app: &App,
     actor: Actor,
@@ -43,7 +43,7 @@ pub fn list(
     })
 }
 
-/// One hook.
+/// Returns one hook.
 pub fn get(
     app: &App,
     actor: Actor,
@@ -56,7 +56,7 @@ pub fn get(
     })
 }
 
-/// What a hook was sent, newest first.
+/// Lists the deliveries of a hook, newest first.
 pub fn deliveries(
     app: &App,
     actor: Actor,
@@ -72,7 +72,7 @@ pub fn deliveries(
     })
 }
 
-/// Lets a delivery be sent once more, now.
+/// Schedules a delivery to be sent again at once.
 pub fn retry(
     app: &App,
     actor: Actor,
@@ -118,8 +118,7 @@ pub fn create(
     })
 }
 
-/// Changes what is given of a hook. A token is meant for one receiver: with another address and no
-/// new token it is forgotten.
+/// Updates the given fields of a hook. The token is meant for one receiver: a new URL without a new token removes it.
 pub fn update(
     app: &App,
     actor: Actor,
@@ -146,7 +145,7 @@ pub fn update(
     })
 }
 
-/// Removes a hook. `None` when the project has none of that id.
+/// Removes a hook. Returns `None` when the project has no hook with this id.
 pub fn delete(
     app: &App,
     actor: Actor,

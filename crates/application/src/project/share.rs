@@ -1,4 +1,4 @@
-//! Sharing projects with groups.
+//! Shares projects with groups.
 
 use chrono::NaiveDate;
 use hexforge_domain::group::GroupRef;
@@ -15,7 +15,7 @@ use crate::access::Requester;
 use crate::app::App;
 use crate::error::{Conflict, Error, Refusal, Thing};
 
-/// A share as a caller gives it.
+/// The share fields of a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ShareFields {
     pub group_id: Option<i64>,
@@ -52,7 +52,7 @@ pub fn create(
             return Err(Error::Conflict(Conflict::SharedWithOwnGroup));
         }
         let new = NewShare { project: project.id, group, access, expires_at: fields.expires_at };
-        // One that has ended does not stand in the way.
+        // An expired share is replaced.
         if known.is_some() {
             tx.shares().delete(project.id, group)?;
         }
@@ -64,7 +64,7 @@ pub fn create(
     })
 }
 
-/// A group that the actor may see, by its id alone.
+/// Returns the id of a group if the actor may see the group.
 fn find_group(tx: &mut dyn Tx, requester: Requester, id: i64) -> Result<NamespaceId, Error> {
     let namespace = tx.namespaces().find(NamespaceId(id))?;
     let group = namespace.filter(|namespace| namespace.owner.is_none());

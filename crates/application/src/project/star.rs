@@ -1,4 +1,4 @@
-//! Stars.
+//! Stars of projects.
 
 use hexforge_domain::change::Change;
 use hexforge_domain::policy::Actor;
@@ -11,7 +11,7 @@ use crate::app::App;
 use crate::error::Error;
 use crate::view::project::{self as view, ProjectView};
 
-/// Stars a project for the actor, or takes the star back.
+/// Adds or removes the actor's star on a project.
 pub fn apply(
     app: &App,
     actor: Actor,
@@ -27,7 +27,7 @@ pub fn apply(
         };
         let updated_at = app.clock.now();
         tx.stars().put(project.id, user, starred, updated_at)?;
-        // The row is locked, so the counter is the one that was read.
+        // The row is locked, so no other transaction changes the counter.
         let star_count = starred.counted(project.star_count);
         let project = Project { star_count, updated_at, ..project };
         Ok(Change::Applied(view::full(tx, project, requester)?))

@@ -1,4 +1,4 @@
-//! Files for the texts of a project: receiving them, and giving them to those who may read the project.
+//! Uploaded files that texts of a project link to: receives them, and serves them to those who may read the project.
 
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::policy::Actor;
@@ -11,7 +11,7 @@ use crate::app::App;
 use crate::error::{Error, Thing};
 use crate::removal;
 
-/// The project for which the actor may upload a file; asked before anything of the file is read.
+/// Returns the id of the project if the actor may upload files to it. Checked before the body of the request is read.
 pub fn authorize(app: &App, actor: Actor, named: &ProjectRef) -> Result<ProjectId, Error> {
     app.store.read(|tx| {
         let project = app.requester(actor).project(tx, ProjectAbility::Upload, named)?;
@@ -19,15 +19,15 @@ pub fn authorize(app: &App, actor: Actor, named: &ProjectRef) -> Result<ProjectI
     })
 }
 
-/// A file that is being received. Dropped before it is finished, it leaves nothing behind.
+/// A file that is being received. Dropping it before it is finished removes it.
 pub struct Receiving {
     place: UploadPlace,
     file: Box<dyn NewUpload>,
 }
 
-/// Begins a file that its sender calls `given`, for a project of [`authorize`].
+/// Starts to receive a file with the name `given`, for a project returned by [`authorize`].
 pub fn begin(app: &App, project: ProjectId, given: &str) -> Result<Receiving, Error> {
-    // The digest of a secret that nobody keeps is as hard to guess as the secret.
+    // The digest of a random token is as hard to guess as the token.
     let random = app.secrets.digest(app.secrets.token().reveal()).0;
     let mut secret = [0; 16];
     secret.copy_from_slice(&random[..16]);
@@ -41,16 +41,16 @@ pub fn begin(app: &App, project: ProjectId, given: &str) -> Result<Receiving, Er
 }
 
 impl Receiving {
-    /// Adds to the end of the file.
+    /// Appends a chunk to the file.
     pub fn append(&mut self, chunk: &[u8]) -> Result<(), Error> {
         Ok(self.file.append(chunk)?)
     }
 
-    /// Puts the file in its place. A project that was removed meanwhile is not found.
+    /// Finishes the upload. Fails with not found when the project was removed meanwhile.
     pub fn finish(self, app: &App) -> Result<UploadPlace, Error> {
         let project = self.place.project;
         let finished = self.file.finish();
-        // Asked when the file is in its place: from here on the removal of the project takes it along.
+        // Checked after the file is stored: from now on the removal of the project also deletes the file.
         let found =
             app.store.read::<_, Error>(|tx| Ok(tx.projects().find(&ProjectRef::Id(project))?))?;
         if found.is_none() {
@@ -62,8 +62,8 @@ impl Receiving {
     }
 }
 
-/// An uploaded file, for those who may read the project. To all others it is not found, whatever of its
-/// address is wrong.
+/// Opens an uploaded file for those who may read the project. For all others it does not exist, whichever part of the
+/// URL is wrong.
 pub fn open(
     app: &App,
     actor: Actor,

@@ -1,5 +1,5 @@
-//! What the messages of pushed commits do to issues: those that they close are closed, and on others that they
-//! name a note tells so.
+//! Applies the issue references in pushed commit messages: closes issues, and adds a note to issues that are only
+//! mentioned.
 
 use std::collections::{HashMap, HashSet};
 
@@ -23,10 +23,10 @@ use crate::error::Error;
 use crate::issue::Editor;
 use crate::issue::mentions::{self, Mention, Others, Where};
 
-/// More issues than this no push speaks of.
+/// The number of issue references after which further messages of a push are ignored.
 const MOST: usize = 500;
 
-/// A message that names issues.
+/// A commit message that refers to issues.
 struct Speaking {
     commit: ObjectId,
     author_email: String,
@@ -34,11 +34,11 @@ struct Speaking {
     mentions: Vec<IssueReference>,
 }
 
-/// All that the messages of a push say of issues.
+/// All issue references in the messages of a push.
 #[derive(Default)]
 pub(super) struct Said(Vec<Speaking>);
 
-/// Reads the messages that came with changes. Only what comes to the default branch closes anything.
+/// Collects the issue references of pushed commits. Only commits on the default branch close issues.
 pub(super) fn said(
     changed: &mut [(RefChange, Told)],
     default: Option<&BranchName>,
@@ -46,7 +46,7 @@ pub(super) fn said(
 ) -> Said {
     let default = default.map(BranchName::full);
     let is_default = |change: &RefChange| Some(&change.name) == default.as_ref();
-    // A commit that comes to several branches is read where it closes something.
+    // The default branch comes first: a commit on several branches is read once, where it may close issues.
     let mut order: Vec<&mut (RefChange, Told)> = changed.iter_mut().collect();
     order.sort_by_key(|(change, _)| !is_default(change));
     let (mut read, mut count, mut said) = (HashSet::new(), 0, Vec::new());
@@ -74,7 +74,7 @@ fn speaking(commit: Commit, may_close: bool, address: &str) -> Speaking {
 }
 
 impl Said {
-    /// Locks the project of the push together with the projects whose issues are named.
+    /// Locks the project of the push together with the projects of the referenced issues.
     pub(super) fn locked(
         self,
         tx: &mut dyn Tx,
@@ -88,7 +88,7 @@ impl Said {
     }
 }
 
-/// [`Said`], with the projects locked whose issues it names.
+/// [`Said`], after the projects of the referenced issues are locked.
 pub(super) struct SaidLocked {
     said: Said,
     others: Others,
@@ -96,7 +96,7 @@ pub(super) struct SaidLocked {
 }
 
 impl SaidLocked {
-    /// Closes and mentions the issues that the messages name, as far as the pusher may.
+    /// Closes the issues and writes the mentions that the messages refer to, as far as the pusher has permission.
     pub(super) fn act(
         &self,
         tx: &mut dyn Tx,
@@ -131,13 +131,13 @@ impl SaidLocked {
     }
 }
 
-/// The user who has the address of a commit's author.
+/// Returns the user with the e-mail address of a commit's author.
 fn author(tx: &mut dyn Tx, email: &str) -> Result<Option<UserId>, StoreError> {
     let Ok(address) = EmailAddress::parse(email) else { return Ok(None) };
     Ok(tx.emails().holder(&address)?.map(|holder| holder.user))
 }
 
-/// Closes an issue, if the pusher may.
+/// Closes an issue, if the pusher has permission.
 fn close(
     tx: &mut dyn Tx,
     tracker: &Tracker,

@@ -17,18 +17,19 @@ use crate::app::App;
 use crate::error::Error;
 use crate::repository::open;
 
-/// The two ends of the connection to a client that pushes.
+/// The connection to a Git client that pushes.
 pub struct Client<'a> {
-    /// What the client sends.
+    /// The stream from the client.
     pub from: &'a mut dyn Read,
-    /// Where the report goes.
+    /// The stream to the client, for the report.
     pub to: &'a mut dyn Write,
-    /// Signaled when the client is gone; the push then ends without a change.
+    /// Signaled when the client has disconnected; the push then ends without a change.
     pub hang_up: &'a HangUp,
 }
 
-/// Takes in a push, if the rules allow each change of it, and tells the client what became of it. The caller
-/// was let in by [`may_push`](crate::git_access::may_push); that is asked again when everything is here.
+/// Receives a push, commits it if the push rules allow each change, and reports the outcome to the client.
+/// [`may_push`](crate::git_access::may_push) has let the caller in; permissions are checked again after all data has
+/// arrived.
 pub fn receive(
     app: &App,
     actor: Actor,
@@ -53,10 +54,10 @@ pub fn receive(
     Ok(push.answer(to)?)
 }
 
-/// The actions of the changes by the names of the refs, or the first refusal by the rules.
+/// The actions of the changes by ref name, or the first refusal of the push rules.
 type Allowed = Result<HashMap<String, RefAction>, PushRefusal>;
 
-/// Asks the rules before any object is kept. The transaction asks them again.
+/// Checks the push rules before any object is stored. The transaction checks them again.
 fn allowed(
     app: &App,
     actor: Actor,
@@ -84,7 +85,7 @@ fn allowed(
     Ok(Ok(actions))
 }
 
-/// Commits the changes and tells the push the outcome.
+/// Commits the changes and passes the outcome to the push.
 fn take(
     app: &App,
     wanted: Wanted,

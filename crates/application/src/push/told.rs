@@ -1,4 +1,4 @@
-//! What is told of a change.
+//! The data about a push that events and hooks report.
 
 use chrono::TimeDelta;
 use hexforge_domain::Timestamp;
@@ -15,7 +15,7 @@ use super::{Way, or_zero};
 use crate::app::App;
 use crate::view::project::PlacedProject;
 
-/// What the repository has to say about a change.
+/// The data that is read from the repository about one change.
 #[derive(Clone)]
 pub(super) struct Told {
     before: ObjectId,
@@ -23,26 +23,28 @@ pub(super) struct Told {
     message: Option<String>,
     commits: Vec<PushedCommit>,
     total: u64,
-    /// Those whose messages may speak of issues.
+    /// The commits whose messages may refer to issues.
     messages: Vec<Commit>,
 }
 
-/// Of so many commits of a branch the messages are read, the newest ones.
+/// The number of newest commits of a branch whose messages are read.
 const READ_COMMITS: usize = 1000;
 
-/// Of how many refs of one push more than their names is told.
+/// The number of refs per push for which commits and messages are read. Of further refs only names and object ids are
+/// reported.
 const TOLD_REFS: usize = 200;
 
-/// How many bytes are told of one push beside what is always told: messages and paths.
+/// The bytes of texts and paths that are reported per push. Beyond this limit paths are left out and texts are cut to
+/// [`SHORT_MESSAGE`].
 const TOLD_BYTES: usize = 16 << 20;
 
-/// For how long is looked for what to tell.
+/// The time limit for reading the data of one push.
 const TIME_TO_TELL: TimeDelta = TimeDelta::seconds(60);
 
-/// When there is no more room, this much of a message is told nevertheless.
+/// The length to which texts are cut when the byte limit is used up.
 const SHORT_MESSAGE: usize = 500;
 
-/// What is told of the changes of one push.
+/// Reads the data about the changes of one push.
 pub(super) fn all(
     app: &App,
     repository: &dyn Repository,
@@ -65,7 +67,7 @@ pub(super) fn all(
     told.collect()
 }
 
-/// What may still be told of a push.
+/// The remaining limits while the data of one push is read.
 struct Telling<'a> {
     app: &'a App,
     repository: &'a dyn Repository,
@@ -76,7 +78,7 @@ struct Telling<'a> {
 }
 
 impl Telling<'_> {
-    /// Looks up what came with a change. What is damaged or too much is passed over.
+    /// Reads the data of a change. Corrupt, missing or too large objects leave only the ref name and the object ids.
     fn told(&mut self, change: &RefChange) -> Result<Told, GitError> {
         let before = or_zero(change.old);
         let checkout = match RefKind::of(&change.name) {
@@ -113,13 +115,14 @@ impl Telling<'_> {
             RefKind::Branch(name) => {
                 let hidden = match (change.old, self.default) {
                     (Some(old), _) => vec![old],
-                    // What the default branch has is nothing new.
+                    // Commits on the default branch are not new.
                     (None, Some(default)) if *default != name => {
                         self.repository.refs().target(&default.full()).into_iter().collect()
                     }
                     (None, _) => vec![],
                 };
-                // What a repository begins with speaks of what was before it.
+                // The first commits of a repository refer to issues from before the project existed, so their messages
+                // are not read.
                 let begins = change.old.is_none() && self.default == Some(&name);
                 let limit = if begins { TOLD_COMMITS } else { READ_COMMITS };
                 let (total, messages) = self.repository.commits_between(&hidden, new, limit)?;
@@ -152,13 +155,13 @@ impl Telling<'_> {
         })
     }
 
-    /// As much of a text as may be told.
+    /// Returns the text, shortened to the remaining limit.
     fn text(&mut self, text: String) -> String {
         let text = told_text(text);
         if self.take(text.len()) { text } else { cut(text, SHORT_MESSAGE) }
     }
 
-    /// Whether there is room for so many bytes.
+    /// Takes bytes from the byte limit. Returns false when too few are left.
     fn take(&mut self, bytes: usize) -> bool {
         let left = self.bytes.checked_sub(bytes);
         self.bytes = left.unwrap_or(self.bytes);
@@ -171,12 +174,12 @@ impl Telling<'_> {
 }
 
 impl Told {
-    /// The commits whose messages may speak of issues, oldest first; they are given once.
+    /// Takes the commits whose messages may refer to issues, oldest first.
     pub(super) fn take_messages(&mut self) -> Vec<Commit> {
         std::mem::take(&mut self.messages)
     }
 
-    /// With the commit that the ref led to in place of what it held itself.
+    /// Replaces `before` by the commit to which it resolves: an annotated tag is peeled.
     fn before_peeled(self, repository: &dyn Repository) -> Result<Self, GitError> {
         let commit = match repository.resolve(&self.before.to_string()) {
             Err(GitError::Corrupt(_)) => None,
@@ -187,7 +190,7 @@ impl Told {
     }
 }
 
-/// All that is told.
+/// Builds the push event.
 pub(super) fn push(
     placed: &PlacedProject,
     user: &User,

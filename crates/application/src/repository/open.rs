@@ -1,4 +1,4 @@
-//! Opening repositories with their refs and packs, which are rows of the store.
+//! Opens repositories with their refs and packs, which are rows of the database.
 
 use std::sync::Arc;
 
@@ -26,7 +26,8 @@ pub fn open_for(
     Ok(app.git.open(project, refs(app, project)?, caller)?)
 }
 
-/// Like [`open_for`], with the version that was read together with the project: no query when the cache has it.
+/// Like [`open_for`], with the repository version that was read together with the project. Needs no query when the
+/// cache has this version.
 pub(crate) fn open_gate(
     app: &App,
     gate: &ProjectGate,
@@ -42,7 +43,7 @@ pub fn refs(app: &App, project: ProjectId) -> Result<Arc<Snapshot>, StoreError> 
     since(app, project, state.unwrap_or_default().version())
 }
 
-/// Returns the refs of this version or a later one, from the cache or the store. Version 0 is an empty repository.
+/// Returns the refs of this version or a later one, from the cache or the database. Version 0 is an empty repository.
 fn since(app: &App, project: ProjectId, version: i64) -> Result<Arc<Snapshot>, StoreError> {
     if version == 0 {
         return Ok(Arc::new(Snapshot::empty()));
@@ -71,7 +72,7 @@ pub(crate) fn locked(
     }
 }
 
-/// These proposed refs with the HEAD and the version that the transaction gives them.
+/// Returns the proposed refs with the HEAD and the version that the transaction gives them.
 pub(crate) fn committed(
     tx: &mut dyn Tx,
     project: ProjectId,
@@ -94,7 +95,7 @@ pub(crate) fn read(
     Ok(Arc::new(Snapshot::new(state, &refs, &tx.packs().live(project)?)))
 }
 
-/// The error for a repository that the upgrade could not take over. The log of the upgrade says why.
+/// The error for a repository that the upgrade could not migrate. The log of the upgrade contains the reason.
 pub(crate) fn in_files() -> StoreError {
     StoreError::Corrupt("repository: it is still in files of an earlier release")
 }

@@ -1,4 +1,4 @@
-//! Adds, copies and merges the packs of repositories, and removes stored packs that no repository names.
+//! Adds, copies and merges the packs of repositories, and removes stored packs that no repository refers to.
 
 use chrono::TimeDelta;
 use hexforge_domain::Timestamp;
@@ -16,10 +16,10 @@ use crate::error::Error;
 /// The number of packs that one transaction removes.
 const BATCH: usize = 500;
 
-/// How long a process may remove packs after it condemned them. It is shorter than [`ABANDONED`].
+/// The time in which a process may remove packs after it condemned them. It is shorter than [`ABANDONED`].
 const LEASE: TimeDelta = TimeDelta::minutes(10);
 
-/// Packs that were condemned longer ago belong to a stopped process, and another one removes them.
+/// Packs condemned longer ago than this belong to a stopped process, and another process removes them.
 const ABANDONED: TimeDelta = TimeDelta::hours(1);
 
 /// Adds new packs to a repository, whose state is locked and whose refs and packs are `before`.
@@ -49,8 +49,8 @@ pub(crate) fn add(
 /// [`StoreError::Busy`] when a pack is not stored any more: it has to be stored again.
 pub fn insert(app: &App, tx: &mut dyn Tx, project: ProjectId, packs: &[Pack]) -> Result<(), Error> {
     tx.packs().add(project, packs, app.clock.now())?;
-    // The sweep may have removed an old pack of the same name after this one was stored. With its row, nobody condemns
-    // it.
+    // The sweep may have removed an old pack of the same name after this one was stored. Once the row exists, no
+    // process condemns the pack.
     for pack in packs {
         if app.packs.stored_since(pack.name).map_err(GitError::from)?.is_none() {
             return Err(StoreError::Busy.into());
@@ -59,7 +59,7 @@ pub fn insert(app: &App, tx: &mut dyn Tx, project: ProjectId, packs: &[Pack]) ->
     Ok(())
 }
 
-/// Gives a new repository the refs and packs of another.
+/// Copies the refs and packs of a repository to a new one.
 pub(crate) fn copy(
     app: &App,
     tx: &mut dyn Tx,
@@ -84,14 +84,13 @@ pub(crate) fn copy(
     Ok(tx.projects().set_default_branch(target, default.as_ref())?)
 }
 
-/// Does what follows a change of a repository and takes longer: merges small packs, and writes refs where git sees
-/// them.
+/// Does the slow work after a change of a repository: merges small packs, and writes the refs to files for git.
 pub fn tend(app: &App, project: ProjectId) -> Result<(), Error> {
     merge(app, project)?;
     Ok(app.git.show_refs(project, &*super::refs(app, project)?)?)
 }
 
-/// Merges small packs of a repository, if there are many; returns whether anything changed.
+/// Merges small packs of a repository, if there are many. Returns whether anything changed.
 fn merge(app: &App, project: ProjectId) -> Result<bool, Error> {
     let refs = super::refs(app, project)?;
     if refs.packs().len() < MANY_PACKS {
@@ -125,7 +124,7 @@ fn merge(app: &App, project: ProjectId) -> Result<bool, Error> {
     Ok(is_merged)
 }
 
-/// Removes packs that no repository has any more, after the grace period; returns how many.
+/// Removes packs that no repository refers to, after the grace period. Returns their number.
 pub fn sweep(app: &App, go_on: &dyn Fn() -> bool) -> Result<u64, Error> {
     let before = app.clock.now() - app.settings.sweep_after;
     let limit = u32::try_from(BATCH).unwrap_or(u32::MAX);
@@ -138,11 +137,11 @@ pub fn sweep(app: &App, go_on: &dyn Fn() -> bool) -> Result<u64, Error> {
         }
     }
     if app.store.read::<_, StoreError>(|tx| tx.packs().names_after(None, 1))?.is_empty() {
-        // A database that names no pack is more likely a wrong one than that of an empty installation.
+        // A database without packs is more likely the wrong database than an empty installation.
         return Ok(0);
     }
     let mut removed = 0;
-    // A process that condemned these was stopped before it released them.
+    // The process that condemned these packs was stopped before it released them.
     let abandoned = app.clock.now() - ABANDONED;
     let left =
         app.store.read::<_, StoreError>(|tx| tx.packs().condemned_before(abandoned, limit))?;
@@ -172,7 +171,7 @@ pub fn sweep(app: &App, go_on: &dyn Fn() -> bool) -> Result<u64, Error> {
     Ok(removed + remove(app, &old, before)?)
 }
 
-/// Removes those of these packs that no row names and that are stored since before a moment; returns how many.
+/// Removes the packs that have no row and were stored before `before`. Returns their number.
 fn remove(app: &App, names: &[PackName], before: Timestamp) -> Result<u64, Error> {
     let unnamed = app.store.read::<_, StoreError>(|tx| tx.packs().without_row(names))?;
     if unnamed.is_empty() {
@@ -185,7 +184,7 @@ fn remove(app: &App, names: &[PackName], before: Timestamp) -> Result<u64, Error
     let (mut ended, mut removed, mut failure) = (Vec::new(), 0, None);
     for name in condemned {
         if app.clock.now() - begun > LEASE {
-            // Another process may take over the rest soon.
+            // The lease has expired: another process may soon take over the rest.
             break;
         }
         match remove_old(app, name, before) {

@@ -1,4 +1,4 @@
-//! Work on repositories that is done after the request that asked for it.
+//! Background tasks on repositories, which run after the request that created them.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -19,35 +19,36 @@ use crate::branch::merged;
 use crate::error::Error;
 use crate::project::avatar::FoundAvatar;
 
-/// How long a task is left to whoever began it: longer than any takes.
+/// The lease of a claimed task. It is longer than any task without network access takes.
 const LEASE: TimeDelta = TimeDelta::hours(1);
-/// Imports wait for others, for some hours at most.
+/// The lease of a task that may be an import. Imports wait for other servers, for some hours at most.
 const LEASE_OF_IMPORT: TimeDelta = TimeDelta::hours(4);
 
-/// How often what became of a task is tried to be stored while others are in the way.
+/// The number of attempts to store the outcome of a task while the store is busy.
 const TRIES_TO_STORE: u32 = 10;
 
-/// Which tasks are looked for.
+/// Selects the tasks to claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lane {
-    /// Any.
+    /// All tasks.
     All,
-    /// Those that wait for nobody elsewhere.
+    /// Tasks that do not wait for other servers.
     Local,
 }
 
-/// What became of a task.
+/// The outcome of a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It is done.
+    /// The task is done.
     Done,
-    /// It failed, for this reason, and is tried again.
+    /// The task failed for this reason and will be retried.
     Postponed(String),
-    /// It failed, for this reason, and is given up.
+    /// The task failed for this reason and will not be retried.
     GivenUp(String),
 }
 
-/// The oldest task that is due; until it is [done](attempt) or [given back](give_back) nobody else gets it.
+/// Claims the oldest task that is due. No other worker gets it until it is [done](attempt) or [given back](give_back),
+/// or its lease ends.
 pub fn next(app: &App, lane: Lane) -> Result<Option<RepositoryTask>, Error> {
     let now = app.clock.now();
     let task = app.store.write(|tx| match lane {
@@ -57,7 +58,7 @@ pub fn next(app: &App, lane: Lane) -> Result<Option<RepositoryTask>, Error> {
     Ok(task)
 }
 
-/// Does the oldest task that is due; answers whether there was one.
+/// Runs the oldest task that is due. Returns whether there was one.
 pub fn work(app: &App) -> Result<bool, Error> {
     match next(app, Lane::All)? {
         Some(task) => attempt(app, task).map(|_| true),
@@ -65,7 +66,7 @@ pub fn work(app: &App) -> Result<bool, Error> {
     }
 }
 
-/// Does this task now, if nobody does it already; whoever asked for it can wait for it.
+/// Runs this task now, unless another worker has claimed it, so that the caller can wait for it.
 pub fn work_on(app: &App, id: RepositoryTaskId) -> Result<(), Error> {
     let now = app.clock.now();
     let task = app.store.write(|tx| tx.repository_tasks().claim_one(id, now, now + LEASE))?;
@@ -75,13 +76,13 @@ pub fn work_on(app: &App, id: RepositoryTaskId) -> Result<(), Error> {
     }
 }
 
-/// Lets others have a task that was begun and not finished.
+/// Releases a claimed task that was not finished, so that other workers can claim it.
 pub fn give_back(app: &App, id: RepositoryTaskId) -> Result<(), Error> {
     let now = app.clock.now();
     Ok(app.store.write(|tx| tx.repository_tasks().fail(id, "the server was stopped", Some(now)))?)
 }
 
-/// Does a task that was given out.
+/// Runs a claimed task and stores the outcome.
 pub fn attempt(app: &App, task: RepositoryTask) -> Result<Outcome, Error> {
     let done = match &task.kind {
         TaskKind::Copy { source } => copy(app, *source, task.project),
@@ -98,7 +99,7 @@ pub fn attempt(app: &App, task: RepositoryTask) -> Result<Outcome, Error> {
             None => (Outcome::GivenUp(reason), None),
         },
     };
-    // What was done may have taken hours, and would all be done again.
+    // The work may have taken hours and would be repeated if the outcome were not stored.
     let mut tries = 1;
     loop {
         let stored = app.store.write(|tx| match &outcome {
@@ -114,11 +115,11 @@ pub fn attempt(app: &App, task: RepositoryTask) -> Result<Outcome, Error> {
     }
 }
 
-/// Why a task is not done.
+/// Why a task failed.
 enum Failure {
-    /// It will not succeed later either.
+    /// A retry will not succeed.
     Final(String),
-    /// It may succeed later.
+    /// A retry may succeed.
     Passing(String),
 }
 
@@ -141,7 +142,7 @@ fn import(app: &App, project: ProjectId, url: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Gives a repository its first refs, whose objects are in stored packs. Where refs were pushed meanwhile, these stay.
+/// Adds the imported refs, whose objects are in stored packs. Refs that were pushed meanwhile stay.
 fn fill(app: &App, project: ProjectId, imported: Imported) -> Result<(), Error> {
     let Imported { head, refs, packs } = imported;
     let head = head.unwrap_or_else(|| RepositoryState::FIRST_HEAD.to_owned());

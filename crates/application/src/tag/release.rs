@@ -1,4 +1,4 @@
-//! What is published about tags.
+//! Releases, the published descriptions of tags.
 
 use hexforge_domain::Timestamp;
 use hexforge_domain::id::ProjectId;
@@ -13,7 +13,7 @@ use crate::branch::pushable;
 use crate::error::{Conflict, Error, Missing, Thing};
 use crate::repository;
 
-/// Publishes something about a tag.
+/// Publishes a release of a tag.
 pub fn create(
     app: &App,
     actor: Actor,
@@ -36,7 +36,7 @@ pub fn create(
     Ok(release)
 }
 
-/// Changes what was published about a tag.
+/// Changes the description of a release.
 pub fn update(
     app: &App,
     actor: Actor,
@@ -52,7 +52,7 @@ pub fn update(
     if changed { Ok(release) } else { Err(Error::Missing(Missing::Release)) }
 }
 
-/// Publishes, whether or not something was published before.
+/// Inserts or replaces a release.
 pub(crate) fn put(
     tx: &mut dyn Tx,
     project: ProjectId,
@@ -69,7 +69,8 @@ fn missing() -> Error {
     Error::Missing(Missing::TagOfRelease)
 }
 
-/// Checks that a tag exists, with the project locked: a removal of the tag, which removes its release too, waits.
+/// Locks the project and checks that the tag exists. A deletion of the tag, which also deletes the release, waits for
+/// the lock.
 fn still_there(tx: &mut dyn Tx, project: ProjectId, tag: &TagName) -> Result<(), Error> {
     tx.projects().lock(project)?.ok_or(Error::NotFound(Thing::Project))?;
     match tx.refs().find(project, &[&tag.full()])?.is_empty() {
@@ -78,7 +79,7 @@ fn still_there(tx: &mut dyn Tx, project: ProjectId, tag: &TagName) -> Result<(),
     }
 }
 
-/// The release that is meant, of a tag that exists.
+/// Validates the fields of a release, and checks that the tag exists.
 fn of_tag(
     app: &App,
     actor: Actor,
