@@ -1,4 +1,4 @@
-//! Boards. Every project has one, made when it is first asked for.
+//! Issue boards. Every project has one board, which is created when it is first requested.
 
 use hexforge_domain::board::{Board, BoardList, Move};
 use hexforge_domain::field_errors::FieldErrors;
@@ -21,7 +21,7 @@ pub struct ListRef {
     pub list: BoardListId,
 }
 
-/// The boards of a project: one.
+/// Lists the boards of a project, which has exactly one.
 pub fn list(
     app: &App,
     actor: Actor,
@@ -40,7 +40,7 @@ pub fn list(
         None => app.store.write(|tx| {
             let tracker = app.requester(actor).locked_tracker(tx, named)?;
             let board = match tx.boards().find(tracker.project.id)? {
-                // Somebody was faster.
+                // Another request created the board first.
                 Some(board) => board,
                 None => tx.boards().insert(tracker.project.id)?,
             };
@@ -55,7 +55,7 @@ fn with_lists(tx: &mut dyn Tx, board: Board) -> Result<BoardView, StoreError> {
     Ok(BoardView { board, lists: view::lists(tx, lists)?.items })
 }
 
-/// The lists of a board, by their places.
+/// Lists the lists of a board, by position.
 pub fn lists(
     app: &App,
     actor: Actor,
@@ -71,7 +71,7 @@ pub fn lists(
     })
 }
 
-/// One list.
+/// Returns one list.
 pub fn get_list(
     app: &App,
     actor: Actor,
@@ -85,7 +85,7 @@ pub fn get_list(
     })
 }
 
-/// Adds a list for a label, behind all others.
+/// Adds a list for a label at the end of the board.
 pub fn add_list(
     app: &App,
     actor: Actor,
@@ -107,7 +107,7 @@ pub fn add_list(
     })
 }
 
-/// Moves a list to another place.
+/// Moves a list to another position.
 pub fn move_list(
     app: &App,
     actor: Actor,
@@ -128,7 +128,7 @@ pub fn move_list(
     })
 }
 
-/// Removes a list, by the ability that the rule at hand asks for.
+/// Deletes a list. The dialect of the API decides which ability the actor needs.
 pub fn delete_list(
     app: &App,
     actor: Actor,

@@ -1,4 +1,4 @@
-//! Issues: reading and removing them.
+//! Issues: reads and deletes them.
 
 pub mod activity;
 pub mod commands;
@@ -29,11 +29,11 @@ use crate::group::audience_of;
 use crate::view::issue::{self as view, IssueView};
 pub(crate) use editor::Editor;
 
-/// What a caller says about a list of issues.
+/// The filter and order of a list of issues in a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IssueListing {
     pub open: Option<bool>,
-    /// Titles of labels.
+    /// The titles of labels.
     pub labels: Vec<String>,
     pub milestone: Option<String>,
     pub iid: Option<i64>,
@@ -61,7 +61,7 @@ impl IssueListing {
     }
 }
 
-/// The issues that the actor wrote, in projects that it sees; with any of the labels.
+/// Lists the issues that the actor wrote, in projects that the actor may see. Issues match with any of the labels.
 pub fn own(
     app: &App,
     actor: Actor,
@@ -78,7 +78,7 @@ pub fn own(
     })
 }
 
-/// The issues of a group's projects, as many as the actor sees; with all of the labels.
+/// Lists the issues in a group's projects that the actor may see. Issues match only with all of the labels.
 pub fn of_group(
     app: &App,
     actor: Actor,
@@ -97,7 +97,7 @@ pub fn of_group(
     })
 }
 
-/// The issues of a project, as many as the actor sees; with any of the labels.
+/// Lists the issues of a project that the actor may see. Issues match with any of the labels.
 pub fn of_project(
     app: &App,
     actor: Actor,
@@ -118,7 +118,7 @@ pub fn of_project(
     })
 }
 
-/// One issue.
+/// Returns one issue.
 pub fn get(app: &App, actor: Actor, named: &ProjectRef, id: IssueId) -> Result<IssueView, Error> {
     let user = access::own_account(actor)?;
     app.store.read(|tx| {
@@ -128,13 +128,13 @@ pub fn get(app: &App, actor: Actor, named: &ProjectRef, id: IssueId) -> Result<I
     })
 }
 
-/// The issue of an id, if there is one and the actor sees it.
+/// Returns the issue with this id, if it exists and the actor may see it.
 pub(crate) fn visible(tx: &mut dyn Tx, tracker: &Tracker, id: IssueId) -> Result<Issue, Error> {
     let issue = tx.issues().find(tracker.project.id, id)?;
     issue.filter(|issue| tracker.sees(issue)).ok_or(Error::NotFound(Thing::Record))
 }
 
-/// Removes an issue, and shows it as it was.
+/// Deletes an issue, and returns its state before.
 pub fn delete(
     app: &App,
     actor: Actor,

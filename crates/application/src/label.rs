@@ -22,7 +22,7 @@ use crate::view::label::{self as view, LabelView};
 
 const EXISTS: Error = Error::Conflict(Conflict::LabelExists);
 
-/// A label as a caller gives it.
+/// The label fields of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LabelFields {
     pub name: String,
@@ -31,17 +31,17 @@ pub struct LabelFields {
     pub priority: Option<i64>,
 }
 
-/// What a caller wants changed. `None` means not given.
+/// The changes of a label in a request. `None` means not given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LabelChanges {
     pub new_name: Option<String>,
     pub color: Option<String>,
     pub description: Option<String>,
-    /// Given with nothing in it, it is taken away.
+    /// `Some(None)` removes the priority.
     pub priority: Option<Option<i64>>,
 }
 
-/// The labels of a project by title; none where the project has nothing to label.
+/// Lists the labels of a project by title. The list is empty when both issues and merge requests are disabled.
 pub fn list(
     app: &App,
     actor: Actor,
@@ -59,7 +59,7 @@ pub fn list(
     })
 }
 
-/// Makes a label.
+/// Creates a label.
 pub fn create(
     app: &App,
     actor: Actor,
@@ -103,7 +103,7 @@ pub fn create(
     })
 }
 
-/// Changes what is given of the label of a title.
+/// Updates the given fields of the label with this title.
 pub fn update(
     app: &App,
     actor: Actor,
@@ -127,7 +127,7 @@ pub fn update(
     })
 }
 
-/// The label of a title, if it is the project's own.
+/// Returns the label with this title if it belongs to the project itself and not to its group.
 fn own(tx: &mut dyn Tx, tracker: &Tracker, title: &str) -> Result<Option<Label>, StoreError> {
     let label = tx.labels().find_by_title(tracker.project.id, title)?;
     Ok(label.filter(|label| label.of_group.is_none()))
@@ -143,7 +143,7 @@ fn changed(
     let mut errors = FieldErrors::default();
     let color = changes.color.as_deref().map(|color| Color::parse(color, rule));
     let color = errors.check_given("color", color);
-    // A blank name leaves the title as it is.
+    // A blank name leaves the title unchanged.
     let title = match changes.new_name.as_deref().filter(|name| !name.trim().is_empty()) {
         None => Some(label.title.clone()),
         Some(name) => keep(&mut errors, LabelTitle::parse(name)),
@@ -186,12 +186,12 @@ fn taken_by_group(tx: &mut dyn Tx, tracker: &Tracker) -> Result<FieldErrors, Sto
     Ok(FieldErrors::one("title", message))
 }
 
-/// Keeps a title, or notes what is wrong with it.
+/// Returns a valid title, or adds its errors.
 fn keep(errors: &mut FieldErrors, title: Result<LabelTitle, FieldErrors>) -> Option<LabelTitle> {
     title.map_err(|wrong| errors.extend(wrong)).ok()
 }
 
-/// Removes the label of a title, and shows it as it was.
+/// Deletes the label with this title, and returns its state before.
 pub fn delete(app: &App, actor: Actor, named: &ProjectRef, name: &str) -> Result<LabelView, Error> {
     let user = access::own_account(actor)?;
     app.store.write(|tx| {
@@ -205,7 +205,7 @@ pub fn delete(app: &App, actor: Actor, named: &ProjectRef, name: &str) -> Result
     })
 }
 
-/// Lets the actor hear of a label, or no more.
+/// Subscribes the actor to a label, or unsubscribes.
 pub fn subscribe(
     app: &App,
     actor: Actor,

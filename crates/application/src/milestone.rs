@@ -23,17 +23,17 @@ use crate::error::{Error, Thing};
 use crate::issue::activity::{self, About};
 use crate::view::issue::{self as view, IssueView};
 
-/// A milestone as a caller gives it. `None` means not given.
+/// The milestone fields of a request. `None` means not given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MilestoneFields {
     pub title: Option<String>,
     pub description: Option<String>,
-    /// Given with nothing in it, it is taken away.
+    /// `Some(None)` removes the due date.
     pub due_date: Option<Option<NaiveDate>>,
     pub command: Option<MilestoneCommand>,
 }
 
-/// The milestones of a project, newest first.
+/// Lists the milestones of a project, newest first.
 pub fn list(
     app: &App,
     actor: Actor,
@@ -48,7 +48,7 @@ pub fn list(
     })
 }
 
-/// One milestone.
+/// Returns one milestone.
 pub fn get(
     app: &App,
     actor: Actor,
@@ -62,7 +62,7 @@ pub fn get(
     })
 }
 
-/// The issues for a milestone that the actor sees, newest first.
+/// Lists the issues of a milestone that the actor may see, newest first.
 pub fn issues(
     app: &App,
     actor: Actor,
@@ -90,7 +90,7 @@ fn find(tx: &mut dyn Tx, tracker: &Tracker, id: MilestoneId) -> Result<Milestone
     found.ok_or(Error::NotFound(Thing::Record))
 }
 
-/// Makes a milestone.
+/// Creates a milestone.
 pub fn create(
     app: &App,
     actor: Actor,
@@ -127,7 +127,7 @@ pub fn create(
     })
 }
 
-/// Changes what is given of a milestone.
+/// Updates the given fields of a milestone.
 pub fn update(
     app: &App,
     actor: Actor,
@@ -185,7 +185,7 @@ fn taken() -> FieldErrors {
     FieldErrors::one("title", "has already been taken")
 }
 
-/// Somebody else took the title meanwhile.
+/// Maps a duplicate title that another transaction inserted after our check.
 fn faster(error: StoreError) -> Error {
     match error {
         StoreError::Duplicate(_) => taken().into(),

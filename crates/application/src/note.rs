@@ -27,7 +27,7 @@ use crate::issue::commands;
 use crate::issue::mentions::{Mentions, named_in};
 use crate::view::note::{self as view, NoteView};
 
-/// The notes on an issue, oldest first.
+/// Lists the notes on an issue, oldest first.
 pub fn list(
     app: &App,
     actor: Actor,
@@ -50,14 +50,14 @@ pub struct NoteRef {
     pub note: NoteId,
 }
 
-/// A new note as a caller gives it.
+/// The fields of a new note in a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoteFields {
     pub body: String,
     pub created_at: Option<Timestamp>,
 }
 
-/// One note.
+/// Returns one note.
 pub fn get(app: &App, actor: Actor, named: &ProjectRef, id: NoteRef) -> Result<NoteView, Error> {
     app.store.read(|tx| {
         let tracker = app.requester(actor).tracker(tx, named)?;
@@ -66,19 +66,19 @@ pub fn get(app: &App, actor: Actor, named: &ProjectRef, id: NoteRef) -> Result<N
     })
 }
 
-/// What became of a text that was to be a note.
+/// The outcome of a request to write a note.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Written {
-    /// A note.
+    /// A note was written.
     Note(Box<NoteView>),
-    /// An emoji for the issue.
+    /// An emoji was awarded to the issue.
     Award(Award, Box<User>),
-    /// Nothing: all of it was commands, which this user gave on this issue.
+    /// No note: the text consisted of commands only, which this user applied to this issue.
     Commands(IssueId, Box<User>, Timestamp),
 }
 
-/// A text that is to become a note. It is read before the transaction, because others wait for that, and reading takes
-/// as long as the text is.
+/// The parsed text of a new note. It is parsed before the transaction, because parsing time grows with the text and
+/// other transactions wait for the locks.
 struct Draft {
     /// The emoji, if the text is one and nothing else.
     emoji: Option<EmojiName>,
@@ -96,8 +96,8 @@ impl Draft {
     }
 }
 
-/// Writes a note, which is a change of the issue too. An emoji alone on somebody else's issue is given to it
-/// instead, and lines that are commands are done and not written.
+/// Writes a note and updates the issue. A single emoji on another user's issue becomes an award instead. Lines with
+/// commands are applied and left out of the note.
 pub fn create(
     app: &App,
     actor: Actor,
@@ -124,7 +124,7 @@ pub fn create(
             let by = Box::new(user(tx, author)?);
             return Ok(Written::Commands(issue.id, by, now));
         };
-        // Only owners may say when something was written.
+        // Only owners may set the creation time.
         let created_at = fields.created_at.filter(|_| tracker.allows(TrackerAbility::DeleteIssues));
         let created_at = created_at.unwrap_or(now);
         let new = NewNote {
@@ -153,7 +153,7 @@ pub fn create(
     })
 }
 
-/// Changes what a note says.
+/// Changes the text of a note.
 pub fn update(
     app: &App,
     actor: Actor,
@@ -177,7 +177,7 @@ pub fn update(
     })
 }
 
-/// Removes a note, and shows it as it was.
+/// Deletes a note, and returns its state before.
 pub fn delete(app: &App, actor: Actor, named: &ProjectRef, id: NoteRef) -> Result<NoteView, Error> {
     app.store.write(|tx| {
         let tracker = app.requester(actor).locked_tracker(tx, named)?;
@@ -189,7 +189,7 @@ pub fn delete(app: &App, actor: Actor, named: &ProjectRef, id: NoteRef) -> Resul
     })
 }
 
-/// The issue of an id. One that the actor does not see is told as the thing that was asked for.
+/// Returns the issue with this id. If the actor may not see the issue, `thing` is reported as not found.
 fn readable(tx: &mut dyn Tx, tracker: &Tracker, id: IssueId, thing: Thing) -> Result<Issue, Error> {
     let issue = tx.issues().find(tracker.project.id, id)?;
     let issue = issue.ok_or(Error::NotFound(Thing::Record))?;
@@ -202,7 +202,7 @@ fn find(tx: &mut dyn Tx, tracker: &Tracker, id: NoteRef) -> Result<(Issue, Note)
     Ok((issue, note.ok_or(Error::NotFound(Thing::Record))?))
 }
 
-/// Who reads notes; administrators see all of them.
+/// Returns the reader for filtering notes; `None` for administrators, who see all notes.
 fn reader(tracker: &Tracker) -> Result<Option<NoteReader>, Error> {
     let Requester { actor, today } = tracker.requester;
     match actor {

@@ -1,4 +1,4 @@
-//! What is written down about issues, notes and milestones: events, system notes, and news for hooks.
+//! Records changes of issues, notes and milestones: activity events, system notes and hook events.
 
 use hexforge_domain::Timestamp;
 use hexforge_domain::event::{EventAction, EventTarget, NewEvent};
@@ -18,14 +18,14 @@ use super::Editor;
 use crate::view::event::kind;
 use crate::view::project as project_view;
 
-/// What an event is about.
+/// The target of an activity event.
 pub enum About<'a> {
     Issue(&'a Issue),
     Note(&'a Note, &'a Issue),
     Milestone(&'a Milestone),
 }
 
-/// Writes an activity event, which is activity of the project.
+/// Writes an activity event and updates the project's time of last activity.
 pub fn note(
     tx: &mut dyn Tx,
     author: UserId,
@@ -55,7 +55,7 @@ pub fn note(
     tx.projects().touch(project, at)
 }
 
-/// Writes down on an issue what somebody changed.
+/// Adds a system note about a change to an issue.
 pub(crate) fn remark(
     tx: &mut dyn Tx,
     editor: Editor<'_>,
@@ -75,7 +75,7 @@ pub(crate) fn remark(
     tx.notes().insert(new).map(drop)
 }
 
-/// Tells hooks what was done with an issue.
+/// Records a hook event for a change of an issue.
 pub(crate) fn tell_issue(
     tx: &mut dyn Tx,
     editor: Editor<'_>,
@@ -92,7 +92,7 @@ pub(crate) fn tell_issue(
     tx.outbox().record(&SystemEvent::InProject(Box::new(ProjectEvent::Issue(news))), editor.now)
 }
 
-/// Tells hooks of a note that somebody wrote.
+/// Records a hook event for a new note.
 pub fn tell_note(
     tx: &mut dyn Tx,
     project: &Project,

@@ -1,4 +1,5 @@
-//! What commands in texts do: the same as the calls that change issues, as far as the actor may.
+//! Applies the commands in texts (such as `/close`). They have the effect of the update calls, as far as the actor has
+//! permission.
 
 use hexforge_domain::id::{LabelId, ProjectId};
 use hexforge_domain::issue::{Issue, IssueCommand, Title, names};
@@ -14,12 +15,12 @@ use super::Editor;
 use super::fields::IssueFields;
 use crate::error::Error;
 
-/// The most commands of a text that are done.
+/// The maximum number of commands per text; the others are ignored.
 const MOST: usize = 50;
-/// The most names of labels that one command may have; the others are passed over.
+/// The maximum number of label names per command; the others are ignored.
 const MOST_NAMES: usize = 50;
 
-/// Does to an issue that the actor sees what commands ask for; what it may not do is passed over.
+/// Applies commands to an issue that the actor may see. Commands without permission are ignored.
 pub(crate) fn apply(
     tx: &mut dyn Tx,
     editor: Editor<'_>,
@@ -38,8 +39,8 @@ pub(crate) fn apply(
     editor.change(tx, issue, &asked.into_fields(IssueFields::default()))
 }
 
-/// Adds what the commands in the description of a new issue ask for to what is given of it. Only some make
-/// sense for what is not there yet.
+/// Adds the values of the commands in the description of a new issue to its fields. Commands that change the title or
+/// the state are ignored.
 pub(super) fn for_new(
     tx: &mut dyn Tx,
     project: ProjectId,
@@ -52,7 +53,7 @@ pub(super) fn for_new(
     Ok(Asked { title: None, state: None, ..asked }.into_fields(given))
 }
 
-/// What commands ask for together; of the same kind the last counts.
+/// The combined values of all commands; for commands of the same kind the last one wins.
 #[derive(Default)]
 struct Asked {
     state: Option<IssueCommand>,
@@ -78,7 +79,7 @@ impl Asked {
                 Command::Close => asked.state = Some(IssueCommand::Close),
                 Command::Reopen => asked.state = Some(IssueCommand::Reopen),
                 Command::Title(title) => {
-                    // One that is none is passed over.
+                    // An invalid title is ignored.
                     asked.title = Title::parse(title).ok();
                 }
                 Command::Assign(name) => {
@@ -117,7 +118,7 @@ impl Asked {
         Ok(asked)
     }
 
-    /// With everything else as it is given.
+    /// Returns the given fields with the values of the commands set.
     fn into_fields(self, given: IssueFields) -> IssueFields {
         let labels = match given.labels {
             Some(Err(wrong)) => Some(Err(wrong)),
@@ -135,7 +136,7 @@ impl Asked {
     }
 }
 
-/// The titles of the labels that are meant, by title or by number; none is made.
+/// Returns the titles of existing labels by title or id. Unknown labels are not created.
 fn known(
     tx: &mut dyn Tx,
     project: ProjectId,
@@ -156,7 +157,7 @@ fn known(
     Ok(titles)
 }
 
-/// The milestone of a title or number.
+/// Returns the id of the milestone with this title or iid.
 fn milestone(tx: &mut dyn Tx, project: ProjectId, name: &str) -> Result<Option<i64>, StoreError> {
     if let Some(milestone) = tx.milestones().find_by_title(project, name)? {
         return Ok(Some(milestone.id.0));

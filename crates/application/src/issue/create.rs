@@ -1,4 +1,4 @@
-//! Writing issues.
+//! Creates issues.
 
 use hexforge_domain::event::EventAction;
 use hexforge_domain::field_errors::FieldErrors;
@@ -22,7 +22,7 @@ use crate::app::App;
 use crate::error::Error;
 use crate::view::issue::{self as view, IssueView};
 
-/// Writes an issue.
+/// Creates an issue.
 pub fn create(
     app: &App,
     actor: Actor,
@@ -94,7 +94,7 @@ fn with_commands(
     Ok(given.allowed(tracker))
 }
 
-/// The author of an issue takes part in it, and so do those whom it names.
+/// Makes the author of an issue and the users mentioned in its description participants.
 pub(super) fn take_part(tx: &mut dyn Tx, issue: &Issue) -> Result<(), StoreError> {
     tx.issues().participate(issue.id, issue.author)?;
     let text = issue.description.as_ref().map_or("", LongText::as_str);

@@ -5,10 +5,11 @@ use hexforge_domain::id::UserId;
 
 use crate::access::tracker::Tracker;
 
-/// Carried by everything that writes issues, their system notes, events and hook deliveries.
+/// The author and time of a change, passed to every function that writes issues, system notes, events or hook
+/// deliveries.
 #[derive(Clone, Copy)]
 pub(crate) struct Editor<'a> {
-    /// The author of what is written.
+    /// The author of the change.
     pub user: UserId,
     /// The project, with the permissions of the caller. Commits in a push may have another author than the caller.
     pub tracker: &'a Tracker,

@@ -1,4 +1,4 @@
-//! Issues as callers give them, and what becomes of that.
+//! The issue fields of a request, and their resolution to rows.
 
 use chrono::NaiveDate;
 use hexforge_domain::Timestamp;
@@ -13,21 +13,21 @@ use hexforge_domain::text::{LongText, TooLong};
 use crate::access::tracker::Tracker;
 use crate::error::Error;
 
-/// An issue as a caller gives it. `None` means not given.
+/// The issue fields of a request. `None` means not given.
 ///
-/// Texts are parsed before the transaction, because others wait for it and parsing takes as long as a text is. What is
-/// wrong with them is told after it is known whether the caller may set them.
+/// Texts are parsed before the transaction, because parsing time grows with the text and other transactions wait for
+/// the locks. Parse errors are returned only after the permission to set the fields was checked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IssueFields {
     pub title: Option<Result<Title, FieldErrors>>,
     pub description: Option<Result<LongText, TooLong>>,
-    /// 0 is nobody.
+    /// A user id; 0 removes the assignee.
     pub assignee: Option<i64>,
-    /// 0 is none.
+    /// A milestone id; 0 removes the milestone.
     pub milestone: Option<i64>,
-    /// An empty list takes all labels away.
+    /// An empty list removes all labels.
     pub labels: Option<Result<Vec<LabelTitle>, FieldErrors>>,
-    /// Given with nothing in it, it is taken away.
+    /// `Some(None)` removes the due date.
     pub due_date: Option<Option<NaiveDate>>,
     pub confidential: Option<bool>,
     pub created_at: Option<Timestamp>,
@@ -36,7 +36,7 @@ pub struct IssueFields {
 }
 
 impl IssueFields {
-    /// The same without what the actor may not set, which is dropped silently.
+    /// Returns the fields that the actor may set. The others are dropped without an error.
     pub(super) fn allowed(&self, tracker: &Tracker) -> Self {
         let mut fields = self.clone();
         if !tracker.allows(TrackerAbility::AdministerIssues) {
@@ -49,21 +49,21 @@ impl IssueFields {
         fields
     }
 
-    /// The given title and description, as far as they are good.
+    /// Returns the given title and description, if they are valid.
     pub(super) fn texts(&self) -> [Option<&str>; 2] {
         let title = self.title.as_ref().and_then(|title| title.as_ref().ok());
         [title.map(Title::as_str), self.good_description()]
     }
 
-    /// The given description, if it is good.
+    /// Returns the given description, if it is valid.
     pub(super) fn good_description(&self) -> Option<&str> {
         let description = self.description.as_ref()?.as_ref().ok()?;
         Some(description.as_str())
     }
 }
 
-/// Who is to do an issue, if that was said of somebody who sees it; of nobody else it is as if nothing
-/// had been said.
+/// Returns the assignee to set: `None` for no change, `Some(None)` to remove the assignee. A user who does not exist or
+/// could not see the issue is ignored.
 pub(super) fn assignee(
     tx: &mut dyn Tx,
     tracker: &Tracker,
@@ -81,7 +81,7 @@ pub(super) fn assignee(
     }
 }
 
-/// For which milestone an issue has to be done, if that was said; one of no milestone is none.
+/// Returns the milestone to set: `None` for no change, `Some(None)` to remove the milestone. An unknown id removes it.
 pub(super) fn milestone(
     tx: &mut dyn Tx,
     project: ProjectId,
@@ -96,7 +96,7 @@ pub(super) fn milestone(
     }
 }
 
-/// The labels of these titles; those that are not there yet are made.
+/// Returns the labels with these titles, and creates the missing ones.
 pub(super) fn labels(
     tx: &mut dyn Tx,
     project: ProjectId,

@@ -1,4 +1,4 @@
-//! Issues that texts name: on each a note tells where it was mentioned, once for each place.
+//! Issue references in texts. Each referenced issue gets one system note per place that mentions it.
 
 use hexforge_domain::Timestamp;
 use hexforge_domain::commit::ObjectId;
@@ -18,21 +18,21 @@ use crate::app::App;
 use crate::error::{Error, Thing};
 use crate::view::project as project_view;
 
-/// Finds the issues that texts name. It takes as long as the texts are, so it is done before a transaction begins.
+/// Finds the issue references in texts. The time grows with the texts, so this is done before a transaction begins.
 pub fn named_in(app: &App, texts: &[Option<&str>]) -> Vec<IssueReference> {
     let texts = texts.iter().flatten();
     texts.flat_map(|text| references(text, &app.settings.external_url)).collect()
 }
 
-/// The issues that texts name, in projects that are locked.
+/// The issue references of texts, with their projects locked.
 pub struct Mentions<'a> {
     named: &'a [IssueReference],
     others: Others,
 }
 
 impl<'a> Mentions<'a> {
-    /// The project of a call, as by [`Requester::locked_tracker`], locked together with those whose issues are [named](named_in)
-    /// and that the actor sees.
+    /// Locks the project of the request, as [`Requester::locked_tracker`] does, together with the projects of the
+    /// [referenced](named_in) issues that the actor may see.
     pub fn locked(
         tx: &mut dyn Tx,
         requester: Requester,
@@ -46,7 +46,7 @@ impl<'a> Mentions<'a> {
         Ok((home, Self { named, others }))
     }
 
-    /// Writes on the issues that the actor sees that they were mentioned in this one.
+    /// Adds a system note to each referenced issue that the actor may see: it was mentioned in this issue.
     pub(crate) fn write(
         &self,
         tx: &mut dyn Tx,
@@ -59,13 +59,13 @@ impl<'a> Mentions<'a> {
     }
 }
 
-/// Projects other than the one at hand, by the paths by which texts name them.
+/// The projects of references to other projects, by the path in the reference.
 #[derive(Default)]
 pub struct Others(Vec<(String, Tracker)>);
 
 impl Others {
-    /// Locks a project and those that are named and that the actor sees, so that no two wait for
-    /// each other.
+    /// Locks a project and the referenced projects that the actor may see. All locks are taken together, so that
+    /// concurrent transactions cannot deadlock.
     pub fn locked(
         tx: &mut dyn Tx,
         requester: Requester,
@@ -93,7 +93,7 @@ impl Others {
         let mut others = Vec::new();
         for (path, id) in found {
             let project = locked.iter().find(|project| project.id == id).cloned();
-            // Who sees it may have changed before it was locked.
+            // The visibility may have changed before the lock was taken.
             let tracker = match project {
                 Some(project) => visible(tx, requester, project)?,
                 None => None,
@@ -103,7 +103,7 @@ impl Others {
         Ok((locked.into_iter().find(|project| project.id == home), Self(others)))
     }
 
-    /// The project in which an issue is named.
+    /// Returns the project of a reference.
     pub fn of<'a>(
         &'a self,
         home: Option<&'a Tracker>,
@@ -118,7 +118,7 @@ impl Others {
     }
 }
 
-/// A project whose issues the actor may see.
+/// Returns the tracker of a project if the actor may see its issues.
 pub fn visible(
     tx: &mut dyn Tx,
     requester: Requester,
@@ -131,24 +131,24 @@ pub fn visible(
     }
 }
 
-/// Where issues are mentioned.
+/// The place that mentions issues.
 #[derive(Clone, Copy)]
 pub enum Where<'a> {
     Issue(&'a Issue),
     Commit(ObjectId),
 }
 
-/// A mention of issues.
+/// A mention of issues: place, project, author and time.
 pub struct Mention<'a> {
     pub place: Where<'a>,
-    /// The project in which that is.
+    /// The project of the place.
     pub project: &'a Project,
     pub author: UserId,
     pub at: Timestamp,
 }
 
 impl Mention<'_> {
-    /// Writes on the issues that are named, as far as they are seen, that they were mentioned here.
+    /// Adds a system note to each referenced issue that the actor may see.
     pub fn write(
         &self,
         tx: &mut dyn Tx,
@@ -211,7 +211,7 @@ impl Mention<'_> {
         }
     }
 
-    /// The name of the place in texts of a project. Texts of other projects name its project, too.
+    /// Returns the name of the place for texts of a project. For texts of other projects it includes the project path.
     pub fn name_in(&self, tx: &mut dyn Tx, project: &Project) -> Result<String, StoreError> {
         let near = project.id == self.project.id;
         let path = if near {

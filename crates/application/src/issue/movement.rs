@@ -1,4 +1,4 @@
-//! Moving issues to other projects.
+//! Moves issues to other projects.
 
 use hexforge_domain::event::EventAction;
 use hexforge_domain::id::{IssueId, LabelId, ProjectId};
@@ -26,7 +26,7 @@ use crate::view::project as project_view;
 
 const FORBIDDEN: Error = Error::Refused(Refusal::MoveNotAllowed);
 
-/// Moves an issue to another project: a new one is written there, and the old one closed.
+/// Moves an issue to another project: creates a copy there and closes the original.
 pub fn apply(
     app: &App,
     actor: Actor,
@@ -60,7 +60,7 @@ pub fn apply(
     })
 }
 
-/// Locks two projects, so that no two moves wait for each other.
+/// Locks both projects in one call, so that concurrent moves cannot deadlock.
 fn both_locked(
     tx: &mut dyn Tx,
     requester: Requester,
@@ -75,15 +75,14 @@ fn both_locked(
     };
     let source = of(source)?;
     let target = of(target).map_err(|error| match error {
-        // Whether there is none or a hidden one is not told: nobody may move anything there.
+        // A missing project and a hidden one give the same error, so that hidden projects are not revealed.
         Error::NotFound(_) => FORBIDDEN,
         error => error,
     })?;
     Ok((source, target))
 }
 
-/// Writes an issue again in another project, with its notes, and with the labels and the milestone of
-/// the same titles there.
+/// Copies an issue with its notes to another project. Labels and milestone are matched by title there.
 fn copy(
     tx: &mut dyn Tx,
     editor: Editor<'_>,
@@ -147,7 +146,7 @@ fn copy(
     Ok(new)
 }
 
-/// Closes an issue that has become another one.
+/// Closes the original of a moved issue.
 fn close(
     tx: &mut dyn Tx,
     editor: Editor<'_>,
@@ -172,7 +171,7 @@ fn close(
     Ok(())
 }
 
-/// How other projects call an issue.
+/// Returns the reference to an issue for texts of other projects.
 fn name(tx: &mut dyn Tx, project: &Project, issue: &Issue) -> Result<String, StoreError> {
     let placed = project_view::placed(tx, project.clone())?;
     Ok(format!("{}#{}", placed.place.path_of(project), issue.iid))

@@ -1,4 +1,4 @@
-//! What users hear of issues.
+//! Subscriptions to issues.
 
 use hexforge_domain::change::Change;
 use hexforge_domain::id::IssueId;
@@ -12,7 +12,7 @@ use crate::app::App;
 use crate::error::Error;
 use crate::view::issue::{self as view, IssueView};
 
-/// Lets the actor hear of an issue, or no more. Who takes part in one hears of it unasked.
+/// Subscribes the actor to an issue, or unsubscribes. Participants are subscribed by default.
 pub fn apply(
     app: &App,
     actor: Actor,

@@ -1,4 +1,4 @@
-//! Changing issues.
+//! Changes issues.
 
 use hexforge_domain::change::Change;
 use hexforge_domain::event::EventAction;
@@ -23,7 +23,7 @@ use crate::app::App;
 use crate::error::{Error, Thing};
 use crate::view::issue::{self as view, IssueView};
 
-/// Changes what is given of an issue.
+/// Updates the given fields of an issue.
 pub fn update(
     app: &App,
     actor: Actor,
@@ -37,7 +37,7 @@ pub fn update(
         let (tracker, mentions) = Mentions::locked(tx, app.requester(actor), named, &mentioned)?;
         let issue = tx.issues().find(tracker.project.id, id)?;
         let before = issue.ok_or(Error::NotFound(Thing::Record))?;
-        // Also to those who do not see it.
+        // Forbidden also for actors who may not see the issue.
         let may = tracker.authorize(IssueAbility::Update, &before);
         may.map_err(|_| Error::Forbidden(None))?;
         let texts = |issue: &Issue| (issue.title.clone(), issue.description.clone());
@@ -51,7 +51,7 @@ pub fn update(
     })
 }
 
-/// The issue with what is given, but for its state; and its labels, if any were said.
+/// Returns the issue with the given fields except its state, and its new labels if any were given.
 fn edited(
     tx: &mut dyn Tx,
     editor: Editor<'_>,
@@ -84,7 +84,7 @@ fn edited(
     Ok((after, labels))
 }
 
-/// The ids that people see of labels.
+/// Returns the API ids of labels. A group label has the same id in all projects of the group.
 fn shown(tx: &mut dyn Tx, labels: &[LabelId]) -> Result<Vec<LabelId>, StoreError> {
     if labels.is_empty() {
         return Ok(vec![]);
@@ -112,7 +112,7 @@ impl Editor<'_> {
         Ok(editor.edit(tx, closed, after, labels)?)
     }
 
-    /// Closes or reopens an issue; what it is already stays as it is.
+    /// Closes or reopens an issue. Does nothing when it is in that state already.
     fn change_state(
         self,
         tx: &mut dyn Tx,
@@ -123,7 +123,7 @@ impl Editor<'_> {
         self.turn_into(tx, issue, command, &Remark::State(command))
     }
 
-    /// Closes an open issue because of something that has this name.
+    /// Closes an open issue. The system note names the commit that closed it.
     pub fn close_via(self, tx: &mut dyn Tx, issue: Issue, name: &str) -> Result<(), StoreError> {
         self.turn_into(tx, issue, IssueCommand::Close, &Remark::ClosedVia(name)).map(drop)
     }
@@ -143,7 +143,7 @@ impl Editor<'_> {
         Ok(after)
     }
 
-    /// Tells everybody that an issue was closed or reopened.
+    /// Writes the activity event and the hook event for a closed or reopened issue.
     pub fn tell_state(
         self,
         tx: &mut dyn Tx,
@@ -152,14 +152,14 @@ impl Editor<'_> {
     ) -> Result<(), StoreError> {
         let (action, told) = match command {
             IssueCommand::Close => (EventAction::Closed, IssueAction::Close),
-            // There is no other word for it in the feeds.
+            // Activity feeds have no action for reopening.
             IssueCommand::Reopen => (EventAction::Opened, IssueAction::Reopen),
         };
         activity::note(tx, self.user, action, About::Issue(issue), self.now)?;
         activity::tell_issue(tx, self, issue, told)
     }
 
-    /// Stores an edit, if it is one, and writes down what changed.
+    /// Stores an edit if anything changed, and writes the system notes about the changes.
     fn edit(
         self,
         tx: &mut dyn Tx,
@@ -189,7 +189,7 @@ impl Editor<'_> {
         Ok(after)
     }
 
-    /// The labels that the issue got and lost.
+    /// Replaces the labels of an issue. Returns the added and the removed ones.
     fn change_labels(
         self,
         tx: &mut dyn Tx,

@@ -19,16 +19,16 @@ use crate::access::{self, Requester};
 use crate::app::App;
 use crate::error::{Error, Thing};
 
-/// A label of a group as its reader sees it.
+/// A label of a group, with counts for its reader.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupLabelView {
     /// The label.
     pub label: GroupLabel,
-    /// How many issues with it the reader sees in all projects of the group.
+    /// The number of issues with this label that the reader may see, in all projects of the group.
     pub counts: SeenCounts,
 }
 
-/// The labels of a group by title.
+/// Lists the labels of a group by title.
 pub fn list(
     app: &App,
     actor: Actor,
@@ -44,7 +44,7 @@ pub fn list(
     })
 }
 
-/// Makes a label, which all projects of the group have then.
+/// Creates a label for all projects of the group.
 pub fn create(
     app: &App,
     actor: Actor,
@@ -83,7 +83,7 @@ pub fn create(
     })
 }
 
-/// Changes what is given of the label of a title, in all projects of the group.
+/// Updates the given fields of the label with this title, in all projects of the group.
 pub fn update(
     app: &App,
     actor: Actor,
@@ -115,7 +115,7 @@ fn changed(
     let mut errors = FieldErrors::default();
     let color = changes.color.as_deref().map(|color| Color::parse(color, rule));
     let color = errors.check_given("color", color);
-    // A blank name leaves the title as it is.
+    // A blank name leaves the title unchanged.
     let title = match changes.new_name.as_deref().filter(|name| !name.trim().is_empty()) {
         None => Some(label.title.clone()),
         Some(name) => keep(&mut errors, LabelTitle::parse(name)),
@@ -139,7 +139,7 @@ fn changed(
     Ok(after)
 }
 
-/// Removes the label of a title from the group and its projects, and shows it as it was.
+/// Deletes the label with this title from the group and its projects, and returns its state before.
 pub fn delete(
     app: &App,
     actor: Actor,
@@ -157,8 +157,8 @@ pub fn delete(
     })
 }
 
-/// The group that is named, if the actor may manage its labels; until the transaction ends nobody else does,
-/// and nobody changes what is in its projects.
+/// Locks and returns the group if the actor may manage its labels. Until the transaction ends, no other transaction
+/// changes these labels or the contents of the group's projects.
 fn locked(tx: &mut dyn Tx, requester: Requester, named: &GroupRef) -> Result<Namespace, Error> {
     access::own_account(requester.actor)?;
     let group = requester.group(tx, GroupAbility::CreateProjects, named)?;
