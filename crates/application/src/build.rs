@@ -1,4 +1,4 @@
-//! Builds: reading them, their logs and artifacts, and what people do with them.
+//! Builds: reads them with their logs and artifacts, and cancels, retries, plays and erases them.
 
 mod change;
 mod files;
@@ -24,7 +24,7 @@ use crate::error::{Error, Thing};
 use crate::repository::{self, sight};
 use crate::view::build::{self as view, BuildView};
 
-/// The builds of a project, newest first; with statuses, only those that have one of them.
+/// Lists the builds of a project, newest first. `statuses` restricts the list to these statuses.
 pub fn list(
     app: &App,
     actor: Actor,
@@ -41,7 +41,7 @@ pub fn list(
     })
 }
 
-/// The builds of a commit, newest first.
+/// Lists the builds of a commit, newest first.
 pub fn list_of_commit(
     app: &App,
     actor: Actor,
@@ -55,7 +55,7 @@ pub fn list_of_commit(
     let repository = repository::open(app, project.id)?;
     let commit = sight::resolve(app, actor, project.id, repository.as_ref(), revision)?;
     let commit = commit.ok_or(Error::NotFound(Thing::Commit))?;
-    // Only the whole name finds builds; of what else names a commit nothing is known here.
+    // Only a full commit id matches. For a branch name or an abbreviated id the list is empty.
     if commit.to_string() != revision {
         return Ok(Paged { items: vec![], total: 0 });
     }
@@ -67,7 +67,7 @@ pub fn list_of_commit(
     })
 }
 
-/// One build.
+/// Returns one build.
 pub fn get(app: &App, actor: Actor, named: &ProjectRef, id: BuildId) -> Result<BuildView, Error> {
     app.store.read(|tx| {
         let project = app.requester(actor).ci_project(tx, CiAbility::ReadBuilds, named)?;
@@ -76,7 +76,7 @@ pub fn get(app: &App, actor: Actor, named: &ProjectRef, id: BuildId) -> Result<B
     })
 }
 
-/// The job of that id, if it is that project's.
+/// Returns the job with this id, if it belongs to the project.
 fn find(tx: &mut dyn Tx, project: ProjectId, id: BuildId) -> Result<Build, Error> {
     let found = tx.builds().find(id)?;
     let found = found.filter(|build| build.project == project && build.kind.is_job());

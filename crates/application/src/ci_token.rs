@@ -1,4 +1,4 @@
-//! Tokens of builds, runners and triggers: an id and what only the vault can say of it. None is stored.
+//! Tokens of builds, runners and triggers: the id and a proof derived by the vault. No token is stored.
 
 use hexforge_domain::Timestamp;
 use hexforge_domain::build::Build;
@@ -8,13 +8,14 @@ use hexforge_domain::trigger::Trigger;
 
 use crate::app::App;
 
-/// What a token can be of: a row, by its id and the moment it was made.
+/// A row that has a token, identified by its id and creation time.
 trait Bearer {
     const KIND: &'static str;
     fn id(&self) -> i64;
     fn made_at(&self) -> Timestamp;
 
-    /// Ids that come again, because an older state of the store was restored, have other tokens.
+    /// The subject from which the vault derives the token. It contains the creation time, so that ids which are reused
+    /// after the restore of a backup get new tokens.
     fn subject(&self) -> String {
         format!("{} {} {}", Self::KIND, self.id(), self.made_at().timestamp_micros())
     }
@@ -50,7 +51,7 @@ impl Bearer for Trigger {
     }
 }
 
-/// The token of a build, by which its runner speaks for it.
+/// The token of a build, with which its runner authenticates for it.
 pub fn of_build(app: &App, build: &Build) -> Secret {
     of(app, build)
 }
@@ -65,10 +66,10 @@ pub fn of_trigger(app: &App, trigger: &Trigger) -> Secret {
     of(app, trigger)
 }
 
-/// What the token is for by which runners register for all projects.
+/// The subject of the token with which runners register for all projects.
 const SERVICE: &str = "registration of runners";
 
-/// The subject of that token, after it was replaced so often.
+/// The subject of that token after it was replaced `rotations` times.
 fn service_subject(rotations: i64) -> String {
     match rotations {
         0 => SERVICE.to_owned(),
@@ -76,12 +77,12 @@ fn service_subject(rotations: i64) -> String {
     }
 }
 
-/// The token by which runners register for all projects, unless another was chosen in the settings.
+/// The token with which runners register for all projects, unless the settings contain another one.
 pub fn of_service(app: &App, rotations: i64) -> Secret {
     app.vault.token(&service_subject(rotations))
 }
 
-/// Whether a text is the token by which runners register for all projects.
+/// Returns whether a text is the token with which runners register for all projects.
 pub fn is_of_service(app: &App, token: &str, rotations: i64) -> bool {
     match app.settings.runners_token {
         Some(chosen) => app.secrets.digest(token) == chosen,
@@ -89,22 +90,22 @@ pub fn is_of_service(app: &App, token: &str, rotations: i64) -> bool {
     }
 }
 
-/// Whether a text is the token of a build.
+/// Returns whether a text is the token of a build.
 pub fn is_of_build(app: &App, build: &Build, token: &str) -> bool {
     is_of(app, build, token)
 }
 
-/// Whether a text is the token of a runner.
+/// Returns whether a text is the token of a runner.
 pub fn is_of_runner(app: &App, runner: &Runner, token: &str) -> bool {
     is_of(app, runner, token)
 }
 
-/// Whether a text is the token of a trigger.
+/// Returns whether a text is the token of a trigger.
 pub fn is_of_trigger(app: &App, trigger: &Trigger, token: &str) -> bool {
     is_of(app, trigger, token)
 }
 
-/// The id that a token claims to be of; whether it is has to be asked.
+/// Returns the id that a token claims. The caller has to verify the token.
 pub fn claimed_id(token: &str) -> Option<i64> {
     let (id, _) = token.split_once('-')?;
     id.bytes().all(|b| b.is_ascii_digit()).then(|| id.parse().ok())?

@@ -1,4 +1,4 @@
-//! What others say of commits.
+//! Commit statuses, which external services post.
 
 use hexforge_domain::Timestamp;
 use hexforge_domain::build::{Build, BuildKind, NewBuild, StatusFilter, Tags};
@@ -24,26 +24,26 @@ use crate::pipeline::progress::Progress;
 use crate::repository::{self, sight};
 use crate::view::build::{self as view, BuildView};
 
-/// The stage of what others say, which comes after all others.
+/// The stage of external statuses, which comes after all other stages.
 const STAGE: &str = "external";
 const STAGE_INDEX: i32 = 1_000_000;
-/// What it is called when nobody says so.
+/// The default name of a status.
 const NAME: &str = "default";
 
-/// Which of the words about a commit are wanted.
+/// Filters the statuses of a commit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
-    /// Of one branch or tag.
+    /// Only statuses of this branch or tag.
     pub reference: Option<String>,
-    /// Of one stage.
+    /// Only statuses of this stage.
     pub stage: Option<String>,
-    /// Of one name.
+    /// Only statuses with this name.
     pub name: Option<String>,
-    /// Those that do not count any more, too.
+    /// Also superseded statuses.
     pub all: bool,
 }
 
-/// What builds and others say of a commit, oldest first.
+/// Lists the statuses of builds and external services for a commit, oldest first.
 pub fn list(
     app: &App,
     actor: Actor,
@@ -70,18 +70,18 @@ pub fn list(
     })
 }
 
-/// What somebody says of a commit.
+/// A commit status that an external service posts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Word {
-    /// How it is.
+    /// The new state.
     pub state: Status,
-    /// About which branch or tag; the first branch that has the commit, if `None`.
+    /// The branch or tag; `None` for the first branch that contains the commit.
     pub reference: Option<String>,
-    /// What it is called.
+    /// The name of the status.
     pub name: Option<String>,
-    /// Where there is more about it.
+    /// The URL with details.
     pub target_url: Option<String>,
-    /// What it is.
+    /// A short description.
     pub description: Option<String>,
 }
 
@@ -100,7 +100,7 @@ impl Word {
     }
 }
 
-/// Says something of a commit. It counts in the pipeline of the commit, which is made if there is none.
+/// Posts a status of a commit. It becomes part of the pipeline of the commit, which is created if it does not exist.
 pub fn post(
     app: &App,
     actor: Actor,
@@ -120,7 +120,7 @@ pub fn post(
     let (target, present) = target(repository.as_ref(), word.reference.as_deref(), id)?;
     let now = app.clock.now();
     app.store.write(|tx| {
-        // Held, so that two words at once do not make two pipelines.
+        // Locked, so that concurrent posts do not create two pipelines.
         let project = app.requester(actor).locked_ci_project(tx, ability, named)?;
         let pipeline = find_or_insert(
             tx,
@@ -148,7 +148,7 @@ pub fn post(
     })
 }
 
-/// The branch or tag that is meant, and whether it is there: one that is named need not be.
+/// Returns the branch or tag of a status, and whether it exists: a name in the request need not exist.
 fn target(
     repository: &dyn Repository,
     reference: Option<&str>,
@@ -181,7 +181,7 @@ struct Said<'a> {
 }
 
 impl Said<'_> {
-    /// Moves on what was said before, or says something new.
+    /// Updates the status that was posted before, or adds a new one.
     fn say(&self, tx: &mut dyn Tx, progress: &mut Progress) -> Result<BuildId, Error> {
         let id = match progress.find(|build| self.is_moved_on(build)) {
             Some(build) => build.id,
@@ -193,7 +193,7 @@ impl Said<'_> {
         };
         let status = progress.build(id).map(|build| build.status);
         if self.word.state == Status::Running {
-            // What was never queued is queued on the way.
+            // A status that was never pending has to become pending first.
             progress.step(id, Transition::Enqueue, self.at);
         }
         let transition = Transition::towards(self.word.state);
@@ -208,7 +208,7 @@ impl Said<'_> {
         self.word.name.as_deref().filter(|name| !name.is_empty()).unwrap_or(NAME)
     }
 
-    /// Whether this says on what was said before: by the same user, in the same words, and not at an end.
+    /// Returns whether the post updates this status: same user, name, URL and description, and the status is not final.
     fn is_moved_on(&self, build: &Build) -> bool {
         let same = BuildKind::External {
             target_url: self.word.target_url.clone(),

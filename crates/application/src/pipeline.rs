@@ -1,4 +1,4 @@
-//! Pipelines: starting, reading, retrying and canceling them.
+//! Pipelines: creates, reads, retries and cancels them.
 
 pub(crate) mod create;
 mod news;
@@ -29,16 +29,16 @@ use create::{NoPipeline, Order};
 use prepare::Target;
 use progress::Progress;
 
-/// A pipeline with who started it.
+/// A pipeline with the user who started it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PipelineView {
     /// The pipeline.
     pub pipeline: Pipeline,
-    /// Who pushed or asked for it.
+    /// The user who pushed or requested the pipeline.
     pub user: Option<User>,
 }
 
-/// The pipelines of a project, newest first.
+/// Lists the pipelines of a project, newest first.
 pub fn list(
     app: &App,
     actor: Actor,
@@ -53,7 +53,7 @@ pub fn list(
     })
 }
 
-/// One pipeline.
+/// Returns one pipeline.
 pub fn get(
     app: &App,
     actor: Actor,
@@ -67,7 +67,7 @@ pub fn get(
     })
 }
 
-/// Starts a pipeline for a branch or tag as it is now.
+/// Creates a pipeline for the current commit of a branch or tag.
 pub fn create(
     app: &App,
     actor: Actor,
@@ -94,7 +94,7 @@ pub fn create(
     })
 }
 
-/// Tries again what failed in a pipeline; without that nothing changes.
+/// Retries the failed builds of a pipeline. Does nothing when there are none.
 pub fn retry(
     app: &App,
     actor: Actor,
@@ -115,7 +115,7 @@ pub fn retry(
     })
 }
 
-/// Ends everything of a pipeline that waits or runs; without that nothing changes.
+/// Cancels all pending and running builds of a pipeline. Does nothing when there are none.
 pub fn cancel(
     app: &App,
     actor: Actor,
@@ -133,7 +133,7 @@ pub fn cancel(
     })
 }
 
-/// Locks a pipeline that the actor may run.
+/// Locks a pipeline, if the actor may run pipelines of the project.
 fn lock(
     tx: &mut dyn Tx,
     requester: Requester,
@@ -146,13 +146,13 @@ fn lock(
     Progress::lock(tx, id)?.ok_or_else(missing)
 }
 
-/// Adds who started it to one pipeline.
+/// Adds the user to one pipeline.
 fn view(tx: &mut dyn Tx, pipeline: Pipeline) -> Result<PipelineView, StoreError> {
     let page = views(tx, Paged { items: vec![pipeline], total: 1 })?;
     page.items.into_iter().next().ok_or(StoreError::Gone)
 }
 
-/// Adds who started them to a page of pipelines: at most one query.
+/// Adds the users to a page of pipelines, with at most one query.
 fn views(tx: &mut dyn Tx, pipelines: Paged<Pipeline>) -> Result<Paged<PipelineView>, StoreError> {
     let users = users(tx, pipelines.items.iter().filter_map(|pipeline| pipeline.user))?;
     Ok(pipelines.map(|pipeline| {
@@ -161,7 +161,7 @@ fn views(tx: &mut dyn Tx, pipelines: Paged<Pipeline>) -> Result<Paged<PipelineVi
     }))
 }
 
-/// The users of these ids: at most one query.
+/// Loads the users with these ids, with at most one query.
 pub(crate) fn users(
     tx: &mut dyn Tx,
     ids: impl Iterator<Item = UserId>,
@@ -173,7 +173,7 @@ pub(crate) fn users(
     Ok(found.into_iter().map(|user| (user.id, user)).collect())
 }
 
-/// What is wrong with a configuration first, if anything is.
+/// Validates a CI configuration. Returns the first error, if there is one.
 pub fn lint(app: &App, content: &str) -> Option<String> {
     if content.trim().is_empty() {
         return Some("Please provide content of .gitlab-ci.yml".to_owned());

@@ -1,4 +1,4 @@
-//! Runners: registering them, and what they do with builds. Tokens say who they are; there is no user.
+//! Runners: registers them, and serves their calls about builds. Runners authenticate with tokens, not as users.
 
 mod artifacts;
 mod assignment;
@@ -32,34 +32,35 @@ use crate::app::App;
 use crate::ci_token;
 use crate::error::{Error, ForbiddenReason, Thing};
 
-/// A build is written down as heard of, and a runner as seen, no more often than this.
+/// The minimum interval between stored updates of a running build, and between stored contacts of a runner.
 const HEARD_EVERY: TimeDelta = TimeDelta::seconds(60);
 
-/// What a runner says when it registers.
+/// The fields of a registration request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Registration {
-    /// What its owner says of it.
+    /// The description by the owner of the runner.
     pub description: String,
-    /// What it has.
+    /// The tags of the runner.
     pub tags: Tags,
-    /// Whether it takes builds without tags.
+    /// Whether the runner takes builds without tags.
     pub run_untagged: bool,
-    /// Whether it stays with its projects.
+    /// Whether the runner is restricted to its projects.
     pub locked: bool,
-    /// What it says of itself.
+    /// The system information that the runner reports.
     pub info: RunnerInfo,
 }
 
-/// A runner that is known.
+/// A registered runner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Registered {
-    /// Its id.
+    /// The id of the runner.
     pub id: RunnerId,
-    /// By which it speaks from now on.
+    /// The token with which the runner authenticates from now on.
     pub token: Secret,
 }
 
-/// Registers a runner: for all projects by the token of the service, for one by the token of that project.
+/// Registers a runner: for all projects with the token of the service, or for one project with the token of that
+/// project.
 pub fn register(app: &App, token: &str, new: Registration) -> Result<Registered, Error> {
     let runner = app.store.write(|tx| {
         let project = match ci_token::is_of_service(app, token, tx.runners().rotations()?) {
@@ -69,7 +70,7 @@ pub fn register(app: &App, token: &str, new: Registration) -> Result<Registered,
                 Some(found.ok_or(Error::Forbidden(None))?)
             }
         };
-        // Such a runner would take nothing.
+        // A runner without tags that takes no untagged builds would never get a build.
         if !new.run_untagged && new.tags.is_empty() {
             return Err(Error::NotFound(Thing::Nameless));
         }
@@ -92,7 +93,7 @@ pub fn register(app: &App, token: &str, new: Registration) -> Result<Registered,
     Ok(Registered { id: runner.id, token: ci_token::of_runner(app, &runner) })
 }
 
-/// Removes the runner of a token. What it was running fails when nothing is heard of it.
+/// Removes the runner with this token. The builds that it runs fail later, when they send no updates.
 pub fn delete(app: &App, token: &str) -> Result<(), Error> {
     app.store.write(|tx| {
         let runner = identify(app, tx, token)?;
@@ -100,7 +101,7 @@ pub fn delete(app: &App, token: &str) -> Result<(), Error> {
     })
 }
 
-/// The runner of a token.
+/// Returns the runner with this token.
 fn identify(app: &App, tx: &mut dyn Tx, token: &str) -> Result<Runner, Error> {
     let found = match ci_token::claimed_id(token) {
         Some(id) => tx.runners().find(RunnerId(id))?,
@@ -110,7 +111,7 @@ fn identify(app: &App, tx: &mut dyn Tx, token: &str) -> Result<Runner, Error> {
     found.ok_or(Error::Forbidden(None))
 }
 
-/// The job of that id, for whoever has its token.
+/// Returns the job with this id, if the token is that of the job.
 fn by_token(app: &App, tx: &mut dyn Tx, id: BuildId, token: &str) -> Result<Build, Error> {
     let found = tx.builds().find(id)?.filter(|build| build.kind.is_job());
     let build = found.ok_or(Error::NotFound(Thing::Nameless))?;
@@ -123,7 +124,7 @@ fn by_token(app: &App, tx: &mut dyn Tx, id: BuildId, token: &str) -> Result<Buil
     }
 }
 
-/// Like [`by_token`], for a build that runs: the token of a finished build changes nothing any more.
+/// Like [`by_token`], for running builds only: the token of a finished build allows no changes.
 fn running(app: &App, tx: &mut dyn Tx, id: BuildId, token: &str) -> Result<Build, Error> {
     let build = by_token(app, tx, id, token)?;
     match build.status {
@@ -137,14 +138,14 @@ fn running(app: &App, tx: &mut dyn Tx, id: BuildId, token: &str) -> Result<Build
     }
 }
 
-/// Like [`by_token`]; until the transaction ends nobody else changes the build or its files.
+/// Like [`by_token`], with the pipeline locked, so that no other transaction changes the build or its files.
 fn lock_by_token(app: &App, tx: &mut dyn Tx, id: BuildId, token: &str) -> Result<Build, Error> {
     let found = by_token(app, tx, id, token)?;
     tx.pipelines().lock(found.pipeline)?.ok_or(Error::NotFound(Thing::Nameless))?;
     by_token(app, tx, id, token)
 }
 
-/// Checks how long a log would become, in bytes.
+/// Checks the new length of a log, in bytes.
 fn within_log(length: u64) -> Result<(), Error> {
     if length > limit::LOG as u64 {
         return Err(FieldErrors::one("trace", TooLong(limit::LOG)).into());
@@ -152,7 +153,7 @@ fn within_log(length: u64) -> Result<(), Error> {
     Ok(())
 }
 
-/// Whether it is time to write down that something was heard of a running build.
+/// Returns whether the time of the last update of a running build has to be stored again.
 fn is_due(build: &Build, now: Timestamp) -> bool {
     build.status == Status::Running && now - build.updated_at >= HEARD_EVERY
 }

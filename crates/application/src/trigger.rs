@@ -1,4 +1,4 @@
-//! Triggers: making them, and starting pipelines by them.
+//! Triggers: manages them, and starts pipelines with their tokens.
 
 use hexforge_domain::Timestamp;
 use hexforge_domain::commit::ObjectId;
@@ -24,13 +24,13 @@ use crate::view::project as project_view;
 pub struct TriggerView {
     /// The trigger.
     pub trigger: Trigger,
-    /// By which it is used.
+    /// The token that starts pipelines.
     pub token: Secret,
-    /// When it was removed, by the call that did it.
+    /// The time of deletion, set only by the call that deletes the trigger.
     pub deleted_at: Option<Timestamp>,
 }
 
-/// The triggers of a project, oldest first.
+/// Lists the triggers of a project, oldest first.
 pub fn list(
     app: &App,
     actor: Actor,
@@ -44,7 +44,7 @@ pub fn list(
     Ok(found.map(|trigger| view(app, trigger)))
 }
 
-/// The trigger of a token.
+/// Returns the trigger with this token.
 pub fn get(app: &App, actor: Actor, named: &ProjectRef, token: &str) -> Result<TriggerView, Error> {
     let found = app.store.read(|tx| {
         let project = app.requester(actor).ci_project(tx, CiAbility::Administer, named)?;
@@ -53,7 +53,7 @@ pub fn get(app: &App, actor: Actor, named: &ProjectRef, token: &str) -> Result<T
     Ok(view(app, found))
 }
 
-/// Makes a trigger.
+/// Creates a trigger.
 pub fn create(app: &App, actor: Actor, named: &ProjectRef) -> Result<TriggerView, Error> {
     let now = app.clock.now();
     let made = app.store.write(|tx| {
@@ -63,7 +63,7 @@ pub fn create(app: &App, actor: Actor, named: &ProjectRef) -> Result<TriggerView
     Ok(view(app, made))
 }
 
-/// Removes the trigger of a token; answers with what it was.
+/// Deletes the trigger with this token, and returns its state before.
 pub fn delete(
     app: &App,
     actor: Actor,
@@ -83,13 +83,13 @@ pub fn delete(
 /// A pipeline that was started by a trigger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Triggered {
-    /// The use of the trigger.
+    /// The id of this use of the trigger.
     pub id: TriggerRequestId,
-    /// The variables that were given with it, by name.
+    /// The variables of the request, by name.
     pub variables: Vec<(String, String)>,
 }
 
-/// Starts a pipeline for a branch or tag, for whoever has the token of a trigger.
+/// Starts a pipeline for a branch or tag, authenticated by the token of a trigger.
 pub fn start(
     app: &App,
     named: &ProjectRef,
@@ -99,8 +99,8 @@ pub fn start(
 ) -> Result<Triggered, Error> {
     let missing = || Error::NotFound(Thing::Nameless);
     let no_builds = || Error::Refused(Refusal::NoBuilds);
-    // A token of another project is answered like a missing project: the caller does not learn which projects
-    // there are.
+    // A token of another project gets the same response as a missing project, so that the caller does not learn which
+    // projects exist.
     let (project, trigger) = app.store.read(|tx| {
         let trigger = find(app, tx, token)?.ok_or_else(missing)?;
         let project = tx.projects().find(named)?.filter(|found| found.id == trigger.project);
@@ -116,7 +116,7 @@ pub fn start(
     let now = app.clock.now();
     app.store.write(|tx| {
         let project = tx.projects().lock(project.id)?.ok_or_else(missing)?;
-        // It may have been removed meanwhile.
+        // The trigger may have been deleted meanwhile.
         tx.triggers().find(trigger.id)?.ok_or_else(missing)?;
         let placed = project_view::placed(tx, project)?;
         let order = Order { user: None, triggered: true, before_sha: ObjectId::ZERO, at: now };
@@ -128,8 +128,8 @@ pub fn start(
     })
 }
 
-/// The variables that a trigger gave to a pipeline; `None` when none started it. For those who give them to
-/// runners.
+/// Returns the variables that a trigger gave to a pipeline, for runners. Returns `None` when no trigger started the
+/// pipeline.
 pub fn variables_of(
     app: &App,
     tx: &mut dyn Tx,
@@ -144,7 +144,7 @@ fn purpose(pipeline: PipelineId) -> String {
     format!("trigger variables of pipeline {pipeline}")
 }
 
-/// Names and values, each ended by NUL, which neither can contain.
+/// Serializes names and values. Each is terminated by NUL, which neither can contain.
 fn to_text(variables: &[(String, String)]) -> String {
     let clean = |text: &str| text.replace('\0', "");
     variables.iter().map(|(key, value)| format!("{}\0{}\0", clean(key), clean(value))).collect()
@@ -163,7 +163,7 @@ fn view(app: &App, trigger: Trigger) -> TriggerView {
     TriggerView { token: ci_token::of_trigger(app, &trigger), trigger, deleted_at: None }
 }
 
-/// The trigger that a token is of.
+/// Returns the trigger with this token.
 fn find(app: &App, tx: &mut dyn Tx, token: &str) -> Result<Option<Trigger>, Error> {
     let Some(id) = ci_token::claimed_id(token) else { return Ok(None) };
     let found = tx.triggers().find(TriggerId(id))?;

@@ -1,4 +1,4 @@
-//! Variables of projects. Values are sealed before they are stored.
+//! CI variables of projects. Values are encrypted before they are stored.
 
 use hexforge_domain::field_errors::FieldErrors;
 use hexforge_domain::id::ProjectId;
@@ -13,16 +13,16 @@ use hexforge_domain::variable::{Variable, VariableKey, VariableValue};
 use crate::app::App;
 use crate::error::{Error, Thing};
 
-/// A variable with what it holds.
+/// A variable with its decrypted value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VariableView {
-    /// Its name.
+    /// The name of the variable.
     pub key: String,
-    /// What it holds.
+    /// The value of the variable.
     pub value: Secret,
 }
 
-/// The variables of a project, oldest first.
+/// Lists the variables of a project, oldest first.
 pub fn list(
     app: &App,
     actor: Actor,
@@ -38,7 +38,7 @@ pub fn list(
     Ok(Paged { items: opened, total: found.total })
 }
 
-/// One variable.
+/// Returns one variable.
 pub fn get(app: &App, actor: Actor, named: &ProjectRef, key: &str) -> Result<VariableView, Error> {
     let found = app.store.read(|tx| {
         let project = app.requester(actor).ci_project(tx, CiAbility::Administer, named)?;
@@ -47,7 +47,7 @@ pub fn get(app: &App, actor: Actor, named: &ProjectRef, key: &str) -> Result<Var
     view(app, &found)
 }
 
-/// Makes a variable.
+/// Creates a variable.
 pub fn create(
     app: &App,
     actor: Actor,
@@ -72,7 +72,7 @@ pub fn create(
     }
 }
 
-/// Gives a variable another value.
+/// Changes the value of a variable.
 pub fn update(
     app: &App,
     actor: Actor,
@@ -92,7 +92,7 @@ pub fn update(
     view(app, &changed)
 }
 
-/// Removes a variable; answers with what it was.
+/// Deletes a variable, and returns its state before.
 pub fn delete(
     app: &App,
     actor: Actor,
@@ -108,7 +108,7 @@ pub fn delete(
     view(app, &gone)
 }
 
-/// What a stored variable holds.
+/// Decrypts a stored variable.
 pub(crate) fn view(app: &App, variable: &Variable) -> Result<VariableView, Error> {
     let value = app.vault.open(&purpose(variable.project), &variable.value)?;
     Ok(VariableView { key: variable.key.as_str().to_owned(), value })
@@ -118,7 +118,7 @@ fn checked(value: &str) -> Result<VariableValue, FieldErrors> {
     VariableValue::parse(value).map_err(|error| FieldErrors::one("value", error))
 }
 
-/// What is sealed for one project does not open for another.
+/// The purpose of the encryption. A value encrypted for one project cannot be decrypted for another.
 fn purpose(project: ProjectId) -> String {
     format!("variable of project {project}")
 }

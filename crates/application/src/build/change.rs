@@ -1,4 +1,4 @@
-//! What people do with builds. Whatever it is, the pipeline follows in the same transaction.
+//! Changes of builds through the API. Each updates the pipeline in the same transaction.
 
 use hexforge_domain::Timestamp;
 use hexforge_domain::build::Build;
@@ -18,7 +18,7 @@ use crate::error::{Error, ForbiddenReason, Refusal, Thing};
 use crate::pipeline::progress::Progress;
 use crate::view::build::{self as view, BuildView};
 
-/// Ends a build that waits or runs; any other stays as it is.
+/// Cancels a pending or running build; any other build stays unchanged.
 pub fn cancel(
     app: &App,
     actor: Actor,
@@ -34,7 +34,7 @@ pub fn cancel(
     })
 }
 
-/// Makes the same build again; answers with the new one.
+/// Retries a build: creates and returns a new build with the same definition.
 pub fn retry(app: &App, actor: Actor, named: &ProjectRef, id: BuildId) -> Result<BuildView, Error> {
     let user = access::own_account(actor)?;
     let now = app.clock.now();
@@ -51,7 +51,7 @@ pub fn retry(app: &App, actor: Actor, named: &ProjectRef, id: BuildId) -> Result
     })
 }
 
-/// Lets a build run that waits to be asked for.
+/// Starts a manual build.
 pub fn play(app: &App, actor: Actor, named: &ProjectRef, id: BuildId) -> Result<BuildView, Error> {
     let user = access::own_account(actor)?;
     let ability = app.settings.strict.to_start_manual_jobs();
@@ -70,7 +70,7 @@ pub fn play(app: &App, actor: Actor, named: &ProjectRef, id: BuildId) -> Result<
     })
 }
 
-/// Keeps the artifacts of a build for ever.
+/// Removes the expiry time of a build's artifacts, so that they are kept.
 pub fn keep_artifacts(
     app: &App,
     actor: Actor,
@@ -91,7 +91,7 @@ pub fn keep_artifacts(
     })
 }
 
-/// Removes the log and the artifacts of a build.
+/// Deletes the log and the artifacts of a build.
 pub fn erase(app: &App, actor: Actor, named: &ProjectRef, id: BuildId) -> Result<BuildView, Error> {
     let now = app.clock.now();
     let erased = app.store.write(|tx| {
@@ -108,7 +108,7 @@ pub fn erase(app: &App, actor: Actor, named: &ProjectRef, id: BuildId) -> Result
         }
         finish(tx, progress, build.id, now)
     })?;
-    // From the commit on nobody is shown them.
+    // After the commit no request can read the files any more.
     let build = &erased.build;
     app.build_files.remove_trace(build.project, build.id)?;
     app.build_files.remove_artifacts(build.project, build.id)?;
@@ -125,7 +125,7 @@ fn lock(tx: &mut dyn Tx, project: ProjectId, id: BuildId) -> Result<(Progress, B
     Ok((progress, build))
 }
 
-/// Stores the pipeline and shows one of its builds.
+/// Stores the pipeline and returns the view of one of its builds.
 fn finish(
     tx: &mut dyn Tx,
     progress: Progress,

@@ -1,4 +1,4 @@
-//! Logs and artifacts, for reading.
+//! Reads the logs and artifacts of builds.
 
 use std::io::{self, Read};
 
@@ -18,11 +18,11 @@ use crate::error::{Error, Thing};
 
 /// The log of a build.
 pub struct Trace {
-    /// All of it; secrets are hidden in it. Empty where there is none.
+    /// The whole log with secrets masked. Empty when there is no log.
     pub content: StoredUpload,
 }
 
-/// The log of a build as it is now.
+/// Returns the current log of a build.
 pub fn trace(app: &App, actor: Actor, named: &ProjectRef, id: BuildId) -> Result<Trace, Error> {
     let (build, secrets) = app.store.read(|tx| {
         let project = app.requester(actor).ci_project(tx, CiAbility::ReadBuilds, named)?;
@@ -52,13 +52,13 @@ pub fn trace(app: &App, actor: Actor, named: &ProjectRef, id: BuildId) -> Result
 
 /// The artifacts of a build.
 pub struct ArtifactsFile {
-    /// What the file is called.
+    /// The file name of the artifacts.
     pub name: String,
-    /// What is in it.
+    /// The content of the file.
     pub content: StoredUpload,
 }
 
-/// The artifacts of a build, while they are there.
+/// Returns the artifacts of a build, if they exist and have not expired.
 pub fn artifacts(
     app: &App,
     actor: Actor,
@@ -72,7 +72,7 @@ pub fn artifacts(
     open(app, &build)
 }
 
-/// The artifacts of a job in the newest pipeline of a branch or tag that succeeded.
+/// Returns the artifacts of a job in the newest successful pipeline of a branch or tag.
 pub fn artifacts_of_ref(
     app: &App,
     actor: Actor,
@@ -91,7 +91,7 @@ pub fn artifacts_of_ref(
     open(app, &build)
 }
 
-/// The artifacts of a build that the caller may see.
+/// Opens the artifacts of a build. The caller has checked the permission.
 pub(crate) fn open(app: &App, build: &Build) -> Result<ArtifactsFile, Error> {
     let missing = || Error::NotFound(Thing::Nameless);
     let known = build.artifacts_at(app.clock.now()).ok_or_else(missing)?;
@@ -99,13 +99,13 @@ pub(crate) fn open(app: &App, build: &Build) -> Result<ArtifactsFile, Error> {
     Ok(ArtifactsFile { name: known.file_name.clone(), content: content.ok_or_else(missing)? })
 }
 
-/// Reads a log and puts as many `x` in the place of each secret in it. The length stays the same.
+/// Reads a log and replaces each secret by as many `x`. The length stays the same.
 struct Masked {
     from: Box<dyn Read + Send>,
     secrets: Vec<Vec<u8>>,
-    /// Read, and with secrets hidden as far as they are all here.
+    /// The bytes that were read. Secrets that are complete in the buffer are masked.
     held: Vec<u8>,
-    /// How much of that may be given out.
+    /// The number of leading bytes that may be returned.
     ready: usize,
     ended: bool,
 }
@@ -119,7 +119,7 @@ impl Masked {
         Self { from, secrets, held: Vec::new(), ready: 0, ended: false }
     }
 
-    /// Reads on until something may be given out or all is read.
+    /// Reads on until some bytes may be returned or the log ends.
     fn fill(&mut self) -> io::Result<()> {
         let longest = self.secrets.iter().map(Vec::len).max().unwrap_or(1);
         while self.ready == 0 && !self.ended {
@@ -131,7 +131,7 @@ impl Masked {
             for secret in &self.secrets {
                 mask(&mut self.held, secret);
             }
-            // A secret may begin at the end of what is here and go on in what is not.
+            // A secret may start at the end of the buffer and continue in bytes that are not read yet.
             let kept = if self.ended { 0 } else { longest - 1 };
             self.ready = self.held.len().saturating_sub(kept);
         }
@@ -165,7 +165,7 @@ impl Read for Masked {
 mod tests {
     use super::*;
 
-    /// Gives out a few bytes at a time.
+    /// A reader that returns a few bytes at a time.
     struct Dripping(Vec<u8>, usize);
 
     impl Read for Dripping {

@@ -1,4 +1,4 @@
-//! Builds of which nothing is heard any more, and artifacts whose time is over.
+//! Fails builds that stopped sending updates, and removes expired artifacts.
 
 use hexforge_domain::ci::status::Transition;
 
@@ -6,10 +6,10 @@ use crate::app::App;
 use crate::error::Error;
 use crate::pipeline::progress::Progress;
 
-/// How many builds one round looks at.
+/// The number of builds per query.
 const BATCH: u32 = 100;
 
-/// Fails builds that wait or run and were not heard of for too long; answers how many.
+/// Fails pending and running builds that sent no update for the time in the settings. Returns their number.
 pub fn fail_silent(app: &App, go_on: &dyn Fn() -> bool) -> Result<usize, Error> {
     let mut failed = 0;
     while go_on() {
@@ -24,7 +24,7 @@ pub fn fail_silent(app: &App, go_on: &dyn Fn() -> bool) -> Result<usize, Error> 
                 let Some(mut progress) = Progress::lock(tx, build.pipeline)? else {
                     return Ok(false);
                 };
-                // Heard of in between.
+                // The build sent an update meanwhile.
                 if progress.build(build.id).is_none_or(|build| build.updated_at > since) {
                     return Ok(false);
                 }
@@ -38,7 +38,7 @@ pub fn fail_silent(app: &App, go_on: &dyn Fn() -> bool) -> Result<usize, Error> 
     Ok(failed)
 }
 
-/// Removes artifacts whose time is over; answers how many.
+/// Removes expired artifacts. Returns their number.
 pub fn remove_expired(app: &App, go_on: &dyn Fn() -> bool) -> Result<usize, Error> {
     let mut removed = 0;
     while go_on() {
@@ -52,7 +52,7 @@ pub fn remove_expired(app: &App, go_on: &dyn Fn() -> bool) -> Result<usize, Erro
                 let Some(mut progress) = Progress::lock(tx, build.pipeline)? else {
                     return Ok(false);
                 };
-                // Kept in between.
+                // The artifacts were kept or removed meanwhile.
                 let kept = |build: &hexforge_domain::build::Build| {
                     build.artifacts.is_none() || build.artifacts_at(now).is_some()
                 };

@@ -1,4 +1,4 @@
-//! Moving builds on, by whoever has the right to.
+//! Status transitions of builds that the service makes itself.
 
 use hexforge_domain::ci::status::Transition;
 use hexforge_domain::id::BuildId;
@@ -7,8 +7,8 @@ use crate::app::App;
 use crate::error::Error;
 use crate::pipeline::progress::Progress;
 
-/// Moves a build on, and its pipeline with it; answers whether that was possible. Nobody's right is asked for:
-/// this is for what the service does by itself.
+/// Applies a status transition to a build and updates its pipeline. Returns whether the transition was possible. No
+/// permission is checked: this is for transitions that the service makes itself.
 pub fn advance(app: &App, id: BuildId, transition: Transition) -> Result<bool, Error> {
     let now = app.clock.now();
     app.store.write(|tx| {

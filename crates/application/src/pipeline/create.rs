@@ -1,4 +1,4 @@
-//! Making a pipeline with all its builds.
+//! Creates a pipeline with all its builds.
 
 use hexforge_domain::Timestamp;
 use hexforge_domain::build::{BuildDefinition, BuildKind, NewBuild};
@@ -15,20 +15,20 @@ use super::prepare::Prepared;
 use super::progress::Progress;
 use crate::view::project::PlacedProject;
 
-/// Who wants a pipeline, and how.
+/// The origin of a new pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Order {
-    /// Who pushed or asked.
+    /// The user who pushed or requested the pipeline; `None` for a trigger.
     pub user: Option<UserId>,
-    /// Whether a trigger did.
+    /// Whether a trigger started the pipeline.
     pub triggered: bool,
-    /// What is told as the commit before.
+    /// The previous commit id as builds and hooks see it.
     pub before_sha: ObjectId,
-    /// When.
+    /// The creation time.
     pub at: Timestamp,
 }
 
-/// Why there is no pipeline; the text is the one that the interface shows.
+/// Why no pipeline is created. The API shows this text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum NoPipeline {
     #[error("Reference not found")]
@@ -43,7 +43,7 @@ pub(crate) enum NoPipeline {
     NoBuilds,
 }
 
-/// The pipeline of a push, if it makes one.
+/// Creates the pipeline of a push. Does nothing when builds are disabled or the commit has no configuration.
 pub(crate) fn of_push(
     tx: &mut dyn Tx,
     placed: &PlacedProject,
@@ -69,7 +69,7 @@ pub(crate) fn of_push(
     }
 }
 
-/// The pipeline that somebody asks for.
+/// Creates a requested pipeline.
 pub(crate) fn on_demand(
     tx: &mut dyn Tx,
     placed: &PlacedProject,
@@ -100,7 +100,7 @@ pub(crate) fn on_demand(
     Ok(Ok(progress.store(tx, order.at)?.pipeline))
 }
 
-/// A pipeline without builds: failed with these errors, or skipped.
+/// Creates a pipeline without builds: failed with these configuration errors, or skipped.
 fn empty(
     tx: &mut dyn Tx,
     placed: &PlacedProject,

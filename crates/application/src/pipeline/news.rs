@@ -1,4 +1,4 @@
-//! What hooks of a project are told of its pipelines and builds.
+//! Hook events about the pipelines and builds of a project.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -16,8 +16,8 @@ use hexforge_domain::user::User;
 
 use crate::view::project::{self as project_view, PlacedProject};
 
-/// Writes down what the hooks of the project are told: of these builds, and of the pipeline if its status
-/// changed. A bounded number of queries, and a row for each that is told of.
+/// Records a hook event for each of these builds, and one for the pipeline if its status changed. Runs a bounded number
+/// of queries, plus one insert per event.
 pub(super) fn tell(
     tx: &mut dyn Tx,
     pipeline: &Pipeline,
@@ -67,7 +67,7 @@ fn record(tx: &mut dyn Tx, event: ProjectEvent, now: Timestamp) -> Result<(), St
     tx.outbox().record(&SystemEvent::InProject(Box::new(event)), now)
 }
 
-/// Who has to do with the builds of a pipeline.
+/// The users and runners of a pipeline's builds.
 struct People {
     users: HashMap<UserId, User>,
     runners: HashMap<RunnerId, Runner>,
@@ -96,7 +96,7 @@ impl People {
     }
 }
 
-/// The names of the namespace and the project, for people.
+/// Returns the display names of the namespace and the project.
 fn name(placed: &PlacedProject) -> String {
     format!("{} / {}", placed.place.human_name(), placed.project.name.as_str())
 }

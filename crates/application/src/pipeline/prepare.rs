@@ -1,4 +1,4 @@
-//! What a pipeline is made of, as far as the repository knows it. Nothing is stored here.
+//! Reads from the repository what a new pipeline needs. Nothing is stored here.
 
 use std::io::{self, Write};
 
@@ -11,22 +11,22 @@ use hexforge_domain::tag::TagName;
 
 use crate::app::App;
 
-/// A larger configuration is not read.
+/// The maximum size of a configuration file, in bytes.
 const LARGEST: u64 = 1024 * 1024;
 
-/// For what a pipeline is.
+/// The branch or tag and the commit of a pipeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Target {
-    /// The branch or tag, without `refs/`.
+    /// The name of the branch or tag, without `refs/`.
     pub reference: String,
-    /// Whether that is a tag.
+    /// Whether the name is that of a tag.
     pub tag: bool,
-    /// The commit there.
+    /// The commit of the branch or tag.
     pub commit: ObjectId,
 }
 
 impl Target {
-    /// The branch or tag of a name, with or without `refs/`; a branch where there are both.
+    /// Finds a branch or tag by name, with or without the `refs/` prefix. A branch wins over a tag of the same name.
     pub fn named(repository: &dyn Repository, name: &str) -> Result<Option<Self>, GitError> {
         let short = name.strip_prefix(BranchName::FOLDER).unwrap_or(name);
         if let Ok(branch) = BranchName::parse(short)
@@ -45,7 +45,8 @@ impl Target {
         }))
     }
 
-    /// What a push changed, unless nothing is there afterwards that could be built.
+    /// Returns the target of a pushed change. Returns `None` for a deleted ref, for other refs, and for a tag that does
+    /// not lead to a commit.
     pub fn pushed(
         repository: &dyn Repository,
         change: &RefChange,
@@ -65,18 +66,18 @@ impl Target {
     }
 }
 
-/// What the repository says about a pipeline.
+/// The data from the repository for a new pipeline.
 #[derive(Clone, Debug)]
 pub(crate) struct Prepared {
-    /// For what it is.
+    /// The branch or tag of the pipeline.
     pub target: Target,
     /// The commit.
     pub commit: Commit,
-    /// What the commit says is to be done; `None` without a word of that.
+    /// The parsed CI configuration of the commit; `None` when the commit has no configuration file.
     pub configuration: Option<Result<Configuration, ConfigError>>,
 }
 
-/// Reads the commit and its configuration; `None` when the commit is not there.
+/// Reads the commit and its CI configuration. Returns `None` when the commit does not exist.
 pub(crate) fn read(
     app: &App,
     repository: &dyn Repository,
@@ -87,7 +88,8 @@ pub(crate) fn read(
     Ok(Some(Prepared { target, commit, configuration }))
 }
 
-/// What a push makes a pipeline of. The push is made: what is damaged makes none.
+/// Prepares the pipeline of a pushed ref. Corrupt, missing or too large objects do not fail the push: it gets no
+/// pipeline.
 pub(crate) fn pushed(
     app: &App,
     repository: &dyn Repository,
@@ -112,12 +114,12 @@ fn configuration(
     }
     let mut text = Bounded(Vec::new());
     repository.write_blob(blob.id, &mut text)?;
-    // Bytes that are no text become signs that stand for nothing.
+    // Invalid UTF-8 becomes replacement characters.
     let text = String::from_utf8_lossy(&text.0);
     Ok(Some(Configuration::parse(&*app.yaml, &text)))
 }
 
-/// Holds no more than the largest configuration, whatever comes.
+/// A buffer that refuses more than the maximum size of a configuration file.
 struct Bounded(Vec<u8>);
 
 impl Write for Bounded {

@@ -1,7 +1,8 @@
-//! What happens to the builds of a pipeline, and what follows: later stages, the status, the news.
+//! Status transitions of the builds of a pipeline, and their consequences: later stages, the status of the pipeline,
+//! and hook events.
 //!
-//! Whoever changes a build does it through here. The pipeline is locked first, so that two changes at once
-//! come one after the other and the status is always that of the builds.
+//! Every change of a build goes through this module. It locks the pipeline first, so that concurrent changes run one
+//! after the other and the status of the pipeline always matches its builds.
 
 use std::collections::BTreeSet;
 
@@ -17,18 +18,18 @@ use hexforge_domain::ports::store::{StoreError, Tx};
 
 use super::news;
 
-/// A locked pipeline with all its builds, to which something happens.
+/// A locked pipeline with all its builds and the changes made to them.
 pub(crate) struct Progress {
     pipeline: Pipeline,
     builds: Vec<Build>,
-    /// The pipeline did not exist before.
+    /// Whether this transaction created the pipeline.
     new: bool,
     changed: BTreeSet<BuildId>,
-    /// Of which hooks are told.
+    /// The builds for which hook events are recorded.
     told: BTreeSet<BuildId>,
 }
 
-/// A pipeline after what happened to it.
+/// A pipeline after its changes were stored.
 pub(crate) struct Done {
     /// The pipeline.
     pub pipeline: Pipeline,
@@ -37,7 +38,7 @@ pub(crate) struct Done {
 }
 
 impl Done {
-    /// One of the builds.
+    /// Returns one of the builds.
     pub fn build(&self, id: BuildId) -> Option<&Build> {
         self.builds.iter().find(|build| build.id == id)
     }
@@ -50,7 +51,7 @@ impl Progress {
         locked.map(|pipeline| Self::of_locked(tx, pipeline)).transpose()
     }
 
-    /// Like [`Progress::lock`], but without waiting for others.
+    /// Like [`Progress::lock`], but returns `None` instead of waiting when the pipeline is locked.
     pub fn try_lock(tx: &mut dyn Tx, id: PipelineId) -> Result<Option<Self>, StoreError> {
         let locked = tx.pipelines().try_lock(id)?;
         locked.map(|pipeline| Self::of_locked(tx, pipeline)).transpose()
@@ -62,45 +63,45 @@ impl Progress {
         Ok(Self { pipeline, builds, new: false, changed, told })
     }
 
-    /// A pipeline that this transaction made, which has no builds yet.
+    /// Starts with a pipeline that this transaction created and that has no builds yet.
     pub fn of_new(pipeline: Pipeline) -> Self {
         let (changed, told) = (BTreeSet::new(), BTreeSet::new());
         Self { pipeline, builds: vec![], new: true, changed, told }
     }
 
-    /// The pipeline as it was when it was locked.
+    /// Returns the pipeline as it was when it was locked.
     pub fn pipeline(&self) -> &Pipeline {
         &self.pipeline
     }
 
-    /// One of the builds as it is by now.
+    /// Returns one of the builds with the changes made so far.
     pub fn build(&self, id: BuildId) -> Option<&Build> {
         self.builds.iter().find(|build| build.id == id)
     }
 
-    /// The first of the builds that fits, as it is by now.
+    /// Returns the first build that matches, with the changes made so far.
     pub fn find(&self, fits: impl Fn(&Build) -> bool) -> Option<&Build> {
         self.builds.iter().find(|build| fits(build))
     }
 
-    /// One of the builds, to be changed in what is not its status.
+    /// Returns a build to change any field except its status.
     pub fn build_mut(&mut self, id: BuildId) -> Option<&mut Build> {
         self.changed.insert(id);
         self.builds.iter_mut().find(|build| build.id == id)
     }
 
-    /// The newest of each name.
+    /// Returns the builds that are not superseded: the newest of each name.
     pub fn latest(&self) -> Vec<StageBuild<BuildId>> {
         self.builds.iter().filter(|build| !build.superseded).map(in_stage).collect()
     }
 
-    /// Those of them that runners do.
+    /// Like [`Progress::latest`], without external statuses: only the jobs for runners.
     pub fn jobs(&self) -> Vec<StageBuild<BuildId>> {
         let latest = self.builds.iter().filter(|build| !build.superseded);
         latest.filter(|build| build.kind.is_job()).map(in_stage).collect()
     }
 
-    /// Moves a build on, if that is possible from where it is; answers whether it is.
+    /// Applies a status transition to a build. Returns false when its current status does not allow the transition.
     pub fn step(&mut self, id: BuildId, transition: Transition, now: Timestamp) -> bool {
         let Some(build) = self.builds.iter_mut().find(|build| build.id == id) else { return false };
         let Ok(status) = build.status.apply(transition) else { return false };
@@ -122,7 +123,7 @@ impl Progress {
         true
     }
 
-    /// Adds a build, in the place of older ones of its name.
+    /// Adds a build, which supersedes older builds of the same name.
     pub fn add(&mut self, tx: &mut dyn Tx, new: NewBuild) -> Result<BuildId, StoreError> {
         for older in self.builds.iter_mut().filter(|build| build.name == new.name) {
             older.superseded = true;
@@ -134,7 +135,7 @@ impl Progress {
         Ok(id)
     }
 
-    /// Adds a build that is the same as an earlier one, and waits for a runner; who asked is its user.
+    /// Adds a pending copy of a build for this user.
     pub fn run_again(
         &mut self,
         tx: &mut dyn Tx,
@@ -160,14 +161,14 @@ impl Progress {
         self.add(tx, again).map(Some)
     }
 
-    /// Lets skipped builds of later stages be reached again.
+    /// Reopens skipped builds of later stages.
     pub fn reopen(&mut self, builds: &[BuildId], now: Timestamp) {
         for id in builds {
             self.step(*id, Transition::Reopen, now);
         }
     }
 
-    /// Goes through the stages, and stores everything with what follows from it.
+    /// Applies the transitions of later stages, and stores the builds, the pipeline and the hook events.
     pub fn store(mut self, tx: &mut dyn Tx, now: Timestamp) -> Result<Done, StoreError> {
         for decision in process(&self.latest()) {
             self.step(decision.id, decision.transition, now);
@@ -190,7 +191,7 @@ impl Progress {
         Ok(Done { pipeline: self.pipeline, builds: self.builds })
     }
 
-    /// Gives the pipeline the status that its builds have.
+    /// Sets the status of the pipeline and its times.
     fn follow(&mut self, status: Status, now: Timestamp) {
         let latest = self.builds.iter().filter(|build| !build.superseded);
         let times = latest.map(|build| BuildTimes {

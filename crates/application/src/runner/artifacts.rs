@@ -1,4 +1,4 @@
-//! A runner brings the artifacts of a build, and takes those of earlier ones.
+//! Runners upload the artifacts of a build, and download those of earlier builds.
 
 use chrono::TimeDelta;
 use hexforge_domain::build::Artifacts;
@@ -14,13 +14,13 @@ use crate::build::ArtifactsFile;
 use crate::error::{Error, ForbiddenReason, Thing};
 use crate::pipeline::progress::Progress;
 
-/// Whether somebody with this token may bring artifacts; asked before anything of them is read. Gives the user of the
-/// build, for whom they are brought.
+/// Checks that the token allows an upload of artifacts, before the body of the request is read. Returns the user of the
+/// build, to whom the upload is charged.
 pub fn authorize_artifacts(app: &App, id: BuildId, token: &str) -> Result<Option<UserId>, Error> {
     app.store.read(|tx| running(app, tx, id, token).map(|build| build.user))
 }
 
-/// Artifacts that are being received. Dropped before they are finished, they leave nothing behind.
+/// Artifacts that are being received. Dropping them before they are finished removes them.
 pub struct Receiving {
     id: BuildId,
     token: String,
@@ -29,7 +29,7 @@ pub struct Receiving {
     file: Box<dyn NewUpload>,
 }
 
-/// Begins to receive the artifacts of a build, which their sender calls `given`.
+/// Starts to receive the artifacts of a build, with the file name `given`.
 pub fn begin_artifacts(
     app: &App,
     id: BuildId,
@@ -43,13 +43,13 @@ pub fn begin_artifacts(
 }
 
 impl Receiving {
-    /// Adds to the end.
+    /// Appends a chunk.
     pub fn append(&mut self, chunk: &[u8]) -> Result<(), Error> {
         self.size += chunk.len() as u64;
         Ok(self.file.append(chunk)?)
     }
 
-    /// Puts them in the place of those that were there, for so many seconds or for ever.
+    /// Finishes the upload and replaces earlier artifacts. They expire after `expire_in` seconds, or never.
     pub fn finish(self, app: &App, expire_in: Option<i64>) -> Result<Assignment, Error> {
         let now = app.clock.now();
         let Self { id, token, name, size, mut file } = self;
@@ -72,8 +72,8 @@ impl Receiving {
     }
 }
 
-/// Opens the artifacts of a build by its token, while a build of its pipeline runs: runners read artifacts of earlier
-/// builds by the tokens of these. Returns the user of the build too, for whom the artifacts are read.
+/// Opens the artifacts of a build by its token, while a build of its pipeline runs: runners read the artifacts of
+/// earlier builds with the tokens of those builds. Also returns the user of the build, to whom the download is charged.
 pub fn open_artifacts(
     app: &App,
     id: BuildId,
@@ -106,6 +106,6 @@ pub fn remove_artifacts(app: &App, id: BuildId, token: &str) -> Result<(), Error
         progress.store(tx, now)?;
         Ok::<_, Error>(build)
     })?;
-    // From the commit on nobody is shown them.
+    // After the commit no request can read the files any more.
     Ok(app.build_files.remove_artifacts(build.project, id)?)
 }

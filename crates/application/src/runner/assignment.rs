@@ -1,4 +1,4 @@
-//! Everything a runner is told of a build.
+//! The data that a runner receives about a build.
 
 use hexforge_domain::build::{Build, BuildDefinition, BuildKind};
 use hexforge_domain::id::BuildId;
@@ -17,41 +17,41 @@ use crate::trigger;
 use crate::variable::{self, VariableView};
 use crate::view::project::{self as project_view, PlacedProject};
 
-/// A build as its runner gets it.
+/// A build with everything that its runner needs.
 #[derive(Clone, Debug)]
 pub struct Assignment {
     /// The build.
     pub build: Build,
-    /// By which the runner speaks for it.
+    /// The token with which the runner authenticates for the build.
     pub token: Secret,
-    /// Its pipeline.
+    /// The pipeline of the build.
     pub pipeline: Pipeline,
-    /// Its project.
+    /// The project of the build.
     pub project: PlacedProject,
-    /// What is to be done.
+    /// The commands, options and variables of the job.
     pub definition: BuildDefinition,
-    /// Who runs it.
+    /// The runner that runs the build.
     pub runner: Option<Runner>,
-    /// Who started it.
+    /// The user who started the build.
     pub user: Option<User>,
     /// The variables of the project.
     pub secrets: Vec<VariableView>,
     /// The variables of the trigger, if one started the pipeline.
     pub triggered: Option<Vec<(String, String)>>,
-    /// The builds of earlier stages that count.
+    /// The jobs of earlier stages that are not superseded.
     pub earlier: Vec<Earlier>,
 }
 
-/// A build of an earlier stage, whose artifacts may be taken.
+/// A build of an earlier stage, whose artifacts the runner may download.
 #[derive(Clone, Debug)]
 pub struct Earlier {
     /// The build.
     pub build: Build,
-    /// By which its artifacts are reached.
+    /// The token for downloading its artifacts.
     pub token: Secret,
 }
 
-/// A build of a pipeline: a bounded number of queries.
+/// Loads the assignment of a build, with a bounded number of queries.
 pub(super) fn of(
     app: &App,
     tx: &mut dyn Tx,

@@ -1,4 +1,4 @@
-//! How much of the code the tests of a build reached, as its log tells it.
+//! Extracts the test coverage from the log of a build.
 
 use hexforge_domain::build::Build;
 use hexforge_domain::ci::coverage;
@@ -7,10 +7,11 @@ use hexforge_domain::ports::store::Tx;
 use crate::app::App;
 use crate::error::Error;
 
-/// So much of the end of a log is looked at: tools print their totals last, and a log may be very long.
+/// The number of bytes at the end of a log that are searched: tools print totals last, and logs may be very long.
 const TAIL: u64 = 256 << 10;
 
-/// What the expression of the project finds in the log of a build that ends; nothing without an expression.
+/// Returns the coverage that the project's expression finds in the log of a finished build. Returns `None` when the
+/// project has no expression.
 pub(super) fn of(app: &App, tx: &mut dyn Tx, build: &Build) -> Result<Option<f64>, Error> {
     let Some(expression) = tx.projects().coverage_expression(build.project)? else {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! Looking after runners: for administrators, who are no runner.
+//! Manages runners, for administrators.
 
 use hexforge_domain::change::Change;
 use hexforge_domain::id::{ProjectId, RunnerId};
@@ -16,16 +16,16 @@ use crate::ci_token;
 use crate::error::{Error, Thing};
 use crate::project::create::new_runners_token;
 
-/// A runner with the projects it is bound to.
+/// A runner with the projects that it is bound to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunnerView {
     /// The runner.
     pub runner: Runner,
-    /// By id; none where it is shared.
+    /// The projects by id; empty for a shared runner.
     pub projects: Vec<ProjectId>,
 }
 
-/// All runners, by id.
+/// Lists all runners, by id.
 pub fn list(app: &App, actor: Actor, page: Page) -> Result<Paged<RunnerView>, Error> {
     access::service(actor, ServiceAbility::Administer)?;
     app.store.read(|tx| {
@@ -41,7 +41,7 @@ pub fn list(app: &App, actor: Actor, page: Page) -> Result<Paged<RunnerView>, Er
     })
 }
 
-/// Says whether a runner is given builds. What it runs already goes on.
+/// Activates or pauses a runner. A paused runner gets no new builds, but goes on with the ones it runs.
 pub fn set_active(
     app: &App,
     actor: Actor,
@@ -69,7 +69,7 @@ pub fn remove(app: &App, actor: Actor, id: RunnerId) -> Result<(), Error> {
     })
 }
 
-/// Puts another token in place of the one by which runners register for all projects. Registered runners stay.
+/// Replaces the token with which runners register for all projects. Registered runners keep working.
 pub fn rotate_service_token(app: &App, actor: Actor) -> Result<Secret, Error> {
     access::service(actor, ServiceAbility::Administer)?;
     app.store.write(|tx| {
@@ -78,7 +78,7 @@ pub fn rotate_service_token(app: &App, actor: Actor) -> Result<Secret, Error> {
     })
 }
 
-/// Puts another token in place of the one by which runners register for a project. Registered runners stay.
+/// Replaces the token with which runners register for a project. Registered runners keep working.
 pub fn rotate_project_token(app: &App, actor: Actor, named: &ProjectRef) -> Result<Secret, Error> {
     app.store.write(|tx| {
         let ability = ProjectAbility::Administer;

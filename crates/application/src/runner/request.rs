@@ -1,7 +1,7 @@
-//! A runner asks for a build.
+//! Assigns builds to runners that poll for them.
 //!
-//! Most do so in vain, every few seconds: that takes two or three small reads. Two runners never get the same
-//! build, because whoever gives one away holds its pipeline and sees then whether it still waits.
+//! Most polls find nothing and cost two or three small reads; each runner polls every few seconds. Two runners never
+//! get the same build, because the assignment locks the pipeline and then checks that the build is still pending.
 
 use hexforge_domain::Timestamp;
 use hexforge_domain::build::Build;
@@ -16,13 +16,13 @@ use crate::app::App;
 use crate::error::{Error, Thing};
 use crate::pipeline::progress::Progress;
 
-/// How many builds are looked at for one that nobody is at.
+/// The number of candidate builds that are read, to find one whose pipeline is not locked.
 const CANDIDATES: u32 = 8;
 
-/// How often a runner that came too late looks again. Nothing is lost: it asks again soon.
+/// The number of retries after another runner took the build. The runner polls again soon, so no build is lost.
 const TRIES: usize = 8;
 
-/// The build that the runner of a token is to run, which is running from now on; `None` when there is none.
+/// Assigns a build to the runner with this token and sets it to running. Returns `None` when there is no build for it.
 pub fn request(
     app: &App,
     token: &str,
@@ -60,12 +60,12 @@ pub fn request(
 
 enum Outcome {
     Taken(Box<Assignment>),
-    /// Others were faster.
+    /// Other runners took the builds first.
     TooLate,
     Nothing,
 }
 
-/// Writes down that a runner is there, and what it says of itself, once in a while.
+/// Stores the time of contact and the info of a runner, at most once per [`HEARD_EVERY`] unless the info changed.
 fn note_contact(
     app: &App,
     runner: &Runner,
@@ -93,7 +93,7 @@ struct Taker<'a> {
 }
 
 impl Taker<'_> {
-    /// Takes the first build whose pipeline nobody has locked.
+    /// Takes the first build whose pipeline is not locked.
     fn take_unlocked(&self, tx: &mut dyn Tx, candidates: &[Build]) -> Result<Outcome, Error> {
         for candidate in candidates {
             if let Some(progress) = Progress::try_lock(tx, candidate.pipeline)? {
@@ -103,7 +103,7 @@ impl Taker<'_> {
         Ok(Outcome::TooLate)
     }
 
-    /// Waits for the lock of the pipeline of the best build, and takes the build of it that is the best then.
+    /// Waits for the lock on the pipeline of the best build, and then takes the best pending build of that pipeline.
     fn take_best(&self, tx: &mut dyn Tx) -> Result<Outcome, Error> {
         let Some(best) = tx.builds().next_for(self.runner, 1)?.pop() else {
             return Ok(Outcome::Nothing);

@@ -1,4 +1,4 @@
-//! A runner sends the log of a build, piece by piece.
+//! Runners send the log of a build in pieces.
 
 use hexforge_domain::ci::status::Status;
 use hexforge_domain::id::BuildId;
@@ -7,24 +7,24 @@ use super::{is_due, lock_by_token, running, within_log};
 use crate::app::App;
 use crate::error::Error;
 
-/// What became of a piece of a log.
+/// The outcome of appending a piece of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Appended {
     /// The piece was added, or dropped because the build was canceled: the status tells the runner to stop.
     Kept {
-        /// How far the build is, which may have been stopped.
+        /// The status of the build, which may have been canceled.
         status: Status,
-        /// How long the log is now.
+        /// The length of the log.
         length: u64,
     },
-    /// It does not begin where the log ends.
+    /// The piece does not start where the log ends.
     Elsewhere {
-        /// Where that is.
+        /// The length of the log, where the next piece has to start.
         length: u64,
     },
 }
 
-/// Adds a piece to the log of a build, for whoever has its token. What is acknowledged is on disk.
+/// Appends a piece to the log of a build, authenticated by the token of the build. The acknowledged part is on disk.
 pub fn append_trace(
     app: &App,
     id: BuildId,

@@ -1,4 +1,4 @@
-//! A runner tells how a build goes.
+//! Runners report the progress of a build.
 
 use hexforge_domain::ci::status::{Status, Transition};
 use hexforge_domain::id::BuildId;
@@ -8,17 +8,17 @@ use crate::app::App;
 use crate::error::{Error, ForbiddenReason, Thing};
 use crate::pipeline::progress::Progress;
 
-/// What a runner tells of a build.
+/// The progress report of a runner.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// How it ended; `None` while it goes on.
+    /// The final transition; `None` while the build goes on.
     pub ended: Option<Transition>,
-    /// Its whole log.
+    /// The whole log.
     pub trace: Option<String>,
 }
 
-/// Takes in what the runner of a token tells of a build that it runs. Of any other it is told that there is no
-/// such build: so it learns that somebody stopped it.
+/// Stores the report about a build that the runner with this token runs. For any other build the runner gets not found,
+/// which tells it that the build was canceled.
 pub fn update(app: &App, token: &str, id: BuildId, report: &Report) -> Result<(), Error> {
     let now = app.clock.now();
     let missing = || Error::NotFound(Thing::Record);

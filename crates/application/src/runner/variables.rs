@@ -1,4 +1,4 @@
-//! The variables of a build, in the order of the reference. Where a name comes again, the later one counts.
+//! The variables of a build, in the order of the reference. When a name occurs twice, the later value wins.
 
 use hexforge_domain::ci::when::When;
 
@@ -7,29 +7,29 @@ use super::assignment::Assignment;
 /// A variable of a build.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BuildVariable {
-    /// Its name.
+    /// The name of the variable.
     pub key: String,
-    /// What it holds.
+    /// The value of the variable.
     pub value: String,
-    /// Whether a log may show it.
+    /// Whether a log may show the value.
     pub public: bool,
 }
 
-/// What only the edge knows of the service.
+/// Facts about the server that only the transport knows.
 #[derive(Clone, Copy, Debug)]
 pub struct Server<'a> {
-    /// Its version.
+    /// The version of the server.
     pub version: &'a str,
-    /// Its revision.
+    /// The revision of the server.
     pub revision: &'a str,
-    /// The page of the build's project.
+    /// The URL of the build's project.
     pub project_url: &'a str,
 }
 
-/// What the service calls itself.
+/// The name of the server in `CI_SERVER_NAME`.
 const SERVER_NAME: &str = "hexforge";
 
-/// All variables of a build.
+/// Returns all variables of a build.
 pub fn variables(given: &Assignment, server: Server<'_>) -> Vec<BuildVariable> {
     let mut all = List(Vec::new());
     of_build(&mut all, given, server);
