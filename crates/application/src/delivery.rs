@@ -1,8 +1,8 @@
-//! Telling hooks what happened: who hears of it, sending it, and what becomes of that.
+//! Deliveries of events to hooks: selects the hooks, sends the requests, and records the outcomes.
 //!
-//! Nothing here is part of the call that made it happen. [`fan_out`] turns events of the outbox into deliveries,
-//! [`claim`] takes some of them, [`send`] sends them without any transaction, and [`claim`] again writes down
-//! how that went. What a process that dies had claimed is claimed by another when its time is over.
+//! None of this runs in the request that caused the event. [`fan_out`] turns events of the outbox into deliveries,
+//! [`claim`] claims some of them, [`send`] sends them outside of a transaction, and the next [`claim`] stores the
+//! outcomes. When a process dies, another one claims its deliveries after the lease ends.
 
 mod fan_out;
 mod post;
@@ -21,7 +21,7 @@ pub(crate) use post::post;
 pub use prune::prune;
 pub use send::send;
 
-/// Writes down what became of claims and takes new ones, in one transaction: each costs a disk its rest.
+/// Stores the outcomes of claims and takes new claims, in one transaction, because each transaction costs a disk sync.
 pub fn claim(app: &App, done: &[Settlement], limits: ClaimLimits) -> Result<Vec<Claim>, Error> {
     let now = app.clock.now();
     app.store.write(|tx| {
@@ -35,16 +35,16 @@ pub fn claim(app: &App, done: &[Settlement], limits: ClaimLimits) -> Result<Vec<
     })
 }
 
-/// What there is to do.
+/// The kinds of work that are due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Work {
-    /// Events to be looked at.
+    /// The outbox has events.
     pub events: bool,
-    /// Deliveries to be sent.
+    /// Deliveries are due to be sent.
     pub deliveries: bool,
 }
 
-/// Looks whether there is anything to do. It costs next to nothing.
+/// Returns which work is due. The query is cheap.
 pub fn work(app: &App) -> Result<Work, Error> {
     let now = app.clock.now();
     app.store.read(|tx| {
@@ -52,23 +52,23 @@ pub fn work(app: &App) -> Result<Work, Error> {
     })
 }
 
-/// How much waits to be sent.
+/// Returns the size of the delivery queue.
 pub fn queue(app: &App) -> Result<Queue, Error> {
     app.store.read(|tx| Ok(tx.delivery_log().queue()?))
 }
 
-/// So often in a row a hook has to fail to be called a failing one.
+/// The number of consecutive failures from which a hook counts as failing.
 const KEEPS_FAILING: u32 = 5;
 
-/// How many failing hooks are named.
+/// The maximum number of failing hooks in the list.
 const NAMED: u32 = 50;
 
-/// Hooks that keep failing, the worst first.
+/// Lists the failing hooks, the worst first.
 pub fn failing(app: &App) -> Result<Vec<FailingHook>, Error> {
     app.store.read(|tx| Ok(tx.delivery_log().failing(KEEPS_FAILING, NAMED)?))
 }
 
-/// A key that no other delivery has.
+/// Returns a random, unique key for a delivery.
 pub(crate) fn new_key(app: &App) -> DeliveryKey {
     let digest = app.secrets.digest(app.secrets.token().reveal());
     let mut bytes = [0; 16];
@@ -76,12 +76,12 @@ pub(crate) fn new_key(app: &App) -> DeliveryKey {
     DeliveryKey::new(bytes)
 }
 
-/// How long one attempt takes at most: to reach the receiver, and to hear its answer.
+/// The maximum duration of one attempt: connecting, and waiting for the response.
 fn longest(app: &App) -> TimeDelta {
     TimeDelta::from_std(app.settings.hook_timeout * 2).unwrap_or(TimeDelta::MAX)
 }
 
-/// How long a claim is left to whoever has it: long enough for one attempt that begins late.
+/// The lease of a claim: long enough for one attempt that starts late.
 fn lease(app: &App) -> TimeDelta {
     longest(app) + longest(app) / 2
 }

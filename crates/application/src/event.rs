@@ -1,4 +1,4 @@
-//! Reading the activity feeds.
+//! Reads the activity feeds.
 
 use hexforge_domain::id::UserId;
 use hexforge_domain::paging::{Page, Paged};
@@ -12,7 +12,7 @@ use crate::app::App;
 use crate::error::{Error, Thing};
 use crate::view::event::{self as view, EventView};
 
-/// What a user did, newest first.
+/// Lists the activity of a user, newest first.
 pub fn of_user(
     app: &App,
     actor: Actor,
@@ -28,7 +28,7 @@ pub fn of_user(
     })
 }
 
-/// What happened in a project, newest first.
+/// Lists the activity in a project, newest first.
 pub fn of_project(
     app: &App,
     actor: Actor,

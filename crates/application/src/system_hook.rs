@@ -1,4 +1,4 @@
-//! Hooks of the service.
+//! System hooks, which receive events of the whole service.
 
 use hexforge_domain::delivery::Letter;
 use hexforge_domain::field_errors::FieldErrors;
@@ -16,7 +16,7 @@ use crate::app::App;
 use crate::delivery;
 use crate::error::{Error, Thing};
 
-/// A hook as a caller gives it.
+/// The hook fields of a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SystemHookFields {
     pub url: String,
@@ -26,24 +26,24 @@ pub struct SystemHookFields {
     pub enable_ssl_verification: Option<bool>,
 }
 
-/// Whether the actor may have to do with hooks of the service at all.
+/// Checks that the actor may manage system hooks.
 pub fn authorize(actor: Actor) -> Result<(), Error> {
     access::service(actor, ServiceAbility::Administer)
 }
 
-/// All hooks, newest first.
+/// Lists all system hooks, newest first.
 pub fn list(app: &App, actor: Actor, page: Page) -> Result<Paged<SystemHook>, Error> {
     authorize(actor)?;
     app.store.read(|tx| Ok(tx.system_hooks().list(page)?))
 }
 
-/// One hook.
+/// Returns one system hook.
 pub fn get(app: &App, actor: Actor, id: SystemHookId) -> Result<SystemHook, Error> {
     authorize(actor)?;
     app.store.read(|tx| tx.system_hooks().find(id)?.ok_or(Error::NotFound(Thing::Record)))
 }
 
-/// Sends a sample to a hook, this once, whatever the receiver says to it.
+/// Sends a sample payload to a hook once, and ignores the response.
 pub fn test(app: &App, actor: Actor, id: SystemHookId, sample: &str) -> Result<(), Error> {
     let SystemHook { settings, .. } = get(app, actor, id)?;
     let letter = Letter {
@@ -74,7 +74,7 @@ pub fn create(app: &App, actor: Actor, fields: &SystemHookFields) -> Result<Syst
 fn url_errors(error: HookUrlError) -> FieldErrors {
     let mut errors = FieldErrors::one("url", error);
     match error {
-        // What is not there is no address either, and both is said.
+        // A blank URL is also reported as an invalid one.
         HookUrlError::Blank(_) => errors.add("url", HookUrlError::Format),
         HookUrlError::TooLong(_) | HookUrlError::Format => (),
     }

@@ -1,4 +1,4 @@
-//! Read models: what one answer needs, loaded in a bounded number of queries.
+//! Read models: the data for one response, loaded in a bounded number of queries.
 
 pub mod board;
 pub mod build;

@@ -1,4 +1,4 @@
-//! Who hears of what.
+//! Turns events into deliveries to the hooks that receive them.
 
 use chrono::TimeDelta;
 use hexforge_domain::delivery::{HookRef, NewDelivery};
@@ -15,17 +15,18 @@ use super::new_key;
 use crate::app::App;
 use crate::error::Error;
 
-/// The number of events after which a transaction reads no more, and of deliveries: others wait for it.
+/// The limits of one transaction, because other writers wait for it: it reads no more after this many events, or after
+/// this many deliveries.
 const AT_ONCE: usize = 50;
 const ENOUGH: usize = 100;
-/// How many events are read together.
+/// The number of events per query.
 const BATCH: u32 = 5;
 
-/// How many transactions a caller waits for who changes a hook, and for how long at most.
+/// The maximum number of transactions, and the maximum time, that a request to change a hook waits.
 const CATCH_UP_BATCHES: u32 = 4;
 const CATCH_UP_TIME: TimeDelta = TimeDelta::seconds(1);
 
-/// Turns the oldest events into deliveries to the hooks that hear of them; answers whether there may be more.
+/// Turns the oldest events into deliveries to the hooks that receive them. Returns whether there may be more.
 pub fn fan_out(app: &App, payloads: &dyn Payloads) -> Result<bool, Error> {
     let mut behind = None;
     loop {
@@ -33,14 +34,14 @@ pub fn fan_out(app: &App, payloads: &dyn Payloads) -> Result<bool, Error> {
         match last {
             None => return Ok(false),
             Some(_) if told > 0 => return Ok(true),
-            // All of these are from a program that knows more.
+            // All events of this batch were written by a newer release and cannot be read by this one.
             Some(last) => behind = Some(last),
         }
     }
 }
 
-/// Turns into deliveries what happened until now, before somebody changes what a hook hears of: that counts as it was
-/// when something happened. Of a long queue only the oldest, since somebody waits.
+/// Turns the events so far into deliveries, before a request changes the settings of a hook: the settings at the time
+/// of the event count. Handles only the oldest events of a long queue, because the request waits.
 pub fn catch_up(app: &App, payloads: &dyn Payloads) -> Result<(), Error> {
     let until = app.clock.now() + CATCH_UP_TIME;
     let mut behind = None;
@@ -49,13 +50,13 @@ pub fn catch_up(app: &App, payloads: &dyn Payloads) -> Result<(), Error> {
         if last.is_none() || app.clock.now() >= until {
             break;
         }
-        // What this program does not know is passed over.
+        // Events that this release does not know are skipped.
         behind = if told > 0 { None } else { last };
     }
     Ok(())
 }
 
-/// Turns some events into deliveries. Returns the number of these events, and the last one that was looked at.
+/// Turns some events into deliveries. Returns the number of events, and the id of the last one that was read.
 fn some(
     app: &App,
     tx: &mut dyn Tx,
@@ -78,7 +79,7 @@ fn some(
     Ok((told, last))
 }
 
-/// Turns events into deliveries. Returns the number of these.
+/// Turns events into deliveries. Returns the number of deliveries.
 fn tell(
     app: &App,
     tx: &mut dyn Tx,
@@ -110,7 +111,7 @@ fn tell(
     Ok(new.len())
 }
 
-/// All hooks that may hear of some events, by id.
+/// All hooks that may receive some events, by id.
 struct Hooks {
     system: Vec<SystemHook>,
     project: Vec<ProjectHook>,
@@ -131,7 +132,7 @@ impl Hooks {
         Ok(Self { system, project })
     }
 
-    /// Those who hear of an event, and under which name. Hooks that were registered later do not.
+    /// Returns the hooks that receive an event, with the event name. Hooks that were created after the event do not.
     fn hearing(&self, entry: &OutboxEntry) -> Vec<(Audience, &'static str, Vec<HookRef>)> {
         let event = &entry.event;
         let mut hearing = Vec::with_capacity(2);

@@ -1,4 +1,4 @@
-//! One attempt.
+//! Sends one delivery to a hook.
 
 use std::io::Read;
 
@@ -11,10 +11,11 @@ use hexforge_domain::ports::outgoing::{
 
 use crate::app::App;
 
-/// How much of an answer is read: a short one in full, so that its connection can serve again.
+/// The number of response bytes that are read. Short responses are read completely, so that the connection can be
+/// reused.
 const READ_ANSWER: u64 = 64 * 1024;
 
-/// Sends a letter, and tells how that went. It takes as long as it takes.
+/// Sends a letter as an HTTP request and returns the attempt with its outcome. Blocks until the response or a timeout.
 pub(crate) fn post(app: &App, letter: Letter) -> (Attempt, Outcome) {
     let url = HookUrl::stored(letter.url.reveal().to_owned()).shown();
     let began = app.clock.now();
@@ -53,7 +54,7 @@ fn request(app: &App, letter: Letter) -> OutgoingRequest {
     }
 }
 
-/// The beginning of an answer. One that breaks off is an answer, too.
+/// Returns the beginning of a response body. A body that breaks off counts too.
 fn answer(response: OutgoingResponse) -> String {
     let mut read = Vec::new();
     let _ = response.body.take(READ_ANSWER).read_to_end(&mut read);
@@ -61,7 +62,7 @@ fn answer(response: OutgoingResponse) -> String {
     String::from_utf8_lossy(&read).into_owned()
 }
 
-/// What is wrong with an answer, for people.
+/// Returns the error text for an unsuccessful status code.
 fn complaint(status: u16) -> Option<String> {
     match status {
         200..=299 => None,

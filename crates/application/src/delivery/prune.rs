@@ -1,25 +1,26 @@
-//! Forgetting old deliveries.
+//! Deletes old deliveries.
 
 use chrono::TimeDelta;
 
 use crate::app::App;
 use crate::error::Error;
 
-/// How long a delivery is kept.
+/// The time for which deliveries are kept.
 const KEPT: TimeDelta = TimeDelta::days(30);
 
-/// How many deliveries of a hook are kept.
+/// The number of deliveries per hook that are kept.
 const KEPT_OF_HOOK: u32 = 100;
 
-/// How many rows one transaction removes.
+/// The number of rows that one transaction deletes.
 const AT_ONCE: u32 = 1000;
 
-/// Removes deliveries that are over and need not be kept, and what they said; how many it were.
+/// Deletes finished deliveries beyond these limits, and payloads that are no longer used. Returns the number of
+/// deliveries.
 pub fn prune(app: &App, go_on: &dyn Fn() -> bool) -> Result<u64, Error> {
     let before = app.clock.now() - KEPT;
     let mut removed = 0;
     while go_on() {
-        // What to remove takes long to find, and is found without holding up those who write.
+        // Finding the rows takes long, so it is done in a read transaction that does not block writers.
         let stale = app.store.read(|tx| tx.delivery_log().stale(before, KEPT_OF_HOOK, AT_ONCE))?;
         if stale.is_empty() {
             break;

@@ -1,4 +1,4 @@
-//! Working off a claim.
+//! Sends the deliveries of a claim.
 
 use std::collections::VecDeque;
 
@@ -13,14 +13,15 @@ use hexforge_domain::ports::store::StoreError;
 use super::{longest, post};
 use crate::app::App;
 
-/// How much is read ahead for one lane, in characters: so much is held for each lane under way.
+/// The number of characters of payloads that are read ahead per lane. They are held in memory for each active lane.
 const AHEAD: u32 = 256 * 1024;
 
-/// How long what was read ahead holds. Then it is looked again whether the hook is still there and where it goes.
+/// The time for which payloads that were read ahead are valid. After that they are read again, because the hook may
+/// have been changed or removed.
 const FRESH: TimeDelta = TimeDelta::seconds(1);
 
-/// Sends what is claimed of a lane, one after the other, as long as it may go on, nobody else may claim it before an
-/// attempt is over, and the receiver answers. What is not sent waits on.
+/// Sends the claimed deliveries of a lane in order. Stops when `go_on` returns false, when an attempt could last longer
+/// than the claim, or when the hook has to rest after a failure. Deliveries that were not sent stay in the queue.
 pub fn send(app: &App, claim: Claim, go_on: &dyn Fn() -> bool) -> Settlement {
     let mut health = claim.health;
     let mut sent = Vec::with_capacity(claim.deliveries.len());
@@ -31,9 +32,9 @@ pub fn send(app: &App, claim: Claim, go_on: &dyn Fn() -> bool) -> Settlement {
         }
         let letter = match ahead.letter(app, &claim.deliveries[place..]) {
             Ok(Some(letter)) => letter,
-            // Its hook was removed meanwhile.
+            // The hook was removed meanwhile.
             Ok(None) => continue,
-            // Whatever it is, it can be written down what was sent before.
+            // Stop on any error, so that the outcomes so far can be stored.
             Err(_) => break,
         };
         let (attempt, outcome) = post(app, letter);
@@ -49,16 +50,17 @@ pub fn send(app: &App, claim: Claim, go_on: &dyn Fn() -> bool) -> Settlement {
     Settlement { lane: claim.lane, number: claim.number, health, sent }
 }
 
-/// What was read ahead of a lane.
+/// The letters that were read ahead for a lane.
 #[derive(Default)]
 struct Ahead {
     letters: VecDeque<(DeliveryId, Letter)>,
-    /// When that was, and up to which delivery.
+    /// The time of the read, and the last delivery that it covered.
     read: Option<(Timestamp, DeliveryId)>,
 }
 
 impl Ahead {
-    /// The letter of the first of these, if there is any for it. The others are those that follow.
+    /// Returns the letter of the first delivery, or `None` if its hook was removed. Reads the letters of the following
+    /// deliveries ahead.
     fn letter(&mut self, app: &App, wanted: &[Claimed]) -> Result<Option<Letter>, StoreError> {
         let Some(Claimed { id, .. }) = wanted.first() else { return Ok(None) };
         let now = app.clock.now();
@@ -67,7 +69,7 @@ impl Ahead {
             let ids: Vec<DeliveryId> = wanted.iter().map(|delivery| delivery.id).collect();
             self.letters = app.store.read(|tx| tx.deliveries().letters(&ids, AHEAD))?.into();
             let last = self.letters.back().map(|(last, _)| *last);
-            // There is none for those in between, and none for any when nothing was given.
+            // Deliveries up to this one without a letter have none; when no letter was read, that holds for all.
             self.read = last.or(ids.last().copied()).map(|upto| (now, upto));
         }
         let is_there = self.letters.front().is_some_and(|(first, _)| first == id);

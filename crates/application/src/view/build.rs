@@ -1,4 +1,4 @@
-//! Builds with what answers show beside them, in a bounded number of queries whatever the page.
+//! Builds with their pipelines, commits, users and runners, in a bounded number of queries for any page size.
 
 use std::collections::HashMap;
 
@@ -12,28 +12,28 @@ use hexforge_domain::user::User;
 
 use crate::pipeline::users;
 
-/// A build in full.
+/// A build with all related rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BuildView {
     /// The build.
     pub build: Build,
-    /// Its pipeline.
+    /// The pipeline of the build.
     pub pipeline: Pipeline,
-    /// What that is about.
+    /// The commit of the pipeline.
     pub commit: CommitFacts,
-    /// Who started it.
+    /// The user who started the build.
     pub user: Option<User>,
-    /// Who took it.
+    /// The runner that took the build.
     pub runner: Option<Runner>,
 }
 
-/// One build.
+/// Loads the view of one build.
 pub fn one(tx: &mut dyn Tx, build: Build) -> Result<BuildView, StoreError> {
     let page = page(tx, Paged { items: vec![build], total: 1 })?;
     page.items.into_iter().next().ok_or(StoreError::Gone)
 }
 
-/// A page of builds: at most four queries.
+/// Loads the views of a page of builds, with at most four queries.
 pub fn page(tx: &mut dyn Tx, builds: Paged<Build>) -> Result<Paged<BuildView>, StoreError> {
     let Paged { items: builds, total } = builds;
     let mut ids: Vec<PipelineId> = builds.iter().map(|build| build.pipeline).collect();
@@ -53,7 +53,7 @@ pub fn page(tx: &mut dyn Tx, builds: Paged<Build>) -> Result<Paged<BuildView>, S
     let runners = if ids.is_empty() { vec![] } else { tx.runners().find_all(&ids)? };
     let runners: HashMap<RunnerId, Runner> =
         runners.into_iter().map(|runner| (runner.id, runner)).collect();
-    // Builds go with their pipelines, so every pipeline is there.
+    // A build is deleted together with its pipeline, so every pipeline exists.
     let view = |build: Build| {
         Some(BuildView {
             pipeline: pipelines.get(&build.pipeline)?.clone(),

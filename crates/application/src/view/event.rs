@@ -1,4 +1,4 @@
-//! Activity events with what the feeds show beside them, in a bounded number of queries.
+//! Activity events with their authors, titles and notes, in a bounded number of queries.
 
 use std::collections::HashMap;
 
@@ -10,18 +10,18 @@ use hexforge_domain::user::User;
 
 use super::note::{self, NoteView};
 
-/// One line of a feed.
+/// One entry of an activity feed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventView {
-    /// What happened. The title of its target is the one that it has now.
+    /// The event. The title of its target is the current one.
     pub event: Event,
-    /// Who did it.
+    /// The author of the event.
     pub author: User,
-    /// The note that was written.
+    /// The note, if the event is about one.
     pub note: Option<NoteView>,
 }
 
-/// The kinds of targets, as feeds say them.
+/// The kinds of event targets, as feeds show them.
 pub mod kind {
     /// An issue.
     pub const ISSUE: &str = "Issue";
@@ -31,7 +31,7 @@ pub mod kind {
     pub const MILESTONE: &str = "Milestone";
 }
 
-/// Completes a page of events.
+/// Loads the views of a page of events.
 pub fn page(tx: &mut dyn Tx, events: Paged<Event>) -> Result<Paged<EventView>, StoreError> {
     let Paged { items: events, total } = events;
     let mut ids: Vec<UserId> = events.iter().map(|event| event.author).collect();
@@ -41,7 +41,7 @@ pub fn page(tx: &mut dyn Tx, events: Paged<Event>) -> Result<Paged<EventView>, S
     let authors: HashMap<UserId, User> = authors.into_iter().map(|user| (user.id, user)).collect();
     let titles = Titles::load(tx, &events)?;
     let mut notes = notes(tx, &events)?;
-    // Events go with their authors, so every author is there.
+    // An event is deleted together with its author, so every author exists.
     let view = |mut event: Event| {
         let author = authors.get(&event.author)?.clone();
         let note = event.target.as_ref().and_then(|target| of_kind(target, kind::NOTE));
@@ -56,12 +56,12 @@ pub fn page(tx: &mut dyn Tx, events: Paged<Event>) -> Result<Paged<EventView>, S
     Ok(Paged { items: events.into_iter().filter_map(view).collect(), total })
 }
 
-/// The id of a target of that kind.
+/// Returns the id of the target if it has this kind.
 fn of_kind(target: &EventTarget, kind: &str) -> Option<i64> {
     target.id.filter(|_| target.kind == kind)
 }
 
-/// The titles that targets have now.
+/// The current titles of event targets.
 struct Titles {
     issues: HashMap<IssueId, String>,
     milestones: HashMap<MilestoneId, String>,

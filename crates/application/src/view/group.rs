@@ -1,16 +1,16 @@
-//! Groups with what is inside them.
+//! Groups with their projects.
 
 use hexforge_domain::namespace::Namespace;
 
 use super::project::ProjectView;
 
-/// A group in full.
+/// A group with its projects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupDetail {
     /// The group.
     pub group: Namespace,
-    /// Those of its projects that the reader may see.
+    /// The projects in the group that the reader may see.
     pub projects: Vec<ProjectView>,
-    /// Those projects shared with it that the reader may see.
+    /// The projects shared with the group that the reader may see.
     pub shared_projects: Vec<ProjectView>,
 }

@@ -1,4 +1,4 @@
-//! Issues with what answers show beside them, in a bounded number of queries whatever the page.
+//! Issues with all related rows, in a bounded number of queries for any page size.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,28 +12,28 @@ use hexforge_domain::project::Project;
 use hexforge_domain::subscription::Subscribed;
 use hexforge_domain::user::User;
 
-/// An issue in full.
+/// An issue with all related rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IssueView {
     /// The issue.
     pub issue: Issue,
     /// The titles of its labels, in order.
     pub labels: Vec<String>,
-    /// For what it has to be done.
+    /// The milestone of the issue.
     pub milestone: Option<Milestone>,
-    /// Who is to do it.
+    /// The assignee of the issue.
     pub assignee: Option<User>,
-    /// Who wrote it.
+    /// The author of the issue.
     pub author: User,
-    /// Whether the reader hears of it.
+    /// Whether the reader is subscribed to the issue.
     pub subscribed: bool,
-    /// How many speak for it and against it.
+    /// The numbers of upvotes and downvotes.
     pub votes: Votes,
-    /// The whole path of its project.
+    /// The path of its project, with the namespace.
     pub project_path: String,
 }
 
-/// Completes one issue.
+/// Loads the view of one issue.
 pub fn one(
     tx: &mut dyn Tx,
     reader: UserId,
@@ -44,7 +44,7 @@ pub fn one(
     page.items.into_iter().next().ok_or(StoreError::Gone)
 }
 
-/// Completes a page of issues; with a project, all are of that.
+/// Loads the views of a page of issues. If `project` is given, all issues belong to it.
 pub fn page(
     tx: &mut dyn Tx,
     reader: UserId,
@@ -65,8 +65,8 @@ pub fn page(
     let heard = Heard::load(tx, reader, &ids)?;
     let votes: HashMap<IssueId, Votes> = tx.issues().votes(&ids)?.into_iter().collect();
     let paths = paths(tx, project, &issues)?;
-    // An issue is removed together with its project, its author and its assignee. The removal of many rows takes
-    // several steps: until then, issues whose project or user is missing are left out here.
+    // An issue is deleted together with its project, its author and its assignee. The deletion of many rows takes
+    // several steps: until it is done, issues whose project or user is missing are left out here.
     let view = |issue: Issue| {
         Some(IssueView {
             labels: labels.remove(&issue.id).unwrap_or_default(),
@@ -85,12 +85,12 @@ pub fn page(
     Ok(Paged { items: issues.into_iter().filter_map(view).collect(), total })
 }
 
-/// Whether a user hears of an issue: as it chose, or because it takes part.
+/// Returns whether a user is subscribed to an issue: by choice, or by default as a participant.
 pub fn subscribed(tx: &mut dyn Tx, user: UserId, issue: &Issue) -> Result<Subscribed, StoreError> {
     Ok(Heard::load(tx, user, &[issue.id])?.of(user, issue))
 }
 
-/// What one user hears of several issues.
+/// The subscriptions of one user to several issues.
 struct Heard {
     chosen: HashMap<IssueId, Subscribed>,
     takes_part: HashSet<IssueId>,
@@ -134,7 +134,7 @@ fn people(tx: &mut dyn Tx, issues: &[Issue]) -> Result<HashMap<UserId, User>, St
     Ok(tx.users().find_all(&ids)?.into_iter().map(|user| (user.id, user)).collect())
 }
 
-/// The whole paths of the projects of issues.
+/// Returns the paths of the projects of issues, with the namespace.
 fn paths(
     tx: &mut dyn Tx,
     project: Option<&Project>,

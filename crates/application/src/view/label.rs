@@ -1,4 +1,4 @@
-//! Labels with what they are to the reader, in a bounded number of queries whatever the page.
+//! Labels with counts and subscriptions for the reader, in a bounded number of queries for any page size.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,18 +12,18 @@ use hexforge_domain::ports::store::{StoreError, Tx};
 use crate::access::tracker::Tracker;
 use crate::error::Error;
 
-/// A label as its reader sees it.
+/// A label with counts and subscription for its reader.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LabelView {
     /// The label.
     pub label: Label,
-    /// How many issues with it the reader sees.
+    /// The number of issues with this label that the reader may see.
     pub counts: SeenCounts,
-    /// Whether the reader hears of it.
+    /// Whether the reader is subscribed to the label.
     pub subscribed: bool,
 }
 
-/// One label.
+/// Loads the view of one label.
 pub fn one(
     tx: &mut dyn Tx,
     tracker: &Tracker,
@@ -34,7 +34,7 @@ pub fn one(
     page.items.into_iter().next().ok_or(StoreError::Gone.into())
 }
 
-/// A page of labels.
+/// Loads the views of a page of labels.
 pub fn page(
     tx: &mut dyn Tx,
     tracker: &Tracker,
@@ -52,7 +52,7 @@ pub fn page(
             Some(own.into_iter().collect())
         }
     };
-    // Of the labels of the group all issues of the group are counted.
+    // For labels of the group, the issues of all projects in the group are counted.
     let of_group: Vec<LabelId> = labels.items.iter().filter_map(|label| label.of_group).collect();
     let of_group: HashMap<LabelId, SeenCounts> = tx
         .group_labels()

@@ -1,4 +1,4 @@
-//! Projects with what answers show beside them, in a bounded number of queries whatever the page.
+//! Projects with all related rows, in a bounded number of queries for any page size.
 
 use std::collections::HashMap;
 
@@ -15,17 +15,17 @@ use hexforge_domain::user::User;
 
 use crate::access::Requester;
 
-/// Where a project is.
+/// The namespace of a project and the owner of the namespace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Its namespace.
+    /// The namespace of the project.
     pub namespace: Namespace,
-    /// The user whose namespace that is; a group's has none.
+    /// The user who owns the namespace; `None` for a group.
     pub owner: Option<User>,
 }
 
 impl Place {
-    /// The namespace's name for people: the group's, or that of the user.
+    /// Returns the display name of the namespace: that of the group or of the user.
     pub fn human_name(&self) -> &str {
         match &self.owner {
             Some(owner) => owner.name.as_str(),
@@ -33,12 +33,12 @@ impl Place {
         }
     }
 
-    /// The whole path of a project in it.
+    /// Returns the path of a project in this namespace, including the namespace.
     pub fn path_of(&self, project: &Project) -> String {
         format!("{}/{}", self.namespace.path.as_str(), project.path.as_str())
     }
 
-    /// What hooks are told about a project in it.
+    /// Returns the data about a project in this namespace for hook payloads.
     pub fn facts(&self, project: &Project) -> ProjectFacts {
         ProjectFacts {
             id: project.id,
@@ -57,50 +57,50 @@ impl Place {
     }
 }
 
-/// A project with its place: all that its short form shows.
+/// A project with its namespace: everything that the short form shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlacedProject {
     /// The project.
     pub project: Project,
-    /// Where it is.
+    /// The namespace of the project.
     pub place: Place,
 }
 
-/// A project in full.
+/// A project with all related rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProjectView {
     /// The project.
     pub project: Project,
-    /// Where it is.
+    /// The namespace of the project.
     pub place: Place,
-    /// What it was forked from, while that exists and the reader sees it.
+    /// The source of the fork, if it exists and the reader may see it.
     pub forked_from: Option<PlacedProject>,
-    /// With which groups it is shared, as long as that gives them something.
+    /// The shares with groups that are in force.
     pub shares: Vec<Share>,
-    /// What the reader is to it, where the answer shows that.
+    /// The reader's permissions, where the response shows them.
     pub permissions: Option<Permissions>,
-    /// The token by which runners register, where the reader may see it.
+    /// The token with which runners register, if the reader may see it.
     pub runners_token: Option<Secret>,
-    /// By which the coverage is found in logs, where it is set and the reader may see it.
+    /// The expression that finds the coverage in logs, if one is set and the reader may see it.
     pub coverage_expression: Option<CoverageExpression>,
 }
 
-/// What a reader is to a project.
+/// The memberships of a reader that concern a project.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Permissions {
-    /// Its own membership in the project.
+    /// The reader's membership in the project itself.
     pub project: Option<Membership>,
-    /// Its membership in the group that owns the project.
+    /// The reader's membership in the group that owns the project.
     pub group: Option<Membership>,
 }
 
-/// Adds its place to one project.
+/// Adds the namespace to one project.
 pub fn placed(tx: &mut dyn Tx, project: Project) -> Result<PlacedProject, StoreError> {
     let page = placed_page(tx, Paged { items: vec![project], total: 1 })?;
     page.items.into_iter().next().ok_or(StoreError::Gone)
 }
 
-/// Adds their places to a page of projects.
+/// Adds the namespaces to a page of projects.
 pub fn placed_page(
     tx: &mut dyn Tx,
     projects: Paged<Project>,
@@ -110,7 +110,7 @@ pub fn placed_page(
     Ok(Paged { items, total: projects.total })
 }
 
-/// Completes one project, without permissions.
+/// Loads the view of one project, without permissions.
 pub fn full(
     tx: &mut dyn Tx,
     project: Project,
@@ -120,7 +120,7 @@ pub fn full(
     page.items.into_iter().next().ok_or(StoreError::Gone)
 }
 
-/// Completes a page of projects; with a member, also by what that is to each of them.
+/// Loads the views of a page of projects. If `member` is given, the views include the permissions of that user.
 pub fn full_page(
     tx: &mut dyn Tx,
     projects: Paged<Project>,
@@ -158,7 +158,7 @@ pub fn full_page(
     Ok(Paged { items: projects.into_iter().filter_map(view).collect(), total })
 }
 
-/// What projects were forked from, as far as the reader sees it.
+/// Returns the fork sources of projects that the reader may see.
 fn seen_sources(
     tx: &mut dyn Tx,
     projects: &[Project],
@@ -172,13 +172,13 @@ fn seen_sources(
     reader.readable(tx, sources)
 }
 
-/// Only a share that gives something is shown: then whoever sees the project may see the group too, and
-/// nobody learns of a group that is hidden.
+/// Returns whether a share is shown: only while it is in force. Then everybody who may see the project may also see the
+/// group, so that no hidden group is revealed.
 fn is_shown(share: &Share, place: &Place, reader: Requester) -> bool {
     in_force(share.share.expires_at, reader.today) && !place.namespace.share_with_group_lock
 }
 
-/// The places of several projects.
+/// The namespaces of several projects.
 struct Places {
     namespaces: HashMap<NamespaceId, Namespace>,
     owners: HashMap<UserId, User>,
@@ -206,7 +206,8 @@ impl Places {
         })
     }
 
-    /// Every project has a namespace, and one read together with it: `None` does not happen.
+    /// Adds the namespace to a project. Never returns `None` in practice: every project has a namespace, and the
+    /// namespaces of all projects were loaded before.
     fn place(&self, project: Project) -> Option<PlacedProject> {
         let namespace = self.namespaces.get(&project.namespace)?.clone();
         let owner = namespace.owner.and_then(|owner| self.owners.get(&owner).cloned());
@@ -214,7 +215,7 @@ impl Places {
     }
 }
 
-/// What one reader is to several projects.
+/// The memberships of one reader in several projects and their groups.
 struct Memberships {
     projects: HashMap<ProjectId, Membership>,
     groups: HashMap<NamespaceId, Membership>,
@@ -227,7 +228,7 @@ impl Memberships {
         ids: &[ProjectId],
         places: &Places,
     ) -> Result<Self, StoreError> {
-        // Namespaces of users have no members.
+        // Personal namespaces have no members.
         let groups = places.namespaces.values().filter(|namespace| namespace.owner.is_none());
         let groups: Vec<NamespaceId> = groups.map(|group| group.id).collect();
         let of_groups = match groups[..] {

@@ -1,4 +1,4 @@
-//! Users as different readers see them.
+//! Users, with the fields that different readers may see.
 
 use std::collections::HashMap;
 
@@ -8,30 +8,30 @@ use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::text::Secret;
 use hexforge_domain::user::{Identity, User};
 
-/// Everything that administrators, and users about themselves, may see.
+/// All fields, for administrators and for users reading their own account.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FullUser {
     /// The account.
     pub user: User,
-    /// Who the user is elsewhere.
+    /// The identities of the user at external providers.
     pub identities: Vec<Identity>,
-    /// How many projects are in the user's own namespace.
+    /// The number of projects in the user's personal namespace.
     pub personal_projects: u64,
 }
 
 impl FullUser {
-    /// Whether the user may make groups now.
+    /// Returns whether the user may currently create groups.
     pub fn can_create_group(&self) -> bool {
         self.user.privileges.can_create_group && self.user.state.may_act()
     }
 
-    /// Whether the user's limit leaves room for a project.
+    /// Returns whether the project limit allows another project.
     pub fn can_create_project(&self) -> bool {
         u64::from(self.user.privileges.projects_limit.0.unsigned_abs()) > self.personal_projects
     }
 }
 
-/// One user, as much as the reader may see.
+/// One user, with the fields that the reader may see.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UserView {
     /// For everybody.
@@ -40,7 +40,7 @@ pub enum UserView {
     Full(FullUser),
 }
 
-/// A page of users, as much as the reader may see.
+/// A page of users, with the fields that the reader may see.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UserPage {
     /// For everybody.
@@ -49,22 +49,22 @@ pub enum UserPage {
     Full(Paged<FullUser>),
 }
 
-/// A user who just signed in, with the token that proves it from now on.
+/// A user who has just signed in, with the new private token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoginView {
     /// The user.
     pub user: FullUser,
-    /// Shown this once; only its digest is kept.
+    /// The private token. It is shown only once; the database stores only its digest.
     pub private_token: Secret,
 }
 
-/// Completes one user.
+/// Loads all fields of one user.
 pub fn full(tx: &mut dyn Tx, user: User) -> Result<FullUser, StoreError> {
     let page = full_page(tx, Paged { items: vec![user], total: 1 })?;
     page.items.into_iter().next().ok_or(StoreError::Gone)
 }
 
-/// Completes a page of users with two queries for all of them.
+/// Loads all fields of a page of users, with two queries for the whole page.
 pub fn full_page(tx: &mut dyn Tx, users: Paged<User>) -> Result<Paged<FullUser>, StoreError> {
     let ids: Vec<UserId> = users.items.iter().map(|user| user.id).collect();
     let mut by_user: HashMap<UserId, Vec<Identity>> = HashMap::new();
