@@ -1,4 +1,4 @@
-//! Signing in for one request by a name with a password or a token, as git and browsers do.
+//! HTTP basic authentication for a single request: a login with a password or a token, as git and browsers send it.
 
 use hexforge_domain::ci::status::Status;
 use hexforge_domain::id::{BuildId, ProjectId};
@@ -12,8 +12,8 @@ use crate::error::Error;
 use crate::session::{self, Attempt};
 use crate::sign_in::extend_session;
 
-/// Who shows this name with one of its tokens. [`Actor::Anonymous`] when it is no token of that user's:
-/// it may be a password then.
+/// Authenticates a login with one of the user's tokens. Returns [`Actor::Anonymous`] when the text is not a token of
+/// that user; it may still be the password.
 pub fn by_token(app: &App, attempt: &Attempt) -> Result<Actor, Error> {
     let hash = app.secrets.digest(attempt.password.reveal());
     let found: Option<TokenHolder> = app.store.glance::<_, Error>(|tx| {
@@ -24,7 +24,7 @@ pub fn by_token(app: &App, attempt: &Attempt) -> Result<Actor, Error> {
     Ok(actor(app, found))
 }
 
-/// What is to be known of a token that may be used now.
+/// Returns the holder of a token if the token is valid now.
 fn active_holder(
     app: &App,
     tx: &mut dyn Tx,
@@ -35,17 +35,17 @@ fn active_holder(
     Ok(holder.filter(|one| one.state.may_act() && one.life.at(now) == TokenValidity::Active))
 }
 
-/// Who shows a token; its session lasts longer now.
+/// Returns the actor of a token, and extends the session.
 fn actor(app: &App, holder: Option<TokenHolder>) -> Actor {
     let Some(holder) = holder else { return Actor::Anonymous };
     extend_session(app, &holder);
     Actor::of(holder.user, &holder.privileges)
 }
 
-/// The name under which a token is shown without the name of whose it is. What is shown so may only read.
+/// The login for a token without the username of its holder. Requests with this login may only read.
 pub const ANY_HOLDER: &str = "oauth2";
 
-/// Whose token this is, if it is shown under the name for all of them.
+/// Authenticates a token under the login [`ANY_HOLDER`].
 pub fn by_any_token(app: &App, attempt: &Attempt) -> Result<Actor, Error> {
     if attempt.login.trim() != ANY_HOLDER {
         return Ok(Actor::Anonymous);
@@ -55,30 +55,31 @@ pub fn by_any_token(app: &App, attempt: &Attempt) -> Result<Actor, Error> {
     Ok(actor(app, found))
 }
 
-/// Who shows this name with its password, [`Actor::Anonymous`] when nobody does. Hashing is slow.
+/// Authenticates a login with its password. Returns [`Actor::Anonymous`] when the credentials are wrong. Hashing is
+/// slow.
 /// # Errors
-/// Guessing is braked as it is for [`session::create`].
+/// Failures are throttled as for [`session::create`].
 pub fn by_password(app: &App, attempt: &Attempt) -> Result<Actor, Error> {
     match session::verify(app, attempt, |_, user| Ok(Actor::of(user.id, &user.privileges))) {
-        // With a second factor the password alone shows nobody.
+        // For accounts with a second factor the password alone does not authenticate.
         Err(Error::Unauthenticated | Error::SecondFactor) => Ok(Actor::Anonymous),
         outcome => outcome,
     }
 }
 
-/// The name under which the token of a running build is shown.
+/// The login for the token of a running build.
 pub const BUILD: &str = "gitlab-ci-token";
 
-/// For whom a running build works.
+/// The identity with which a running build reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BuildCaller {
-    /// For whoever started it: it reads what that user may read.
+    /// The user who started the build: it may read what this user may read.
     User(Actor),
-    /// For nobody: it reads its own project.
+    /// No user: the build may read its own project.
     Project(ProjectId),
 }
 
-/// For whom the build works whose token this is, if it is shown under the name for builds and the build runs.
+/// Authenticates the token of a running build under the login [`BUILD`].
 pub fn by_build(app: &App, attempt: &Attempt) -> Result<Option<BuildCaller>, Error> {
     let token = attempt.password.reveal();
     let (BUILD, Some(id)) = (attempt.login.trim(), ci_token::claimed_id(token)) else {

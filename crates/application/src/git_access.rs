@@ -1,4 +1,4 @@
-//! Who may fetch and push, before anything is fetched or pushed.
+//! Permission checks for Git clients, before a fetch or push starts.
 
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::policy::Actor;
@@ -8,16 +8,16 @@ use hexforge_domain::project::{Project, ProjectRef};
 use crate::app::App;
 use crate::error::{Error, Thing};
 
-/// Why a git client is not served.
+/// Why a request of a Git client is refused.
 #[derive(Debug)]
 pub enum GitRefusal {
-    /// Nobody known asks: who shows a name and a password may be served.
+    /// The caller is anonymous and should send credentials.
     Challenge,
-    /// There is no such project, as far as the caller may know.
+    /// The project does not exist, or the caller may not see it.
     NotFound,
-    /// The caller sees the project and may not do this; the text is the one that people see.
+    /// The caller may see the project but lacks the permission. The client shows this text.
     Forbidden(&'static str),
-    /// It could not be found out.
+    /// The check itself failed.
     Failed(Error),
 }
 
@@ -30,19 +30,19 @@ impl<E: Into<Error>> From<E> for GitRefusal {
 const NO_DOWNLOAD: &str = "You are not allowed to download code from this project.";
 const NO_PUSH: &str = "You are not allowed to push code to this project.";
 
-/// The project from which the actor wants to fetch.
+/// Returns the project, if the actor may fetch from it.
 pub fn may_fetch(app: &App, actor: Actor, named: &ProjectRef) -> Result<Project, GitRefusal> {
     check(app, actor, named, ProjectAbility::DownloadCode, NO_DOWNLOAD)
 }
 
-/// The project from which a build wants to fetch that works for nobody: it has to be its own.
+/// Returns the project of a build without a user, if it is the one to fetch from.
 pub fn may_fetch_own(app: &App, own: ProjectId, named: &ProjectRef) -> Result<Project, GitRefusal> {
     let found = app.store.glance(|tx| tx.projects().find(named))?;
     let found = found.filter(|project| project.id == own && project.features.builds);
     found.ok_or(GitRefusal::NotFound)
 }
 
-/// The project to which the actor wants to push. What is pushed is decided upon when it is known.
+/// Returns the project, if the actor may push to it. The push rules are checked later, when the changes are known.
 pub fn may_push(app: &App, actor: Actor, named: &ProjectRef) -> Result<Project, GitRefusal> {
     check(app, actor, named, ProjectAbility::PushCode, NO_PUSH)
 }
@@ -57,7 +57,7 @@ fn check(
     let found = app.store.glance(|tx| app.requester(actor).project(tx, ability, named));
     match (found, actor) {
         (Ok(project), _) => Ok(project),
-        // Strangers learn nothing, neither what is there nor what is not.
+        // Anonymous callers always get a challenge, so that they do not learn whether the project exists.
         (
             Err(Error::Unauthenticated | Error::NotFound(_) | Error::Forbidden(_)),
             Actor::Anonymous,

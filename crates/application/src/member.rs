@@ -146,7 +146,7 @@ pub fn update(
     })
 }
 
-/// Removes a member. Every member may remove the own membership.
+/// Removes a member. Members may remove themselves.
 pub fn remove(
     app: &App,
     actor: Actor,

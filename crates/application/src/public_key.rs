@@ -1,4 +1,4 @@
-//! Signing in by a registered SSH key.
+//! Sign-in with a registered SSH key.
 
 use hexforge_domain::policy::Actor;
 use hexforge_domain::user::User;
@@ -6,22 +6,22 @@ use hexforge_domain::user::User;
 use crate::app::App;
 use crate::error::Error;
 
-/// Whose key something is.
+/// The user who registered a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyHolder {
-    /// What the holder may do.
+    /// The actor for permission checks.
     pub actor: Actor,
-    /// What people call the holder.
+    /// The display name of the user.
     pub name: String,
 }
 
-/// Who registered this key, given in the one-line form of `.pub` files; `None` when nobody did, or whoever did is
-/// blocked. That the caller holds its private half is shown before.
+/// Returns the user who registered this key, given in the one-line form of `.pub` files. Returns `None` when the key is
+/// not registered or the user is blocked. The SSH server verifies that the caller holds the private key.
 pub fn holder(app: &App, key: &str) -> Result<Option<KeyHolder>, Error> {
     let Some(fingerprint) = app.public_keys.fingerprint(key) else { return Ok(None) };
     app.store.read(|tx| {
         let found = tx.keys().find_by_fingerprint(&fingerprint)?;
-        // The fingerprint finds the key; it is not strong enough to be the key.
+        // The fingerprint is only an index. It is too weak to identify the key, so the key itself is compared.
         let Some(found) = found.filter(|found| material(&found.key) == material(key)) else {
             return Ok(None);
         };
@@ -33,7 +33,7 @@ pub fn holder(app: &App, key: &str) -> Result<Option<KeyHolder>, Error> {
     })
 }
 
-/// What a line has beside its comment: the kind of key and the key itself.
+/// Returns the type and the key of a line, without the comment.
 fn material(line: &str) -> Option<(&str, &str)> {
     let mut words = line.split_whitespace();
     words.next().zip(words.next())

@@ -12,7 +12,7 @@ use hexforge_domain::removal::Step;
 use crate::app::App;
 use crate::error::Error;
 
-/// How many projects one query of the sweep asks about.
+/// The number of projects per query of the sweep.
 const BATCH: usize = 500;
 
 /// The number of rows that one step removes. A step this short does not delay other transactions noticeably.
@@ -28,14 +28,15 @@ const NOTED: usize = 100;
 pub(crate) struct Removed(Vec<ProjectId>);
 
 impl Removed {
-    /// Notes that a project goes with this transaction.
+    /// Notes a project that this transaction removes.
     pub(crate) fn note(&mut self, project: ProjectId) {
         if self.0.len() < NOTED {
             self.0.push(project);
         }
     }
 
-    /// Discards the files of all of them. Only after the commit: before it they may still be wanted.
+    /// Discards the files of these projects. Call it only after the commit: until then the transaction may be rolled
+    /// back.
     pub(crate) fn discard_files(self, app: &App) {
         for project in self.0 {
             discard_files_of(app, project);
@@ -43,7 +44,7 @@ impl Removed {
     }
 }
 
-/// Discards all files of a project that is gone.
+/// Discards all files of a removed project.
 pub(crate) fn discard_files_of(app: &App, project: ProjectId) {
     for files in app.project_files() {
         files.discard(project);
@@ -64,18 +65,18 @@ pub fn step(app: &App) -> Result<bool, Error> {
     Ok(true)
 }
 
-/// What became of a sweep.
+/// The outcome of a sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sweep {
-    /// The files of so many projects were discarded.
+    /// The files of this many projects were discarded.
     Done(usize),
-    /// There are files, but the store has no project at all: rather the wrong store than one that lost
-    /// everything. Nothing was discarded.
+    /// There are files, but the database has no project at all. It is more likely the wrong database than an empty one,
+    /// so nothing was discarded.
     NoProjects,
 }
 
-/// Finishes removals that an earlier run was interrupted in: the files of all projects that do not
-/// exist are discarded. Called at the start; the server may serve meanwhile.
+/// Finishes interrupted removals of an earlier run: discards the files of all projects that do not exist. Runs at
+/// startup, while the server may already serve requests.
 pub fn sweep(app: &App) -> Result<Sweep, Error> {
     let mut discarded = 0;
     for files in app.project_files() {
@@ -95,7 +96,7 @@ pub fn sweep(app: &App) -> Result<Sweep, Error> {
     Ok(Sweep::Done(discarded))
 }
 
-/// Removes what interrupted work left behind since the start. Called now and then.
+/// Cleans up after file operations that were interrupted since the start. Runs periodically.
 pub fn tidy(app: &App) -> Result<(), Error> {
     for files in app.project_files() {
         files.tidy()?;

@@ -42,7 +42,7 @@ const KEPT_AFTER_END: TimeDelta = TimeDelta::days(7);
 /// The number of sessions that one transaction removes.
 const REMOVED_AT_ONCE: u32 = 1000;
 
-/// Removes sessions that ended more than seven days ago, while `go_on` returns true. Returns their number.
+/// Removes sessions that ended longer ago than the retention time, while `go_on` returns true. Returns their number.
 pub fn remove_ended(app: &App, go_on: &dyn Fn() -> bool) -> Result<usize, Error> {
     let by = app.clock.now() - KEPT_AFTER_END;
     let mut removed = 0;

@@ -1,4 +1,4 @@
-//! What happens on the very first start.
+//! The setup on the first start.
 
 use hexforge_domain::field_errors::FieldErrors;
 use hexforge_domain::paging::Page;
@@ -13,11 +13,11 @@ use crate::app::App;
 use crate::error::Error;
 use crate::user::store_new;
 
-/// Tokens that we make are much longer; one that whoever runs the server chose has to be no word.
+/// The minimum length of the first token. Generated tokens are much longer; one that the operator chose must not be a
+/// short word.
 const SHORTEST_TOKEN: usize = 8;
 
-/// Makes the administrator `root` with a private token, unless there are users already.
-/// Says whether it did.
+/// Creates the administrator `root` with a private token, unless users exist already. Returns whether it did.
 pub fn first_administrator(app: &App, password: &str, token: &Secret) -> Result<bool, Error> {
     if any_user(app)? {
         return Ok(false);

@@ -53,7 +53,7 @@ fn caller(
     let now = app.clock.now();
     if let Some(token) = &credentials.private_token
         && let Some(holder) = tx.tokens().holder(&app.secrets.digest(token))?
-        // Blocking a user revokes the sessions. The check for a blocked user comes first, so it decides the outcome.
+        // Blocking a user also revokes the sessions. Such a token counts as that of a blocked user, not as revoked.
         && (!holder.state.may_act() || holder.life.at(now) == TokenValidity::Active)
     {
         return Ok(usable(holder));

@@ -1,4 +1,4 @@
-//! Tokens: made and taken back at the command line, listed and taken back by their owners.
+//! Access tokens: created and revoked on the command line, listed and revoked by their owners.
 
 use hexforge_domain::Timestamp;
 use hexforge_domain::id::TokenId;
@@ -12,7 +12,7 @@ use crate::access;
 use crate::app::App;
 use crate::error::{Error, Thing};
 
-/// Makes a personal access token for a user. The secret is shown this once.
+/// Creates a personal access token for a user. The secret is shown only once.
 pub fn create(
     app: &App,
     actor: Actor,
@@ -36,7 +36,7 @@ pub fn create(
     })
 }
 
-/// The tokens of a user, newest first, without their secrets.
+/// Lists the tokens of a user, newest first, without their secrets.
 pub fn list(app: &App, actor: Actor, username: &str, page: Page) -> Result<Paged<Token>, Error> {
     access::accounts(actor, AccountAbility::Manage)?;
     app.store.read(|tx| {
@@ -45,7 +45,7 @@ pub fn list(app: &App, actor: Actor, username: &str, page: Page) -> Result<Paged
     })
 }
 
-/// Takes a token back.
+/// Revokes a token.
 pub fn revoke(app: &App, actor: Actor, id: TokenId) -> Result<(), Error> {
     access::accounts(actor, AccountAbility::Manage)?;
     app.store.write(|tx| {
@@ -57,15 +57,15 @@ pub fn revoke(app: &App, actor: Actor, id: TokenId) -> Result<(), Error> {
     })
 }
 
-/// The tokens of the actor, sessions included, newest first, without their secrets.
+/// Lists the tokens of the actor including sessions, newest first, without their secrets.
 pub fn list_own(app: &App, actor: Actor, page: Page) -> Result<Paged<Token>, Error> {
     let user = access::own_account(actor)?;
     app.store.read(|tx| Ok(tx.tokens().list(user, page)?))
 }
 
-/// Takes a token of the actor back, also the one that the call was made with.
+/// Revokes a token of the actor, which may be the one that authenticated the request.
 /// # Errors
-/// Not found when the actor has no such token, or it was taken back before.
+/// Not found when the actor has no such token, or when it is revoked already.
 pub fn revoke_own(app: &App, actor: Actor, id: TokenId) -> Result<Token, Error> {
     let user = access::own_account(actor)?;
     app.store.write(|tx| {

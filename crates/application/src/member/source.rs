@@ -13,7 +13,7 @@ use hexforge_domain::project::{Project, ProjectRef};
 use crate::access::Requester;
 use crate::error::{Error, Thing};
 
-/// A group or a project, which has members.
+/// The group or project whose members are meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MemberSource {
     /// A group.

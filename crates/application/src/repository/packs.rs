@@ -84,7 +84,8 @@ pub(crate) fn copy(
     Ok(tx.projects().set_default_branch(target, default.as_ref())?)
 }
 
-/// Does the slow work after a change of a repository: merges small packs, and writes the refs to files for git.
+/// Does the slow work after a change of a repository: merges small packs, and writes the refs into the repository
+/// folder for people who inspect it with git.
 pub fn tend(app: &App, project: ProjectId) -> Result<(), Error> {
     merge(app, project)?;
     Ok(app.git.show_refs(project, &*super::refs(app, project)?)?)
