@@ -1,4 +1,4 @@
-//! Loads objects and checks permissions in one step. Use cases load objects only through this module.
+//! Loads objects and checks permissions in one step. Use cases reach projects, groups and accounts through this module.
 
 use chrono::NaiveDate;
 use hexforge_domain::group::GroupRef;

@@ -90,7 +90,7 @@ pub struct Settings {
     pub default_projects_limit: ProjectsLimit,
     /// The timeout for connecting to the receiver of a hook, and again for its response.
     pub hook_timeout: Duration,
-    /// A pending or running build that sends no update for this long fails.
+    /// A pending or running build without an update for this long fails.
     pub build_silence: TimeDelta,
     /// Rules about access that are stricter than those of the reference.
     pub strict: StrictRules,

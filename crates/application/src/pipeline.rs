@@ -115,7 +115,8 @@ pub fn retry(
     })
 }
 
-/// Cancels all pending and running builds of a pipeline. Does nothing when there are none.
+/// Cancels the pending and running builds of a pipeline and skips the created ones. Does nothing when no build is
+/// pending or running.
 pub fn cancel(
     app: &App,
     actor: Actor,

@@ -28,8 +28,8 @@ pub struct Attempt {
 }
 
 impl Attempt {
-    /// Returns the address of the client unless it is a loopback address. All programs on this machine share the
-    /// loopback address, so throttling or remembering it would affect them all.
+    /// Returns the address of the client unless it is a loopback address. All programs on the server's machine share
+    /// the loopback address, so throttling or remembering it would affect them all.
     fn remote(&self) -> Option<IpAddr> {
         self.address.filter(|ip| !ip.to_canonical().is_loopback())
     }

@@ -18,7 +18,7 @@ use crate::error::{Error, ForbiddenReason, Refusal, Thing};
 use crate::pipeline::progress::Progress;
 use crate::view::build::{self as view, BuildView};
 
-/// Cancels a pending or running build; any other build stays unchanged.
+/// Cancels a created, pending or running build; any other build stays unchanged.
 pub fn cancel(
     app: &App,
     actor: Actor,

@@ -9,7 +9,7 @@ use crate::pipeline::progress::Progress;
 /// The number of builds per query.
 const BATCH: u32 = 100;
 
-/// Fails pending and running builds that sent no update for the time in the settings. Returns their number.
+/// Fails pending and running builds without an update for the time in the settings. Returns their number.
 pub fn fail_silent(app: &App, go_on: &dyn Fn() -> bool) -> Result<usize, Error> {
     let mut failed = 0;
     while go_on() {
@@ -24,7 +24,7 @@ pub fn fail_silent(app: &App, go_on: &dyn Fn() -> bool) -> Result<usize, Error> 
                 let Some(mut progress) = Progress::lock(tx, build.pipeline)? else {
                     return Ok(false);
                 };
-                // The build sent an update meanwhile.
+                // The build was updated meanwhile.
                 if progress.build(build.id).is_none_or(|build| build.updated_at > since) {
                     return Ok(false);
                 }

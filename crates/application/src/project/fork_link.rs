@@ -20,7 +20,7 @@ use crate::error::{Conflict, Error, Thing};
 pub struct ForkLink {
     /// The fork.
     pub fork: ProjectId,
-    /// The project that the fork was copied from.
+    /// The source of the fork.
     pub source: ProjectId,
     /// The time when the relation was added.
     pub at: Timestamp,

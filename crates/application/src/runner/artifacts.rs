@@ -15,7 +15,7 @@ use crate::error::{Error, ForbiddenReason, Thing};
 use crate::pipeline::progress::Progress;
 
 /// Checks that the token allows an upload of artifacts, before the body of the request is read. Returns the user of the
-/// build, to whom the upload is charged.
+/// build, on whose behalf the upload takes a permit.
 pub fn authorize_artifacts(app: &App, id: BuildId, token: &str) -> Result<Option<UserId>, Error> {
     app.store.read(|tx| running(app, tx, id, token).map(|build| build.user))
 }
@@ -73,7 +73,8 @@ impl Receiving {
 }
 
 /// Opens the artifacts of a build by its token, while a build of its pipeline runs: runners read the artifacts of
-/// earlier builds with the tokens of those builds. Also returns the user of the build, to whom the download is charged.
+/// earlier builds with the tokens of those builds. Also returns the user of the build, on whose behalf the download
+/// takes a permit.
 pub fn open_artifacts(
     app: &App,
     id: BuildId,

@@ -172,8 +172,8 @@ fn seen_sources(
     reader.readable(tx, sources)
 }
 
-/// Returns whether a share is shown: only while it is in force. Then everybody who may see the project may also see the
-/// group, so that no hidden group is revealed.
+/// Returns whether a share is shown: only while it gives access. Then everybody who may see the project may also see
+/// the group, so that no hidden group is revealed.
 fn is_shown(share: &Share, place: &Place, reader: Requester) -> bool {
     in_force(share.share.expires_at, reader.today) && !place.namespace.share_with_group_lock
 }
