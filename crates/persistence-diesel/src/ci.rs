@@ -1,4 +1,4 @@
-//! Pipelines, builds, and runners that run them.
+//! Pipelines, builds, runners, triggers and variables.
 
 pub(crate) mod build;
 pub(crate) mod build_definition;

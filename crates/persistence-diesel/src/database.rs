@@ -1,4 +1,4 @@
-//! The database: connections, transactions, migrations, and what is sealed.
+//! The database: connections, transactions, migrations, and encrypted columns.
 
 #[macro_use]
 pub(crate) mod backend;

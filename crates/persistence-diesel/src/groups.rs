@@ -1,4 +1,4 @@
-//! Groups and namespaces, and who is a member of what.
+//! Groups, namespaces, memberships, shares and access requests.
 
 pub(crate) mod access_request;
 pub(crate) mod group;

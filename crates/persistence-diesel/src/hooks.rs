@@ -1,4 +1,4 @@
-//! Hooks, and what is sent to them.
+//! Hooks, the outbox of their messages, and deliveries.
 
 pub(crate) mod delivery;
 pub(crate) mod delivery_batch;

@@ -1,12 +1,12 @@
 //! hexforge's store on SQLite and PostgreSQL: one code base, one schema, two databases.
 //!
-//! Queries are written once against [`connection::DbConn`]; what differs between the two databases
-//! is in `database/backend.rs` and in the two folders of migrations.
+//! Queries are written once against [`connection::DbConn`]. The differences between the two databases are in
+//! `database/backend.rs` and in the two folders of migrations.
 //!
-//! - `database`: connections, transactions, migrations, the seal of secrets, and the JSON form of stored values;
-//! - `query`: building blocks of queries, such as pages and the projects that a user sees;
+//! - `database`: connections, transactions, migrations, encryption of secrets, and the JSON form of stored values;
+//! - `query`: building blocks of queries, such as pagination and the visibility of projects;
 //! - one folder for each group of aggregates: `users`, `groups`, `projects`, `repositories`, `tracker`, `ci`, `hooks`;
-//! - `removal`: taking away in steps what may have many rows below it;
+//! - `removal`: deletes the dependent rows of large entities in batches;
 //! - [`backup`]: a copy of the whole database.
 
 #[macro_use]

@@ -1,4 +1,4 @@
-//! Refs, packs and pushes of repositories, and work on them.
+//! Refs, packs, pushes and background tasks of repositories.
 
 pub(crate) mod pack;
 pub(crate) mod push;

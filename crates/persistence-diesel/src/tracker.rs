@@ -1,4 +1,4 @@
-//! Issues, and what belongs to them.
+//! Issues, and their labels, milestones, notes and boards.
 
 pub(crate) mod board;
 pub(crate) mod group_label;

@@ -1,4 +1,4 @@
-//! Users, and how they are known.
+//! Users with their addresses, keys, tokens and identities.
 
 pub(crate) mod email;
 pub(crate) mod identity;

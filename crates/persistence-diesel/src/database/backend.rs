@@ -1,4 +1,4 @@
-//! Everything that differs between the two databases and can be said in Rust.
+//! The differences between SQLite and PostgreSQL that Rust code handles.
 
 use diesel::connection::SimpleConnection;
 use diesel::{QueryResult, RunQueryDsl};
@@ -6,7 +6,7 @@ use hexforge_domain::ports::store::Mode;
 
 use crate::database::connection::DbConn;
 
-/// Compiles its body once per database, for statements that cannot be written for both at once.
+/// Compiles its body once per database, for statements that diesel cannot express for both at once.
 macro_rules! each_backend {
     ($conn:expr, $c:ident => $body:expr) => {
         match $conn {
@@ -16,7 +16,7 @@ macro_rules! each_backend {
     };
 }
 
-/// Which of the databases it is, for queries that are put together.
+/// The database that a query is built for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Backend {
     Sqlite,
@@ -32,9 +32,10 @@ impl Backend {
     }
 }
 
-/// Begins a transaction. A writer on SQLite takes its lock at once: one that first reads and then
-/// writes could find that somebody else wrote in between. A reader sees one state on both. For a glance each
-/// statement is a transaction by itself, which on PostgreSQL spares two of three times to ask and wait.
+/// Begins a transaction. A write transaction on SQLite takes the write lock at once: if it read first, another
+/// transaction could write before it gets the lock. A read transaction sees one snapshot on both databases.
+/// `Mode::Glance` begins no transaction: each statement commits by itself, which saves two of three round trips to
+/// PostgreSQL.
 pub(crate) fn begin(conn: &mut DbConn, mode: Mode) -> QueryResult<()> {
     match (conn, mode) {
         (DbConn::Sqlite(_) | DbConn::Postgres(_), Mode::Glance) => Ok(()),
@@ -47,8 +48,8 @@ pub(crate) fn begin(conn: &mut DbConn, mode: Mode) -> QueryResult<()> {
     }
 }
 
-/// Keeps others from holding the same name until the transaction ends: a lock for what may not have a
-/// row yet. SQLite has one writer at a time anyway.
+/// Takes an advisory lock on `name` until the transaction ends. It protects entities that may not have a row yet.
+/// SQLite needs no lock because it has one writer at a time.
 pub(crate) fn hold(conn: &mut DbConn, name: &str) -> QueryResult<()> {
     match conn {
         DbConn::Sqlite(_) => Ok(()),
@@ -61,7 +62,7 @@ pub(crate) fn hold(conn: &mut DbConn, name: &str) -> QueryResult<()> {
     }
 }
 
-/// Like [`hold`], but without waiting: answers whether nobody else holds the name.
+/// Like [`hold`], but does not wait. Returns false if another transaction holds the lock.
 pub(crate) fn try_hold(conn: &mut DbConn, name: &str) -> QueryResult<bool> {
     match conn {
         DbConn::Sqlite(_) => Ok(true),
@@ -74,14 +75,15 @@ pub(crate) fn try_hold(conn: &mut DbConn, name: &str) -> QueryResult<bool> {
     }
 }
 
-/// Loads at most one row so that nobody else changes it before the transaction ends. SQLite has one
-/// writer at a time, so there the row is safe as it is.
+/// Loads at most one row and locks it until the transaction ends. SQLite needs no row lock because it has one
+/// writer at a time.
 ///
-/// On PostgreSQL rows are locked in one order, so that no two transactions wait for each other:
-/// users with this, namespaces, projects from the lowest id to the highest, what hangs on projects,
-/// and last what a row of a user needs that others refer to. A user is locked so that others may still
-/// refer to it: whoever holds a project may write down who did something there. A group or project is
-/// locked against that too: whoever then gives it another name needs nothing more.
+/// On PostgreSQL all transactions lock rows in the same order, so that they cannot deadlock: users (by this macro),
+/// namespaces, projects by ascending id, rows that belong to projects, and last the stronger lock on a user's row
+/// that foreign keys conflict with. By default the lock is `FOR NO KEY UPDATE`: other transactions can still insert
+/// foreign keys to the row. A user is locked like this because a transaction that holds a project's lock may record
+/// the user as author. Groups and projects are locked with `alone` (`FOR UPDATE`), so that renaming them needs no
+/// further lock.
 macro_rules! load_locked {
     ($conn:expr, $query:expr, $row:ty) => {
         load_locked!($conn, $query, $row, for_no_key_update)
@@ -111,8 +113,8 @@ macro_rules! load_locked {
     };
 }
 
-/// The end of a query for rows called `task` of which each goes to one transaction: others pass over it.
-/// SQLite has one writer at a time anyway.
+/// The end of a query that claims rows of the table alias `task`: each row goes to one transaction, and other
+/// transactions skip it. SQLite needs no lock because it has one writer at a time.
 pub(crate) fn skipping_locked(backend: Backend) -> &'static str {
     match backend {
         Backend::Sqlite => "",
@@ -120,19 +122,19 @@ pub(crate) fn skipping_locked(backend: Backend) -> &'static str {
     }
 }
 
-/// Whether a text cannot be stored, and so cannot be found: PostgreSQL has no NUL in its texts and
-/// fails when asked for one.
+/// Returns true if a text contains NUL. PostgreSQL can neither store such a text nor accept it as a parameter, so a
+/// search for it finds nothing.
 pub(crate) fn unstorable(text: &str) -> bool {
     text.contains('\0')
 }
 
-/// The text without what makes it unstorable, for what nobody has to find again.
+/// Removes NUL characters, for texts that are never searched for.
 pub(crate) fn storable(text: &str) -> String {
     text.replace('\0', "")
 }
 
-/// The pattern that finds `text` anywhere, with nothing in it standing for anything else. To be used
-/// on lower-cased columns only: SQLite's `LIKE` ignores the case of ASCII, PostgreSQL's does not.
+/// Returns the `LIKE` pattern that matches `text` anywhere, with wildcards in `text` escaped. Use it on lower-cased
+/// columns only: SQLite's `LIKE` ignores ASCII case, PostgreSQL's does not.
 pub(crate) fn containing(text: &str) -> String {
     let mut pattern = String::with_capacity(text.len() + 2);
     pattern.push('%');

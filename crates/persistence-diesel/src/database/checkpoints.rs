@@ -1,7 +1,7 @@
 //! Checkpoints the WAL of SQLite on a thread of its own.
 //!
-//! SQLite itself would run a checkpoint within a commit, every thousand pages: that commit takes ten times as long as
-//! others, and all writers wait for it.
+//! By default SQLite runs a checkpoint within a commit, every thousand pages. That commit takes ten times as long
+//! as others, and all writers wait for it.
 
 use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -14,17 +14,17 @@ use diesel::{QueryResult, QueryableByName, RunQueryDsl, SqliteConnection};
 
 use crate::database::connection::{DatabaseUrl, DbConn, Role};
 
-/// The number of pages in the WAL that are not in the database yet, from which on a checkpoint runs: 4 MiB.
+/// A checkpoint runs when this many pages of the WAL are not in the database file yet: 4 MiB.
 const CHECKPOINT_FROM: i32 = 1024;
 
-/// The length of the WAL in pages, from which on writers wait for the checkpoint: 32 MiB. While transactions commit
-/// during each checkpoint, SQLite appends to the WAL instead of using it from its beginning again.
+/// Writers wait for the checkpoint when the WAL has this many pages: 32 MiB. While transactions commit during each
+/// checkpoint, SQLite appends to the WAL instead of reusing it from its beginning.
 const FULL_CHECKPOINT_FROM: i32 = 8 * 1024;
 
-/// The time between two looks at the WAL.
+/// The time between two checks of the WAL.
 const INTERVAL: Duration = Duration::from_millis(200);
 
-/// A thread that runs checkpoints. It ends when this is dropped.
+/// A thread that runs checkpoints. Dropping this value stops the thread.
 pub(crate) struct Checkpoints {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
@@ -43,7 +43,7 @@ struct State {
 }
 
 impl Checkpoints {
-    /// Starts the thread for a database file. If it cannot be started, SQLite runs checkpoints.
+    /// Starts the thread for a database file. If the thread cannot be started, SQLite runs checkpoints itself.
     pub fn start(file: &Path) -> Self {
         let shared = Arc::<Shared>::default();
         let (watched, file) = (Arc::clone(&shared), file.to_owned());
@@ -83,7 +83,7 @@ impl Shared {
             if connection.is_none() {
                 connection = database.connect(Role::Writer).ok();
             }
-            // A failure loses nothing: the WAL keeps everything, and the next look tries again.
+            // A failure loses nothing: the WAL keeps all commits, and the next check tries again.
             if let Some(DbConn::Sqlite(sqlite)) = &mut connection
                 && look(sqlite).is_err()
             {
@@ -92,7 +92,7 @@ impl Shared {
         }
     }
 
-    /// Waits for a commit, and then for the next look. Returns false when the thread has to end.
+    /// Waits for a commit, then for [`INTERVAL`]. Returns false when the thread has to stop.
     fn wait_for_commits(&self) -> bool {
         let idle = |state: &mut State| !state.has_commits && !state.is_stopping;
         let state = self.changed.wait_while(self.state(), idle);
@@ -104,7 +104,7 @@ impl Shared {
     }
 }
 
-/// The pages in the WAL, and those of them that are in the database too.
+/// The number of pages in the WAL, and how many of them are in the database file too.
 #[derive(QueryableByName)]
 struct Pages {
     #[diesel(sql_type = Integer)]
@@ -122,11 +122,11 @@ fn look(sqlite: &mut SqliteConnection) -> QueryResult<()> {
     if pages.log - pages.checkpointed < CHECKPOINT_FROM {
         return Ok(());
     }
-    // Waits for nobody.
+    // A PASSIVE checkpoint waits for neither readers nor writers.
     let pages = run(sqlite, "PASSIVE")?;
     if pages.log >= FULL_CHECKPOINT_FROM {
-        // A RESTART checkpoint holds the write lock while it copies the few pages that came since PASSIVE. If it does not
-        // get the lock in time, or readers need the WAL for longer, it gives up until the next look.
+        // A RESTART checkpoint holds the write lock while it copies the few pages written since PASSIVE. If it does
+        // not get the lock in time, or readers still need the WAL, it gives up until the next check.
         sqlite.batch_execute("PRAGMA busy_timeout = 100")?;
         run(sqlite, "RESTART")?;
     }

@@ -1,4 +1,4 @@
-//! One connection to either database, and the addresses by which they are chosen.
+//! A connection to either database, and the URLs that select the database.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -10,11 +10,11 @@ use diesel::{
     Connection, ConnectionError, ConnectionResult, PgConnection, QueryResult, SqliteConnection,
 };
 
-/// The length of the WAL in pages, from which on SQLite runs a checkpoint within a commit: 64 MiB. The WAL gets so long
-/// only if the thread of `database/checkpoints.rs` fails.
+/// SQLite runs a checkpoint within a commit when the WAL has this many pages: 64 MiB. The WAL grows so long only if
+/// the thread of `database/checkpoints.rs` fails.
 const LONGEST_WAL: i32 = 16 * 1024;
 
-/// A connection to whichever database was chosen.
+/// A connection to the configured database.
 #[derive(diesel::MultiConnection)]
 pub enum DbConn {
     /// The embedded database.
@@ -23,7 +23,7 @@ pub enum DbConn {
     Postgres(PgConnection),
 }
 
-/// Where the data is.
+/// The location of the database.
 #[derive(Clone, PartialEq, Eq)]
 pub enum DatabaseUrl {
     /// A file of the embedded database.
@@ -32,14 +32,13 @@ pub enum DatabaseUrl {
     Postgres(String),
 }
 
-/// An address of no database we know.
+/// The error for a URL with an unknown scheme.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a database address is `sqlite:PATH` or `postgres://...`")]
 pub struct UnknownDatabase;
 
 impl DatabaseUrl {
-    /// Chooses the database by the scheme and by nothing else, so that a mistyped address never
-    /// becomes a file of that name.
+    /// Selects the database by the URL scheme only, so that a mistyped URL never creates a file of that name.
     pub fn parse(url: &str) -> Result<Self, UnknownDatabase> {
         if let Some(path) = url.strip_prefix("sqlite:") {
             let path = path.strip_prefix("//").unwrap_or(path);
@@ -80,8 +79,9 @@ impl DatabaseUrl {
     }
 }
 
-/// What libpq would wait for as long as the system does, which is hours: a server that does not answer when it is
-/// called, and one that is gone without a word. Whoever wrote the address may know better.
+/// Timeouts for a server that does not answer a connection attempt, and for a connection that breaks silently.
+/// libpq by default waits as long as the operating system does, which is hours. A parameter in the URL takes
+/// precedence.
 const POSTGRES_TIMEOUTS: [(&str, &str); 3] =
     [("connect_timeout", "5"), ("tcp_user_timeout", "30000"), ("keepalives_idle", "30")];
 
@@ -96,14 +96,14 @@ fn patient(url: &str) -> String {
     url
 }
 
-/// Never shows the password that an address may carry.
+/// Omits the password that the URL may contain.
 impl fmt::Display for DatabaseUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Sqlite(path) => write!(f, "sqlite:{}", path.display()),
             Self::Postgres(url) => {
                 let (scheme, rest) = url.split_once("://").unwrap_or(("postgres", url));
-                // A password may also be given as a parameter, so none is shown.
+                // A password may also be a query parameter, so all parameters are omitted.
                 let rest = rest.split_once('?').map_or(rest, |(before, _)| before);
                 let rest = rest.rsplit_once('@').map_or(rest, |(_, after)| after);
                 write!(f, "{scheme}://{rest}")
@@ -118,23 +118,23 @@ impl fmt::Debug for DatabaseUrl {
     }
 }
 
-/// Nobody waits for ever: not for a lock, not for a statement, not for a caller of ours that hangs. One
-/// statement works on one core: starting more takes longer than all but the longest of them, and there
-/// are as many requests at once as there are cores. Compiling a statement takes longer than running it.
+/// Limits the time for locks, for statements and for idle transactions. Parallel workers are off: starting them
+/// takes longer than most statements, and there are as many concurrent requests as cores. JIT is off: compiling a
+/// statement takes longer than running it.
 const POSTGRES_SETTINGS: &str = "SET timezone = 'UTC'; SET client_min_messages = error; \
      SET lock_timeout = '10s'; SET statement_timeout = '60s'; \
      SET idle_in_transaction_session_timeout = '60s'; \
      SET max_parallel_workers_per_gather = 0; SET jit = off;";
 
-/// Why a connection to a server with translated messages is refused, and what to do about it.
+/// The error text for a server with translated messages, with the command that fixes it.
 const TRANSLATED_MESSAGES: &str = "the PostgreSQL server translates its messages, and this user may not choose their \
      language: as a superuser of PostgreSQL run `ALTER ROLE <user> SET lc_messages = 'C'`";
 
 /// Sets the session to untranslated messages, whatever `lc_messages` the server has. diesel hides the SQLSTATE of
 /// deadlocks, lock timeouts and full disks, so `error.rs` needs the fixed text that the locale C gives them.
 ///
-/// Only superusers, and users who were granted it, may change `lc_messages`. The refusal is a message of the server
-/// too, so its text shows whether the session is untranslated already.
+/// Only superusers, and users who were granted it, may change `lc_messages`. The server's refusal is a message too,
+/// so its text shows whether the session is untranslated already.
 fn require_untranslated_messages(conn: &mut PgConnection) -> ConnectionResult<()> {
     match conn.batch_execute("SET lc_messages = 'C'") {
         Ok(()) => Ok(()),
@@ -149,14 +149,15 @@ fn require_untranslated_messages(conn: &mut PgConnection) -> ConnectionResult<()
     }
 }
 
-/// What a connection is for.
+/// The use of a connection: reading or writing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     Reader,
     Writer,
 }
 
-/// WAL lets readers go on while one writes; FULL makes an acknowledged commit survive power loss.
+/// Sets the pragmas of a connection. WAL lets readers continue during a write; FULL makes an acknowledged commit
+/// survive power loss.
 fn set_up_sqlite(conn: &mut SqliteConnection, role: Role) -> QueryResult<()> {
     conn.batch_execute("PRAGMA busy_timeout = 5000; PRAGMA foreign_keys = ON;")?;
     match role {
@@ -169,8 +170,8 @@ fn set_up_sqlite(conn: &mut SqliteConnection, role: Role) -> QueryResult<()> {
     }
 }
 
-/// Switches an empty database to WAL, which it then stays in. The busy time-out does not cover this
-/// statement, so when several processes make the database at once, each tries until it is its turn.
+/// Switches an empty database to WAL, permanently. The busy timeout does not cover this statement, so when several
+/// processes create the database at once, each retries until the lock is free.
 fn enter_wal(conn: &mut SqliteConnection) -> QueryResult<()> {
     let deadline = Instant::now() + Duration::from_secs(5);
     loop {

@@ -7,7 +7,7 @@
 use diesel::result::{DatabaseErrorInformation, DatabaseErrorKind, Error as DieselError};
 use hexforge_domain::ports::store::StoreError;
 
-/// What has to be unique: how SQLite names it, how PostgreSQL names it, how the ports call it.
+/// The unique constraints: name on SQLite, name on PostgreSQL, field name in the ports.
 const UNIQUE: [(&str, &str, &str); 26] = [
     ("users.username", "users_username_key", "username"),
     ("users.email", "users_email_key", "email"),
@@ -61,7 +61,7 @@ const UNIQUE: [(&str, &str, &str); 26] = [
     ("variables.project_id, variables.key", "variables_project_id_key_key", "key"),
 ];
 
-/// The only way for a driver error to leave the adapter.
+/// Translates a driver error. No driver error leaves the adapter without it.
 pub(crate) fn translate(error: DieselError) -> StoreError {
     match error {
         DieselError::DatabaseError(DatabaseErrorKind::UniqueViolation, info) => {
@@ -92,7 +92,7 @@ pub(crate) fn translate(error: DieselError) -> StoreError {
     }
 }
 
-/// Deadlocks (SQLSTATE 40P01), lock timeouts (55P03), and a locked SQLite database.
+/// Recognises deadlocks (SQLSTATE 40P01), lock timeouts (55P03), and a locked SQLite database.
 fn busy(info: &(dyn DatabaseErrorInformation + Send + Sync)) -> bool {
     let message = info.message();
     ["deadlock detected", "due to lock timeout", "database is locked"]
@@ -100,7 +100,7 @@ fn busy(info: &(dyn DatabaseErrorInformation + Send + Sync)) -> bool {
         .any(|words| message.contains(words))
 }
 
-/// A full disk or quota (SQLSTATE 53100 on PostgreSQL).
+/// Recognises a full disk or quota (SQLSTATE 53100 on PostgreSQL).
 fn full(info: &(dyn DatabaseErrorInformation + Send + Sync)) -> bool {
     let message = info.message();
     ["database or disk is full", "No space left on device", "Disk quota exceeded"]
@@ -108,7 +108,7 @@ fn full(info: &(dyn DatabaseErrorInformation + Send + Sync)) -> bool {
         .any(|words| message.contains(words))
 }
 
-/// A server that stops (SQLSTATE 57P01 to 57P03) and has not closed the connection yet.
+/// Recognises a server that is shutting down (SQLSTATE 57P01 to 57P03) and has not closed the connection yet.
 fn ending(info: &(dyn DatabaseErrorInformation + Send + Sync)) -> bool {
     let message = info.message();
     ["terminating connection", "the database system is", "server closed the connection"]

@@ -8,7 +8,7 @@ use crate::database::error::translate;
 use crate::database::schema::installation_secrets;
 use crate::database::seal::{Purpose, Seals};
 
-/// The shared secret of this name. The first process to need it stores what `make` returns.
+/// Returns the shared secret of this name. The first process that needs it stores the result of `make`.
 pub(crate) fn shared_secret<E: From<StoreError>>(
     conn: &mut DbConn,
     seals: &Seals,
@@ -25,12 +25,12 @@ pub(crate) fn shared_secret<E: From<StoreError>>(
         .on_conflict_do_nothing()
         .execute(c))
     .map_err(translate)?;
-    // Another process may have been the first.
+    // Another process may have inserted the secret first.
     let stored = find(conn, name)?.ok_or(StoreError::Busy)?;
     Ok(seals.open(Purpose::Installation, &stored)?)
 }
 
-/// Removes the shared secret of this name.
+/// Deletes the shared secret of this name.
 pub(crate) fn forget(conn: &mut DbConn, name: &str) -> Result<(), StoreError> {
     let removed = diesel::delete(installation_secrets::table.find(name)).execute(conn);
     removed.map(drop).map_err(translate)

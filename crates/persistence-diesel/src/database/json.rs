@@ -29,7 +29,7 @@ pub(crate) fn to_text<T: Stored>(value: &T) -> String {
     serde_json::to_string(&Writing(value)).expect("structs, lists and scalars have a JSON form")
 }
 
-/// The value of a text, or `None` when the text is not the JSON form of one.
+/// Parses the JSON form of a value. Returns `None` if the text is not valid.
 pub(crate) fn from_text<T: Stored>(text: &str) -> Option<T> {
     serde_json::from_str(text).ok().map(|Reading(value)| value)
 }
@@ -68,7 +68,7 @@ impl<T: Stored> Stored for Vec<T> {
     }
 }
 
-/// Implements [`Stored`] for structs. The fields stand in the order of the JSON, with the attributes of serde.
+/// Implements [`Stored`] for structs. The fields are in the order of the JSON and may have serde attributes.
 macro_rules! stored {
     ($($type:ty { $($(#[$attribute:meta])* $field:ident: $field_type:ty),+ $(,)? })+) => {$(
         const _: () = {
@@ -95,8 +95,8 @@ macro_rules! stored {
     )+};
 }
 
-/// Implements [`Stored`] for types by another such type, with the conversions to it and from it. The latter
-/// gives `None` for an unknown value.
+/// Implements [`Stored`] for types by converting them to and from another stored type. The conversion back returns
+/// `None` for an unknown value.
 macro_rules! stored_as {
     ($($type:ty => $form:ty: $to:expr, $from:expr;)+) => {$(
         impl $crate::database::json::Stored for $type {

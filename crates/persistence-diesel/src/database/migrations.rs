@@ -1,4 +1,4 @@
-//! The schema's history, compiled in for each database.
+//! The schema migrations of each database, embedded in the binary.
 
 use diesel::connection::SimpleConnection;
 use diesel::migration::{Migration, MigrationSource};
@@ -11,14 +11,14 @@ use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 use crate::database::connection::{DatabaseUrl, DbConn};
 use crate::query::sql::Sql;
 
-/// For SQLite.
+/// The migrations for SQLite.
 pub const SQLITE: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
-/// For PostgreSQL.
+/// The migrations for PostgreSQL.
 pub const POSTGRES: EmbeddedMigrations = embed_migrations!("../../migrations/postgresql");
 
 type BoxedError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Brings the schema up to date and names what was done.
+/// Applies pending migrations and returns their names.
 pub fn run(conn: &mut DbConn) -> Result<Vec<String>, BoxedError> {
     match conn {
         DbConn::Sqlite(conn) => alone_on_sqlite(conn, |conn| {
@@ -30,7 +30,7 @@ pub fn run(conn: &mut DbConn) -> Result<Vec<String>, BoxedError> {
     }
 }
 
-/// Takes back everything, newest first.
+/// Reverts all migrations, newest first.
 pub fn revert_all(conn: &mut DbConn) -> Result<(), BoxedError> {
     match conn {
         DbConn::Sqlite(conn) => conn.revert_all_migrations(SQLITE).map(drop),
@@ -38,7 +38,7 @@ pub fn revert_all(conn: &mut DbConn) -> Result<(), BoxedError> {
     }
 }
 
-/// The names of what is still to be done.
+/// Returns the names of the migrations that are not applied yet.
 pub fn pending(conn: &mut DbConn) -> Result<Vec<String>, BoxedError> {
     fn names<DB: diesel::backend::Backend>(found: Vec<Box<dyn Migration<DB>>>) -> Vec<String> {
         found.iter().map(|migration| migration.name().to_string()).collect()
@@ -49,7 +49,7 @@ pub fn pending(conn: &mut DbConn) -> Result<Vec<String>, BoxedError> {
     }
 }
 
-/// The same for a connection that only reads: diesel's own question makes a table where there is none.
+/// Like [`pending`], for a read-only connection: diesel's own query creates the migrations table if it is missing.
 pub(crate) fn missing(conn: &mut DbConn) -> Result<Vec<String>, BoxedError> {
     fn names<DB: diesel::backend::Backend>(
         found: Vec<Box<dyn Migration<DB>>>,
@@ -66,13 +66,13 @@ pub(crate) fn missing(conn: &mut DbConn) -> Result<Vec<String>, BoxedError> {
     }
 }
 
-/// The versions of those that were applied, oldest first. Unlike diesel's own question this makes no table.
+/// Returns the versions of the applied migrations, oldest first. Unlike diesel's own query it creates no table.
 pub(crate) fn applied(conn: &mut DbConn) -> QueryResult<Vec<String>> {
     let query = Sql::new("SELECT version FROM __diesel_schema_migrations ORDER BY version");
     query.rows::<Text>().load(conn)
 }
 
-/// The versions of all there are for a database.
+/// Returns the versions of all embedded migrations for a database.
 pub(crate) fn known(url: &DatabaseUrl) -> Result<Vec<String>, BoxedError> {
     fn versions<DB: diesel::backend::Backend>(found: Vec<Box<dyn Migration<DB>>>) -> Vec<String> {
         found.iter().map(|migration| migration.name().version().to_string()).collect()
@@ -83,9 +83,9 @@ pub(crate) fn known(url: &DatabaseUrl) -> Result<Vec<String>, BoxedError> {
     }
 }
 
-/// Applies those of these versions to an empty database.
+/// Applies the migrations with these versions to an empty database.
 pub(crate) fn run_these(conn: &mut PgConnection, wanted: &[String]) -> Result<(), BoxedError> {
-    // Asking makes the table in which they are recorded.
+    // This query creates the table that records applied migrations.
     conn.applied_migrations()?;
     for migration in MigrationSource::<Pg>::migrations(&POSTGRES)? {
         if wanted.contains(&migration.name().version().to_string()) {
@@ -95,7 +95,7 @@ pub(crate) fn run_these(conn: &mut PgConnection, wanted: &[String]) -> Result<()
     Ok(())
 }
 
-/// Several processes may start at once on one database: they migrate one after the other.
+/// Runs `work` under a database-wide lock, so that processes that start at once migrate one after the other.
 fn alone_on_sqlite<T>(
     conn: &mut SqliteConnection,
     work: impl FnOnce(&mut SqliteConnection) -> Result<T, BoxedError>,
@@ -114,7 +114,7 @@ fn alone_on_postgres<T>(
     outcome
 }
 
-/// The names of all migrations for both databases, in their order.
+/// Returns the names of all migrations of SQLite and of PostgreSQL, in order.
 pub fn names() -> Result<(Vec<String>, Vec<String>), BoxedError> {
     let sqlite: Vec<Box<dyn Migration<Sqlite>>> = SQLITE.migrations()?;
     let postgres: Vec<Box<dyn Migration<Pg>>> = POSTGRES.migrations()?;

@@ -1,4 +1,4 @@
-//! Connections that are kept open.
+//! Connection pools.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
@@ -13,13 +13,13 @@ use hexforge_domain::ports::store::StoreError;
 use crate::database::connection::{DatabaseUrl, DbConn, Role};
 use crate::database::turns::{Turn, Turns};
 
-/// Makes connections for one role.
+/// Opens connections for one role.
 pub(crate) struct Connector {
     pub url: DatabaseUrl,
     pub role: Role,
-    /// Counts the queries of its connections, for tests that bound them.
+    /// Counts the queries of the connections, for tests that limit their number.
     pub queries: Option<Arc<AtomicU64>>,
-    /// Whether the last connection that was tried could not be made.
+    /// True if the last attempt to connect failed.
     pub is_away: Arc<AtomicBool>,
 }
 
@@ -47,7 +47,7 @@ impl ManageConnection for Connector {
         conn.batch_execute("SELECT 1").map_err(ConnectionError::CouldntSetupConfiguration)
     }
 
-    /// Asked each time a connection comes back: one whose server is gone is thrown away.
+    /// Called each time a connection is returned to the pool: a broken connection is dropped.
     fn has_broken(&self, conn: &mut DbConn) -> bool {
         std::thread::panicking() || diesel::r2d2::R2D2Connection::is_broken(conn)
     }
@@ -57,24 +57,26 @@ fn ends_or_begins(query: &str) -> bool {
     ["BEGIN", "COMMIT", "ROLLBACK"].iter().any(|word| query.starts_with(word))
 }
 
-/// How long somebody waits for a connection that others use.
+/// The longest time a caller waits for a connection that other callers use.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How often whoever has its turn looks whether a connection is to be had at all.
+/// The interval at which a caller that waits for a connection checks whether the database is unreachable.
 const GLANCE: Duration = Duration::from_millis(300);
 
-/// Pauses between tries to connect grow up to half of this; so soon after its return a database is in use again.
+/// The pauses between connection attempts grow up to half of this time. It bounds the delay until a database that
+/// has come back is used again.
 const RETRY: Duration = Duration::from_secs(2);
 
-/// Connections of one role. The pool itself gives them to whoever is quick, and tells nobody who waits that the last one
-/// is broken; so callers wait for a turn first, of which there are as many as connections.
+/// Connections of one role. The pool is not fair to waiting callers, and does not tell them that the last
+/// connection is broken. So callers first wait for a turn, in order of arrival; there are as many turns as
+/// connections.
 pub(crate) struct Connections {
     pool: Pool<Connector>,
     turns: Turns,
     is_away: Arc<AtomicBool>,
 }
 
-/// A connection that nobody else uses.
+/// A connection in exclusive use by one caller.
 pub(crate) struct Borrowed<'a> {
     from: &'a Connections,
     conn: Option<PooledConnection<Connector>>,
@@ -83,7 +85,7 @@ pub(crate) struct Borrowed<'a> {
 }
 
 impl Connections {
-    /// One that nobody else uses. Waits for its turn, but not for a database that is away.
+    /// Returns a connection in exclusive use. Waits for a free connection, but not for an unreachable database.
     pub fn get(&self) -> Result<Borrowed<'_>, StoreError> {
         let turn = self.turns.take(Instant::now() + PATIENCE);
         let turn =
@@ -104,14 +106,15 @@ impl Connections {
         }
     }
 
-    /// Whether there is no connection, and none to be had. A server that gives no more than there are is not away.
+    /// Returns true if the pool has no connection and cannot open one. A server that only refuses additional
+    /// connections does not count as unreachable.
     fn is_away(&self) -> bool {
         self.is_away.load(Ordering::Relaxed) && self.pool.state().connections == 0
     }
 }
 
 impl Borrowed<'_> {
-    /// Takes another one in place of one that is of no use.
+    /// Replaces a broken connection by another one.
     pub fn renew(&mut self) -> Result<(), StoreError> {
         self.conn = None;
         self.conn = Some(self.from.connection()?);
@@ -133,7 +136,7 @@ impl DerefMut for Borrowed<'_> {
     }
 }
 
-/// A pool that opens connections when they are needed, and is ready at once.
+/// Creates a pool that opens connections on demand and blocks on none at start.
 pub(crate) fn lazy(connector: Connector, size: u32) -> Connections {
     let is_away = Arc::clone(&connector.is_away);
     let pool = Pool::builder()
@@ -143,7 +146,7 @@ pub(crate) fn lazy(connector: Connector, size: u32) -> Connections {
         .idle_timeout(Some(Duration::from_secs(600)))
         .max_lifetime(None)
         .test_on_check_out(false)
-        // Who waits is told, and says so once; the pool would say it at each of its tries.
+        // Waiting callers get the error and log it once; the pool would log it at each attempt.
         .error_handler(Box::new(NopErrorHandler))
         .build_unchecked(connector);
     Connections { pool, turns: Turns::new(size), is_away }

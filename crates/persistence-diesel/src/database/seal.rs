@@ -1,4 +1,4 @@
-//! Secrets in the database: sealed with the key of the installation when they are written, opened when they are read.
+//! Secrets in the database: encrypted ("sealed") with the installation's key when written, decrypted when read.
 
 use std::sync::Arc;
 
@@ -8,10 +8,10 @@ use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::ports::vault::{Sealed, Vault};
 use hexforge_domain::text::Secret;
 
-/// Marks a sealed text. No web address and no runners token begins like this.
+/// The prefix of a sealed text. No URL and no runners token begins with it.
 const MARK: &str = "sealed:";
 
-/// What a text is sealed for. A text sealed for one column does not open in another.
+/// The column that a text is sealed for. A text sealed for one column cannot be opened as another.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Purpose {
     HookUrl,
@@ -35,18 +35,18 @@ impl Purpose {
     }
 }
 
-/// Seals and opens texts of the database. Without a vault every attempt fails: nothing secret is stored in plain text.
+/// Seals and opens texts of the database. Without a vault every call fails, so no secret is stored in plain text.
 #[derive(Clone, Default)]
 pub(crate) struct Seals(pub Option<Arc<dyn Vault>>);
 
 impl Seals {
-    /// The text as it is stored.
+    /// Returns the sealed form of a text, for storage.
     pub fn seal(&self, purpose: Purpose, text: &str) -> Result<String, StoreError> {
         let sealed = self.vault()?.seal(purpose.as_str(), text);
         Ok(format!("{MARK}{}", STANDARD_NO_PAD.encode(sealed.0)))
     }
 
-    /// The text that was sealed.
+    /// Returns the plain text of a sealed text.
     pub fn open(&self, purpose: Purpose, stored: &str) -> Result<String, StoreError> {
         let vault = self.vault()?;
         let bytes = stored.strip_prefix(MARK).and_then(|text| STANDARD_NO_PAD.decode(text).ok());
@@ -56,7 +56,7 @@ impl Seals {
         Ok(opened.reveal().to_owned())
     }
 
-    /// Like [`seal`](Self::seal), where there may be no secret.
+    /// Like [`seal`](Self::seal), for an optional secret.
     pub fn seal_opt(
         &self,
         purpose: Purpose,
@@ -65,7 +65,7 @@ impl Seals {
         secret.map(|secret| self.seal(purpose, secret.reveal())).transpose()
     }
 
-    /// Like [`open`](Self::open), where there may be no secret.
+    /// Like [`open`](Self::open), for an optional secret.
     pub fn open_opt(
         &self,
         purpose: Purpose,
@@ -74,7 +74,7 @@ impl Seals {
         stored.map(|stored| self.open(purpose, stored).map(Secret::new)).transpose()
     }
 
-    /// A keyed hash by which a runners token is found without being stored.
+    /// Returns a keyed hash of a runners token, by which its project is looked up.
     pub fn runners_token_proof(&self, token: &str) -> Result<String, StoreError> {
         Ok(self.vault()?.token(&format!("lookup of runners token {token}")).reveal().to_owned())
     }
@@ -85,7 +85,7 @@ impl Seals {
     }
 }
 
-/// Whether a stored text is sealed already.
+/// Returns true if a stored text is sealed.
 pub(crate) fn is_sealed(stored: &str) -> bool {
     stored.starts_with(MARK)
 }

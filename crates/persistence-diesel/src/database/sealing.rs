@@ -1,7 +1,7 @@
-//! Sealing what earlier versions stored in plain text, and noticing another key.
+//! Seals secrets that earlier versions stored in plain text, and detects a changed key.
 //!
-//! Each table is gone through by id, in steps of one transaction each that also notes how far it has come: a program that
-//! is killed goes on where it was at its next start. Several processes take their steps one after the other.
+//! Each table is processed by id, in batches. The transaction of a batch also stores the last id, so that a killed
+//! process continues there at its next start. Several processes run their batches one after the other.
 
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
@@ -17,13 +17,13 @@ use crate::database::schema::{
 };
 use crate::database::seal::{Purpose, Seals, is_sealed};
 
-/// How many rows one step seals.
+/// The number of rows in one batch.
 const STEP: i64 = 500;
 
-/// What is sealed to prove the key.
+/// The plain text that is sealed to verify the key.
 const PROOF: &str = "hexforge";
 
-/// Why a database could not be sealed.
+/// Why the secrets could not be sealed.
 #[derive(Debug, thiserror::Error)]
 pub enum SealError {
     /// The secrets of the database were sealed with another key.
@@ -42,7 +42,7 @@ impl From<DieselError> for SealError {
     }
 }
 
-/// Proves the key, then seals everything that is not sealed yet.
+/// Verifies the key, then seals all secrets that are in plain text.
 pub(crate) fn run(conn: &mut DbConn, seals: &Seals) -> Result<(), SealError> {
     prove_key(conn, seals)?;
     while let Some(table) = unfinished(conn)? {
@@ -55,11 +55,11 @@ pub(crate) fn run(conn: &mut DbConn, seals: &Seals) -> Result<(), SealError> {
     Ok(())
 }
 
-/// The last thing to do, named like a table: a start that was killed goes on with it.
+/// The last step, recorded like a table, so that a process killed before it repeats it at the next start.
 const VACUUM: &str = "vacuum";
 
-/// Lets the old texts leave the free pages and the log of an SQLite file. Where another process is in the way, the next
-/// start does so.
+/// Removes the plain texts from free pages and from the WAL of an SQLite file. Returns false if another process
+/// blocks it; the next start tries again.
 fn vacuum(conn: &mut DbConn) -> Result<bool, SealError> {
     if let DbConn::Sqlite(conn) = conn
         && conn.batch_execute("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)").is_err()
@@ -85,11 +85,11 @@ fn prove_key(conn: &mut DbConn, seals: &Seals) -> Result<(), SealError> {
         .values(values)
         .on_conflict_do_nothing()
         .execute(c))?;
-    // Another process proved its key first.
+    // Another process inserted its proof first.
     if written == 0 { prove_key(conn, seals) } else { Ok(()) }
 }
 
-/// The name of a table that was not gone through to its end.
+/// Returns the name of a table that is not completely sealed.
 fn unfinished(conn: &mut DbConn) -> Result<Option<String>, SealError> {
     Ok(sealing::table.order(sealing::name).select(sealing::name).first(conn).optional()?)
 }
@@ -107,10 +107,10 @@ fn in_transaction<T>(
     Ok(outcome)
 }
 
-/// Seals the next rows of a table.
+/// Seals the next batch of rows of a table.
 fn step(conn: &mut DbConn, seals: &Seals, table: &str) -> Result<(), SealError> {
     let row = sealing::table.find(table).select(sealing::last_id);
-    // Whoever was waited for may have finished the table.
+    // The process that held the lock may have finished the table.
     let Some(last) = load_locked!(conn, row, i64)? else { return Ok(()) };
     let reached = match table {
         "projects" => seal_runners_tokens(conn, seals, last),
@@ -132,7 +132,8 @@ fn step(conn: &mut DbConn, seals: &Seals, table: &str) -> Result<(), SealError> 
     Ok(())
 }
 
-/// Moves the tokens of the next projects to the table in which they are sealed. Answers the last id, if there was any.
+/// Moves the tokens of the next projects to the table of sealed tokens. Returns the last id, or `None` if no
+/// project is left.
 fn seal_runners_tokens(
     conn: &mut DbConn,
     seals: &Seals,
@@ -160,7 +161,7 @@ fn seal_runners_tokens(
     Ok(rows.last().map(|(id, _)| *id))
 }
 
-/// Seals address and token of each hook, by the columns of its table.
+/// Seals the URL and token of each hook, by the columns of its table.
 macro_rules! seal_hooks {
     ($conn:expr, $seals:expr, $after:expr, $table:ident) => {{
         let rows: Vec<(i64, String, Option<String>)> = $table::table
@@ -169,7 +170,7 @@ macro_rules! seal_hooks {
             .limit(STEP)
             .select(($table::id, $table::url, $table::token))
             .load($conn)?;
-        // A token may be any text: the address tells whether both are sealed.
+        // A token may be any text, so only the URL shows whether both are sealed.
         for (id, url, token) in rows.iter().filter(|(_, url, _)| !is_sealed(url)) {
             let token = token.as_deref().map(|token| $seals.seal(Purpose::HookToken, token));
             let values = (
@@ -198,7 +199,7 @@ fn seal_system_hooks(
     seal_hooks!(conn, seals, after, system_hooks)
 }
 
-/// Seals the address of each row, where there is one.
+/// Seals the URL of each row that has one.
 macro_rules! seal_urls {
     ($conn:expr, $seals:expr, $after:expr, $table:ident, $purpose:expr) => {{
         let rows: Vec<(i64, Option<String>)> = $table::table

@@ -1,4 +1,4 @@
-//! The `Store` port on either database.
+//! The `Store` port on SQLite and PostgreSQL.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,30 +20,30 @@ use crate::database::sealing::{self, SealError};
 use crate::database::tx::DieselTx;
 use crate::query::page::Totals;
 
-/// The number of connections that read at the same time. There are more than calls that read at the same time
-/// (`http-actix`), so that no call waits for a connection that slow queries of other callers hold.
+/// The number of connections for reading. It exceeds the number of concurrent reading requests (`http-actix`), so
+/// that no request waits for a connection that slow queries of other requests hold.
 const READERS: u32 = 20;
-/// The number of connections to PostgreSQL that write. Reads have their own, so that a flood of writes does not keep
-/// them waiting. Three processes stay below the 100 connections that PostgreSQL allows by default.
+/// The number of connections to PostgreSQL for writing. Reads have their own connections, so that many writes do
+/// not block them. Three processes stay below the 100 connections that PostgreSQL allows by default.
 const WRITERS: u32 = 10;
 
-/// What can be chosen about a store.
+/// The options of a store.
 #[derive(Clone, Default)]
 pub struct Options {
-    /// Counts all queries, for tests that bound them.
+    /// Counts all queries, for tests that limit their number.
     pub queries: Option<Arc<AtomicU64>>,
-    /// Called after each commit that left news in the outbox. Must not take long.
+    /// Called after each commit that wrote to the outbox. Must return quickly.
     pub on_news: Option<Arc<dyn Fn() + Send + Sync>>,
-    /// Seals secrets. Without it everything that stores or reads a secret fails.
+    /// Encrypts secrets. Without a vault, every operation that stores or reads a secret fails.
     pub vault: Option<Arc<dyn Vault>>,
 }
 
-/// All stored things in one database.
+/// The store of all entities in one database.
 pub struct DieselStore {
     readers: Connections,
-    /// SQLite has one writer at a time: waiting for the one connection is waiting for one's turn.
+    /// A single connection on SQLite, which has one writer at a time.
     writers: Connections,
-    /// Only for SQLite.
+    /// The checkpoint thread, on SQLite only.
     checkpoints: Option<Checkpoints>,
     totals: Totals,
     seals: Seals,
@@ -56,16 +56,16 @@ pub enum OpenError {
     /// The folder of the database does not exist and could not be made.
     #[error("the folder {0} could not be made")]
     Folder(PathBuf, #[source] std::io::Error),
-    /// No connection.
+    /// The connection failed.
     #[error("the database {0} cannot be opened")]
     Connect(String, #[source] Box<dyn std::error::Error + Send + Sync>),
-    /// The schema could not be read or brought up to date.
+    /// The schema could not be read or migrated.
     #[error("the database {0} cannot be migrated")]
     Migrate(String, #[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
 impl DieselStore {
-    /// Opens the database and brings its schema up to date.
+    /// Opens the database and applies pending migrations.
     pub fn open(url: &DatabaseUrl, options: Options) -> Result<Self, OpenError> {
         migrate(url)?;
         let connector = |role| Connector {
@@ -92,16 +92,16 @@ impl DieselStore {
         Ok(Self { readers, writers, checkpoints, totals, seals, on_news: options.on_news })
     }
 
-    /// Seals secrets that an earlier version stored in plain text. To be called before the store is used; costs one
-    /// query when there is nothing to do.
+    /// Seals secrets that an earlier version stored in plain text. Must be called before the store is used. Costs
+    /// one query when there is nothing to seal.
     /// # Errors
     /// [`SealError::OtherKey`] when the database was sealed with another key.
     pub fn seal_plain_texts(&self) -> Result<(), SealError> {
         sealing::run(&mut *self.writers.get()?, &self.seals)
     }
 
-    /// A secret that all machines of the installation share, stored sealed. The first process to need it stores what
-    /// `make` returns.
+    /// Returns a secret that all machines of the installation share, stored sealed. The first process that needs it
+    /// stores the result of `make`.
     pub fn shared_secret<E: From<StoreError>>(
         &self,
         name: &str,
@@ -110,7 +110,7 @@ impl DieselStore {
         installation::shared_secret(&mut *self.writers.get()?, &self.seals, name, make)
     }
 
-    /// Forgets a shared secret: the next process to need it makes another.
+    /// Deletes a shared secret. The next process that needs it creates another.
     pub fn forget_shared_secret(&self, name: &str) -> Result<(), StoreError> {
         installation::forget(&mut *self.writers.get()?, name)
     }
@@ -123,7 +123,7 @@ impl DieselStore {
     }
 }
 
-/// Takes one in its place that was tried just now.
+/// Replaces a connection by one that has just been tested.
 fn renew(conn: &mut Borrowed<'_>) -> Result<(), StoreError> {
     let mut last = None;
     for _ in 0..=READERS.max(WRITERS) {
@@ -137,7 +137,7 @@ fn renew(conn: &mut Borrowed<'_>) -> Result<(), StoreError> {
     Err(StoreError::Unreachable(error))
 }
 
-/// Brings the schema of a database up to date and names what was done.
+/// Applies pending migrations and returns their names.
 pub fn migrate(url: &DatabaseUrl) -> Result<Vec<String>, OpenError> {
     if let DatabaseUrl::Sqlite(path) = url
         && let Some(folder) = path.parent()
@@ -148,12 +148,12 @@ pub fn migrate(url: &DatabaseUrl) -> Result<Vec<String>, OpenError> {
     migrations::run(&mut conn).map_err(|error| OpenError::Migrate(url.to_string(), error))
 }
 
-/// The names of what would be done to bring the schema up to date.
+/// Returns the names of the pending migrations.
 pub fn pending_migrations(url: &DatabaseUrl) -> Result<Vec<String>, OpenError> {
     if let DatabaseUrl::Sqlite(path) = url
         && !path.exists()
     {
-        // Asking must not make the file: everything is still to be done.
+        // A check must not create the file. All migrations are pending.
         let names = migrations::names();
         return names
             .map(|(sqlite, _)| sqlite)
@@ -175,15 +175,15 @@ impl Store for DieselStore {
     ) -> Result<(), StoreError> {
         let mut conn = self.connection(mode)?;
         if backend::begin(&mut conn, mode).is_err() {
-            // The connection may be from before a restart of the database. Nothing was done on it yet,
-            // so another one may have a try; those that are broken are thrown away as they come back.
+            // The connection may be older than a restart of the database. Nothing was done on it yet, so another
+            // connection can be tried. The pool drops broken connections when they are returned.
             renew(&mut conn)?;
             backend::begin(&mut conn, mode).map_err(error::translate)?;
         }
         let mut tx = DieselTx::begun(&mut conn, &self.totals, &self.seals, mode);
         let mut verdict = work(&mut tx);
         if mode == Mode::Glance && tx.is_lost() {
-            // Nothing was begun that would have told so before.
+            // This mode begins no transaction, so the lost connection was not noticed earlier.
             drop(tx);
             renew(&mut conn)?;
             tx = DieselTx::begun(&mut conn, &self.totals, &self.seals, mode);

@@ -1,4 +1,4 @@
-//! Timestamps between the domain, which says UTC, and the columns, which mean it.
+//! Conversion between domain timestamps, which carry UTC, and columns, which store UTC without a time zone.
 
 use chrono::NaiveDateTime;
 use hexforge_domain::Timestamp;

@@ -1,11 +1,11 @@
-//! Turns at something of which there are few: who came first is first.
+//! A fair semaphore: waiting threads get a permit in order of arrival.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Thread};
 use std::time::Instant;
 
-/// So many at a time.
+/// A semaphore with a fixed number of permits.
 pub(crate) struct Turns(Mutex<State>);
 
 struct State {
@@ -14,7 +14,7 @@ struct State {
     waiting: VecDeque<(u64, Thread)>,
 }
 
-/// A turn, until it is dropped.
+/// A permit. Dropping it frees the permit.
 pub(crate) struct Turn<'a>(&'a Turns);
 
 impl Turns {
@@ -22,7 +22,7 @@ impl Turns {
         Self(Mutex::new(State { free, next: 0, waiting: VecDeque::new() }))
     }
 
-    /// Waits for a turn; `None` when there was none until then.
+    /// Waits for a permit. Returns `None` when none is free before `until`.
     pub fn take(&self, until: Instant) -> Option<Turn<'_>> {
         let mut state = self.state();
         let number = state.next;
@@ -33,7 +33,7 @@ impl Turns {
             if state.free > 0 && is_first {
                 state.waiting.pop_front();
                 state.free -= 1;
-                // There may be one for the next, too.
+                // Another permit may be free for the next thread.
                 state.wake_first();
                 return Some(Turn(self));
             }
@@ -50,13 +50,13 @@ impl Turns {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // Nothing is left half done when a holder panics.
+        // A panic of a lock holder leaves no inconsistent state.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl State {
-    /// Wakes the thread whose turn it is, and no other: all would want the same processors and then wait again.
+    /// Wakes only the first waiting thread. The others would run only to wait again.
     fn wake_first(&self) {
         if self.free > 0
             && let Some((_, first)) = self.waiting.front()
@@ -94,7 +94,7 @@ mod tests {
                     let _turn = turns.take(late()).expect("it becomes free");
                     order.lock().expect("no thread panics").push(number);
                 });
-                // Until it is in the queue.
+                // Waits until the thread is in the queue.
                 while turns.state().waiting.len() <= number {
                     std::thread::yield_now();
                 }

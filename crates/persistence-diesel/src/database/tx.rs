@@ -1,4 +1,4 @@
-//! One transaction on one connection, giving out all ports.
+//! One transaction on one connection. It implements all ports.
 
 use diesel::connection::SimpleConnection;
 use diesel::sql_types::{BigInt, Untyped};
@@ -40,46 +40,46 @@ use crate::database::seal::Seals;
 use crate::query::page::{Counting, Question, Span, Totals};
 use crate::query::sql::Sql;
 
-/// How many ids one statement names at most; both databases limit the number of parameters.
+/// The maximum number of ids in one statement. Both databases limit the number of parameters.
 const NAMED_AT_ONCE: usize = 10_000;
 
-/// How many rows of what a removed thing leaves behind go with the transaction that removes it. Of most things nothing
-/// is left then.
+/// The maximum number of dependent rows that are deleted in the transaction that deletes their entity. Most
+/// entities have fewer.
 pub(crate) const LEFTOVERS_AT_ONCE: i64 = 1_000;
 
-/// Implements every port of a transaction; each in the file of its aggregate.
+/// Implements every port of a transaction. Each implementation is in the file of its aggregate.
 pub(crate) struct DieselTx<'c> {
     conn: &'c mut DbConn,
     pub(crate) totals: &'c Totals,
     /// Seals and opens secrets.
     pub(crate) seals: &'c Seals,
     pub(crate) mode: Mode,
-    /// A statement failed. PostgreSQL would answer a later commit with success and keep nothing,
-    /// SQLite would keep the rest: so nothing is committed on either.
+    /// A statement failed. After that, PostgreSQL would report a commit as successful and keep nothing, and SQLite
+    /// would keep the other statements. So the transaction is never committed.
     failed: bool,
-    /// The connection was found to be gone.
+    /// The connection is broken.
     lost: bool,
-    /// There is a transaction to be ended.
+    /// A transaction was begun and not ended.
     open: bool,
-    /// Whether the outbox was written to.
+    /// The transaction wrote to the outbox.
     pub(crate) told: bool,
-    /// Known once somebody asked. A reader sees one state, so it stays true.
+    /// Cached after the first query. A read transaction sees one snapshot, so the value stays valid.
     extent: Option<Extent>,
-    /// How many rows it may still remove of what removed things leave behind.
+    /// The number of dependent rows that the transaction may still delete.
     pub(crate) leftovers: i64,
 }
 
-/// What is to be known of all projects and groups before any of them is listed.
+/// Figures about all projects and groups that list queries need first.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Extent {
-    /// How often any list of them has changed.
+    /// The number of changes to lists so far.
     pub changes: i64,
-    /// How many projects there are at most, and roughly.
+    /// The highest project id: an upper bound of the number of projects.
     pub projects: i64,
 }
 
 impl<'c> DieselTx<'c> {
-    /// On a connection on which a transaction was just begun, if the mode has any.
+    /// Wraps a connection on which a transaction was just begun, if the mode has transactions.
     pub fn begun(conn: &'c mut DbConn, totals: &'c Totals, seals: &'c Seals, mode: Mode) -> Self {
         let open = mode != Mode::Glance;
         Self {
@@ -104,41 +104,42 @@ impl<'c> DieselTx<'c> {
         statement(self.conn).map_err(|error| self.fail(error::translate(error)))
     }
 
-    /// Which database it is.
+    /// Returns the database that the transaction runs on.
     pub fn backend(&self) -> Backend {
         Backend::of(self.conn)
     }
 
-    /// The ids that a query gives, in its order.
+    /// Returns the ids that a query selects, in its order.
     pub fn ids(&mut self, query: Sql) -> Result<Vec<i64>, StoreError> {
         self.run(|conn| query.rows::<BigInt>().load(conn))
     }
 
-    /// Runs a statement that gives no rows.
+    /// Runs a statement that returns no rows.
     pub fn execute(&mut self, statement: Sql) -> Result<(), StoreError> {
         self.run(|conn| statement.rows::<Untyped>().execute(conn)).map(drop)
     }
 
-    /// The same, answering how many rows it changed.
+    /// Like [`execute`](Self::execute), and returns the number of changed rows.
     pub fn changed(&mut self, statement: Sql) -> Result<i64, StoreError> {
         let rows = self.run(|conn| statement.rows::<Untyped>().execute(conn))?;
         Ok(i64::try_from(rows).unwrap_or(i64::MAX))
     }
 
-    /// The length of the list called `name`, whose rows the query gives. The name has to tell apart all
-    /// lists there are.
+    /// Returns the length of the list whose rows the query selects. `name` is the cache key and must be unique for
+    /// each list.
     pub fn total(&mut self, name: &str, query: &Sql) -> Result<u64, StoreError> {
         let totals = self.totals;
         totals.of(name, |limit| self.count(query, limit))
     }
 
-    /// The same for a list for which more rows are looked at than are in it.
+    /// Like [`total`](Self::total), for a list whose count reads more rows than the list has.
     pub fn total_of_dear(&mut self, name: &str, query: &Sql) -> Result<u64, StoreError> {
         let totals = self.totals;
         totals.of_dear(name, || self.count(query, None))
     }
 
-    /// The same for a list of projects, groups or users, all of whose changes are counted.
+    /// Like [`total`](Self::total), for a list of projects, groups or users. All changes to these lists are
+    /// counted.
     pub fn total_of_counted(
         &mut self,
         name: &str,
@@ -146,7 +147,7 @@ impl<'c> DieselTx<'c> {
         query: &Sql,
     ) -> Result<u64, StoreError> {
         if self.mode != Mode::Read {
-            // What others see may become different from this, or be so already.
+            // The transaction may have written, or its snapshot may be outdated, so others may see different rows.
             return self.total(name, query);
         }
         let totals = self.totals;
@@ -156,8 +157,8 @@ impl<'c> DieselTx<'c> {
         })
     }
 
-    /// From which end a page is read, of a list whose total has this name. From its last row only while it is
-    /// known which one that is.
+    /// Returns the end of the list from which a page is read. `counted_as` is the name of the list's total. The
+    /// page is read from the last row only while the cached total is exact.
     pub fn span(&mut self, page: Page, total: u64, counted_as: &str) -> Result<Span, StoreError> {
         if let Some(span) = Span::backward(page, total)
             && self.mode == Mode::Read
@@ -168,7 +169,7 @@ impl<'c> DieselTx<'c> {
         Ok(Span::forward(page))
     }
 
-    /// One query, unless it was asked before.
+    /// Returns the figures of [`Extent`]. Costs one query, unless cached.
     pub fn extent(&mut self) -> Result<Extent, StoreError> {
         if let (Some(extent), Mode::Read) = (self.extent, self.mode) {
             return Ok(extent);
@@ -182,13 +183,13 @@ impl<'c> DieselTx<'c> {
         Ok(*self.extent.insert(Extent { changes, projects }))
     }
 
-    /// How many rows a query gives. With a limit, counting stops there.
+    /// Counts the rows of a query. With a limit, counting stops there.
     pub fn count(&mut self, query: &Sql, limit: Option<i64>) -> Result<i64, StoreError> {
         let count = query.clone().counted(limit);
         self.run(|conn| count.rows::<BigInt>().get_result(conn))
     }
 
-    /// The rows of these ids or names: one query, unless there are more of them than any page has.
+    /// Loads the rows with these ids or names. Costs one query, unless there are more ids than any page has.
     pub fn by_ids<K, T>(
         &mut self,
         ids: &[K],
@@ -201,8 +202,8 @@ impl<'c> DieselTx<'c> {
         Ok(rows)
     }
 
-    /// Locks the rows that a query gives, in its order; the query says how. SQLite has one writer at a
-    /// time, so there nothing needs to be done.
+    /// Locks the rows that a query selects, in its order. The query contains the lock clause. SQLite needs no row
+    /// locks because it has one writer at a time.
     pub fn hold(&mut self, rows: Sql) -> Result<(), StoreError> {
         match self.backend() {
             Backend::Sqlite => Ok(()),
@@ -210,24 +211,24 @@ impl<'c> DieselTx<'c> {
         }
     }
 
-    /// Whether the connection was found to be gone.
+    /// Returns true if the connection is broken.
     pub fn is_lost(&self) -> bool {
         self.lost
     }
 
-    /// The result of work that runs no statement: an error of it fails the transaction as well.
+    /// Passes on the result of work that runs no statement. An error fails the transaction.
     pub fn checked<T>(&mut self, result: Result<T, StoreError>) -> Result<T, StoreError> {
         result.map_err(|error| self.fail(error))
     }
 
-    /// Notes that the transaction must not be committed.
+    /// Marks the transaction as failed, so that it cannot be committed.
     pub fn fail(&mut self, error: StoreError) -> StoreError {
         self.failed = true;
         self.lost |= matches!(error, StoreError::Unreachable(_));
         error
     }
 
-    /// Answers whether there is news in the outbox now.
+    /// Commits. Returns true if the transaction wrote to the outbox.
     pub fn commit(mut self) -> Result<bool, StoreError> {
         if self.failed {
             return Err(StoreError::Aborted);
@@ -244,17 +245,17 @@ impl<'c> DieselTx<'c> {
             return Ok(());
         }
         let ended = self.conn.batch_execute("ROLLBACK").map_err(error::translate);
-        // Whoever asked knows by what it failed: a full disk or a lost connection may have ended it already, and
-        // that there is nothing to roll back would only hide it. What is broken is thrown away by its pool.
+        // The caller already has the error of the failed statement. A full disk or a lost connection may have ended
+        // the transaction, and an error of ROLLBACK would only hide that. The pool drops broken connections.
         if self.failed { Ok(()) } else { ended }
     }
 }
 
-/// Whatever goes wrong, a panic included, no connection goes back to its pool with a transaction open.
+/// Rolls back on every exit, including a panic, so that no connection returns to its pool with an open transaction.
 impl Drop for DieselTx<'_> {
     fn drop(&mut self) {
         if self.open {
-            // A connection on which even this fails is found broken by its pool.
+            // If ROLLBACK fails, the pool finds the connection broken.
             let _ = self.conn.batch_execute("ROLLBACK");
         }
     }

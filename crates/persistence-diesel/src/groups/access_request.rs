@@ -17,7 +17,7 @@ use crate::database::tx::DieselTx;
 use crate::query::sql::Sql;
 use crate::users::user::UserRow;
 
-/// The condition that a request is about this.
+/// The condition that a request asks for access to this group or project.
 fn about(source: RequestSource) -> Sql {
     match source {
         RequestSource::Group(group) => Sql::new("access_requests.group_id = ").id(group.0),
@@ -25,7 +25,7 @@ fn about(source: RequestSource) -> Sql {
     }
 }
 
-/// The condition that it is this user's.
+/// The condition that a request was made by this user.
 fn of(user: UserId) -> Sql {
     Sql::new("access_requests.user_id = ").id(user.0)
 }
@@ -93,7 +93,7 @@ impl AccessRequests for DieselTx<'_> {
     }
 
     fn delete(&mut self, source: RequestSource, user: UserId) -> Result<(), StoreError> {
-        // Whoever removes the user locks that first and its requests then, so this does the same.
+        // The removal of a user locks the user before its requests, so this does the same.
         self.hold(Sql::new("SELECT id FROM users WHERE id = ").id(user.0).sql(" FOR KEY SHARE"))?;
         self.execute(Sql::new("DELETE FROM access_requests").filter([about(source), of(user)]))
     }

@@ -99,7 +99,7 @@ impl Groups for DieselTx<'_> {
     }
 
     fn lock_to_delete(&mut self, id: NamespaceId) -> Result<(), StoreError> {
-        // The removal touches forks in other namespaces too; all locks are taken in one order.
+        // The removal also touches forks in other namespaces. All locks are taken in the global lock order.
         self.hold(
             Sql::new("SELECT id FROM namespaces WHERE owner_id IS NULL AND id = ")
                 .id(id.0)

@@ -1,4 +1,4 @@
-//! Which groups a list shows, and how they are found; see [`project_list`](crate::projects::project_list).
+//! Queries for group lists; see [`project_list`](crate::projects::project_list).
 
 use chrono::NaiveDate;
 use hexforge_domain::group::{GroupFilter, GroupOrder, GroupScope};
@@ -16,23 +16,23 @@ use crate::query::project_scope::Scope;
 use crate::query::search::{Search, Texts};
 use crate::query::sql::Sql;
 
-/// A user who has no more groups, or projects, has few: all of them are looked at.
+/// Up to this number of groups or projects of a user, the query reads all of them.
 const FEW: u64 = 500;
-/// What finds no more namespaces is looked up once, and named by id from then on.
+/// Up to this number of matching namespaces, the search runs once, and later queries use the ids.
 const FOUND: usize = 200;
 
-/// How the groups of a list are found.
+/// The query strategy for a list of groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
-    /// In the order of an index until the page is full.
+    /// Reads an index in list order until the page is full.
     Walk,
-    /// All of them, and then sorted.
+    /// Reads all groups of the list, then sorts them.
     Gather,
 }
 
 impl DieselTx<'_> {
-    /// At most six queries: for the extent of everything, what the user has and what the search finds,
-    /// then for the total, the ids and the rows.
+    /// At most six queries: the change counter, the size of the user's scope, the search, the total, the ids, the
+    /// rows.
     pub(crate) fn list_groups(
         &mut self,
         filter: &GroupFilter,
@@ -49,7 +49,7 @@ impl DieselTx<'_> {
         };
         let skipped =
             (!skip.is_empty()).then(|| Sql::new("namespaces.id NOT IN (").ids(skip).sql(")"));
-        // What costs least is asked first.
+        // The cheapest condition comes first.
         let conditions: Vec<Sql> = [skipped, named, scope].into_iter().flatten().collect();
         let fitting = |is_group: &'static str| {
             Sql::new("SELECT namespaces.id FROM namespaces")
@@ -71,7 +71,7 @@ impl DieselTx<'_> {
         }
         let way = if few || found.is_some() { Way::Gather } else { Way::Walk };
         let ids = match way {
-            // The condition of the indexes that have the groups in order.
+            // The condition of the partial indexes that are in list order.
             Way::Walk => fitting("coalesce(namespaces.owner_id, 0) = 0"),
             Way::Gather => fitting("namespaces.owner_id IS NULL"),
         };
@@ -81,7 +81,7 @@ impl DieselTx<'_> {
         Ok(Paged { items: self.namespaces_by_id(&ids)?, total })
     }
 
-    /// The ids of all namespaces that contain what is searched for, where they are few.
+    /// Returns the ids of all namespaces that match the search, or `None` if there are more than [`FOUND`].
     fn found_groups(&mut self, search: &Search) -> Result<Option<Vec<i64>>, StoreError> {
         let Some(matching) = search.matching(&Texts::Namespaces, self.backend()) else {
             return Ok(None);
@@ -94,7 +94,7 @@ impl DieselTx<'_> {
         Ok((all && found.len() <= FOUND).then_some(found))
     }
 
-    /// The condition that a group is there for somebody, and whether few are.
+    /// Returns the condition that a group is in the scope, and true if the scope has few groups.
     fn groups_in_scope(
         &mut self,
         scope: GroupScope,
@@ -135,7 +135,7 @@ impl DieselTx<'_> {
     }
 }
 
-/// Whether a user is a member, as a question about a row of `namespaces`.
+/// The condition that the user is a member of a row of `namespaces`.
 fn is_member(user: UserId, today: NaiveDate) -> Sql {
     Sql::new("(SELECT 1 FROM group_members WHERE group_id = namespaces.id AND user_id = ")
         .id(user.0)
@@ -144,14 +144,14 @@ fn is_member(user: UserId, today: NaiveDate) -> Sql {
         .sql(") IS NOT NULL")
 }
 
-/// The condition that the name or the path contains what is searched for, row by row.
+/// The per-row condition that the name or path contains the search text.
 fn named(search: &Search) -> Option<Sql> {
     let name = search.within("namespaces.name_folded")?;
     let path = search.within("namespaces.path_folded")?;
     Some(Sql::new("(").then(name).sql(" OR ").then(path).sql(")"))
 }
 
-/// Names and paths are unique among groups, so there is nothing to sort by after them.
+/// Names and paths are unique among groups, so no second sort column is needed.
 fn order(filter: &GroupFilter, way: Way, span: Span, backend: Backend) -> Sql {
     let sorts = (way, backend) == (Way::Gather, Backend::Sqlite);
     let key = match filter.order {

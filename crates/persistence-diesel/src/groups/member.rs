@@ -1,4 +1,4 @@
-//! Memberships in groups and projects, which are stored alike.
+//! Memberships in groups and projects. Both are stored alike.
 
 use chrono::NaiveDate;
 use diesel::prelude::*;
@@ -17,7 +17,7 @@ use crate::query::search::Search;
 use crate::query::sql::Sql;
 use crate::users::user::UserRow;
 
-/// User, level, notification level, end.
+/// User id, access level, notification level, expiry date.
 type MemberRow = (i64, i32, i32, Option<NaiveDate>);
 
 fn membership((user, level, notification_level, expires_at): MemberRow) -> Stored {
@@ -32,8 +32,8 @@ fn membership((user, level, notification_level, expires_at): MemberRow) -> Store
 
 type Stored = Result<Membership, StoreError>;
 
-/// What both ports have in common: their table, its column for what one is a member of, that column's
-/// type in the domain, and the table it refers to.
+/// The methods that both ports share. Parameters: the table, its column for the group or project, that column's
+/// type in the domain, and the table it references.
 macro_rules! memberships {
     ($table:ident, $of:ident, $id:ident, $source:literal) => {
         /// Three queries: the total, the ids, the rows.
@@ -163,8 +163,8 @@ macro_rules! memberships {
     (columns $table:ident) => {
         ($table::user_id, $table::access_level, $table::notification_level, $table::expires_at)
     };
-    // Whoever removes the project, group or user locks that first and the memberships then, so a
-    // change of a membership does the same.
+    // The removal of a project, group or user locks that row before the memberships, so a change of a membership
+    // does the same.
     (hold $tx:ident, $source:literal, $of:ident, $user:expr) => {
         $tx.hold(
             Sql::new(concat!("SELECT source.id FROM ", $source, " AS source, users WHERE source.id = "))

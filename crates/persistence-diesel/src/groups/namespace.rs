@@ -21,7 +21,7 @@ use crate::query::page;
 use crate::query::search::Search;
 use crate::query::sql::Sql;
 
-/// A row, without what only searches read.
+/// A row of `namespaces`, without the columns that only searches read.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = namespaces)]
 pub(crate) struct NamespaceRow {
@@ -70,7 +70,7 @@ impl DieselTx<'_> {
         row.map(Namespace::try_from).transpose().map_err(|error| self.fail(error))
     }
 
-    /// The namespaces of these ids, in their order.
+    /// Returns the namespaces with these ids, in the order of the ids.
     pub(crate) fn namespaces_by_id(&mut self, ids: &[i64]) -> Result<Vec<Namespace>, StoreError> {
         let mut rows = self.by_ids(ids, |conn, ids| {
             namespaces::table
@@ -84,7 +84,7 @@ impl DieselTx<'_> {
     }
 }
 
-/// The condition that the name or the path of a namespace contains what is searched for.
+/// The condition that the name or path of a namespace contains the search text.
 pub(crate) fn named(search: &Search, backend: Backend) -> Option<Sql> {
     if let Some(phrase) = search.phrase(backend) {
         return Some(

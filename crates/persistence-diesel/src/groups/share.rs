@@ -77,7 +77,7 @@ impl Shares for DieselTx<'_> {
     }
 
     fn delete(&mut self, project: ProjectId, group: NamespaceId) -> Result<(), StoreError> {
-        // The removal of a group locks that first and its shares then, so this does the same.
+        // The removal of a group locks the group before its shares, so this does the same.
         Groups::keep(self, group)?;
         self.execute(
             Sql::new("DELETE FROM project_shares WHERE project_id = ")

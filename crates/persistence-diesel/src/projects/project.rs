@@ -35,7 +35,7 @@ use crate::query::page;
 use crate::query::search;
 use crate::query::sql::Sql;
 
-/// How many forks the project of a row has.
+/// The number of forks of a project, as an SQL expression.
 #[derive(Clone, Copy, Debug, QueryId, ValidGrouping)]
 pub(crate) struct ForksCount;
 
@@ -76,7 +76,7 @@ impl<DB: DieselBackend> QueryFragment<DB> for RepositoryVersion {
     }
 }
 
-/// A row, without what only searches and lookups read.
+/// A row of `projects`, without the columns that only searches and lookups read.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = projects)]
 struct ProjectRow {
@@ -155,7 +155,7 @@ impl TryFrom<ProjectRow> for Project {
     }
 }
 
-/// What every call about a repository reads, and no more.
+/// The columns that every repository request reads.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = projects)]
 struct GateRow {
@@ -185,7 +185,7 @@ fn visibility(level: i32) -> Result<Visibility, StoreError> {
     Visibility::from_level(i64::from(level)).ok_or(StoreError::Corrupt("visibility"))
 }
 
-/// The row that a caller names, in these columns.
+/// Selects the row of a project by id or path, with these columns.
 macro_rules! find_named {
     ($tx:expr, $named:expr, $columns:expr, $row:ty) => {
         match $named {
@@ -201,7 +201,7 @@ macro_rules! find_named {
             {
                 Ok(None)
             }
-            // Paths are unique ignoring case, so there is nothing to prefer.
+            // Paths are unique ignoring case, so at most one row matches.
             ProjectRef::Path { namespace, path } => $tx.run(|conn| {
                 let home = namespaces::table
                     .filter(namespaces::path_folded.eq(namespace.to_ascii_lowercase()))
@@ -217,8 +217,7 @@ macro_rules! find_named {
     };
 }
 
-/// The columns that an update sets: `None` becomes null. Counters and the default branch
-/// are not among them.
+/// The columns that an update sets: `None` becomes null. Counters and the default branch are set separately.
 #[derive(AsChangeset, Insertable)]
 #[diesel(table_name = projects, treat_none_as_null = true)]
 struct ProjectValues<'a> {
@@ -289,7 +288,7 @@ impl<'a> From<&'a Project> for ProjectValues<'a> {
 }
 
 impl DieselTx<'_> {
-    /// What a row tells, if there is one.
+    /// Converts a row, if there is one, into its domain type.
     fn told<R, T: TryFrom<R, Error = StoreError>>(
         &mut self,
         row: Option<R>,
@@ -297,7 +296,7 @@ impl DieselTx<'_> {
         row.map(T::try_from).transpose().map_err(|error| self.fail(error))
     }
 
-    /// The projects of these ids, in their order.
+    /// Returns the projects with these ids, in the order of the ids.
     pub(crate) fn projects_by_id(&mut self, ids: &[i64]) -> Result<Vec<Project>, StoreError> {
         let mut rows = self.by_ids(ids, |conn, ids| {
             projects::table
@@ -323,7 +322,8 @@ impl Projects for DieselTx<'_> {
     }
 
     fn lock(&mut self, id: ProjectId) -> Result<Option<Project>, StoreError> {
-        // Some changes of a project make PostgreSQL look whether its namespace is still there.
+        // Some updates of a project make PostgreSQL check the foreign key to its namespace, which locks the
+        // namespace.
         self.hold(
             Sql::new("SELECT id FROM namespaces WHERE id = (SELECT namespace_id FROM projects WHERE id = ")
                 .id(id.0)
@@ -466,7 +466,7 @@ impl Projects for DieselTx<'_> {
         let values = ProjectValues::from(&project);
         let id = self.run(|conn| {
             diesel::insert_into(projects::table)
-                // The token is in a table of its own.
+                // The token is stored in `runners_tokens`.
                 .values((values, projects::runners_token.eq("")))
                 .returning(projects::id)
                 .get_result(conn)
@@ -576,7 +576,7 @@ impl Projects for DieselTx<'_> {
                 .optional()
         })?;
         let Some(level) = found else { return Ok(()) };
-        // Forks of forks may be no more visible either.
+        // A fork of a fork must not be more visible than the project either.
         let higher = Sql::new(
             "WITH RECURSIVE forks (id) AS (SELECT projects.id FROM projects WHERE forked_from_id = ",
         )

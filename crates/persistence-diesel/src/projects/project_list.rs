@@ -1,5 +1,5 @@
-//! Which projects a list shows, and how they are found: so that a page costs what it shows, however many
-//! projects there are and however many of them are in the list.
+//! Queries for project lists. The cost of a page depends on its size, not on the number of projects or the length
+//! of the list.
 
 use std::sync::Arc;
 
@@ -16,47 +16,47 @@ use crate::query::project_scope::Scope;
 use crate::query::search::{Search, Texts};
 use crate::query::sql::Sql;
 
-/// A list of no more is short: all of it is looked at.
+/// Up to this length, the query reads the whole list.
 const SHORT: u64 = 1000;
-/// What finds no more is looked up once, and named by id from then on.
+/// Up to this number of matches, the search runs once, and later queries use the ids.
 const FEW: usize = 200;
-/// So many of the newest projects are looked at to see whether something is common.
+/// The number of newest projects that are sampled to estimate how common a search text is.
 const SAMPLE: i64 = 300;
-/// What so many of them have is common.
+/// A search text is common if this many sampled projects contain it.
 const COMMON: i64 = 10;
 
-/// Looking up a project, asking who sees it and sorting it costs so many times what passing over one does.
+/// The cost of looking up, checking and sorting one project, relative to skipping one while walking an index.
 const ASKED: u128 = 3;
 
-/// How the projects of a list are found.
+/// The query strategy for a list of projects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
-    /// Through all projects in their order until the page is full: soon, where many fit.
+    /// Reads all projects in list order until the page is full. Fast if many projects match.
     Walk,
-    /// Through the projects of a group in their order, and all that are shared with it.
+    /// Reads the projects of a group in list order, and all projects that are shared with it.
     WalkInside,
-    /// All that are in the scope, and then sorted: soon, where few are.
+    /// Reads all projects of the scope, then sorts them. Fast if the scope is small.
     ByScope,
-    /// All that contain what is searched for, and then sorted: soon, where few do.
+    /// Reads all projects that match the search, then sorts them. Fast if few match.
     BySearch,
 }
 
-/// A list with all that its queries need.
+/// A list with the inputs of its queries.
 struct List<'a> {
     filter: &'a ProjectFilter,
     search: Search,
-    /// What the search finds, where that is little.
+    /// The ids of the search matches, if there are few.
     found: Option<Vec<i64>>,
-    /// How many of the newest projects have what is searched for.
+    /// The number of sampled projects that match the search.
     hits: i64,
-    /// Whether counting goes through the scope, and not through all that the search finds.
+    /// True if counting reads the scope instead of all search matches.
     counts_scope: bool,
     backend: Backend,
 }
 
 impl DieselTx<'_> {
-    /// At most seven queries: for the extent of everything, the length of the scope and that of the list,
-    /// whether what is searched for is common and where it is; then for the ids and for the rows.
+    /// At most seven queries: the change counter, the length of the scope, the length of the list, the search
+    /// sample, the search matches, the ids, the rows.
     pub(crate) fn list_projects(
         &mut self,
         filter: &ProjectFilter,
@@ -111,25 +111,25 @@ impl DieselTx<'_> {
         Ok(Paged { items: self.projects_by_id(&ids)?, total })
     }
 
-    /// A page of a list all of whose ids are known in its order.
+    /// Returns a page of a list whose ids are all known, in list order.
     fn page_of_known(&mut self, ids: &[i64], page: Page) -> Result<Paged<Project>, StoreError> {
         let Paged { items: ids, total } = page.cut(ids.to_vec());
         Ok(Paged { items: self.projects_by_id(&ids)?, total })
     }
 
-    /// How many projects there are for somebody.
+    /// Returns the number of projects in a scope.
     pub(crate) fn length_of_scope(&mut self, scope: Scope) -> Result<u64, StoreError> {
         let name = scope.name();
         let all = Sql::new("SELECT projects.id FROM projects").filter(scope.set());
         match scope.scope {
-            // Stars are no changes of lists: too many people give them for that.
+            // Stars do not increase the change counter, because they are too frequent.
             ProjectScope::StarredBy(_) => self.total(&name, &all),
             _ => self.total_of_counted(&name, Counting::ByRow, &all),
         }
     }
 
-    /// All projects of the list, where what is searched for is neither rare nor common: finding them again for
-    /// each page would cost more than the page.
+    /// Returns all ids of the list, if the search text is neither rare nor common: searching again for each page
+    /// would cost more than the page.
     fn members(&mut self, list: &List<'_>, short: bool) -> Result<Option<Arc<[i64]>>, StoreError> {
         let searches = !matches!(list.search, Search::Everything);
         let stars = matches!(list.filter.scope, ProjectScope::StarredBy(_));
@@ -155,7 +155,7 @@ impl DieselTx<'_> {
         Ok(Some(members))
     }
 
-    /// How many projects the list has, whatever its order.
+    /// Returns the length of the list. It does not depend on the order.
     fn length(&mut self, list: &List<'_>, short: bool) -> Result<u64, StoreError> {
         if list.found.as_ref().is_some_and(Vec::is_empty) {
             return Ok(0);
@@ -168,7 +168,7 @@ impl DieselTx<'_> {
         }
     }
 
-    /// Finds out how common it is what is searched for, and if it is rare, all that contain it.
+    /// Estimates how common the search text is. If it is rare, reads the ids of all matches.
     fn find(&mut self, list: &mut List<'_>) -> Result<(), StoreError> {
         let (Some(contains), Some(matching)) = (list.search.within("search_text"), list.matching())
         else {
@@ -183,7 +183,7 @@ impl DieselTx<'_> {
         if list.hits >= COMMON {
             return Ok(());
         }
-        // Some are found more than once.
+        // An id may occur more than once.
         let most = FEW * 4;
         let mut found = self.ids(matching.sql(" LIMIT ").id(most as i64))?;
         let all = found.len() < most;
@@ -193,7 +193,7 @@ impl DieselTx<'_> {
         Ok(())
     }
 
-    /// The way that goes through the fewest projects.
+    /// Chooses the strategy that reads the fewest projects.
     fn way(
         &mut self,
         list: &List<'_>,
@@ -206,12 +206,12 @@ impl DieselTx<'_> {
         }
         let projects = u128::from(self.extent()?.projects.unsigned_abs());
         let shown = u128::from(span.reach().min(total));
-        // One project in so many is in the list.
+        // The walk reads `projects / total` projects for each one shown.
         let walked = shown * projects / u128::from(total).max(1);
         let in_scope = match base {
             Some(base) => u128::from(base),
             None if list.is_all_of_scope() => u128::from(total),
-            // Some part of all there are.
+            // An unknown part of all projects.
             None => projects,
         } * ASKED;
         let matching = match list.search {
@@ -241,20 +241,20 @@ impl List<'_> {
         Scope { scope: self.filter.scope, today: self.filter.today }
     }
 
-    /// How many projects contain what is searched for, as far as the newest ones tell.
+    /// Returns an estimate of the number of search matches, from the sample.
     fn matches(&self, projects: u64) -> u128 {
         let hits = u128::from(self.hits.unsigned_abs()).max(1);
         hits * u128::from(projects) / SAMPLE as u128
     }
 
-    /// What tells it apart from all other lists, whatever their order.
+    /// Returns the name of the list, unique among all lists regardless of order.
     fn name(&self) -> String {
         let ProjectFilter { scope, archived, visibility, search, today, .. } = self.filter;
         format!("projects {scope:?} {today} {archived:?} {visibility:?} {search:?}")
     }
 
-    /// What tells it apart from all other lists, if neither what is in it nor its order changes unless that is
-    /// counted as a change of lists.
+    /// Returns a unique name that includes the order, or `None` if the list can change without an increase of the
+    /// change counter.
     fn lasting_name(&self) -> Option<String> {
         let ProjectFilter { scope, order, descending, builds_first, .. } = self.filter;
         let lasts = match order {
@@ -265,7 +265,7 @@ impl List<'_> {
             | ProjectOrder::LastActivityAt => false,
         };
         let is_counted = match scope {
-            // Stars are no changes of lists; the others are too long.
+            // Stars do not increase the change counter. The other two scopes are too long.
             ProjectScope::StarredBy(_) | ProjectScope::All | ProjectScope::VisibleTo(_) => false,
             ProjectScope::AuthorizedFor(_)
             | ProjectScope::OwnedBy(_)
@@ -277,7 +277,7 @@ impl List<'_> {
             .then(|| format!("{} by {order:?}, {descending}", self.scope().name()))
     }
 
-    /// A page of a list all of whose projects are known.
+    /// Selects a page of a list whose ids are all known, unordered.
     fn page_of_members(&self, members: &[i64], page: Page) -> Sql {
         Sql::new("SELECT projects.id FROM projects WHERE projects.id IN (")
             .ids(members.to_vec())
@@ -286,13 +286,13 @@ impl List<'_> {
             .page(page)
     }
 
-    /// Whether everything that is in the scope is in the list.
+    /// Returns true if the list contains the whole scope.
     fn is_all_of_scope(&self) -> bool {
         let ProjectFilter { archived, visibility, .. } = self.filter;
         matches!((archived, visibility, &self.search), (None, None, Search::Everything))
     }
 
-    /// What is counted: all ids, in no order.
+    /// Selects all ids of the list, unordered, for counting.
     fn counted(&self, short: bool) -> Sql {
         let scope = self.scope();
         let fitting = Sql::new("SELECT projects.id FROM projects");
@@ -314,7 +314,7 @@ impl List<'_> {
         }
     }
 
-    /// The ids of a page, in order.
+    /// Selects the ids of a page, in order.
     fn page_of(&self, way: Way, span: Span) -> Sql {
         let scope = self.scope();
         if let (Way::WalkInside, Some(group)) = (way, scope.group()) {
@@ -322,7 +322,7 @@ impl List<'_> {
         }
         let contains = self.containing();
         let conditions: Vec<Sql> = match way {
-            // Most rows are passed over, so what costs least is asked first.
+            // Most rows are skipped, so the cheapest condition comes first.
             Way::Walk | Way::WalkInside => {
                 self.rest_of_walk().into_iter().chain(contains).chain(scope.each()).collect()
             }
@@ -335,7 +335,8 @@ impl List<'_> {
                 matching.into_iter().chain(self.rest()).chain(scope.each()).collect()
             }
         };
-        // Nothing may tempt PostgreSQL to walk where few fit; it does not look into what has an offset.
+        // `OFFSET 0` is an optimization barrier: it keeps PostgreSQL from walking an index where few projects
+        // match.
         let fitting = match (way, self.backend) {
             (Way::Walk | Way::WalkInside, _) | (_, Backend::Sqlite) => {
                 Sql::new("SELECT projects.id FROM projects").filter(conditions)
@@ -349,8 +350,8 @@ impl List<'_> {
         fitting.then(self.order(way, span)).span(span)
     }
 
-    /// The ids of a page of a group's projects: the first ones inside the group, by an index that begins with it, and
-    /// the first ones of the few that are shared with it.
+    /// Selects the ids of a page of a group's projects. It merges the first projects inside of the group, by an
+    /// index on the group, with the first of the few projects that are shared with it.
     fn page_of_group(&self, group: NamespaceId, span: Span) -> Sql {
         let scope = self.scope();
         let reach = Span { offset: 0, limit: span.reach(), ..span };
@@ -379,7 +380,7 @@ impl List<'_> {
             .span(span)
     }
 
-    /// What else the filter asks for.
+    /// The remaining conditions of the filter.
     fn rest(&self) -> Vec<Sql> {
         let visibility = self.filter.visibility.map(|visibility| {
             Sql::new("projects.visibility_level = ").id(i64::from(visibility.level()))
@@ -387,7 +388,7 @@ impl List<'_> {
         self.archived().into_iter().chain(visibility).collect()
     }
 
-    /// The same, where no index but that of the order may lead.
+    /// Like [`rest`](Self::rest), but prevents the use of any index other than the one of the order.
     fn rest_of_walk(&self) -> Vec<Sql> {
         let visibility = self.filter.visibility.map(|visibility| {
             Sql::new("+projects.visibility_level = ").id(i64::from(visibility.level()))
@@ -405,8 +406,8 @@ impl List<'_> {
         self.found.as_ref().map(|ids| Sql::new("projects.id IN (").ids(ids.clone()).sql(")"))
     }
 
-    /// The ids of the projects that contain what is searched for, or whose namespaces have it in their
-    /// names, some of them more than once.
+    /// Selects the ids of the projects that match the search, or whose namespace name does. An id may occur more
+    /// than once.
     fn matching(&self) -> Option<Sql> {
         let projects = self.search.matching(&Texts::Projects, self.backend)?;
         let namespaces = self.search.matching(&Texts::NamespaceNames, self.backend)?;
@@ -415,14 +416,15 @@ impl List<'_> {
             .sql(")");
         Some(match self.backend {
             Backend::Sqlite => projects.sql(" UNION ALL ").then(inside),
-            // It would rather go through all projects than through the index, where some are enough.
+            // Without the `WITH`, PostgreSQL would scan all projects instead of the index when the query has a
+            // limit.
             Backend::Postgres => Sql::with([("matching", projects)])
                 .sql("SELECT id FROM matching UNION ALL ")
                 .then(inside),
         })
     }
 
-    /// The condition that the project, or the name of its namespace, contains what is searched for.
+    /// The condition that the project or the name of its namespace contains the search text.
     fn containing(&self) -> Option<Sql> {
         let text = self.search.within("projects.search_text")?;
         let name = self.search.within(
@@ -431,7 +433,7 @@ impl List<'_> {
         Some(Sql::new("(").then(text).sql(" OR ").then(name).sql(")"))
     }
 
-    /// The column of the order, if it is not the id.
+    /// The sort column, or `None` if it is the id.
     fn key(&self) -> Option<&'static str> {
         match self.filter.order {
             ProjectOrder::Id => None,
@@ -444,7 +446,7 @@ impl List<'_> {
     }
 
     fn order(&self, way: Way, span: Span) -> Sql {
-        // SQLite takes an index that has the order before one that has the rows; the plus makes it sort.
+        // SQLite prefers an index in list order to one that selects the rows. The unary plus makes it sort instead.
         let sorts = way != Way::Walk && self.backend == Backend::Sqlite;
         let plus = if sorts { "+" } else { "" };
         let direction = |descending| if descending != span.backward { " DESC" } else { "" };

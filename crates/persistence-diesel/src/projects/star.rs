@@ -31,7 +31,7 @@ impl Stars for DieselTx<'_> {
         starred: Starred,
         at: Timestamp,
     ) -> Result<(), StoreError> {
-        // The project first, as whoever removes the user or the project does.
+        // Locks the project first, like the removal of a user or project.
         self.hold(
             Sql::new("SELECT id FROM projects WHERE id = ").id(project.0).sql(" FOR NO KEY UPDATE"),
         )?;

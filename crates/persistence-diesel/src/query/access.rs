@@ -1,8 +1,8 @@
-//! Who sees which projects, as conditions of queries: the one place that lists and feeds ask.
+//! SQL conditions for the visibility of projects. All lists and feeds use these.
 //!
-//! Everything is said in two ways. As a set, looked up from the user's side by indexes: it costs what the
-//! user has, however few rows are asked about. And as a question about one row of `projects`: it costs a few
-//! look-ups for each row, however much the user has.
+//! Most conditions exist in two forms. A set is looked up by indexes from the user's side: its cost grows with the
+//! user's memberships, however few rows the query reads. A per-row condition on `projects` costs a few index
+//! look-ups for each row, however many memberships the user has.
 
 use chrono::NaiveDate;
 use hexforge_domain::id::{NamespaceId, ProjectId, UserId};
@@ -13,12 +13,12 @@ use hexforge_domain::visibility::Visibility;
 
 use crate::query::sql::Sql;
 
-/// The condition that something that ends on a day, if at all, is in force.
+/// The condition that a membership or share has not expired.
 pub(crate) fn in_force(expires_at: &'static str, today: NaiveDate) -> Sql {
     Sql::new("(").sql(expires_at).sql(" IS NULL OR ").sql(expires_at).sql(" > ").day(today).sql(")")
 }
 
-/// The ids of the groups of which a user is a member.
+/// Selects the ids of the groups that a user is a member of.
 pub(crate) fn groups_of(user: UserId, today: NaiveDate) -> Sql {
     Sql::new("SELECT group_id FROM group_members WHERE user_id = ")
         .id(user.0)
@@ -26,17 +26,17 @@ pub(crate) fn groups_of(user: UserId, today: NaiveDate) -> Sql {
         .then(in_force("expires_at", today))
 }
 
-/// The ids of the groups that a user owns.
+/// Selects the ids of the groups that a user owns.
 pub(crate) fn groups_owned_by(user: UserId, today: NaiveDate) -> Sql {
     groups_of(user, today).sql(" AND access_level = ").id(i64::from(AccessLevel::Owner.level()))
 }
 
-/// The id of a user's own namespace.
+/// Selects the id of a user's personal namespace.
 pub(crate) fn home_of(user: UserId) -> Sql {
     Sql::new("SELECT id FROM namespaces WHERE owner_id = ").id(user.0)
 }
 
-/// The ids of the projects that a user is authorized for, some of them more than once; see
+/// Selects the ids of the projects that a user is authorized for. An id may occur more than once. See
 /// [`ProjectScope`](hexforge_domain::project::query::ProjectScope).
 pub(crate) fn authorized(user: UserId, today: NaiveDate) -> Sql {
     Sql::new("SELECT id FROM projects WHERE namespace_id IN (")
@@ -51,12 +51,12 @@ pub(crate) fn authorized(user: UserId, today: NaiveDate) -> Sql {
         .then(shared(Sql::new("shares.group_id IN (").then(groups_of(user, today)).sql(")"), today))
 }
 
-/// The ids of the projects that are shared with a group.
+/// Selects the ids of the projects that are shared with a group.
 pub(crate) fn shared_with(group: NamespaceId, today: NaiveDate) -> Sql {
     shared(Sql::new("shares.group_id = ").id(group.0), today)
 }
 
-/// Projects by their shares, unless their namespaces forbid those.
+/// Selects the ids of projects by their shares, except projects in namespaces with a share lock.
 fn shared(which: Sql, today: NaiveDate) -> Sql {
     Sql::new(
         "SELECT shared.id FROM project_shares AS shares \
@@ -70,33 +70,33 @@ fn shared(which: Sql, today: NaiveDate) -> Sql {
     ])
 }
 
-/// The lowest visibility that lets a user in who is nothing to a project or group.
+/// Returns the lowest visibility level that gives a user without membership access to a project or group.
 pub(crate) fn lowest_open(external: bool) -> i64 {
     let lowest = if external { Visibility::Public } else { Visibility::Internal };
     i64::from(lowest.level())
 }
 
-/// What [`visible`] refers to, for [`Sql::with`].
+/// The common table expression that [`visible`] refers to, for [`Sql::with`].
 pub(crate) fn authorized_as_named(viewer: Viewer, today: NaiveDate) -> (&'static str, Sql) {
     ("authorized", authorized(viewer.user, today))
 }
 
-/// The condition that somebody sees a row of `projects`; see [`authorized_as_named`].
+/// The condition that the viewer sees a row of `projects`. Needs [`authorized_as_named`].
 pub(crate) fn visible(viewer: Viewer) -> Sql {
-    // The plus keeps planners from going by the index of visibilities: where this condition stands,
-    // another index leads.
+    // The unary plus keeps query planners from using the index on visibility levels: these queries are faster by
+    // another index.
     Sql::new("(+projects.visibility_level >= ")
         .id(lowest_open(viewer.external))
         .sql(" OR projects.id IN (SELECT id FROM authorized))")
 }
 
-/// The condition that a query gives a row. Written as a value because PostgreSQL would answer `EXISTS` by
-/// gathering all rows there are, if it expects to be asked often.
+/// The condition that a query returns a row. It is a scalar subquery because PostgreSQL would evaluate a frequent
+/// `EXISTS` by collecting all rows first.
 fn some(query: Sql) -> Sql {
     Sql::new("(").then(query).sql(" LIMIT 1) IS NOT NULL")
 }
 
-/// [`authorized`] as a question about a row of `projects`.
+/// [`authorized`] as a condition on a row of `projects`.
 pub(crate) fn is_authorized(user: UserId, today: NaiveDate) -> Sql {
     let member =
         Sql::new("SELECT 1 FROM project_members WHERE project_id = projects.id AND user_id = ")
@@ -125,7 +125,7 @@ pub(crate) fn is_authorized(user: UserId, today: NaiveDate) -> Sql {
         .sql(")")
 }
 
-/// Whether a project is in a user's own namespace or in a group that it owns, of a row of `projects`.
+/// The condition that a row of `projects` is in the user's personal namespace or in a group that the user owns.
 pub(crate) fn is_owned(user: UserId, today: NaiveDate) -> Sql {
     let owner = member_of_home(user, today)
         .sql(" AND access_level = ")
@@ -137,12 +137,12 @@ pub(crate) fn is_owned(user: UserId, today: NaiveDate) -> Sql {
         .sql(")")
 }
 
-/// Whether somebody starred a row of `projects`.
+/// The condition that the user starred a row of `projects`.
 pub(crate) fn is_starred(user: UserId) -> Sql {
     some(Sql::new("SELECT 1 FROM stars WHERE project_id = projects.id AND user_id = ").id(user.0))
 }
 
-/// [`shared_with`] as a question about a row of `projects`.
+/// [`shared_with`] as a condition on a row of `projects`.
 pub(crate) fn is_shared_with(group: NamespaceId, today: NaiveDate) -> Sql {
     some(
         Sql::new(
@@ -156,7 +156,7 @@ pub(crate) fn is_shared_with(group: NamespaceId, today: NaiveDate) -> Sql {
     )
 }
 
-/// [`visible`] without a set of all that the viewer is authorized for.
+/// [`visible`] as a condition on a row of `projects`, without the set of all authorized projects.
 pub(crate) fn is_visible(viewer: Viewer, today: NaiveDate) -> Sql {
     Sql::new("(+projects.visibility_level >= ")
         .id(lowest_open(viewer.external))
@@ -165,13 +165,13 @@ pub(crate) fn is_visible(viewer: Viewer, today: NaiveDate) -> Sql {
         .sql(")")
 }
 
-/// That the namespace of a shared project lets it be shared. Said about the share, so that it is asked only where
-/// there is one.
+/// The condition that the namespace of a shared project has no share lock. It is attached to the share, so that it
+/// is evaluated only for shared projects.
 const UNLOCKED: &str = " AND NOT (SELECT homes.share_with_group_lock FROM namespaces AS homes \
      WHERE homes.id = (SELECT shared.namespace_id FROM projects AS shared \
          WHERE shared.id = shares.project_id))";
 
-/// A user's membership in the group that has a row of `projects`.
+/// Selects a user's membership in the group that contains a row of `projects`.
 fn member_of_home(user: UserId, today: NaiveDate) -> Sql {
     Sql::new("SELECT 1 FROM group_members WHERE group_id = projects.namespace_id AND user_id = ")
         .id(user.0)
@@ -179,7 +179,7 @@ fn member_of_home(user: UserId, today: NaiveDate) -> Sql {
         .then(in_force("expires_at", today))
 }
 
-/// The ids of the projects in which a user is at least a reporter, some of them more than once.
+/// Selects the ids of the projects in which a user has at least the Reporter level. An id may occur more than once.
 fn reported(user: UserId, today: NaiveDate) -> Sql {
     let reporter = i64::from(AccessLevel::Reporter.level());
     let groups = || groups_of(user, today).sql(" AND access_level >= ").id(reporter);
@@ -202,7 +202,7 @@ fn reported(user: UserId, today: NaiveDate) -> Sql {
         .then(shared(by_group, today))
 }
 
-/// What [`cleared`] refers to, for [`Sql::with`].
+/// The common table expression that [`cleared`] refers to, for [`Sql::with`].
 pub(crate) fn reported_as_named(
     clearance: Clearance,
     today: NaiveDate,
@@ -213,7 +213,8 @@ pub(crate) fn reported_as_named(
     }
 }
 
-/// The condition that a row of `issues` is not too confidential; see [`reported_as_named`].
+/// The condition that the viewer may see a row of `issues` despite its confidentiality. Needs
+/// [`reported_as_named`].
 pub(crate) fn cleared(clearance: Clearance) -> Option<Sql> {
     let own = |user: UserId| {
         Sql::new("(NOT issues.confidential OR issues.author_id = ")
@@ -231,15 +232,15 @@ pub(crate) fn cleared(clearance: Clearance) -> Option<Sql> {
     }
 }
 
-/// The condition that somebody sees the code of a row of `projects`; see [`reported_as_named`].
+/// The condition that the viewer sees the code of a row of `projects`. Needs [`reported_as_named`].
 pub(crate) fn code_visible(viewer: Viewer) -> Sql {
     Sql::new("(+projects.visibility_level >= ")
         .id(lowest_open(viewer.external))
         .sql(" OR projects.id IN (SELECT id FROM reported))")
 }
 
-/// What a user is to a project: each row is a level the user has there, and whether that makes it an
-/// owner; see [`Standing`](hexforge_domain::policy::project::Standing).
+/// Selects a user's access to a project. Each row has an access level and a flag that is true if the user owns the
+/// project by it. See [`Standing`](hexforge_domain::policy::project::Standing).
 pub(crate) fn standing(project: ProjectId, user: UserId, today: NaiveDate) -> Sql {
     let of_project =
         Sql::new("SELECT access_level, FALSE FROM project_members WHERE project_id = ")
@@ -275,7 +276,7 @@ pub(crate) fn standing(project: ProjectId, user: UserId, today: NaiveDate) -> Sq
     .then(in_force("members.expires_at", today))
     .sql(" AND ")
     .then(in_force("shares.expires_at", today));
-    // Owning the namespace gives no level of its own.
+    // Owning the personal namespace gives no access level.
     let of_home = Sql::new(
         "SELECT 0, TRUE FROM projects JOIN namespaces AS homes \
          ON homes.id = projects.namespace_id WHERE projects.id = ",
@@ -288,7 +289,7 @@ pub(crate) fn standing(project: ProjectId, user: UserId, today: NaiveDate) -> Sq
         .fold(of_project, |all, more| all.sql(" UNION ALL ").then(more))
 }
 
-/// The ids of all users who have a level on a project, each once; see
+/// Selects the ids of all users with an access level on a project, each once. See
 /// [`ProjectMembers::team`](hexforge_domain::member::port::ProjectMembers::team).
 pub(crate) fn team(project: ProjectId, today: NaiveDate) -> Sql {
     Sql::new("SELECT user_id AS id FROM project_members WHERE project_id = ")

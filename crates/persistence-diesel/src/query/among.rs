@@ -1,5 +1,5 @@
-//! `IN` with a list, as a text of which there are few: then the statement is kept prepared. diesel's own `eq_any`
-//! is prepared anew each time, which takes longer than to run it, and asks PostgreSQL twice.
+//! `IN` with a list of values, in few different SQL texts, so that the prepared statement is cached. diesel's own
+//! `eq_any` is prepared at each call, which takes longer than running it, and costs PostgreSQL two round trips.
 
 use diesel::expression::{AppearsOnTable, Expression, SelectableExpression, ValidGrouping};
 use diesel::query_builder::{AstPass, QueryFragment, QueryId};
@@ -9,18 +9,18 @@ use diesel::{QueryResult, QuerySource};
 
 use crate::database::connection::MultiBackend;
 
-/// Longer lists are rare, and there would be too many texts of them.
+/// Statements with longer lists are not cached: they are rare, and would need too many different texts.
 const LONGEST_KEPT: usize = 128;
 
-/// Whether a column has one of several values.
+/// The condition that a column has one of several values.
 pub(crate) struct Among<'a, C, T> {
     column: C,
     values: &'a [T],
 }
 
-/// For columns.
+/// Adds [`among`](Self::among) to columns.
 pub(crate) trait AmongValues: Sized {
-    /// Whether the column has one of these values.
+    /// The condition that the column has one of these values.
     fn among<T>(self, values: &[T]) -> Among<'_, Self, T> {
         Among { column: self, values }
     }
@@ -57,7 +57,7 @@ where
             return Ok(());
         };
         let length = match self.values.len() {
-            // The last one may well be named more often.
+            // The list is padded by repeating its last value.
             length if length <= LONGEST_KEPT => length.next_power_of_two(),
             length => {
                 out.unsafe_to_cache_prepared();

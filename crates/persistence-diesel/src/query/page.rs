@@ -1,4 +1,4 @@
-//! Pages and totals that cost what they show.
+//! Pagination and totals whose cost depends on the page, not on the length of the list.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -7,45 +7,45 @@ use std::time::{Duration, Instant};
 use hexforge_domain::paging::Page;
 use hexforge_domain::ports::store::StoreError;
 
-/// Up to here a total is counted each time, and so exact.
+/// Totals up to this are counted at each request, and so are exact.
 const EXACT: i64 = 10_000;
-/// Up to here it is not worth remembering.
+/// Totals up to this are not cached.
 const CHEAP: i64 = 10;
-/// How many totals are remembered at most.
+/// The maximum number of cached totals.
 const REMEMBERED: usize = 4096;
-/// Of how many lists all ids are.
+/// The maximum number of lists whose ids are cached.
 const LISTS: usize = 1024;
 
-/// `OFFSET` of a page, for the database.
+/// Returns the `OFFSET` of a page.
 pub(crate) fn offset(page: Page) -> i64 {
     i64::try_from(page.offset()).unwrap_or(i64::MAX)
 }
 
-/// `LIMIT` of a page, for the database.
+/// Returns the `LIMIT` of a page.
 pub(crate) fn limit(page: Page) -> i64 {
     page.limit().map_or(i64::MAX, |limit| i64::try_from(limit).unwrap_or(i64::MAX))
 }
 
-/// Which rows of a list are read, and from which of its ends: a page near the end is as near as one near the
-/// beginning.
+/// The rows of a list to read, and the end to read them from. A page near the end of the list costs as little as
+/// one near the beginning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
-    /// From the end, in the opposite order.
+    /// Read from the end, in reverse order.
     pub backward: bool,
-    /// So many are passed over.
+    /// The number of rows to skip.
     pub offset: u64,
-    /// So many are read at most.
+    /// The maximum number of rows to read.
     pub limit: u64,
 }
 
 impl Span {
-    /// The page from the beginning.
+    /// Reads the page from the beginning.
     pub fn forward(page: Page) -> Self {
         let limit = page.limit().unwrap_or(u64::MAX);
         Self { backward: false, offset: page.offset(), limit }
     }
 
-    /// The page from the end, if that is nearer. The list has to have exactly so many rows.
+    /// Reads the page from the end, if that is nearer. `total` must be exact.
     pub fn backward(page: Page, total: u64) -> Option<Self> {
         let Self { offset, limit, .. } = Self::forward(page);
         let rest = total.saturating_sub(offset);
@@ -53,12 +53,12 @@ impl Span {
         (offset > total / 2).then_some(Self { backward: true, offset: rest - limit, limit })
     }
 
-    /// How many rows are looked at.
+    /// Returns the number of rows that the database reads.
     pub fn reach(self) -> u64 {
         self.offset.saturating_add(self.limit)
     }
 
-    /// Puts what was read in the order of the list.
+    /// Restores the order of the list.
     pub fn restore<T>(self, rows: &mut [T]) {
         if self.backward {
             rows.reverse();
@@ -66,50 +66,50 @@ impl Span {
     }
 }
 
-/// Puts rows in the order in which a page names them.
+/// Sorts rows into the order of `ids`.
 pub(crate) fn arrange<T>(rows: &mut [T], ids: &[i64], id: impl Fn(&T) -> i64) {
     let places: HashMap<i64, usize> =
         ids.iter().enumerate().map(|(place, id)| (*id, place)).collect();
     rows.sort_by_key(|row| places.get(&id(row)).copied());
 }
 
-/// Totals of long lists, remembered for a while. A short list is counted whenever it is shown; a long
-/// one is counted rarely, so that its pages do not cost the table. Losing all of this is harmless.
+/// Cached totals of long lists. A short list is counted at each request. A long list is counted rarely, so that a
+/// page does not cost a scan of the table. Losing the cache is harmless.
 #[derive(Default)]
 pub(crate) struct Totals(Mutex<HashMap<String, Remembered>>, Mutex<HashMap<String, Members>>);
 
-/// All ids of a list, and how often lists had changed when they were found.
+/// All ids of a list, with the change counter at the time of the query.
 type Members = (i64, Arc<[i64]>);
 
 #[derive(Clone, Copy)]
 struct Remembered {
     total: u64,
-    /// How often lists had changed when it was counted, where that is known.
+    /// The change counter at the time of counting, if known.
     changes: Option<i64>,
-    /// For how long it serves even if something changes.
+    /// The total is used until then, even if the list changes.
     until: Instant,
 }
 
-/// What has to be known about a list to tell its length.
+/// A query that [`Totals::of_counted`] needs an answer to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Question {
-    /// How many rows it has; counting stops at the limit, if there is one.
+    /// The number of rows of the list. Counting stops at the limit, if there is one.
     Rows(Option<i64>),
-    /// How often any list has changed.
+    /// The number of changes to all lists.
     Changes,
 }
 
-/// How much it costs to count the rows of a list.
+/// The cost of counting the rows of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Counting {
-    /// What is counted.
+    /// The cost grows with the count.
     ByRow,
-    /// Much, even if little is counted.
+    /// The cost is high even if the count is small.
     Dear,
 }
 
 impl Totals {
-    /// The length of the list called `name`. `count` counts its rows, stopping at a limit if given.
+    /// Returns the length of the list with this name. `count` counts its rows up to an optional limit.
     pub fn of(
         &self,
         name: &str,
@@ -129,8 +129,8 @@ impl Totals {
         Ok(total)
     }
 
-    /// The length of a list for which more rows are looked at than are in it: counted whole and remembered, however
-    /// short the list.
+    /// Returns the length of a list whose count reads more rows than the list has. The total is always counted
+    /// without a limit and cached, however short the list is.
     pub fn of_dear(
         &self,
         name: &str,
@@ -146,8 +146,8 @@ impl Totals {
         Ok(total)
     }
 
-    /// The same for a list whose changes are counted: while there are none, its total is right and is
-    /// not counted again, however short the list.
+    /// Returns the length of a list whose changes are counted. While the change counter stays the same, the cached
+    /// total is exact and is not counted again, however short the list is.
     pub fn of_counted(
         &self,
         name: &str,
@@ -176,25 +176,25 @@ impl Totals {
         Ok(total)
     }
 
-    /// Whether the total of that name was counted after so many changes, and so is right.
+    /// Returns true if the cached total was counted at this value of the change counter, and so is exact.
     pub fn is_right(&self, name: &str, changes: i64) -> bool {
         self.known(name).is_some_and(|known| known.changes == Some(changes))
     }
 
-    /// Whether the ids of a list are kept, be it as they were before some changes.
+    /// Returns true if the ids of a list are cached, even if they are outdated.
     pub fn keeps_members(&self, name: &str) -> bool {
         let remembered = self.1.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         remembered.contains_key(name)
     }
 
-    /// All ids of a list that was found after so many changes, as they were kept.
+    /// Returns the cached ids of a list, if they were read at this value of the change counter.
     pub fn members(&self, name: &str, changes: i64) -> Option<Arc<[i64]>> {
         let remembered = self.1.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let (since, ids) = remembered.get(name)?;
         (*since == changes).then(|| Arc::clone(ids))
     }
 
-    /// Remembers them until something changes.
+    /// Caches the ids of a list until the change counter changes.
     pub fn keep_members(&self, name: String, changes: i64, ids: Arc<[i64]>) {
         let mut remembered = self.1.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if remembered.len() >= LISTS {
@@ -220,7 +220,7 @@ impl Totals {
         let mut remembered = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if remembered.len() >= REMEMBERED {
             let now = Instant::now();
-            // Those that depend on changes go first: many of them have changed.
+            // Totals that are valid only by the change counter are evicted first: many of them are outdated.
             remembered.retain(|_, known| now < known.until);
             if remembered.len() >= REMEMBERED {
                 remembered.clear();
@@ -230,8 +230,8 @@ impl Totals {
     }
 }
 
-/// For how long the total of a long list is remembered: counting takes at most half a percent of the
-/// time, however long the list.
+/// Returns the time for which the total of a long list is cached. Counting takes at most half a percent of the
+/// time.
 fn keep(counting_took: Duration) -> Duration {
     (counting_took * 200).clamp(Duration::from_secs(1), Duration::from_secs(60))
 }

@@ -1,4 +1,4 @@
-//! Which projects are there for somebody, as conditions of queries.
+//! The scopes of project lists as SQL conditions.
 
 use chrono::NaiveDate;
 use hexforge_domain::id::NamespaceId;
@@ -7,7 +7,7 @@ use hexforge_domain::project::query::{ProjectScope, Viewer};
 use crate::query::access;
 use crate::query::sql::Sql;
 
-/// A scope on a day.
+/// A project scope, evaluated on a day.
 #[derive(Clone, Copy)]
 pub(crate) struct Scope {
     pub scope: ProjectScope,
@@ -15,12 +15,12 @@ pub(crate) struct Scope {
 }
 
 impl Scope {
-    /// What tells it apart from all others.
+    /// Returns the name of the scope, unique among all scopes.
     pub fn name(self) -> String {
         format!("projects {:?} {}", self.scope, self.today)
     }
 
-    /// Whether it is a part of all projects, and not of those that are something to somebody.
+    /// Returns true if the scope is a part of all projects, rather than the projects of a user or group.
     pub fn is_among_all(self) -> bool {
         match self.scope {
             ProjectScope::All | ProjectScope::VisibleTo(_) => true,
@@ -33,7 +33,7 @@ impl Scope {
         }
     }
 
-    /// The group whose own projects are most of it.
+    /// Returns the group that contains most projects of the scope.
     pub fn group(self) -> Option<NamespaceId> {
         match self.scope {
             ProjectScope::OfGroup { group, .. } | ProjectScope::InGroup { group, .. } => {
@@ -48,13 +48,14 @@ impl Scope {
         }
     }
 
-    /// The projects in its [`group`](Self::group).
+    /// The conditions for the projects inside of its [`group`](Self::group).
     pub fn inside(self, group: NamespaceId) -> Vec<Sql> {
         let inside = Sql::new("projects.namespace_id = ").id(group.0);
         [inside].into_iter().chain(self.seen()).collect()
     }
 
-    /// The others, which are shared with its [`group`](Self::group); `None` where these are no part of it.
+    /// The conditions for the projects that are only shared with its [`group`](Self::group). `None` if the scope
+    /// does not include them.
     pub fn shared(self, group: NamespaceId) -> Option<Vec<Sql>> {
         let ProjectScope::OfGroup { .. } = self.scope else { return None };
         let shared = one_of(access::shared_with(group, self.today));
@@ -62,7 +63,7 @@ impl Scope {
         Some([shared, elsewhere].into_iter().chain(self.seen()).collect())
     }
 
-    /// As a question about each row of `projects`, for when few rows are looked at.
+    /// The scope as per-row conditions on `projects`, for queries that read few rows.
     pub fn each(self) -> Vec<Sql> {
         let today = self.today;
         let inside = |group: NamespaceId| Sql::new("+projects.namespace_id = ").id(group.0);
@@ -84,7 +85,7 @@ impl Scope {
         which.into_iter().chain(self.seen()).collect()
     }
 
-    /// By the indexes of what belongs to somebody, for when all of it is looked at.
+    /// The scope as a set that indexes on the user or group provide, for queries that read all of it.
     pub fn set(self) -> Vec<Sql> {
         if let ProjectScope::VisibleTo(viewer) = self.scope {
             return vec![one_of(
@@ -97,7 +98,7 @@ impl Scope {
         self.which().into_iter().chain(self.seen()).collect()
     }
 
-    /// For counting, where most of all projects may be in it; see [`named`](Self::named).
+    /// The conditions for counting, when the scope may contain most projects. Needs [`named`](Self::named).
     pub fn known(self) -> Vec<Sql> {
         match self.scope {
             ProjectScope::VisibleTo(viewer) => vec![access::visible(viewer)],
@@ -105,7 +106,7 @@ impl Scope {
         }
     }
 
-    /// What [`known`](Self::known) refers to by name.
+    /// The common table expression that [`known`](Self::known) refers to.
     pub fn named(self) -> Option<(&'static str, Sql)> {
         match self.scope {
             ProjectScope::VisibleTo(viewer) => {
@@ -145,7 +146,7 @@ impl Scope {
         }
     }
 
-    /// Who has to see the projects, as a question about each of them.
+    /// The per-row condition that the viewer sees the project.
     fn seen(self) -> Option<Sql> {
         self.viewer().map(|viewer| access::is_visible(viewer, self.today))
     }

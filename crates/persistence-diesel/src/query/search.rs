@@ -1,30 +1,30 @@
-//! Finding things by parts of their names, with the index each database has for it: a full-text index
-//! of three letters in a row beside the table on SQLite, one that serves `LIKE` on PostgreSQL.
+//! Substring search by the index of each database: a separate trigram full-text index on SQLite, a trigram index
+//! that serves `LIKE` on PostgreSQL.
 
 use crate::database::backend::{Backend, containing, unstorable};
 use crate::query::sql::Sql;
 
-/// The longest text that is looked through: name, path and description of a project with something
-/// between them. Nothing longer is ever found.
+/// The length of the longest searchable text: name, path and description of a project with their separators. A
+/// longer search text matches nothing.
 const LONGEST: usize = 255 + 255 + 2000 + 2;
 
-/// Stands between the fields, so that nothing is found across two of them.
+/// Separates the fields, so that no match spans two of them.
 const BETWEEN: &str = "\u{1}";
 
-/// What a search looks through.
+/// Returns the text that a search looks through.
 pub(crate) fn text(fields: &[&str]) -> String {
     fields.join(BETWEEN).to_lowercase()
 }
 
-/// What is searched for, in lower case.
+/// A search text, in lower case.
 pub(crate) enum Search {
-    /// What is part of everything.
+    /// Matches everything.
     Everything,
-    /// Three characters or more: both databases have an index for them.
+    /// Three characters or more: both databases have a trigram index for them.
     Indexed(String),
-    /// Fewer, which have indexes of their own.
+    /// One or two characters, which have separate indexes.
     Short(String),
-    /// What is part of nothing.
+    /// Matches nothing.
     Nothing,
 }
 
@@ -43,7 +43,7 @@ impl Search {
         }
     }
 
-    /// The condition that a column in lower case contains it.
+    /// The condition that a lower-cased column contains the search text.
     pub fn within(&self, column: &'static str) -> Option<Sql> {
         match self {
             Self::Everything => None,
@@ -54,8 +54,8 @@ impl Search {
         }
     }
 
-    /// For the full-text index: the text as one phrase of its language, in which nothing has a meaning
-    /// of its own. `None` where that index has no part in it.
+    /// Returns the search text as a quoted phrase for SQLite's full-text index, in which no character is special.
+    /// `None` if the full-text index does not apply.
     pub fn phrase(&self, backend: Backend) -> Option<String> {
         match (self, backend) {
             (Self::Indexed(text), Backend::Sqlite) => {
@@ -67,19 +67,19 @@ impl Search {
     }
 }
 
-/// Where parts of texts are found.
+/// The columns to search.
 pub(crate) enum Texts {
-    /// In the names, paths and descriptions of projects.
+    /// The names, paths and descriptions of projects.
     Projects,
-    /// In the names of namespaces.
+    /// The names of namespaces.
     NamespaceNames,
-    /// In the names and paths of namespaces.
+    /// The names and paths of namespaces.
     Namespaces,
 }
 
 impl Search {
-    /// The ids of what contains it, by an index, in no order and some of them more than once. `None` where
-    /// there is nothing to look for.
+    /// Selects the ids of the rows that contain the search text, by an index. The ids are unordered and may repeat.
+    /// `None` if everything matches.
     pub fn matching(&self, texts: &Texts, backend: Backend) -> Option<Sql> {
         match (self, backend) {
             (Self::Everything, _) => None,
@@ -109,8 +109,8 @@ impl Search {
                     .sql(" OR ")
                     .then(self.within("path_folded")?),
             }),
-            // Texts in the index are followed by two more letters, so what is shorter than the terms of
-            // the index is the beginning of some of them.
+            // Two more characters follow each text in the index. So a search text that is shorter than the index
+            // terms is always the prefix of a term.
             (Self::Short(text), Backend::Sqlite) => {
                 let (terms, more) = match texts {
                     Texts::Projects => ("SELECT doc FROM projects_search_terms WHERE term >= ", ""),

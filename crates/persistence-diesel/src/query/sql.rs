@@ -1,5 +1,5 @@
-//! Queries put together from pieces, where diesel's types do not reach: conditions that come and go,
-//! with unions inside of them.
+//! Queries composed of SQL fragments, where diesel's types are not flexible enough: optional conditions that
+//! contain unions.
 
 use std::marker::PhantomData;
 
@@ -13,7 +13,7 @@ use hexforge_domain::paging::Page;
 use crate::database::connection::{DbConn, MultiBackend};
 use crate::query::page::Span;
 
-/// A query or a part of one. Its text is written in this program, its values are parameters.
+/// A query or a part of one. The SQL text is static, and values are bind parameters.
 #[derive(Clone)]
 pub(crate) struct Sql(Vec<Piece>);
 
@@ -26,12 +26,12 @@ enum Piece {
     Moment(NaiveDateTime),
     Text(String),
     Bytes(Option<Vec<u8>>),
-    /// Written into the text: numbers mean nothing else there, and parameters are limited in number.
+    /// Written into the SQL text, because the number of parameters is limited. Integers need no escaping.
     Ids(Vec<i64>),
     Uncached,
 }
 
-/// More ids than these are written into the text of a statement.
+/// Up to this number, [`Sql::few_ids`] binds ids as parameters. More ids are written into the SQL text.
 const FEW_IDS: usize = 64;
 
 impl Sql {
@@ -39,8 +39,8 @@ impl Sql {
         Self(vec![Piece::Sql(sql)])
     }
 
-    /// Queries that are run once and whose ids the rest of the query refers to by name. PostgreSQL takes
-    /// one that stands inside of a condition for run again and again, and makes detours around it.
+    /// Common table expressions that run once and whose ids the rest of the query refers to by name. PostgreSQL
+    /// assumes that a subquery in a condition runs many times, and chooses a worse plan for it.
     pub fn with(queries: impl IntoIterator<Item = (&'static str, Sql)>) -> Self {
         let mut word = "WITH ";
         queries.into_iter().fold(Self(vec![]), |sql, (name, query)| {
@@ -52,12 +52,12 @@ impl Sql {
         })
     }
 
-    /// A part of a statement that differs each time it is run: there is no use in keeping it prepared.
+    /// Marks a statement whose text differs each time, so that its prepared form is not cached.
     pub fn uncached() -> Self {
         Self(vec![Piece::Uncached])
     }
 
-    /// Goes on with more text.
+    /// Appends SQL text.
     pub fn sql(self, sql: &'static str) -> Self {
         self.add(Piece::Sql(sql))
     }
@@ -66,7 +66,7 @@ impl Sql {
         self.add(Piece::Id(id))
     }
 
-    /// A number of a column that holds no ids.
+    /// Appends a 32-bit integer parameter.
     pub fn number(self, number: i32) -> Self {
         self.add(Piece::Number(number))
     }
@@ -87,13 +87,14 @@ impl Sql {
         self.add(Piece::Bytes(bytes.map(<[u8]>::to_vec)))
     }
 
-    /// Ids with commas between them, for `IN`.
+    /// Appends ids separated by commas, for `IN`.
     pub fn ids(self, ids: Vec<i64>) -> Self {
         self.add(Piece::Ids(ids))
     }
 
-    /// The same, as parameters where they are few, so that the statement is kept prepared: PostgreSQL takes longer to plan
-    /// a large statement than to run it. The last id is named more often, as in [`crate::query::among`].
+    /// Like [`ids`](Self::ids), but binds a small number of ids as parameters, so that the prepared statement is
+    /// cached: PostgreSQL takes longer to plan a large statement than to run it. The list is padded by repeating
+    /// the last id, as in [`crate::query::among`].
     pub fn few_ids(self, ids: &[i64]) -> Self {
         let (Some(last), true) = (ids.last(), ids.len() <= FEW_IDS) else {
             return self.ids(ids.to_vec());
@@ -104,13 +105,13 @@ impl Sql {
         })
     }
 
-    /// Goes on with another part.
+    /// Appends another fragment.
     pub fn then(mut self, part: Sql) -> Self {
         self.0.extend(part.0);
         self
     }
 
-    /// Goes on with `WHERE` and all of the conditions, if there are any.
+    /// Appends `WHERE` and the conditions joined by `AND`, if there are any.
     pub fn filter(self, conditions: impl IntoIterator<Item = Sql>) -> Self {
         let mut word = " WHERE ";
         conditions.into_iter().fold(self, |sql, condition| {
@@ -118,18 +119,18 @@ impl Sql {
         })
     }
 
-    /// Ends with the page that is wanted.
+    /// Appends `LIMIT` and `OFFSET` for the page.
     pub fn page(self, page: Page) -> Self {
         self.span(Span::forward(page))
     }
 
-    /// Ends with the rows that are wanted.
+    /// Appends `LIMIT` and `OFFSET` for the span.
     pub fn span(self, Span { offset, limit, .. }: Span) -> Self {
         let number = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
         self.sql(" LIMIT ").id(number(limit)).sql(" OFFSET ").id(number(offset))
     }
 
-    /// How many rows there are. With a limit, counting stops there.
+    /// Wraps the query into `count(*)`. With a limit, counting stops there.
     pub fn counted(self, limit: Option<i64>) -> Self {
         let rows = Self::new("SELECT count(*) FROM (").then(self);
         let rows = match limit {
@@ -139,7 +140,7 @@ impl Sql {
         rows.sql(") AS counted")
     }
 
-    /// Something to be loaded, with rows of this type.
+    /// Returns a query that diesel can load, with rows of this type.
     pub fn rows<T>(self) -> Rows<T> {
         Rows(self, PhantomData)
     }
@@ -163,11 +164,11 @@ impl QueryFragment<MultiBackend> for Sql {
                 Piece::Bytes(bytes) => out.push_bind_param::<Nullable<Binary>, _>(bytes)?,
                 Piece::Uncached => out.unsafe_to_cache_prepared(),
                 Piece::Ids(ids) => {
-                    // The text differs each time, so there is no use in keeping the statement.
+                    // The text differs each time, so the prepared statement is not cached.
                     out.unsafe_to_cache_prepared();
                     let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
                     let ids = ids.join(", ");
-                    // PostgreSQL knows no list of nothing.
+                    // PostgreSQL has no empty list.
                     out.push_sql(if ids.is_empty() { "NULL" } else { &ids });
                 }
             }
@@ -176,10 +177,10 @@ impl QueryFragment<MultiBackend> for Sql {
     }
 }
 
-/// A query that gives rows of the type `T`.
+/// A query with rows of the type `T`.
 pub(crate) struct Rows<T>(Sql, PhantomData<T>);
 
-/// No two of these are the same statement because they are of the same type.
+/// Two values of the same type may be different statements, so the type gives no query id.
 impl<T> QueryId for Rows<T> {
     type QueryId = ();
     const HAS_STATIC_QUERY_ID: bool = false;

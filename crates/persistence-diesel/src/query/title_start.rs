@@ -1,11 +1,10 @@
-//! Where a title begins: what indexes hold of texts that may have any length. It is computed by the
-//! database as `title_start`.
+//! The beginning of a title, for indexes on texts of any length. The databases compute it as `title_start`.
 
-/// How many characters that is; the migrations say the same. A row of an index of PostgreSQL has room for
-/// them at four bytes each.
+/// The length in characters, the same as in the migrations. It fits an index row of PostgreSQL at four bytes per
+/// character.
 const START: usize = 250;
 
-/// The beginning of a title, as the databases compute it.
+/// Returns the beginning of a title, as the databases compute it.
 pub(crate) fn of(title: &str) -> &str {
     match title.char_indices().nth(START) {
         Some((end, _)) => &title[..end],

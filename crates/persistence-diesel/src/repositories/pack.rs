@@ -30,7 +30,7 @@ fn count(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// The bytes of names, in order and without duplicates.
+/// Returns the names as bytes, sorted and without duplicates.
 fn bytes_of(names: impl IntoIterator<Item = PackName>) -> Vec<Vec<u8>> {
     let mut bytes: Vec<Vec<u8>> = names.into_iter().map(|name| name.as_bytes().to_vec()).collect();
     bytes.sort_unstable();
@@ -43,8 +43,8 @@ impl DieselTx<'_> {
         self.checked(rows.into_iter().map(name).collect())
     }
 
-    /// Keeps others from adding or condemning these packs until the transaction ends. All transactions hold packs in
-    /// the order of their names.
+    /// Takes advisory locks on these packs until the transaction ends, so that no other transaction adds or
+    /// condemns them. All transactions lock packs in the order of their names.
     fn hold_packs(&mut self, names: &[Vec<u8>]) -> Result<(), StoreError> {
         for name in names {
             let name: String = name.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -53,7 +53,7 @@ impl DieselTx<'_> {
         Ok(())
     }
 
-    /// Those of these packs that have no row.
+    /// Returns the names that have no row in `packs`.
     fn names_without_row(&mut self, names: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, StoreError> {
         let used: Vec<Vec<u8>> = self.by_ids(&names, |conn, names| {
             packs::table.filter(packs::sha256.among(names)).select(packs::sha256).load(conn)
@@ -62,7 +62,7 @@ impl DieselTx<'_> {
         Ok(names.into_iter().filter(|name| !used.contains(name)).collect())
     }
 
-    /// Raises the number by which a cached list of packs is known to be old.
+    /// Increments the version that invalidates cached pack lists.
     fn raise_packs_version(&mut self, project: ProjectId) -> Result<(), StoreError> {
         let row = repositories::table.find(project.0);
         let raised = repositories::packs_version.eq(repositories::packs_version + 1);
@@ -149,7 +149,7 @@ impl Packs for DieselTx<'_> {
                 .moment(stored(before))
                 .sql(" ORDER BY retired_at, id LIMIT ")
                 .id(i64::from(limit))
-                // A row that is live again by now stays.
+                // A row that has become live again is kept.
                 .sql(") AND retired_at < ")
                 .moment(stored(before)),
         )?;

@@ -30,7 +30,7 @@ stored! {
         project: PushedProject,
         commits: Vec<PushedCommit>,
         #[serde(rename = "total")] total_commits: u64,
-        // The first versions did not write it.
+        // The first versions did not write this field.
         #[serde(default)] reach: Reach,
     }
 

@@ -13,11 +13,11 @@ use crate::database::tx::DieselTx;
 use crate::query::among::AmongValues;
 use crate::query::sql::Sql;
 
-/// The number of refs that one statement stores. A push changes one ref in most cases: that statement, and the one for
-/// this many, are kept prepared.
+/// The number of refs that one statement inserts. Most pushes change one ref. The statements for one ref and for
+/// this many refs are cached as prepared statements.
 const STORED_AT_ONCE: usize = 100;
 
-/// The number of names that one statement looks below.
+/// The number of names whose subfolders one statement checks.
 const LOOKED_BELOW_AT_ONCE: usize = 50;
 
 type RefRow = (String, Vec<u8>, Option<Vec<u8>>);
@@ -44,7 +44,7 @@ impl DieselTx<'_> {
         self.checked(rows.into_iter().map(reference).collect())
     }
 
-    /// Raises the number by which cached refs are known to be old.
+    /// Increments the version that invalidates cached refs.
     fn raise_refs_version(&mut self, project: ProjectId) -> Result<(), StoreError> {
         let row = repositories::table.find(project.0);
         let raised = repositories::refs_version.eq(repositories::refs_version + 1);
@@ -104,7 +104,7 @@ impl Refs for DieselTx<'_> {
             let mut query = Sql::uncached();
             for (place, name) in names.iter().enumerate() {
                 let word = if place == 0 { "SELECT " } else { " UNION ALL SELECT " };
-                // The character after the slash: all names in the folder are between the two.
+                // `0` follows `/` in byte order, so the range contains all names below the folder.
                 query = query
                     .sql(word)
                     .text((*name).to_owned())
@@ -175,7 +175,7 @@ impl Refs for DieselTx<'_> {
     }
 
     fn in_files(&mut self, after: ProjectId, limit: i64) -> Result<Vec<ProjectId>, StoreError> {
-        // The same condition as that of the partial index, so that the index is used.
+        // The condition equals that of the partial index, so that the index is used.
         let query = Sql::new(
             "SELECT project_id FROM repositories \
              WHERE (refs_version < 0 OR packs_version < 0) AND project_id > ",
@@ -191,7 +191,7 @@ impl Refs for DieselTx<'_> {
                 .id(target.0)
                 .sql(" AS BIGINT), name, target, peeled FROM refs WHERE project_id = ")
                 .id(source.0)
-                // `0` follows `/` in byte order, so these are all names below the folders.
+                // `0` follows `/` in byte order, so these ranges contain all names below the folders.
                 .sql(
                     " AND (name > 'refs/heads/' AND name < 'refs/heads0' \
                      OR name > 'refs/tags/' AND name < 'refs/tags0')",

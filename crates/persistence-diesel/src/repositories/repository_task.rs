@@ -1,4 +1,4 @@
-//! Work on repositories.
+//! Background tasks on repositories.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ use crate::query::sql::Sql;
 
 const IMPORT: &str = "import";
 
-/// What is to be done, in columns.
+/// The columns of a task's kind.
 #[derive(Insertable, Queryable)]
 #[diesel(table_name = repository_tasks)]
 struct KindRow {
@@ -57,8 +57,8 @@ impl KindRow {
     }
 }
 
-/// The tasks that may be given out: due, none of their projects is older and not given up, and not too many
-/// imports of their user are under way.
+/// Selects the tasks that can be claimed: they are due, no older task of the same project is unfinished, and their
+/// user has fewer running imports than the limit.
 fn claimable(now: Timestamp) -> Sql {
     Sql::new("SELECT task.id FROM repository_tasks AS task WHERE task.due_at <= ")
         .moment(stored(now))
@@ -81,7 +81,7 @@ fn claimable(now: Timestamp) -> Sql {
 const IN_ORDER: &str = " ORDER BY task.due_at, task.id LIMIT 1";
 
 impl DieselTx<'_> {
-    /// Locks the project of a task before the task, as whoever removes the project or a user does.
+    /// Locks the project of a task before the task, in the same order as the removal of a project or user.
     fn hold_project_of(&mut self, id: RepositoryTaskId) -> Result<(), StoreError> {
         self.hold(
             Sql::new("SELECT id FROM projects WHERE id = (SELECT project_id FROM repository_tasks WHERE id = ")
@@ -90,7 +90,7 @@ impl DieselTx<'_> {
         )
     }
 
-    /// Gives up a task that was given out often enough.
+    /// Fails one task that has used up its attempts.
     fn give_up_one(&mut self, now: Timestamp) -> Result<(), StoreError> {
         let query = Sql::new("SELECT task.id FROM repository_tasks AS task WHERE task.due_at <= ")
             .moment(stored(now))
@@ -103,7 +103,7 @@ impl DieselTx<'_> {
         }
     }
 
-    /// Gives out the task that a query finds, unless somebody else is just being given it.
+    /// Claims the task that a query selects, unless another transaction is claiming it.
     fn give_out(
         &mut self,
         query: Sql,
@@ -114,7 +114,7 @@ impl DieselTx<'_> {
         let values = (
             repository_tasks::tries.eq(repository_tasks::tries + 1),
             repository_tasks::due_at.eq(stored(until)),
-            // With the reason of an earlier failure it would count as one that waits.
+            // With the error of an earlier attempt the task would count as waiting, not as running.
             repository_tasks::error.eq(None::<&str>),
         );
         let (project, tries, kind): (i64, i32, KindRow) = self.run(|conn| {
@@ -149,8 +149,8 @@ impl RepositoryTasks for DieselTx<'_> {
         kind: &TaskKind,
         at: Timestamp,
     ) -> Result<RepositoryTaskId, StoreError> {
-        // One after the other in a project: else a task could be there before an older one is, and both
-        // be given out.
+        // Inserts of one project are serialized. Otherwise a task could become visible before an older one, and
+        // both could be claimed.
         self.hold(
             Sql::new("SELECT id FROM projects WHERE id = ").id(project.0).sql(" FOR NO KEY UPDATE"),
         )?;
@@ -245,7 +245,7 @@ impl RepositoryTasks for DieselTx<'_> {
                 ))
                 .load(conn)
         })?;
-        // Of several the last stays.
+        // For several imports of a project the newest one stays.
         let newest: BTreeMap<ProjectId, ImportState> = (rows.into_iter())
             .map(|(project, given_up, error)| {
                 let failed = || ImportState::Failed(error.unwrap_or_default());

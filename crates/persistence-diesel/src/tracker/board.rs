@@ -1,4 +1,4 @@
-//! Boards and their lists. Lists that were removed stay as rows that no query finds.
+//! Boards and their lists. Removed lists stay as rows with `deleted_at`, which no query returns.
 
 use diesel::prelude::*;
 use hexforge_domain::Timestamp;
@@ -21,8 +21,8 @@ fn list((id, board, label, position): ListRow) -> BoardList {
 }
 
 impl DieselTx<'_> {
-    /// Lets the lists behind some close up; the condition is on the columns of `board_lists` and holds
-    /// for one list of a board at most.
+    /// Decrements the positions of the lists after a removed one. The condition is on the columns of `board_lists`
+    /// and matches at most one list of a board.
     pub(crate) fn close_up(&mut self, going: Sql) -> Result<(), StoreError> {
         let gone = |column: &'static str| {
             Sql::new("SELECT ")

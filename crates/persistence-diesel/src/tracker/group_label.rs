@@ -1,4 +1,4 @@
-//! Labels of groups, and the rows that stand for them in projects.
+//! Labels of groups, and their copies in the projects of the group.
 
 use std::collections::HashMap;
 
@@ -50,11 +50,11 @@ impl TryFrom<GroupLabelRow> for GroupLabel {
     }
 }
 
-/// These words are those of a partial index.
+/// The condition of a partial index, word for word.
 const USED: &str = "open_issues + closed_issues + open_confidential + closed_confidential > 0";
 
 impl DieselTx<'_> {
-    /// An id that no label has had.
+    /// Returns a new label id, which no label has had.
     fn next_label_id(&mut self) -> Result<i64, StoreError> {
         let next = match self.backend() {
             Backend::Postgres => Sql::new("SELECT nextval(pg_get_serial_sequence('labels', 'id'))"),
@@ -72,7 +72,7 @@ impl DieselTx<'_> {
         self.run(|conn| next.rows::<BigInt>().get_result(conn))
     }
 
-    /// Gives projects for which a condition holds the labels of their groups that they lack.
+    /// Inserts the missing copies of group labels into the projects that match a condition.
     fn bring_group_labels(&mut self, which: Sql) -> Result<(), StoreError> {
         self.execute(
             Sql::new(
@@ -91,7 +91,7 @@ impl DieselTx<'_> {
         )
     }
 
-    /// Locks the projects of a group, from the lowest id to the highest.
+    /// Locks the projects of a group, by ascending id.
     fn hold_inside(&mut self, group: NamespaceId) -> Result<(), StoreError> {
         self.hold(
             Sql::new("SELECT id FROM projects WHERE namespace_id = ")
@@ -185,7 +185,7 @@ impl GroupLabels for DieselTx<'_> {
         );
         let rows = labels::table.filter(labels::group_label_id.eq(label.id.0));
         self.run(|conn| diesel::update(rows).set(values).execute(conn))?;
-        // Where a project's own label was in the way of the old title.
+        // The new title may be free in projects where a label of the project had the old title.
         self.bring_group_labels(inside(label.group))
     }
 
@@ -261,7 +261,7 @@ impl GroupLabels for DieselTx<'_> {
         self.bring_group_labels(Sql::new("projects.id = ").id(project.0))
     }
 
-    /// At most two queries: what everybody sees or a reporter, and confidential issues of one's own.
+    /// At most two queries: the counters that the viewer may see, and the viewer's own confidential issues.
     fn counts(
         &mut self,
         labels: &[LabelId],
@@ -294,13 +294,13 @@ impl GroupLabels for DieselTx<'_> {
     }
 }
 
-/// What [`access::visible`] and the rest refer to.
+/// The common table expressions that [`access::visible`] and `reported` conditions refer to.
 fn named(viewer: Viewer, today: NaiveDate) -> impl Iterator<Item = (&'static str, Sql)> {
     let reported = access::reported_as_named(Clearance::ByStanding(viewer.user), today);
     [Some(access::authorized_as_named(viewer, today)), reported].into_iter().flatten()
 }
 
-/// The rows of labels in the projects that have issues and that the viewer sees.
+/// The copies of group labels in visible projects with enabled issues, if an issue has them.
 fn used(ids: &[i64], viewer: Option<Viewer>) -> Sql {
     let rows = Sql::new(" FROM labels JOIN projects ON projects.id = labels.project_id WHERE ")
         .sql(USED)
@@ -328,8 +328,8 @@ fn counted(ids: &[i64], viewer: Option<Viewer>, today: NaiveDate) -> Sql {
         .sql(" GROUP BY labels.group_label_id")
 }
 
-/// Confidential issues that a viewer wrote or is to do where it is no reporter: the label of each, and whether
-/// it is open.
+/// The viewer's own confidential issues (as author or assignee) in projects where the viewer is not a reporter.
+/// Each row has the label and whether the issue is open.
 fn own_confidential(ids: &[i64], viewer: Viewer, today: NaiveDate) -> Sql {
     let of = |column: &'static str| {
         Sql::new(

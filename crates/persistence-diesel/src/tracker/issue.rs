@@ -1,4 +1,4 @@
-//! Issues, and the counters of projects and labels that they move.
+//! Issues, and the counters of projects and labels that change with them.
 
 use std::collections::HashMap;
 
@@ -73,7 +73,7 @@ impl TryFrom<IssueRow> for Issue {
     }
 }
 
-/// What decides which counter of a label an issue is counted by.
+/// The properties that decide which counter of a label an issue belongs to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Kind {
     open: bool,
@@ -85,7 +85,7 @@ impl Kind {
         Self { open: issue.state.is_open(), confidential: issue.confidential }
     }
 
-    /// The statement, up to its condition, that counts one more or one less.
+    /// The start of a statement that increments or decrements the counter, up to the ids of the labels.
     fn count(self, more: bool) -> Sql {
         Sql::new(match (self.open, self.confidential, more) {
             (true, false, true) => "UPDATE labels SET open_issues = open_issues + 1",
@@ -111,7 +111,7 @@ const NEXT: (&str, &str) = (
 );
 
 impl DieselTx<'_> {
-    /// The issues of these ids, in their order.
+    /// Returns the issues with these ids, in the order of the ids.
     pub(crate) fn issues_by_id(&mut self, ids: &[i64]) -> Result<Vec<Issue>, StoreError> {
         let mut rows: Vec<IssueRow> =
             self.by_ids(ids, |conn, ids| issues::table.filter(issues::id.among(ids)).load(conn))?;
@@ -120,15 +120,15 @@ impl DieselTx<'_> {
         found.map_err(|error| self.fail(error))
     }
 
-    /// So many issues of a project more are open.
+    /// Adds to a project's counter of open issues.
     fn count_open(&mut self, project: ProjectId, more: i32) -> Result<(), StoreError> {
         let value = projects::open_issues_count.eq(projects::open_issues_count + more);
         self.run(|conn| diesel::update(projects::table.find(project.0)).set(value).execute(conn))?;
         Ok(())
     }
 
-    /// Removes all issues for which a condition on `issues` holds, off the counters of labels first. Those of
-    /// projects are the caller's, see [`Self::uncount_open`].
+    /// Deletes all issues that match a condition on `issues`, and subtracts them from the counters of labels. The
+    /// caller updates the counters of projects, see [`Self::uncount_open`].
     pub(crate) fn remove_issues(&mut self, going: &Sql) -> Result<(), StoreError> {
         let with = |kind: &'static str| {
             Sql::new(
@@ -159,7 +159,7 @@ impl DieselTx<'_> {
         self.execute(Sql::new("DELETE FROM issues WHERE ").then(going.clone()))
     }
 
-    /// Takes the open ones of the issues that go off the counters of their projects.
+    /// Subtracts the open issues that match a condition from the counters of their projects.
     pub(crate) fn uncount_open(&mut self, going: &Sql) -> Result<(), StoreError> {
         self.execute(
             Sql::new("UPDATE projects SET open_issues_count = open_issues_count - ")
@@ -170,7 +170,7 @@ impl DieselTx<'_> {
         )
     }
 
-    /// Takes the notes for which a condition on `notes` holds off the counters of their issues.
+    /// Subtracts the notes that match a condition on `notes` from the counters of their issues.
     pub(crate) fn uncount_notes(&mut self, going: Sql) -> Result<(), StoreError> {
         self.execute(
             Sql::new(
@@ -185,8 +185,8 @@ impl DieselTx<'_> {
     }
 }
 
-/// How many open issues of a row of `projects` there are for which a condition on `issues` holds. The condition leads
-/// to them: a plus keeps planners from going through all issues of the project.
+/// Counts the open issues of a row of `projects` that match a condition on `issues`. The unary plus makes planners
+/// use the index of the condition instead of reading all issues of the project.
 fn open_in_project(which: Sql) -> Sql {
     Sql::new(
         "(SELECT count(*) FROM issues WHERE +issues.project_id = projects.id \

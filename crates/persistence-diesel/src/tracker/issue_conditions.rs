@@ -1,4 +1,4 @@
-//! Conditions on the places and titles of labels and milestones, shared by lists of issues and their totals.
+//! Conditions on the projects and titles of labels and milestones, shared by issue lists and their totals.
 
 use hexforge_domain::id::{NamespaceId, ProjectId};
 use hexforge_domain::issue::query::LabelFilter;
@@ -6,7 +6,7 @@ use hexforge_domain::issue::query::LabelFilter;
 use crate::query::sql::Sql;
 use crate::query::title_start;
 
-/// Projects whose labels and milestones lead to issues.
+/// The projects whose labels and milestones select issues.
 #[derive(Clone, Copy)]
 pub(crate) enum Place {
     Project(ProjectId),
@@ -14,7 +14,7 @@ pub(crate) enum Place {
 }
 
 impl Place {
-    /// What comes after a column of projects.
+    /// The condition that follows the name of a project id column.
     pub fn condition(self) -> Sql {
         match self {
             Self::Project(project) => Sql::new(" = ").id(project.0),
@@ -27,19 +27,19 @@ impl Place {
     }
 }
 
-/// The titles that are named.
+/// Returns the titles in a label filter.
 pub(crate) fn titles_of(labels: &LabelFilter) -> &[String] {
     match labels {
         LabelFilter::Any(titles) | LabelFilter::All(titles) => titles,
     }
 }
 
-/// The condition that a title, of which the first words speak, is one of these.
+/// The condition that a title is one of these. `words` names the column and opens the list.
 pub(crate) fn titled(words: &'static str, titles: &[String]) -> Sql {
     one_of(words, titles.iter().map(String::as_str))
 }
 
-/// The same of where titles begin, by which an index leads to them.
+/// Like [`titled`], for the beginning of titles, which is indexed.
 pub(crate) fn starting(words: &'static str, titles: &[String]) -> Sql {
     one_of(words, titles.iter().map(|title| title_start::of(title)))
 }

@@ -1,4 +1,4 @@
-//! Which issues a list shows, as queries.
+//! Queries for issue lists.
 
 use diesel::RunQueryDsl;
 use diesel::sql_types::{BigInt, Text};
@@ -16,8 +16,8 @@ use crate::tracker::issue_conditions::{Place, starting, titled, titles_of};
 use crate::tracker::issue_total::{self, Keeper};
 
 impl DieselTx<'_> {
-    /// Three queries, the total, the ids, the rows. One more where there are two ways to find many, and two more where
-    /// several labels and a milestone select issues together.
+    /// Three queries: total, ids, rows. One more to choose between two strategies, and two more if several labels
+    /// and a milestone select issues together.
     pub(crate) fn list_issues(
         &mut self,
         filter: &IssueFilter,
@@ -53,7 +53,7 @@ impl DieselTx<'_> {
         }
     }
 
-    /// The way on which fewer rows are looked at. One of `all / total` fits when issues are gone through.
+    /// Chooses the strategy that reads fewer rows. A walk reads `all / total` issues for each match.
     fn way_to_issues(
         &mut self,
         filter: &IssueFilter,
@@ -63,7 +63,7 @@ impl DieselTx<'_> {
     ) -> Result<Way, StoreError> {
         let gathered = several.map_or(total, |several| several.candidates.max(total));
         let all = match filter.scope {
-            // What has the labels is gathered, the rest is in the order of an index in any case.
+            // The issues with the labels are collected first; the rest is in the order of an index in any case.
             IssueScope::AuthoredBy(..) if several.is_some() && total > LOOKED_AT => {
                 return Ok(Way::Walk);
             }
@@ -81,8 +81,8 @@ impl DieselTx<'_> {
         Ok(if walked < gathered { Way::Walk } else { Way::Gather })
     }
 
-    /// The ids of all labels and milestones that select issues together. `None` where there is at most one title of them
-    /// in a project or group, or only a milestone for an author.
+    /// Returns the ids of all labels and milestones that select issues together. `None` if only one title of a
+    /// project or group selects issues, or only a milestone for an author.
     fn several_leads(&mut self, filter: &IssueFilter) -> Result<Option<Several>, StoreError> {
         if !led(filter) || issue_total::by_counters(filter).is_some() {
             return Ok(None);
@@ -129,7 +129,7 @@ impl DieselTx<'_> {
         self.kept_rows(issue_total::kept_by_milestone(milestone))
     }
 
-    /// The labels with these titles that issues of an author have: one step by an index for each label they have.
+    /// Returns the labels with these titles on an author's issues. It does one index step for each label they have.
     fn labels_used_by(
         &mut self,
         author: UserId,
@@ -156,31 +156,32 @@ impl DieselTx<'_> {
     }
 }
 
-/// So few issues are gathered without asking how many there are among which they are.
+/// Up to this number, issues are collected without estimating the cost of a walk.
 const FEW: u64 = 100;
 
-/// Totals for which more issues than these are looked at are remembered, and so many of an author are gathered.
+/// Totals that read more issues than this are cached. Up to this number, issues of an author are collected.
 const LOOKED_AT: u64 = 1_000;
 
-/// The id and title of a label or milestone, and how many issues it counts.
+/// The id and title of a label or milestone, and the number of its issues.
 type Kept = (i64, String, i64);
 
-/// Labels and milestones that select issues together, all by their ids: planners then know how many issues each has.
+/// Labels and milestones that select issues together. They are given by ids, so that planners know the number of
+/// issues of each.
 struct Several {
-    /// An issue has one label of each of these sets.
+    /// An issue must have one label of each set.
     labels: Vec<Vec<i64>>,
-    /// An issue is for one of these.
+    /// An issue must have one of these milestones.
     milestones: Option<Vec<i64>>,
-    /// The set whose issues are looked at.
+    /// The set whose issues are read first.
     lead: Lead,
-    /// How many issues the set that leads has at most; 0 for those of an author, which are not counted.
+    /// The maximum number of issues of the leading set. It is 0 for an author, whose issues are not counted.
     candidates: u64,
     author: Option<UserId>,
 }
 
 #[derive(Clone, Copy)]
 enum Lead {
-    /// The labels of this index.
+    /// The set of labels at this index.
     Labels(usize),
     Milestones,
 }
@@ -216,12 +217,12 @@ impl Several {
         }
     }
 
-    /// Whether no label or milestone has one of the titles.
+    /// Returns true if a set is empty because nothing has its titles.
     fn finds_nothing(&self) -> bool {
         self.labels.iter().chain(&self.milestones).any(Vec::is_empty)
     }
 
-    /// What has to be true of an issue.
+    /// The conditions on an issue.
     fn conditions(&self, way: Way) -> Vec<Sql> {
         let for_milestone = |column: &'static str| {
             let ids = self.milestones.clone();
@@ -235,12 +236,12 @@ impl Several {
             }
         };
         let labels = self.others(leader, "issues.id");
-        // Labels are asked for before issues are read where a label leads.
+        // If a label set leads, the other labels are checked before the issues are read.
         let labels = if led.is_some() { vec![] } else { labels };
         led.into_iter().chain(milestone).chain(labels).collect()
     }
 
-    /// The condition that an issue has a label of a set; those of all others are asked of what that finds.
+    /// The condition that an issue has a label of this set. The labels of all other sets are checked on its result.
     fn led_by(&self, at: usize) -> Option<Sql> {
         let led = Sql::new("issues.id IN (WITH led (id) AS MATERIALIZED (");
         let having = Sql::new("SELECT has.issue_id FROM issue_labels AS has");
@@ -254,11 +255,11 @@ impl Several {
         )
     }
 
-    /// The conditions that an issue has a label of each set but one. Written as values because planners would gather
-    /// all labelled issues.
+    /// The conditions that an issue has a label of each set except one. They are scalar subqueries because planners
+    /// would otherwise collect all labelled issues.
     fn others(&self, leader: Option<usize>, issue: &'static str) -> Vec<Sql> {
         let asked = |ids: &Vec<i64>| {
-            // Several ids are compared with the few labels of the issue, not looked up one by one.
+            // Several ids are compared with the few labels of the issue, instead of one index look-up per id.
             let column = if ids.len() == 1 { "has.label_id" } else { "+has.label_id" };
             Sql::new("(SELECT 1 FROM issue_labels AS has WHERE has.issue_id = ")
                 .sql(issue)
@@ -273,23 +274,23 @@ impl Several {
     }
 }
 
-/// How the issues of a label, a milestone or a group are found.
+/// The query strategy for the issues of a label, a milestone or a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
-    /// Through the issues of the project, or of all projects, in their order until the page is full: soon,
-    /// where many fit.
+    /// Reads the issues of the project, or of all projects, in list order until the page is full. Fast if many
+    /// issues match.
     Walk,
-    /// By the label, milestone or group, and then sorted: soon, where few fit.
+    /// Reads all issues of the label, milestone or group, then sorts them. Fast if few issues match.
     Gather,
 }
 
-/// Whether labels or a milestone lead to the issues.
+/// Returns true if labels or a milestone select the issues.
 fn led(filter: &IssueFilter) -> bool {
     filter.labels.is_some() || filter.milestone.is_some()
 }
 
-/// The ids of the issues that fit, in their order. What is gathered is sorted when all of it is there: planners that
-/// know of an index in this order would go through all issues of all projects for a label that few have.
+/// Selects the ids of the matching issues, in list order. Collected issues are sorted in a separate step. Otherwise
+/// planners would use an index in list order and read all issues of all projects for a rare label.
 fn in_order(filter: &IssueFilter, several: Option<&Several>, way: Way) -> Sql {
     let at_once = match filter.scope {
         IssueScope::AuthoredBy(..) => several.is_none(),
@@ -314,7 +315,7 @@ fn in_order(filter: &IssueFilter, several: Option<&Several>, way: Way) -> Sql {
 const CREATED: &str = "SELECT issues.id, issues.created_at";
 const UPDATED: &str = "SELECT issues.id, issues.updated_at";
 
-/// What is selected of the issues that fit, in no order.
+/// Selects columns of the matching issues, unordered.
 fn fitting(select: &'static str, filter: &IssueFilter, several: Option<&Several>, way: Way) -> Sql {
     let (from, scope, viewer) = scope(filter, several, way);
     let named = [
@@ -329,7 +330,7 @@ fn fitting(select: &'static str, filter: &IssueFilter, several: Option<&Several>
     let state = filter.open.map(|open| Sql::new(state(open, everywhere)));
     let selected = match several {
         Some(several) => {
-            // A milestone of an author's issues has no ids: it is one of a title in any project.
+            // For an author's issues the milestone has no id: any milestone of that title matches, in any project.
             let title = several.author.and(filter.milestone.as_deref());
             several.conditions(way).into_iter().chain(title.map(is_for_milestone)).collect()
         }
@@ -348,7 +349,7 @@ fn fitting(select: &'static str, filter: &IssueFilter, several: Option<&Several>
         .filter(conditions.into_iter().flatten().chain(selected))
 }
 
-/// The condition that an issue has the label, or is for the milestone, of a title.
+/// The conditions that an issue has the label, or the milestone, of a title.
 fn one_lead(filter: &IssueFilter, way: Way) -> Vec<Sql> {
     let labels = filter.labels.as_ref().map(|labels| match place(filter.scope) {
         Some(place) if way == Way::Gather => among_labelled(labels, place),
@@ -361,8 +362,8 @@ fn one_lead(filter: &IssueFilter, way: Way) -> Vec<Sql> {
     milestone.into_iter().chain(labels).collect()
 }
 
-/// The words are those of the partial indexes, unless issues of all projects are gone through: those have the issues
-/// of one project in order.
+/// The condition on the state. Within a project it has the words of the partial indexes. For issues of all projects
+/// it avoids them, because those indexes are in the order of one project.
 fn state(open: bool, everywhere: bool) -> &'static str {
     match (open, everywhere) {
         (true, false) => "issues.state <> 'closed'",
@@ -372,15 +373,15 @@ fn state(open: bool, everywhere: bool) -> &'static str {
     }
 }
 
-/// From where, under which condition, and who has to see the projects. Where something else leads to the
-/// issues, a plus keeps planners from going through all of them.
+/// Returns the tables, the scope condition, and the viewer who must see the projects. If another condition selects
+/// the issues, a unary plus keeps planners from reading all issues of the project.
 fn scope(
     filter: &IssueFilter,
     several: Option<&Several>,
     way: Way,
 ) -> (&'static str, Sql, Option<Viewer>) {
     const ISSUES: &str = " FROM issues";
-    // A join in this order: issues are read in theirs, and their projects looked up.
+    // `CROSS JOIN` fixes the join order: issues are read in list order, and their projects are looked up.
     const ISSUES_FIRST: &str = " FROM issues CROSS JOIN projects";
     const PROJECTS_FIRST: &str = " FROM projects CROSS JOIN issues";
     let joined = || Sql::new("projects.id = issues.project_id AND projects.issues_enabled");
@@ -413,14 +414,15 @@ fn scope(
             (ISSUES_FIRST, joined().sql(column).id(author.0), viewer.restricted_to())
         }
         IssueScope::Group(group, viewer) => match way {
-            // What leads is in projects of the group, and so are the issues.
+            // The labels or milestone belong to projects of the group, and so do the issues.
             Way::Gather if led => (ISSUES_FIRST, joined(), viewer.restricted_to()),
             Way::Gather => {
                 let there = joined().sql(" AND projects.namespace_id = ").id(group.0);
                 (PROJECTS_FIRST, there, viewer.restricted_to())
             }
             Way::Walk => {
-                // Written so that SQLite looks for no index, and PostgreSQL still knows how many projects it is.
+                // This form keeps SQLite from using an index, and PostgreSQL can still estimate the number of
+                // projects.
                 let there =
                     joined().sql(" AND NOT (projects.namespace_id <> ").id(group.0).sql(")");
                 (ISSUES_FIRST, there, viewer.restricted_to())
@@ -439,8 +441,8 @@ fn place(scope: IssueScope) -> Option<Place> {
     }
 }
 
-/// The condition that an issue is among those to which milestones of a title lead. A project has one at
-/// most: as a value it leaves planners no other way.
+/// The condition that an issue has a milestone of this title. A project has at most one, and as a scalar subquery
+/// it forces planners to use the index on milestones.
 fn among_milestones(title: &str, place: Place) -> Sql {
     let led = match place {
         Place::Project(_) => "issues.milestone_id = (",
@@ -454,7 +456,7 @@ fn among_milestones(title: &str, place: Place) -> Sql {
         .sql(")")
 }
 
-/// The same, asked of one issue.
+/// Like [`among_milestones`], as a condition on one issue.
 fn is_for_milestone(title: &str) -> Sql {
     Sql::new(
         "(SELECT milestones.title FROM milestones WHERE milestones.id = issues.milestone_id) = ",
@@ -462,7 +464,7 @@ fn is_for_milestone(title: &str) -> Sql {
     .text(title.to_owned())
 }
 
-/// The condition that an issue is among those to which labels of a title lead.
+/// The condition that an issue has a label of one of these titles, read from the labels.
 fn among_labelled(labels: &LabelFilter, place: Place) -> Sql {
     Sql::new(
         "issues.id IN (SELECT has.issue_id FROM labels JOIN issue_labels AS has \
@@ -476,7 +478,8 @@ fn among_labelled(labels: &LabelFilter, place: Place) -> Sql {
     .sql(")")
 }
 
-/// The same, asked of one issue. Written as a value because planners would gather all labelled issues.
+/// Like [`among_labelled`], as a condition on one issue. It is a scalar subquery because planners would otherwise
+/// collect all labelled issues.
 fn is_labelled(labels: &LabelFilter) -> Sql {
     Sql::new(
         "(SELECT 1 FROM issue_labels AS has JOIN labels ON labels.id = has.label_id \

@@ -1,4 +1,4 @@
-//! How many issues have a label or are for a milestone, by the counters that these keep.
+//! Totals of issue lists, from the counters of labels and milestones.
 
 use hexforge_domain::id::{MilestoneId, UserId};
 use hexforge_domain::issue::query::{Clearance, IssueFilter, IssueScope};
@@ -8,7 +8,7 @@ use crate::query::access;
 use crate::query::sql::Sql;
 use crate::tracker::issue_conditions::{Place, starting, titled, titles_of};
 
-/// What keeps counters of issues.
+/// An entity with counters of issues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Keeper {
     Label,
@@ -23,7 +23,7 @@ impl Keeper {
         }
     }
 
-    /// The condition that a row of `issues` is counted by a row.
+    /// The condition that a row of `issues` belongs to the counters of a row.
     fn counts(self) -> &'static str {
         match self {
             Self::Label => {
@@ -35,8 +35,7 @@ impl Keeper {
     }
 }
 
-/// The total of a list in which nothing but one label or milestone, and the state, selects issues. `None` for all other
-/// lists.
+/// Returns the total of a list that only one label or milestone, and the state, select. `None` for all other lists.
 pub(crate) fn by_counters(filter: &IssueFilter) -> Option<Sql> {
     if filter.iid.is_some() {
         return None;
@@ -82,8 +81,7 @@ pub(crate) fn by_counters(filter: &IssueFilter) -> Option<Sql> {
     )
 }
 
-/// The ids and titles of the labels or milestones with one of these titles in a place, each with how many issues it
-/// counts.
+/// Selects the id, title and number of issues of the labels or milestones with one of these titles.
 pub(crate) fn kept(keeper: Keeper, titles: &[String], place: Place) -> Sql {
     let which = match (keeper, titles) {
         (Keeper::Label, titles) => label_titled(titles),
@@ -92,7 +90,7 @@ pub(crate) fn kept(keeper: Keeper, titles: &[String], place: Place) -> Sql {
     rows(keeper).sql(" WHERE kept.project_id").then(place.condition()).sql(" AND ").then(which)
 }
 
-/// The same of one milestone.
+/// Like [`kept`], for one milestone.
 pub(crate) fn kept_by_milestone(milestone: MilestoneId) -> Sql {
     rows(Keeper::Milestone).sql(" WHERE kept.id = ").id(milestone.0)
 }
@@ -115,7 +113,7 @@ fn milestone_titled(title: &str) -> Sql {
     Sql::new("kept.title = ").text(title.to_owned())
 }
 
-/// How many of the issues that a row counts the filter lets through.
+/// The number of issues, out of a row's counters, that match the filter.
 fn seen(keeper: Keeper, filter: &IssueFilter) -> Sql {
     let (plain, confidential) = match filter.open {
         None => (
@@ -126,7 +124,7 @@ fn seen(keeper: Keeper, filter: &IssueFilter) -> Sql {
         Some(false) => ("kept.closed_issues", "kept.closed_confidential"),
     };
     let plain = Sql::new(plain);
-    // Most rows count no confidential issue.
+    // Most rows have no confidential issue.
     let some = |plain: Sql| plain.sql(" + CASE WHEN ").sql(confidential).sql(" = 0 THEN 0");
     match filter.clearance {
         Clearance::All => plain.sql(" + ").sql(confidential),
@@ -143,8 +141,8 @@ fn seen(keeper: Keeper, filter: &IssueFilter) -> Sql {
     }
 }
 
-/// The confidential issues that a user wrote or is to do, by the indexes of these alone: `iid` and the negations keep
-/// SQLite from going through all issues of the project, by an index that holds all other columns.
+/// Counts the confidential issues of which a user is author or assignee, by the indexes of these columns. `iid` and
+/// the negations keep SQLite from reading all issues of the project by an index that covers all other columns.
 fn own(keeper: Keeper, filter: &IssueFilter, user: UserId) -> Sql {
     let state = match filter.open {
         None => "",

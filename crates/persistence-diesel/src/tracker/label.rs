@@ -250,8 +250,8 @@ impl Labels for DieselTx<'_> {
         if labels.is_empty() {
             return Ok(vec![]);
         }
-        // The few issues first, by two indexes, and then their labels: in this order, and not by the labels, of
-        // which there are few too.
+        // Reads the user's few confidential issues first, by two indexes, and then their labels. The planner must
+        // not start from the labels, which are few as well.
         let of = |column: &'static str| {
             Sql::new("SELECT id, state FROM issues WHERE confidential AND project_id = ")
                 .id(project.0)

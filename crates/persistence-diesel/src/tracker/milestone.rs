@@ -18,7 +18,7 @@ use crate::query::among::AmongValues;
 use crate::query::page;
 use crate::query::sql::Sql;
 
-/// A row, without its counters, which only totals of issues read.
+/// A row of `milestones`, without the counters, which only totals of issues read.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = milestones)]
 struct MilestoneRow {
@@ -74,7 +74,7 @@ impl DieselTx<'_> {
         found.map_err(|error| self.fail(error))
     }
 
-    /// The next number of a project's issues or milestones, by the column that counts them.
+    /// Returns the next `iid` of a project's issues or milestones, from their counter column.
     pub(crate) fn next_iid(
         &mut self,
         project: ProjectId,

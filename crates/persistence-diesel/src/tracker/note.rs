@@ -66,7 +66,7 @@ impl DieselTx<'_> {
         Ok(rows.into_iter().map(Note::from).collect())
     }
 
-    /// People wrote so many notes more on an issue.
+    /// Adds to an issue's counter of user notes.
     fn count_notes(&mut self, issue: IssueId, more: i32) -> Result<(), StoreError> {
         let value = issues::user_notes_count.eq(issues::user_notes_count + more);
         self.run(|conn| diesel::update(issues::table.find(issue.0)).set(value).execute(conn))?;
@@ -88,8 +88,8 @@ fn source_commit(source: NoteSource) -> Option<String> {
     }
 }
 
-/// The ids of the notes for which a condition holds and whose places, if they tell of any, are there and can
-/// be seen by the reader.
+/// Selects the ids of the notes that match a condition. If a note refers to a source issue or commit, it must exist
+/// and be visible to the reader.
 fn followed(which: Sql, reader: Option<NoteReader>) -> Sql {
     let clearance = reader.map(|reader| Clearance::ByStanding(reader.viewer.user));
     let named = reader.into_iter().flat_map(|NoteReader { viewer, today }| {

@@ -39,13 +39,13 @@ impl DieselTx<'_> {
         })
     }
 
-    /// Makes others that want the address wait. It is written into two tables, by new accounts into the other one
-    /// first: without this, two could each hold what the other waits for.
+    /// Locks an e-mail address until the transaction ends. An address is written to two tables, and new accounts
+    /// write them in the opposite order. Without the lock two transactions could deadlock.
     pub(crate) fn hold_address(&mut self, address: &EmailAddress) -> Result<(), StoreError> {
         self.run(|conn| backend::hold(conn, &format!("address {}", address.as_str())))
     }
 
-    /// Writes the address where users are read, and into what searches look through.
+    /// Writes the primary address to the row of the user and to its search text.
     fn show_primary(&mut self, user: UserId, address: &EmailAddress) -> Result<(), StoreError> {
         let (name, username): (String, String) = self.run(|conn| {
             users::table.find(user.0).select((users::name, users::username)).get_result(conn)
@@ -119,7 +119,7 @@ impl Emails for DieselTx<'_> {
         match self.email_row(address)? {
             Some(row) if row.user_id == user.0 && row.is_primary => return Ok(()),
             Some(row) if row.user_id == user.0 => {
-                // The old one first: a user has one primary address at a time.
+                // The old primary address is reset first, because a user has only one.
                 self.run(|conn| {
                     diesel::update(primary).set(emails::is_primary.eq(false)).execute(conn)
                 })?;

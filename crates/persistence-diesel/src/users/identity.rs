@@ -1,4 +1,4 @@
-//! Who users are at other providers.
+//! Identities of users at external providers.
 
 use diesel::prelude::*;
 use hexforge_domain::id::UserId;

@@ -16,7 +16,7 @@ use crate::database::tx::DieselTx;
 use crate::query::page;
 use crate::query::sql::Sql;
 
-/// What a sign-in needs to know: a narrow row, because every request reads it.
+/// The columns that authentication needs. The row is narrow because every request reads it.
 #[derive(Queryable)]
 struct HolderRow {
     id: i64,
@@ -174,7 +174,7 @@ impl Tokens for DieselTx<'_> {
     }
 
     fn ended_sessions(&mut self, by: Timestamp, limit: u32) -> Result<Vec<TokenId>, StoreError> {
-        // The kind is written as the index has it.
+        // The kind is a literal, so that the planner can use the partial index.
         let ended = Sql::new("SELECT id FROM tokens WHERE kind = 'private' AND expires_at <= ")
             .moment(stored(by))
             .sql(" ORDER BY expires_at, id LIMIT ")

@@ -1,4 +1,4 @@
-//! Accounts.
+//! User accounts.
 
 use std::cmp::Reverse;
 
@@ -27,7 +27,7 @@ use crate::query::search::{self, Search};
 use crate::query::sql::Sql;
 use crate::removal;
 
-/// A row, without the password and the text for searches.
+/// A row of `users`, without the password and the search text.
 #[derive(Queryable, Selectable, Clone)]
 #[diesel(table_name = users)]
 pub(crate) struct UserRow {
@@ -168,12 +168,11 @@ impl<'a> From<&'a User> for UserValues<'a> {
     }
 }
 
-/// The ids of the users that fit a filter, without an order and with the one they are shown in.
-/// SQLite's full-text index gives them newest first as it goes, so a page of a search that finds
-/// everybody costs a page.
+/// Returns the query for the ids of the users that match a filter, unordered, and the column to order it by.
+/// SQLite's full-text index yields rows in that order, so a page of a search costs only a page, even if all users
+/// match.
 fn fitting(filter: &UserFilter, backend: Backend) -> (Sql, &'static str) {
-    // States and flags stand in the SQL itself, not as parameters: only so do both planners see that
-    // the partial indexes serve them.
+    // States and flags are literals, not parameters, so that both planners can use the partial indexes.
     let flags: Vec<Sql> = [
         (filter.active, "users.state = 'active'"),
         (filter.blocked, "users.state <> 'active'"),
@@ -211,7 +210,7 @@ impl DieselTx<'_> {
         row.map(User::try_from).transpose().map_err(|error| self.fail(error))
     }
 
-    /// The users of these ids, highest id first.
+    /// Returns the users with these ids, highest id first.
     pub(crate) fn users_by_id(&mut self, ids: &[i64]) -> Result<Vec<User>, StoreError> {
         let mut rows: Vec<UserRow> = self.by_ids(ids, |conn, ids| {
             users::table.filter(users::id.among(ids)).select(UserRow::as_select()).load(conn)
@@ -247,7 +246,7 @@ impl Users for DieselTx<'_> {
     }
 
     fn lock_to_delete(&mut self, id: UserId) -> Result<(), StoreError> {
-        // Everything that the removal touches, in the order of all locks.
+        // Locks all rows that the removal touches, in the global lock order.
         self.hold(access::home_of(id).sql(" FOR UPDATE"))?;
         let others = removal::known_by(id).sql(" OR ").then(removal::worked_on_for(id));
         self.hold_with_projects(id, &removal::going_and(in_home_of(id), Some(others)))
@@ -295,8 +294,8 @@ impl Users for DieselTx<'_> {
         Ok(Some((user, PasswordHash::new(hash))))
     }
 
-    /// Three queries: the total, the ids, the rows; one more for how often lists have changed, where the total is known.
-    /// The page is cut on a narrow index first, from the nearer end of the list; only its own rows are read whole.
+    /// Three queries: total, ids, rows. A fourth one reads the change counter if the total is cached. The page is
+    /// selected on a narrow index, from the nearer end of the list; full rows are read only for the page.
     fn list(&mut self, filter: &UserFilter, page: Page) -> Result<Paged<User>, StoreError> {
         let (fitting, id) = fitting(filter, self.backend());
         let name = format!("users {filter:?}");
@@ -344,8 +343,8 @@ impl Users for DieselTx<'_> {
     }
 
     fn update(&mut self, user: &User) -> Result<(), StoreError> {
-        // A change of the username keeps others from referring to the user, and those may be making a
-        // project in its namespace: that is locked first.
+        // A change of the username blocks inserts that reference the user, and such a transaction may be creating a
+        // project in the user's namespace. So the namespace is locked first.
         self.hold(
             Sql::new("SELECT id FROM namespaces WHERE owner_id = ")
                 .id(user.id.0)
