@@ -7,7 +7,7 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout};
 
-/// A part of what a client sends. If the sender is dropped before the end, the client is gone.
+/// A piece of the client's data. If the sender is dropped before [`Piece::End`], the client has disconnected.
 #[derive(Debug)]
 pub enum Piece {
     /// The next bytes.
@@ -27,14 +27,14 @@ impl Piece {
         }
     }
 
-    /// The error for a client that was waited for too long.
+    /// The error for a client that sends too slowly.
     pub fn too_slow() -> io::Error {
         let text = "the client sends nothing any more, or too slowly";
         io::Error::new(io::ErrorKind::TimedOut, text)
     }
 }
 
-/// Makes a channel for at most so many pieces. To be called inside a runtime.
+/// Creates a channel that buffers at most this many pieces. Must be called inside a runtime.
 pub fn channel(pieces: usize, limits: TransferLimits) -> (mpsc::Sender<Piece>, PieceReader) {
     let (sender, receiver) = mpsc::channel(pieces);
     let (runtime, rate) = (Handle::current(), TransferRate::new(limits));
@@ -52,8 +52,8 @@ pub struct PieceReader {
 }
 
 impl PieceReader {
-    /// Waits, without a thread, until enough has come or the client has sent everything, but no longer than `patience`.
-    /// Returns whether anything came. To be called before anything is read.
+    /// Waits, without blocking a thread, until `is_enough` returns true or the client has sent everything, but no
+    /// longer than `patience`. Returns true if any data arrived. Must be called before the first read.
     pub async fn begin(
         &mut self,
         patience: Duration,
@@ -74,7 +74,7 @@ impl PieceReader {
         !self.piece.is_empty()
     }
 
-    /// Changes the limits for what follows.
+    /// Changes the limits for the following reads.
     pub fn limit(&mut self, limits: TransferLimits) {
         self.rate = TransferRate::new(limits);
     }

@@ -5,7 +5,7 @@ use hexforge_domain::limiter::{TransferLimits, TransferRate};
 use tokio::runtime::Handle;
 use tokio::time::{Instant, timeout};
 
-/// Collects what a blocking thread writes, and sends it in pieces.
+/// Collects the output of a blocking thread, and sends it in pieces.
 #[derive(Debug)]
 pub struct PieceWriter<S> {
     send: S,
@@ -17,14 +17,14 @@ pub struct PieceWriter<S> {
 }
 
 impl<S: AsyncFnMut(Bytes) -> io::Result<()>> PieceWriter<S> {
-    /// Sends pieces of at most this size. To be called inside a runtime.
+    /// Creates a writer that sends pieces of at most this size. Must be called inside a runtime.
     pub fn new(size: usize, limits: TransferLimits, send: S) -> Self {
         let (runtime, rate) = (Handle::current(), TransferRate::new(limits));
         let buffer = BytesMut::with_capacity(size);
         Self { send, runtime, rate, size, buffer, has_sent: false }
     }
 
-    /// Returns whether a piece was handed to `send`.
+    /// Returns true if a piece was passed to `send`.
     pub fn has_sent(&self) -> bool {
         self.has_sent
     }

@@ -1,7 +1,7 @@
-//! The whole database at one moment, in parts that can be kept in a file, and back.
+//! Backup and restore of the whole database, as a snapshot in parts that fit into an archive.
 //!
-//! SQLite gives one part: a copy of its file. PostgreSQL gives one for each table, with a row as JSON in each line, and
-//! one with the sequences. Neither holds up anybody who writes.
+//! SQLite has one part: a copy of its file. PostgreSQL has one part per table, with a row as JSON in each line, and
+//! one part with the sequences. Neither blocks writers.
 
 mod postgres;
 mod sqlite;
@@ -21,10 +21,10 @@ use crate::repositories::pack;
 use postgres::PostgresRestore;
 use sqlite::SqliteRestore;
 
-/// Why a database could not be copied or brought back.
+/// Why a backup or restore failed.
 #[derive(Debug, thiserror::Error)]
 pub enum BackupError {
-    /// Something stands in the way that people can do something about.
+    /// A condition that the operator can resolve.
     #[error("{0}")]
     Refused(String),
     /// The database failed.
@@ -47,9 +47,9 @@ impl From<ConnectionError> for BackupError {
     }
 }
 
-/// Takes the parts of a database.
+/// A receiver of the parts of a database.
 pub trait Parts {
-    /// Takes one part, which is written when it is asked for.
+    /// Receives one part. Calling `write` produces its content.
     fn part(
         &mut self,
         name: &str,
@@ -57,7 +57,7 @@ pub trait Parts {
     ) -> Result<(), BackupError>;
 }
 
-/// How a database is called in what is kept of it.
+/// The name of the database kind in backups.
 pub fn kind(url: &DatabaseUrl) -> &'static str {
     match url {
         DatabaseUrl::Sqlite(_) => "sqlite",
@@ -65,7 +65,7 @@ pub fn kind(url: &DatabaseUrl) -> &'static str {
     }
 }
 
-/// A database at one moment, as long as this lives.
+/// A snapshot of a database. It lasts until this value is dropped.
 pub struct Snapshot {
     conn: DbConn,
     /// The copy of an SQLite database.
@@ -73,7 +73,8 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// The database as it is now. A folder that nobody else looks into is needed for as much as the database has.
+    /// Takes a snapshot of the current state. `scratch` must be a private folder with free space for a copy of the
+    /// database.
     pub fn take(url: &DatabaseUrl, scratch: &Path) -> Result<Self, BackupError> {
         match url {
             DatabaseUrl::Sqlite(path) => {
@@ -95,12 +96,12 @@ impl Snapshot {
         }
     }
 
-    /// Which migrations it has seen, oldest first.
+    /// Returns the versions of the applied migrations, oldest first.
     pub fn migrations(&mut self) -> Result<Vec<String>, BackupError> {
         Ok(migrations::applied(&mut self.conn)?)
     }
 
-    /// Gives all parts.
+    /// Passes all parts to a receiver.
     pub fn give(&mut self, parts: &mut dyn Parts) -> Result<(), BackupError> {
         match (&mut self.conn, &self.copy) {
             (DbConn::Postgres(conn), _) => postgres::give(conn, parts),
@@ -109,7 +110,7 @@ impl Snapshot {
         }
     }
 
-    /// Those of these projects that were there then.
+    /// Returns the ids, out of these, of projects that exist in the snapshot.
     pub fn projects(&mut self, ids: &[ProjectId]) -> Result<BTreeSet<ProjectId>, BackupError> {
         let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
         let found: Vec<i64> = projects::table
@@ -119,8 +120,7 @@ impl Snapshot {
         Ok(found.into_iter().map(ProjectId).collect())
     }
 
-    /// The packs that repositories had at the moment of the snapshot: at most `limit` that follow a name, in the order of
-    /// their names.
+    /// Returns the packs of repositories in the snapshot: at most `limit` after the given name, ordered by name.
     pub fn packs(&mut self, after: Option<PackName>, limit: i64) -> Result<Vec<Pack>, BackupError> {
         let after = after.map(|name| name.as_bytes().to_vec()).unwrap_or_default();
         let found: Vec<(Vec<u8>, i64, i64)> = packs::table
@@ -136,7 +136,7 @@ impl Snapshot {
         packs.map_err(|_| BackupError::Refused("the name of a pack cannot be read".into()))
     }
 
-    /// The number of repositories that had packs at the moment of the snapshot.
+    /// Returns the number of repositories with packs in the snapshot.
     pub fn repositories(&mut self) -> Result<u64, BackupError> {
         let count: i64 = packs::table
             .filter(packs::retired_at.is_null())
@@ -145,7 +145,7 @@ impl Snapshot {
         Ok(count.unsigned_abs())
     }
 
-    /// The projects whose repositories were still in files of an earlier release at the moment of the snapshot.
+    /// Returns the projects whose repositories are still in files of an earlier release, in the snapshot.
     pub fn in_files(&mut self) -> Result<Vec<ProjectId>, BackupError> {
         let is_in_files = repositories::refs_version.lt(0).or(repositories::packs_version.lt(0));
         let found: Vec<i64> = repositories::table
@@ -157,16 +157,16 @@ impl Snapshot {
     }
 }
 
-/// A database that is being brought back. It is there once this is finished, and not before.
+/// A restore in progress. The database appears when it is finished, not before.
 pub enum Restore {
-    /// A file of the embedded database.
+    /// A restore to a file of the embedded database.
     Sqlite(SqliteRestore),
-    /// A database of a server.
+    /// A restore to a database on a server.
     Postgres(Box<PostgresRestore>),
 }
 
 impl Restore {
-    /// Begins with a database that has nothing in it, for parts that have seen these migrations.
+    /// Begins a restore into an empty database. `seen` are the migrations applied to the backup.
     pub fn begin(url: &DatabaseUrl, seen: &[String]) -> Result<Self, BackupError> {
         let known = migrations::known(url).map_err(BackupError::Database)?;
         if let Some(newer) = seen.iter().find(|version| !known.contains(version)) {
@@ -186,7 +186,7 @@ impl Restore {
         }
     }
 
-    /// Takes a part.
+    /// Restores one part.
     pub fn part(&mut self, name: &str, content: &mut dyn BufRead) -> Result<(), BackupError> {
         match self {
             Self::Sqlite(restore) => restore.part(name, content),
@@ -194,7 +194,7 @@ impl Restore {
         }
     }
 
-    /// Puts it in place, and brings its schema up to date.
+    /// Makes the restored database visible, and applies pending migrations.
     pub fn finish(self, url: &DatabaseUrl) -> Result<(), BackupError> {
         match self {
             Self::Sqlite(restore) => restore.finish()?,

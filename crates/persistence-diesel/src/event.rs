@@ -92,7 +92,7 @@ impl Events for DieselTx<'_> {
         today: NaiveDate,
         page: Page,
     ) -> Result<Paged<Event>, StoreError> {
-        // A join in this order: events are read newest first, and their projects looked up.
+        // `CROSS JOIN` fixes the join order: events are read newest first, and their projects are looked up.
         let named = [
             Some(access::authorized_as_named(viewer, today)),
             access::reported_as_named(clearance, today),
@@ -110,7 +110,7 @@ impl Events for DieselTx<'_> {
         self.page_of_events(&name, seen, page)
     }
 
-    /// Three queries, as with [`authored_by`](Events::authored_by).
+    /// Three queries, like [`authored_by`](Events::authored_by).
     fn of_project(
         &mut self,
         project: ProjectId,
@@ -126,7 +126,7 @@ impl Events for DieselTx<'_> {
     }
 }
 
-/// The condition that somebody may hear of the issue that a row of `events` hangs on, if any.
+/// The condition that the viewer may see the issue of a row of `events`, if it has one.
 fn told(clearance: Clearance) -> Option<Sql> {
     let cleared = access::cleared(clearance)?;
     Some(

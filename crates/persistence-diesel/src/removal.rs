@@ -1,4 +1,4 @@
-//! What the removal of a user, group or project touches beside what goes along, and in which order.
+//! Updates and locks that the removal of a user, group or project needs on rows that stay.
 
 pub(crate) mod steps;
 
@@ -10,17 +10,17 @@ use crate::database::tx::DieselTx;
 use crate::query::sql::Sql;
 
 impl DieselTx<'_> {
-    /// Takes a user and the projects that go with it out of the projects that stay: off the counters of
-    /// those it starred, as the creator of those it made, and as the sources of forks. All of these and the user have to
-    /// be locked, so that no star comes in between.
+    /// Removes the references to a user, and to the projects removed with it, from the projects that stay: star
+    /// counts, creators, and fork sources. All of these projects and the user must be locked, so that no star is
+    /// added meanwhile.
     pub(crate) fn forget_in_projects(
         &mut self,
         user: UserId,
         going: Sql,
     ) -> Result<(), StoreError> {
         self.hold_fork_counts(going.clone())?;
-        // One statement for all: PostgreSQL checks every reference of a row that is changed twice, and
-        // would wait for namespaces and other users then.
+        // One statement for all changes: if a transaction updates a row twice, PostgreSQL checks all its foreign
+        // keys again, and would wait for locks on namespaces and other users.
         self.execute(
             Sql::new("UPDATE projects SET creator_id = nullif(creator_id, ")
                 .id(user.0)
@@ -35,8 +35,8 @@ impl DieselTx<'_> {
         )
     }
 
-    /// Locks all projects that go, all that lose their source by that, and others, from the lowest id to
-    /// the highest. Both conditions are on the columns of `projects`.
+    /// Locks the projects to remove, their forks, and `others`, by ascending id. Both conditions are on the columns
+    /// of `projects`.
     pub(crate) fn hold_projects(
         &mut self,
         going: Sql,
@@ -46,8 +46,8 @@ impl DieselTx<'_> {
         self.hold_fork_counts(going)
     }
 
-    /// Locks the counters of forks that the projects that go are counted by, from the lowest id to the highest, after
-    /// all projects: two removals of several forks would count them in different orders.
+    /// Locks the fork counters of the sources of the removed projects, by ascending id, after all projects. Without
+    /// it, two removals of several forks could update the counters in different orders and deadlock.
     fn hold_fork_counts(&mut self, going: Sql) -> Result<(), StoreError> {
         self.hold(
             Sql::new(
@@ -59,9 +59,9 @@ impl DieselTx<'_> {
         )
     }
 
-    /// Locks the projects that a query gives, from the lowest id to the highest, and then a user, so that
-    /// nothing can be hung on it any more. What was hung on it in another project in between would have
-    /// that project locked out of order later: then all of these locks are given back and taken again.
+    /// Locks the projects that a query selects, by ascending id, and then a user, so that no row can reference the
+    /// user any more. If a row in another project referenced the user meanwhile, that project would later be locked
+    /// out of order. In this case the locks are released by a savepoint and taken again.
     pub(crate) fn hold_with_projects(
         &mut self,
         user: UserId,
@@ -84,16 +84,16 @@ impl DieselTx<'_> {
     }
 }
 
-/// How often the locks of a user are taken before others are said to be in the way.
+/// The number of attempts to lock a user, before the store reports that it is busy.
 const TRIES: u32 = 20;
 
-/// The condition that the project of a row is there, for lists that go through the rows of all projects: what a removed
-/// one left may not be removed yet.
+/// The condition that the project of a row exists. Queries across all projects need it, because rows of a removed
+/// project may not be deleted yet.
 pub(crate) fn project_is_there(of: &'static str) -> Sql {
     Sql::new("EXISTS (SELECT 1 FROM projects WHERE projects.id = ").sql(of).sql(")")
 }
 
-/// The ids of all projects that go, of all that lose their source by that, and of others.
+/// Selects the ids of the projects to remove, of their forks, and of `others`.
 pub(crate) fn going_and(going: Sql, others: Option<Sql>) -> Sql {
     let forks = forked_from(going.clone());
     let all = Sql::new("SELECT id FROM projects WHERE (").then(going).sql(" OR ").then(forks);
@@ -108,18 +108,18 @@ fn starred_by(user: UserId) -> Sql {
     Sql::new("id IN (SELECT project_id FROM stars WHERE user_id = ").id(user.0).sql(")")
 }
 
-/// The condition that a row of `projects` was forked from one for which a condition holds.
+/// The condition that a row of `projects` is a fork of a project that matches a condition.
 fn forked_from(going: Sql) -> Sql {
     Sql::new("forked_from_id IN (SELECT id FROM projects WHERE ").then(going).sql(")")
 }
 
-/// The condition that a user made a row of `projects` or starred it.
+/// The condition that a user created or starred a row of `projects`.
 pub(crate) fn known_by(user: UserId) -> Sql {
     Sql::new("(creator_id = ").id(user.0).sql(" OR ").then(starred_by(user)).sql(")")
 }
 
-/// The condition that work in the name of a user waits to be done on a row of `projects`: it goes with the
-/// user, and whoever ends it holds the project.
+/// The condition that a row of `projects` has repository tasks of a user. They are removed with the user, and a
+/// transaction that finishes a task locks the project.
 pub(crate) fn worked_on_for(user: UserId) -> Sql {
     Sql::new("id IN (SELECT project_id FROM repository_tasks WHERE user_id = ").id(user.0).sql(")")
 }

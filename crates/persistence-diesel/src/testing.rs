@@ -17,9 +17,9 @@ use crate::DieselStore;
 use crate::Options;
 use crate::database::connection::Role;
 
-/// A database of its own for one test, removed with it.
+/// A separate database for one test. Dropping this value removes it.
 pub struct TestDatabase {
-    /// Where it is.
+    /// The URL of the database.
     pub url: DatabaseUrl,
     _guard: Guard,
 }
@@ -30,14 +30,14 @@ enum Guard {
 }
 
 impl TestDatabase {
-    /// An empty SQLite file.
+    /// Creates an empty SQLite file.
     pub fn sqlite() -> Self {
         let folder = tempfile::tempdir().expect("a folder for temporary files exists");
         let url = DatabaseUrl::Sqlite(folder.path().join("test.db"));
         Self { url, _guard: Guard::Folder { _folder: folder } }
     }
 
-    /// An SQLite file with the whole schema and nothing else in it.
+    /// Creates an SQLite file with the complete schema and no data.
     pub fn migrated_sqlite() -> Self {
         static MIGRATED: OnceLock<Vec<u8>> = OnceLock::new();
         let migrated = MIGRATED.get_or_init(|| {
@@ -53,13 +53,13 @@ impl TestDatabase {
         database
     }
 
-    /// An empty database on the PostgreSQL for tests, or `None` where there is no PostgreSQL; that is
-    /// said loudly, and is a failure where `HEXFORGE_REQUIRE_POSTGRES` is set.
+    /// Creates an empty database on the PostgreSQL server for tests. Without a server it prints a warning and
+    /// returns `None`, or panics if `HEXFORGE_REQUIRE_POSTGRES` is set.
     pub fn postgres() -> Option<Self> {
         Self::postgres_from("template1")
     }
 
-    /// Like [`postgres`](Self::postgres), with the whole schema and nothing else in it.
+    /// Like [`postgres`](Self::postgres), with the complete schema and no data.
     pub fn migrated_postgres() -> Option<Self> {
         static MIGRATED: OnceLock<Option<TestDatabase>> = OnceLock::new();
         let model = MIGRATED.get_or_init(|| {
@@ -79,14 +79,14 @@ impl TestDatabase {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let name = format!("hexforge_test_{}_{number}", std::process::id());
         let admin = server.database("postgres");
-        // Copying files is quicker than writing them anew, where nothing has to survive a crash.
+        // Copying files is faster than writing them through the WAL. These databases need not survive a crash.
         let copy = format!("CREATE DATABASE {name} TEMPLATE {model} STRATEGY file_copy");
         administer(&admin, &copy);
         let url = DatabaseUrl::Postgres(server.database(&name));
         Some(Self { url, _guard: Guard::Database { server: admin, name } })
     }
 
-    /// Opens the store in it. Without a vault of the test it has one that hides nothing.
+    /// Opens the store. If the test gives no vault, it uses one that does not encrypt.
     pub fn open(&self, mut options: Options) -> DieselStore {
         options.vault.get_or_insert_with(|| Arc::new(FakeVault));
         DieselStore::open(&self.url, options).expect("an empty database can be migrated")
@@ -94,9 +94,8 @@ impl TestDatabase {
 }
 
 impl TestDatabase {
-    /// Brings up to date what PostgreSQL's planner knows of the tables, as a server does by itself in
-    /// time. SQLite gathers nothing by itself, so there it stays as it is: measured after an `ANALYZE`, its
-    /// short reads take twice as long.
+    /// Updates the planner statistics of PostgreSQL, which a server does by itself in time. SQLite gathers none by
+    /// itself, so it is left alone: measured after an `ANALYZE`, its short reads take twice as long.
     pub fn gather_statistics(&self) {
         match &self.url {
             DatabaseUrl::Sqlite(_) => (),
@@ -104,31 +103,31 @@ impl TestDatabase {
         }
     }
 
-    /// Runs statements, for what ports would be too slow for.
+    /// Runs SQL statements, for test data that ports would insert too slowly.
     pub fn execute(&self, statements: &str) {
         let mut conn = self.url.connect(Role::Writer).expect("the database for tests answers");
         if matches!(self.url, DatabaseUrl::Sqlite(_)) {
-            // Nothing here has to survive a crash.
+            // The data need not survive a crash.
             conn.batch_execute("PRAGMA synchronous = OFF").expect("a pragma of SQLite");
         }
         conn.batch_execute(statements).expect("the statements are good");
     }
 
-    /// The number that a query gives.
+    /// Returns the number that a query selects.
     pub fn number(&self, query: &str) -> i64 {
         let mut conn = self.url.connect(Role::Reader).expect("the database for tests answers");
         let number = diesel::dsl::sql::<diesel::sql_types::BigInt>(query);
         each_backend!(&mut conn, c => number.get_result(c)).expect("the query is good")
     }
 
-    /// The texts that a query gives.
+    /// Returns the texts that a query selects.
     pub fn texts(&self, query: &str) -> Vec<String> {
         let mut conn = self.url.connect(Role::Reader).expect("the database for tests answers");
         let texts = diesel::dsl::sql::<diesel::sql_types::Text>(query);
         each_backend!(&mut conn, c => texts.load(c)).expect("the query is good")
     }
 
-    /// All tables with a column of that name, as the database knows them.
+    /// Returns the names of all tables with a column of this name, from the database catalogue.
     pub fn tables_with(&self, column: &str) -> Vec<String> {
         self.texts(&match self.url {
             DatabaseUrl::Sqlite(_) => format!(
@@ -142,7 +141,7 @@ impl TestDatabase {
         })
     }
 
-    /// The processes of the database server that serve others than us; none on SQLite.
+    /// Returns the process ids of the other sessions on this database; none on SQLite.
     pub fn processes(&self) -> Vec<u32> {
         let DatabaseUrl::Postgres(url) = &self.url else { return Vec::new() };
         let mut conn = PgConnection::establish(url).expect("the PostgreSQL for tests answers");
@@ -164,7 +163,7 @@ impl Drop for Guard {
     }
 }
 
-/// Asserts that a closed SQLite file is whole, in its own eyes.
+/// Asserts that SQLite's integrity check of a closed file passes.
 pub fn assert_sound(url: &DatabaseUrl) {
     if let DatabaseUrl::Sqlite(_) = url {
         let mut conn = url.connect(Role::Reader).expect("the database opens");
@@ -179,13 +178,13 @@ fn administer(server: &str, statement: &str) {
     conn.batch_execute(statement).expect("the PostgreSQL for tests lets us make databases");
 }
 
-/// An empty store on SQLite.
+/// Opens an empty store on SQLite.
 pub fn fresh_sqlite() -> OpenStore {
     let database = TestDatabase::migrated_sqlite();
     OpenStore::guarded(database.open(Options::default()), database)
 }
 
-/// An empty store on PostgreSQL; see [`TestDatabase::postgres`].
+/// Opens an empty store on PostgreSQL; see [`TestDatabase::postgres`].
 pub fn fresh_postgres() -> Option<OpenStore> {
     let database = TestDatabase::migrated_postgres()?;
     Some(OpenStore::guarded(database.open(Options::default()), database))

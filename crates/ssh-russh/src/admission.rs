@@ -1,4 +1,4 @@
-//! How many connections there may be, in all and from one address.
+//! Limits the number of connections, in total and per address.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use hexforge_domain::network::caller_network;
 
-/// Counts connections.
+/// Counts open connections.
 pub(crate) struct Admission {
     most: usize,
     most_of_one: usize,
@@ -19,7 +19,7 @@ struct Now {
     by_address: HashMap<IpAddr, usize>,
 }
 
-/// A connection that is counted until this is dropped.
+/// An admitted connection. It is counted until this value is dropped.
 pub(crate) struct Admitted {
     admission: Arc<Admission>,
     address: IpAddr,
@@ -30,7 +30,7 @@ impl Admission {
         Arc::new(Self { most, most_of_one, now: Mutex::default() })
     }
 
-    /// Lets one more in, if there is room.
+    /// Admits one more connection, unless a limit is reached.
     pub(crate) fn admit(self: &Arc<Self>, address: IpAddr) -> Option<Admitted> {
         let address = caller_network(address);
         let mut now = self.now.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,27 +1,27 @@
-//! How much of what a client says has to be there before the work on it begins.
+//! Decides how much client input must arrive before work on it begins.
 //!
-//! A client that pushes names the refs first and may compute for minutes before the pack follows. Until then it needs
-//! no permit and no thread.
+//! A client that pushes sends the ref updates first and may compute for minutes before it sends the pack. Until
+//! then it needs no permit and no thread.
 
 use std::time::Duration;
 
 use hexforge_io_bridge::PieceReader;
 
-/// How much of a push is read before there is a permit for it: commands for some 10,000 refs. Of a fetch the first piece
-/// is enough.
+/// The maximum number of bytes of a push that are buffered before it has a permit: commands for some 10,000 refs.
+/// For a fetch the first piece is enough.
 const MOST_EARLY: usize = 1 << 20;
 
-/// Reads the beginning of what a client says, as far as it has come.
+/// An incremental parser of the beginning of client input.
 pub(crate) enum Beginning {
     /// The first byte is enough.
     Anything,
     Push(PushBeginning),
 }
 
-/// All that comes before the pack of a push, and the first byte of the pack if there is one.
+/// Parses the part of a push before the pack, and the first byte of the pack if there is one.
 #[derive(Default)]
 pub(crate) struct PushBeginning {
-    /// How far it was read: nothing is looked at twice.
+    /// The position up to which input was parsed, so that no byte is parsed twice.
     at: usize,
     part: Part,
     needs_pack: bool,
@@ -46,14 +46,15 @@ impl Beginning {
         Self::Push(PushBeginning::default())
     }
 
-    /// Waits, without a thread, until enough has come, all has come or as much as is kept; whether something came.
+    /// Waits, without blocking a thread, until enough input has arrived, the client has sent everything, or the
+    /// buffer is full. Returns true if any input arrived.
     pub(crate) async fn wait(mut self, input: &mut PieceReader, patience: Duration) -> bool {
         let is_enough = |said: &[u8]| said.len() >= MOST_EARLY || self.is_enough(said);
         input.begin(patience, is_enough).await
     }
 
-    /// Whether enough is there, of all that was said so far. Also what no client says is enough: whoever reads it says
-    /// what is wrong.
+    /// Returns true if the input so far is enough. Invalid input is enough too: the code that reads it reports the
+    /// error.
     fn is_enough(&mut self, said: &[u8]) -> bool {
         match self {
             Self::Anything => !said.is_empty(),
@@ -90,13 +91,13 @@ impl PushBeginning {
     }
 }
 
-/// Whether the client has push options, by the capabilities behind its first command.
+/// Returns true if the client sends push options, by the capabilities after its first command.
 fn has_options(line: &[u8]) -> bool {
     let capabilities = line.split(|byte| *byte == 0).nth(1).unwrap_or_default();
     capabilities.split(u8::is_ascii_whitespace).any(|capability| capability == b"push-options")
 }
 
-/// Whether a line is a command that sets a ref: `old new name`, and `new` is not all zeros.
+/// Returns true if a line is a command that sets a ref: `old new name`, and `new` is not all zeros.
 fn changes_something(line: &[u8]) -> bool {
     line.get(41..81).is_some_and(|new| new.iter().any(|digit| *digit != b'0'))
 }

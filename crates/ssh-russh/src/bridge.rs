@@ -1,5 +1,5 @@
-//! Between the channels of a connection and the threads on which git works: something to read from and something to
-//! write to. Both hold a few pieces at most; whoever is faster waits.
+//! Connects the channels of an SSH connection with the threads on which git works: a reader and a writer. Both
+//! buffer only a few pieces, so the faster side waits.
 
 use std::io;
 use std::time::Duration;
@@ -11,29 +11,30 @@ use hexforge_io_bridge::{Piece, PieceReader, PieceWriter};
 use tokio::sync::{mpsc, watch};
 use tokio::time::timeout;
 
-/// How many pieces wait for a busy reader. One is as large as the client's packets, which we keep small.
+/// The number of pieces that wait for a busy reader. A piece is at most one SSH packet, whose size the server
+/// limits.
 const WAITING: usize = 16;
 
-/// How much is sent at once.
+/// The number of bytes that are sent at once.
 const PIECE: usize = 32 * 1024;
 
-/// The side of the connection: hands on what comes, and lets the work know when the client is gone.
+/// The connection's side: passes input on, and tells the work when the client has disconnected.
 pub(crate) struct Feeder {
     sender: mpsc::Sender<Piece>,
     _alive: watch::Sender<()>,
 }
 
-/// The client took too long to be read, or to read.
+/// The client's data was not read in time, or the client did not read in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TooSlow;
 
 impl Feeder {
-    /// Waits until there is room. What nobody wants any more is dropped.
+    /// Sends a piece of input, and waits until there is room. Drops it if the work has ended.
     pub(crate) async fn feed(&self, data: &[u8], patience: Duration) -> Result<(), TooSlow> {
         self.send(Piece::Data(Bytes::copy_from_slice(data)), patience).await
     }
 
-    /// The client said all it had to say.
+    /// Signals that the client has sent all its input.
     pub(crate) async fn end(&self, patience: Duration) -> Result<(), TooSlow> {
         self.send(Piece::End, patience).await
     }
@@ -46,12 +47,12 @@ impl Feeder {
     }
 }
 
-/// Resolves when the client is gone.
+/// Resolves when the client has disconnected.
 #[derive(Clone)]
 pub(crate) struct Gone(watch::Receiver<()>);
 
 impl Gone {
-    /// A signal for work that neither reads nor writes: given when the client is gone.
+    /// Returns a signal for work that neither reads nor writes. It fires when the client has disconnected.
     pub(crate) fn hang_up(&self) -> HangUp {
         let (hang_up, mut gone) = (HangUp::default(), self.clone());
         let signal = hang_up.clone();
@@ -63,19 +64,19 @@ impl Gone {
     }
 
     async fn wait(&mut self) {
-        // Nothing is ever sent: the end of the sender is the message.
+        // No value is ever sent: dropping the sender is the signal.
         while self.0.changed().await.is_ok() {}
     }
 }
 
-/// Makes both sides of what a client sends. It has to come within the limits.
+/// Creates both sides of a client's input. The client has to send within the limits.
 pub(crate) fn channel(limits: TransferLimits) -> (Feeder, PieceReader, Gone) {
     let (sender, reader) = hexforge_io_bridge::channel(WAITING, limits);
     let (alive, gone) = watch::channel(());
     (Feeder { sender, _alive: alive }, reader, Gone(gone))
 }
 
-/// Makes a writer for the work. The client has to take what is written within the limits.
+/// Creates a writer for the work. The client has to receive within the limits.
 pub(crate) fn output(
     mut gone: Gone,
     limits: TransferLimits,
@@ -145,7 +146,7 @@ mod tests {
         let limits = TransferLimits { idle: SHORT, min_rate: 1 << 20 };
         let (feeder, mut input, _gone) = channel(limits);
         let read = tokio::task::spawn_blocking(move || input.read_to_end(&mut Vec::new()));
-        // Each byte comes in time, and all of them together much too slowly.
+        // Each byte arrives in time, but the rate is far too low.
         while !read.is_finished() {
             feeder.feed(b"x", LONG).await.expect("there is room");
             tokio::time::sleep(SHORT / 10).await;
@@ -204,7 +205,7 @@ mod tests {
         assert!(!Beginning::of_fetch().wait(&mut input, LONG).await);
     }
 
-    /// Sends into a channel of one piece.
+    /// Creates a writer into a channel of one piece.
     fn output(gone: Gone) -> (impl Write + Send, mpsc::Receiver<Bytes>) {
         let (sender, receiver) = mpsc::channel(1);
         let send = async move |piece| {

@@ -1,31 +1,31 @@
-//! What a client asks to have run. Nothing is run: the few commands that git clients send are recognised, and
-//! everything else is refused.
+//! Parses the command that a client requests. No program is run: the few commands of git clients are recognised,
+//! and everything else is refused.
 
 use hexforge_domain::ports::git_transport::Service;
 use hexforge_domain::project::ProjectRef;
 
-/// No client sends more.
+/// The maximum length of a command line. No git client sends more.
 const LONGEST: usize = 4096;
 
-/// What is asked for.
+/// A parsed command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Command {
-    /// The right that is needed is that of this, and of nothing else that was said.
+    /// The task alone decides the required permission.
     pub(crate) task: Task,
     pub(crate) project: ProjectRef,
 }
 
-/// What can be done for a client.
+/// The tasks that the server offers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Task {
-    /// To talk about objects, after it was told what there is.
+    /// Fetch or push, after the ref advertisement.
     Serve(Service),
-    /// To send an archive.
+    /// Sends an archive.
     Archive,
 }
 
 impl Task {
-    /// The name by which clients ask for it.
+    /// The command name that clients request.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Task::Serve(service) => service.as_str(),
@@ -33,26 +33,26 @@ impl Task {
         }
     }
 
-    /// Whether it changes anything.
+    /// Returns true if the task changes the repository.
     pub(crate) fn is_push(self) -> bool {
         self == Task::Serve(Service::ReceivePack)
     }
 }
 
-/// Why nothing is done.
+/// Why a command is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
-    /// It is no command of git's.
+    /// It is not a git command.
     Unknown,
-    /// Its path is none of a project.
+    /// Its path is not a project path.
     NoProject,
 }
 
-/// What people are told about a project that is not there, or that they may not know of.
+/// The message for a project that does not exist or that the user may not see.
 pub(crate) const NOT_FOUND: &str = "The project you were looking for could not be found.";
 
 impl Refusal {
-    /// What people are told.
+    /// The message to the user.
     pub(crate) fn text(self) -> &'static str {
         match self {
             Refusal::Unknown => {
@@ -85,14 +85,14 @@ impl Command {
     }
 }
 
-/// `/namespace/project.git` of ssh:// addresses, or `namespace/project.git` of those like scp's.
+/// Parses `/namespace/project.git` of ssh:// URLs, or `namespace/project.git` of scp-like addresses.
 fn project(path: &str) -> Option<ProjectRef> {
     let path = path.strip_prefix('/').unwrap_or(path);
     let path = path.strip_suffix('/').unwrap_or(path);
     let (namespace, project) = path.split_once('/')?;
     let project = project.strip_suffix(".git").unwrap_or(project);
     let is_name = |name: &str| {
-        // There are no home folders, and nothing is above anything.
+        // Home folders (`~`) and relative paths (`.`, `..`) are not supported.
         !name.is_empty() && !name.starts_with('~') && !name.contains('/') && !is_dots(name)
     };
     let both = is_name(namespace) && is_name(project);
@@ -103,8 +103,8 @@ fn is_dots(name: &str) -> bool {
     name == "." || name == ".."
 }
 
-/// Takes words apart as git puts them together for a shell: in single quotes, with `\'` and `\!` between them. Other
-/// than that there are only characters that mean nothing to a shell.
+/// Splits a command line that git quoted for a shell: single quotes, with `\'` and `\!` between them. Outside of
+/// quotes only characters that a shell does not interpret are accepted.
 fn words(line: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
@@ -195,7 +195,7 @@ mod tests {
         }
     }
 
-    /// Security lessons, argument injection: nothing of this reaches a shell, since there is none.
+    /// Security lessons, argument injection: no input reaches a shell, because there is none.
     #[test]
     fn everything_else_is_refused() {
         for line in [

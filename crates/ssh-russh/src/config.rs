@@ -1,4 +1,4 @@
-//! What the library is told, and the limits.
+//! The configuration of russh, and the limits of the server.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -9,25 +9,25 @@ use russh::{MethodKind, MethodSet, Preferred, SshId, compression, server};
 
 use crate::host_keys::HostKeys;
 
-/// How much, and how long.
+/// Limits on connections and times.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Connections in all.
+    /// The maximum number of connections.
     pub connections: usize,
-    /// Connections from one address.
+    /// The maximum number of connections from one address.
     pub of_one_address: usize,
-    /// From the first byte until somebody is signed in.
+    /// The timeout from the first byte until authentication.
     pub sign_in: Duration,
-    /// How long a connection may do nothing.
+    /// The timeout of a connection that runs no command.
     pub idle: Duration,
-    /// How long a client may take until it has said what it wants: some compute long before they send a pack. They
-    /// hold no permit for git's work meanwhile.
+    /// The timeout until a client has sent its request: some compute long before they send a pack. Meanwhile they
+    /// hold no permit for git work.
     pub silence: Duration,
-    /// How long a client may have to wait until a piece that it sends is read.
+    /// The maximum time until a piece of the client's input is read.
     pub piece: Duration,
-    /// How long a command waits for a permit.
+    /// The maximum time that a command waits for a permit.
     pub turn: Duration,
-    /// How often it is asked whether somebody may still do what it does.
+    /// The interval at which the permission of a running command is checked again.
     pub recheck: Duration,
 }
 
@@ -46,13 +46,13 @@ impl Default for Limits {
     }
 }
 
-/// How often a client may fail to sign in; clients offer one key after the other.
+/// The maximum number of failed authentication attempts; clients offer one key after the other.
 const TRIES: usize = 10;
 
-/// Channels of one connection.
+/// The maximum number of channels per connection.
 pub(crate) const CHANNELS: usize = 10;
 
-/// Keys that hosts and users sign with. There is none of SHA-1.
+/// The signature algorithms of hosts and users. None uses SHA-1.
 const SIGNATURES: [Algorithm; 6] = [
     Algorithm::Ed25519,
     Algorithm::Ecdsa { curve: EcdsaCurve::NistP256 },
@@ -62,7 +62,7 @@ const SIGNATURES: [Algorithm; 6] = [
     Algorithm::Rsa { hash: Some(HashAlg::Sha256) },
 ];
 
-/// Whether signatures of this kind are good enough.
+/// Returns true if the signature algorithm is accepted.
 pub(crate) fn is_good(algorithm: &Algorithm) -> bool {
     SIGNATURES.contains(algorithm)
 }
@@ -74,7 +74,7 @@ pub(crate) fn of_library(keys: &HostKeys, limits: &Limits) -> server::Config {
             env!("CARGO_PKG_VERSION")
         ))),
         methods: MethodSet::from(&[MethodKind::PublicKey][..]),
-        // Whether a key is known is told anyway, so there is nothing to hide by taking long.
+        // The response shows whether a key is known, so a delay would hide nothing.
         auth_rejection_time: Duration::from_millis(50),
         auth_rejection_time_initial: Some(Duration::ZERO),
         keys: keys.private(),
@@ -84,12 +84,12 @@ pub(crate) fn of_library(keys: &HostKeys, limits: &Limits) -> server::Config {
         event_buffer_size: 8,
         preferred: Preferred {
             key: Cow::Borrowed(&SIGNATURES),
-            // What git sends is compressed already.
+            // Git data is compressed already.
             compression: Cow::Borrowed(&[compression::NONE]),
             ..Preferred::DEFAULT
         },
         max_auth_attempts: TRIES,
-        // Those who are there answer; so only those who are gone, or take nothing any more, are inactive.
+        // Live clients answer keepalives. So only a client that is gone, or no longer reads, counts as inactive.
         keepalive_interval: Some(limits.piece / 2),
         keepalive_max: 3,
         inactivity_timeout: Some(limits.piece * 2),

@@ -1,4 +1,4 @@
-//! One connection: how long it may take to sign in, and how long it may do nothing.
+//! One connection: its authentication timeout and its idle timeout.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -12,20 +12,20 @@ use crate::cut::Cuttable;
 use crate::server::{Shared, Stage};
 use crate::session::Session;
 
-/// How long a client may take to go when the server stops and it does nothing.
+/// The time until an idle connection is closed when the server stops.
 const LINGER: Duration = Duration::from_millis(300);
 
-/// What a connection does.
+/// The state of a connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Activity {
     pub(crate) is_signed_in: bool,
-    /// How many commands run.
+    /// The number of running commands.
     pub(crate) works: usize,
-    /// Since when nothing runs.
+    /// The time since which no command runs.
     pub(crate) since: Instant,
 }
 
-/// A command that runs until this is dropped.
+/// Counts a running command until it is dropped.
 pub(crate) struct Busy(watch::Sender<Activity>);
 
 impl Busy {
@@ -44,7 +44,7 @@ impl Drop for Busy {
     }
 }
 
-/// Serves a client until it goes, or does not do what it should.
+/// Serves a client until it disconnects or exceeds a timeout.
 pub(crate) async fn run(shared: Arc<Shared>, stream: TcpStream, peer: SocketAddr) {
     let gauge = metrics::gauge!("hexforge_ssh_connections");
     gauge.increment(1.0);
@@ -53,10 +53,10 @@ pub(crate) async fn run(shared: Arc<Shared>, stream: TcpStream, peer: SocketAddr
 }
 
 async fn serve(shared: Arc<Shared>, stream: TcpStream, peer: SocketAddr) {
-    // Answers are short and many.
+    // Responses are short and frequent.
     let _ = stream.set_nodelay(true);
     let begin = Instant::now();
-    // Dropped at the end of this, whatever the end is.
+    // Dropping the knife closes the connection however this function ends.
     let (stream, _knife) = Cuttable::new(stream);
     let activity = Activity { is_signed_in: false, works: 0, since: begin };
     let (sender, mut activity) = watch::channel(activity);
@@ -88,7 +88,7 @@ async fn serve(shared: Arc<Shared>, stream: TcpStream, peer: SocketAddr) {
                 return tracing::debug!(%peer, ?now, "a connection over SSH is ended");
             }
             changed = activity.changed() => {
-                // The session is gone, and its end is about to be seen.
+                // The session was dropped, so the connection is about to end.
                 if changed.is_err() {
                     let _ = (&mut running).await;
                     return;

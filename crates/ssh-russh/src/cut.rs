@@ -1,4 +1,4 @@
-//! A connection that can be ended from outside, whatever the library does with it at that moment.
+//! A stream that can be closed from outside, whatever russh does with it at that moment.
 
 use std::future::Future;
 use std::io;
@@ -8,14 +8,14 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::oneshot;
 
-/// Works until its [`Knife`] is dropped.
+/// A stream that works until its [`Knife`] is dropped.
 pub(crate) struct Cuttable<T> {
     inner: T,
     knife: oneshot::Receiver<()>,
     is_cut: bool,
 }
 
-/// Cuts the connection when dropped.
+/// Closes the stream when dropped.
 pub(crate) struct Knife {
     #[expect(dead_code, reason = "its end is the message")]
     sender: oneshot::Sender<()>,
@@ -27,7 +27,7 @@ impl<T> Cuttable<T> {
         (Self { inner, knife, is_cut: false }, Knife { sender })
     }
 
-    /// All of it is polled by one task, so it does not matter which call finds out.
+    /// Returns an error if the stream was closed. One task polls the whole stream, so any call may notice it.
     fn check(&mut self, context: &mut Context<'_>) -> io::Result<()> {
         if self.is_cut || Pin::new(&mut self.knife).poll(context).is_ready() {
             self.is_cut = true;

@@ -1,4 +1,4 @@
-//! The keys by which clients know this server, made at the first start and kept.
+//! The host keys of the server, created at the first start and stored.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -10,39 +10,39 @@ use russh::keys::ssh_key::rand_core::UnwrapErr;
 use russh::keys::ssh_key::{self, LineEnding};
 use russh::keys::{Algorithm, HashAlg, PrivateKey};
 
-/// As large as ssh-keygen makes them.
+/// The default key size of ssh-keygen.
 const RSA_BITS: usize = 3072;
 
 /// The last line of a private key.
 const END: &str = "-----END OPENSSH PRIVATE KEY-----\n";
 
-/// The keys of this server.
+/// The host keys of the server.
 #[derive(Clone)]
 pub struct HostKeys(Vec<PrivateKey>);
 
-/// Why there are no keys.
+/// Why the host keys are not available.
 #[derive(Debug, thiserror::Error)]
 pub enum HostKeyError {
-    /// The file system does not let us.
+    /// The file cannot be read or written.
     #[error("the host key {} cannot be kept", path.display())]
     File {
         path: PathBuf,
         #[source]
         source: io::Error,
     },
-    /// It is something else.
+    /// The file does not contain a usable private key.
     #[error("{} is no private key that can be used", path.display())]
     Malformed { path: PathBuf },
-    /// It may not be a secret any more.
+    /// Other users can read the file, so the key may be compromised.
     #[error("others can read the host key {}: chmod 600 it, or make a new one", path.display())]
     Exposed { path: PathBuf },
-    /// The library failed.
+    /// The library could not create or parse a key.
     #[error("a host key cannot be made")]
     Made(#[from] ssh_key::Error),
 }
 
 impl HostKeys {
-    /// The keys in a folder; those that are missing are made.
+    /// Loads the keys in a folder, and creates missing ones.
     pub fn keep_in(folder: &Path) -> Result<Self, HostKeyError> {
         let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
         made.map_err(|source| HostKeyError::File { path: folder.to_owned(), source })?;
@@ -51,30 +51,30 @@ impl HostKeys {
         Ok(Self(vec![ed25519, rsa]))
     }
 
-    /// New keys.
+    /// Creates new keys.
     pub fn make() -> Result<Self, HostKeyError> {
         Ok(Self(vec![ed25519()?, rsa()?]))
     }
 
-    /// The private keys as a text.
+    /// Returns the private keys in OpenSSH format.
     pub fn to_text(&self) -> Result<String, HostKeyError> {
         let texts = self.0.iter().map(|key| Ok(key.to_openssh(LineEnding::LF)?.to_string()));
         texts.collect()
     }
 
-    /// The keys that [`to_text`](Self::to_text) wrote.
+    /// Parses the output of [`to_text`](Self::to_text).
     pub fn from_text(text: &str) -> Result<Self, HostKeyError> {
         let texts = text.split_inclusive(END).filter(|text| !text.trim().is_empty());
         let keys = texts.map(|text| PrivateKey::from_openssh(text.trim_start()));
         Ok(Self(keys.collect::<Result<_, _>>()?))
     }
 
-    /// A key that nobody keeps, for tests.
+    /// Creates a key that is not stored, for tests.
     pub fn for_a_while() -> Result<Self, HostKeyError> {
         Ok(Self(vec![ed25519()?]))
     }
 
-    /// What people compare when they connect for the first time.
+    /// Returns the fingerprints, which users compare at their first connection.
     pub fn fingerprints(&self) -> Vec<String> {
         let shown = |key: &PrivateKey| {
             let kind = match key.algorithm() {
@@ -121,7 +121,7 @@ fn keep(
     key.ok_or_else(|| HostKeyError::Malformed { path: path.to_owned() })
 }
 
-/// Puts a key in place, unless another process was faster: then that one counts.
+/// Stores a key, unless another process has stored one first: then that one is used.
 fn write(path: &Path, key: &PrivateKey) -> io::Result<()> {
     let text = key.to_openssh(LineEnding::LF).map_err(io::Error::other)?;
     let public = key.public_key().to_openssh().map_err(io::Error::other)?;
@@ -134,7 +134,7 @@ fn write(path: &Path, key: &PrivateKey) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(()),
         placed => placed?,
     }
-    // For people only: `ssh-keygen -l` reads it.
+    // For administrators only: `ssh-keygen -l` reads it.
     fs::write(path.with_extension("pub"), format!("{public}\n"))?;
     match path.parent() {
         Some(folder) => File::open(folder)?.sync_all(),

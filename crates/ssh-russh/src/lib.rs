@@ -1,8 +1,8 @@
 //! Git over SSH, for the keys that users register: fetching, pushing and nothing else.
 //!
-//! A connection has to sign in within a deadline and is let go when it does nothing (`connection`). What clients
-//! ask for is read by `command`; the right to it is asked for anew each time (`work`). The synchronous work of
-//! git runs on threads made for waiting, with a `bridge` that holds no more than a few pieces.
+//! A connection has to authenticate within a deadline and is closed when it is idle (`connection`). `command`
+//! parses the client's request. `work` checks the permission for each command. Blocking git work runs on its own
+//! threads, connected by a `bridge` that buffers only a few pieces.
 
 mod admission;
 mod beginning;

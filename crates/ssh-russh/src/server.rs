@@ -1,4 +1,4 @@
-//! The server: accepts connections until it is told to stop.
+//! The server: accepts connections until it is stopped.
 
 use std::io;
 use std::net::SocketAddr;
@@ -18,7 +18,7 @@ use crate::config::{self, Limits};
 use crate::connection;
 use crate::host_keys::HostKeys;
 
-/// What all connections share.
+/// The state that all connections share.
 pub(crate) struct Shared {
     pub(crate) app: Arc<App>,
     pub(crate) limiter: Arc<Limiter>,
@@ -33,31 +33,31 @@ impl Shared {
     }
 }
 
-/// How far the server is.
+/// The lifecycle stage of the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
     Serving,
-    /// Nothing new is begun, since this moment.
+    /// No new commands are started, since this moment.
     Stopping(Instant),
-    /// What runs is given up.
+    /// Running commands are no longer waited for, and their connections are dropped.
     Ended,
 }
 
-/// A running server, with threads of its own. It ends at once when dropped.
+/// A running server with its own threads. Dropping it stops the server immediately.
 pub struct Server {
     address: SocketAddr,
     runtime: Option<Runtime>,
     stop: StopHandle,
-    /// Ends when the last connection has.
+    /// Closes when the last connection has ended.
     running: mpsc::Receiver<()>,
 }
 
-/// Tells a server to stop.
+/// A handle that stops the server.
 #[derive(Clone)]
 pub struct StopHandle(Arc<watch::Sender<Stage>>);
 
 impl StopHandle {
-    /// Nothing new is begun, what runs goes on. The second time, that is given up too.
+    /// Stops accepting work; running commands continue. A second call gives them up.
     pub fn stop(&self) {
         self.0.send_modify(|stage| {
             *stage = match stage {
@@ -69,7 +69,7 @@ impl StopHandle {
 }
 
 impl Server {
-    /// Serves on a socket that is bound already.
+    /// Starts a server on a bound socket.
     pub fn start(
         listener: std::net::TcpListener,
         app: Arc<App>,
@@ -93,18 +93,18 @@ impl Server {
         Ok(Self { address, runtime: Some(runtime), stop, running })
     }
 
-    /// Where it listens.
+    /// The address that the server listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// By which it is told to stop.
+    /// Returns a handle that stops the server.
     pub fn stop_handle(&self) -> StopHandle {
         self.stop.clone()
     }
 
-    /// Stops, if it was not told to before, and waits until what runs has ended, or is given up: at the latest
-    /// so long after it was told.
+    /// Stops the server, unless it is stopping already, and waits until running commands have ended. After
+    /// `patience`, counted from the stop, they are given up.
     pub async fn finish(mut self, patience: Duration) {
         let mut stage = self.stop.0.subscribe();
         if *stage.borrow() == Stage::Serving {
@@ -115,7 +115,7 @@ impl Server {
             Stage::Serving | Stage::Ended => return,
         };
         tokio::select! {
-            // Nothing is ever sent: the end of all senders is the message.
+            // No value is ever sent: dropping all senders is the signal.
             _ = self.running.recv() => {}
             _ = stage.wait_for(|stage| *stage == Stage::Ended) => {}
             () = sleep_until(end) => tracing::warn!("connections over SSH are given up"),
@@ -131,7 +131,7 @@ impl Drop for Server {
     }
 }
 
-/// How long nothing is accepted after the system would not let us.
+/// The pause after a failed `accept`.
 const PAUSE: Duration = Duration::from_millis(100);
 
 async fn accept(listener: TcpListener, shared: Arc<Shared>, token: mpsc::Sender<()>) {

@@ -1,4 +1,4 @@
-//! What a client may do on its connection: sign in by a key, and have git's commands run on channels.
+//! The requests of a client on its connection: authentication by a key, and git commands on channels.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -22,10 +22,10 @@ use crate::connection::{Activity, Busy};
 use crate::server::Shared;
 use crate::work::{Work, blocking};
 
-/// The only name by which anybody signs in; who it is, is told by the key.
+/// The only accepted user name. The key identifies the user.
 const USER: &str = "git";
 
-/// The variable by which clients ask for a version of git's protocol, and more than it can be.
+/// The variable by which clients request a git protocol version, and the maximum length of its value.
 const GIT_PROTOCOL: &str = "GIT_PROTOCOL";
 const LONGEST_VALUE: usize = 256;
 
@@ -34,7 +34,7 @@ pub(crate) struct Session {
     shared: Arc<Shared>,
     peer: SocketAddr,
     activity: watch::Sender<Activity>,
-    /// The key by which somebody signed in.
+    /// The key that the client authenticated with.
     key: Option<String>,
     channels: HashMap<ChannelId, Open>,
 }
@@ -42,7 +42,7 @@ pub(crate) struct Session {
 /// A channel.
 struct Open {
     version: ProtocolVersion,
-    /// Taken by the command that runs on it.
+    /// Taken by the command that runs on the channel.
     half: Option<ChannelWriteHalf<Msg>>,
     feeder: Option<Feeder>,
 }
@@ -56,7 +56,7 @@ impl Session {
         Self { shared, peer, activity, key: None, channels: HashMap::new() }
     }
 
-    /// The key as people write it, if somebody has it who may sign in.
+    /// Returns the key in OpenSSH format, if its user may sign in.
     async fn check(&self, user: &str, key: &PublicKey, algorithm: &Algorithm) -> Option<String> {
         if user != USER || !config::is_good(algorithm) {
             return None;
@@ -73,7 +73,7 @@ impl Session {
         }
     }
 
-    /// Begins a command on a channel; whether there was none before.
+    /// Starts a command on a channel. Returns false if the channel already had one.
     fn begin(&mut self, id: ChannelId, command: Option<&[u8]>) -> bool {
         let Some(open) = self.channels.get_mut(&id) else { return false };
         let (Some(half), Some(key)) = (open.half.take(), self.key.clone()) else { return false };
@@ -142,7 +142,7 @@ impl Handler for Session {
             reply.reject(ChannelOpenFailure::ResourceShortage).await;
             return Ok(());
         }
-        // What comes is taken by `data`, which can tell whether anybody wants it.
+        // Input goes to `data`, which knows whether a command reads it.
         let (id, (_, half)) = (channel.id(), channel.split());
         let open = Open { version: ProtocolVersion::V0, half: Some(half), feeder: None };
         self.channels.insert(id, open);

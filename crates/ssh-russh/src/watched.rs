@@ -1,9 +1,9 @@
-//! A conversation can last long, and what was allowed at its beginning may not be allowed any more.
+//! Checks permissions again during long transfers, because they may be revoked meanwhile.
 
 use std::io::{self, Read};
 use std::time::{Duration, Instant};
 
-/// Reads what a client says, and asks now and then whether it may still say it.
+/// Reads client input, and checks from time to time whether the client still has permission.
 pub(crate) struct Watched<R, A> {
     inner: R,
     is_allowed: A,

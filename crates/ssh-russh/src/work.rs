@@ -31,16 +31,16 @@ use crate::server::Shared;
 use crate::session::log_failure;
 use crate::watched::Watched;
 
-/// The most bytes in which a client says what it wants and has.
+/// The maximum number of bytes of a fetch or archive request.
 const LONGEST_WISH: u64 = 256 << 20;
 
-/// The stream of a channel that people read.
+/// The channel stream that the client shows to the user.
 const STDERR: u32 = 1;
 
-/// How long it may take to tell a client how its command ended.
+/// The maximum time to send the exit status to a client.
 const TIME_TO_END: Duration = Duration::from_secs(10);
 
-/// How often something is tried that others are in the way of.
+/// The number of attempts when the store or repository is busy.
 const TRIES: u32 = 4;
 
 const BUSY: &str = "Too many clients are served at this moment. Please try again later.";
@@ -48,12 +48,12 @@ const STOPPING: &str = "The server is being stopped. Please try again later.";
 const UNKNOWN_KEY: &str = "This key is not accepted any more.";
 const FAILED: &str = "The server failed.";
 
-/// A command that is to run.
+/// A command to run.
 pub(crate) struct Work {
     pub(crate) shared: Arc<Shared>,
     pub(crate) peer: SocketAddr,
     pub(crate) key: String,
-    /// `None` where a shell is asked for.
+    /// `None` if the client requests a shell.
     pub(crate) command: Option<Result<Command, Refusal>>,
     pub(crate) version: ProtocolVersion,
     pub(crate) half: Arc<ChannelWriteHalf<Msg>>,
@@ -62,23 +62,23 @@ pub(crate) struct Work {
     pub(crate) busy: Busy,
 }
 
-/// Why a command did not end well.
+/// Why a command failed.
 #[derive(Debug)]
 enum End {
-    /// The client may not, or not now.
+    /// The client has no permission, or the server is busy.
     Refused(&'static str),
-    /// The client said what no client says.
+    /// The client violated the protocol.
     Wrong(String),
-    /// Nobody listens any more.
+    /// The client has disconnected.
     Gone(io::Error),
-    /// Something is wrong here.
+    /// The server failed.
     Failed(Error),
 }
 
 impl From<GitRefusal> for End {
     fn from(refusal: GitRefusal) -> Self {
         match refusal {
-            // Whoever comes here showed a key.
+            // The client has authenticated with a key, so there is no challenge.
             GitRefusal::Challenge | GitRefusal::NotFound => End::Refused(NOT_FOUND),
             GitRefusal::Forbidden(text) => End::Refused(text),
             GitRefusal::Failed(error) => error.into(),
@@ -119,7 +119,7 @@ impl Work {
                 let served = Served { shared: &shared, peer, key, command, version, half: &half };
                 served.serve(input, gone, &mut seen).await
             }
-            // Also who asks for what is not served has to be somebody.
+            // A request that is not served also requires a valid key.
             Some(Err(refusal)) => match identify(&shared, key).await {
                 Ok(_) => Err(End::Refused(refusal.text())),
                 Err(end) => Err(end),
@@ -144,13 +144,13 @@ impl Work {
         if let Err(End::Gone(cause)) = &served {
             tracing::debug!(%peer, %cause, "a client went away");
         }
-        // Who reads nothing is not told.
+        // A client that does not read gets no exit status.
         let _ = timeout(TIME_TO_END, end(&half, text, status)).await;
         drop(busy);
     }
 }
 
-/// Tells a client how its command ended.
+/// Sends the error text and the exit status to a client.
 async fn end(
     half: &ChannelWriteHalf<Msg>,
     text: Option<String>,
@@ -164,7 +164,7 @@ async fn end(
     half.close().await
 }
 
-/// Whoever asks for a shell learns that its key is known, and by which name.
+/// Tells a client that requests a shell the name of the user its key belongs to.
 async fn greet(shared: &Arc<Shared>, key: String, half: &ChannelWriteHalf<Msg>) -> Result<(), End> {
     let holder = identify(shared, key).await?;
     let text = format!("Welcome to hexforge, {}!\r\n", harmless(&holder.name));
@@ -172,7 +172,7 @@ async fn greet(shared: &Arc<Shared>, key: String, half: &ChannelWriteHalf<Msg>) 
     sent.map_err(|error| End::Gone(io::Error::other(error)))
 }
 
-/// Nothing that moves the cursor of somebody's terminal.
+/// Removes control characters, so that text cannot manipulate the user's terminal.
 fn harmless(text: &str) -> String {
     text.chars().filter(|one| !one.is_control()).collect()
 }
@@ -183,7 +183,7 @@ async fn identify(shared: &Arc<Shared>, key: String) -> Result<KeyHolder, End> {
         .ok_or(End::Refused(UNKNOWN_KEY))
 }
 
-/// A command of git's.
+/// A git command being served.
 struct Served<'a> {
     shared: &'a Arc<Shared>,
     peer: SocketAddr,
@@ -194,7 +194,7 @@ struct Served<'a> {
 }
 
 impl Served<'_> {
-    /// Serves it, and lets see who asked and for what as soon as that is known.
+    /// Serves the command. Stores the ids of user and project in `seen` as soon as they are known.
     async fn serve(
         self,
         mut input: PieceReader,
@@ -226,7 +226,7 @@ impl Served<'_> {
             Ok((output, project))
         });
         let (mut output, project) = told.await?;
-        // Clients take their time before they send something, and some have only looked.
+        // Clients may wait long before they send a request, and some only read the refs.
         let beginning = if task.is_push() { Beginning::of_push() } else { Beginning::of_fetch() };
         if !beginning.wait(&mut input, limits.silence).await {
             return Ok(());
@@ -264,13 +264,13 @@ impl Served<'_> {
         .await
     }
 
-    /// Who asks, and for which project, as it is now.
+    /// Returns the user and the project, with a fresh permission check.
     async fn admit(&self) -> Result<(KeyHolder, Project), End> {
         let (key, command) = (self.key.clone(), self.command.clone());
         blocking(&self.shared.app, move |app| admitted(app, &key, &command)).await
     }
 
-    /// Whose permits the work needs.
+    /// Returns the lane whose permits the task needs.
     fn lane(&self) -> &Lane {
         let limiter = &self.shared.limiter;
         match self.command.task {
@@ -286,7 +286,7 @@ impl Served<'_> {
     }
 }
 
-/// The right is that of the service which is carried out.
+/// Checks the permission. The task that runs decides which one is needed.
 fn admitted(app: &App, key: &str, command: &Command) -> Result<(KeyHolder, Project), End> {
     let holder = public_key::holder(app, key)?.ok_or(End::Refused(UNKNOWN_KEY))?;
     let project = if command.task.is_push() {
@@ -297,7 +297,7 @@ fn admitted(app: &App, key: &str, command: &Command) -> Result<(KeyHolder, Proje
     Ok((holder, project))
 }
 
-/// Does long work on a thread made for it, and waits for its outcome.
+/// Runs long work on a thread of the limiter, and waits for the result.
 async fn on_a_thread<T: Send + 'static>(
     limiter: &Limiter,
     permit: Permit,
@@ -309,7 +309,7 @@ async fn on_a_thread<T: Send + 'static>(
     outcome.await.unwrap_or_else(|error| Err(End::Failed(broken(error))))
 }
 
-/// Something short. What others were in the way of is tried again.
+/// Runs short work on the blocking thread pool, and retries it when it is busy.
 pub(crate) async fn blocking<T, E>(
     app: &Arc<App>,
     work: impl Fn(&App) -> Result<T, E> + Send + 'static,
@@ -335,7 +335,7 @@ fn broken(error: impl std::error::Error) -> Error {
     GitError::Failed(error.to_string()).into()
 }
 
-/// Whether others were in the way.
+/// Errors that can mean that the store or repository is busy.
 pub(crate) trait Busyness: From<Error> {
     fn is_busy(&self) -> bool;
 }

@@ -1,4 +1,4 @@
-//! PostgreSQL: each table as lines of JSON, read by one transaction that sees one state.
+//! PostgreSQL: each table as lines of JSON, read in one transaction from one snapshot.
 
 use std::io::BufRead;
 
@@ -12,15 +12,15 @@ use super::{BackupError, Parts};
 use crate::database::connection::DatabaseUrl;
 use crate::database::migrations;
 
-/// What the part of a table is called, before its name.
+/// The prefix of a part's name, before the name of the table.
 const TABLE: &str = "database/table/";
-/// The part with where the numbers of each table are.
+/// The part with the last value of each sequence.
 const SEQUENCES: &str = "database/sequences";
 
-/// The table in which migrations are recorded, which are made anew.
+/// The table of applied migrations. It is not part of the backup, because the restore runs the migrations.
 const MIGRATIONS: &str = "__diesel_schema_migrations";
 
-/// How much is put into a table by one statement, in bytes and in rows.
+/// The size of one INSERT statement, in bytes and in rows.
 const BYTES_AT_ONCE: usize = 1024 * 1024;
 const ROWS_AT_ONCE: usize = 1000;
 
@@ -48,7 +48,7 @@ struct Constraint {
     definition: String,
 }
 
-/// Begins to see one state. That may take as long as it takes.
+/// Begins a read transaction on one snapshot, without timeouts.
 pub(super) fn begin(conn: &mut PgConnection) -> QueryResult<()> {
     let_take_long(conn)?;
     conn.batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT 1;")
@@ -58,7 +58,7 @@ fn let_take_long(conn: &mut PgConnection) -> QueryResult<()> {
     conn.batch_execute("SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0;")
 }
 
-/// The names of all tables of ours; those of extensions are not.
+/// Returns the names of all tables, except those of extensions.
 fn tables(conn: &mut PgConnection) -> QueryResult<Vec<String>> {
     let query = diesel::sql_query(
         "SELECT pg_class.relname::text AS line FROM pg_class \
@@ -69,7 +69,7 @@ fn tables(conn: &mut PgConnection) -> QueryResult<Vec<String>> {
     Ok(query.load::<Line>(conn)?.into_iter().map(|row| row.line).collect())
 }
 
-/// A name as a statement has it. Those of ours have nothing special in them, but who knows.
+/// Quotes an identifier. The names of hexforge need no quotes, but this does not rely on it.
 fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
@@ -81,7 +81,7 @@ pub(super) fn give(conn: &mut PgConnection, parts: &mut dyn Parts) -> Result<(),
         }
         let query = format!("SELECT to_json(row)::text AS line FROM {} AS row", quoted(&table));
         parts.part(&format!("{TABLE}{table}"), &mut |to| {
-            // One row at a time comes from the server.
+            // Rows are streamed from the server one at a time.
             let rows = diesel::sql_query(&query).load_iter::<Line, PgRowByRowLoadingMode>(conn)?;
             for row in rows {
                 to.write_all(row?.line.as_bytes())?;
@@ -105,7 +105,7 @@ pub(super) fn give(conn: &mut PgConnection, parts: &mut dyn Parts) -> Result<(),
 /// Fills the tables in one transaction.
 pub struct PostgresRestore {
     conn: PgConnection,
-    /// What tables demand of each other. It is demanded again when all are full.
+    /// The foreign keys. They are dropped, and added again when all tables are full.
     constraints: Vec<Constraint>,
     tables: Vec<String>,
 }
@@ -120,7 +120,8 @@ impl PostgresRestore {
         if !tables(&mut conn)?.is_empty() {
             return Err(BackupError::Refused(format!("the database {url} is not empty")));
         }
-        // Not by a statement: migrations begin transactions too, and these are to be parts of this one.
+        // Uses the transaction manager instead of a `BEGIN` statement: migrations begin transactions too, and these
+        // must be nested in this one.
         AnsiTransactionManager::begin_transaction(&mut conn)?;
         migrations::run_these(&mut conn, seen).map_err(BackupError::Database)?;
         let mut tables = tables(&mut conn)?;
@@ -136,7 +137,7 @@ impl PostgresRestore {
         }
         for table in &tables {
             let table = quoted(table);
-            // What migrations put there is in the backup, as it became.
+            // The backup contains the rows that migrations inserted, in their later state.
             conn.batch_execute(&format!(
                 "ALTER TABLE {table} DISABLE TRIGGER USER; DELETE FROM {table};"
             ))?;
@@ -160,7 +161,7 @@ impl PostgresRestore {
     }
 
     fn fill(&mut self, table: &str, content: &mut dyn BufRead) -> Result<(), BackupError> {
-        // Columns that are computed cannot be given.
+        // Generated columns cannot be inserted.
         let columns = diesel::sql_query(
             "SELECT column_name::text AS line FROM information_schema.columns \
              WHERE table_schema = current_schema() AND table_name = $1 AND is_generated = 'NEVER' \
@@ -221,7 +222,7 @@ impl PostgresRestore {
             self.conn.batch_execute(&statement)?;
         }
         AnsiTransactionManager::commit_transaction(&mut self.conn)?;
-        // So that the first queries know how much there is.
+        // Updates the planner statistics for the first queries.
         Ok(self.conn.batch_execute("ANALYZE")?)
     }
 }

@@ -9,14 +9,14 @@ use diesel::connection::SimpleConnection;
 use super::{BackupError, Parts};
 use crate::database::connection::{DatabaseUrl, Role};
 
-/// The one part.
+/// The name of the only part.
 const PART: &str = "database.sqlite";
 
-/// Copies the database as it is now: those who write go on meanwhile, and their changes are not in it.
+/// Copies the current state of the database. Writers continue meanwhile, and their changes are not in the copy.
 pub(super) fn copy(url: &DatabaseUrl, scratch: &Path) -> Result<PathBuf, BackupError> {
     let copy = scratch.join(PART);
     let path = copy.to_str().ok_or_else(|| BackupError::Refused("no path in UTF-8".into()))?;
-    // A parameter is not taken here; a quote is doubled in a text.
+    // `VACUUM INTO` gets the path as a literal, so quotes are doubled.
     let statement = format!("VACUUM INTO '{}'", path.replace('\'', "''"));
     url.connect(Role::Writer)?.batch_execute(&statement)?;
     Ok(copy)
@@ -29,7 +29,7 @@ pub(super) fn give(copy: &Path, parts: &mut dyn Parts) -> Result<(), BackupError
     })
 }
 
-/// Puts the file beside its place, and moves it there in the end.
+/// Writes the file next to its final path, and renames it at the end.
 pub struct SqliteRestore {
     path: PathBuf,
     beside: PathBuf,
@@ -77,12 +77,12 @@ impl SqliteRestore {
 
 impl Drop for SqliteRestore {
     fn drop(&mut self) {
-        // Once it is in its place there is nothing here.
+        // After a successful restore the file was renamed, and there is nothing to remove.
         let _ = fs::remove_file(&self.beside);
     }
 }
 
-/// A new file for nobody else to read.
+/// Creates a file that only its owner can read.
 fn private(path: &Path) -> io::Result<File> {
     use std::os::unix::fs::OpenOptionsExt;
     File::options().write(true).create(true).truncate(true).mode(0o600).open(path)

@@ -1,4 +1,4 @@
-//! Builds, and what others say of commits.
+//! Builds, and external commit statuses.
 
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
@@ -109,7 +109,7 @@ impl TryFrom<BuildRow> for Build {
     }
 }
 
-/// How tags are stored: the same ones always as the same text.
+/// Returns the stored text of tags. Equal tags always have the same text.
 pub(crate) fn tags_to_text(tags: &Tags) -> String {
     let words: Vec<String> = tags.iter().map(backend::storable).collect();
     json::to_text(&words)
@@ -121,7 +121,7 @@ pub(crate) fn tags_from_text(text: &str) -> Result<Tags, StoreError> {
 }
 
 impl DieselTx<'_> {
-    /// In the order of the ids.
+    /// Returns the builds with these ids, in the order of the ids.
     pub(crate) fn builds_by_id(&mut self, ids: &[i64]) -> Result<Vec<Build>, StoreError> {
         let mut rows: Vec<BuildRow> = self.by_ids(ids, |conn, ids| {
             builds::table.filter(builds::id.among(ids)).select(BuildRow::as_select()).load(conn)

@@ -1,4 +1,4 @@
-//! Which builds a list has.
+//! Queries for lists of builds.
 
 use hexforge_domain::build::{BuildFilter, StatusFilter};
 use hexforge_domain::ci::status::Status;
@@ -8,8 +8,8 @@ use hexforge_domain::id::ProjectId;
 use crate::database::backend;
 use crate::query::sql::Sql;
 
-/// The ids of the jobs of a project that fit. Several statuses are read side by side, each in the order of an index:
-/// together they would be looked for among all builds of the project.
+/// Selects the ids of a project's jobs that match the filter. Each status is a separate query, combined by `UNION
+/// ALL`, so that each reads an index in order. One condition on all statuses would scan all builds of the project.
 pub(crate) fn jobs(project: ProjectId, filter: &BuildFilter) -> Sql {
     let of = |status: Option<Sql>| {
         let conditions = [
@@ -21,14 +21,15 @@ pub(crate) fn jobs(project: ProjectId, filter: &BuildFilter) -> Sql {
         Sql::new("SELECT id FROM builds").filter(conditions.into_iter().flatten())
     };
     let Some(statuses) = filter.statuses.as_deref() else { return of(None) };
-    // Each once, however often it is named.
+    // Each status once, even if the filter repeats it.
     let named = Status::ALL.into_iter().filter(|status| statuses.contains(status));
     let each = named.map(|status| of(Some(Sql::new("status = ").text(status.as_str().to_owned()))));
     let all = each.reduce(|all, one| all.sql(" UNION ALL ").then(one));
     all.unwrap_or_else(|| of(Some(Sql::new("FALSE"))))
 }
 
-/// The ids of everything that counts for a commit and fits; nothing does where a text cannot be stored.
+/// Selects the ids of all builds and external statuses of a commit that match the filter. `None` if a filter text
+/// contains NUL, because then nothing matches.
 pub(crate) fn statuses(project: ProjectId, filter: &StatusFilter) -> Option<Sql> {
     let texts = [&filter.reference, &filter.stage, &filter.name];
     if texts.into_iter().flatten().any(|text| backend::unstorable(text)) {

@@ -1,7 +1,7 @@
-//! What waits for runners: which builds each is to take next.
+//! The queue of pending builds: selects the builds that a runner takes next.
 //!
-//! All of it is read from indexes that hold only what waits and only what runs. The kinds of tags that builds
-//! wait for are few; which of them a runner takes is decided outside of the database.
+//! All queries use partial indexes on pending and on running builds. Builds wait for few distinct sets of tags.
+//! Rust code decides which of these sets a runner accepts.
 
 use diesel::RunQueryDsl;
 use diesel::sql_types::Text;
@@ -12,11 +12,12 @@ use crate::ci::build::tags_from_text;
 use crate::database::tx::DieselTx;
 use crate::query::sql::Sql;
 
-/// More kinds of tags than these are not looked at.
+/// The maximum number of distinct tag sets that are read.
 const MOST_KINDS: i64 = 1000;
 
 impl DieselTx<'_> {
-    /// One query while nothing waits that the runner takes, two otherwise.
+    /// Returns the ids of pending builds for a runner. One query if no pending build matches the runner's tags, two
+    /// otherwise.
     pub(crate) fn waiting_for(
         &mut self,
         runner: &Runner,
@@ -40,7 +41,8 @@ impl DieselTx<'_> {
         self.ids(query.sql(" LIMIT ").id(i64::from(limit)))
     }
 
-    /// The tags that builds wait for, each once: the index is entered once for each, however many wait.
+    /// Returns the distinct tag sets of pending builds. It does one index look-up per tag set, however many builds
+    /// are pending.
     fn kinds_that_wait(&mut self) -> Result<Vec<String>, StoreError> {
         let query = Sql::new(
             "WITH RECURSIVE kinds (tags) AS ( \
@@ -55,7 +57,7 @@ impl DieselTx<'_> {
     }
 }
 
-/// The oldest of each project, those of projects with less work on shared runners first.
+/// Selects the oldest build of each project. Projects with fewer running builds on shared runners come first.
 fn everywhere(kinds: Vec<String>) -> Sql {
     let mut comma = "";
     let kinds = kinds.into_iter().fold(
@@ -80,7 +82,8 @@ fn everywhere(kinds: Vec<String>) -> Sql {
     )
 }
 
-/// The oldest of each project that the runner is bound to: the index is entered once for each project and kind.
+/// Selects the oldest build of each project that the runner is assigned to. It does one index look-up per project
+/// and tag set.
 fn in_own_projects(runner: &Runner, kinds: Vec<String>) -> Sql {
     let mut word = "WITH kinds (tags) AS (VALUES (";
     let kinds = kinds

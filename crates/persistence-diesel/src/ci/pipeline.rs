@@ -20,7 +20,7 @@ use crate::query::among::AmongValues;
 use crate::query::page;
 use crate::query::sql::Sql;
 
-/// Everything but what is kept of the commit, which is long and rarely wanted.
+/// A row of `pipelines`, without the commit data, which is long and rarely needed.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = pipelines)]
 struct PipelineRow {
@@ -40,7 +40,7 @@ struct PipelineRow {
     finished_at: Option<NaiveDateTime>,
 }
 
-/// The same columns on either database; one has to be named.
+/// The columns are the same on both databases. The type has to name one of them.
 type Columns = <PipelineRow as Selectable<diesel::pg::Pg>>::SelectExpression;
 
 fn columns() -> Columns {
@@ -116,7 +116,7 @@ impl DieselTx<'_> {
         row.map(Pipeline::try_from).transpose().map_err(|error| self.fail(error))
     }
 
-    /// In the order of the ids.
+    /// Returns the pipelines with these ids, in the order of the ids.
     fn pipelines_by_id(&mut self, ids: &[i64]) -> Result<Vec<Pipeline>, StoreError> {
         let mut rows: Vec<PipelineRow> = self.by_ids(ids, |conn, ids| {
             pipelines::table.filter(pipelines::id.among(ids)).select(columns()).load(conn)
@@ -188,7 +188,7 @@ impl Pipelines for DieselTx<'_> {
     }
 
     fn lock(&mut self, id: PipelineId) -> Result<Option<Pipeline>, StoreError> {
-        // The project first, as whoever removes it does.
+        // Locks the project first, like the removal of a project.
         self.hold(
             Sql::new(
                 "SELECT id FROM projects \

@@ -60,7 +60,7 @@ impl TryFrom<RunnerRow> for Runner {
     }
 }
 
-/// What a runner says of itself, in columns.
+/// The columns that a runner reports about itself.
 #[derive(Insertable, AsChangeset)]
 #[diesel(table_name = runners, treat_none_as_null = true)]
 struct InfoRow {

@@ -79,11 +79,12 @@ pub(crate) fn try_hold(conn: &mut DbConn, name: &str) -> QueryResult<bool> {
 /// writer at a time.
 ///
 /// On PostgreSQL all transactions lock rows in the same order, so that they cannot deadlock: users (by this macro),
-/// namespaces, projects by ascending id, rows that belong to projects, and last the stronger lock on a user's row
-/// that foreign keys conflict with. By default the lock is `FOR NO KEY UPDATE`: other transactions can still insert
-/// foreign keys to the row. A user is locked like this because a transaction that holds a project's lock may record
-/// the user as author. Groups and projects are locked with `alone` (`FOR UPDATE`), so that renaming them needs no
-/// further lock.
+/// namespaces, projects by ascending id, rows that belong to projects, and last the key lock of a user's row, for
+/// foreign keys to it or to delete the user.
+///
+/// By default the lock is `FOR NO KEY UPDATE`: other transactions can still insert foreign keys to the row. A user is
+/// locked like this because a transaction that holds a project's lock may record the user as author. Groups and
+/// projects are locked with `alone` (`FOR UPDATE`), so that renaming them needs no further lock.
 macro_rules! load_locked {
     ($conn:expr, $query:expr, $row:ty) => {
         load_locked!($conn, $query, $row, for_no_key_update)

@@ -1,4 +1,4 @@
-//! Checkpoints the WAL of SQLite on a thread of its own.
+//! Checkpoints the WAL of SQLite on a separate thread.
 //!
 //! By default SQLite runs a checkpoint within a commit, every thousand pages. That commit takes ten times as long
 //! as others, and all writers wait for it.

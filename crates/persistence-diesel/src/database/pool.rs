@@ -136,7 +136,7 @@ impl DerefMut for Borrowed<'_> {
     }
 }
 
-/// Creates a pool that opens connections on demand and blocks on none at start.
+/// Creates a pool that opens connections on demand, and none when it is created.
 pub(crate) fn lazy(connector: Connector, size: u32) -> Connections {
     let is_away = Arc::clone(&connector.is_away);
     let pool = Pool::builder()

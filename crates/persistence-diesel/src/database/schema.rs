@@ -1,4 +1,4 @@
-//! The tables of both databases. Written by hand, compared with the migrations by `tests/schema.rs`.
+//! The tables of both databases. Written by hand, compared with both databases by `tests/schema.rs`.
 
 diesel::table! {
     users (id) {

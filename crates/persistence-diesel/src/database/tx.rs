@@ -147,7 +147,7 @@ impl<'c> DieselTx<'c> {
         query: &Sql,
     ) -> Result<u64, StoreError> {
         if self.mode != Mode::Read {
-            // The transaction may have written, or its snapshot may be outdated, so others may see different rows.
+            // In other modes the rows may differ from what other transactions see, now or later.
             return self.total(name, query);
         }
         let totals = self.totals;

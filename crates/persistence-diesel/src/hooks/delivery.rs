@@ -1,4 +1,4 @@
-//! What hooks are sent.
+//! Deliveries of hook messages.
 
 use std::collections::BTreeMap;
 
@@ -18,10 +18,10 @@ use crate::database::tx::DieselTx;
 use crate::hooks::delivery_claim::{Kind, OF_WHAT_IS_THERE};
 use crate::query::sql::Sql;
 
-/// How many rows one statement inserts.
+/// The number of rows that one statement inserts.
 const AT_ONCE: usize = 1000;
 
-/// Without defaults: for these diesel begins a transaction of its own on SQLite.
+/// Without default values, because diesel opens a separate transaction for them on SQLite.
 #[derive(Insertable)]
 #[diesel(table_name = deliveries, treat_none_as_default_value = false)]
 struct NewRow<'a> {
@@ -36,7 +36,7 @@ struct NewRow<'a> {
     created_at: NaiveDateTime,
 }
 
-/// A count as the columns keep it.
+/// Converts a count to the type of its column.
 pub(crate) fn number(count: u32) -> i32 {
     i32::try_from(count).unwrap_or(i32::MAX)
 }
@@ -128,8 +128,8 @@ impl Deliveries for DieselTx<'_> {
 }
 
 impl DieselTx<'_> {
-    /// The lanes of the hooks of deliveries, made where there is none yet, and locked: nobody is to look for what
-    /// is due there while this is being added to.
+    /// Returns the lanes of the deliveries' hooks, creates missing lanes, and locks them, so that no other
+    /// transaction looks for due deliveries while rows are inserted.
     fn lanes_of(&mut self, new: &[NewDelivery]) -> Result<BTreeMap<HookRef, i64>, StoreError> {
         let mut project = Vec::new();
         let mut system = Vec::new();

@@ -1,4 +1,4 @@
-//! Deliveries, many at a time: what it takes to send them, and what became of them.
+//! Batches of deliveries: reads the data to send, and writes the outcomes.
 
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Nullable, Text};
@@ -15,12 +15,13 @@ use crate::database::tx::DieselTx;
 use crate::hooks::delivery::number;
 use crate::query::sql::Sql;
 
-/// How many outcomes one statement writes. It has ten parameters for each, and both databases limit their number.
+/// The number of outcomes that one statement writes. It has ten parameters for each, and both databases limit their
+/// number.
 const AT_ONCE: usize = 500;
 
 impl DieselTx<'_> {
-    /// See [`Deliveries::letters`](hexforge_domain::delivery::port::Deliveries::letters). One query. Lengths are summed up
-    /// first, so that no body is loaded that is not given.
+    /// See [`Deliveries::letters`](hexforge_domain::delivery::port::Deliveries::letters). One query. It sums up the
+    /// lengths first, so that only returned bodies are loaded.
     pub(crate) fn read_letters(
         &mut self,
         ids: Vec<i64>,
@@ -56,7 +57,7 @@ impl DieselTx<'_> {
             let opened = seals.open(Purpose::HookUrl, &url).and_then(|url| {
                 Ok((Secret::new(url), seals.open_opt(Purpose::HookToken, token.as_deref())?))
             });
-            // A damaged row counts as a hook that is gone: it must not hold up the hooks of all others.
+            // A damaged row is treated like a deleted hook, so that it does not block the hooks of others.
             let (url, token) = opened.ok()?;
             let key = DeliveryKey::stored(key);
             Some((DeliveryId(id), Letter { key, event, body, url, token, verify }))
@@ -64,11 +65,11 @@ impl DieselTx<'_> {
         Ok(found.into_iter().filter_map(letter).collect())
     }
 
-    /// Writes down what became of deliveries.
+    /// Writes the outcomes of deliveries.
     pub(crate) fn put_sent(&mut self, sent: &[&Sent]) -> Result<(), StoreError> {
         for sent in sent.chunks(AT_ONCE) {
             let mut word = "(";
-            // How many there are differs each time, so there is no use in keeping the statement.
+            // The number of rows varies, so the prepared statement is not cached.
             let mut rows = Sql::uncached();
             for sent in sent {
                 let url = self.checked(self.seals.seal(Purpose::HookUrl, &sent.attempt.url))?;
@@ -90,7 +91,8 @@ impl DieselTx<'_> {
     }
 }
 
-/// What is missing has a type of its own, by which PostgreSQL knows that of a column without any value.
+/// Appends a row of values. Nulls are cast to their type, because PostgreSQL cannot infer the type of a column of
+/// nulls.
 fn row(rows: Sql, sent: &Sent, url: String) -> Sql {
     let attempt = &sent.attempt;
     let text = |rows: Sql, text: Option<&str>| match text {

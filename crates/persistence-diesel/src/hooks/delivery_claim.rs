@@ -1,4 +1,4 @@
-//! Lanes: giving them out and taking them back.
+//! Claims and releases lanes, the delivery queues of hooks.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use crate::database::time::{moment, moment_opt, stored};
 use crate::database::tx::DieselTx;
 use crate::query::sql::Sql;
 
-/// A lane as it is stored.
+/// A row of `hook_lanes`.
 #[derive(Clone, Debug, Queryable, Selectable)]
 #[diesel(table_name = hook_lanes)]
 pub(crate) struct LaneRow {
@@ -39,7 +39,7 @@ impl LaneRow {
     }
 }
 
-/// Of what kind the hooks of lanes are.
+/// The kind of hook that a lane belongs to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Kind {
     Project,
@@ -47,7 +47,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// Makes the lanes of hooks that have none.
+    /// Inserts the lanes of hooks that have none.
     pub(crate) fn make(self, hooks: Vec<i64>) -> Sql {
         let statement = match self {
             Kind::Project => {
@@ -61,13 +61,13 @@ impl Kind {
     }
 }
 
-/// Goes on with the condition that a lane is not one of a removed project.
+/// The condition that a lane does not belong to a removed project.
 pub(crate) const OF_WHAT_IS_THERE: &str = " AND (task.project_hook_id IS NULL OR EXISTS \
      (SELECT 1 FROM project_hooks JOIN projects ON projects.id = project_hooks.project_id \
      WHERE project_hooks.id = task.project_hook_id))";
 
 impl DieselTx<'_> {
-    /// The lanes of these hooks.
+    /// Returns the lanes of these hooks.
     pub(crate) fn lanes_of_kind(
         &mut self,
         kind: Kind,
@@ -88,7 +88,7 @@ impl DieselTx<'_> {
         Ok(rows.into_iter().map(named).collect())
     }
 
-    /// Locks lanes from the lowest id to the highest, and then reads them: what is read has been committed.
+    /// Locks lanes by ascending id, then reads them, so that the data read is committed.
     pub(crate) fn hold_lanes(&mut self, ids: &[i64]) -> Result<BTreeMap<i64, LaneRow>, StoreError> {
         self.hold(
             Sql::new("SELECT id FROM hook_lanes WHERE id IN (")
@@ -140,7 +140,7 @@ impl DieselTx<'_> {
                     health: lane.health(),
                     deliveries,
                 }),
-                // What was due there is gone.
+                // The lane has no due deliveries any more.
                 (_, None) | (None, _) => empty.push(id),
             }
         }
@@ -167,7 +167,7 @@ impl DieselTx<'_> {
         self.ids(query)
     }
 
-    /// What is due in lanes, oldest first, at most so much of each.
+    /// Returns the due deliveries of lanes, oldest first, at most `each` per lane.
     fn due_in(
         &mut self,
         lanes: &[i64],
@@ -205,14 +205,12 @@ impl DieselTx<'_> {
         Ok(due)
     }
 
-    /// Gives back lanes that are held: from now on each is due when the first thing in it is, and not before its
-    /// rest is over.
+    /// Releases claimed lanes. Each becomes due with its first delivery, but not before `rest_until`.
     pub(crate) fn give_back(&mut self, lanes: Vec<i64>) -> Result<(), StoreError> {
         self.reschedule("claimed = FALSE, ", "", lanes)
     }
 
-    /// The same for lanes that somebody may have claimed: those stay as they are, and are looked at when they are
-    /// given back.
+    /// Reschedules lanes that are not claimed. Claimed lanes are rescheduled when they are released.
     pub(crate) fn wake(&mut self, lanes: Vec<i64>) -> Result<(), StoreError> {
         self.reschedule("", "claimed = FALSE AND ", lanes)
     }

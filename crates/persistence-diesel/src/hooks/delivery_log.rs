@@ -1,4 +1,4 @@
-//! What hooks were sent, for those who look after them.
+//! The log of deliveries, for the administrators of hooks.
 
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
@@ -76,7 +76,7 @@ impl DieselTx<'_> {
         Ok(self.lanes_of_kind(kind, vec![id])?.into_values().next())
     }
 
-    /// Adds to rows the beginning of what they say.
+    /// Adds the beginning of the payload body to each row.
     fn with_bodies(&mut self, rows: Vec<DeliveryRow>) -> Result<Vec<Delivery>, StoreError> {
         let mut ids: Vec<i64> = rows.iter().map(|row| row.payload_id).collect();
         ids.sort_unstable();
@@ -86,7 +86,7 @@ impl DieselTx<'_> {
             .sql("), length(body) FROM hook_payloads WHERE id IN (")
             .ids(ids)
             .sql(")");
-        // PostgreSQL says the length as a smaller number than SQLite does.
+        // `length` is a 32-bit integer on PostgreSQL and a 64-bit integer on SQLite.
         let bodies: Vec<(i64, String, i32)> =
             self.run(|conn| query.rows::<(BigInt, Text, Integer)>().load(conn))?;
         let mut whole = Vec::with_capacity(rows.len());
@@ -102,7 +102,7 @@ impl DieselTx<'_> {
 }
 
 impl DeliveryLog for DieselTx<'_> {
-    /// Four queries: the lane, the total, the rows, what they say.
+    /// Four queries: the lane, the total, the rows, the payloads.
     fn list(&mut self, hook: HookRef, page: Page) -> Result<Paged<Delivery>, StoreError> {
         let Some(lane) = self.lane_of(hook)? else { return Ok(Paged { items: vec![], total: 0 }) };
         let all = Sql::new("SELECT id FROM deliveries WHERE lane_id = ").id(lane);

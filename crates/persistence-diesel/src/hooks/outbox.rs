@@ -47,7 +47,7 @@ impl Outbox for DieselTx<'_> {
     }
 
     fn next(&mut self, behind: Option<OutboxId>, limit: u32) -> Result<OutboxBatch, StoreError> {
-        // One after the other: each would else tell the same.
+        // An advisory lock serializes readers. Otherwise two of them would handle the same entries.
         self.run(|conn| backend::hold(conn, "outbox"))?;
         let behind = behind.map_or(0, |id| id.0);
         let rows: Vec<(i64, String, String, NaiveDateTime)> = self.run(|conn| {
@@ -74,7 +74,7 @@ impl Outbox for DieselTx<'_> {
     }
 }
 
-/// The kind and the payload of an event.
+/// Returns the kind and the JSON payload of an event.
 fn to_row(event: &SystemEvent) -> (&'static str, String) {
     let moved = |project: &ProjectFacts, before: &String| {
         to_text(&MovedProject { project: project.clone(), before: before.clone() })

@@ -1,4 +1,4 @@
-//! The JSON form of what happened to pipelines and builds, in the outbox.
+//! The JSON form of pipeline and build events in the outbox.
 
 use chrono::{DateTime, FixedOffset};
 use hexforge_domain::Timestamp;

@@ -1,4 +1,4 @@
-//! The JSON form of what happened in projects, in the outbox.
+//! The JSON form of project events in the outbox.
 
 use chrono::NaiveDate;
 use hexforge_domain::Timestamp;

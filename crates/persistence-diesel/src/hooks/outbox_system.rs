@@ -1,4 +1,4 @@
-//! The JSON form of what happened to the service as a whole, in the outbox.
+//! The JSON form of system events in the outbox.
 
 use hexforge_domain::Timestamp;
 use hexforge_domain::id::{KeyId, NamespaceId, ProjectId, UserId};
@@ -13,7 +13,7 @@ use crate::database::json::stored;
 /// A project that was renamed or transferred.
 pub(crate) struct MovedProject {
     pub(crate) project: ProjectFacts,
-    /// Its whole path before.
+    /// The full path before the change.
     pub(crate) before: String,
 }
 

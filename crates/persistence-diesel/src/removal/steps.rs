@@ -1,8 +1,9 @@
-//! What removed projects, groups and users leave behind, removed in steps.
+//! Deletes the dependent rows of removed projects, groups and users in batches.
 //!
-//! Rows of which there may be very many hang on a root: a row of `project_roots`, `namespace_roots` or `user_roots` that
-//! triggers make with the thing and mark when that is removed. The root goes last, when nothing hangs on it any more.
-//! Everything below goes from the leaves up, so that no constraint removes more rows than a step is to.
+//! Rows that can be very numerous reference a root: a row of `project_roots`, `namespace_roots` or `user_roots`. A
+//! trigger inserts the root together with the entity, and marks it when the entity is removed. The root is deleted
+//! last, when no row references it any more. Dependent rows are deleted from the leaves up, so that no cascade
+//! deletes more rows than the batch allows.
 
 use hexforge_domain::id::{NamespaceId, ProjectId, UserId};
 use hexforge_domain::ports::store::StoreError;
@@ -13,13 +14,14 @@ use crate::database::backend::{self, Backend};
 use crate::database::tx::{DieselTx, LEFTOVERS_AT_ONCE};
 use crate::query::sql::Sql;
 
-/// How many rows looking for those of one thing counts as, so that many empty things are no more work than a full one.
+/// The cost of looking for the rows of one entity, in rows. So a batch of many empty entities takes no longer than
+/// one full entity.
 const LOOKING: i64 = 10;
 
-/// How many issues, labels, pipelines or notes are looked at together.
+/// The number of issues, labels, pipelines or notes that are handled together.
 const TOGETHER: i64 = 200;
 
-/// Rows that belong to one thing: in which table, by which key, and the column of what they belong to.
+/// Dependent rows: their table, its key, and the column that references the owner.
 struct Rows {
     table: &'static str,
     key: &'static str,
@@ -30,7 +32,7 @@ const fn rows(table: &'static str, key: &'static str, of: &'static str) -> Rows 
     Rows { table, key, of }
 }
 
-/// All below an issue but its labels.
+/// The dependent rows of an issue, except labels.
 const OF_ISSUES: [Rows; 5] = [
     rows("notes", "id", "issue_id"),
     rows("events", "id", "issue_id"),
@@ -52,7 +54,7 @@ const OF_PIPELINES: [Rows; 4] = [
 ];
 const OF_LANES: [Rows; 1] = [rows("deliveries", "id", "lane_id")];
 
-/// What hangs on the root of a project and has nothing below it that was not removed before.
+/// The rows that reference the root of a project and whose own dependent rows are deleted already.
 const OF_PROJECTS: [Rows; 12] = [
     rows("project_hooks", "id", "project_id"),
     rows("boards", "id", "project_id"),
@@ -67,11 +69,11 @@ const OF_PROJECTS: [Rows; 12] = [
     rows("refs", "project_id, name", "project_id"),
     rows("repositories", "project_id", "project_id"),
 ];
-/// What is removed first, because there is most of it.
+/// The most numerous rows, which are deleted first.
 const FIRST_OF_PROJECTS: [Rows; 2] =
     [rows("events", "id", "project_id"), rows("notes", "id", "project_id")];
 
-/// What belongs to a user, and that nothing counts.
+/// The rows of a user that no counter includes.
 const OF_USERS: [Rows; 5] = [
     rows("events", "id", "author_id"),
     rows("awards", "id", "user_id"),
@@ -79,7 +81,7 @@ const OF_USERS: [Rows; 5] = [
     rows("issue_subscriptions", "issue_id, user_id", "user_id"),
     rows("issue_participants", "issue_id, user_id", "user_id"),
 ];
-/// What stays and forgets the user.
+/// The rows that stay, and whose reference to the user becomes null.
 const AFTER_USERS: [Rows; 4] = [
     rows("issues", "id", "updated_by_id"),
     rows("notes", "id", "updated_by_id"),
@@ -87,7 +89,7 @@ const AFTER_USERS: [Rows; 4] = [
     rows("builds", "id", "user_id"),
 ];
 
-/// The tables of roots.
+/// The kinds of roots. Each has a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Root {
     Project,
@@ -104,13 +106,13 @@ impl Root {
         }
     }
 
-    /// The ids of those whose thing was removed.
+    /// Selects the ids of the roots of removed entities.
     fn removed(self) -> Sql {
         Sql::new("SELECT task.id FROM ").sql(self.table()).sql(" AS task WHERE task.removed")
     }
 }
 
-/// The lock of all removals.
+/// The name of the advisory lock that serializes removals.
 const REMOVALS: &str = "removals";
 
 impl Removals for DieselTx<'_> {
@@ -133,7 +135,7 @@ impl Removals for DieselTx<'_> {
             let gone = self.finish_project(project)?;
             return Ok(if gone { Step::Project(ProjectId(project)) } else { Step::Rows });
         }
-        // Labels of groups are in projects: those go before.
+        // Copies of group labels are in projects, so projects are finished before namespaces.
         if self.ids(Root::Project.removed().sql(" LIMIT 1"))?.is_empty()
             && let Some(namespace) = self.take_root(Root::Namespace, None)?
         {
@@ -149,7 +151,8 @@ impl Removals for DieselTx<'_> {
 }
 
 impl DieselTx<'_> {
-    /// Removes what removed projects left, as much as the transaction may; answers whether nothing is left.
+    /// Deletes the dependent rows of removed projects, within the budget of the transaction. Returns true if no row
+    /// is left.
     pub(crate) fn remove_below_projects(&mut self, ids: &[i64]) -> Result<bool, StoreError> {
         for id in ids {
             let is_gone = self.leftovers > 0
@@ -162,7 +165,8 @@ impl DieselTx<'_> {
         Ok(true)
     }
 
-    /// The same for a namespace of whose projects nothing is left.
+    /// Like [`remove_below_projects`](Self::remove_below_projects), for a namespace whose projects have no rows
+    /// left.
     pub(crate) fn remove_below_namespace(&mut self, id: NamespaceId) -> Result<(), StoreError> {
         match self.leftovers > 0 && self.take_root(Root::Namespace, Some(id.0))?.is_some() {
             true => self.finish_namespace(id.0),
@@ -170,7 +174,7 @@ impl DieselTx<'_> {
         }
     }
 
-    /// The same for a user.
+    /// Like [`remove_below_projects`](Self::remove_below_projects), for a user.
     pub(crate) fn remove_below_user(&mut self, id: UserId) -> Result<(), StoreError> {
         match self.leftovers > 0 && self.take_root(Root::User, Some(id.0))?.is_some() {
             true => self.finish_user(id.0),
@@ -178,14 +182,15 @@ impl DieselTx<'_> {
         }
     }
 
-    /// The ids of some of the projects in a namespace: as many as a transaction might finish.
+    /// Returns the ids of some projects in a namespace: as many as one transaction can finish.
     pub(crate) fn some_projects_in(&mut self, namespace: Sql) -> Result<Vec<i64>, StoreError> {
         let some = Sql::new("SELECT id FROM projects WHERE namespace_id IN (").then(namespace);
         self.ids(some.sql(") ORDER BY id LIMIT ").id(LEFTOVERS_AT_ONCE / LOOKING))
     }
 
-    /// A root of something removed, so that until the transaction ends nothing is hung on it. One on which others are
-    /// just hanging something is passed over. Only one transaction at a time has roots: rows may hang on two of them.
+    /// Locks the root of a removed entity, so that no row can reference it until the transaction ends. Skips a root
+    /// while another transaction adds a reference. Only one transaction at a time locks roots, because a row may
+    /// reference two of them.
     fn take_root(&mut self, root: Root, id: Option<i64>) -> Result<Option<i64>, StoreError> {
         if !self.run(|conn| backend::try_hold(conn, REMOVALS))? {
             return Ok(None);
@@ -198,7 +203,7 @@ impl DieselTx<'_> {
         Ok(found.into_iter().next())
     }
 
-    /// Answers whether nothing is left of a removed project.
+    /// Deletes the rows of a removed project. Returns true if none is left.
     fn finish_project(&mut self, id: i64) -> Result<bool, StoreError> {
         self.leftovers -= LOOKING;
         let project = || Sql::new(" = ").id(id);
@@ -214,7 +219,7 @@ impl DieselTx<'_> {
         Ok(done)
     }
 
-    /// What waits for the hooks of a project, and what they were sent.
+    /// Deletes the lanes and deliveries of a project's hooks.
     fn remove_lanes_of(&mut self, project: i64) -> Result<bool, StoreError> {
         let hooks = || {
             Sql::new(" IN (SELECT id FROM project_hooks WHERE project_id = ").id(project).sql(")")
@@ -261,7 +266,8 @@ impl DieselTx<'_> {
         Ok(())
     }
 
-    /// Removes the issues that a removed user wrote or was to do. Others count them, and count on.
+    /// Deletes the issues of which a removed user is author or assignee, and updates the counters that include
+    /// them.
     fn remove_writings_by(&mut self, of: &'static str, user: i64) -> Result<bool, StoreError> {
         loop {
             let ids = self.some("issues", of, user)?;
@@ -286,7 +292,7 @@ impl DieselTx<'_> {
         }
     }
 
-    /// Removes the notes that a removed user wrote on issues of others.
+    /// Deletes the notes of a removed user on issues of others.
     fn remove_notes_by(&mut self, user: i64) -> Result<bool, StoreError> {
         loop {
             let ids = self.some("notes", "author_id", user)?;
@@ -305,7 +311,7 @@ impl DieselTx<'_> {
         }
     }
 
-    /// What stays forgets a removed user.
+    /// Sets the references to a removed user to null in rows that stay.
     fn forget_user(&mut self, user: i64) -> Result<bool, StoreError> {
         for Rows { table, of, .. } in AFTER_USERS {
             loop {
@@ -334,11 +340,12 @@ impl DieselTx<'_> {
         Ok(true)
     }
 
-    /// Locks the projects of some rows, as every change inside a project does first. The transaction may already hold
-    /// the lock of the removed user, so it waits for no lock: `false` means that another transaction has one of them.
+    /// Locks the projects of some rows first, like every change inside a project. The transaction may already hold
+    /// the lock of the removed user, so it waits for no lock. Returns false if another transaction holds one of
+    /// them.
     ///
-    /// PostgreSQL checks every reference of a row that one transaction changes twice, and waits for the referenced row.
-    /// The namespaces and the fork sources of the projects are therefore locked too.
+    /// If a transaction changes a row twice, PostgreSQL checks all its foreign keys and waits for the referenced
+    /// rows. So the namespaces and the fork sources of the projects are locked too.
     fn hold_projects_of(&mut self, table: &'static str, ids: &[i64]) -> Result<bool, StoreError> {
         if self.backend() == Backend::Sqlite {
             return Ok(true);
@@ -371,7 +378,8 @@ impl DieselTx<'_> {
         Ok(true)
     }
 
-    /// Removes all rows of a table that belong to one thing, with what is below them; answers whether none is left.
+    /// Deletes all rows of a table that belong to one entity, with their dependent rows. Returns true if none is
+    /// left.
     fn remove_with_all(
         &mut self,
         table: &'static str,
@@ -390,7 +398,7 @@ impl DieselTx<'_> {
         }
     }
 
-    /// Removes these rows of a table, with what is below them; answers whether there may be more to remove.
+    /// Deletes these rows of a table, with their dependent rows. Returns true if the transaction may delete more.
     fn remove_together(
         &mut self,
         table: &'static str,
@@ -409,7 +417,7 @@ impl DieselTx<'_> {
         Ok(self.went(count))
     }
 
-    /// Removes rows that belong to what a condition is about; answers whether none is left.
+    /// Deletes dependent rows of the owners that a condition selects. Returns true if none is left.
     fn remove_rows(&mut self, all: &[Rows], owner: impl Fn() -> Sql) -> Result<bool, StoreError> {
         for Rows { table, key, of } in all {
             let some = Sql::new("SELECT ").sql(key).sql(" FROM ").sql(table).sql(" WHERE ").sql(of);
@@ -431,7 +439,7 @@ impl DieselTx<'_> {
         Ok(true)
     }
 
-    /// The ids of some rows of a table that belong to one thing.
+    /// Returns the ids of some rows of a table that belong to one entity.
     fn some(
         &mut self,
         table: &'static str,
@@ -442,13 +450,13 @@ impl DieselTx<'_> {
         self.ids(all.sql(" LIMIT ").id(TOGETHER.min(self.leftovers.max(1))))
     }
 
-    /// What was below these is gone, and counts too.
+    /// Truncates ids to the remaining budget. Their dependent rows are deleted already and count too.
     fn as_many_as_may_go(&self, mut ids: Vec<i64>) -> Vec<i64> {
         ids.truncate(usize::try_from(self.leftovers).unwrap_or_default());
         ids
     }
 
-    /// Counts removed rows; answers whether there may be more.
+    /// Subtracts deleted rows from the budget. Returns true if the transaction may delete more.
     fn went(&mut self, removed: usize) -> bool {
         self.leftovers -= i64::try_from(removed).unwrap_or(i64::MAX);
         self.leftovers > 0

@@ -13,11 +13,11 @@ use crate::database::tx::DieselTx;
 use crate::query::among::AmongValues;
 use crate::query::sql::Sql;
 
-/// The number of refs that one statement inserts. Most pushes change one ref. The statements for one ref and for
+/// The number of refs that one statement writes. Most pushes change one ref. The statements for one ref and for
 /// this many refs are cached as prepared statements.
 const STORED_AT_ONCE: usize = 100;
 
-/// The number of names whose subfolders one statement checks.
+/// The number of names for which one statement looks for refs below them.
 const LOOKED_BELOW_AT_ONCE: usize = 50;
 
 type RefRow = (String, Vec<u8>, Option<Vec<u8>>);

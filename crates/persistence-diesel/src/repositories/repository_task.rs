@@ -57,8 +57,8 @@ impl KindRow {
     }
 }
 
-/// Selects the tasks that can be claimed: they are due, no older task of the same project is unfinished, and their
-/// user has fewer running imports than the limit.
+/// Selects the tasks that can be claimed: they are due, their project has no older task that is still to be run, and
+/// their user has fewer running imports than the limit.
 fn claimable(now: Timestamp) -> Sql {
     Sql::new("SELECT task.id FROM repository_tasks AS task WHERE task.due_at <= ")
         .moment(stored(now))

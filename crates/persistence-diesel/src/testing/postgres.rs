@@ -12,16 +12,16 @@ use diesel::{Connection, PgConnection};
 
 use crate::DatabaseUrl;
 
-/// A server on which databases can be made.
+/// A server on which tests can create databases.
 pub(super) enum Server {
-    /// Ours, reached by a socket in its folder.
+    /// A private server, reached by a socket in its folder.
     Private { socket: PathBuf },
-    /// The one whose address was given, up to the name of the database, and what follows it.
+    /// The server of the given URL: the part before the database name, and the part after it.
     Given { base: String, options: String },
 }
 
 impl Server {
-    /// The address of a database on the server.
+    /// Returns the URL of a database on the server.
     pub fn database(&self, name: &str) -> String {
         match self {
             Server::Private { socket } => {
@@ -32,7 +32,7 @@ impl Server {
     }
 }
 
-/// The server for tests: the one of `HEXFORGE_TEST_DATABASE_URL`, else a private one.
+/// Returns the server for tests: the one of `HEXFORGE_TEST_DATABASE_URL`, else a private one.
 pub(super) fn server() -> Option<&'static Server> {
     static SERVER: OnceLock<Result<Server, String>> = OnceLock::new();
     match SERVER.get_or_init(find_or_start) {
@@ -41,7 +41,8 @@ pub(super) fn server() -> Option<&'static Server> {
             panic!("no PostgreSQL for tests: {reason}")
         }
         Err(reason) => {
-            // Past the capture of test output, so that nobody takes a skipped test for a passed one.
+            // Written directly to stderr, past the capture of test output, so that a skipped test is not taken for
+            // a passed one.
             let _ = writeln!(
                 std::io::stderr(),
                 "\n!!! SKIPPED, NOT TESTED ON POSTGRESQL: {reason}.\n!!! Install PostgreSQL's \
@@ -72,7 +73,7 @@ fn given(url: &str) -> Server {
     Server::Given { base: base.to_owned(), options }
 }
 
-/// The folder with `initdb` and `postgres` in it: of the newest version, where there are several.
+/// Returns the folder with `initdb` and `postgres`, of the newest version.
 fn programs() -> Option<PathBuf> {
     let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let mut folders: Vec<PathBuf> = versions.map(|version| version.path().join("bin")).collect();
@@ -91,8 +92,8 @@ fn start(programs: &Path) -> Result<Server, String> {
         .map_err(|error| error.to_string())?
         .keep();
     let user = make_cluster(programs, &folder)?;
-    // The shell outlives the server by as long as it takes to tidy up. It ends both when its input is
-    // closed, which happens however this process ends.
+    // The shell stops the server and removes the folder when its standard input is closed. That happens however
+    // this process ends.
     let script = r#"
         "$1/postgres" -D "$2/data" -k "$2" -c listen_addresses= -c max_connections=400 \
             -c fsync=off -c full_page_writes=off -c synchronous_commit=off \
@@ -105,20 +106,20 @@ fn start(programs: &Path) -> Result<Server, String> {
     "#;
     let mut keeper = Command::new("sh");
     keeper.args(["-c", script, "sh"]).arg(programs).arg(&folder).current_dir(&folder);
-    // In a group of its own, so that ^C at the terminal does not take it before it has tidied up.
+    // In a separate process group, so that ^C at the terminal does not kill it before the cleanup.
     keeper.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
     run_as(&mut keeper, user);
     let keeper = keeper.spawn().map_err(|error| error.to_string())?;
-    // Its input has to stay open until this process ends.
+    // Its standard input has to stay open until this process ends.
     std::mem::forget(keeper);
     let server = Server::Private { socket: folder.clone() };
     wait_until_ready(&server, &folder)?;
     Ok(server)
 }
 
-/// Makes the files of a server in a folder, and says as whom it has to run.
+/// Initializes a database cluster in a folder. Returns the user and group that the server has to run as.
 fn make_cluster(programs: &Path, folder: &Path) -> Result<Option<(u32, u32)>, String> {
-    // The server refuses to be run by root, so root lends it to another user.
+    // The server refuses to run as root, so root runs it as another user.
     let user = unprivileged_user();
     if let Some((uid, gid)) = user {
         std::os::unix::fs::chown(folder, Some(uid), Some(gid))
@@ -146,8 +147,8 @@ fn make_cluster(programs: &Path, folder: &Path) -> Result<Option<(u32, u32)>, St
     Ok(user)
 }
 
-/// A server of one test's own in a folder of its own, which can be stopped and started. Every commit that it reports
-/// survives its sudden end.
+/// A separate server for one test, in its own folder, which can be stopped and started. Every reported commit
+/// survives a crash of the server process.
 pub struct OwnPostgres {
     programs: PathBuf,
     folder: PathBuf,
@@ -158,8 +159,8 @@ pub struct OwnPostgres {
 }
 
 impl OwnPostgres {
-    /// Like [`start_in`](Self::start_in), with messages in another language, such as `de`. `None` also where
-    /// PostgreSQL has no catalogue of that language.
+    /// Like [`start_in`](Self::start_in), with messages in another language, such as `de`. Also returns `None` if
+    /// PostgreSQL has no message catalogue for that language.
     pub fn start_translated(folder: &Path, language: &str) -> Option<Self> {
         let own = Self::start_with(folder, language)?;
         let DatabaseUrl::Postgres(url) = own.url() else { return None };
@@ -175,13 +176,13 @@ impl OwnPostgres {
         Some(own)
     }
 
-    /// Makes one in a folder and starts it. `None` where there is no PostgreSQL, which is said loudly.
+    /// Creates a server in a folder and starts it. Without PostgreSQL it prints a warning and returns `None`.
     pub fn start_in(folder: &Path) -> Option<Self> {
         Self::start_with(folder, "")
     }
 
     fn start_with(folder: &Path, language: &str) -> Option<Self> {
-        // Says so, or panics where there has to be one.
+        // Prints a warning, or panics if PostgreSQL is required.
         server()?;
         let programs = programs()?;
         let user = make_cluster(&programs, folder).expect("a server can be made");
@@ -196,7 +197,7 @@ impl OwnPostgres {
         Some(own)
     }
 
-    /// The address of a database that is there from the beginning.
+    /// Returns the URL of a database that exists from the start.
     pub fn url(&self) -> DatabaseUrl {
         let socket = Server::Private { socket: self.folder.clone() };
         DatabaseUrl::Postgres(socket.database("postgres"))
@@ -222,7 +223,7 @@ impl OwnPostgres {
         wait_until_ready(&server, &self.folder).expect("the server starts");
     }
 
-    /// Stops the server by a signal: `INT` ends its connections and closes its files, `QUIT` is a crash.
+    /// Stops the server by a signal: `INT` closes connections and files properly, `QUIT` simulates a crash.
     pub fn stop(&mut self, signal: &str) {
         let Some(mut keeper) = self.keeper.take() else { return };
         if let Some(mut input) = keeper.stdin.take() {
@@ -258,7 +259,7 @@ fn run_as(command: &mut Command, user: Option<(u32, u32)>) {
     }
 }
 
-/// When we are root: the user `postgres`, else `nobody`.
+/// If the process runs as root: the user `postgres`, else `nobody`.
 fn unprivileged_user() -> Option<(u32, u32)> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let effective =

@@ -185,7 +185,7 @@ impl GroupLabels for DieselTx<'_> {
         );
         let rows = labels::table.filter(labels::group_label_id.eq(label.id.0));
         self.run(|conn| diesel::update(rows).set(values).execute(conn))?;
-        // The new title may be free in projects where a label of the project had the old title.
+        // Inserts the copies that were missing because a project's own label had the old title.
         self.bring_group_labels(inside(label.group))
     }
 

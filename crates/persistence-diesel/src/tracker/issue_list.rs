@@ -63,7 +63,7 @@ impl DieselTx<'_> {
     ) -> Result<Way, StoreError> {
         let gathered = several.map_or(total, |several| several.candidates.max(total));
         let all = match filter.scope {
-            // The issues with the labels are collected first; the rest is in the order of an index in any case.
+            // An author's few labelled issues are collected. Other lists of an author are in the order of an index.
             IssueScope::AuthoredBy(..) if several.is_some() && total > LOOKED_AT => {
                 return Ok(Way::Walk);
             }
