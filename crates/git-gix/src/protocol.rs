@@ -1,4 +1,4 @@
-//! Git's protocol on the side of the server, and as a client for imports.
+//! Git's wire protocol: the server side for clients, and the client side for imports.
 
 pub(crate) mod import;
 pub(crate) mod intake;

@@ -1,8 +1,8 @@
-//! Repositories from elsewhere, fetched by git's smart HTTP protocol.
+//! Imports repositories from other servers over git's smart HTTP protocol.
 //!
-//! What the other server says is data and nothing else: its refs are checked, its objects are indexed, and
-//! only when everything is there are they stored as a pack. Until then they lie in a scratch folder that goes away with
-//! any failure. Submodules and LFS files are not fetched.
+//! The answers of the other server are not trusted: its refs are checked, its objects are indexed
+//! and checked, and only a complete import is stored as a pack. Until then the objects are in a
+//! scratch directory that is removed after any failure. Submodules and LFS files are not fetched.
 
 mod address;
 mod exchange;
@@ -28,14 +28,14 @@ use address::Address;
 use exchange::Remote;
 use stream::Patience;
 
-/// How much an import may take.
+/// The limits of an import.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ImportLimits {
-    /// Bytes of one answer of the other server: all objects come in one.
+    /// The most bytes of one response. All objects come in a single one.
     pub bytes: u64,
-    /// Branches and tags.
+    /// The most branches and tags.
     pub refs: usize,
-    /// From the first request to the end.
+    /// The time limit from the first request to the end.
     pub time: Duration,
     pub time_outs: TimeOuts,
 }
@@ -46,13 +46,13 @@ impl Default for ImportLimits {
             bytes: 10 << 30,
             refs: 1_000_000,
             time: Duration::from_secs(3 * 60 * 60),
-            // A server may think for long before it begins to send.
+            // A server may need a long time before it begins to send.
             time_outs: TimeOuts { idle: Duration::from_secs(300), ..TimeOuts::default() },
         }
     }
 }
 
-/// Fetches over http and https.
+/// Implements imports over HTTP and HTTPS.
 pub struct HttpImports {
     store: Arc<Shared>,
     outgoing: Arc<dyn Outgoing>,
@@ -61,7 +61,7 @@ pub struct HttpImports {
 }
 
 impl HttpImports {
-    /// Fetches into the repositories of a store.
+    /// Creates an importer for the repositories of a store.
     pub fn new(store: &GixStore, outgoing: Arc<dyn Outgoing>, limits: ImportLimits) -> Self {
         let stopped = Arc::default();
         Self { store: Arc::clone(store.shared()), outgoing, limits, stopped }
@@ -107,7 +107,7 @@ impl HttpImports {
 impl Imports for HttpImports {
     fn fetch(&self, url: &str) -> Result<Imported, ImportError> {
         let address = Address::parse(url)?;
-        // A server may say again what it was told.
+        // The server may repeat the credentials in its error message.
         self.fetch_from(&address).map_err(|error| address.without_secrets(error))
     }
 
@@ -116,13 +116,13 @@ impl Imports for HttpImports {
     }
 }
 
-/// What is wrong on our side; the details are for the log.
+/// Maps a failure on our side; the details are only logged.
 fn failed(error: &GitError) -> ImportError {
     tracing::error!(%error, "an imported repository could not be stored");
     ImportError::Failed("the repository could not be stored".into())
 }
 
-/// The server says something that git does not say.
+/// The error for an answer that violates git's protocol.
 fn strange(what: &str) -> ImportError {
     ImportError::Refused(format!("the server's answer is not valid: {what}"))
 }

@@ -1,9 +1,11 @@
-//! Packs that others send: written as they come, completed by what their objects are based on, and indexed.
+//! Takes in packs from clients and servers: writes them to disk, adds missing delta bases and
+//! writes the index.
 //!
-//! An object that is stored whole is hashed while it goes by, so its size does not matter. What is stored as a
-//! difference is put together once to learn its name, in memory if it is small and on disk otherwise. Objects above
-//! [a size](resolve::LARGEST_DELTA) are never stored as differences: the pack is written again with them whole, so
-//! that whoever reads them needs no more memory than for a small one.
+//! An object that is not a delta is hashed while it is received, so its size does not matter. A
+//! delta is applied once to learn the id of its object, in memory if it is small and on disk
+//! otherwise. Objects above [a size](resolve::LARGEST_DELTA) are never stored as deltas: the pack
+//! is rewritten with them whole, so that reading them needs no more memory than reading a small
+//! one.
 
 mod arrival;
 mod bounds;
@@ -44,18 +46,18 @@ pub(crate) struct Taken {
     pub(crate) objects: NewObjects,
 }
 
-/// The objects of a pack that was taken in.
+/// The objects of a received pack.
 pub(crate) struct NewObjects {
     file: File,
     folder: PathBuf,
-    /// Where the last entry ends.
+    /// The offset at which the last entry ends.
     end: u64,
     entries: Vec<Entry>,
-    /// In the places of their entries.
+    /// The object ids, in the order of `entries`.
     ids: Vec<ObjectId>,
-    /// In the order of their names.
+    /// The kinds, sorted by object id.
     kinds: Vec<(ObjectId, Kind)>,
-    /// The objects from elsewhere that these are based on.
+    /// The objects outside the pack that serve as delta bases.
     bases: Vec<ObjectId>,
 }
 
@@ -66,7 +68,7 @@ impl std::fmt::Debug for NewObjects {
 }
 
 impl NewObjects {
-    /// The kind of an object, if it is one of these.
+    /// The kind of an object, if it is in this pack.
     pub(crate) fn kind_of(&self, id: &gix::oid) -> Option<Kind> {
         let found = self.kinds.binary_search_by(|(one, _)| one.as_ref().cmp(id));
         found.ok().map(|at| self.kinds[at].1)
@@ -77,13 +79,13 @@ impl NewObjects {
         self.entries.len()
     }
 
-    /// The existing objects that the sender named as bases of its objects.
+    /// The existing objects that the sender used as delta bases.
     pub(crate) fn bases(&self) -> &[ObjectId] {
         &self.bases
     }
 
-    /// Hands on each object but blobs once, in an order in which each is made of what is at hand. `fits` is asked
-    /// for each size before anything is read.
+    /// Calls `each` once for every object except blobs, bases before their deltas. `fits` is called
+    /// with each size before the object is read.
     pub(crate) fn each_but_blobs<E: From<Unfit>>(
         &self,
         bounds: &Bounds,
@@ -92,7 +94,8 @@ impl NewObjects {
     ) -> Result<(), E> {
         let differences =
             Differences::new(&self.file, &self.entries, self.end, bounds, &self.folder);
-        // The walk knows only errors of its own; that of the caller is handed around it.
+        // The walk only returns errors of its own type, so the error of the caller is passed in a
+        // cell.
         let refused = std::cell::Cell::new(None);
         let stop = |error| {
             refused.set(Some(error));
@@ -110,31 +113,31 @@ impl NewObjects {
     }
 }
 
-/// Why a pack was not taken in.
+/// The reason why a pack was refused.
 #[derive(Debug)]
 pub(crate) enum Unfit {
-    /// It is no good pack; what is wrong with it, to follow "it".
+    /// The pack is invalid; the text completes a sentence that begins with "it".
     Bad(String),
-    /// It could not be read from whoever sends it.
+    /// The stream of the sender broke off.
     Cut(io::Error),
-    /// It is larger than allowed, or makes more of itself; the text is for people.
+    /// The pack is too large, or its objects are; the text is for the user.
     TooMuch(String),
-    /// Other packs take all memory that there is for them.
+    /// Other packs hold all memory reserved for packs.
     Busy,
-    /// The time was over, or nobody waits for it.
+    /// The deadline passed, or the client hung up.
     Stopped(Stopped),
-    /// Something is wrong here.
+    /// The server failed.
     Failed(GitError),
 }
 
-/// An object as it lies in a pack.
+/// An entry of a pack.
 struct Entry {
     offset: u64,
-    /// From there to what is compressed.
+    /// The length of the header before the compressed data.
     header: u8,
-    /// Of what is compressed, when it is not.
+    /// The size of the data after decompression: of the object, or of the delta.
     size: u64,
-    /// Of the object itself.
+    /// The size of the object itself.
     result: u64,
     crc: u32,
     stored: Stored,
@@ -142,14 +145,14 @@ struct Entry {
 
 enum Stored {
     Whole(Kind, ObjectId),
-    /// As what differs from the object that lies there.
+    /// A delta on the entry at this offset.
     DiffersAt(u64),
-    /// As what differs from that object, wherever it is.
+    /// A delta on the object with this id, in the pack or elsewhere.
     DiffersFrom(ObjectId),
 }
 
-/// Takes in a pack, into a folder in which nobody looks yet. Its objects may be based on others, which are added to
-/// it then. None where it has no objects.
+/// Takes in a pack into a directory that no reader uses yet. Deltas may be based on objects in
+/// `others`; these bases are then added to the pack. Returns `None` if the pack has no objects.
 pub(crate) fn take_in(
     from: &mut dyn Read,
     folder: &Path,
@@ -193,7 +196,8 @@ pub(crate) fn take_in(
         offset: entry.offset,
     };
     let objects = entries.iter().zip(&ids).map(indexed).collect();
-    // Which of the two is found is chance: one may differ from what differs from the other.
+    // With a duplicate object, it would be chance which entry a lookup finds: one may be a delta
+    // that depends on the other.
     kinds.sort_unstable_by_key(|(id, _)| *id);
     if kinds.windows(2).any(|pair| pair[0].0 == pair[1].0) {
         return Err(bad("has the same object twice"));
@@ -209,14 +213,14 @@ pub(crate) fn take_in(
     Ok(Some(Taken { data: pack, index, objects }))
 }
 
-/// How many bytes the checksum of a pack has.
+/// The length of a pack checksum in bytes.
 const CHECKSUM: u64 = 20;
 
 fn new_file(path: &Path) -> Result<File, Unfit> {
     File::options().read(true).write(true).create_new(true).open(path).map_err(of_disk)
 }
 
-/// Finds the names of what is stored as differences, and adds what these are based on.
+/// Resolves all deltas to find their object ids, and adds missing bases to the pack.
 fn put_together(
     file: &File,
     entries: &[Entry],
@@ -235,8 +239,9 @@ fn put_together(
     if added.entries.is_empty() {
         return Ok((found, added));
     }
-    // What others differ from may be in the pack as a difference itself, and in the repository too: nobody knew its
-    // name. It must not be there twice, so once all names are known it is done again.
+    // A base that was added from the repository may also be in the pack, as a delta whose id was
+    // not known yet. An object must not be in the pack twice, so the work is repeated once all ids
+    // are known.
     let names: HashSet<ObjectId> = found.objects.iter().flatten().map(|(id, _)| *id).collect();
     let is_twice =
         |entry: &Entry| matches!(entry.stored, Stored::Whole(_, id) if names.contains(&id));

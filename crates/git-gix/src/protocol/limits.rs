@@ -1,4 +1,4 @@
-//! Limits of pushes: what one may bring, and what all of them together may take.
+//! Limits for a single push and for all pushes of the process together.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -7,24 +7,24 @@ use std::time::{Duration, Instant};
 use hexforge_domain::limiter::{Caller, Holder};
 use hexforge_domain::ports::git_transport::HangUp;
 
-/// How often a push that waits for memory looks whether its client is still there.
+/// How often a push that waits for memory checks whether its client hung up.
 const LOOK_INTERVAL: Duration = Duration::from_millis(250);
 
 /// How long a push waits for memory that other pushes hold.
 const PATIENCE_FOR_MEMORY: Duration = Duration::from_secs(30);
 
-/// What a push may bring and take.
+/// The limits of a push.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PushLimits {
-    /// Bytes of one pack, as it is received and as it is stored.
+    /// The most bytes of one pack, both received and stored.
     pub push_bytes: u64,
-    /// Bytes of all packs of a repository.
+    /// The most bytes of all packs of a repository.
     pub repository_bytes: u64,
-    /// Bytes of one object, inflated.
+    /// The most bytes of one object after decompression.
     pub object_bytes: u64,
-    /// Bytes of memory that all pushes of this process may hold at a time.
+    /// The most bytes of memory that all pushes of this process may reserve at a time.
     pub memory_bytes: usize,
-    /// From the first byte to the last check.
+    /// The time limit from the first byte to the last check.
     pub time: Duration,
 }
 
@@ -40,14 +40,14 @@ impl Default for PushLimits {
     }
 }
 
-/// When long work has to end: at a deadline, or when its client hung up.
+/// The deadline and the hang-up signal of a long operation.
 #[derive(Clone, Debug)]
 pub(crate) struct Stop {
     pub(crate) deadline: Instant,
     pub(crate) hang_up: HangUp,
 }
 
-/// Why work ended early.
+/// The reason why an operation ended early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stopped {
     Late,
@@ -70,8 +70,8 @@ impl Stop {
     }
 }
 
-/// The memory that all pushes of a process may hold. A quarter of it is out of reach for each caller, so that nobody
-/// takes all.
+/// The memory budget of all pushes of a process. No caller may use more than three quarters of it,
+/// so that others can still push.
 pub(crate) struct MemoryBudget {
     total: usize,
     used: Mutex<Used>,
@@ -84,12 +84,12 @@ struct Used {
     by_holder: HashMap<Holder, usize>,
 }
 
-/// Why a push got no memory.
+/// The reason why a reservation failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NoMemory {
-    /// The push needs more than there is for all of them.
+    /// The push needs more memory than one caller may use.
     Never,
-    /// Others hold it.
+    /// Other pushes hold the memory.
     Busy,
     Stopped(Stopped),
 }
@@ -99,12 +99,12 @@ impl MemoryBudget {
         Self { total, used: Mutex::default(), freed: Condvar::new() }
     }
 
-    /// The share of one push, empty at first.
+    /// Creates the reservation of one push, empty at first.
     pub(crate) fn share(self: &Arc<Self>, caller: Caller) -> MemoryShare {
         MemoryShare { budget: Arc::clone(self), holder: caller.holder(), held: Mutex::default() }
     }
 
-    /// What all pushes of one caller may hold.
+    /// The most bytes that all pushes of one caller may reserve.
     fn of_one(&self) -> usize {
         self.total - self.total / 4
     }
@@ -114,7 +114,7 @@ impl MemoryBudget {
     }
 }
 
-/// What one push holds of the memory of all pushes. Dropped, it gives everything back.
+/// The memory that one push has reserved. Dropping it releases everything.
 pub(crate) struct MemoryShare {
     budget: Arc<MemoryBudget>,
     holder: Holder,
@@ -122,7 +122,7 @@ pub(crate) struct MemoryShare {
 }
 
 impl MemoryShare {
-    /// Reserves more, and waits for a while if others hold it.
+    /// Reserves more memory. Waits up to [`PATIENCE_FOR_MEMORY`] while others hold it.
     pub(crate) fn grow(&self, bytes: usize, stop: &Stop) -> Result<(), NoMemory> {
         let (total, of_one) = (self.budget.total, self.budget.of_one());
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);

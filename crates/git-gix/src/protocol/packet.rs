@@ -1,4 +1,4 @@
-//! Packets, as both sides of git's protocol read and write them: lines with their length in front.
+//! Reads and writes pkt-lines: packets with a length prefix, used by both sides of git's protocol.
 //!
 //! `gix-packetline` does not fit. It refuses empty packets (`0004`), which git sends for an empty push option. It reports
 //! a stream that ends between two packets like one that ends inside a packet. And each of its readers allocates the longest
@@ -15,20 +15,20 @@ pub(crate) const LONGEST_IN_BAND: usize = LONGEST - 1;
 pub(crate) const FLUSH: &[u8] = b"0000";
 pub(crate) const DELIMITER: &[u8] = b"0001";
 
-/// What comes over the wire.
+/// One packet, as read from the wire.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Packet<Bytes = Vec<u8>> {
-    /// Some bytes, with their line break if they are a line.
+    /// The payload, including the line break if the packet is a line.
     Data(Bytes),
-    /// `0000`: the end of a part.
+    /// Flush packet `0000`: ends a message or a list.
     Flush,
-    /// `0001`: the end of a section.
+    /// Delimiter packet `0001`: ends a section.
     Delimiter,
-    /// `0002`: the end of an answer.
+    /// Response-end packet `0002`.
     End,
 }
 
-/// Reads the next packet; `None` where the stream ends before one begins.
+/// Reads the next packet. Returns `None` if the stream ends before a packet begins.
 pub(crate) fn read(from: &mut dyn Read) -> io::Result<Option<Packet>> {
     let mut data = Vec::new();
     Ok(match read_into(from, &mut data)? {
@@ -40,7 +40,7 @@ pub(crate) fn read(from: &mut dyn Read) -> io::Result<Option<Packet>> {
     })
 }
 
-/// The same, into memory that serves for many packets.
+/// Reads the next packet into `data`, so that one buffer can serve many packets.
 pub(crate) fn read_into<'a>(
     from: &mut dyn Read,
     data: &'a mut Vec<u8>,
@@ -88,29 +88,29 @@ pub(crate) fn write(to: &mut dyn Write, data: &[u8]) -> io::Result<()> {
     to.write_all(data)
 }
 
-/// Writes a line.
+/// Writes a packet with this line and a line break.
 pub(crate) fn line(to: &mut dyn Write, line: &str) -> io::Result<()> {
     write(to, format!("{line}\n").as_bytes())
 }
 
-/// Writes the end of a part.
+/// Writes a flush packet.
 pub(crate) fn flush(to: &mut dyn Write) -> io::Result<()> {
     to.write_all(FLUSH)
 }
 
-/// Writes the end of a section.
+/// Writes a delimiter packet.
 pub(crate) fn delimiter(to: &mut dyn Write) -> io::Result<()> {
     to.write_all(DELIMITER)
 }
 
-/// The streams that side bands carry beside each other.
+/// The streams that the side-band capability multiplexes over one connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Band {
-    /// What was asked for.
+    /// The requested data.
     Data = 1,
-    /// What people read meanwhile.
+    /// Progress messages for users.
     Progress = 2,
-    /// Why it ends.
+    /// The error message with which the transfer ends.
     Error = 3,
 }
 

@@ -1,8 +1,9 @@
-//! Taking in what git clients push.
+//! Receives pushes from git clients (receive-pack).
 //!
-//! The objects of a push are indexed and checked in a folder of their own, and stored as a pack when the rules allow
-//! the push. The pack becomes part of the repository in the transaction that changes the refs. A push that is refused
-//! or interrupted leaves at most a stored pack that no row names.
+//! The objects of a push are indexed and checked in a quarantine directory, and stored as a pack
+//! when the rules allow the push. The pack becomes part of the repository in the transaction that
+//! changes the refs. A push that is refused or interrupted leaves at most a stored pack that no row
+//! names.
 
 mod advertise;
 pub(crate) mod check;
@@ -38,7 +39,7 @@ use commands::{Asked, Command, Outcome};
 use outside::Reachable;
 use quarantine::{Quarantine, Refused};
 
-/// Git's own words.
+/// Git's own messages for refused refs.
 const NOT_UPDATED: &str = "failed to update ref";
 const NOT_UNPACKED: &str = "unpacker error";
 const MISSING: &str = "missing necessary objects";
@@ -47,7 +48,7 @@ const DECLINED: &str = "pre-receive hook declined";
 const NOT_ATOMIC: &str = "atomic transaction failed";
 const CURRENT_BRANCH: &str = "deletion of the current branch prohibited";
 
-/// Reads a push, and checks whatever can be known without knowing who pushes.
+/// Reads a push and makes all checks that do not depend on the user who pushes.
 pub(crate) fn receive(
     repository: &GixRepository,
     from: &mut dyn Read,
@@ -71,25 +72,25 @@ pub(crate) fn receive(
     Ok(Some(Box::new(push)))
 }
 
-/// A push that is read.
+/// A push that was read completely.
 struct Received {
     /// The deadline and the hang-up signal of every stage.
     stop: Stop,
     shared: Arc<Shared>,
     project: ProjectId,
-    /// The refs when the push began.
+    /// The refs at the time the push began.
     refs: Arc<Snapshot>,
     caller: Caller,
     asked: Asked,
-    /// What was wrong with the objects.
+    /// The result of unpacking: the error text if the objects are invalid.
     unpacked: Result<(), String>,
     quarantine: Option<Quarantine>,
-    /// What people are to read.
+    /// A message for the user who pushes.
     message: Option<String>,
 }
 
 impl Received {
-    /// Reads the pack, which comes unless refs are only removed.
+    /// Reads the pack. A push that only deletes refs has none.
     fn take_in_objects(
         &mut self,
         repository: &GixRepository,
@@ -143,7 +144,7 @@ impl Received {
         }
     }
 
-    /// Refuses changes of refs that hold another object by now.
+    /// Refuses changes of refs whose current value differs from the old value in the command.
     fn compare_with(&mut self, refs: &Snapshot) {
         self.refuse_waiting(NOT_UPDATED, |change| {
             let now = refs.target(&change.name);
@@ -151,7 +152,8 @@ impl Received {
         });
     }
 
-    /// Refuses a push that took too long; nobody is there to be told when the client hung up.
+    /// Refuses a push that took too long. Returns an error if the client hung up, because no report
+    /// can be sent.
     fn stopped(&mut self, stopped: Stopped) -> Result<(), GitError> {
         match stopped {
             Stopped::Late => {
@@ -175,7 +177,7 @@ impl Received {
         }
     }
 
-    /// Refuses everything if all or nothing was wanted and something is refused.
+    /// Refuses all remaining commands if the push is atomic and one command was refused.
     fn keep_together(&mut self) {
         let refused = |command: &Command| matches!(command.outcome, Outcome::Refused(_));
         if self.asked.atomic && self.asked.commands.iter().any(refused) {
@@ -188,7 +190,8 @@ impl Received {
         waiting.map(|command| command.change.clone()).collect()
     }
 
-    /// Peels the tag objects that refs are to hold. Returns also the names of branches whose object is no commit.
+    /// Peels the tag objects that refs are to point to. Also returns the names of branches whose
+    /// object is not a commit.
     fn peel(&self, changes: &[RefChange]) -> Result<(Peeled, Vec<String>), GitError> {
         let (mut peeled, mut wrong) = (Peeled::new(), Vec::new());
         let Some(quarantine) = &self.quarantine else { return Ok((peeled, wrong)) };
@@ -237,7 +240,7 @@ impl ReceivedPush for Received {
         self.stop.check().map_err(stopped_error)?;
         match is_ancestor {
             Ok(true) => Ok(RefAction::FastForward),
-            // What is no commit has no history.
+            // `Missing`: an object that is not a commit has no history to fast-forward.
             Ok(false) | Err(GitError::Missing) => Ok(RefAction::Force),
             Err(error) => Err(error),
         }

@@ -1,4 +1,4 @@
-//! Git clients, served in this process.
+//! Implements [`GitTransport`]: serves git clients in this process.
 
 use std::io::{Read, Write};
 

@@ -1,8 +1,10 @@
-//! Fetching: what clients are told there is, and the objects they ask for.
+//! Serves fetches (upload-pack): advertises the refs and sends the requested objects.
 //!
-//! A conversation is read by [`v0`] or [`v2`] into a [`request::Request`]; [`walk`] finds the commits that the
-//! client has not, [`objects`] all that belongs to them. Of that a [`plan`] is made, which [`plans`] keeps for all who ask
-//! for the same, and [`pack`] carries it out, copying what is stored already in the form in which it is sent.
+//! [`v0`] or [`v2`] parses the conversation into a [`request::Request`]. [`walk`] finds the commits
+//! that the client lacks, and [`objects`] the trees, blobs and tags that belong to them. The result
+//! is a [`plan`], which [`plans`] caches for clients that send the same request. [`pack`] writes
+//! the pack of a plan and copies entries that are already stored in the form in which they are
+//! sent.
 
 mod advertise;
 mod bitmap;
@@ -46,10 +48,11 @@ pub(crate) use plans::Plans;
 use refs::Listing;
 use wire::Wire;
 
-/// How we call ourselves.
+/// The `agent` capability: name and version of this server.
 const AGENT: &str = concat!("agent=hexforge/", env!("CARGO_PKG_VERSION"));
 
-/// Tells a client what there is. A repository that was never made has nothing.
+/// Writes the ref or capability advertisement. A repository without files on disk is advertised as
+/// empty.
 pub(crate) fn advertise(
     repository: &GixRepository,
     version: ProtocolVersion,
@@ -63,7 +66,8 @@ pub(crate) fn advertise(
     }
 }
 
-/// Gives a client what it asks for. What is wrong with what it says, it is told.
+/// Serves one fetch. The client receives an `ERR` line if its request is invalid or the server
+/// fails.
 pub(crate) fn serve(
     repository: &GixRepository,
     version: ProtocolVersion,
@@ -81,26 +85,26 @@ pub(crate) fn serve(
     let why = match &served {
         Ok(()) => return wire.flush(),
         Err(GitError::ReaderGone(_)) => return served,
-        // It was told there, if it could be.
+        // The client was already sent the error, inside the pack.
         Err(_) if wire.packing => return served,
         Err(GitError::Protocol(why)) => why.as_str(),
-        // What is wrong on our side is for the log of whoever called us.
+        // The details of a failure on our side are for the log of the caller.
         Err(_) => "the server failed",
     };
-    // The client may be gone already; what counts is what was wrong.
+    // A write error is ignored: the client may be gone, and the first error is the one to return.
     let _ = wire.line(&format!("ERR upload-pack: {why}")).and_then(|()| wire.flush());
     served
 }
 
-/// Where everything comes from during one conversation.
+/// The repository, refs and packs that one conversation reads.
 struct Source {
-    /// Absent when nothing was ever put into the repository.
+    /// `None` if the repository has no files yet.
     repo: Option<gix::Repository>,
     refs: Arc<Snapshot>,
     packs: Packs,
     shared: Arc<Shared>,
     project: ProjectId,
-    /// Who fetches.
+    /// The client, for limits per caller.
     caller: Caller,
 }
 
@@ -119,12 +123,14 @@ impl Source {
         Ok(Self { repo, refs, packs, shared, project, caller })
     }
 
-    /// Where the commits come from that are met here.
+    /// The cache of parents and dates of commits.
     fn lineages(&self) -> &Lineages {
         &self.shared.lineages
     }
 
-    /// The repository, for what can only be asked when there is one.
+    /// Returns the repository.
+    ///
+    /// # Errors The repository has no files yet, so there is nothing to fetch.
     fn repo(&self) -> Result<&gix::Repository, GitError> {
         self.repo.as_ref().ok_or_else(|| GitError::Protocol("there is nothing to fetch".into()))
     }

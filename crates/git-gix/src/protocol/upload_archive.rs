@@ -1,4 +1,4 @@
-//! Archives for `git archive --remote`.
+//! Serves `git archive --remote` (upload-archive).
 
 use std::io::{self, Read, Write};
 
@@ -10,14 +10,14 @@ use crate::error::reader_gone;
 use crate::protocol::packet::{self, Band, LONGEST_IN_BAND, Packet};
 use crate::storage::repository::GixRepository;
 
-/// Clients say no more than git itself takes.
+/// The most arguments of a request; git has the same limit.
 const MOST_ARGUMENTS: usize = 64;
 
-/// What can be asked for by name.
+/// The formats that a client can request by name.
 const FORMATS: [ArchiveFormat; 4] =
     [ArchiveFormat::Tar, ArchiveFormat::TarGz, ArchiveFormat::TarBz2, ArchiveFormat::Zip];
 
-/// What a client asks for.
+/// The parsed request.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Wish {
     list: bool,
@@ -26,7 +26,7 @@ struct Wish {
     revision: Option<String>,
 }
 
-/// Gives a client the archive that it asks for, or says why not.
+/// Sends the requested archive, or a `NACK` with the reason.
 pub(crate) fn serve(
     repository: &GixRepository,
     from: &mut dyn Read,
@@ -46,7 +46,8 @@ pub(crate) fn serve(
             banded.end(written)
         }
         Err(GitError::Protocol(why)) => {
-            // It may be gone already; what counts is what was wrong.
+            // A write error is ignored: the client may be gone, and the first error is the one to
+            // return.
             let _ = packet::line(to, &format!("NACK {why}"))
                 .and_then(|()| packet::flush(to))
                 .and_then(|()| to.flush());
@@ -70,7 +71,7 @@ fn prepare(repository: &GixRepository, from: &mut dyn Read) -> Result<Answer, Gi
         wish.revision.ok_or_else(|| GitError::Protocol("must specify tree-ish".into()))?;
     let unknown = || GitError::Protocol("no such ref, or no commit".into());
     let Resolved { commit, through_ref } = repository.resolve(&revision)?.ok_or_else(unknown)?;
-    // What was deleted or rewritten is not for readers, even if they know its id.
+    // Deleted or rewritten commits stay hidden, even from a client that knows the id.
     if !through_ref && !repository.is_reachable_until(to_gix(commit), &[], None)? {
         return Err(unknown());
     }
@@ -121,7 +122,7 @@ impl Wish {
                 match argument {
                     "--" => options = false,
                     "-l" | "--list" => wish.list = true,
-                    // How hard it is compressed is decided here, and nothing is said meanwhile.
+                    // The compression level is decided by the server, and no progress is sent.
                     "-v" | "--verbose" | "-0" | "-1" | "-2" | "-3" | "-4" | "-5" | "-6" | "-7"
                     | "-8" | "-9" => {}
                     _ => return Err(refused("that option")),
@@ -132,7 +133,7 @@ impl Wish {
     }
 }
 
-/// The folder that a prefix asks for, if it is one.
+/// Parses the folder name from a prefix. Returns `None` if the prefix is not a folder.
 fn folder(prefix: &str) -> Option<String> {
     if prefix.is_empty() {
         return Some(String::new());
@@ -144,7 +145,7 @@ fn folder(prefix: &str) -> Option<String> {
     (folder.len() <= 1000 && folder.split('/').all(is_plain)).then(|| folder.to_owned())
 }
 
-/// The archive on its way, in the band of data.
+/// Writes the archive in the data band.
 struct Banded<'a> {
     to: &'a mut dyn Write,
     buffer: Vec<u8>,
@@ -157,7 +158,7 @@ impl Banded<'_> {
         Ok(())
     }
 
-    /// Ends after all was written, or tells the client that it was not.
+    /// Ends the stream, or sends an error message if the archive was not written completely.
     fn end(mut self, written: Result<(), GitError>) -> Result<(), GitError> {
         if matches!(written, Err(GitError::ReaderGone(_))) {
             return written;

@@ -1,9 +1,9 @@
-//! Where a repository is fetched from.
+//! The URL of a repository to import.
 
 use hexforge_domain::ports::imports::ImportError;
 use url::Url;
 
-/// An address, and the user name and password in it.
+/// A URL, possibly with user name and password.
 pub(crate) struct Address(Url);
 
 const SERVICE: &str = "service=git-upload-pack";
@@ -29,12 +29,13 @@ impl Address {
         Some(Self(url))
     }
 
-    /// Whether it has a user name or a password.
+    /// Whether the URL contains a user name or a password.
     pub(crate) fn has_credentials(&self) -> bool {
         !self.0.username().is_empty() || self.0.password().is_some()
     }
 
-    /// The same, as bare repositories are called; none if it is called so.
+    /// The URL with `.git` appended, as bare repositories are often named. `None` if it ends so
+    /// already.
     pub(crate) fn with_suffix(&self) -> Option<Self> {
         let path = self.0.path();
         if path.ends_with(".git") || path == "/" {
@@ -46,14 +47,14 @@ impl Address {
         Some(Self(url))
     }
 
-    /// Where its refs are told.
+    /// The URL of the ref advertisement.
     pub(crate) fn info_refs(&self) -> String {
         let mut url = self.below("info/refs");
         url.set_query(Some(SERVICE));
         url.into()
     }
 
-    /// Where its objects are asked for.
+    /// The URL for fetching objects.
     pub(crate) fn upload_pack(&self) -> String {
         self.below("git-upload-pack").into()
     }
@@ -65,8 +66,8 @@ impl Address {
         url
     }
 
-    /// The address whose refs another one told after redirects. Only if it is on the same server does it
-    /// get to know the user name and the password.
+    /// The URL of the repository after the advertisement was redirected. Keeps the user name and
+    /// password only if the origin is the same.
     pub(crate) fn redirected(&self, answered: &str) -> Option<Self> {
         let mut url = Url::parse(answered).ok()?;
         if url.query() != Some(SERVICE) {
@@ -84,7 +85,7 @@ impl Address {
         Self::of(url)
     }
 
-    /// An error without the user name and the password, should the server have repeated them.
+    /// Removes the user name and the password from an error, in case the server repeated them.
     pub(crate) fn without_secrets(&self, error: ImportError) -> ImportError {
         match error {
             ImportError::Refused(text) => ImportError::Refused(self.hide(text)),
@@ -93,7 +94,7 @@ impl Address {
     }
 
     fn hide(&self, mut text: String) -> String {
-        // Tokens are often sent as the name.
+        // Tokens are often sent as the user name.
         for encoded in [self.0.password().unwrap_or_default(), self.0.username()] {
             let plain = percent_encoding::percent_decode_str(encoded).decode_utf8_lossy();
             for secret in [encoded, &*plain] {
@@ -106,7 +107,7 @@ impl Address {
     }
 }
 
-/// Shorter ones are in many words, and too short to be secret.
+/// Shorter secrets are not hidden: they occur in many words, and are too short to be secret.
 const SHORTEST_SECRET: usize = 4;
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! What is said to another server, in version 2 of git's protocol or, where it answers so, in the first.
+//! Sends requests to another server in protocol version 2, or in version 0 if the server answers
+//! so.
 
 use std::io::{BufRead, BufReader, Read};
 
@@ -18,10 +19,10 @@ use super::stream::{Bounded, Patience};
 use super::{ImportLimits, strange};
 use crate::protocol::packet::{DELIMITER, FLUSH};
 
-/// Some servers tell git from browsers by its name.
+/// The user agent. Some servers distinguish git from browsers by the prefix `git/`.
 const AGENT: &str = concat!("git/hexforge-", env!("CARGO_PKG_VERSION"));
 
-/// A list of refs is not longer than this, counted in bytes.
+/// The most bytes of a list of refs.
 const LONGEST_LISTING: u64 = 256 << 20;
 
 /// A repository on another server.
@@ -34,7 +35,7 @@ pub(crate) struct Remote<'a> {
 }
 
 impl<'a> Remote<'a> {
-    /// Asks for the refs of the repository at an address, or at the address with `.git` behind it.
+    /// Requests the refs of the repository at a URL, or at the URL with `.git` appended.
     pub(crate) fn find(
         outgoing: &'a dyn Outgoing,
         address: &Address,
@@ -65,7 +66,7 @@ impl<'a> Remote<'a> {
         Ok(Self { outgoing, address, limits, patience, said })
     }
 
-    /// All branches and tags.
+    /// Returns all branches and tags.
     pub(crate) fn listing(&mut self) -> Result<Listing, ImportError> {
         match &mut self.said {
             Said::Told(listing, _) => std::mem::take(listing).checked(),
@@ -84,7 +85,7 @@ impl<'a> Remote<'a> {
         let mut packets = self.post(body, LONGEST_LISTING.min(self.limits.bytes))?;
         let mut listing = Listing::new(self.limits.refs);
         while let Some(line) = packets.line()? {
-            // A branch without commits.
+            // A branch without commits is not imported.
             if line.starts_with(b"unborn ") {
                 continue;
             }
@@ -106,7 +107,7 @@ impl<'a> Remote<'a> {
         }
     }
 
-    /// All objects of a listing, as a pack.
+    /// Requests a pack of all objects of a listing.
     pub(crate) fn pack(&self, listing: &Listing) -> Result<Box<dyn BufRead + Send>, ImportError> {
         let wanted = listing.wanted();
         match &self.said {
@@ -164,7 +165,7 @@ fn buffered(band: impl Read + Send + 'static) -> Box<dyn BufRead + Send> {
     Box::new(BufReader::with_capacity(64 * 1024, band))
 }
 
-/// The start of a command of version 2.
+/// Begins a command of version 2.
 fn command(name: &str, capabilities: &Capabilities) -> Vec<u8> {
     let mut body = Vec::new();
     write(&mut body, &format!("command={name}"));
@@ -178,7 +179,7 @@ fn command(name: &str, capabilities: &Capabilities) -> Vec<u8> {
     body
 }
 
-/// The request of the first version, and whether the answer will be in side bands.
+/// Builds the request of version 0. Also returns whether the answer will be in side bands.
 fn first_request(
     wanted: impl Iterator<Item = ObjectId>,
     capabilities: &Capabilities,
@@ -199,7 +200,7 @@ fn first_request(
     (body, band.is_some())
 }
 
-/// Why a request got no answer.
+/// Maps the error of a request without an answer.
 fn unsent(error: OutgoingError) -> ImportError {
     match error {
         OutgoingError::Refused(why) => ImportError::Refused(why),
@@ -209,7 +210,7 @@ fn unsent(error: OutgoingError) -> ImportError {
     }
 }
 
-/// Whether the answer is one of git.
+/// Checks the status and content type of an answer.
 fn check(answer: &OutgoingResponse, address: &Address, kind: &str) -> Result<(), ImportError> {
     let refused = |why: &str| Err(ImportError::Refused(why.to_owned()));
     match answer.status {

@@ -1,4 +1,4 @@
-//! What a server says first: what it can do and, in the first version of the protocol, all its refs.
+//! Parses the first answer of a server: its capabilities and, in protocol version 0, all its refs.
 
 use std::io::BufRead;
 
@@ -9,15 +9,15 @@ use super::listing::{Listing, split_id};
 use super::packet::Packets;
 use super::strange;
 
-/// What the server said first.
+/// The first answer of the server.
 pub(crate) enum Said {
-    /// It speaks version 2, and is to be asked.
+    /// Version 2: the refs have to be requested.
     Capable(Capabilities),
-    /// It speaks the first version, and told all refs at once.
+    /// Version 0 or 1: the answer contains all refs.
     Told(Listing, Capabilities),
 }
 
-/// What a server can do, as words.
+/// The capabilities of the server.
 #[derive(Default)]
 pub(crate) struct Capabilities(Vec<Vec<u8>>);
 
@@ -26,7 +26,7 @@ impl Capabilities {
         self.0.iter().any(|known| known == word.as_bytes())
     }
 
-    /// The value behind the first of these names.
+    /// The value of the first capability with this name.
     pub(crate) fn value(&self, name: &str) -> Option<&[u8]> {
         let value = |word: &'_ [u8]| -> Option<usize> {
             word.strip_prefix(name.as_bytes())?.strip_prefix(b"=").map(<[u8]>::len)
@@ -44,11 +44,11 @@ impl Capabilities {
     }
 }
 
-/// What a server says when it is asked for its refs.
+/// Parses the answer to the request for the refs.
 pub(crate) fn read<R: BufRead>(packets: &mut Packets<R>, most: usize) -> Result<Said, ImportError> {
     let mut line = packets.line()?.map(<[u8]>::to_vec);
     if line.as_deref().is_some_and(|line| line.starts_with(b"# service=")) {
-        // What follows the name of the service is a part of its own.
+        // The service announcement ends with a flush packet; the advertisement follows.
         while packets.line()?.is_some() {}
         line = packets.line()?.map(<[u8]>::to_vec);
     }
@@ -72,7 +72,7 @@ pub(crate) fn read<R: BufRead>(packets: &mut Packets<R>, most: usize) -> Result<
     }
 }
 
-/// All refs in the first version; capabilities are hidden behind the first of them.
+/// Parses the refs of version 0 or 1. The capabilities follow the first ref after a NUL.
 fn told<R: BufRead>(
     first: Option<Vec<u8>>,
     packets: &mut Packets<R>,

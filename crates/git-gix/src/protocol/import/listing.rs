@@ -1,4 +1,4 @@
-//! The branches and tags that another server tells.
+//! The branches and tags that another server advertises.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -14,10 +14,10 @@ use super::strange;
 use crate::content::peel::Peeler;
 use crate::storage::open::open_folder;
 
-/// All branches and tags.
+/// The advertised branches and tags.
 #[derive(Debug, Default)]
 pub(crate) struct Listing {
-    /// By name, each once.
+    /// Sorted by name after [`Listing::checked`], without duplicates.
     pub(crate) refs: Vec<(BString, ObjectId)>,
     head: Option<ObjectId>,
     head_target: Option<BString>,
@@ -25,18 +25,18 @@ pub(crate) struct Listing {
 }
 
 impl Listing {
-    /// One that may become no longer than this.
+    /// Creates a listing with at most this number of refs.
     pub(crate) fn new(most: usize) -> Self {
         Self { most, ..Self::default() }
     }
 
-    /// One more ref of the server, be it of use or not.
+    /// Adds an advertised ref. Refs that are neither branches nor tags are ignored.
     pub(crate) fn add(&mut self, id: ObjectId, name: &[u8]) -> Result<(), ImportError> {
         if name == b"HEAD" {
             self.head = Some(id);
             return Ok(());
         }
-        // The object that an annotated tag leads to.
+        // A line with the object that an annotated tag peels to.
         let is_peeled = name.ends_with(b"^{}");
         if !(name.starts_with(b"refs/heads/") || name.starts_with(b"refs/tags/")) || is_peeled {
             return Ok(());
@@ -50,12 +50,12 @@ impl Listing {
         Ok(())
     }
 
-    /// Which ref HEAD is.
+    /// Sets the ref that HEAD points to.
     pub(crate) fn set_head_target(&mut self, name: &[u8]) {
         self.head_target = Some(name.into());
     }
 
-    /// The listing in order, if it can be one of a repository.
+    /// Sorts the listing, and checks that its names are valid and can exist together.
     pub(crate) fn checked(mut self) -> Result<Self, ImportError> {
         self.refs.sort();
         let mut names: HashSet<&BStr> = HashSet::with_capacity(self.refs.len());
@@ -77,7 +77,7 @@ impl Listing {
         Ok(self)
     }
 
-    /// Branches, tags and HEAD, whose objects are in a repository.
+    /// Returns the imported refs and the branch of HEAD. The objects must be in the repository.
     pub(crate) fn imported(
         &self,
         repository: &Path,
@@ -91,7 +91,8 @@ impl Listing {
         Ok((refs, self.head().map(ToString::to_string)))
     }
 
-    /// The branch that HEAD is. Old servers tell only its commit, which may be that of several.
+    /// The branch that HEAD points to. Old servers only send the commit of HEAD, which several
+    /// branches may have.
     pub(crate) fn head(&self) -> Option<&BStr> {
         let is_branch = |name: &BStr| {
             let found = self.refs.binary_search_by(|(known, _)| known.as_bstr().cmp(name));
@@ -111,14 +112,14 @@ impl Listing {
         fitting.find(usual).or(first)
     }
 
-    /// All objects that are asked for, each once.
+    /// The ids of all objects to request, without duplicates.
     pub(crate) fn wanted(&self) -> impl Iterator<Item = ObjectId> {
         let mut seen = HashSet::new();
         self.refs.iter().map(|(_, id)| *id).filter(move |id| seen.insert(*id))
     }
 }
 
-/// An object's name as it stands at the start of a line, and the rest.
+/// Splits a line into the object id at its start and the rest.
 pub(crate) fn split_id(line: &[u8]) -> Result<(ObjectId, &[u8]), ImportError> {
     let parts = line.split_once_str(" ");
     let id = parts.and_then(|(id, rest)| Some((ObjectId::from_hex(id).ok()?, rest)));

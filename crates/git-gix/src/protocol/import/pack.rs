@@ -1,4 +1,4 @@
-//! The objects that another server sends: indexed as they come, and looked for afterwards.
+//! Indexes and checks the pack that another server sends.
 
 use std::io::Read;
 use std::path::Path;
@@ -15,14 +15,14 @@ use crate::protocol::limits::Stopped;
 use crate::protocol::receive::{self, check::Wrong, fsck::AcceptedFaults};
 use crate::storage::open::open_folder;
 
-/// Puts a pack into a repository in a scratch folder.
+/// Takes in a pack into a repository in a scratch directory.
 pub(crate) fn index(
     pack: &mut dyn Read,
     repository: &Path,
     bounds: &Bounds,
 ) -> Result<Taken, ImportError> {
     let folder = repository.join("objects").join("pack");
-    // Nothing is here yet that objects could be based on.
+    // The repository is empty, so there are no bases outside the pack.
     let taken = intake::take_in(pack, &folder, None, bounds).map_err(|unfit| match unfit {
         Unfit::Bad(what) => {
             tracing::info!(what, "an imported pack is not valid");
@@ -44,8 +44,8 @@ fn ended(stopped: Stopped) -> ImportError {
     }
 }
 
-/// Whether all objects are good and lead to others that are there, as those of a push have to; and whether every
-/// ref leads to one, and every branch to a commit.
+/// Checks all objects like those of a push: they must be valid and complete. Every ref must point
+/// to an existing object, and every branch to a commit.
 pub(crate) fn check(
     listing: &Listing,
     repository: &Path,

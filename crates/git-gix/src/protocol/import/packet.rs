@@ -1,4 +1,4 @@
-//! What another server says in packets, and the side bands made of them.
+//! Reads the packets of another server, and the side bands inside them.
 
 use std::io::{self, Read};
 
@@ -29,7 +29,8 @@ impl<R: Read> Packets<R> {
         next.ok_or_else(|| broken(io::ErrorKind::UnexpectedEof.into()))
     }
 
-    /// The next packet as a line; nothing at the end of a part. What the server complains about is an error.
+    /// Reads the next packet as a line. Returns `None` at a flush packet, and an error for an `ERR`
+    /// line.
     pub(crate) fn line(&mut self) -> Result<Option<&[u8]>, ImportError> {
         match self.next()? {
             Packet::Data(line) => {
@@ -43,20 +44,20 @@ impl<R: Read> Packets<R> {
         }
     }
 
-    /// What follows as it is, not in packets.
+    /// Returns the reader, for data that follows without packets.
     pub(crate) fn into_inner(self) -> R {
         self.reader
     }
 }
 
-/// What the server says is wrong, as far as it can be shown.
+/// The error message of the server, shortened and without control characters.
 fn complained(text: &[u8]) -> ImportError {
     let text = String::from_utf8_lossy(text);
     let shown: String = text.trim().chars().filter(|c| !c.is_control()).take(200).collect();
     ImportError::Refused(format!("the server refused: {shown}"))
 }
 
-/// The data among the side bands of an answer.
+/// Reads the data band of a response.
 pub(crate) struct SideBand<R> {
     packets: Packets<R>,
     data: Vec<u8>,
@@ -69,7 +70,7 @@ impl<R: Read> SideBand<R> {
         Self { packets, data: Vec::new(), read: 0, over: false }
     }
 
-    /// Goes on to the next data.
+    /// Reads the next packet, and keeps its payload if it is in the data band.
     fn advance(&mut self) -> Result<(), ImportError> {
         match self.packets.next()? {
             Packet::Data([1, data @ ..]) => {
@@ -77,7 +78,7 @@ impl<R: Read> SideBand<R> {
                 self.data.extend_from_slice(data);
                 self.read = 0;
             }
-            // How far it is.
+            // Progress messages are ignored.
             Packet::Data([2, ..]) => (),
             Packet::Data([3, complaint @ ..]) => return Err(complained(complaint)),
             Packet::Data(_) => return Err(strange("an unknown side band")),
@@ -100,7 +101,7 @@ impl<R: Read> Read for SideBand<R> {
     }
 }
 
-/// Adds a line to what is said to the server.
+/// Adds a line to a request.
 pub(crate) fn write(to: &mut Vec<u8>, line: &str) {
     packet::line(to, line).expect("memory takes everything");
 }

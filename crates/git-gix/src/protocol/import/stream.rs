@@ -1,4 +1,4 @@
-//! What another server sends, no more and no longer than allowed.
+//! Limits the size, duration and rate of a response from another server.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -7,20 +7,20 @@ use std::time::{Duration, Instant};
 
 use hexforge_domain::ports::imports::ImportError;
 
-/// The slowest server that is waited for, in bytes per second.
+/// The least rate of a response, in bytes per second.
 const SLOWEST: u64 = 1024;
 
-/// How long a server may take before its rate is looked at: it may think for long before it begins to send.
+/// The time before the rate is checked: a server may need long before it begins to send.
 const TIME_TO_START: Duration = Duration::from_secs(600);
 
-/// How long an import goes on.
+/// The deadline and the stop signal of an import.
 #[derive(Clone)]
 pub(crate) struct Patience {
     pub(crate) deadline: Instant,
     pub(crate) stopped: Arc<AtomicBool>,
 }
 
-/// A stream that fails once it is too long, too late or too slow.
+/// A stream that fails when it exceeds the size limit, the deadline or the least rate.
 pub(crate) struct Bounded {
     inner: Box<dyn Read + Send>,
     left: u64,
@@ -54,7 +54,7 @@ impl Read for Bounded {
     }
 }
 
-/// Whether so little in so much time is nothing to wait for.
+/// Whether the rate is below the minimum.
 fn is_slow(elapsed: Duration, received: u64) -> bool {
     elapsed > TIME_TO_START + Duration::from_secs(received / SLOWEST)
 }
@@ -71,7 +71,7 @@ fn too_large() -> ImportError {
     ImportError::Refused("the repository is too large".into())
 }
 
-/// What a failure to read such a stream means.
+/// Maps an error of such a stream.
 pub(crate) fn broken(error: io::Error) -> ImportError {
     match error.downcast::<ImportError>() {
         Ok(error) => error,

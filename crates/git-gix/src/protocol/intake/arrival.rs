@@ -1,4 +1,4 @@
-//! A pack as it comes: looked at once, hashed and written down.
+//! Reads a pack from a stream: parses, hashes and writes it in one pass.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
@@ -12,31 +12,32 @@ use gix::object::Kind;
 use super::bounds::Bounds;
 use super::{Entry, Stored, Unfit, bad, of_disk, patch};
 
-/// How much is read and unpacked at once.
+/// The size of the read and decompression buffers in bytes.
 const PIECE: usize = 64 << 10;
 
-/// So much is remembered of each object that more would take too much memory.
+/// The most objects in one pack, because each takes memory until the pack is indexed.
 const MOST_OBJECTS: u32 = 20_000_000;
 
-/// What is remembered of one object until its pack is indexed and checked, in bytes, with what lists have to spare.
+/// The memory per object until its pack is indexed and checked, in bytes, including spare capacity
+/// of the vectors.
 const MEMORY_OF_OBJECT: usize = 160;
 
-/// Memory is reserved for so many objects at a time.
+/// Memory is reserved for this many objects at a time.
 const OBJECTS_AT_ONCE: usize = 1 << 13;
 
 pub(super) struct Arrival<'a> {
     from: &'a mut dyn Read,
     to: BufWriter<&'a File>,
     bounds: &'a Bounds,
-    /// What came and is not yet looked at, in a part of it.
+    /// Received bytes; those from `start` to `end` are not parsed yet.
     buffer: Box<[u8]>,
     start: usize,
     end: usize,
-    /// How much was looked at.
+    /// The number of parsed bytes.
     offset: u64,
-    /// Of all that was looked at.
+    /// Hashes all parsed bytes.
     hasher: Hasher,
-    /// Of what was looked at of one object.
+    /// The checksum of the parsed bytes of the current entry.
     crc: Crc,
     inflate: Decompress,
     unpacked: Box<[u8]>,
@@ -60,7 +61,8 @@ impl<'a> Arrival<'a> {
         }
     }
 
-    /// Everything up to the checksum, which is answered, too. Nothing is waited for that comes after it.
+    /// Reads the complete pack, and returns its entries and checksum. Does not wait for bytes after
+    /// the checksum.
     pub fn whole(mut self) -> Result<(Vec<Entry>, ObjectId), Unfit> {
         let (magic, version) = (self.bytes::<4>()?, u32::from_be_bytes(self.bytes()?));
         if &magic != b"PACK" || !matches!(version, 2 | 3) {
@@ -70,7 +72,7 @@ impl<'a> Arrival<'a> {
         if count > MOST_OBJECTS {
             return Err(bad("has too many objects"));
         }
-        // What is said to come may never do.
+        // The announced number of objects may be false, so the initial capacity is bounded.
         let mut entries = Vec::with_capacity(count.min(1 << 16) as usize);
         for at in 1..=count as usize {
             if at.is_multiple_of(OBJECTS_AT_ONCE) {
@@ -148,7 +150,7 @@ impl<'a> Arrival<'a> {
         Ok((kind, size))
     }
 
-    /// To what an object is based on, which comes before it.
+    /// Reads the distance to the base of an offset delta. Returns `None` if it is invalid.
     fn distance(&mut self) -> Result<Option<u64>, Unfit> {
         let [mut byte] = self.bytes()?;
         let mut distance = u64::from(byte & 0x7f);
@@ -162,7 +164,7 @@ impl<'a> Arrival<'a> {
         Ok((distance > 0).then_some(distance))
     }
 
-    /// Looks at an object of this size, piece by piece.
+    /// Decompresses an entry of this size piece by piece.
     fn unpack(&mut self, size: u64, mut each: impl FnMut(&[u8])) -> Result<(), Unfit> {
         self.inflate.reset(true);
         loop {
@@ -201,7 +203,7 @@ impl<'a> Arrival<'a> {
         Ok(bytes)
     }
 
-    /// Waits until there is something to look at.
+    /// Reads from the stream until the buffer has unparsed bytes.
     fn fill(&mut self) -> Result<(), Unfit> {
         while self.start == self.end {
             self.bounds.check()?;
@@ -219,7 +221,7 @@ impl<'a> Arrival<'a> {
         Ok(())
     }
 
-    /// Has done with the next bytes.
+    /// Marks the next bytes as parsed: hashes them and writes them to the file.
     fn pass_on(&mut self, length: usize) -> Result<(), Unfit> {
         let bytes = &self.buffer[self.start..self.start + length];
         self.crc.update(bytes);
@@ -235,7 +237,7 @@ pub(super) fn new_hasher() -> Hasher {
     gix::hash::hasher(gix::hash::Kind::Sha1)
 }
 
-/// Fails for what was made to have the same hash as something else.
+/// Returns the hash. Fails if the data is a SHA-1 collision attack.
 pub(super) fn finish(hasher: Hasher) -> Result<ObjectId, Unfit> {
     hasher.try_finalize().map_err(|_| bad("has an object with a forged hash"))
 }

@@ -1,32 +1,34 @@
-//! What taking in one pack may cost.
+//! The limits for taking in one pack.
 //!
-//! A few bytes can stand for very many: deflate makes 1,000 of one, and a delta copies its base as often as it likes.
-//! So what is made of a pack is counted, and has to stay in proportion to what was received.
+//! A few bytes can expand to very many: deflate makes 1,000 out of one, and a delta can copy its
+//! base any number of times. So the bytes produced from a pack are counted, and must stay in
+//! proportion to the received bytes.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::Unfit;
 use crate::protocol::limits::{MemoryShare, NoMemory, Stop, Stopped};
 
-/// So many bytes may be made of any pack.
+/// The number of bytes that may be produced from any pack.
 const MADE_OF_ANY: u64 = 1 << 30;
 
-/// So many more may be made of each byte that was received. Histories of large folders come to several hundred.
+/// The additional bytes that may be produced per received byte. Histories of large directories
+/// reach several hundred.
 const MADE_OF_EACH_BYTE: u64 = 2_000;
 
-/// The limits of one pack, and what was used of them.
+/// The limits of one pack, and how much of them is used.
 pub(crate) struct Bounds {
     pub(crate) stop: Stop,
-    /// Bytes of the pack, received and stored.
+    /// The limit for the bytes of the pack, both received and stored.
     pub(crate) pack: SizeLimit,
-    /// Bytes of one object.
+    /// The limit for the bytes of one object.
     pub(crate) object_bytes: u64,
     pub(crate) memory: MemoryShare,
     received: AtomicU64,
     made: AtomicU64,
 }
 
-/// A limit of bytes, and what to tell whoever exceeds it.
+/// A limit in bytes, and the message for a client that exceeds it.
 #[derive(Clone, Debug)]
 pub(crate) struct SizeLimit {
     pub(crate) bytes: u64,
@@ -39,18 +41,18 @@ impl Bounds {
         Self { stop, pack, object_bytes, memory, received, made }
     }
 
-    /// Whether there is time, and somebody who waits.
+    /// Fails if the deadline passed or the client hung up.
     pub(crate) fn check(&self) -> Result<(), Unfit> {
         self.stop.check().map_err(Unfit::from)
     }
 
-    /// Counts bytes of the pack as they come.
+    /// Counts received bytes of the pack.
     pub(super) fn receive(&self, bytes: u64) -> Result<(), Unfit> {
         let before = self.received.fetch_add(bytes, Ordering::Relaxed);
         self.store(before + bytes)
     }
 
-    /// Whether a pack of so many bytes may be stored.
+    /// Checks that a pack of so many bytes may be stored.
     pub(super) fn store(&self, bytes: u64) -> Result<(), Unfit> {
         if bytes > self.pack.bytes {
             return Err(Unfit::TooMuch(self.pack.refusal.clone()));
@@ -58,7 +60,7 @@ impl Bounds {
         Ok(())
     }
 
-    /// Counts bytes that are made of the pack.
+    /// Counts bytes that are produced from the pack.
     pub(crate) fn make(&self, bytes: u64) -> Result<(), Unfit> {
         let made = self.made.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
         let received = self.received.load(Ordering::Relaxed);
@@ -70,7 +72,7 @@ impl Bounds {
         Ok(())
     }
 
-    /// Whether an object may be of this size.
+    /// Checks that an object may have this size.
     pub(super) fn object(&self, size: u64) -> Result<(), Unfit> {
         if size > self.object_bytes {
             let (size, most) = (size >> 20, self.object_bytes >> 20);
@@ -80,7 +82,7 @@ impl Bounds {
         Ok(())
     }
 
-    /// Reserves memory.
+    /// Reserves memory from the budget of all pushes.
     pub(super) fn hold(&self, bytes: usize) -> Result<(), Unfit> {
         self.memory.grow(bytes, &self.stop).map_err(|why| match why {
             NoMemory::Never => {

@@ -1,4 +1,4 @@
-//! Objects from elsewhere that a pack is based on: added to it, so that it can be read by itself.
+//! Adds delta bases from the repository to a thin pack, so that it can be read by itself.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -20,20 +20,21 @@ use crate::content::blob;
 use crate::error::failed;
 use crate::storage::pack_index::header_of;
 
-/// How much is read at once.
+/// The size of the read buffer in bytes.
 const PIECE: usize = 64 << 10;
 
-/// What was added to a pack.
+/// The entries that were added to a pack.
 pub(super) struct Added {
     pub entries: Vec<Entry>,
-    /// The objects from elsewhere that objects of the pack are based on, including those too large to be added.
+    /// All objects outside the pack that serve as delta bases, including those too large to be
+    /// added.
     pub bases: Vec<ObjectId>,
-    /// Where the last of them ends.
+    /// The offset at which the last added entry ends.
     pub end: u64,
 }
 
-/// Puts together what is based on objects that are elsewhere and not in the pack, and writes these at its end, over
-/// its checksum.
+/// Resolves the deltas whose base is in the repository but not in the pack, and writes these bases
+/// at the end of the pack, over its checksum.
 pub(super) fn bases(
     differences: &Differences<'_>,
     others: Option<&gix::Repository>,
@@ -53,7 +54,8 @@ pub(super) fn bases(
         if in_pack.contains(&id) || !differences.is_needed(id) {
             continue;
         }
-        // What is in neither place may come of another object that is put together yet.
+        // A base that is neither in the pack nor in the repository may be the result of a delta
+        // that is resolved later.
         let Some(header) = repo.try_find_header(id).map_err(of_repository)? else { continue };
         added.bases.push(id);
         let (kind, size) = (header.kind(), header.size());
@@ -65,7 +67,7 @@ pub(super) fn bases(
             Ok(data)
         };
         if size > LARGEST_DELTA {
-            // Everything that is based on it is stored whole, so it need not be in the pack.
+            // Objects based on it are stored whole, so the base is not needed in the pack.
             let read = |work: &mut Work<'_>| {
                 let mut to = At { file: work.spill.file()?, offset: 0 };
                 match kind {
@@ -112,7 +114,7 @@ impl Added {
     }
 }
 
-/// Gives a pack, to which was added, the right number of objects and its checksum.
+/// Writes the final number of objects and the checksum of a pack to which entries were added.
 pub(super) fn seal(
     file: &File,
     end: u64,
@@ -133,7 +135,7 @@ pub(super) fn seal(
     }
     let checksum = finish(hasher)?;
     file.write_all_at(checksum.as_slice(), end).map_err(of_disk)?;
-    // More may have been added first.
+    // An earlier attempt may have added more entries.
     file.set_len(end + checksum.as_slice().len() as u64).map_err(of_disk)?;
     Ok(checksum)
 }

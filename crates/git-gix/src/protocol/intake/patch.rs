@@ -1,15 +1,16 @@
-//! Objects that are stored as what differs from others.
+//! Parses and applies deltas.
 
 use std::io::{self, BufRead};
 
-/// What a difference makes of what it is based on; `None` when it does not fit, or would make more than allowed.
+/// Applies a delta to its base. Returns `None` if the delta is invalid or the result would be
+/// larger than `limit`.
 pub(crate) fn apply(base: &[u8], mut delta: &[u8], limit: usize) -> Option<Vec<u8>> {
     let delta = &mut delta;
     if read_size(delta)? != base.len() as u64 {
         return None;
     }
     let size = usize::try_from(read_size(delta)?).ok().filter(|size| *size <= limit)?;
-    // What is said to come may never do.
+    // The announced size may be false, so the initial capacity is bounded.
     let mut target = Vec::with_capacity(size.min(base.len() + delta.len()));
     while let Some(step) = read_byte(delta) {
         let piece = match step {
@@ -32,24 +33,24 @@ pub(crate) fn apply(base: &[u8], mut delta: &[u8], limit: usize) -> Option<Vec<u
     (target.len() == size).then_some(target)
 }
 
-/// The sizes of base and result that a difference begins with; `None` when they are not there.
+/// The sizes of base and result at the beginning of a delta. Returns `None` if they are incomplete.
 pub(crate) fn sizes(mut delta: &[u8]) -> Option<(u64, u64)> {
     Some((read_size(&mut delta)?, read_size(&mut delta)?))
 }
 
-/// As many bytes of a difference have its two sizes in them.
+/// The most bytes that the two sizes of a delta take.
 pub(crate) const LONGEST_SIZES: usize = 20;
 
-/// One step of a difference.
+/// One instruction of a delta.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Instruction {
-    /// These bytes of the base come next.
+    /// Copies a range of the base.
     Copy { from: u64, length: u64 },
-    /// So many bytes follow that come next.
+    /// Inserts the next bytes of the delta; their number.
     Insert(u64),
 }
 
-/// Reads a difference that is too large to be held, from its beginning: the sizes of base and result.
+/// Reads the sizes of base and result from a delta that is too large for memory.
 pub(crate) fn read_sizes(from: &mut dyn BufRead) -> io::Result<Option<(u64, u64)>> {
     let mut bytes = Vec::with_capacity(LONGEST_SIZES);
     let mut ends = 0;
@@ -61,7 +62,7 @@ pub(crate) fn read_sizes(from: &mut dyn BufRead) -> io::Result<Option<(u64, u64)
     Ok(sizes(&bytes))
 }
 
-/// The next step of such a difference; `Ok(None)` at its end.
+/// Reads the next instruction of such a delta. Returns `Ok(None)` at the end.
 pub(crate) fn read_instruction(from: &mut dyn BufRead) -> io::Result<Option<Instruction>> {
     let Some(step) = next_byte(from)? else { return Ok(None) };
     let invalid = || io::Error::from(io::ErrorKind::InvalidData);
@@ -108,7 +109,8 @@ fn read_size(from: &mut &[u8]) -> Option<u64> {
     None
 }
 
-/// A number of up to four bytes, of which the bits say which are there; the others are 0.
+/// Reads a number of up to four bytes. Each bit says whether a byte is present; missing bytes are
+/// 0.
 fn read_number(from: &mut &[u8], bits: u8) -> Option<usize> {
     let mut number = 0;
     for at in 0..4 {

@@ -1,8 +1,9 @@
-//! Putting together what is stored as differences.
+//! Resolves deltas.
 //!
-//! Each object is made once, from its base, on a walk from the bases to what differs from them. The walk holds the
-//! objects on its path of which more are to be made: the last ones in memory, the rest in a temporary file. So the
-//! cost grows with what is made, and memory does not grow with the length of a chain or the size of an object.
+//! Each object is computed once from its base, in a walk from the bases to their deltas. The walk
+//! keeps the objects on its path that more deltas depend on: the last ones in memory, the rest in a
+//! temporary file. So the cost grows with the produced bytes, and memory does not grow with the
+//! length of a chain or the size of an object.
 
 use std::fs::File;
 use std::io::{self, BufRead, Read};
@@ -24,58 +25,62 @@ use super::spill::{BaseReader, Data, Inflated, ResultWriter, Spill, does_not_fit
 use super::whole::{Whole, Wholes};
 use super::{Entry, Stored, Unfit, bad, of_disk};
 
-/// The largest object that is stored as a difference, or that others differ from. Whoever reads a difference holds its
-/// base, its result and the differences between; larger objects are stored whole, so that they can be streamed.
+/// The largest object that is stored as a delta or serves as a base, in bytes. Reading a delta
+/// needs memory for its base, its result and the deltas in between. Larger objects are stored
+/// whole, so that they can be streamed.
 pub(crate) const LARGEST_DELTA: u64 = 8 << 20;
 
-/// How many bytes of differences lead to one object. Whoever reads it holds all of them.
+/// The most bytes of deltas in the chain of one object. Reading the object needs memory for all of
+/// them.
 pub(crate) const LARGEST_CHAIN: u64 = 2 * LARGEST_DELTA;
 
-/// How many differences lead to one object: git makes no more, whatever it is told.
+/// The most deltas in the chain of one object. Git never writes longer chains, with any
+/// configuration.
 pub(crate) const LONGEST_CHAIN: usize = 4095;
 
 /// See [`Differences::held`].
 const HELD: u64 = 8 << 20;
 
-/// Others use this machine too.
+/// The most threads per pack, because other requests need processors too.
 const THREADS: usize = 2;
 
-/// So few are made on the thread that asks.
+/// Up to this number of deltas, no further thread is started.
 const FEW: usize = 32;
 
-/// How much is read at once.
+/// The size of the read buffer in bytes.
 const PIECE: usize = 64 << 10;
 
-/// Less memory is not accounted for.
+/// Smaller amounts of memory are not reserved.
 const LITTLE_MEMORY: usize = 1 << 20;
 
-/// The objects of a pack that are stored as differences.
+/// The deltas of a pack.
 pub(super) struct Differences<'a> {
     pub file: &'a File,
     entries: &'a [Entry],
-    /// Where the last entry ends.
+    /// The offset at which the last entry ends.
     end: u64,
     pub bounds: &'a Bounds,
-    /// For temporary files.
+    /// The directory for temporary files.
     folder: &'a Path,
-    /// Where what they differ from lies, in order, and which they are.
+    /// The offset of the base and the index of the delta, sorted; for bases named by offset.
     based_at: Vec<(u64, u32)>,
-    /// What they differ from, in order, and which they are.
+    /// The id of the base and the index of the delta, sorted; for bases named by id.
     based_on: Vec<(ObjectId, u32)>,
-    /// For the first of those that differ from the same object: whether somebody puts them together. Many objects of
-    /// a pack may turn out to be the same one, and each would lead to all of them.
+    /// For the first delta of each base id: whether a thread resolves the deltas on this base. Many
+    /// entries of a pack may turn out to be the same object, and each would lead to all of these
+    /// deltas.
     claimed: Vec<AtomicBool>,
-    /// How many bytes each thread holds of what more objects are based on, beside the oldest of these.
+    /// The most bytes of base objects that each thread keeps in memory, besides the oldest one.
     pub held: u64,
-    /// Which were put together.
+    /// For each entry, whether its delta was resolved.
     done: Vec<AtomicBool>,
 }
 
-/// What became known of the objects that were put together.
+/// The result of resolving deltas.
 pub(super) struct Found {
-    /// Names and kinds, in the places of their entries.
+    /// Ids and kinds, in the order of the entries.
     pub objects: Vec<Option<(ObjectId, Kind)>>,
-    /// Those that are to be stored whole.
+    /// The objects that are to be stored whole.
     pub wholes: Vec<Whole>,
 }
 
@@ -103,7 +108,7 @@ impl<'a> Differences<'a> {
         Self { file, entries, end, bounds, folder, based_at, based_on, claimed, held, done }
     }
 
-    /// Puts together what is based on objects of the same pack.
+    /// Resolves the deltas whose bases are in the same pack.
     pub fn within(&self) -> Result<Found, Unfit> {
         let is_base = |at: &u32| match self.entries[*at as usize].stored {
             Stored::Whole(_, id) => {
@@ -147,7 +152,7 @@ impl<'a> Differences<'a> {
         Ok(found)
     }
 
-    /// Hands on the content of each object but blobs. All names are known by now.
+    /// Passes the content of each object except blobs to `each`. All object ids are known already.
     pub fn contents(
         &self,
         names: &[ObjectId],
@@ -170,7 +175,8 @@ impl<'a> Differences<'a> {
         self.based_at.len() + self.based_on.len()
     }
 
-    /// Reserves what so many threads hold at most, by the largest object that is made in memory.
+    /// Reserves the most memory that this number of threads needs, computed from the largest object
+    /// resolved in memory.
     fn reserve_memory(&self, threads: usize) -> Result<(), Unfit> {
         let deltas = self.based_at.iter().map(|(_, at)| at);
         let deltas = deltas.chain(self.based_on.iter().map(|(_, at)| at));
@@ -181,7 +187,7 @@ impl<'a> Differences<'a> {
         if bytes < LITTLE_MEMORY { Ok(()) } else { self.bounds.hold(bytes) }
     }
 
-    /// What others are based on that was not found, in the order in which it is needed.
+    /// The ids of bases that were not found, in the order of the entries that need them.
     pub fn missing(&self) -> Vec<ObjectId> {
         let open = self.based_on.iter().filter(|(_, at)| !self.is_done(*at));
         let mut first: Vec<(ObjectId, u32)> = open.copied().collect();
@@ -190,7 +196,7 @@ impl<'a> Differences<'a> {
         first.into_iter().map(|(id, _)| id).collect()
     }
 
-    /// Whether something is still to be put together that is based on this.
+    /// Whether an unresolved delta is based on this object.
     pub fn is_needed(&self, id: ObjectId) -> bool {
         self.differing_from(id).any(|at| !self.is_done(at))
     }
@@ -199,7 +205,8 @@ impl<'a> Differences<'a> {
         self.done[at as usize].load(Ordering::Relaxed)
     }
 
-    /// What is based on an object and not yet being put together. Whoever asks does so.
+    /// Returns the deltas on an object that no thread has claimed yet. The caller has to resolve
+    /// them.
     fn claim(&self, at: Option<u32>, id: ObjectId) -> Vec<u32> {
         let mut based = at.map_or_else(Vec::new, |at| self.differing_at(at).collect());
         let first = self.based_on.partition_point(|(base, _)| *base < id);
@@ -210,7 +217,7 @@ impl<'a> Differences<'a> {
         based
     }
 
-    /// What is based on what lies where this entry does.
+    /// The deltas that name the offset of this entry as their base.
     fn differing_at(&self, at: u32) -> impl Iterator<Item = u32> {
         let offset = self.entries[at as usize].offset;
         let first = self.based_at.partition_point(|(base, _)| *base < offset);
@@ -218,14 +225,14 @@ impl<'a> Differences<'a> {
         here.map(|(_, at)| *at)
     }
 
-    /// What is based on the object of this name.
+    /// The deltas that name this object id as their base.
     fn differing_from(&self, id: ObjectId) -> impl Iterator<Item = u32> {
         let first = self.based_on.partition_point(|(base, _)| *base < id);
         let here = self.based_on[first..].iter().take_while(move |(base, _)| *base == id);
         here.map(|(_, at)| *at)
     }
 
-    /// Where the compressed bytes of an entry are.
+    /// The range of the compressed bytes of an entry in the file.
     fn part(&self, at: u32) -> Range<u64> {
         let entry = &self.entries[at as usize];
         let end = self.entries.get(at as usize + 1).map_or(self.end, |next| next.offset);
@@ -242,62 +249,62 @@ impl Found {
     }
 }
 
-/// What one thread put together.
+/// The objects that one thread resolved.
 pub(super) struct Made {
     objects: Vec<(u32, ObjectId, Kind)>,
     wholes: Vec<Whole>,
 }
 
-/// What others are based on, and is stored whole.
+/// A base that is not a delta itself.
 pub(super) struct Base<'a> {
-    /// In this pack, if it is there.
+    /// The index of its entry, if it is in this pack.
     pub at: Option<u32>,
     pub kind: Kind,
     pub id: ObjectId,
     pub read: &'a dyn Fn(&mut Work<'_>) -> Result<Data, Unfit>,
 }
 
-/// The differences between an object and the one that is stored whole, as they will be stored.
+/// The size of the delta chain of an object, as it will be stored.
 #[derive(Clone, Copy, Default)]
 struct Chain {
     bytes: u64,
 }
 
-/// One object on the way from a base to the one that is being put together.
+/// One object on the path from a base to the object that is being resolved.
 struct Step {
     chain: Chain,
-    /// There as long as something is left.
+    /// The content; present as long as deltas on it are left.
     data: Option<Data>,
-    /// What is based on it and still to be put together.
+    /// The deltas on this object that are not resolved yet.
     left: Vec<u32>,
 }
 
-/// Looks at the size of an object before it is read.
+/// Checks the size of an object before it is read.
 type SizeCheck<'a> = dyn FnMut(ObjectId, Kind, u64) -> Result<(), Unfit> + 'a;
 
-/// Looks at the content of an object.
+/// Checks the content of an object.
 type ContentCheck<'a> = dyn FnMut(ObjectId, Kind, &[u8]) -> Result<(), Unfit> + 'a;
 
-/// Who looks at contents once all names are known.
+/// The checks that run on contents once all object ids are known.
 struct Inspection<'a> {
     names: &'a [ObjectId],
-    /// Whether an object of this size may be there; asked before it is read.
+    /// Called with the size of each object before it is read.
     fits: &'a mut SizeCheck<'a>,
     each: &'a mut ContentCheck<'a>,
 }
 
-/// The work of one thread.
+/// The state of one thread.
 pub(super) struct Work<'a> {
     differences: &'a Differences<'a>,
     inspection: Option<Inspection<'a>>,
     unpacker: Unpacker,
     pub spill: Spill,
-    /// What is on disk comes before what is held.
+    /// The current path. Contents on disk come before contents in memory.
     path: Vec<Step>,
-    /// How many bytes of the path are held, and where the first of these may be.
+    /// The bytes of the path that are in memory, and the first index at which such a step can be.
     held: u64,
     first_held: usize,
-    /// Where what is on disk ends, for each step that is.
+    /// For each step on disk, the offset in the temporary file at which its content ends.
     spilled: Vec<u64>,
     found: Vec<(u32, ObjectId, Kind)>,
     wholes: Wholes,
@@ -323,7 +330,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// For what is based on objects that are elsewhere.
+    /// Creates the state for resolving deltas on objects outside the pack.
     pub fn finding(differences: &'a Differences<'a>) -> Self {
         Self::new(differences, None)
     }
@@ -332,7 +339,7 @@ impl<'a> Work<'a> {
         Made { objects: self.found, wholes: self.wholes.list }
     }
 
-    /// Puts together all that is based on an object, on what comes of that, and so on.
+    /// Resolves all deltas on an object, the deltas on their results, and so on.
     pub fn all_based_on(&mut self, base: Base<'_>) -> Result<(), Unfit> {
         let differences = self.differences;
         differences.bounds.check()?;
@@ -381,7 +388,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Gives the last step its content.
+    /// Sets the content of the last step.
     fn put_back(&mut self, data: Data) {
         let Some(at) = self.path.len().checked_sub(1) else { return };
         match &data {
@@ -394,7 +401,7 @@ impl<'a> Work<'a> {
         self.path[at].data = Some(data);
     }
 
-    /// Takes the content of the last step, in memory if it is small.
+    /// Takes the content of the last step, and loads it into memory if it is small.
     fn take_last(&mut self) -> Result<Data, Unfit> {
         match self.path.last_mut().and_then(|step| step.data.take()) {
             Some(Data::Held(bytes)) => {
@@ -412,8 +419,9 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Puts the oldest contents among the first steps on disk, until no more are held beside one of them. Each that is
-    /// moved has at least as much after it that was made since, so this costs no more than making that.
+    /// Moves the oldest contents of the first `steps` steps to disk until at most `most` bytes stay
+    /// in memory, besides one content. After each moved content at least as many bytes were
+    /// produced, so moving costs no more than producing them.
     fn spill_held(&mut self, steps: usize, most: u64) -> Result<(), Unfit> {
         while self.first_held < steps {
             let step = &mut self.path[self.first_held];
@@ -432,7 +440,7 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
-    /// Makes an object of what it is based on, which is answered too if it is needed again.
+    /// Resolves one delta. Returns the base too, because the caller may need it again.
     fn make(
         &mut self,
         kind: Kind,
@@ -443,7 +451,7 @@ impl<'a> Work<'a> {
         let differences = self.differences;
         let entry = &differences.entries[at as usize];
         let is_small = entry.result <= LARGEST_DELTA && entry.size <= LARGEST_DELTA;
-        // Nothing that was stored as a difference is larger by the time it is looked at.
+        // During the inspection, no object that is stored as a delta is large any more.
         let is_small = is_small || self.inspection.is_some();
         let from = match from {
             Data::Held(base) if is_small => {
@@ -457,7 +465,8 @@ impl<'a> Work<'a> {
             let (made, id) = self.patched_in_pieces(kind, &from, at, None)?;
             return Ok((from, made, id));
         }
-        // What is on disk comes before what is held, so everything before this goes there too.
+        // Contents on disk come before contents in memory, so all contents before this one are
+        // moved to disk too.
         self.spill_held(self.path.len(), 0)?;
         let floor = self.spilled.last().copied().unwrap_or(0);
         let (from, start) = match from {
@@ -467,7 +476,8 @@ impl<'a> Work<'a> {
                 let end = range.end;
                 (Data::Spilled(range), end)
             }
-            // The base is not needed again: two places are enough for a chain of any length.
+            // The base is not needed again, so two regions of the file are enough for a chain of
+            // any length.
             Data::Spilled(base) if is_last && floor + entry.result <= base.start => {
                 (Data::Spilled(base), floor)
             }
@@ -532,7 +542,8 @@ impl<'a> Work<'a> {
         Ok((made, id))
     }
 
-    /// The name of what was made, which is told now or was before.
+    /// Returns the object id of a result: computes and records it, or passes the content to the
+    /// inspection.
     fn name(&mut self, kind: Kind, at: u32, made: &[u8]) -> Result<ObjectId, Unfit> {
         if let Some(inspection) = &mut self.inspection {
             let id = inspection.names[at as usize];
@@ -546,7 +557,7 @@ impl<'a> Work<'a> {
         Ok(id)
     }
 
-    /// Decides how an object is stored that came as a difference.
+    /// Decides whether a received delta is stored as a delta or whole.
     fn store(
         &mut self,
         base: Chain,
@@ -566,7 +577,7 @@ impl<'a> Work<'a> {
         Ok(Chain::default())
     }
 
-    /// An entry that is stored whole.
+    /// Reads an entry that is not a delta.
     fn read_whole(&mut self, at: u32) -> Result<Data, Unfit> {
         let differences = self.differences;
         let size = differences.entries[at as usize].size;
@@ -590,7 +601,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// The same, looked at.
+    /// Reads an entry that is not a delta, and passes it to the inspection.
     fn inspect_whole(&mut self, at: u32, kind: Kind) -> Result<Data, Unfit> {
         let Some(inspection) = &mut self.inspection else { return self.read_whole(at) };
         let id = inspection.names[at as usize];
@@ -607,7 +618,7 @@ struct Unpacker {
 }
 
 impl Unpacker {
-    /// What a small entry has in it. It was looked at before, so it is known to be as it says.
+    /// Decompresses a small entry. Its size was verified when the pack was received.
     fn unpack(&mut self, differences: &Differences<'_>, at: u32) -> Result<Vec<u8>, Unfit> {
         let size = usize::try_from(differences.entries[at as usize].size).unwrap_or(usize::MAX);
         let mut part = differences.part(at);
@@ -630,7 +641,7 @@ impl Unpacker {
     }
 }
 
-/// What a failure to read a difference means: it is none, or the disk fails.
+/// Maps an error while reading a delta: the delta is invalid, or the disk failed.
 fn unreadable(error: io::Error) -> Unfit {
     use io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
     match error.kind() {

@@ -1,4 +1,4 @@
-//! Contents of objects while others are made of them: small ones in memory, the rest in a temporary file.
+//! Stores the contents of base objects: small ones in memory, the rest in a temporary file.
 
 use std::fs::File;
 use std::io::{self, BufRead, Read, Write};
@@ -15,20 +15,20 @@ use super::arrival::{finish, new_hasher};
 use super::bounds::Bounds;
 use super::{Unfit, bad, of_disk};
 
-/// How much is read or written at once.
+/// The size of the read and write buffers in bytes.
 const PIECE: usize = 64 << 10;
 
-/// How much of a base on disk is read at once: differences refer to small parts of it.
+/// The number of bytes that are read of a base on disk at once: deltas refer to small parts of it.
 const WINDOW: u64 = 8 << 10;
 
-/// What a step costs that reads a base on disk, in bytes. It counts as if it had made at least so many.
+/// The least number of bytes that are charged for an instruction that reads a base on disk.
 const COST_OF_READ: u64 = 512;
 
 /// The content of an object.
 #[derive(Clone, Debug)]
 pub(super) enum Data {
     Held(Vec<u8>),
-    /// In the [`Spill`], there.
+    /// The range in the [`Spill`] file.
     Spilled(Range<u64>),
 }
 
@@ -41,7 +41,8 @@ impl Data {
     }
 }
 
-/// A temporary file of one thread, made when it is needed. It has no name, so it goes with the process at the latest.
+/// A temporary file of one thread, created on first use. It has no name, so the system removes it
+/// with the process at the latest.
 pub(super) struct Spill {
     folder: PathBuf,
     file: Option<File>,
@@ -65,14 +66,14 @@ impl Spill {
         Ok(at..at + bytes.len() as u64)
     }
 
-    /// Reads something small back.
+    /// Reads a small content back into memory.
     pub fn load(&mut self, range: &Range<u64>) -> Result<Vec<u8>, Unfit> {
         let mut bytes = vec![0; usize::try_from(range.end - range.start).unwrap_or_default()];
         self.file()?.read_exact_at(&mut bytes, range.start).map_err(of_disk)?;
         Ok(bytes)
     }
 
-    /// Hands on some content piece by piece.
+    /// Passes a content to `each` piece by piece.
     pub fn each_piece(
         &mut self,
         data: &Data,
@@ -96,12 +97,12 @@ impl Spill {
     }
 }
 
-/// A base of which parts are copied.
+/// Reads ranges of a base object.
 pub(super) struct BaseReader<'a> {
     data: &'a Data,
     file: Option<&'a File>,
     window: Vec<u8>,
-    /// Where the window begins in the base.
+    /// The offset of the window in the base.
     start: u64,
 }
 
@@ -110,7 +111,7 @@ impl<'a> BaseReader<'a> {
         Self { data, file, window: Vec::new(), start: 0 }
     }
 
-    /// Copies a part of the base; it must not reach past the end.
+    /// Copies a range of the base. Fails if the range ends after the base.
     pub fn copy(&mut self, part: Range<u64>, to: &mut ResultWriter<'_>) -> Result<(), Unfit> {
         if part.start > part.end || part.end > self.data.len() {
             return Err(does_not_fit());
@@ -148,14 +149,14 @@ impl<'a> BaseReader<'a> {
     }
 }
 
-/// Hashes content as it is made, and keeps it in memory or on disk.
+/// Hashes a content as it is produced, and keeps it in memory or on disk.
 pub(super) struct ResultWriter<'a> {
     pub bounds: &'a Bounds,
     hasher: Hasher,
     buffer: Vec<u8>,
     size: u64,
     written: u64,
-    /// Where it goes on disk; nowhere if it stays in memory.
+    /// The file and offset on disk; `None` if the content stays in memory.
     to: Option<(&'a File, u64)>,
 }
 
@@ -198,7 +199,7 @@ impl<'a> ResultWriter<'a> {
         Ok(())
     }
 
-    /// The content and its name, if it has the size that it was to have.
+    /// Returns the content and its object id. Fails if the size differs from the announced one.
     pub fn finish(mut self) -> Result<(Data, ObjectId), Unfit> {
         if self.written != self.size {
             return Err(does_not_fit());
@@ -217,16 +218,16 @@ pub(super) fn does_not_fit() -> Unfit {
     bad("has an object that does not fit what it is based on")
 }
 
-/// What lies compressed in a part of a file.
+/// Decompresses a range of a file.
 pub(super) struct Inflated<'a> {
     file: &'a File,
     part: Range<u64>,
     inflate: &'a mut Decompress,
     input: Vec<u8>,
-    /// What was read and not yet inflated.
+    /// The range of `input` that was read and not decompressed yet.
     unread: Range<usize>,
     output: Vec<u8>,
-    /// How much of the output was taken.
+    /// The number of output bytes that were consumed.
     taken: usize,
     has_ended: bool,
 }

@@ -1,4 +1,4 @@
-//! Against the real git, which makes packs of every kind and indexes them too.
+//! Tests with the real git, which writes packs of every kind and indexes them for comparison.
 
 mod made_up;
 
@@ -15,7 +15,7 @@ use super::*;
 use crate::protocol::limits::{MemoryBudget, Stop};
 use crate::support::{Random, Scratch, git_command};
 
-/// A history in which files grow, shrink, move and come back.
+/// Creates a history in which files grow, shrink, move and come back.
 fn history(seed: u64) -> Scratch {
     let scratch = Scratch::new();
     let mut random = Random::new(seed);
@@ -37,7 +37,7 @@ fn history(seed: u64) -> Scratch {
     scratch
 }
 
-/// A pack of these revisions, or of all there are.
+/// Packs these revisions, or all refs if none are given.
 fn packed(scratch: &Scratch, options: &[&str], revisions: &str) -> Vec<u8> {
     let which = if revisions.is_empty() { "--all" } else { "--revs" };
     let mut arguments = vec!["pack-objects", "--stdout", "-q", which];
@@ -45,7 +45,7 @@ fn packed(scratch: &Scratch, options: &[&str], revisions: &str) -> Vec<u8> {
     scratch.git_bytes(&arguments, revisions.as_bytes())
 }
 
-/// A bare repository, empty.
+/// Creates an empty bare repository.
 fn bare(folder: &Path) -> gix::Repository {
     crate::storage::store::init(folder).expect("a repository can be made");
     crate::storage::open::open_folder(folder).expect("it can be opened").to_thread_local()
@@ -53,18 +53,18 @@ fn bare(folder: &Path) -> gix::Repository {
 
 fn take(pack: &[u8], into: &gix::Repository) -> Result<Option<Taken>, Unfit> {
     let folder = into.git_dir().join("objects/pack");
-    // In small pieces, as a network brings them.
+    // Small reads, like those from a network.
     let mut from = Cursor::new(pack);
     let mut from = SmallReads(&mut from);
     take_in(&mut from, &folder, Some(into), &bounds())
 }
 
-/// Limits that nothing ordinary meets.
+/// Limits that no ordinary pack reaches.
 fn bounds() -> Bounds {
     limited(u64::MAX)
 }
 
-/// The same for packs of at most so many bytes.
+/// Limits for packs of at most this number of bytes.
 fn limited(bytes: u64) -> Bounds {
     let stop = Stop::after(Duration::from_secs(600), HangUp::default());
     let pack = SizeLimit { bytes, refusal: "too large".to_owned() };
@@ -141,7 +141,7 @@ fn what_is_based_on_objects_of_the_repository_is_completed() {
             let verified = git_command().arg("verify-pack").arg(&taken.index).output();
             let verified = verified.expect("git can be started");
             assert!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stderr));
-            // Without the others its objects are not known, and nothing is guessed.
+            // Without the base objects, the pack is refused.
             let alone = tempfile::tempdir().expect("a folder");
             let refused = take(&rest, &bare(alone.path()));
             assert!(matches!(refused, Err(Unfit::Bad(_))), "{refused:?}");
@@ -198,7 +198,7 @@ fn what_is_wrong_with_a_pack_is_said_and_no_byte_too_much_is_kept() {
             other => panic!("{expected}: {other:?}"),
         }
     }
-    // Whatever byte is another one: it is refused, at the latest by the checksum.
+    // A pack with any changed byte is refused, at the latest because of the checksum.
     let mut random = Random::new(31);
     for _ in 0..200 {
         let at = random.below(good.len());

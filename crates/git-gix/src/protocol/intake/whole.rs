@@ -1,7 +1,7 @@
-//! Objects that came as differences and are stored whole.
+//! Stores received deltas as whole objects.
 //!
-//! They are compressed into a temporary file as they are found. Then the pack is written again, with them in the
-//! places of the differences.
+//! They are compressed into a temporary file as they are found. Then the pack is rewritten with the
+//! whole objects in place of the deltas.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -23,21 +23,21 @@ use super::spill::{At, Data, Spill};
 use super::{Entry, Stored, Unfit, bad, of_disk};
 use crate::storage::pack_index::{Hashed, header_of};
 
-/// How much is copied at once.
+/// The size of the copy buffer in bytes.
 const PIECE: usize = 64 << 10;
 
 /// An object that is to be stored whole.
 pub(super) struct Whole {
-    /// The entry that it replaces.
+    /// The index of the entry that it replaces.
     at: u32,
     kind: Kind,
     size: u64,
-    /// Its compressed bytes.
+    /// The file with the compressed bytes, and their range in it.
     file: Arc<File>,
     part: Range<u64>,
 }
 
-/// Objects that one thread found.
+/// The whole objects that one thread found.
 pub(super) struct Wholes {
     folder: PathBuf,
     file: Option<Arc<File>>,
@@ -50,7 +50,7 @@ impl Wholes {
         Self { folder: folder.to_owned(), file: None, end: 0, list: Vec::new() }
     }
 
-    /// Compresses the content of an object, quickly: it is done while the client waits.
+    /// Compresses the content of an object at a fast level, because the client waits meanwhile.
     pub fn write(
         &mut self,
         spill: &mut Spill,
@@ -66,7 +66,7 @@ impl Wholes {
         let file = self.file.insert(file);
         let start = self.end;
         let mut encoder = ZlibEncoder::new(At { file, offset: start }, Compression::fast());
-        // Compressing takes about twice as long as hashing.
+        // Compression takes about twice as long as hashing, so each byte is charged twice.
         bounds.make(2 * data.len())?;
         spill.each_piece(data, bounds, |piece| {
             encoder.write_all(piece).map_err(of_disk)?;
@@ -79,7 +79,7 @@ impl Wholes {
     }
 }
 
-/// Writes a pack again with these objects whole; its entries are then those of the new file.
+/// Rewrites a pack with these objects whole, and updates the entries to the new file.
 pub(super) fn rewrite(
     old: &File,
     old_end: u64,

@@ -1,4 +1,4 @@
-//! What a client that pushes is told first.
+//! Writes the advertisement that a pushing client reads first.
 
 use std::io::Write;
 
@@ -15,13 +15,13 @@ const CAPABILITIES: &str = concat!(
     env!("CARGO_PKG_VERSION")
 );
 
-/// Tells a client all refs, and what can be asked for.
+/// Writes all refs and the capabilities.
 pub(crate) fn advertise(
     repository: &GixRepository,
     version: ProtocolVersion,
     to: &mut dyn Write,
 ) -> Result<(), GitError> {
-    // There is no second version for pushing: who asks for it is answered without one.
+    // Protocol version 2 does not define pushes: a client that asks for it gets version 0.
     if version == ProtocolVersion::V1 {
         packet::line(to, "version 1").map_err(reader_gone)?;
     }

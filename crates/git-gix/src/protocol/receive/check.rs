@@ -1,8 +1,9 @@
-//! Whether new objects are good, and lead only to what is there.
+//! Checks that new objects are valid, and that they refer only to objects that exist.
 //!
-//! Everything that is in a repository came in whole: so it is enough to look at each new object once, and to
-//! see that whatever it names is new too, or was there before and [is reachable](super::outside). Contents come from the walk that put the objects
-//! together, so a long chain of deltas is not followed again for each object on it.
+//! Every repository is complete before a push. So it is enough to check each new object once, and
+//! to check that every object it refers to is new too, or existed before and [is
+//! reachable](super::outside). The contents come from the walk that resolves the deltas, so a long
+//! delta chain is not followed again for each object on it.
 
 use gix::ObjectId;
 use gix::bstr::{BStr, ByteSlice};
@@ -20,32 +21,34 @@ use crate::error::failed;
 use crate::protocol::intake::{Bounds, NewObjects, Unfit};
 use crate::protocol::limits::Stopped;
 
-/// No tree that anybody reads is larger.
+/// The size limit of a tree in bytes. Trees in use are smaller.
 const LARGEST_TREE: u64 = 32 << 20;
 
-/// No commit or tag that anybody reads is larger. They are held whole wherever they are shown.
+/// The size limit of a commit or tag in bytes. They are read into memory completely wherever they
+/// are shown.
 const LARGEST_TEXT: u64 = 16 << 20;
 
-/// What it costs to find a delta, in bytes that are made meanwhile.
+/// The cost of finding one delta, counted as unpacked bytes.
 const COST_OF_DELTA: u64 = 1024;
 
-/// How many files that git obeys are read of one pack, and how many bytes of them.
+/// The limits for `.gitmodules` and `.gitattributes` files of one pack: their number and their
+/// bytes.
 const MOST_SPECIAL_FILES: usize = 10_000;
 const MOST_SPECIAL_BYTES: u64 = 256 << 20;
 
-/// How many names of objects that were found are remembered.
+/// The number of object ids that are cached after they were found.
 const REMEMBERED: usize = 1 << 18;
 
-/// What is wrong with objects.
+/// The reason why objects are refused.
 #[derive(Debug)]
 pub(crate) enum Wrong {
-    /// Something is named that is nowhere.
+    /// An object is referred to that does not exist or is not reachable.
     Missing,
-    /// Something that no repository may have; the text is for the client.
+    /// An object that is not allowed in any repository; the text is for the client.
     Forbidden(String),
-    /// The time was over, or nobody waits for the outcome.
+    /// The deadline passed, or the client hung up.
     Stopped(Stopped),
-    /// They could not be read.
+    /// The objects could not be read.
     Failed(GitError),
 }
 
@@ -68,8 +71,8 @@ impl From<GitError> for Wrong {
     }
 }
 
-/// Checks all objects of a pack. Those outside it that they lead to must be among the reachable ones, if these are
-/// given.
+/// Checks all objects of a pack. Objects outside the pack that they refer to must be among the
+/// reachable ones, if `reachable` is given.
 pub(crate) fn pack(
     view: &gix::Repository,
     objects: &NewObjects,
@@ -99,7 +102,7 @@ pub(crate) fn pack(
     check.outside_is_reachable()
 }
 
-/// Whether an object is of a size that can be held.
+/// Checks that an object is small enough to be read into memory.
 fn fits(id: ObjectId, kind: Kind, size: u64) -> Result<(), Wrong> {
     let largest = match kind {
         Kind::Tree | Kind::Blob => LARGEST_TREE,
@@ -111,7 +114,7 @@ fn fits(id: ObjectId, kind: Kind, size: u64) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// The new values of refs, and which of them refs may be given.
+/// Checks the new values of refs.
 pub(super) struct Tips<'a> {
     pub(super) view: &'a gix::Repository,
     pub(super) objects: Option<&'a NewObjects>,
@@ -119,7 +122,7 @@ pub(super) struct Tips<'a> {
 }
 
 impl Tips<'_> {
-    /// Returns those of the changes that may not be made.
+    /// Returns the names of the refs that may not get their new value.
     pub(super) fn wrong<'c>(
         &self,
         changes: impl Iterator<Item = &'c RefChange>,
@@ -131,7 +134,7 @@ impl Tips<'_> {
             let is_branch = change.name.starts_with(BranchName::FOLDER);
             match header.map(|header| header.kind()) {
                 Some(kind) if kind == Kind::Commit || !is_branch => {
-                    // The bases that were added to the pack are reachable too.
+                    // Delta bases that were added to the pack are reachable too.
                     if self.objects.and_then(|objects| objects.kind_of(&new)).is_none() {
                         outside.push((change.name.as_str(), new, kind));
                     }
@@ -141,7 +144,7 @@ impl Tips<'_> {
                 }
             }
         }
-        // Mostly all are reachable.
+        // In most pushes all values are reachable, so all are checked together first.
         let all = outside.iter().map(|(_, id, kind)| (*id, *kind)).collect();
         if !self.reachable.has_all(&all)? {
             for (name, id, kind) in outside {
@@ -161,9 +164,10 @@ struct Check<'a> {
     fsck: Fsck<'a>,
     found: HashMap<ObjectId, Kind>,
     reachable: Option<&'a Reachable<'a>>,
-    /// Objects outside the pack that the new ones lead to, and whose reachability is not yet known.
+    /// Objects outside the pack that new objects refer to, and whose reachability was not checked
+    /// yet.
     outside: HashMap<ObjectId, Kind>,
-    /// Files that git obeys and that were checked.
+    /// The `.gitmodules` and `.gitattributes` files that were checked.
     read_by_git: HashSet<ObjectId>,
     special_bytes: u64,
 }
@@ -218,7 +222,7 @@ impl Check<'_> {
             EntryKind::Blob | EntryKind::BlobExecutable | EntryKind::Link => {
                 self.leads_to(id, Kind::Blob)
             }
-            // A commit of another repository.
+            // A submodule: the commit belongs to another repository.
             EntryKind::Commit => Ok(()),
         }?;
         match special {
@@ -227,7 +231,7 @@ impl Check<'_> {
         }
     }
 
-    /// Checks what git reads of a tree, before it checks out anything or afterwards.
+    /// Checks a `.gitmodules` or `.gitattributes` file, which git itself interprets.
     fn special(&mut self, special: Special, kind: EntryKind, id: &gix::oid) -> Result<(), Wrong> {
         let (no_file, large) = match special {
             Special::Modules => (Fault::GitmodulesBlob, Fault::GitmodulesLarge),
@@ -250,7 +254,7 @@ impl Check<'_> {
         if size > LARGEST_TEXT {
             return report(large);
         }
-        // Each delta on the way to the file is found and applied anew.
+        // Reading the file applies every delta of its chain, so each delta is charged.
         let deltas = u64::from(header.num_deltas().unwrap_or(0));
         self.bounds.make((deltas + 1).saturating_mul(size + COST_OF_DELTA))?;
         self.special_bytes += size;
@@ -279,7 +283,7 @@ impl Check<'_> {
         };
         match known {
             None => Err(Wrong::Missing),
-            // Whether an unreachable object exists is not told.
+            // The answer must not reveal whether an unreachable object exists.
             Some(known) if known != kind && self.objects.kind_of(id).is_none() => {
                 Err(Wrong::Missing)
             }
@@ -297,7 +301,7 @@ impl Check<'_> {
         }
     }
 
-    /// Checks the objects outside the pack that were found since the last call.
+    /// Checks the reachability of the objects outside the pack that were found since the last call.
     fn outside_is_reachable(&mut self) -> Result<(), Wrong> {
         let outside = std::mem::take(&mut self.outside);
         match self.reachable {
@@ -307,16 +311,16 @@ impl Check<'_> {
     }
 }
 
-/// Refuses an object in git's words.
+/// Builds a refusal with git's name and text of the fault.
 fn forbidden(id: &gix::oid, fault: Fault) -> Wrong {
     Wrong::Forbidden(format!("object {id}: {}: {}", fault.name(), fault.text()))
 }
 
-/// How names are read on file systems of other machines.
+/// Path names are checked by the rules of HFS+ and NTFS, because clones may be checked out there.
 const EVERYWHERE: component::Options =
     component::Options { protect_windows: false, protect_hfs: true, protect_ntfs: true };
 
-/// A file that git obeys.
+/// A file that git interprets.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Special {
     Modules,
@@ -335,9 +339,9 @@ impl Special {
     }
 }
 
-/// Whether a file or folder of this name can do no harm where it is checked out.
+/// Whether a file or directory with this name can be checked out without harm.
 fn is_good_name(name: &BStr) -> bool {
-    // Windows takes backslashes for slashes.
+    // Windows treats backslashes as slashes.
     let mut parts = name.split_str(b"\\").filter(|part| !part.is_empty());
     gix::validate::path::component(name, None, EVERYWHERE).is_ok()
         && parts.all(|part| !part.eq_ignore_ascii_case(b".git") && part != b"..")

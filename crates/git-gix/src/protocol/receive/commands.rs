@@ -1,4 +1,4 @@
-//! What a client wants to have changed.
+//! Parses the commands of a push.
 
 use std::collections::HashMap;
 use std::io::{self, Read};
@@ -12,35 +12,36 @@ use hexforge_domain::tag::TagName;
 
 use crate::protocol::packet::{self, Packet};
 
-/// The most bytes of commands in one push. 150,000 refs fit, and take less than 100 MB while the push lasts.
+/// The most bytes of commands in one push. 150,000 refs fit, and take less than 100 MB of memory
+/// while the push lasts.
 const MOST_BYTES: usize = 16 << 20;
 
-/// The longest ref, and the longest part of one between slashes, that file systems are sure to keep.
+/// The longest ref name, and the longest path component in one, that every file system can store.
 const LONGEST: usize = 1000;
 const LONGEST_PART: usize = 250;
 
-/// All that is asked for.
+/// The parsed commands and capabilities.
 pub(super) struct Asked {
     pub(super) commands: Vec<Command>,
-    /// Whether the client wants to hear what became of each.
+    /// `report-status`: the client expects the outcome of each command.
     pub(super) report: bool,
-    /// Whether it can be told more than that.
+    /// `side-band-64k`: the client accepts messages besides the report.
     pub(super) side_band: bool,
-    /// All or none.
+    /// `atomic`: either all refs are updated or none.
     pub(super) atomic: bool,
-    /// Whether the client has only a part of the history.
+    /// Whether the client has a shallow repository.
     pub(super) shallow: bool,
 }
 
-/// One ref that is to be changed.
+/// The update of one ref.
 pub(super) struct Command {
-    /// The name as it was sent.
+    /// The ref name as it was sent; it need not be UTF-8.
     pub(super) name: Vec<u8>,
     pub(super) change: RefChange,
     pub(super) outcome: Outcome,
 }
 
-/// What became of a command.
+/// The outcome of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
     Waiting,
@@ -58,7 +59,7 @@ impl Command {
     }
 }
 
-/// Reads the commands; `None` when there are none.
+/// Reads the commands. Returns `None` if there are none.
 pub(super) fn read(from: &mut dyn Read) -> Result<Option<Asked>, GitError> {
     let mut asked = Asked {
         commands: Vec::new(),
@@ -74,7 +75,8 @@ pub(super) fn read(from: &mut dyn Read) -> Result<Option<Asked>, GitError> {
             return Err(wrong("too many refs in one push"));
         }
         if line.starts_with(b"shallow ") {
-            // What the client has not does not matter as long as everything is here.
+            // The shallow commits of the client do not matter as long as all pushed objects are
+            // complete.
             asked.shallow = true;
             continue;
         }
@@ -91,12 +93,12 @@ pub(super) fn read(from: &mut dyn Read) -> Result<Option<Asked>, GitError> {
                 b"report-status" => asked.report = true,
                 b"side-band-64k" => asked.side_band = true,
                 b"atomic" => asked.atomic = true,
-                // Not offered, and of no use to anybody.
+                // `push-options` is not advertised.
                 b"push-options" => return Err(wrong("push options are not taken")),
                 other if other.starts_with(b"object-format=") && other != b"object-format=sha1" => {
                     return Err(wrong("only sha1 repositories are kept"));
                 }
-                // Nothing is offered that would have to be heeded besides.
+                // Other capabilities do not change the answer.
                 _ => (),
             }
         }
@@ -109,7 +111,7 @@ pub(super) fn read(from: &mut dyn Read) -> Result<Option<Asked>, GitError> {
     Ok(Some(asked))
 }
 
-/// The next line of a part; `None` at its end.
+/// Reads the next line. Returns `None` at a flush packet or at the end of the stream.
 fn next_line(from: &mut dyn Read) -> Result<Option<Vec<u8>>, GitError> {
     match packet::read(from).map_err(broken)? {
         Some(Packet::Data(mut line)) => {
@@ -123,7 +125,7 @@ fn next_line(from: &mut dyn Read) -> Result<Option<Vec<u8>>, GitError> {
     }
 }
 
-/// Old value, new value and name.
+/// Parses the old value, the new value and the ref name.
 fn parse(line: &[u8]) -> Result<Command, GitError> {
     let bad = || wrong("a command that is none");
     let (old, rest) = line.split_once_str(b" ").ok_or_else(bad)?;
@@ -141,7 +143,8 @@ fn parse(line: &[u8]) -> Result<Command, GitError> {
     Ok(command)
 }
 
-/// Whether a ref may have this name. What is there under a strange name may still be removed.
+/// Whether a ref may have this name. A ref with an odd name that exists already may still be
+/// deleted.
 fn is_good_name(name: &[u8], is_kept: bool) -> bool {
     let Ok(name) = std::str::from_utf8(name) else { return false };
     if !name.starts_with("refs/") || name.len() > LONGEST {
@@ -150,11 +153,12 @@ fn is_good_name(name: &[u8], is_kept: bool) -> bool {
     if name.split('/').count() < 3 || name.split('/').any(|part| part.len() > LONGEST_PART) {
         return false;
     }
-    // Such a ref has git show another object in place of one that somebody trusts.
+    // A replace ref makes git show another object in place of the original one.
     if is_kept && name.starts_with("refs/replace/") {
         return false;
     }
-    // Rules are made for branches and tags: nothing in their folders may be taken for something else.
+    // Permission rules apply to branches and tags, so every ref below their prefixes must have a
+    // valid branch or tag name.
     let fits = match (name.strip_prefix(BranchName::FOLDER), name.strip_prefix(TagName::FOLDER)) {
         (Some(branch), _) if is_kept => BranchName::parse_new(branch).is_ok(),
         (Some(branch), _) => BranchName::parse(branch).is_ok(),
@@ -177,12 +181,12 @@ fn refuse_twice_named(commands: &mut [Command]) {
     }
 }
 
-/// The client says what no client says.
+/// The error for a line that violates the protocol.
 pub(super) fn wrong(what: &str) -> GitError {
     GitError::Protocol(what.to_owned())
 }
 
-/// The client went away, or sends no packets.
+/// The error for a connection that breaks off or sends invalid packets.
 fn broken(error: io::Error) -> GitError {
     GitError::Protocol(error.to_string())
 }

@@ -1,7 +1,7 @@
-//! What `git fsck` calls an error in an object, by git's names and rules.
+//! Checks objects for the errors that `git fsck` reports, with git's names and rules.
 //!
-//! Objects with such errors are read in different ways by different programs: of a tree with two entries of one name,
-//! the service could show one file, and a clone check out the other.
+//! Programs interpret objects with such errors in different ways: if a tree has two entries with
+//! the same name, this service could show one file while a clone checks out the other.
 
 mod faults;
 mod ident;
@@ -14,16 +14,16 @@ use gix::object::Kind;
 
 pub use faults::{AcceptedFaults, Fault};
 
-/// Lines of a `.gitattributes` are shorter.
+/// Lines of a `.gitattributes` file must be shorter than this number of bytes.
 const LONGEST_ATTRIBUTES_LINE: usize = 2048;
 
-/// The checks, without those faults that are accepted.
+/// The checks, which ignore the accepted faults.
 pub(super) struct Fsck<'a> {
     pub(super) accepted: &'a AcceptedFaults,
 }
 
 impl Fsck<'_> {
-    /// The first fault of an object that is not accepted.
+    /// Returns the first fault of an object that is not accepted.
     pub(super) fn check(&self, kind: Kind, data: &[u8]) -> Result<(), Fault> {
         match kind {
             Kind::Commit => self.commit(data),
@@ -33,12 +33,12 @@ impl Fsck<'_> {
         }
     }
 
-    /// The first fault of a file that is called `.gitmodules` in some tree.
+    /// Returns the first fault of a `.gitmodules` file that is not accepted.
     pub(super) fn modules(&self, data: &[u8]) -> Result<(), Fault> {
         modules::faults(data).into_iter().try_for_each(|fault| self.report(fault))
     }
 
-    /// The first fault of a file that is called `.gitattributes` in some tree.
+    /// Returns the fault of a `.gitattributes` file, unless it is accepted.
     pub(super) fn attributes(&self, data: &[u8]) -> Result<(), Fault> {
         let is_long = |line: &[u8]| line.len() >= LONGEST_ATTRIBUTES_LINE;
         match data.split(|&byte| byte == b'\n').any(is_long) {
@@ -47,7 +47,7 @@ impl Fsck<'_> {
         }
     }
 
-    /// Stops the checks of an object unless the fault is accepted.
+    /// Returns the fault as an error unless it is accepted.
     pub(super) fn report(&self, fault: Fault) -> Result<(), Fault> {
         if self.accepted.contains(fault) { Ok(()) } else { Err(fault) }
     }
@@ -112,7 +112,7 @@ impl Fsck<'_> {
         }
     }
 
-    /// Whether the headers of a commit or tag end as they should, and have no NUL.
+    /// Checks that the headers of a commit or tag are terminated and contain no NUL.
     fn headers(&self, data: &[u8]) -> Result<(), Fault> {
         let end = data.find(b"\n\n").unwrap_or(data.len());
         if data[..end].contains(&0) {
@@ -131,7 +131,8 @@ impl Fsck<'_> {
     fn tree(&self, data: &[u8]) -> Result<(), Fault> {
         let mut rest = data;
         let mut previous: Option<Entry<'_>> = None;
-        // Names of files that a folder of the same name can follow, with other names in between.
+        // Names of files that a directory with the same name can still follow, with other names
+        // sorted in between.
         let mut files_before: Vec<&[u8]> = Vec::new();
         while !rest.is_empty() {
             let Some((entry, next)) = Entry::split(rest) else {
@@ -174,7 +175,7 @@ struct Entry<'a> {
 }
 
 impl<'a> Entry<'a> {
-    /// The first entry of the data and what follows it; `None` if the data is no tree.
+    /// Splits off the first entry. Returns `None` if the data is not a valid tree.
     fn split(data: &'a [u8]) -> Option<(Self, &'a [u8])> {
         let (mode, rest) = data.split_at(data.find_byte(b' ')?);
         let is_octal = mode.iter().all(|digit| matches!(digit, b'0'..=b'7'));
@@ -191,14 +192,15 @@ impl<'a> Entry<'a> {
         self.mode & 0o170_000 == 0o040_000
     }
 
-    /// The bytes that trees are sorted by: the names of folders count as if they ended with a slash.
+    /// The sort key of a tree entry: the name of a directory is compared as if it ended with a
+    /// slash.
     fn sorted_by(&self) -> impl Iterator<Item = &'a u8> {
         let slash: &[u8] = if self.is_tree() { b"/" } else { b"" };
         self.name.iter().chain(slash)
     }
 }
 
-/// The bytes up to the end of the line, and those of the next lines.
+/// Splits the data at the first line break.
 fn split_line(data: &[u8]) -> (&[u8], &[u8]) {
     match data.find_byte(b'\n') {
         Some(end) => (&data[..end], &data[end + 1..]),

@@ -1,8 +1,9 @@
-//! Objects that a push leads to and does not contain.
+//! Checks the objects that a push refers to but does not contain.
 //!
-//! Such an object must be reachable from a ref of the repository. A repository may contain more: the commits of deleted
-//! branches and, in a fork, those of its source. A push that could lead to them would make them visible to its sender.
-//! A git client sends every object that the advertised refs do not reach, so its pushes are not affected.
+//! Each of them must be reachable from a ref of the repository. A repository may contain more
+//! objects: the commits of deleted branches and, in a fork, those of its source. A push that refers
+//! to them would make them visible to its sender. A git client sends every object that the
+//! advertised refs do not reach, so ordinary pushes are not affected.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -24,17 +25,18 @@ use crate::storage::store::Shared;
 /// The time between two checks of the deadline and of the hang-up signal.
 const SLICE: Duration = Duration::from_millis(100);
 
-/// The time that one question may take. The walk is kept, so the next push continues it.
+/// The time limit of one reachability check. The walk is cached, so the next push continues it.
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// The number of commits whose trees are read first. The bases of a push are in the trees of the commits it builds on.
+/// The number of commits whose trees are read first: most bases of a push are in the trees of the
+/// commits it builds on.
 const MOST_FIRST: usize = 256;
 
 /// The objects of a repository that its refs reach.
 pub(crate) struct Reachable<'a> {
     pub(super) shared: &'a Arc<Shared>,
     pub(super) project: ProjectId,
-    /// The refs when the push began: what they reach, the client was told of.
+    /// The refs at the time the push began; the client saw them in the advertisement.
     pub(super) refs: &'a Arc<Snapshot>,
     pub(super) caller: Caller,
     pub(super) stop: &'a Stop,
@@ -47,7 +49,7 @@ impl Reachable<'_> {
         let of =
             |history: bool| objects.iter().filter(move |(_, kind)| is_history(kind) == history);
         let ids = |history: bool| of(history).map(|(id, _)| *id).collect::<HashSet<ObjectId>>();
-        // Commits come first: only reachable ones tell where to look for the rest.
+        // Commits are checked first: their trees show where to look for the other objects.
         if !self.find(ids(true), &[], false)? {
             return Ok(false);
         }

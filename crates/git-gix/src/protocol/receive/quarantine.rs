@@ -1,4 +1,5 @@
-//! Where the objects of a push are until it is taken: a repository of their own that sees those of the real one.
+//! Holds the objects of a push until it is accepted: a repository of its own that also sees the
+//! objects of the real one.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -14,23 +15,23 @@ use crate::storage::open::OpenRepository;
 use crate::storage::repository::{Bound, GixRepository};
 use crate::storage::store::Shared;
 
-/// New objects.
+/// The new objects of one push.
 pub(super) struct Quarantine {
     staged: Arc<OpenRepository>,
-    /// The pack and its index, if there are any objects.
+    /// The pack and its index, if the push has objects.
     files: Option<Taken>,
-    /// Sees the new objects and those that were there before.
+    /// A view of the new objects and of the existing ones.
     pub(super) view: gix::Repository,
     pub(super) bounds: Bounds,
 }
 
-/// Why objects were not taken in; the text is for the client.
+/// The reason why objects were refused; the text is for the client.
 pub(super) enum Refused {
-    /// They are not right.
+    /// The objects are invalid.
     Bad(String),
-    /// The time was over, or the client hung up.
+    /// The deadline passed, or the client hung up.
     Stopped(Stopped),
-    /// Something is wrong here.
+    /// The server failed.
     Failed(GitError),
 }
 
@@ -41,7 +42,7 @@ impl From<GitError> for Refused {
 }
 
 impl Quarantine {
-    /// Takes in a pack, whose objects may be based on others that are there.
+    /// Reads a pack, whose deltas may be based on existing objects.
     pub(super) fn fill(
         repository: &GixRepository,
         from: &mut dyn Read,
@@ -62,12 +63,12 @@ impl Quarantine {
         Ok(Self { staged, files, view, bounds })
     }
 
-    /// The new objects, if there are any.
+    /// The new objects, if the push has any.
     pub(super) fn objects(&self) -> Option<&NewObjects> {
         self.files.as_ref().map(|files| &files.objects)
     }
 
-    /// The length of the pack.
+    /// The length of the pack in bytes.
     pub(super) fn bytes(&self) -> Result<u64, GitError> {
         match &self.files {
             Some(files) => Ok(std::fs::metadata(&files.data).map_err(disk)?.len()),
@@ -88,10 +89,11 @@ impl Quarantine {
     }
 }
 
-/// The bytes of a pack without objects: a push to a full repository may still name what is there.
+/// The bytes of a pack without objects: a push to a full repository may still create refs to
+/// existing objects.
 const EMPTY_PACK: u64 = 32;
 
-/// How many bytes a pack may have, and what to tell whoever sends more.
+/// Returns the size limit of a pack and the message for a client that exceeds it.
 fn pack_limit(limits: &PushLimits, stored: u64) -> SizeLimit {
     let left = limits.repository_bytes.saturating_sub(stored);
     if left < limits.push_bytes {
@@ -104,7 +106,7 @@ fn pack_limit(limits: &PushLimits, stored: u64) -> SizeLimit {
     }
 }
 
-/// What a client is told whose push does not fit into the repository.
+/// The message for a client whose push does not fit into the repository.
 pub(super) fn repository_full(bytes: u64) -> String {
     format!("the repository would be larger than the limit of {} MiB", bytes >> 20)
 }

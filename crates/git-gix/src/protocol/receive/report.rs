@@ -1,11 +1,11 @@
-//! What a client is told in the end.
+//! Writes the final report of a push.
 
 use std::io::{self, Write};
 
 use super::commands::{Asked, Outcome};
 use crate::protocol::packet::{self, Band};
 
-/// Writes what became of each command, and what people are to read.
+/// Writes the outcome of each command, and a message for the user.
 pub(super) fn write(
     asked: &Asked,
     unpacked: &Result<(), String>,

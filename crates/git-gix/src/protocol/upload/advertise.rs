@@ -1,4 +1,4 @@
-//! What clients are told first.
+//! Writes the advertisement that a fetching client reads first.
 
 use std::io::Write;
 
@@ -12,12 +12,12 @@ use super::refs::Listing;
 use crate::error::reader_gone;
 use crate::protocol::packet;
 
-/// What fetching clients may use in the versions without commands.
+/// The capabilities of protocol versions 0 and 1.
 const FETCHING: &str = "multi_ack multi_ack_detailed thin-pack side-band side-band-64k ofs-delta shallow \
                         deepen-since deepen-not deepen-relative no-progress include-tag no-done filter \
                         allow-tip-sha1-in-want allow-reachable-sha1-in-want object-format=sha1";
 
-/// The commands of the second version, and what they can do.
+/// Writes the capability advertisement of protocol version 2: the commands and their features.
 pub(super) fn commands(to: &mut dyn Write) -> Result<(), GitError> {
     for line in [
         "version 2",
@@ -32,7 +32,7 @@ pub(super) fn commands(to: &mut dyn Write) -> Result<(), GitError> {
     packet::flush(to).map_err(reader_gone)
 }
 
-/// All refs, annotated tags also with what they lead to.
+/// Writes all refs, and for each annotated tag also the object that it peels to.
 pub(super) fn for_fetching(
     listing: &Listing,
     version: ProtocolVersion,
@@ -53,7 +53,7 @@ pub(super) fn for_fetching(
     lines.end()
 }
 
-/// Refs, the first of which carries what clients may use.
+/// Writes ref lines; the first one carries the capabilities.
 struct Lines<'a> {
     to: &'a mut dyn Write,
     capabilities: Option<Vec<u8>>,

@@ -1,4 +1,5 @@
-//! What git noted beside a pack: for some commits, all that belongs to them and to what they come from.
+//! Reads the `.bitmap` file that git writes beside a pack: for some commits, the set of all objects
+//! that are reachable from the commit.
 
 use std::fs;
 
@@ -9,16 +10,16 @@ use gix_bitmap::ewah;
 
 use super::packs::{Pack, Packs};
 
-/// A larger file is not worth to be read.
+/// Larger bitmap files are not read.
 const LARGEST: u64 = 256 << 20;
 
 /// Magic, version, flags, number of entries and the checksum of the pack.
 const HEADER: usize = 32;
 
-/// After the header come the bits of all commits, trees, blobs and tags.
+/// The kinds whose bitmaps follow the header, in this order.
 const KINDS: [Kind; 4] = [Kind::Commit, Kind::Tree, Kind::Blob, Kind::Tag];
 
-/// A set of positions in a pack.
+/// A set of positions in a pack, one bit per object.
 #[derive(Clone, Default)]
 pub(super) struct Bits(Vec<u64>);
 
@@ -31,7 +32,7 @@ impl Bits {
         self.0[at / 64] & (1 << (at % 64)) != 0
     }
 
-    /// Whether it is new.
+    /// Adds a position. Returns whether it was not in the set before.
     pub(super) fn insert(&mut self, at: usize) -> bool {
         let new = !self.contains(at);
         self.0[at / 64] |= 1 << (at % 64);
@@ -46,7 +47,8 @@ impl Bits {
         self.0.iter_mut().zip(&other.0).for_each(|(one, other)| *one &= !other);
     }
 
-    /// Flips each bit that is set in the compressed bits. `None` when these are damaged.
+    /// Flips each bit that is set in the compressed bitmap. Returns `None` if the bitmap is
+    /// damaged.
     fn flip(&mut self, compressed: &ewah::Vec, count: usize) -> Option<()> {
         compressed.for_each_set_bit(|at| {
             let word = self.0.get_mut(at / 64).filter(|_| at < count)?;
@@ -66,25 +68,26 @@ impl Bits {
     }
 }
 
-/// The notes beside one pack.
+/// The reachability bitmaps of one pack.
 pub(super) struct Bitmap<'a> {
     pub(super) pack: u32,
     opened: &'a Pack,
     file: Vec<u8>,
     pub(super) blobs: Bits,
-    /// Which note is that of a commit.
+    /// Maps each commit with a bitmap to its index in `notes`.
     noted: HashMap<ObjectId, usize>,
     notes: Vec<Note>,
 }
 
-/// Where a note is in the file, and how far before it that is which it differs from.
+/// The position of a bitmap in the file. The bitmap is XORed with the one `differs_from` entries
+/// before it; 0 means that it is stored as it is.
 struct Note {
     at: usize,
     differs_from: usize,
 }
 
 impl<'a> Bitmap<'a> {
-    /// The notes of a pack that has some. What cannot be understood is as good as none.
+    /// Opens the first pack that has a bitmap file. A file that cannot be parsed counts as missing.
     pub(super) fn find(packs: &'a Packs) -> Option<Self> {
         packs.all().find_map(|(at, pack)| Self::open(at, pack))
     }
@@ -133,12 +136,12 @@ impl<'a> Bitmap<'a> {
         Bits::of(self.count())
     }
 
-    /// How many objects are in the pack.
+    /// The number of objects in the pack.
     pub(super) fn count(&self) -> usize {
         self.opened.by_offset().len()
     }
 
-    /// Where an object is in the order of the pack.
+    /// The position of an object in the order of pack offsets, which bitmaps use.
     pub(super) fn position(&self, id: ObjectId) -> Option<usize> {
         let entry = self.opened.index.lookup(id)?;
         self.opened.rank_of(self.opened.index.pack_offset_at_index(entry))
@@ -148,7 +151,7 @@ impl<'a> Bitmap<'a> {
         self.opened.index.oid_at_index(self.opened.by_offset()[position]).to_owned()
     }
 
-    /// All that a commit leads to, if that is noted.
+    /// Returns all objects reachable from a commit, if the commit has a bitmap.
     pub(super) fn noted(&self, commit: ObjectId) -> Option<Bits> {
         let mut bits = self.none();
         let mut at = *self.noted.get(&commit)?;
@@ -168,7 +171,7 @@ fn number(from: &[u8]) -> Option<(u32, &[u8])> {
     Some((u32::from_be_bytes(*number), rest))
 }
 
-/// Reads the compressed bits that come next.
+/// Reads the next EWAH bitmap.
 fn compressed(from: &mut &[u8]) -> Option<ewah::Vec> {
     let (bits, rest) = ewah::decode(from).ok()?;
     *from = rest;

@@ -1,4 +1,4 @@
-//! All that some commits lead to, found with the help of what git noted beside a pack.
+//! Finds all objects reachable from some commits with the help of the bitmap beside a pack.
 
 use gix::ObjectId;
 use gix::hashtable::HashSet;
@@ -12,14 +12,15 @@ use super::refs::Listing;
 use crate::content::tree::entries::{self, Entry};
 use crate::error::failed;
 
-/// What is to be sent to a client that has nothing.
+/// The objects to send to a client that has none.
 pub(super) enum Closure {
-    /// Everything in one pack, and nothing else.
+    /// Exactly the objects of one pack.
     Pack(u32),
     Objects(Vec<ObjectId>),
 }
 
-/// Finds everything, if there are notes that help and if they can: they know whole histories only.
+/// Finds all reachable objects by bitmaps. Returns `None` if no bitmap helps or the request cannot
+/// use one: bitmaps only know complete histories.
 pub(super) fn find(
     source: &Source,
     repo: &gix::Repository,
@@ -63,7 +64,7 @@ pub(super) fn find(
     Ok(Some(Closure::Objects(ids)))
 }
 
-/// Objects in the pack, and others.
+/// The reachable objects: those in the pack with the bitmap, and others.
 struct Found {
     packed: Bits,
     others: Vec<ObjectId>,
@@ -71,7 +72,7 @@ struct Found {
 }
 
 impl Found {
-    /// Whether it is new.
+    /// Adds an object. Returns whether it was not in the set before.
     fn insert(&mut self, bitmap: &Bitmap<'_>, id: ObjectId) -> bool {
         if let Some(position) = bitmap.position(id) {
             return self.packed.insert(position);
@@ -88,7 +89,8 @@ impl Found {
         packed || self.seen.contains(&id)
     }
 
-    /// Adds commits and what they come from. Returns those of which nothing but themselves was added.
+    /// Adds the commits and their ancestors. Returns the commits whose trees were not added,
+    /// because no bitmap covers them.
     fn commits(
         &mut self,
         repo: &gix::Repository,

@@ -1,7 +1,7 @@
-//! Objects compressed for sending, kept for the next client.
+//! Caches objects that were compressed for sending.
 //!
-//! An object that is stored as a delta on something that the client does not get has to be put together and compressed
-//! anew. That is most of the work of a shallow clone, and every build begins with one.
+//! An object whose stored delta base is not sent has to be rebuilt and compressed again. That is
+//! most of the work of a shallow clone, and every CI build begins with one.
 
 use std::sync::Arc;
 
@@ -10,22 +10,22 @@ use gix::odb::pack::data::entry::Header;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
-/// The largest object that is kept, by its size before compression.
+/// The largest object that is cached, by its size before compression.
 pub(super) const LARGEST: u64 = 2 << 20;
 
-/// How many compressed bytes are kept, and of how many objects that is expected to be.
+/// The capacity of the cache in compressed bytes, and the expected number of objects.
 const BYTES: u64 = 32 << 20;
 const OBJECTS: usize = 8000;
 
-/// An object as an entry of a pack has it.
+/// An object in the form of a pack entry.
 pub(super) struct Compressed {
     pub(super) header: Header,
-    /// Before compression.
+    /// The size before compression.
     pub(super) size: u64,
     pub(super) data: Vec<u8>,
 }
 
-/// Objects of all repositories, by their ids: equal ids are equal contents.
+/// The cache, shared by all repositories: equal object ids mean equal contents.
 pub(crate) struct CompressedObjects(Cache<ObjectId, Arc<Compressed>, ByLength>);
 
 #[derive(Clone)]
@@ -33,7 +33,7 @@ struct ByLength;
 
 impl Weighter<ObjectId, Arc<Compressed>> for ByLength {
     fn weight(&self, _: &ObjectId, object: &Arc<Compressed>) -> u64 {
-        // With what it takes to keep it.
+        // An estimate of the overhead per cached object is added.
         object.data.len() as u64 + 150
     }
 }

@@ -1,23 +1,23 @@
-//! The difference between two objects, in the form in which packs have it: what to copy from the one that is
-//! there, and what to put between.
+//! Encodes the delta between two objects in the format of packs: instructions that copy from the
+//! base or insert new bytes.
 
-/// How many bytes have to be alike to be found.
+/// The shortest match that is found, in bytes.
 const WINDOW: usize = 16;
 
-/// The most bytes that one step copies, or puts between.
+/// The most bytes that one instruction copies or inserts.
 const LONGEST_COPY: usize = 0xffff;
 const LONGEST_INSERT: usize = 127;
 
-/// Any large odd number would do.
+/// The multiplier of the rolling hash. Any large odd number would do.
 const FACTOR: u32 = 0x9e37_79b1;
 
-/// How to get from a base to a target, if that takes less than so many bytes.
+/// Returns the delta from `base` to `target`, or `None` if it would take `limit` bytes or more.
 pub(super) fn encode(base: &[u8], target: &[u8], limit: usize) -> Option<Vec<u8>> {
     let index = Index::of(base)?;
     let mut delta = Vec::new();
     write_size(&mut delta, base.len());
     write_size(&mut delta, target.len());
-    // All before `done` is in the delta; all before `at` was looked at.
+    // All bytes before `done` are in the delta; all windows before `at` were searched.
     let (mut done, mut at) = (0, 0);
     let mut hash = None;
     while at + WINDOW <= target.len() && delta.len() + (at - done) < limit {
@@ -41,7 +41,7 @@ pub(super) fn encode(base: &[u8], target: &[u8], limit: usize) -> Option<Vec<u8>
     (delta.len() < limit).then_some(delta)
 }
 
-/// A number for some bytes that is quickly found for those that are one byte further.
+/// A rolling hash of one window: the hash of the next window is computed from it in constant time.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Hash(u32);
 
@@ -59,9 +59,9 @@ impl Hash {
     }
 }
 
-/// Where parts of the base are.
+/// A hash table of the windows of the base.
 struct Index {
-    /// One more than where a part begins; 0 where there is none.
+    /// One more than the position at which a window begins; 0 for an empty slot.
     places: Vec<u32>,
     shift: u32,
 }
@@ -73,7 +73,7 @@ impl Index {
         let mut index = Self { places: vec![0; 1 << bits], shift: 32 - bits.min(31) };
         for (number, part) in base.chunks_exact(WINDOW).enumerate() {
             let slot = index.slot(Hash::of(part));
-            // Of parts that are alike the first has the most behind it.
+            // Of equal windows the first is kept, because the most bytes follow it.
             if index.places[slot] == 0 {
                 index.places[slot] = u32::try_from(number * WINDOW + 1).ok()?;
             }
@@ -106,7 +106,8 @@ fn write_insert(delta: &mut Vec<u8>, bytes: &[u8]) {
     }
 }
 
-/// Bytes that are 0 are left out, and the first says which are there.
+/// Writes copy instructions. Zero bytes of offset and length are left out; the bits of the first
+/// byte say which bytes are present.
 fn write_copy(delta: &mut Vec<u8>, mut from: usize, mut length: usize) {
     while length > 0 {
         let taken = length.min(LONGEST_COPY);

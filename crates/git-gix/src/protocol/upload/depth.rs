@@ -1,4 +1,4 @@
-//! Where a history ends that is not asked for as a whole.
+//! Decides where the history ends for shallow fetches.
 
 use std::collections::VecDeque;
 
@@ -14,30 +14,31 @@ use super::walk::{self, Ask};
 use crate::content::peel::to_commit;
 use crate::error::failed;
 
-/// The depth by which clients ask for everything.
+/// The depth with which clients ask for the complete history.
 const ENDLESS: u64 = 0x7fff_ffff;
 
-/// What a client has to note, and what is to be sent because of it.
+/// The new shallow boundary of the client, and what has to be sent because of it.
 #[derive(Default)]
 pub(super) struct Ends {
-    /// Commits whose parents the client will not have.
+    /// Commits that become shallow: the client will not have their parents.
     pub(super) shallow: Vec<ObjectId>,
-    /// Commits whose parents it had not, and will have.
+    /// Commits that stop being shallow: the client will get their parents.
     pub(super) unshallow: Vec<ObjectId>,
-    /// Those parents.
+    /// The parents of the commits in `unshallow`.
     pub(super) wants: Vec<ObjectId>,
-    /// Commits whose parents do not count on the way from what is wanted, or from what the client has.
+    /// All shallow commits: no walk passes to their parents, neither from the wants nor from the
+    /// haves.
     pub(super) all: HashSet<ObjectId>,
 }
 
-/// Commits that stay whole, and those that lose their parents.
+/// The commits inside the depth, and those at which the history is cut.
 #[derive(Default)]
 struct Cut {
     whole: HashSet<ObjectId>,
     cut: Vec<ObjectId>,
 }
 
-/// Decides where the history ends that starts at these commits.
+/// Decides where the history of the wanted commits ends.
 pub(super) fn ends(
     source: &Source,
     listing: &Listing,
@@ -58,7 +59,8 @@ pub(super) fn ends(
         Ok(shallow.filter(|id| !hidden.contains(id)).collect())
     };
     let cut = match depth.commits {
-        // Wherever the history of the client ends, and whether that has to do with what it wants or not.
+        // `--unshallow` completes the history at every shallow commit, whether a wanted commit
+        // leads to it or not.
         Some(ENDLESS..) => Cut { whole: visible()?, cut: Vec::new() },
         Some(commits) if depth.relative => {
             let from: Vec<ObjectId> = visible()?.into_iter().collect();
@@ -95,7 +97,7 @@ fn by_depth(source: &Source, from: &[ObjectId], depth: u64) -> Result<Cut, GitEr
     while let Some((id, at)) = queue.pop_front() {
         let commit = source.lineages().of(repo, id, &mut buffer)?;
         let commit = commit.ok_or_else(|| GitError::Corrupt(format!("no commit {id}")))?;
-        // As git does it, also where there are no parents to be cut off.
+        // Like git, a commit at the boundary is cut even if it has no parents.
         if at >= depth {
             result.cut.push(id);
             continue;
@@ -118,7 +120,7 @@ fn by_date_and_history(
     let repo = source.repo()?;
     let mut haves = Vec::new();
     for &tip in &request.depth.not {
-        // A tag leads to what it is about.
+        // An excluded tag stands for the commit that it points to.
         haves.extend(to_commit(repo, tip)?);
     }
     let since = request.depth.since;

@@ -1,17 +1,17 @@
-//! What partial clones leave out.
+//! Parses the object filters of partial clones.
 
 use hexforge_domain::ports::git::GitError;
 
 use super::wire::shown;
 
-/// Which files and folders are sent. What is asked for by its name always is.
+/// The blobs and trees that are sent. Objects requested by id are always sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Filter {
     #[default]
     All,
-    /// Files that are smaller than this.
+    /// Blobs that are smaller than this number of bytes.
     BlobsBelow(u64),
-    /// What is less deep than this; the folder of a commit itself is at 0.
+    /// Trees and blobs at a smaller depth than this; the root tree of a commit has depth 0.
     Depth(u64),
 }
 
@@ -33,7 +33,7 @@ impl Filter {
     }
 }
 
-/// A number of bytes, as people write it.
+/// Parses a number of bytes with an optional unit: `k`, `m` or `g`.
 fn size(text: &str) -> Option<u64> {
     let (digits, unit) = match text.as_bytes().last()? {
         b'k' | b'K' => (&text[..text.len() - 1], 1 << 10),

@@ -1,10 +1,11 @@
-//! Objects that the client has, as far as it pays to know them.
+//! Finds objects that the client has, as far as that saves more than it costs.
 //!
-//! The client has the whole trees of the boundary commits. Reading all of them would cost as much as the repository is
-//! large. So folders are read that differ between the two sides, path by path, as git does it with `pack.useSparse`.
-//! Other folders of the client are read too, to find what was copied or moved, but only up to a limit, which is higher
-//! where something appears at a new path. An object that is not found here is sent although the client has it: that
-//! costs some bytes, and is never wrong.
+//! The client has the complete trees of the boundary commits. Reading all of them would take time
+//! in proportion to the size of the repository. So only directories that differ between the two
+//! sides are read, path by path, like git does with `pack.useSparse`. Other directories of the
+//! client are read up to a limit, to find files that were copied or moved. The limit is higher if
+//! an entry appears at a new path. An object that is not found here is sent although the client has
+//! it: that costs some bytes and is never wrong.
 
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{HashMap, VecDeque};
@@ -25,41 +26,42 @@ use crate::error::failed;
 const ENTRY_BUDGET: usize = 1_000_000;
 const ENTRY_BUDGET_PER_COMMIT: usize = 2_000;
 
-/// How many trees of the client are read to find what was moved: in any case, and for each commit that is sent. Where
-/// nothing appears at a new path, a quarter of the first number.
+/// How many trees of the client are read to find moved objects: a fixed number, and a number per
+/// sent commit. If no entry appears at a new path, a quarter of the fixed number.
 const MOVED_TREES: usize = 256;
 const MOVED_TREES_PER_COMMIT: usize = 8;
 
-/// How many bytes of the client's trees of one folder are held at a time.
+/// The most bytes of the client's trees at one path that are held in memory at a time.
 const LARGEST_FOLDER: usize = 16 << 20;
 
-/// How many bytes of trees that are sent are kept.
+/// The most bytes of sent trees that are kept in memory.
 const KEPT_TREE_BYTES: usize = 8 << 20;
 
 /// Objects that the client has.
 #[derive(Default)]
 pub(super) struct Known {
     pub(super) ids: HashSet<ObjectId>,
-    /// For objects that the client may not have, one that it has at the same path.
+    /// For objects that the client may lack: an object that it has at the same path, as a delta
+    /// base.
     versions: hashtable::HashMap<ObjectId, ObjectId>,
-    /// The data of trees that are sent, so that they need not be read twice.
+    /// The data of sent trees, so that they are not read twice.
     tree_data: hashtable::HashMap<ObjectId, Vec<u8>>,
     tree_bytes: usize,
 }
 
-/// A comparison that is under way.
+/// The state of one comparison.
 struct Comparison<'a> {
     repo: &'a gix::Repository,
     known: Known,
     /// How many more tree entries may be read.
     budget: usize,
-    /// Folders that were compared, by a hash of their trees.
+    /// Paths that were compared, by a hash of their trees.
     compared: std::collections::HashSet<u64>,
-    /// Sent trees that were read.
+    /// Sent trees that have been read.
     read_sent: HashSet<ObjectId>,
-    /// Trees of the client whose entries are known.
+    /// Trees of the client whose entries are in `known`.
     read_known: HashSet<ObjectId>,
-    /// Trees of the client whose entries may not be known yet.
+    /// Trees of the client that are still to be read.
     unread: VecDeque<ObjectId>,
     /// Whether a sent tree has an entry at a path where no boundary commit has an entry of the same kind: that entry
     /// may have been moved there.
@@ -100,23 +102,23 @@ impl Known {
         let roots = AtPath { sent: unique(sent), known: unique(known) };
         comparison.known.note_versions(&roots);
         match comparison.run(roots, tick) {
-            // What was found until then is true.
+            // Objects found before the budget was spent are valid.
             Ok(()) | Err(Stopped::BudgetSpent) => Ok(comparison.known),
             Err(Stopped::Failed(error)) => Err(error),
         }
     }
 
-    /// An object that the client has, and that was found at the same path as this one.
+    /// Returns an object of the client at the same path, to serve as a delta base.
     pub(super) fn version_of(&self, id: ObjectId) -> Option<ObjectId> {
         self.versions.get(&id).copied().filter(|version| self.ids.contains(version))
     }
 
-    /// The data of a tree, if it was read and kept.
+    /// Removes and returns the data of a tree, if it was kept.
     pub(super) fn take_tree_data(&mut self, tree: ObjectId) -> Option<Vec<u8>> {
         self.tree_data.remove(&tree)
     }
 
-    /// Forgets the data of all trees.
+    /// Drops the data of all trees.
     pub(super) fn forget_tree_data(&mut self) {
         self.tree_data = hashtable::HashMap::default();
     }
@@ -162,7 +164,8 @@ impl Comparison<'_> {
         Ok(())
     }
 
-    /// Compares the trees at one path. Returns the paths below at which both sides have different trees.
+    /// Compares the trees at one path. Returns the paths below it at which both sides have
+    /// different trees.
     fn compare_folder(&mut self, folder: AtPath) -> Result<Vec<AtPath>, Stopped> {
         let mut known_trees = Vec::new();
         let mut bytes = 0;
@@ -200,7 +203,8 @@ impl Comparison<'_> {
         Ok(below)
     }
 
-    /// The entries of sent trees that the client is not known to have, by name and by whether they are trees.
+    /// Groups the entries of sent trees that the client is not known to have, by name and by
+    /// whether they are trees.
     #[expect(clippy::type_complexity, reason = "the index and what it leads to, for one caller")]
     fn group_by_name(
         &mut self,
@@ -208,7 +212,7 @@ impl Comparison<'_> {
     ) -> Result<(HashMap<(BString, bool), usize>, Vec<(bool, AtPath)>), Stopped> {
         let mut names: HashMap<(BString, bool), usize> = HashMap::new();
         let mut paths: Vec<(bool, AtPath)> = Vec::new();
-        // Most entries are the same in many trees.
+        // Most entries occur in many trees, so each object is handled once.
         let mut seen: HashSet<ObjectId> = HashSet::default();
         for tree in trees {
             if self.known.ids.contains(&tree) {
@@ -216,7 +220,8 @@ impl Comparison<'_> {
             }
             let missing = || GitError::Corrupt(format!("no tree {tree}"));
             let data = read(self.repo, tree)?.ok_or_else(missing)?;
-            // Each sent tree has to be read once anyway.
+            // The first read of a sent tree is free, because each sent tree has to be read once in
+            // any case.
             let is_repeated = !self.read_sent.insert(tree);
             for entry in entries(tree, &data) {
                 let entry = entry?;
@@ -262,7 +267,8 @@ impl Comparison<'_> {
 }
 
 impl AtPath {
-    /// Equal for equal trees. Where others have the same hash, they are not compared, which is not wrong either.
+    /// Hashes the trees at this path. On a collision, a path is not compared, and more objects are
+    /// sent than needed.
     fn hash_of_trees(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         (&self.sent, &self.known).hash(&mut hasher);
@@ -276,14 +282,14 @@ impl From<GitError> for Stopped {
     }
 }
 
-/// The same without repetitions.
+/// Removes duplicates and keeps the order.
 fn unique(mut ids: Vec<ObjectId>) -> Vec<ObjectId> {
     let mut seen = HashSet::default();
     ids.retain(|&id| seen.insert(id));
     ids
 }
 
-/// The data of a tree; `None` when there is no such tree.
+/// Reads the data of a tree. Returns `None` if there is no such tree.
 fn read(repo: &gix::Repository, tree: ObjectId) -> Result<Option<Vec<u8>>, GitError> {
     let mut data = Vec::new();
     let found = repo.objects.try_find(&tree, &mut data).map_err(failed)?;

@@ -1,4 +1,4 @@
-//! The objects that belong to what is sent.
+//! Selects the trees, blobs and tags that are sent with the commits.
 
 use gix::ObjectId;
 use gix::hashtable::{HashMap, HashSet};
@@ -13,18 +13,19 @@ use super::walk::Region;
 use crate::content::tree::entries::{Entry, entries, entries_in, tree_of};
 use crate::error::failed;
 
-/// Where the objects start.
+/// The objects at which the selection starts.
 #[derive(Default)]
 pub(super) struct Roots {
     pub(super) commits: Vec<ObjectId>,
     pub(super) tags: Vec<ObjectId>,
-    /// What is sent whatever the client has, and whatever it leaves out.
+    /// Trees and blobs requested by id: they are sent even if the client has them or its filter
+    /// leaves them out.
     pub(super) trees: Vec<ObjectId>,
     pub(super) blobs: Vec<ObjectId>,
 }
 
 impl Roots {
-    /// Follows tags to what they are about.
+    /// Peels tags until a commit, tree or blob is reached.
     pub(super) fn of(repo: &gix::Repository, wants: &[ObjectId]) -> Result<Self, GitError> {
         let mut roots = Self::default();
         for &want in wants {
@@ -62,14 +63,14 @@ pub(super) struct Collector<'a, 'to> {
     known: Known,
     ids: Vec<ObjectId>,
     sent: HashSet<ObjectId>,
-    /// How deep the entries of each tree lie at least, where that decides what is sent.
+    /// The least depth of the entries of each tree, recorded only if the filter depends on it.
     depths: HashMap<ObjectId, u64>,
 }
 
-/// What is sent, and what the client has.
+/// The objects that are sent, and the objects that the client has.
 pub(super) struct Selection {
     pub(super) ids: Vec<ObjectId>,
-    /// None of these is sent.
+    /// Objects of the client; none of them is sent.
     pub(super) known: Known,
 }
 
@@ -90,7 +91,8 @@ impl<'a, 'to> Collector<'a, 'to> {
         }
     }
 
-    /// Adds all that belongs to these commits and roots. The client has the commits in `had`, with their trees.
+    /// Adds the commits, the roots and everything below them. The client has the commits in `had`
+    /// with their trees.
     pub(super) fn collect(
         &mut self,
         region: &Region,
@@ -122,12 +124,12 @@ impl<'a, 'to> Collector<'a, 'to> {
         trees.into_iter().try_for_each(|tree| self.add_tree(tree, false))
     }
 
-    /// Adds the trees that were asked for by their ids.
+    /// Adds the trees that the client requested by id.
     fn add_wanted_trees(&mut self, roots: &Roots) -> Result<(), GitError> {
         roots.trees.iter().try_for_each(|&tree| self.add_tree(tree, true))
     }
 
-    /// Adds annotated tags of what is sent.
+    /// Adds the annotated tags that point to sent objects.
     pub(super) fn add_tags_of_sent(&mut self, listing: &Listing) -> Result<(), GitError> {
         for one in listing.refs() {
             let Some(peeled) = one.peeled else { continue };
@@ -142,7 +144,7 @@ impl<'a, 'to> Collector<'a, 'to> {
 
     /// Ends the selection.
     pub(super) fn finish(mut self) -> Selection {
-        // What was asked for by its id is sent whether the client has it or not.
+        // An object requested by id is sent even if the client has it.
         for id in &self.ids {
             self.known.ids.remove(id);
         }
@@ -159,7 +161,7 @@ impl<'a, 'to> Collector<'a, 'to> {
         self.output.tick(|| format!("Enumerating objects: {count}\r"))
     }
 
-    /// Adds an object; whether it is new.
+    /// Adds an object. Returns whether it was not selected before.
     fn add(&mut self, id: ObjectId) -> bool {
         let new = self.sent.insert(id);
         if new {
@@ -168,9 +170,9 @@ impl<'a, 'to> Collector<'a, 'to> {
         new
     }
 
-    /// Adds a tree with all that is in it and is not known.
+    /// Adds a tree and everything below it that the client is not known to have.
     fn add_tree(&mut self, root: ObjectId, asked_for: bool) -> Result<(), GitError> {
-        // As git counts, the entries of a tree that was asked for are as deep as the tree of a commit.
+        // Like git, the entries of a requested tree count as deep as the root tree of a commit.
         let mut stack = vec![(root, u64::from(!asked_for))];
         let mut buffer = Vec::new();
         while let Some((tree, depth)) = stack.pop() {
@@ -206,7 +208,8 @@ impl<'a, 'to> Collector<'a, 'to> {
         Ok(())
     }
 
-    /// Whether a tree that was met before has now more below it that is sent.
+    /// Whether a tree is met at a smaller depth than before, so that more entries below it pass the
+    /// filter.
     fn is_less_deep(&self, tree: ObjectId, depth: u64) -> bool {
         self.depths.get(&tree).is_some_and(|&before| depth < before)
     }

@@ -1,4 +1,4 @@
-//! The pack on its way to the client, in a band of its own if the client can tell bands apart.
+//! Writes the pack to the client, in a side band if the client supports one.
 
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
@@ -8,21 +8,21 @@ use hexforge_domain::ports::git::GitError;
 use crate::error::reader_gone;
 use crate::protocol::packet::{self, Band, LONGEST_IN_BAND};
 
-/// A client is told this often that we are still at work.
+/// After this much silence, a progress or keep-alive packet is sent.
 const SILENCE: Duration = Duration::from_millis(500);
 
-/// How a client takes the pack.
+/// The side-band capability of the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Bands {
-    /// As it is.
+    /// No side band: the raw pack.
     None,
-    /// In packets of at most 1000 bytes.
+    /// `side-band`: packets of at most 1000 bytes.
     Small,
-    /// In packets as long as they can be.
+    /// `side-band-64k`: packets of the maximum length.
     Large,
 }
 
-/// Where the pack is written to.
+/// The destination of the pack.
 pub(super) struct Output<'a> {
     to: &'a mut dyn Write,
     bands: Bands,
@@ -37,7 +37,7 @@ impl<'a> Output<'a> {
         Self { to, bands, progress, buffer: Vec::new(), last: Instant::now() }
     }
 
-    /// How much of the pack is in one packet.
+    /// The number of pack bytes in one packet.
     fn piece(&self) -> usize {
         match self.bands {
             Bands::Small => 995,
@@ -56,7 +56,7 @@ impl<'a> Output<'a> {
         Ok(())
     }
 
-    /// Tells people what happens.
+    /// Sends a progress message, if the client wants progress.
     pub(super) fn say(&mut self, text: &str) -> Result<(), GitError> {
         if self.progress {
             for piece in text.as_bytes().chunks(self.piece()) {
@@ -66,7 +66,8 @@ impl<'a> Output<'a> {
         Ok(())
     }
 
-    /// Tells people how far it went, and that we are still here, if that was not said for a while.
+    /// Sends a progress message or an empty packet as keep-alive, if nothing was sent for
+    /// [`SILENCE`].
     pub(super) fn tick(&mut self, text: impl FnOnce() -> String) -> Result<(), GitError> {
         if self.bands == Bands::None || self.last.elapsed() < SILENCE {
             return Ok(());
@@ -75,13 +76,13 @@ impl<'a> Output<'a> {
         if self.progress {
             self.say(&text())?;
         } else {
-            // Nothing, in the band of the pack.
+            // An empty packet in the data band keeps the connection alive.
             packet::write(self.to, &[Band::Data as u8]).map_err(reader_gone)?;
         }
         self.to.flush().map_err(reader_gone)
     }
 
-    /// Ends after everything was written.
+    /// Sends the rest of the buffer and ends the stream.
     pub(super) fn end(mut self) -> Result<(), GitError> {
         self.send().map_err(reader_gone)?;
         if self.bands != Bands::None {
@@ -90,10 +91,10 @@ impl<'a> Output<'a> {
         self.to.flush().map_err(reader_gone)
     }
 
-    /// Ends before that; the client is told if it can be.
+    /// Ends the stream with an error message, if the client supports side bands.
     pub(super) fn fail(self, why: &str) {
         if self.bands != Bands::None {
-            // It may be gone already; that it was told nothing changes nothing.
+            // A write error is ignored: the client may be gone already.
             let _ = packet::band(self.to, Band::Error, format!("upload-pack: {why}\n").as_bytes())
                 .and_then(|()| packet::flush(self.to))
                 .and_then(|()| self.to.flush());

@@ -1,7 +1,7 @@
-//! A pack as it is sent.
+//! Writes the pack that is sent to a client.
 //!
-//! What lies in a pack already is copied as it is there, compressed; a delta stays one if the client gets its
-//! base too, or has it. Nothing is held but the [plan](super::plan) of it.
+//! Objects that are stored in a pack are copied in their compressed form. A stored delta is copied
+//! if its base is sent too or the client has it. Only the [plan](super::plan) is held in memory.
 //!
 //! **Why every delta can be resolved.** Each object is taken from the first pack that has it, in a fixed order of the
 //! packs. The stored base of an object lies in the same pack as the object, so the base is taken from that pack or
@@ -30,28 +30,28 @@ use crate::content::blob;
 use crate::error::{failed, io as io_failed, reader_gone};
 use crate::storage::pack_index::header_of;
 
-/// Larger objects are not compared with what they were before.
+/// Larger objects are not compared with an earlier version, in bytes.
 const MOST_COMPARED: u64 = 1 << 20;
 
-/// What a client can make sense of.
+/// The kinds of deltas that the client accepts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Deltas {
-    /// Bases that it has and that are not sent.
+    /// Thin packs: deltas whose base the client has and that is not sent.
     pub(super) thin: bool,
-    /// Bases named by where they are in the pack.
+    /// `ofs-delta`: a base named by its distance in the pack.
     pub(super) by_offset: bool,
 }
 
-/// What the client has.
+/// The objects that the client has.
 #[derive(Clone, Copy)]
 pub(super) struct ClientState<'a> {
-    /// Bases of deltas can be among these.
+    /// Objects that can serve as delta bases.
     pub(super) known: &'a Known,
-    /// Everything that it has, where answers are verified.
+    /// All objects of the client, only present if answers are verified.
     pub(super) all_objects: Option<&'a ClientObjects>,
 }
 
-/// Sends objects.
+/// Writes a pack with the objects of a plan.
 pub(super) fn write(
     source: &Source,
     plan: &Objects,
@@ -91,7 +91,7 @@ pub(super) fn write(
     output.write_all(checksum.as_slice()).map_err(reader_gone)
 }
 
-/// Sends a pack as it is stored.
+/// Sends a stored pack without change.
 pub(super) fn copy(source: &Source, pack: u32, output: &mut Output<'_>) -> Result<(), GitError> {
     let all = source.packs.get(pack).data();
     let all = all.and_then(|data| data.entry_slice(0..data.data_len() as u64));
@@ -99,7 +99,7 @@ pub(super) fn copy(source: &Source, pack: u32, output: &mut Output<'_>) -> Resul
     output.write_all(all).map_err(reader_gone)
 }
 
-/// Counts what goes through it, and hashes it if it was never sent before.
+/// Counts the written bytes, and hashes them unless the plan already has a checksum.
 struct Sink<'a, 'to> {
     output: &'a mut Output<'to>,
     hasher: Option<gix::hash::Hasher>,
@@ -127,9 +127,9 @@ impl Write for Sink<'_, '_> {
     }
 }
 
-/// How an object is stored.
+/// The stored form of an object.
 struct Stored {
-    /// Absent when it is in no pack.
+    /// `None` if the object is in no pack.
     entry: Option<data::Entry>,
     base: Base,
 }
@@ -139,7 +139,7 @@ struct Stored {
 enum Base {
     /// The object is stored whole.
     None,
-    /// Which of the objects that are sent is the base.
+    /// The base is sent too; its index in the plan.
     Sent(usize),
     /// The client has the base, and it is not sent.
     Known(ObjectId),
@@ -154,9 +154,9 @@ struct Writer<'a, 'to> {
     deltas: Deltas,
     sink: Sink<'a, 'to>,
     plan: &'a Objects,
-    /// Which of the objects were sent.
+    /// For each object of the plan, whether it was sent.
     sent: Vec<bool>,
-    /// How many objects were begun.
+    /// The number of objects whose header was written.
     begun: u32,
     buffer: Vec<u8>,
 }
@@ -193,7 +193,7 @@ impl Writer<'_, '_> {
         Ok(())
     }
 
-    /// How an object is stored, and whether the client gets or has its base.
+    /// Finds the stored form of an object, and whether its base is sent or with the client.
     fn stored(&self, at: usize) -> Result<Stored, GitError> {
         let Entry { place, id, .. } = self.plan.entries()[at];
         let Some(place) = place else { return Ok(Stored { entry: None, base: Base::Missing }) };
@@ -227,7 +227,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// Sends an object whose base was sent, if that is needed.
+    /// Writes an object whose base, if any, was written before.
     fn entry(&mut self, at: usize, stored: Stored) -> Result<(), GitError> {
         let Some(entry) = stored.entry else { return self.write_recompressed(at) };
         let header = match stored.base {
@@ -251,7 +251,8 @@ impl Writer<'_, '_> {
         self.sink.put(data.ok_or_else(corrupt)?)
     }
 
-    /// Begins an object in the pack. Refuses a delta whose base is neither in the pack nor with the client.
+    /// Writes the header of an object. Refuses a delta whose base is neither in the pack nor with
+    /// the client.
     fn begin(&mut self, at: usize, header: Header, size: u64) -> Result<(), GitError> {
         if let Header::RefDelta { base_id } = header
             && self.plan.find_id(&self.source.packs, base_id).is_none()
@@ -271,7 +272,7 @@ impl Writer<'_, '_> {
         Ok(())
     }
 
-    /// Where an entry ends in its pack.
+    /// The offset at which an entry ends in its pack.
     fn end(&self, pack: &Pack, at: usize) -> Result<u64, GitError> {
         let entry = &self.plan.entries()[at];
         let end = entry.end().or_else(|| pack.end_of(entry.place?.offset));
@@ -283,15 +284,15 @@ impl Writer<'_, '_> {
         if self.try_write_delta(at, u64::MAX)? { Ok(()) } else { self.whole(at) }
     }
 
-    /// Sends an object as what differs from a version that the client has, if there is one and that takes less
-    /// than so many bytes. Whether it was sent.
+    /// Writes an object as a delta on a version that the client has, if there is one and the delta
+    /// takes less than `most_bytes`. Returns whether the object was written.
     fn try_write_delta(&mut self, at: usize, most_bytes: u64) -> Result<bool, GitError> {
         let id = self.plan.entries()[at].id;
         let version = self.deltas.thin.then(|| self.known.version_of(id)).flatten();
         let Some(base_id) = version else { return Ok(false) };
         let repo = self.source.repo()?;
         let read = |id: ObjectId| -> Result<Option<Vec<u8>>, GitError> {
-            // What the client has may be gone here.
+            // An object of the client may no longer exist in the repository.
             let header = repo.try_find_header(id).map_err(failed)?;
             if header.is_none_or(|header| header.size() > MOST_COMPARED) {
                 return Ok(None);
@@ -313,7 +314,7 @@ impl Writer<'_, '_> {
         Ok(true)
     }
 
-    /// Sends an object by itself.
+    /// Writes an object without a delta.
     fn whole(&mut self, at: usize) -> Result<(), GitError> {
         let id = self.plan.entries()[at].id;
         let cache = &self.source.shared.compressed;

@@ -1,7 +1,8 @@
-//! The packs of a repository, open for the time of one conversation. Conversations at the same time share them: each
-//! would map all of a pack otherwise.
+//! The packs of a repository, open during one conversation. Concurrent conversations share them, so
+//! that each pack is mapped into memory only once.
 //!
-//! What was opened stays readable when another process replaces it meanwhile: what is mapped does not go away.
+//! An open pack stays readable if another process replaces the file: the memory mapping remains
+//! valid.
 
 use std::collections::HashMap;
 use std::io;
@@ -25,9 +26,10 @@ pub(crate) struct Pack {
 }
 
 impl Pack {
-    /// Opens the pack with that index.
+    /// Opens the pack of an index file.
     pub(crate) fn open(index: &Path) -> Option<Self> {
-        // One that cannot be read may just have been removed; then its objects are elsewhere.
+        // A pack that cannot be opened may just have been removed by a repack; its objects are then
+        // in another pack.
         let index = pack::index::File::at(index, gix::hash::Kind::Sha1).ok()?;
         Some(Self { index, data: OnceLock::new(), by_offset: OnceLock::new() })
     }
@@ -36,8 +38,8 @@ impl Pack {
         self.index.path().with_extension("pack")
     }
 
-    /// The pack itself, opened when it is needed: most requests need few of them. `None` when it was removed
-    /// meanwhile; then its objects are elsewhere.
+    /// The pack data, opened on first use, because most requests need few packs. `None` if the file
+    /// was removed meanwhile; its objects are then in another pack.
     pub(crate) fn data(&self) -> Option<&pack::data::File> {
         let open = || pack::data::File::at(self.path(), gix::hash::Kind::Sha1).ok();
         self.data.get_or_init(open).as_ref()
@@ -76,18 +78,18 @@ impl Pack {
     }
 }
 
-/// The packs of a repository that the last conversation found, kept open for the next one.
+/// The packs that the last conversation opened, kept open for the next one.
 #[derive(Default)]
 pub(crate) struct OpenPacks(Mutex<HashMap<PathBuf, Arc<Pack>>>);
 
 impl OpenPacks {
-    /// Opens the packs with these indexes, and closes all others.
+    /// Opens the packs of these indexes and closes all others.
     fn open(&self, indexes: Vec<PathBuf>) -> Vec<Arc<Pack>> {
-        // A panic while a pack is opened leaves nothing half done.
+        // A poisoned lock is usable: a panic while a pack is opened leaves the map consistent.
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut before = std::mem::take(&mut *open);
         for index in indexes {
-            // What was gone when somebody looked for it may be there again.
+            // A pack whose data could not be opened before is tried again.
             let kept = before.remove(&index).filter(|pack| !matches!(pack.data.get(), Some(None)));
             if let Some(pack) = kept.or_else(|| Pack::open(&index).map(Arc::new)) {
                 open.insert(index, pack);
@@ -97,10 +99,10 @@ impl OpenPacks {
     }
 }
 
-/// Where an object lies in the packs.
+/// The position of an object: the number of its pack and the offset in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
-    /// One more than the number of the pack, so that no place takes no room of its own.
+    /// One more than the number of the pack, so that `Option<Place>` needs no extra byte.
     pack: NonZeroU32,
     pub(super) offset: u64,
 }
@@ -115,7 +117,7 @@ impl Place {
     }
 }
 
-/// All packs, the largest first: most objects are in it.
+/// All packs, sorted by number of objects: the largest is searched first because most objects are in it.
 #[derive(Default)]
 pub(super) struct Packs {
     packs: Vec<Arc<Pack>>,
@@ -154,7 +156,7 @@ impl Packs {
         })
     }
 
-    /// Where an object can be copied from.
+    /// Finds the pack from which an object can be copied.
     pub(super) fn find_open(&self, id: ObjectId) -> Option<Place> {
         self.all().find_map(|(at, pack)| {
             let entry = pack.index.lookup(id)?;
@@ -169,7 +171,7 @@ impl Packs {
     }
 }
 
-/// The indexes of the packs in a folder.
+/// Lists the index files in a directory.
 fn indexes(folder: &Path) -> Result<Vec<PathBuf>, GitError> {
     let entries = match folder.read_dir() {
         Ok(entries) => entries,
@@ -187,7 +189,8 @@ fn indexes(folder: &Path) -> Result<Vec<PathBuf>, GitError> {
 }
 
 impl Source {
-    /// Whether we have a commit of this name. Many that we have not are asked for, so that must be cheap.
+    /// Whether the repository has this commit. Clients ask for many commits that it lacks, so that
+    /// case is cheap.
     pub(super) fn is_commit(&self, id: ObjectId) -> Result<bool, GitError> {
         if self.packs.find(id).is_none() && !self.packs.has_loose(id) {
             return Ok(false);
@@ -195,7 +198,7 @@ impl Source {
         Ok(self.kind(id)? == Some(gix::object::Kind::Commit))
     }
 
-    /// What an object is; `None` when we have none of this name.
+    /// The kind of an object; `None` if the repository lacks it.
     pub(super) fn kind(&self, id: ObjectId) -> Result<Option<gix::object::Kind>, GitError> {
         let Some(repo) = &self.repo else { return Ok(None) };
         let header = repo.try_find_header(id).map_err(failed)?;

@@ -1,7 +1,7 @@
-//! What a client is sent, and where that lies: the same for all who ask for the same.
+//! The plan of a pack: which objects are sent, and where they are stored.
 //!
-//! A plan is worked out once and only read while it is carried out, so that many clients can be sent the same
-//! at a time for the memory of one.
+//! A plan is computed once and only read afterwards, so that many clients with the same request
+//! share its memory.
 
 use std::num::NonZeroU32;
 use std::sync::OnceLock;
@@ -14,9 +14,9 @@ use hexforge_domain::ports::git::GitError;
 use super::Source;
 use super::packs::{Packs, Place};
 
-/// What is sent.
+/// The content of the pack that is sent.
 pub(super) enum Plan {
-    /// All that is in a pack, as it is there.
+    /// A stored pack, sent without change.
     Pack(u32),
     Objects(Objects),
 }
@@ -24,30 +24,30 @@ pub(super) enum Plan {
 /// Objects in the order in which they are sent.
 pub(super) struct Objects {
     entries: Vec<Entry>,
-    /// Where each is in what is sent. Whoever carries out the plan finds the same places, and notes each before
-    /// it is looked up.
+    /// The offset of each object in the sent pack. Every writer of the plan computes the same
+    /// offsets, and records an offset before it is looked up.
     sent_at: Vec<AtomicU64>,
     checksum: OnceLock<ObjectId>,
 }
 
-/// An object that is sent. Sorted by place, most bases come before what is based on them, and what is in no pack
-/// before all.
+/// An object that is sent. In the order of places, most bases come before their deltas, and objects
+/// that are in no pack come first.
 pub(super) struct Entry {
     pub(super) place: Option<Place>,
     pub(super) id: ObjectId,
-    /// How long it is in its pack, if that is known.
+    /// The length of the entry in its pack, if it was measured.
     length: Option<NonZeroU32>,
 }
 
 impl Entry {
-    /// Where it ends in its pack, if that is known.
+    /// The offset at which the entry ends in its pack, if its length was measured.
     pub(super) fn end(&self) -> Option<u64> {
         Some(self.place?.offset + u64::from(self.length?.get()))
     }
 }
 
 impl Plan {
-    /// The plan to send these objects.
+    /// Makes the plan to send these objects.
     pub(super) fn of(source: &Source, ids: Vec<ObjectId>) -> Result<Self, GitError> {
         let packs = &source.packs;
         let mut entries: Vec<Entry> = ids
@@ -92,7 +92,7 @@ impl Plan {
         }
     }
 
-    /// How much memory it takes, roughly.
+    /// An estimate of the memory that the plan takes, in bytes.
     pub(super) fn weight(&self) -> usize {
         let each = size_of::<Entry>() + size_of::<AtomicU64>();
         match self {
@@ -102,15 +102,15 @@ impl Plan {
     }
 }
 
-/// Finds how long the entries of one pack are.
+/// Measures the lengths of the entries of one pack.
 fn measure(packs: &Packs, run: &mut [Entry]) {
     let Some(place) = run[0].place else { return };
     let pack = packs.get(place.pack());
     let length = |offset: u64, end: u64| {
-        // What is longer than such a number can say is measured when it is sent.
+        // A length that does not fit into 32 bits is measured again while the entry is sent.
         u32::try_from(end - offset).ok().and_then(NonZeroU32::new)
     };
-    // Where few of the objects of a pack are sent, each is searched for.
+    // If few objects of the pack are sent, a search for each is cheaper than a pass over the index.
     if run.len() < pack.index.num_objects() as usize / 50 {
         for entry in run {
             let Some(Place { offset, .. }) = entry.place else { continue };
@@ -135,28 +135,28 @@ impl Objects {
         &self.entries
     }
 
-    /// Which of them is there.
+    /// The index of the entry at this place.
     pub(super) fn find(&self, place: Place) -> Option<usize> {
         self.entries.binary_search_by_key(&Some(place), |entry| entry.place).ok()
     }
 
-    /// Which of them is this object.
+    /// The index of the entry of this object.
     pub(super) fn find_id(&self, packs: &Packs, id: ObjectId) -> Option<usize> {
         let key = (packs.find_open(id), id);
         self.entries.binary_search_by_key(&key, |entry| (entry.place, entry.id)).ok()
     }
 
-    /// Notes where one of them is in what is sent.
+    /// Records the offset of an entry in the sent pack.
     pub(super) fn record_offset(&self, entry: usize, at: u64) {
         self.sent_at[entry].store(at, Ordering::Relaxed);
     }
 
-    /// Where one is that was sent before.
+    /// The offset of an entry that was sent before.
     pub(super) fn recorded_offset(&self, entry: usize) -> u64 {
         self.sent_at[entry].load(Ordering::Relaxed)
     }
 
-    /// The checksum of all that is sent, once somebody was sent all of it.
+    /// The checksum of the pack, known after the pack was sent completely once.
     pub(super) fn checksum(&self) -> Option<ObjectId> {
         self.checksum.get().copied()
     }

@@ -1,4 +1,4 @@
-//! Plans that several clients share.
+//! Caches plans, so that clients with the same request share one.
 
 use std::collections::HashMap;
 use std::collections::VecDeque;
@@ -18,13 +18,13 @@ use super::request::Request;
 use crate::block::{processors, wait_for};
 use crate::error::failed;
 
-/// How many bytes of plans are kept for those who ask next.
+/// The most bytes of plans that are cached.
 const KEPT: usize = 48 << 20;
 
-/// Who waits looks up this often, to tell the client so.
+/// How often a waiting thread wakes up to send a keep-alive to its client.
 const LOOK_UP: Duration = Duration::from_millis(500);
 
-/// The plans that are carried out, and the last ones that were.
+/// The plans in use and the cached ones.
 pub(crate) struct Plans {
     state: Mutex<State>,
     made: Condvar,
@@ -33,9 +33,9 @@ pub(crate) struct Plans {
 
 #[derive(Default)]
 struct State {
-    /// `None` while somebody makes one.
+    /// `None` while a thread computes the plan.
     plans: HashMap<ObjectId, Option<Weak<Plan>>>,
-    /// The ones that were asked for last are at the end.
+    /// In order of use; the most recently used plan is last.
     kept: VecDeque<(ObjectId, Arc<Plan>)>,
     weight: usize,
 }
@@ -47,7 +47,7 @@ impl Default for Plans {
 }
 
 impl Plans {
-    /// The plan for a request, made if there is none yet.
+    /// Returns the plan for a request, and computes it if it is not cached.
     pub(super) fn get_or_make<'to>(
         &self,
         request: ObjectId,
@@ -61,7 +61,7 @@ impl Plans {
                 Found::Plan(plan) => return Ok(plan),
                 Found::Nothing(state) => state,
                 Found::Making(state) => {
-                    // Whoever waits for the plan of another caller holds no permit meanwhile.
+                    // A caller that waits for the plan of another caller gives up its own permit.
                     permit = self.making.enter(caller);
                     drop(self.made.wait_timeout(state, LOOK_UP));
                     output.tick(waiting)?;
@@ -69,7 +69,8 @@ impl Plans {
                 }
             };
             drop(state);
-            // Only a plan that has its permit is waited for by others: they do not wait for the share of its caller.
+            // A plan is announced as being computed only once its caller has a permit. Otherwise
+            // other callers would wait for the share of that caller.
             let permit = match wait_for(&mut permit, LOOK_UP) {
                 Some(Ok(permit)) => permit,
                 Some(Err(QueueFull)) => return Err(GitError::Busy),
@@ -90,7 +91,7 @@ impl Plans {
         }
     }
 
-    /// What is known of a request.
+    /// Looks up the plan of a request.
     fn find<'a>(&self, request: ObjectId, mut state: MutexGuard<'a, State>) -> Found<'a> {
         match state.plans.get(&request) {
             Some(None) => Found::Making(state),
@@ -105,7 +106,8 @@ impl Plans {
         }
     }
 
-    /// Makes a plan when it is its turn: each takes memory and a processor meanwhile.
+    /// Computes a plan once a permit is free, because each computation takes memory and a
+    /// processor.
     pub(super) fn make<'to, T>(
         &self,
         caller: Caller,
@@ -123,7 +125,7 @@ impl Plans {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Nothing that could panic is done while the lock is held.
+        // A poisoned lock is usable: no code that can panic runs while it is held.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -133,7 +135,8 @@ fn waiting() -> String {
 }
 
 impl State {
-    /// Keeps a plan as the one that was asked for last, and as many others as there is room for.
+    /// Moves a plan to the end of the cache, or adds it and evicts the oldest plans beyond the
+    /// capacity.
     fn keep(&mut self, request: ObjectId, plan: &Arc<Plan>) {
         if let Some(at) = self.kept.iter().position(|(kept, _)| *kept == request) {
             if let Some(kept) = self.kept.remove(at) {
@@ -153,14 +156,15 @@ impl State {
     }
 }
 
-/// What is known of a request, with the lock where something is to be done about it.
+/// The result of a lookup, with the lock where the caller has to act under it.
 enum Found<'a> {
     Plan(Arc<Plan>),
     Making(MutexGuard<'a, State>),
     Nothing(MutexGuard<'a, State>),
 }
 
-/// Tells those who wait what became of it, whatever that is.
+/// Publishes the result when it is dropped, also after an error or panic, and wakes up the waiting
+/// threads.
 struct Making<'a> {
     plans: &'a Plans,
     request: ObjectId,
@@ -185,8 +189,8 @@ impl Drop for Making<'_> {
     }
 }
 
-/// What a request of a client that has nothing is known by: all that decides what is sent, and from which
-/// packs.
+/// Returns the cache key for a request of a client without objects: a hash of everything that
+/// decides which objects are sent and from which packs.
 pub(super) fn name_of(
     source: &Source,
     listing: &Listing,
@@ -208,7 +212,8 @@ pub(super) fn name_of(
     hasher.update(format!("{:?} {}\n", request.filter, request.ofs_delta).as_bytes());
     for (_, pack) in source.packs.all() {
         hasher.update(pack.index.path().file_name().unwrap_or_default().as_encoded_bytes());
-        // Objects are taken from the first pack that can be read.
+        // Objects are taken from the first readable pack, so the key depends on which packs are
+        // readable.
         hasher.update(if pack.data().is_some() { b" open\n" } else { b" gone\n" });
     }
     hasher.try_finalize().map_err(failed)

@@ -1,4 +1,4 @@
-//! Whether what is asked for can be had: only what some ref leads to.
+//! Checks that requested objects are reachable from a ref.
 
 use gix::ObjectId;
 use gix::hashtable::HashSet;
@@ -15,14 +15,14 @@ pub(super) fn check(
     wants: &[ObjectId],
 ) -> Result<(), GitError> {
     let unreachable = unreachable(source, listing, wants.iter().copied())?;
-    // The order is that of the client, so that the same request has the same answer.
+    // Objects are checked in the order of the request, so that equal requests get equal answers.
     match wants.iter().find(|want| unreachable.contains(*want)) {
         Some(want) => Err(not_ours(*want)),
         None => Ok(()),
     }
 }
 
-/// Returns those of these objects that are not reachable from a ref.
+/// Returns the objects that are not reachable from a ref.
 pub(super) fn unreachable(
     source: &Source,
     listing: &Listing,

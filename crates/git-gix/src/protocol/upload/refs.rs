@@ -1,4 +1,4 @@
-//! All refs at one moment, as clients that fetch are shown them.
+//! The refs at one moment, as they are advertised to fetching clients.
 
 use std::sync::Arc;
 
@@ -8,11 +8,11 @@ use hexforge_domain::refs::{self, Snapshot};
 
 use crate::content::commit::to_gix;
 
-/// A ref as it is shown.
+/// An advertised ref.
 pub(super) struct Ref<'a> {
     pub(super) name: &'a BStr,
     pub(super) target: ObjectId,
-    /// The ref that HEAD stands for.
+    /// The branch that HEAD points to; `None` for all other refs.
     pub(super) symbolic: Option<&'a BStr>,
     /// The object that an annotated tag leads to; `None` for all other refs.
     pub(super) peeled: Option<ObjectId>,
@@ -33,14 +33,14 @@ impl Listing {
         Self(Arc::clone(refs))
     }
 
-    /// HEAD, when the branch exists for which it stands.
+    /// HEAD, if the branch that it points to exists.
     pub(super) fn head(&self) -> Option<Ref<'_>> {
         let found = self.0.find(self.0.head())?;
         let symbolic = Some(found.name.as_str().into());
         Some(Ref { name: "HEAD".into(), target: to_gix(found.target), symbolic, peeled: None })
     }
 
-    /// The branch for which HEAD stands and that does not exist. An empty repository has no HEAD.
+    /// The branch that HEAD points to, if it does not exist. An empty repository has no HEAD.
     pub(super) fn unborn(&self) -> Option<&BStr> {
         let is_unborn = self.0.version() > 0 && self.0.find(self.0.head()).is_none();
         is_unborn.then(|| self.0.head().into())
@@ -51,7 +51,7 @@ impl Listing {
         self.0.iter().map(Ref::from)
     }
 
-    /// HEAD, then all others.
+    /// HEAD first, then all other refs.
     pub(super) fn all(&self) -> impl Iterator<Item = Ref<'_>> {
         self.head().into_iter().chain(self.refs())
     }
@@ -61,7 +61,7 @@ impl Listing {
         self.0.len()
     }
 
-    /// The ref of exactly this name.
+    /// Finds a ref by its full name.
     pub(super) fn find(&self, name: &BStr) -> Option<Ref<'_>> {
         if name == "HEAD" {
             return self.head();

@@ -1,4 +1,4 @@
-//! What a client asks for.
+//! The parsed fetch request of a client.
 
 use std::collections::BTreeMap;
 
@@ -12,16 +12,16 @@ use super::filter::Filter;
 use super::refs::Listing;
 use super::wire::{object, shown};
 
-/// All that a client said.
+/// Everything that the client sent before the pack.
 #[derive(Default)]
 pub(super) struct Request {
     pub(super) wants: Vec<ObjectId>,
     wanted: HashSet<ObjectId>,
-    /// Refs that were asked for by name, as they were then.
+    /// Refs requested by name (`want-ref`), with their targets at that time.
     pub(super) refs: BTreeMap<BString, ObjectId>,
-    /// Commits that both sides have.
+    /// Commits that both the client and the repository have.
     pub(super) common: HashSet<ObjectId>,
-    /// Commits that the client has without their parents.
+    /// The shallow commits of the client: it lacks their parents.
     pub(super) shallow: HashSet<ObjectId>,
     pub(super) depth: Depth,
     pub(super) filter: Filter,
@@ -31,16 +31,16 @@ pub(super) struct Request {
     pub(super) no_progress: bool,
 }
 
-/// How much of the history is asked for.
+/// The depth that the client asks for.
 #[derive(Default)]
 pub(super) struct Depth {
-    /// So many commits from each tip.
+    /// `deepen`: the number of commits from each tip.
     pub(super) commits: Option<u64>,
-    /// Those are counted from where the client's history ends now.
+    /// `deepen-relative`: `commits` is counted from the current shallow boundary of the client.
     pub(super) relative: bool,
-    /// Commits from this second on.
+    /// `deepen-since`: only commits from this Unix time on.
     pub(super) since: Option<i64>,
-    /// No commits that lead to these.
+    /// `deepen-not`: no commits that are reachable from these.
     pub(super) not: Vec<ObjectId>,
 }
 
@@ -51,14 +51,14 @@ impl Depth {
 }
 
 impl Request {
-    /// Adds what is wanted; whether it may be had is seen later.
+    /// Adds a wanted object. Access to it is checked later.
     pub(super) fn want(&mut self, id: ObjectId) {
         if self.wanted.insert(id) {
             self.wants.push(id);
         }
     }
 
-    /// Takes a line that means the same in all versions; whether it was one.
+    /// Parses a line that is common to all protocol versions. Returns whether it was one.
     pub(super) fn take(
         &mut self,
         line: &[u8],
@@ -69,7 +69,7 @@ impl Request {
         match word {
             b"shallow" => {
                 let id = object(rest)?;
-                // One that we do not know says nothing about what we send.
+                // A shallow commit that the repository lacks does not influence the answer.
                 if source.is_commit(id)? {
                     self.shallow.insert(id);
                 }
@@ -94,7 +94,7 @@ impl Request {
         Ok(true)
     }
 
-    /// Notes that the client has something; whether we have it too.
+    /// Records a commit that the client has. Returns whether the repository has it too.
     pub(super) fn have(&mut self, id: ObjectId, source: &Source) -> Result<bool, GitError> {
         let common = self.common.contains(&id) || source.is_commit(id)?;
         if common {
@@ -112,7 +112,7 @@ fn invalid(line: &[u8]) -> GitError {
     GitError::Protocol(format!("invalid line: '{}'", shown(line)))
 }
 
-/// A branch or tag, by its full name or by the short one that people use.
+/// Finds a ref by its full name or by a short name of a branch or tag.
 fn not_from(name: &[u8], listing: &Listing) -> Option<ObjectId> {
     ["", "refs/", "refs/tags/", "refs/heads/"].into_iter().find_map(|prefix| {
         let full = BString::from([prefix.as_bytes(), name].concat());

@@ -1,4 +1,4 @@
-//! The answer to a request that is understood.
+//! Computes and sends the answer to a parsed request.
 
 use gix::ObjectId;
 use gix::hashtable::HashSet;
@@ -20,14 +20,15 @@ use super::request::Request;
 use super::verify::ClientObjects;
 use super::walk::{self, Ask};
 
-/// How many bytes of what others are based on are kept while objects are looked for.
+/// The size of the cache of delta bases while objects are searched, in bytes.
 const DELTA_BASE_CACHE_BYTES: usize = 32 << 20;
 
-/// How many of the commits of a shallow client are compared with what is sent.
+/// The most commits of a shallow client that are compared with the sent commits.
 const MOST_COMPARED_HAVES: usize = 10_000;
 
-/// Whether the client said enough: all that it wants leads to something that it named. Where a history is deepened, each
-/// further commit that the client names can save something of what is behind it.
+/// Whether the negotiation can end: every wanted commit leads to a commit that the client named. A
+/// fetch that deepens the history goes on, because each further common commit can save objects
+/// behind it.
 pub(super) fn is_ready(
     source: &Source,
     request: &Request,
@@ -40,7 +41,7 @@ pub(super) fn is_ready(
     walk::all_lead_to_named(source.repo()?, source.lineages(), wants, &request.common, &ends.all)
 }
 
-/// Sends the pack, or tells the client in it why not.
+/// Sends the pack. If that fails, the client gets an error in the side band.
 pub(super) fn pack(
     source: &Source,
     listing: &Listing,
@@ -53,7 +54,7 @@ pub(super) fn pack(
         Err(GitError::ReaderGone(error)) => Err(GitError::ReaderGone(error)),
         Err(error) => {
             output.fail("the server failed");
-            // The client was told, in the only way that is left.
+            // The client got the error message in the side band; the caller logs the cause.
             Err(error)
         }
     }
@@ -97,13 +98,13 @@ fn try_pack(
     let (plan, known) =
         source.shared.plans.make(source.caller, output, |output| answer.plan(output))?;
     verify(&plan)?;
-    // A partial clone may lack the bases.
+    // A thin pack is impossible for a partial clone: the client may lack the bases.
     let thin = request.thin && request.filter == Filter::All;
     let client_state = ClientState { known: &known, all_objects: client.as_ref() };
     carry_out(source, &plan, client_state, Deltas { thin, by_offset }, output)
 }
 
-/// An answer to be found.
+/// The input for the plan of an answer.
 struct Answer<'a> {
     source: &'a Source,
     listing: &'a Listing,
@@ -112,11 +113,11 @@ struct Answer<'a> {
 }
 
 impl Answer<'_> {
-    /// What is to be sent, and some of what the client has.
+    /// Computes the objects to send, and some of those that the client has.
     fn plan(&self, output: &mut Output<'_>) -> Result<(Plan, Known), GitError> {
         let Self { source, listing, request, ends } = *self;
         let mut repo = source.repo()?.clone();
-        // Objects are read once each; what many of them are based on is not.
+        // Each object is read once, so only delta bases are cached.
         repo.object_cache_size(None);
         repo.objects.set_pack_cache(|| Box::new(MemoryCappedHashmap::new(DELTA_BASE_CACHE_BYTES)));
         let mut roots = Roots::of(&repo, &request.wants)?;
@@ -133,7 +134,7 @@ impl Answer<'_> {
                 Some(Closure::Pack(_)) | None => {}
             }
         }
-        // Commits whose parents the client gets now are with it too.
+        // The client also has the commits that stop being shallow.
         let haves = request.common.iter().chain(&ends.unshallow).copied().collect();
         let ask = Ask { wants: &roots.commits, haves, ends: Some(&ends.all), since: None };
         let region = walk::region(&repo, source.lineages(), ask)?;
@@ -154,7 +155,7 @@ impl Answer<'_> {
     }
 }
 
-/// The newest of these commits, at most [`MOST_COMPARED_HAVES`] of them.
+/// Returns the newest of these commits, at most [`MOST_COMPARED_HAVES`].
 fn newest(
     source: &Source,
     repo: &gix::Repository,

@@ -1,4 +1,5 @@
-//! The versions of the protocol without commands: wants, then haves until both sides know enough.
+//! Protocol versions 0 and 1: the client sends its wants, then its haves until enough common
+//! commits are known.
 
 use gix::ObjectId;
 use hexforge_domain::ports::git::GitError;
@@ -13,18 +14,18 @@ use super::wire::{Wire, object, unexpected};
 use super::{Source, depth, reachable, send};
 use crate::protocol::packet::Packet;
 
-/// How a client wants to be told which commits both have.
+/// The acknowledgment mode that the client asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Acks {
-    /// The first one.
+    /// Only the first common commit is acknowledged.
     One,
-    /// Each.
+    /// `multi_ack`: each common commit is acknowledged.
     Many,
-    /// Each, and when it is enough.
+    /// `multi_ack_detailed`: each common commit is acknowledged, and `ready` ends the negotiation.
     Detailed,
 }
 
-/// What the client can do.
+/// The capabilities that the client chose.
 #[derive(Clone, Copy)]
 struct Capabilities {
     acks: Acks,
@@ -32,7 +33,7 @@ struct Capabilities {
     no_done: bool,
 }
 
-/// Answers one client.
+/// Serves one fetch.
 pub(super) fn serve(
     source: &Source,
     conversation: Conversation,
@@ -66,7 +67,7 @@ pub(super) fn serve(
     send::pack(source, &listing, &request, &ends, output)
 }
 
-/// Reads what is wanted; `None` when the client only looked.
+/// Reads the wants. Returns `None` if the client only read the advertisement.
 fn needs(
     source: &Source,
     listing: &Listing,
@@ -82,7 +83,7 @@ fn needs(
             _ => return Err(GitError::Protocol("wants that end early".into())),
         };
         if let Some(want) = line.strip_prefix(b"want ") {
-            // Some clients have a space between the name and what they can do, some have none.
+            // Some clients separate the object id and the capabilities by a space, some do not.
             let (hex, rest) = want.split_at(want.len().min(40));
             request.want(object(hex)?);
             if capabilities.is_none() {
@@ -113,25 +114,25 @@ fn read_capabilities(text: &[u8], request: &mut Request) -> Result<Capabilities,
             other if other.starts_with(b"object-format=") && other != b"object-format=sha1" => {
                 return Err(GitError::Protocol("only sha1 is known here".into()));
             }
-            // What else a client can do changes nothing.
+            // Other capabilities do not change the answer.
             _ => {}
         }
     }
     Ok(read)
 }
 
-/// Finds out what both sides have.
+/// The negotiation: finds commits that both sides have.
 struct Negotiation<'a> {
     source: &'a Source,
     wants: &'a [ObjectId],
     ends: &'a Ends,
     capabilities: Capabilities,
-    /// The last commit that both have.
+    /// The last common commit.
     last: Option<ObjectId>,
 }
 
 impl Negotiation<'_> {
-    /// Whether it came to an end with which the pack can be sent.
+    /// Runs the negotiation. Returns whether the pack is to be sent.
     fn run(
         &mut self,
         request: &mut Request,
@@ -153,7 +154,8 @@ impl Negotiation<'_> {
                     first = false;
                     continue;
                 }
-                // Where each request stands for itself, it may be all about how deep the history goes.
+                // A stateless request may end here: then the client only asked for the shallow
+                // boundary.
                 None if first && conversation == Conversation::Stateless => return Ok(false),
                 None if conversation == Conversation::Stateful => return Ok(false),
                 _ => return Err(GitError::Protocol("haves that end early".into())),
@@ -192,7 +194,7 @@ impl Negotiation<'_> {
         }
     }
 
-    /// Whether nothing more needs to be said.
+    /// Answers a flush packet. Returns whether the negotiation is over.
     fn end_of_round(&self, request: &Request, wire: &mut Wire<'_>) -> Result<bool, GitError> {
         let acks = self.capabilities.acks;
         let mut ready = None;

@@ -1,4 +1,4 @@
-//! The second version of the protocol: one command after the other.
+//! Protocol version 2: the client sends commands, one after the other.
 
 use std::io;
 
@@ -14,16 +14,16 @@ use super::wire::{Wire, object, shown, unexpected};
 use super::{Source, depth, reachable, send};
 use crate::protocol::packet::Packet;
 
-/// More is said by no client, and each takes memory.
+/// The most ref prefixes per request. No known client sends more, and each takes memory.
 const MOST_PREFIXES: usize = 65_536;
 
-/// How many bytes all prefixes of a request have at most.
+/// The most bytes of all prefixes of a request.
 const MOST_PREFIX_BYTES: usize = 1 << 20;
 
-/// No ref has a name that is longer, see `receive/commands.rs`.
+/// The longest useful prefix: no ref name is longer, see `receive/commands.rs`.
 const LONGEST_PREFIX: usize = 4096;
 
-/// Answers commands until the client has no more; only one where each request stands for itself.
+/// Serves commands until the client sends no more. A stateless conversation has only one.
 pub(super) fn serve(
     source: &Source,
     conversation: Conversation,
@@ -35,7 +35,8 @@ pub(super) fn serve(
         let command = match command(wire) {
             Ok(Some(command)) => command,
             Ok(None) => return Ok(()),
-            // A client that works on what it got, or forgot to hang up, is done: no error, just no more waiting.
+            // A client that stays idle after its first command is done: the connection ends without
+            // an error.
             Err(GitError::ReaderGone(cause))
                 if !is_first && cause.kind() == io::ErrorKind::TimedOut =>
             {
@@ -58,7 +59,7 @@ pub(super) fn serve(
     }
 }
 
-/// The name of the next command; what follows are its arguments.
+/// Reads the name of the next command. Its arguments follow.
 fn command(wire: &mut Wire<'_>) -> Result<Option<Vec<u8>>, GitError> {
     let mut command: Option<Vec<u8>> = None;
     loop {
@@ -72,7 +73,7 @@ fn command(wire: &mut Wire<'_>) -> Result<Option<Vec<u8>>, GitError> {
                 None if line.starts_with(b"object-format=") => {
                     return Err(GitError::Protocol("only sha1 is known here".into()));
                 }
-                // Who asks, and what for, changes nothing.
+                // These capabilities of the client do not change the answer.
                 None if line.starts_with(b"agent=")
                     || line.starts_with(b"server-option")
                     || line.starts_with(b"session-id=") => {}
@@ -80,7 +81,8 @@ fn command(wire: &mut Wire<'_>) -> Result<Option<Vec<u8>>, GitError> {
             },
             Some(Packet::Delimiter) if command.is_some() => return Ok(command),
             Some(Packet::Flush) => {
-                // A command without arguments: whoever looks for them finds the end.
+                // The command has no arguments. The reader of the arguments expects the flush
+                // packet.
                 wire.put_back(Packet::Flush);
                 return Ok(command);
             }
@@ -89,7 +91,7 @@ fn command(wire: &mut Wire<'_>) -> Result<Option<Vec<u8>>, GitError> {
     }
 }
 
-/// The next argument; `None` after the last.
+/// Reads the next argument. Returns `None` after the last one.
 fn argument(wire: &mut Wire<'_>) -> Result<Option<Vec<u8>>, GitError> {
     match wire.next()? {
         Some(Packet::Data(line)) => Ok(Some(line)),
@@ -101,7 +103,7 @@ fn argument(wire: &mut Wire<'_>) -> Result<Option<Vec<u8>>, GitError> {
 fn list(source: &Source, wire: &mut Wire<'_>) -> Result<(), GitError> {
     let (mut peel, mut symbolic, mut unborn) = (false, false, false);
     let mut prefixes: Vec<BString> = Vec::new();
-    // With too many prefixes everything is shown, as git does.
+    // With too many prefixes all refs are listed, like git does.
     let (mut too_many, mut bytes) = (false, 0);
     let mut has_hopeless = false;
     while let Some(line) = argument(wire)? {
@@ -110,7 +112,7 @@ fn list(source: &Source, wire: &mut Wire<'_>) -> Result<(), GitError> {
             b"symrefs" => symbolic = true,
             b"unborn" => unborn = true,
             other => match other.strip_prefix(b"ref-prefix ") {
-                // No name begins with it.
+                // No ref name is that long, so nothing matches the prefix.
                 Some(prefix) if prefix.len() > LONGEST_PREFIX => has_hopeless = true,
                 Some(_) if too_many => {}
                 Some(prefix) => {
@@ -153,16 +155,16 @@ fn ref_line(one: &Ref<'_>, symbolic: bool, peel: bool) -> Vec<u8> {
     line
 }
 
-/// Whether a name starts with one of these, which are sorted.
+/// Whether a name starts with one of the sorted prefixes.
 fn starts_with_any(name: &BStr, prefixes: &[BString]) -> bool {
-    // Each prefix of a name that is among them is found by its own length.
+    // Searches for each prefix of the name, from the empty one to the full name.
     (0..=name.len()).any(|length| {
         let prefix = &name[..length];
         prefixes.binary_search_by(|one| one.as_slice().cmp(prefix)).is_ok()
     })
 }
 
-/// What is only said in this version.
+/// Arguments of `fetch` that only exist in this version.
 #[derive(Default)]
 struct Said {
     haves: bool,
@@ -179,13 +181,14 @@ fn fetch(source: &Source, wire: &mut Wire<'_>) -> Result<(), GitError> {
         take(source, &listing, &mut request, &mut said, &line)?;
     }
     if request.wants.is_empty() && !(said.wait_for_done && said.haves) {
-        // Whoever wants nothing gets nothing.
+        // A request without wants gets an empty answer.
         return wire.flush();
     }
     reachable::check(source, &listing, &request.wants)?;
     let repo = source.repo()?;
     let wants = Roots::of(repo, &request.wants)?.commits;
-    // Before anything is said, so that it can still be refused.
+    // Computed before the first line of the answer, so that the request can still be refused with
+    // an error.
     let ends = depth::ends(source, &listing, &request, &wants)?;
     if said.haves && !said.done {
         wire.line("acknowledgments")?;

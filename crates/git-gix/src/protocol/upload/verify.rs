@@ -1,8 +1,9 @@
-//! A check of a whole answer, by walks that leave nothing out. As slow as the history is long: it runs in debug builds,
-//! and where `HEXFORGE_VERIFY_FETCHES` asks for it.
+//! Verifies a complete answer by walks without shortcuts. The time grows with the length of the
+//! history, so it runs only in debug builds and if `HEXFORGE_VERIFY_FETCHES` is set.
 //!
-//! It shares none of the shortcuts of the selection: commits are read from the repository, each history is walked to
-//! its end, and every tree of every commit is read. It does share the rule that decides where a history is cut off.
+//! It shares no shortcut with the selection: commits are read from the repository, each history is
+//! walked to its end, and every tree of every commit is read. Only the rule that decides where a
+//! shallow history ends is shared.
 
 use gix::ObjectId;
 use gix::hashtable::{HashMap, HashSet};
@@ -15,14 +16,15 @@ use super::request::Request;
 use crate::content::tree::entries::{self, Entry};
 use crate::error::failed;
 
-/// What the client has for sure: all that its commits lead to, up to where its history is cut off.
+/// The objects that the client certainly has: everything reachable from its commits, up to its
+/// shallow boundary.
 pub(super) struct ClientObjects(HashSet<ObjectId>);
 
 impl ClientObjects {
-    /// Walks through all that the client says to have.
+    /// Walks from all commits that the client named.
     pub(super) fn find(repo: &gix::Repository, request: &Request) -> Result<Self, GitError> {
         let tips = request.common.iter().chain(&request.shallow).copied().collect();
-        // What no ref leads to any more may be gone here.
+        // Objects that are no longer reachable from a ref may have been removed.
         let mut all = Reached { tolerant: true, ..Reached::new(Filter::All) };
         for commit in history(repo, tips, &request.shallow)? {
             all.ids.insert(commit);
@@ -33,8 +35,9 @@ impl ClientObjects {
         Ok(Self(all.ids))
     }
 
-    /// # Errors
-    /// The client cannot be relied on to have this object.
+    /// Checks that a delta base is with the client.
+    ///
+    /// # Errors The client may lack this object.
     pub(super) fn check_base(&self, base: ObjectId) -> Result<(), GitError> {
         if self.0.contains(&base) {
             return Ok(());
@@ -42,7 +45,9 @@ impl ClientObjects {
         Err(GitError::Failed(format!("delta base {base} may not be with the client")))
     }
 
-    /// Checks that all is sent that the client needs, and nothing that it did not ask for.
+    /// Checks that every object that the client needs is sent, and no object that it did not ask
+    /// for.
+    ///
     /// # Errors
     /// Names an object that is missing, or that was not asked for.
     pub(super) fn check_sent(
@@ -107,7 +112,7 @@ fn history(
     Ok(seen)
 }
 
-/// Objects that trees lead to.
+/// Collects the objects below trees.
 struct Reached {
     filter: Filter,
     ids: HashSet<ObjectId>,
@@ -122,7 +127,7 @@ impl Reached {
         Self { filter, ids: HashSet::default(), depths: HashMap::default(), tolerant: false }
     }
 
-    /// Adds the tree of a commit with all that is below it and passes the filter.
+    /// Adds the root tree of a commit and everything below it that passes the filter.
     fn tree(&mut self, repo: &gix::Repository, root: ObjectId) -> Result<(), GitError> {
         if self.filter == Filter::Depth(0) {
             return Ok(());
@@ -130,12 +135,12 @@ impl Reached {
         self.walk(repo, root, 1)
     }
 
-    /// Adds a tree that was asked for, in any case, and what is below it and passes the filter.
+    /// Adds a tree requested by id, and everything below it that passes the filter.
     fn wanted_tree(&mut self, repo: &gix::Repository, root: ObjectId) -> Result<(), GitError> {
         self.walk(repo, root, 0)
     }
 
-    /// Adds a tree whose entries are so deep.
+    /// Adds a tree whose entries have this depth, and walks the trees below it.
     fn walk(&mut self, repo: &gix::Repository, root: ObjectId, depth: u64) -> Result<(), GitError> {
         let mut open = vec![(root, depth)];
         let mut buffer = Vec::new();

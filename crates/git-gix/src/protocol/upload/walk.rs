@@ -1,4 +1,4 @@
-//! The commits that a client asks for and has not.
+//! Walks the history to find the commits that a client wants and lacks.
 
 use std::collections::BinaryHeap;
 use std::sync::Arc;
@@ -9,40 +9,42 @@ use hexforge_domain::ports::git::GitError;
 
 use crate::history::lineage::{Lineage, Lineages};
 
-/// How many more commits are looked at when everything left seems to be known: clocks that went wrong can
-/// make a commit look older than its parents.
+/// How many more commits are visited once all queued commits are known: wrong clocks can make a
+/// commit look older than its parents.
 const MISTRUST: usize = 16;
 
-/// How many commits that turned out to be known are added to the boundary. There are many only where clocks went wrong.
+/// The most commits found to be known late that are added to the boundary. There are many only if
+/// clocks were wrong.
 const MOST_TURNED_OUT_KNOWN: usize = 256;
 
-/// Commits from some, up to what others lead to.
+/// The input of a walk: from the wants, excluding everything reachable from the haves.
 #[derive(Default)]
 pub(super) struct Ask<'a> {
     pub(super) wants: &'a [ObjectId],
     pub(super) haves: Vec<ObjectId>,
-    /// Commits whose parents are not looked at.
+    /// Commits whose parents are not visited.
     pub(super) ends: Option<&'a HashSet<ObjectId>>,
-    /// Commits older than this are left out, with all behind them.
+    /// Commits older than this are left out, with all their ancestors.
     pub(super) since: Option<i64>,
 }
 
-/// What a walk found.
+/// The result of a walk.
 pub(super) struct Region {
-    /// Commits that the client has not, newest first.
+    /// Commits that the client lacks, newest first.
     pub(super) commits: Vec<Found>,
-    /// Commits that it has: the parents of those, and some that a walk met before it found out.
+    /// Commits that the client has: parents of the above, and some that the walk visited before
+    /// they turned out to be known.
     pub(super) boundary: Vec<ObjectId>,
 }
 
-/// A commit that the client has not.
+/// A commit that the client lacks.
 pub(super) struct Found {
     pub(super) id: ObjectId,
     pub(super) parents: Vec<ObjectId>,
 }
 
-/// Finds what is reachable from the wants and from none of the haves. In odd cases some of what is reachable
-/// from the haves is found too, which only costs time.
+/// Finds the commits that are reachable from the wants and not from the haves. With wrong clocks,
+/// some commits reachable from the haves are found too, which only costs time.
 pub(super) fn region(
     repo: &gix::Repository,
     lineages: &Lineages,
@@ -97,7 +99,7 @@ pub(super) fn all_lead_to_named(
         times.insert(want, lineage.time);
     }
     wants.sort_by_key(|want| times.get(want).copied());
-    // For each commit that was passed: whether it leads to a target, as far as its parents were looked at.
+    // For each visited commit: whether it leads to a target, as far as its parents were visited.
     let mut passed: HashMap<ObjectId, bool> = HashMap::default();
     for want in wants {
         let mut path = vec![(want, 0)];
@@ -138,7 +140,7 @@ pub(super) fn all_lead_to_named(
     Ok(true)
 }
 
-/// A commit that was met.
+/// A visited or queued commit.
 struct Met {
     lineage: Arc<Lineage>,
     known: bool,
@@ -150,17 +152,18 @@ struct Walk<'a> {
     lineages: &'a Lineages,
     buffer: Vec<u8>,
     met: HashMap<ObjectId, Met>,
-    /// Children before parents, as far as dates tell.
+    /// Ordered by date, so that children come before their parents unless clocks were wrong.
     queue: BinaryHeap<(i64, ObjectId)>,
     queued_wanted: usize,
-    /// What was wanted when it was visited.
+    /// Commits that were not known when they were visited.
     visited: Vec<ObjectId>,
     ends: Option<&'a HashSet<ObjectId>>,
     since: Option<i64>,
 }
 
 impl Walk<'_> {
-    /// Goes on until nothing is left that is wanted, or may tell that a wanted commit is known.
+    /// Walks until no wanted commit is queued, and no queued commit can show that a wanted one is
+    /// known.
     fn run(&mut self) -> Result<(), GitError> {
         let mut oldest_wanted: Option<i64> = None;
         let mut patience = MISTRUST;
@@ -207,7 +210,8 @@ impl Walk<'_> {
         Ok(found)
     }
 
-    /// Notes as known those of the parents of a known commit that are not older than it. Answers whether there was one.
+    /// Marks the parents of a known commit that are not older than it as known. Returns whether
+    /// there was one.
     fn know_newer_parents(&mut self, commit: &Lineage) -> Result<bool, GitError> {
         let mut found = false;
         for &parent in &commit.parents {
@@ -227,7 +231,7 @@ impl Walk<'_> {
         self.ends.is_some_and(|ends| ends.contains(id))
     }
 
-    /// Notes that a commit is reachable, and looks at it (again) when that is news.
+    /// Records that a commit is reachable, and queues it if it is new or has just become known.
     fn reach(&mut self, id: ObjectId, known: bool) -> Result<(), GitError> {
         if let Some(met) = self.met.get_mut(&id) {
             if met.known || !known {
@@ -235,7 +239,7 @@ impl Walk<'_> {
             }
             met.known = true;
             if met.queued {
-                // It was wanted until now.
+                // The commit counted as wanted until now.
                 self.queued_wanted -= 1;
             } else {
                 met.queued = true;
@@ -245,7 +249,8 @@ impl Walk<'_> {
         }
         let lineage = self.lineages.of(self.repo, id, &mut self.buffer)?;
         let Some(lineage) = lineage else {
-            // What a client has may be gone here; what it wants may not.
+            // A commit that the client has may be missing from the repository; a wanted one may
+            // not.
             return if known { Ok(()) } else { Err(GitError::Corrupt(format!("no commit {id}"))) };
         };
         if !known && self.since.is_some_and(|since| lineage.time < since) {

@@ -1,4 +1,4 @@
-//! Both directions of a conversation.
+//! The connection of a fetch: reads packets from the client and writes the answer.
 
 use std::io::{self, Read, Write};
 
@@ -9,25 +9,25 @@ use hexforge_domain::ports::git_transport::Conversation;
 use crate::error::reader_gone;
 use crate::protocol::packet::{self, Packet};
 
-/// How many bytes a client may send to name what it asks for, besides those for each ref. Compressed, they are a
-/// hundredth of that.
+/// The most bytes of one request, besides those for each ref. Compressed, they can take a hundredth
+/// of that.
 const REQUEST_BYTES: u64 = 16 << 20;
 
-/// How many more for each ref of the repository: a clone names each.
+/// Additional bytes per ref of the repository, because a clone names each ref.
 const REQUEST_BYTES_PER_REF: u64 = 64;
 
-/// How many bytes a client may send in one conversation to name the commits that it has.
+/// The most bytes of haves in one stateful conversation.
 const CONVERSATION_BYTES: u64 = 128 << 20;
 
-/// What the client says, and what it is told.
+/// Reader and writer of one conversation.
 pub(super) struct Wire<'a> {
     pub(super) from: &'a mut dyn Read,
     pub(super) to: &'a mut dyn Write,
-    /// Read already, and yet to be looked at.
+    /// A packet that was read and is to be returned by the next read.
     put_back: Option<Packet>,
-    /// How many bytes the client may still send.
+    /// How many more bytes the client may send.
     allowed: u64,
-    /// Whether the client takes everything for a part of the pack from now on.
+    /// Whether the pack has begun: from now on, the client reads every byte as part of it.
     pub(super) packing: bool,
 }
 
@@ -36,24 +36,26 @@ impl<'a> Wire<'a> {
         Self { from, to, put_back: None, allowed: REQUEST_BYTES, packing: false }
     }
 
-    /// Begins a request about a repository with so many refs.
+    /// Resets the byte limit for a request to a repository with so many refs.
     pub(super) fn begin_request(&mut self, refs: usize) {
         self.allowed = REQUEST_BYTES + REQUEST_BYTES_PER_REF * refs as u64;
     }
 
-    /// Begins to read what the client has. Over SSH it may name its whole history, one part after the other.
+    /// Sets the byte limit for the haves. Over SSH the client may name its whole history, one part
+    /// after the other.
     pub(super) fn begin_haves(&mut self, conversation: Conversation) {
         if conversation == Conversation::Stateful {
             self.allowed = CONVERSATION_BYTES;
         }
     }
 
-    /// Makes a packet the next one.
+    /// Makes the next read return this packet.
     pub(super) fn put_back(&mut self, packet: Packet) {
         self.put_back = Some(packet);
     }
 
-    /// The next packet, a line without its line break; `None` where the client said all it had to say.
+    /// Reads the next packet, a line without its line break. Returns `None` at the end of the
+    /// stream.
     pub(super) fn next(&mut self) -> Result<Option<Packet>, GitError> {
         if let Some(packet) = self.put_back.take() {
             return Ok(Some(packet));
@@ -85,7 +87,7 @@ impl<'a> Wire<'a> {
         packet::line(self.to, line).map_err(reader_gone)
     }
 
-    /// Writes a packet of these, one after the other. Names of refs are not always text.
+    /// Writes the parts as one packet. Takes bytes because ref names need not be UTF-8.
     pub(super) fn bytes(&mut self, parts: &[&[u8]]) -> Result<(), GitError> {
         packet::write(self.to, &parts.concat()).map_err(reader_gone)
     }
@@ -94,7 +96,7 @@ impl<'a> Wire<'a> {
         packet::delimiter(self.to).map_err(reader_gone)
     }
 
-    /// Ends a part, and makes sure that the client gets to see it: it may wait for that.
+    /// Writes a flush packet and flushes the stream, because the client may wait for it.
     pub(super) fn end(&mut self) -> Result<(), GitError> {
         packet::flush(self.to).map_err(reader_gone)?;
         self.flush()
@@ -105,7 +107,7 @@ impl<'a> Wire<'a> {
     }
 }
 
-/// The name of an object in a line.
+/// Parses an object id.
 pub(super) fn object(hex: &[u8]) -> Result<ObjectId, GitError> {
     ObjectId::from_hex(hex)
         .ok()
@@ -113,13 +115,13 @@ pub(super) fn object(hex: &[u8]) -> Result<ObjectId, GitError> {
         .ok_or_else(|| GitError::Protocol(format!("no object is named '{}'", shown(hex))))
 }
 
-/// What a client said, short enough to say it again.
+/// A line of the client, shortened and without control characters, for error messages.
 pub(super) fn shown(line: &[u8]) -> String {
     let text = String::from_utf8_lossy(&line[..line.len().min(200)]);
     text.chars().filter(|one| !one.is_control()).collect()
 }
 
-/// A line that no client says there.
+/// The error for a line that the protocol does not allow here.
 pub(super) fn unexpected(line: &[u8]) -> GitError {
     GitError::Protocol(format!("unexpected line: '{}'", shown(line)))
 }

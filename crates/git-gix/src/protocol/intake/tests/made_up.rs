@@ -1,10 +1,10 @@
-//! Packs that no git makes.
+//! Packs that git never writes.
 
 use std::iter::repeat_n;
 
 use super::*;
 
-/// Made of these entries.
+/// Builds a pack of these entries.
 fn pack(entries: &[Vec<u8>]) -> Vec<u8> {
     let mut pack = b"PACK\0\0\0\x02".to_vec();
     pack.extend_from_slice(&(entries.len() as u32).to_be_bytes());
@@ -19,7 +19,7 @@ fn blob(data: &[u8]) -> Vec<u8> {
     entry(3, &[], data)
 }
 
-/// What differs from an object of one byte, and is one of one byte.
+/// A delta from an object of one byte to another object of one byte.
 fn differing(from: ObjectId, byte: u8) -> Vec<u8> {
     entry(7, from.as_slice(), &[1, 1, 1, byte])
 }
@@ -52,7 +52,7 @@ fn a_difference_from_itself_is_refused() {
 
 #[test]
 fn the_same_object_twice_is_refused() {
-    // Whoever looks for `a` may find the second, which differs from what differs from it.
+    // A lookup of `a` may find the second one, whose delta chain leads back to `a`.
     let round = [blob(b"a"), differing(id(b"a"), b'b'), differing(id(b"b"), b'a')];
     let again = [blob(b"a"), blob(b"a")];
     for entries in [&round[..], &again] {
@@ -68,7 +68,7 @@ fn what_is_in_the_repository_and_comes_as_a_difference_is_not_added() {
     for data in [b"a", b"b"] {
         repo.write_blob(data).expect("it can be written");
     }
-    // That the second is `b` is not known before it is put together.
+    // It is not known before the delta is resolved that the second object is `b`.
     let entries = [differing(id(b"b"), b'c'), differing(id(b"a"), b'b')];
     let taken = take(&pack(&entries), &repo).expect("a good pack").expect("objects");
     let verified = git_command().args(["verify-pack", "-v"]).arg(&taken.index).output();
@@ -77,7 +77,8 @@ fn what_is_in_the_repository_and_comes_as_a_difference_is_not_added() {
     let lines = String::from_utf8_lossy(&verified.stdout);
     assert_eq!(lines.lines().filter(|line| line.contains(" blob ")).count(), 3, "{lines}");
 
-    // Here both would be based on each other without it.
+    // `a` is not added from the repository because it is in the pack as well, so the two deltas
+    // are based on each other.
     let folder = tempfile::tempdir_in(folder.path()).expect("a folder");
     let repo = bare(folder.path());
     repo.write_blob(b"a").expect("it can be written");

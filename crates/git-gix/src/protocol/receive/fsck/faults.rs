@@ -1,4 +1,4 @@
-//! The names of the errors.
+//! The names and texts of the errors.
 
 use std::collections::HashSet;
 use std::fmt::{self, Display, Formatter};
@@ -22,7 +22,7 @@ macro_rules! faults {
                 }
             }
 
-            /// What is wrong, for people.
+            /// A description of the error for users.
             pub fn text(self) -> &'static str {
                 match self {
                     $(Self::$fault => $text,)*
@@ -71,10 +71,10 @@ faults! {
     ZeroPaddedDate "zeroPaddedDate" "a date begins with a zero",
 }
 
-/// Errors that are accepted in pushed and imported objects, for histories that have them.
+/// Errors that are accepted in pushed and imported objects, because existing histories have them.
 ///
-/// By default these are errors in the lines that name authors and committers. Published histories have them, for which
-/// people would have to change every later commit, and they harm nobody.
+/// By default these are errors in the author and committer lines. Published histories contain them,
+/// a fix would rewrite every later commit, and they do no harm.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AcceptedFaults(HashSet<Fault>);
 
@@ -101,12 +101,13 @@ impl Display for AcceptedFaults {
 }
 
 impl AcceptedFaults {
-    /// Accepts nothing.
+    /// Accepts no errors.
     pub fn none() -> Self {
         Self(HashSet::new())
     }
 
-    /// Reads names that are separated by commas, or `none`. Fails with the first name that is no error.
+    /// Parses names separated by commas, or `none`. Fails with the first name that is not the name
+    /// of an error.
     pub fn parse(names: &str) -> Result<Self, String> {
         if names.trim() == "none" {
             return Ok(Self::none());

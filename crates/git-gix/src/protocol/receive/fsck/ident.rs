@@ -1,10 +1,10 @@
-//! Who made a commit or tag, and when: `Name <address> seconds +zone`.
+//! Checks author, committer and tagger lines: `Name <address> seconds +zone`.
 
 use gix::bstr::ByteSlice;
 
 use super::Fault;
 
-/// What is wrong with the text behind `author `, `committer ` or `tagger `.
+/// Returns the fault in the text after `author `, `committer ` or `tagger `.
 pub(super) fn fault(line: &[u8]) -> Option<Fault> {
     if line.starts_with(b"<") {
         return Some(Fault::MissingNameBeforeEmail);

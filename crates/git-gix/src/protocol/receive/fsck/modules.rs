@@ -1,4 +1,4 @@
-//! The file `.gitmodules`, which tells where the submodules of a repository come from.
+//! Checks `.gitmodules` files, which name the URLs of the submodules.
 
 use gix::bstr::{BStr, ByteSlice};
 use gix::config::File;
@@ -7,7 +7,8 @@ use percent_encoding::percent_decode;
 
 use super::Fault;
 
-/// All that is wrong with a `.gitmodules`. A file that cannot be parsed is no error: git does not use it either.
+/// Returns all faults of a `.gitmodules` file. A file that cannot be parsed has none: git does not
+/// use it either.
 pub(super) fn faults(data: &[u8]) -> Vec<Fault> {
     let metadata = gix::config::file::Metadata::api();
     let options = gix::config::file::init::Options::default();
@@ -37,7 +38,7 @@ pub(super) fn faults(data: &[u8]) -> Vec<Fault> {
     faults
 }
 
-/// The name becomes a path below `.git/modules`.
+/// Whether the submodule name stays below `.git/modules`, where git uses it as a path.
 fn is_good_name(name: &BStr) -> bool {
     !name.is_empty() && name.split(|byte| matches!(byte, b'/' | b'\\')).all(|part| part != b"..")
 }
@@ -46,7 +47,7 @@ fn looks_like_option(text: &BStr) -> bool {
     text.starts_with(b"-")
 }
 
-/// Whether no program that is given this URL takes it for an option, for another host, or for several lines.
+/// Whether no program can mistake this URL for an option, for another host or for several lines.
 fn is_good_url(url: &BStr) -> bool {
     if looks_like_option(url) {
         return false;
@@ -59,7 +60,7 @@ fn is_good_url(url: &BStr) -> bool {
     let schemes: [&[u8]; 4] = [b"http", b"https", b"ftp", b"ftps"];
     let named = schemes.iter().find_map(|scheme| {
         let rest = url.strip_prefix(*scheme)?;
-        // `http::URL` names the program that fetches.
+        // `http::URL` names the remote helper that fetches.
         rest.strip_prefix(b"::").or_else(|| rest.starts_with(b"://").then_some(url))
     });
     let Some(address) = named else { return true };
@@ -70,7 +71,7 @@ fn is_good_url(url: &BStr) -> bool {
     has_host && !has_line_end()
 }
 
-/// Whether the `../` at the beginning lead to another host: `../../:example.com` or `..//example.com`.
+/// Whether the leading `../` lead to another host: `../../:example.com` or `..//example.com`.
 fn escapes_its_root(url: &BStr) -> bool {
     let mut rest: &[u8] = url;
     let mut climbs = false;

@@ -23,7 +23,7 @@ fn tag() -> String {
     format!("object {TREE}\ntype commit\ntag v1\ntagger {WHO}\n\nmessage\n")
 }
 
-/// A tree with these entries: mode and name.
+/// Builds a tree from pairs of mode and name.
 fn tree(entries: &[(&str, &str)]) -> Vec<u8> {
     let entry =
         |(mode, name): &(&str, &str)| [format!("{mode} {name}\0").as_bytes(), &[7; 20]].concat();
@@ -143,7 +143,7 @@ fn accepted_errors_are_named_as_git_names_them() {
     assert_eq!(fsck.check(Kind::Commit, data.as_bytes()), Ok(()));
 }
 
-/// Objects with one to three random changes, as `git fsck` judges them.
+/// Compares our verdict with that of `git fsck`, for objects with one to three random changes.
 #[test]
 fn git_fsck_finds_the_same_errors() {
     let folder = tempfile::tempdir().expect("a folder for temporary files exists");
@@ -169,12 +169,12 @@ fn git_fsck_finds_the_same_errors() {
     }
     let fsck = git(&["fsck", "--no-dangling"]).stdout(Stdio::null()).output();
     let printed = String::from_utf8_lossy(&fsck.expect("git can be started").stderr).into_owned();
-    // `error in tree <id>: <name>: <text>`; the first of each object counts.
+    // `error in tree <id>: <name>: <text>`; an object can have several lines.
     let mut theirs: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     let mut unparsed = String::new();
     for line in printed.lines() {
         let Some(line) = line.strip_prefix("error in ") else {
-            // What git cannot parse has no named error.
+            // For an object that it cannot parse, git reports no error name.
             unparsed.push_str(line);
             continue;
         };
@@ -182,7 +182,7 @@ fn git_fsck_finds_the_same_errors() {
         let (Some(_), Some(id), Some(name)) = (words.next(), words.next(), words.next()) else {
             continue;
         };
-        // Nothing is there that the objects name.
+        // The objects refer to objects that do not exist, which is not tested here.
         if name == "broken" {
             continue;
         }
@@ -192,7 +192,7 @@ fn git_fsck_finds_the_same_errors() {
     let mut found = 0;
     for (id, (fault, data)) in &ours {
         let git = theirs.get(id).cloned().unwrap_or_default();
-        // Of a tree git names all errors, in an order of its own, but only one where it ends too soon.
+        // Git reports all errors of a tree in its own order, but only one if the tree is truncated.
         let is_among = |fault| git.contains(&fault) || git.contains(&"badTree");
         let is_among = |fault| is_among(fault) || unparsed.contains(id);
         let same = fault.map_or(git.is_empty(), is_among);
@@ -216,7 +216,7 @@ fn write_loose(repository: &Path, kind: Kind, data: &[u8]) -> String {
     id
 }
 
-/// Numbers that are the same in each run.
+/// A pseudo-random generator with a fixed seed.
 struct Random(u64);
 
 impl Random {
@@ -241,7 +241,7 @@ impl Random {
         tree(&entries)
     }
 
-    /// Removes, doubles or replaces something.
+    /// Removes, duplicates or replaces a part of the object.
     fn change(&mut self, kind: Kind, data: &mut Vec<u8>) {
         if kind == Kind::Tree {
             if self.below(4) == 0 {
